@@ -1,5 +1,5 @@
 // truebleu for JavaScript: BLEU and the metrics beside it, by the kernel as WebAssembly, with the bits that Python has.
-import {Kernel, packedTexts} from "./viewer/kernel.js";
+import {packedTexts} from "./viewer/kernel.js";
 import {Live, SMOOTHING} from "./viewer/live.js";
 import {Metric as Formula, countsEdits, twoDecimals} from "./viewer/metric.js";
 import {scoredTexts, settledBy} from "./viewer/scored.js";
@@ -83,9 +83,7 @@ export function init(binary = new URL("./kernel.wasm", import.meta.url)) {
 
 /** @param {BufferSource | Response | URL | string} binary */
 async function start(binary) {
-  const bytes = /** @type {Uint8Array} */ (await bytesOf(binary)), kernel = await Kernel.load(/** @type {BufferSource} */ (bytes)), pairs = new Uint8Array(Uint32Array.from(lowercase).buffer);
-  kernel.lowercase(pairs);
-  live = new Live(kernel, bytes, pairs);
+  live = await Live.start(/** @type {Uint8Array} */ (await bytesOf(binary)), new Uint8Array(Uint32Array.from(lowercase).buffer));
 }
 
 /** @param {BufferSource | Response | URL | string} binary @returns {Promise<BufferSource>} */

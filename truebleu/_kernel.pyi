@@ -34,9 +34,9 @@ class Scan:
     def table(self, segments: int | None = None) -> tuple[Table, Summary]: ...
     def totals(self, progress: Callable[[int], None] | None = None) -> tuple[Table, Summary]: ...
 
-# Tokens; counts in each system, and of those that match; clipped count in the references, count
-# in all of them; segments.
-Gram: TypeAlias = tuple[list[str], list[int], list[int], int, int, list[int]]
+# Tokens; matches in each system of the pair, and counts; clipped count in the references; log-odds,
+# also in standard deviations; segments.
+Gram: TypeAlias = tuple[list[str], list[int], list[int], int, float, float, list[int]]
 
 @final
 class Corpus:
@@ -54,9 +54,13 @@ class Corpus:
     def truncated(self) -> bool: ...
     def vocabulary(self) -> list[str]: ...
     def buckets(self, edges: Sequence[int], frequencies: Sequence[int] | None) -> Table: ...
-    def totals(self) -> list[tuple[list[int], list[int]]]: ...
     def contrasts(
-        self, *, pairs: Sequence[tuple[int, int | None]], limit: int, examples: int, least: int
+        self,
+        *,
+        pairs: Sequence[tuple[int, int | None]],
+        limit: int,
+        examples: int,
+        least: int | None = None,
     ) -> list[list[list[list[Gram]]]]: ...
 
 # A tokenizer with data of its own; `mecab` tells the number of words, too, and a checksum.

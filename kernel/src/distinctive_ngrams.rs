@@ -10,7 +10,15 @@
 //!
 //! Memory, beside the corpus: as much again for numbers, at most 32 MiB for sketches, and a record
 //! for each n-gram of one order that occurs often enough.
+//!
+//! How surprising an n-gram is, is by how much its odds are larger on one side than on the other, as
+//! a logarithm, with an informative Dirichlet prior, and that in standard deviations. Monroe,
+//! Colaresi and Quinn, "Fightin' Words: Lexical Feature Selection and Evaluation for Identifying the
+//! Content of Political Conflict", Political Analysis 16 (2008), equations 15 to 22. The prior is
+//! what the systems of the pair and the references have together, brought down to the size of one
+//! of them.
 
+use crate::elementary::ln;
 use crate::interrupt::{self, Work};
 use crate::inventory::{Corpus, Here, NONE, Tally};
 use crate::numbers::Numbers;
@@ -31,19 +39,25 @@ impl Kind {
     pub const ALL: [Self; 3] = [Self::Difference, Self::Over, Self::Missed];
 }
 
+/// A system and another one, or one alone, which has no [`Kind::Difference`].
+pub type Pair = (usize, Option<usize>);
+
 /// An n-gram of a list.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
     /// The numbers of its tokens.
     pub tokens: Vec<u32>,
-    /// Its count in each system, and the number of these that match.
+    /// Its count in each system of the pair.
     pub produced: Vec<u32>,
-    /// The number of matches in each system.
+    /// The number of matches in each.
     pub matched: Vec<u32>,
     /// Its count in the references: the sum over segments of the highest count in a reference.
     pub reference: u32,
-    /// Its count in all references together.
-    pub occurrences: u32,
+    /// The difference of its log odds: of the first system's matches against the second's, of what
+    /// is written against the references ([`Kind::Over`]), or of these against that.
+    pub log_odds: f64,
+    /// The same in standard deviations.
+    pub z: f64,
     /// The first segments where it is as the list says, from 0.
     pub segments: Vec<u32>,
 }
@@ -52,14 +66,14 @@ pub struct Entry {
 pub struct Lists<'a> {
     /// Up to which order.
     pub orders: usize,
-    /// A system and another one, or one alone, which has no [`Kind::Difference`].
-    pub pairs: &'a [(usize, Option<usize>)],
+    /// Of which systems.
+    pub pairs: &'a [Pair],
     /// The most n-grams of a list.
     pub limit: usize,
     /// The most example segments of an n-gram.
     pub examples: usize,
-    /// With which `least` to begin.
-    pub least: u32,
+    /// With which `least` to begin, if not with about the count of an n-gram that is in a list.
+    pub least: Option<u32>,
 }
 
 /// The lists of one order: for each pair one of each kind, the largest first; of equals the one
@@ -69,7 +83,8 @@ pub type Order = Vec<[Vec<Entry>; 3]>;
 impl Lists<'_> {
     /// The lists of each order.
     pub fn of(&self, corpus: &Corpus) -> Vec<Order> {
-        let all = self.least.max(1);
+        let usual = || (corpus.produced[0][0] / 400_000).try_into().unwrap_or(u32::MAX);
+        let all = self.least.unwrap_or_else(usual).max(1);
         // Where few segments differ, differences are small.
         let apart = corpus.differing().filter(|&differs| differs).count() as u64;
         let different = u64::from(all) * apart / (corpus.count() as u64).max(1);
@@ -119,7 +134,7 @@ impl Lists<'_> {
     }
 
     /// For each kind the values and the numbers of the n-grams to list.
-    fn choose(&self, totals: &Totals, pair: (usize, Option<usize>)) -> [(Vec<u32>, Vec<u32>); 3] {
+    fn choose(&self, totals: &Totals, pair: Pair) -> [(Vec<u32>, Vec<u32>); 3] {
         Kind::ALL.map(|kind| {
             interrupt::poll();
             let mut found: Vec<(u32, u32)> = (0..totals.count() as u32)
@@ -162,13 +177,14 @@ impl Lists<'_> {
                 }
             }
         }
+        let list = |&pair: &Pair, kind: Kind, numbers: &[u32]| -> Vec<Entry> {
+            let entry = |&gram: &u32| totals.record(gram).entry(corpus, kind, pair, order);
+            numbers.iter().map(entry).collect()
+        };
         let mut made: Order = chosen
             .iter()
-            .map(|lists| {
-                lists.each_ref().map(|(_, numbers)| {
-                    numbers.iter().map(|&gram| totals.record(gram).entry()).collect()
-                })
-            })
+            .zip(self.pairs)
+            .map(|(lists, pair)| Kind::ALL.map(|kind| list(pair, kind, &lists[kind as usize].1)))
             .collect();
         let mut starts = vec![NONE; listed.len()];
         let mut open = listed.len();
@@ -231,7 +247,7 @@ struct Least {
 }
 
 /// By how much an n-gram belongs into a list because of one segment.
-fn value_here(here: &Here<'_>, kind: Kind, pair: (usize, Option<usize>)) -> u32 {
+fn value_here(here: &Here<'_>, kind: Kind, pair: Pair) -> u32 {
     let Here { produced, reference, .. } = *here;
     let matched = |system: usize| produced[system].min(reference);
     value(kind, pair, matched, |system| produced[system], reference)
@@ -241,7 +257,7 @@ fn value_here(here: &Here<'_>, kind: Kind, pair: (usize, Option<usize>)) -> u32 
 #[inline(always)]
 fn value(
     kind: Kind,
-    (one, other): (usize, Option<usize>),
+    (one, other): Pair,
     matched: impl Fn(usize) -> u32,
     produced: impl Fn(usize) -> u32,
     reference: u32,
@@ -302,7 +318,7 @@ impl Totals {
 }
 
 impl Record<'_> {
-    fn value(&self, kind: Kind, pair: (usize, Option<usize>)) -> u32 {
+    fn value(&self, kind: Kind, pair: Pair) -> u32 {
         let Self { systems, values } = *self;
         value(
             kind,
@@ -320,17 +336,49 @@ impl Record<'_> {
         most.is_some_and(|&most| most >= least.all) || values[2 * systems + 2] >= least.different
     }
 
-    fn entry(&self) -> Entry {
+    /// What a list says of an n-gram of an order, but for its tokens and segments.
+    fn entry(&self, corpus: &Corpus, kind: Kind, pair: Pair, order: usize) -> Entry {
         let Self { systems, values } = *self;
+        let own: Vec<usize> = std::iter::once(pair.0).chain(pair.1).collect();
+        // How often the n-gram is there, and how many n-grams there are.
+        let written =
+            |system: usize| (f64::from(values[system]), corpus.produced[system][order - 1] as f64);
+        let matched = |system: usize| {
+            (f64::from(values[systems + system]), corpus.matched[system][order - 1] as f64)
+        };
+        let sum = |(x, all_x): (f64, f64), (y, all_y): (f64, f64)| (x + y, all_x + all_y);
+        let ours = own.iter().map(|&system| written(system)).fold((0.0, 0.0), sum);
+        let theirs =
+            (f64::from(values[2 * systems + 1]), corpus.produced[systems][order - 1] as f64);
+        let (one, other) = match (kind, pair.1) {
+            (Kind::Difference, Some(second)) => (matched(pair.0), matched(second)),
+            (Kind::Missed, _) => (theirs, ours),
+            _ => (ours, theirs),
+        };
+        let share = 1.0 / (1.0 + own.len() as f64);
+        let prior = ((ours.0 + theirs.0) * share, (ours.1 + theirs.1) * share);
+        let (log_odds, deviation) = log_odds(one, other, prior);
         Entry {
             tokens: Vec::new(),
-            produced: values[..systems].to_vec(),
-            matched: values[systems..2 * systems].to_vec(),
+            produced: own.iter().map(|&system| values[system]).collect(),
+            matched: own.iter().map(|&system| values[systems + system]).collect(),
             reference: values[2 * systems],
-            occurrences: values[2 * systems + 1],
+            log_odds,
+            z: log_odds / deviation,
             segments: Vec::new(),
         }
     }
+}
+
+/// The difference of an n-gram's log odds in two texts, and its standard deviation.
+///
+/// Each pair is how often the n-gram is there, and how many n-grams there are. Where nothing else is
+/// there, the rest counts as one half.
+fn log_odds(one: (f64, f64), other: (f64, f64), (alpha, all_alpha): (f64, f64)) -> (f64, f64) {
+    let odds =
+        |(count, all): (f64, f64)| ln((count + alpha) / (all + all_alpha - count - alpha).max(0.5));
+    let variance = 1.0 / (one.0 + alpha) + 1.0 / (other.0 + alpha);
+    (odds(one) - odds(other), variance.sqrt())
 }
 
 /// The n-grams of one order.

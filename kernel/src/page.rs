@@ -26,7 +26,7 @@ use std::sync::Arc;
 use texts::{Part, Texts};
 
 /// The version of this interface, which the page and its binary must share.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 
 /// Rows of integers, of one width.
 struct Table {
@@ -35,22 +35,26 @@ struct Table {
 }
 
 impl Table {
-    /// Some rows, by their numbers.
-    fn rows<'a>(&'a self, numbers: &'a [u32]) -> impl Iterator<Item = Done<&'a [i64]>> {
-        numbers.iter().map(|&row| {
+    /// Some rows, by their numbers, or all.
+    fn rows(&self, numbers: Option<&[u32]>) -> Done<Vec<&[i64]>> {
+        let Some(numbers) = numbers else {
+            return Ok(self.values.chunks_exact(self.width).collect());
+        };
+        let row = |&row: &u32| {
             let start = row as usize * self.width;
             self.values.get(start..start + self.width).ok_or_else(|| "no such segment".to_owned())
-        })
+        };
+        numbers.iter().map(row).collect()
     }
 
     /// The sums of some rows, or of all.
     fn total(&self, numbers: Option<&[u32]>) -> Done<Vec<i64>> {
-        let Some(numbers) = numbers else {
+        if numbers.is_none() {
             return columns::total(&self.values, self.width).map_err(|error| error.to_string());
-        };
+        }
         let mut sums = vec![0; self.width];
-        for row in self.rows(numbers) {
-            if !columns::add(&mut sums, row?) {
+        for row in self.rows(numbers)? {
+            if !columns::add(&mut sums, row) {
                 return Err(columns::too_large().to_string());
             }
         }
@@ -116,9 +120,20 @@ impl State {
         self.input.as_chunks::<4>().0.iter().map(|four| u32::from_le_bytes(*four)).collect()
     }
 
-    fn answer_floats(&mut self, numbers: impl Iterator<Item = f64>) {
-        self.answer.extend(numbers.flat_map(f64::to_le_bytes));
+    /// The same, where all rows may be meant.
+    fn chosen(&self, all: u32) -> Option<Vec<u32>> {
+        (all == 0).then(|| self.indices())
     }
+}
+
+/// An answer of 64-bit floats.
+fn floats(numbers: impl IntoIterator<Item = f64>) -> Vec<u8> {
+    numbers.into_iter().flat_map(f64::to_le_bytes).collect()
+}
+
+/// An answer of 64-bit integers.
+fn integers<'a>(numbers: impl IntoIterator<Item = &'a i64>) -> Vec<u8> {
+    numbers.into_iter().flat_map(|number| number.to_le_bytes()).collect()
 }
 
 thread_local! {
@@ -292,18 +307,9 @@ pub extern "C" fn page_table_of_rows(width: u32) -> u32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn page_rows(table: u32, all: u32) -> u32 {
     with(|state| {
-        let numbers = state.indices();
         let table = state.table(table)?;
-        let width = table.width as u32;
-        let mut bytes = Vec::new();
-        if all != 0 {
-            bytes.extend(table.values.iter().flat_map(|value| value.to_le_bytes()));
-        } else {
-            for row in table.rows(&numbers) {
-                bytes.extend(row?.iter().flat_map(|value| value.to_le_bytes()));
-            }
-        }
-        state.answer = bytes;
+        let (rows, width) = (table.rows(state.chosen(all).as_deref())?, table.width as u32);
+        state.answer = integers(rows.into_iter().flatten());
         Ok(width)
     })
 }
@@ -332,22 +338,18 @@ pub extern "C" fn page_column(table: u32, column: u32) -> u32 {
         if column as usize >= *width {
             return Err(format!("no column {column}"));
         }
-        let column: Vec<f64> =
-            values[column as usize..].iter().step_by(*width).map(|&value| value as f64).collect();
-        state.answer_floats(column.into_iter());
+        let column = values[column as usize..].iter().step_by(*width);
+        state.answer = floats(column.map(|&value| value as f64));
         Ok(1)
     })
 }
 
-/// A table of one row: the sum of the rows whose numbers are the input, or with `all` of all.
+/// Gives 1. Answer: the sum of each column, as 64-bit integers.
 #[unsafe(no_mangle)]
-pub extern "C" fn page_total(table: u32, all: u32) -> u32 {
+pub extern "C" fn page_total(table: u32) -> u32 {
     with(|state| {
-        let numbers = state.indices();
-        let table = state.table(table)?;
-        let values = table.total((all == 0).then_some(&numbers[..]))?;
-        let width = table.width;
-        Ok(state.keep(Object::Table(Table { width, values })))
+        state.answer = integers(&state.table(table)?.total(None)?);
+        Ok(1)
     })
 }
 
@@ -357,8 +359,7 @@ pub extern "C" fn page_scores(metric: u32, table: u32) -> u32 {
     with(|state| {
         let (metric, table) = (state.metric(metric)?, state.table(table)?);
         let rows = metric.rows(&table.values, table.width)?;
-        let scores: Vec<f64> = rows.map(|row| metric.formula(false).score(row)).collect();
-        state.answer_floats(scores.into_iter());
+        state.answer = floats(rows.map(|row| metric.formula(false).score(row)));
         Ok(1)
     })
 }
@@ -368,52 +369,40 @@ pub extern "C" fn page_scores(metric: u32, table: u32) -> u32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn page_corpus(metric: u32, table: u32, all: u32) -> u32 {
     with(|state| {
-        let numbers = state.indices();
-        let numbers = (all == 0).then_some(&numbers[..]);
+        let chosen = state.chosen(all);
         let (metric, table) = (state.metric(metric)?, state.table(table)?);
-        let rows = metric.rows(&table.values, table.width)?;
-        let score = if !metric.is_mean() {
-            metric.formula(true).score(&table.total(numbers)?)
-        } else if let Some(numbers) = numbers {
-            metric.mean(table.rows(numbers).collect::<Done<Vec<_>>>()?.into_iter())
+        drop(metric.rows(&table.values, table.width)?);
+        let score = if metric.is_mean() {
+            metric.mean(table.rows(chosen.as_deref())?.into_iter())
         } else {
-            metric.mean(rows)
+            metric.formula(true).score(&table.total(chosen.as_deref())?)
         };
-        state.answer_floats([score].into_iter());
+        state.answer = floats([score]);
         Ok(1)
     })
 }
 
-/// Gives 1. Answer: the score of the rest without each row, as 64-bit floats; of the rows whose
-/// numbers are the input, or with `all` of all.
+/// Gives 1. Answer: the score of the rest without each row, as 64-bit floats.
 #[unsafe(no_mangle)]
-pub extern "C" fn page_without(metric: u32, table: u32, all: u32) -> u32 {
+pub extern "C" fn page_without(metric: u32, table: u32) -> u32 {
     with(|state| {
-        let numbers = state.indices();
         let (metric, table) = (state.metric(metric)?, state.table(table)?);
-        let rows: Vec<&[i64]> = if all != 0 {
-            metric.rows(&table.values, table.width)?.collect()
-        } else {
-            table.rows(&numbers).collect::<Done<_>>()?
-        };
-        let scores: Vec<f64> = if metric.is_mean() {
-            let scores: Vec<f64> =
-                rows.iter().map(|row| metric.formula(false).score(row)).collect();
+        let rows = metric.rows(&table.values, table.width)?;
+        state.answer = if metric.is_mean() {
+            let scores: Vec<f64> = rows.map(|row| metric.formula(false).score(row)).collect();
             let (sum, rest) = (scores.iter().sum::<f64>(), scores.len() as f64 - 1.0);
-            scores.iter().map(|score| if rest > 0.0 { (sum - score) / rest } else { 0.0 }).collect()
+            let without = |score| if rest > 0.0 { (sum - score) / rest } else { 0.0 };
+            floats(scores.into_iter().map(without))
         } else {
-            let totals = table.total((all == 0).then_some(&numbers[..]))?;
-            let formula = metric.formula(true);
+            let totals = table.total(None)?;
             let mut rest = totals.clone();
-            let mut without = |row: &&[i64]| {
-                for ((rest, total), value) in rest.iter_mut().zip(&totals).zip(*row) {
+            floats(rows.map(|row| {
+                for ((rest, total), value) in rest.iter_mut().zip(&totals).zip(row) {
                     *rest = total - value;
                 }
-                formula.score(&rest)
-            };
-            rows.iter().map(&mut without).collect()
+                metric.formula(true).score(&rest)
+            }))
         };
-        state.answer_floats(scores.into_iter());
         Ok(1)
     })
 }
@@ -435,11 +424,11 @@ pub extern "C" fn page_steps(metric: u32, table: u32, corpus: u32) -> u32 {
         let mean = if formula.is_hopeless(row) { 0.0 } else { percent * formula.mean(&steps) };
         let (brevity, hopeless) = (formula.brevity(row), f64::from(formula.is_hopeless(row)));
         let count = steps.len() as u32;
-        state.answer_floats([brevity, mean, hopeless].into_iter());
-        state.answer_floats(steps.into_iter().flat_map(|step: bleu::variants::Step| {
+        let orders = steps.into_iter().flat_map(|step: bleu::variants::Step| {
             let precision = step.precision.map_or(f64::NAN, |precision| percent * precision);
             [step.numerator, step.denominator, precision, step.smoothed.unwrap_or(f64::NAN)]
-        }));
+        });
+        state.answer = floats([brevity, mean, hopeless].into_iter().chain(orders));
         Ok(count + 1)
     })
 }
@@ -486,7 +475,7 @@ pub extern "C" fn page_intervals(draws: u32, level: f64) -> u32 {
             Some(Object::Draws(draws)) => draws.intervals(level)?,
             _ => return Err(format!("{draws} is no resample")),
         };
-        state.answer_floats(ends.into_iter());
+        state.answer = floats(ends);
         Ok(1)
     })
 }

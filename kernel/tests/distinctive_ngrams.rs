@@ -96,7 +96,7 @@ proptest! {
     ) {
         let corpus = corpus(&segments, usize::MAX);
         let pairs = [(0, Some(1))];
-        let lists = Lists { orders: 4, pairs: &pairs, limit, examples: 5, least };
+        let lists = Lists { orders: 4, pairs: &pairs, limit, examples: 5, least: Some(least) };
         for (order, lists) in (1..).zip(lists.of(&corpus)) {
             for (kind, list) in Kind::ALL.into_iter().zip(&lists[0]) {
                 let text = |&token: &u32| {

@@ -13,7 +13,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// A hypothesis and the reference that it is scored by, and the steps between them: 0 for a match,
-/// 1 for a substitution, 2 for a deletion, 3 for an insertion, as the metric means these.
+/// 1 for a substitution, 2 for a deletion from the hypothesis and 3 for an insertion into it, as TER
+/// has them, or 4 and 5 for those of the reference, as error rates have them.
 struct Alignment {
     chosen: usize,
     tokens: [Vec<Vec<u8>>; 2],
@@ -112,8 +113,8 @@ fn aligned(
     let step = |edit: &Edit| match edit {
         Edit::Hit => 0,
         Edit::Substitution => 1,
-        Edit::Deletion => 2,
-        Edit::Insertion => 3,
+        Edit::Deletion => 4,
+        Edit::Insertion => 5,
     };
     let steps = edits.iter().map(step).collect();
     (better, Alignment { chosen, tokens, shifts: Vec::new(), steps })

@@ -5,7 +5,7 @@ use super::sources::Source;
 use super::table::Table;
 use super::texts::Held;
 use super::{Lexing, current_instructions, decoded};
-use crate::distinctive_ngrams::{Entry, Lists};
+use crate::distinctive_ngrams::{Entry, Lists, Pair};
 use crate::health::{Column, Options, Texts, Totals};
 use crate::interrupt::Work;
 use crate::inventory;
@@ -23,8 +23,8 @@ pub struct Corpus {
     orders: usize,
 }
 
-/// Tokens, produced and matched by each system, in the references, in all of them, segments.
-type Gram<'py> = (Vec<Bound<'py, PyAny>>, Vec<u32>, Vec<u32>, u32, u32, Vec<u32>);
+/// Tokens, matched and produced by each system of the pair, in the references, log-odds, z, segments.
+type Gram<'py> = (Vec<Bound<'py, PyAny>>, Vec<u32>, Vec<u32>, u32, f64, f64, Vec<u32>);
 
 #[pymethods]
 impl Corpus {
@@ -97,31 +97,20 @@ impl Corpus {
         Ok(Table::new(rows, width))
     }
 
-    /// For each order how many n-grams each system has, and the references together at the end; and
-    /// how many of each system match.
-    fn totals(&self) -> Vec<(Vec<u64>, Vec<u64>)> {
-        let of = |rows: &[[u64; MOST_ORDERS]], order| rows.iter().map(|row| row[order]).collect();
-        let Self { corpus, orders } = self;
-        (0..*orders)
-            .map(|order| (of(&corpus.produced, order), of(&corpus.matched, order)))
-            .collect()
-    }
-
     /// For each order, and each pair of systems (or one and None), the n-grams of the differences,
     /// of those that are over, and of those that are missed.
-    #[pyo3(signature = (*, pairs, limit, examples, least))]
+    #[pyo3(signature = (*, pairs, limit, examples, least = None))]
     fn contrasts<'py>(
         &self,
         py: Python<'py>,
-        pairs: Vec<(usize, Option<usize>)>,
+        pairs: Vec<Pair>,
         limit: usize,
         examples: usize,
-        least: u32,
+        least: Option<u32>,
     ) -> PyResult<Vec<Vec<Vec<Vec<Gram<'py>>>>>> {
         let systems = self.corpus.systems;
-        let known = |&(one, other): &(usize, Option<usize>)| {
-            one < systems && other.is_none_or(|other| other < systems)
-        };
+        let known =
+            |&(one, other): &Pair| one < systems && other.is_none_or(|other| other < systems);
         if limit == 0 || !pairs.iter().all(known) {
             return Err(PyValueError::new_err("expected known systems and a limit of at least 1"));
         }
@@ -131,10 +120,11 @@ impl Corpus {
             let tokens = entry.tokens.iter().map(|&number| self.token(py, number));
             Ok((
                 tokens.collect::<PyResult<_>>()?,
-                entry.produced,
                 entry.matched,
+                entry.produced,
                 entry.reference,
-                entry.occurrences,
+                entry.log_odds,
+                entry.z,
                 entry.segments,
             ))
         };

@@ -2,7 +2,7 @@
 import { held, modules } from "./held.mjs";
 
 const [folder, binary] = process.argv.slice(2);
-const [W, E, C, A] = await modules(folder, ["why", "exports", "charts", "agreement"]);
+const [W, E, C, A, M] = await modules(folder, ["why", "exports", "charts", "agreement", "metric"]);
 let input = "";
 for await (const piece of process.stdin.setEncoding("utf8")) input += piece;
 const { splits = [], floats = [], comparisons = [], guarded = [], ticks = [], agreements = [] } = JSON.parse(input);
@@ -13,7 +13,7 @@ process.stdout.write(JSON.stringify({
     const { metric, table } = made(setting, changes, rows), [a, b] = [0, 1].map(i => metric.walk(table.row(i), false));
     return { ...W.lnParts(a, b, metric), scores: [a.value, b.value] };
   }),
-  floats: floats.map(x => E.floatText(x)),
+  floats: floats.map(x => M.floatText(x)),
   comparisons: comparisons.map(([content, separator]) => ({ rows: E.comparisonRows(content, separator, true), unsafe: E.comparisonRows(content, separator, false), latex: E.latex(content), markdown: E.markdownTables(content) })),
   guarded: guarded.map(text => [E.separated([E.guarded(text, true)], "\t"), E.separated([E.guarded(text, false)], "\t")]),
   agreements: agreements.map(columns => {

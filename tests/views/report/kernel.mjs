@@ -37,7 +37,7 @@ const results = alignments.length ? alignments.map(edited) : lists.length ? list
     const result = {
       columns: Array.from({ length: width }, (_, k) => [...kernel.column(again, k)]), segments: [...kernel.scores(metric, table)], corpus: kernel.corpus(metric, table),
       subset: kernel.corpus(metric, table, subset), without: [...kernel.without(metric, table)], tokens: texts.map(text => kernel.tokens(metric, text, false)),
-      sums: kernel.total(table, subset), rows: numbersOf(kernel.rows(table, subset).bytes),
+      sums: kernel.total(some), rows: numbersOf(kernel.rows(table, subset).bytes),
     };
     // Of one system's segments, and of documents that are the subset and the rest.
     const drawn = (tables, groups) => {

@@ -151,7 +151,7 @@ def test_names_are_text_in_tables_for_papers(run, content):
 
 
 def test_a_report_of_one_system_has_its_tables(run):
-    content = report({"good": GOOD}, REFERENCES, confidence=100).to_dict()["intervals"]
+    content = report({"good": GOOD}, REFERENCES, confidence=100).to_dict()["comparison"]
     [got] = run(comparisons=[[content, ","]])["comparisons"]
     assert got["rows"] == Comparison(content).csv()
     assert "Δ" not in got["markdown"]

@@ -254,6 +254,15 @@ def test_words_of_a_frequency_lead_to_all_their_segments(opened):
     expect(subset(tab).locator("data").nth(1)).to_have_text("100.00")
 
 
+def test_words_that_the_only_system_misses_lead_to_their_segments(opened):
+    references = [f"word{i} and the cat sat on the mat" for i in range(40)]
+    outputs = [text.replace("word", "it") if i % 2 else text for i, text in enumerate(references)]
+    made = report({"one": outputs}, references, confidence=None)
+    tab = opened(made, "#segments?seen=0").page
+    expect(tab.locator(".chips")).to_contain_text("miss words seen 1×")
+    expect(subset(tab)).to_contain_text("20 of 40 segments")
+
+
 # ---- one difference, one interval ----
 
 

@@ -8,7 +8,8 @@ import pytest
 from opened import lines
 from playwright_or_skip import expect
 
-from truebleu.views.report import report, summary
+from truebleu.views.comparison import screen
+from truebleu.views.report import report
 
 # As tables write them.
 MINUS = "−"
@@ -58,7 +59,7 @@ def test_it_is_seen_whole_without_scrolling(five, opened):
 def test_the_sentence_is_the_one_without_script(five, opened):
     path, told = five
     tab = opened(path).page
-    said = summary.sentence(told)
+    said = screen.sentence(told["comparison"])
     assert said.startswith("E cedar, the baseline, is best of 5 systems: ")
     assert said.endswith("chrF2 and TER rank the same system first.")
     shown = tab.locator("main.view .lead").inner_text()

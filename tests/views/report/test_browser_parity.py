@@ -196,9 +196,7 @@ import {Data, unpack} from "./data.js";
 import {Store} from "./store.js";
 globalThis.numbers = async (manifest, blocks, subset) => {
   const data = new Data(manifest, name => unpack(blocks[name]));
-  await data.loadKernel();
-  await data.loadTexts();
-  await data.loadTables();
+  await data.load();
   const codes = text => text === null ? null : text.split("").map(c => c.charCodeAt(0));
   const texts = role => [role, Array.from({length: data.n}, (_, i) => codes(data.text(role, i)))];
   const told = {settings: [], texts: Object.fromEntries(data.roles.map(texts))};

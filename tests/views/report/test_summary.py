@@ -6,6 +6,7 @@ import pytest
 from reading_back import Page
 
 import truebleu as tb
+from truebleu.views.comparison import screen
 from truebleu.views.report import summary
 
 REFERENCES = ["the cat is on the mat", "nobody was there at all", "it rains again today"] * 12
@@ -30,6 +31,11 @@ def manifest(systems=None, references=REFERENCES, **options):
     return tb.report(systems or {"poor": POOR, "good": GOOD}, references, **options).to_dict()
 
 
+def sentence_of(told) -> str:
+    """Who is best, as the summary and the page's first lines say it."""
+    return screen.sentence(told["comparison"])
+
+
 def rendered(*arguments, **options) -> Page:
     return Page(summary.render(manifest(*arguments, **options)))
 
@@ -39,7 +45,7 @@ def rendered(*arguments, **options) -> Page:
 
 def test_the_sentence_says_who_wins_by_how_much_and_whether_it_is_real():
     told = manifest()
-    sentence = summary.sentence(told)
+    sentence = sentence_of(told)
     difference = told["comparison"]["pairs"][0]
     low, high = (difference["interval"][end] for end in ("low", "high"))
     best = told["comparison"]["systems"][0]["scores"]["BLEU"]["score"]
@@ -51,7 +57,7 @@ def test_the_sentence_says_who_wins_by_how_much_and_whether_it_is_real():
 
 
 def test_the_sentence_says_so_if_the_baseline_is_best():
-    sentence = summary.sentence(manifest({"good": GOOD, "poor": POOR}))
+    sentence = sentence_of(manifest({"good": GOOD, "poor": POOR}))
     assert sentence.startswith("A good, the baseline, is best: ")
 
 
@@ -59,15 +65,15 @@ def test_the_sentence_says_whether_other_metrics_agree():
     same = {"X": {"poor": [0.1] * 36, "good": [0.2] * 36}}
     opposite = {"Y": {"poor": [0.2] * 35 + [0.3], "good": [0.1] * 36}}
     told = manifest(metrics=["bleu", "ter"], scores=same, samples=99, confidence=99)
-    assert summary.sentence(told).endswith(" TER and X rank the same system first.")
+    assert sentence_of(told).endswith(" TER and X rank the same system first.")
     told = manifest(scores=same | opposite, samples=99, confidence=99)
-    assert summary.sentence(told).endswith(
+    assert sentence_of(told).endswith(
         " X ranks the same system first. But Y ranks A poor first: 0.2028, 0.1028 above B good "
         "(significant)."
     )
     error = {"TER": {"poor": [10.0] * 36, "good": [12.0] * 36}}
     told = manifest(scores=error, samples=99, confidence=99)
-    assert summary.sentence(told).endswith(
+    assert sentence_of(told).endswith(
         " But TER ranks A poor first: 10.00, 2.00 below B good (significant)."
     )
 
@@ -79,11 +85,11 @@ def test_the_page_s_sentence_is_the_same_in_pieces():
         one if isinstance(one, str) else f"{letters[one['system']]} {one['system']}"
         for one in told["headline"]
     ]
-    assert "".join(pieces) == summary.sentence(told)
+    assert "".join(pieces) == sentence_of(told)
 
 
 def test_of_many_systems_it_compares_the_first_two():
-    sentence = summary.sentence(manifest({"poor": POOR, "worst": WORST, "good": GOOD}))
+    sentence = sentence_of(manifest({"poor": POOR, "worst": WORST, "good": GOOD}))
     assert sentence.startswith("C good is best of 3 systems: ")
     assert re.search(r" BLEU, \d+\.\d above A poor \(95% interval ", sentence)
 
@@ -91,31 +97,31 @@ def test_of_many_systems_it_compares_the_first_two():
 def test_of_one_system_it_has_the_interval():
     told = manifest({"good": GOOD})
     assert re.fullmatch(
-        r"good scores \d+\.\d BLEU \(95% interval \d+\.\d to \d+\.\d\)\.", summary.sentence(told)
+        r"good scores \d+\.\d BLEU \(95% interval \d+\.\d to \d+\.\d\)\.", sentence_of(told)
     )
 
 
 def test_where_lower_is_better_it_is_below():
-    sentence = summary.sentence(manifest(metrics=["ter"]))
+    sentence = sentence_of(manifest(metrics=["ter"]))
     told = r"B good is best: \d+\.\d TER, \d+\.\d below A poor \(95% interval \d.* to \d"
     assert re.match(told, sentence)
 
 
 def test_the_same_output_is_the_same():
-    sentence = summary.sentence(manifest({"a": GOOD, "b": list(GOOD)}))
+    sentence = sentence_of(manifest({"a": GOOD, "b": list(GOOD)}))
     assert re.fullmatch(r"A a and B b have the same BLEU, \d+\.\d\.", sentence)
 
 
 def test_what_chance_makes_is_said_to_be_so():
     other = ["the cat is on the mat", *GOOD[1:]]
-    sentence = summary.sentence(manifest({"a": GOOD, "b": other}))
+    sentence = sentence_of(manifest({"a": GOOD, "b": other}))
     assert sentence.endswith(
         "not significant at 0.05: a difference of this size can arise by chance."
     )
 
 
 def test_without_a_test_there_is_no_verdict():
-    sentence = summary.sentence(manifest(test=None))
+    sentence = sentence_of(manifest(test=None))
     assert "p =" not in sentence
     assert "significant" not in sentence
     assert "95% interval" in sentence

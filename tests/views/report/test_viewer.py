@@ -204,7 +204,7 @@ def check_scores(run, pairs, seed=4):
                 "without": [score(j for j in range(40) if j != i) for i in range(40)],
                 "segment": segments[subset[0]],
                 "row": rows[subset[0]],
-                "sums": [sum(column) for column in zip(*(rows[i] for i in subset), strict=True)],
+                "sums": [sum(column) for column in zip(*rows, strict=True)],
                 "column": [row[1] for row in rows],
             }
         except ValueError:  # AllenNLP's has no logarithm of a difference below 0.

@@ -16,13 +16,13 @@ const results = {
     const { metric, table } = made(setting, changes, rows);
     return {
       signature: metric.signature, segments: [...metric.scores(table)], corpus: metric.corpus(table), subset: metric.corpus(table, subset), without: [...metric.without(table)],
-      walked: metric.walk(table.totals, false).value, segment: metric.walk(table.row(subset[0]), true).value, row: table.row(subset[0]), sums: table.total(subset), column: [...table.at(1)],
+      walked: metric.walk(table.totals, false).value, segment: metric.walk(table.row(subset[0]), true).value, row: table.row(subset[0]), sums: table.totals, column: [...table.at(1)],
     };
   }),
   tokens: tokens.map(([text, recipe]) => T.placed(text, kernel.tokens(kernel.metric(recipe), text, false), recipe)),
   matches: matches.map(([hypothesis, references]) => {
-    const { matches: matched, totals } = T.match(hypothesis, references, 4);
-    return [...matched, ...totals];
+    const orders = T.gramNumbers([hypothesis, ...references], 4), counted = (numbers, i) => [...T.gramCounts(hypothesis, numbers, i + 1).values()].reduce((sum, gram) => sum + gram.counted, 0);
+    return [...orders.map(counted), ...orders.map(([own]) => own.length)];
   }),
   searches: searches.map(([texts, needle, exact]) => {
     const encoder = new TextEncoder(), parts = texts.map(text => text === null ? new Uint8Array() : encoder.encode(text));

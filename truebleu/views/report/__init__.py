@@ -33,7 +33,27 @@ OF_COMPARISON = ("metrics", "baseline", *TESTING, "scores", "lower_is_better", "
 NOTEBOOK_ROWS = 2000
 
 
-class Report:
+class Page:
+    """A page that needs nothing else."""
+
+    __slots__ = ()
+
+    def to_bytes(self) -> bytes:
+        """The page, in UTF-8."""
+        raise NotImplementedError
+
+    def html(self) -> str:
+        """The page."""
+        return self.to_bytes().decode()
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the page to a file, whole or not at all."""
+        from truebleu.text.files import write_whole
+
+        write_whole(path, self.to_bytes())
+
+
+class Report(Page):
     """A page about systems. `save` writes it; a notebook shows the summary, and all with `show`."""
 
     __slots__ = ("_contents", "_embed", "_workers")
@@ -59,16 +79,6 @@ class Report:
     def to_bytes(self) -> bytes:
         """The page, in UTF-8."""
         return self._page(self._embed)
-
-    def html(self) -> str:
-        """The page."""
-        return self.to_bytes().decode()
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the page to a file, whole or not at all."""
-        from truebleu.text.files import write_whole
-
-        write_whole(path, self.to_bytes())
 
     def show(self, rows: int = NOTEBOOK_ROWS, height: int = 800) -> Frame:
         """The page for a notebook, in a frame that nothing gets out of.

@@ -72,7 +72,7 @@ def frequency(
     if counts is not None:
         frequencies = [min(counts.get(word, 0), edges[-1]) for word in corpus.vocabulary()]
     table = corpus.buckets(edges, frequencies)
-    told = described(len(corpus), table.width // len(edges) - 1, edges, source, BLOCK)
+    told = described(len(corpus), edges, source, BLOCK)
     if len(table) < count:
         rest = bytes(8 * table.width * (count - len(table)))
         table = table.concatenated(Table.from_bytes(rest, table.width))
@@ -81,23 +81,12 @@ def frequency(
 
 def described(
     segments: int,
-    systems: int,
     edges: Sequence[int] = EDGES,
     source: str = REFERENCES,
     block: str | None = None,
 ) -> dict[str, Any]:
     """What the manifest says of frequencies; without a block, the page counts the words itself."""
-    names = [f"reference_{bucket}" for bucket in range(len(edges))]
-    names += [
-        f"matched_{system}_{bucket}" for system in range(systems) for bucket in range(len(edges))
-    ]
-    return {
-        "edges": list(edges),
-        "source": source,
-        "segments": segments,
-        "block": block,
-        "columns": names,
-    }
+    return {"edges": list(edges), "source": source, "segments": segments, "block": block}
 
 
 def given(value: Any) -> tuple[Mapping[str, int], str]:

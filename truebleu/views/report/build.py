@@ -22,8 +22,7 @@ columns             the other metrics of the comparison: those whose formula the
 live                the blocks of the kernel as WebAssembly and of lower-casing; null if the package
                     was built without it
 headline, legend    who is best, in pieces: text, and systems by name; what terms and marks mean
-comparison          what `Comparison.to_dict` gives, null if there is
-                    only one system, whose intervals are in `intervals` in the same form
+comparison          what `Comparison.to_dict` gives
 documents, labels   the names, and the block that has the number of each segment's
 directions          "ltr", "rtl" or null by side: source, reference, system; that of most letters
 terms               a glossary, or null: its name, in how many segments a source has a term, how
@@ -44,7 +43,7 @@ from typing import Any, NamedTuple
 from truebleu._kernel import __version__
 from truebleu.metrics import registry
 from truebleu.metrics.bleu import BLEU
-from truebleu.text import checks, segments
+from truebleu.text import checks, languages, segments
 from truebleu.text.files import DECOMPRESSORS
 from truebleu.text.layout import listed
 from truebleu.views import labelling, runs
@@ -73,17 +72,6 @@ VERSION = 1
 
 # The metrics whose formula the page has; others are in its tables, but have no segments to browse.
 METRICS = ("BLEU", "chrF", "TER", "WER", "MER", "WIL", "WIP", "CER")
-
-# ISO 639-1.
-CODES = (
-    "aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce ch co cr cs cu cv "
-    "cy da de dv dz ee el en eo es et eu fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr "
-    "ht hu hy hz ia id ie ig ii ik io is it iu ja jv ka kg ki kj kk kl km kn ko kr ks ku kv kw "
-    "ky la lb lg li ln lo lt lu lv mg mh mi mk ml mn mr ms mt my na nb nd ne ng nl nn no nr nv "
-    "ny oc oj om or os pa pi pl ps pt qu rm rn ro ru rw sa sc sd se sg si sk sl sm sn so sq sr "
-    "ss st su sv sw ta te tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi "
-    "yo za zh zu"
-)
 
 # Texts of more segments make a file that is too large to be sent around.
 MOST_EMBEDDED = 100_000
@@ -266,9 +254,7 @@ class Contents:
     def _buckets(self, counted: bool) -> dict[str, Any]:
         """The entry of what segments are put into buckets by."""
         made = self._counts_words(counted)
-        frequency = (
-            buckets.described(self.segments, len(self.systems)) if made else self._frequency[0]
-        )
+        frequency = buckets.described(self.segments) if made else self._frequency[0]
         return {"frequency": frequency, "length": self._length}
 
     def _found_in(self) -> findings.Contents:
@@ -315,7 +301,6 @@ class Contents:
 
     def manifest(self, most: int | None = None, serve: Any = None) -> dict[str, Any]:
         """The manifest of a page with the texts of at most `most` segments."""
-        several = len(self.systems) > 1
         most = MOST_EMBEDDED if most is None else most
         counted = serve is None and self._is_counted_in_page(most)
         return {
@@ -341,8 +326,7 @@ class Contents:
             "live": live.BLOCKS if live.blocks() else None,
             "headline": screen.headline(self.comparison),
             "legend": screen.legend(self.comparison, chosen=True),
-            "comparison": self.comparison if several else None,
-            "intervals": None if several else self.comparison,
+            "comparison": self.comparison,
             "people": self.people,
             "data_hash": self.hashes,
             "commands": self.commands,
@@ -623,7 +607,12 @@ def _language(value: Any) -> str | None:
     if ending in DECOMPRESSORS:
         ending = os.path.splitext(stem)[1]
     code = ending[1:].lower()
-    return code if code in CODES.split() else None
+    return code if code in codes() else None
+
+
+def codes() -> list[str]:
+    """The codes of languages that names of files end in: those of ISO 639-1."""
+    return [code for code in languages.codes() if len(code) == 2]
 
 
 def _made() -> str | None:

@@ -171,16 +171,10 @@ def _groupings(contents: Contents) -> Iterator[tuple[str, Any, Sequence[int], li
     lengths.frombytes(contents.lengths)
     if sys.byteorder == "big":
         lengths.byteswap()
-    starts = (0, *LENGTHS)
-    ranges = [f"{x}:{y - 1}" for x, y in zip(starts, LENGTHS, strict=False)] + [f"{starts[-1]}:"]
-    labels = [
-        f"segments of {x.partition(':')[0]} to {x.partition(':')[2]} tokens"
-        if not x.endswith(":")
-        else f"segments of {x[:-1]} tokens or more"
-        for x in ranges
-    ]
+    ranges = list(zip((0, *LENGTHS), (*(end - 1 for end in LENGTHS), ""), strict=True))
+    labels = [f"segments of {x} {f'to {y} tokens' if y else 'tokens or more'}" for x, y in ranges]
     places = [bisect_right(LENGTHS, length) for length in lengths]
-    yield "", lambda i: {"range": f"length:{ranges[i]}"}, places, labels
+    yield "", lambda i: {"range": "length:{}:{}".format(*ranges[i])}, places, labels
     if contents.documents is not None:
         known = contents.documents
         yield "document", lambda i: {"doc": i}, known.indices, known.names

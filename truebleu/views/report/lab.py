@@ -5,7 +5,7 @@ from __future__ import annotations
 from truebleu._kernel import __version__
 from truebleu.metrics import registry
 from truebleu.views.citation import bibtex
-from truebleu.views.report import buckets, build, live, ngrams, page, payload
+from truebleu.views.report import Page, buckets, build, live, ngrams, page, payload
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ SUMMARY = (
 )
 
 
-class Laboratory:
+class Laboratory(Page):
     """A page that scores what is typed into it or dropped onto it. `save` writes it."""
 
     __slots__ = ("_page",)
@@ -44,16 +44,6 @@ class Laboratory:
     def to_bytes(self) -> bytes:
         """The page, in UTF-8."""
         return self._page
-
-    def html(self) -> str:
-        """The page."""
-        return self._page.decode()
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the page to a file, whole or not at all."""
-        from truebleu.text.files import write_whole
-
-        write_whole(path, self._page)
 
     def __repr__(self) -> str:
         return f"<Laboratory of {len(self._page):,} bytes>"
@@ -77,7 +67,7 @@ def manifest() -> dict[str, Any]:
         "title": TITLE,
         "version": __version__,
         "bibtex": bibtex(),
-        "languages": build.CODES.split(),
+        "languages": build.codes(),
         "live": live.BLOCKS,
         # Of how many orders n-grams are listed, and how many.
         "ngrams": {"orders": ngrams.ORDERS, "limit": ngrams.IN_PAGE},

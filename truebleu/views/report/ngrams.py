@@ -2,19 +2,11 @@
 
 They are n-grams of the tokens that BLEU counts, and are counted as BLEU counts them: `matched` is
 clipped segment by segment, and `reference` has each n-gram as often as the reference that has it
-most often. The kernel finds them (kernel/src/distinctive_ngrams.rs); here they get words and a
-measure of how surprising they are.
-
-log_odds is by how much the odds of an n-gram are larger on one side than on the other, as a
-logarithm, with an informative Dirichlet prior; z is that in standard deviations. Monroe, Colaresi
-and Quinn, "Fightin' Words: Lexical Feature Selection and Evaluation for Identifying the Content of
-Political Conflict", Political Analysis 16 (2008), equations 15 to 22. The prior is what the systems
-of the pair and the references have together, brought down to the size of one of them.
+most often. The kernel finds them, and how surprising they are (kernel/src/distinctive_ngrams.rs);
+here they get words.
 """
 
 from __future__ import annotations
-
-from math import log, sqrt
 
 from truebleu import _kernel
 from truebleu.text import segments, tokenizers
@@ -24,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from truebleu._kernel import Corpus, Gram
+    from truebleu._kernel import Corpus
     from truebleu.metrics.bleu import BLEU
     from truebleu.text.segments import Texts
 
@@ -46,6 +38,9 @@ MOST = 800
 MOST_TOKENS = 1 << 25
 
 KINDS = ("difference", "over", "missed")
+
+# What a list says of an n-gram, behind its order.
+SAID = ("tokens", "matched", "produced", "reference", "log_odds", "z", "segments")
 
 
 def read(
@@ -92,19 +87,17 @@ def differences(
     are those, from 0, where this n-gram is as the list says; the first of them.
     """
     limit = max(1, min(LIMIT, MOST // len(pairs)))
-    found = corpus.contrasts(
-        pairs=list(pairs), limit=limit, examples=EXAMPLES, least=_least(corpus)
-    )
-    totals = corpus.totals()
+    found = corpus.contrasts(pairs=list(pairs), limit=limit, examples=EXAMPLES)
     told = []
     for number, (a, b) in enumerate(pairs):
-        systems = [a] if b is None else [a, b]
         kinds = KINDS[1:] if b is None else KINDS
         lists: dict[str, list[dict[str, Any]]] = {kind: [] for kind in kinds}
-        for order, (by_pair, counts) in enumerate(zip(found, totals, strict=True), 1):
+        for order, by_pair in enumerate(found, 1):
             for kind, grams in zip(KINDS, by_pair[number], strict=True):
                 if kind in kinds:
-                    lists[kind] += (_entry(kind, order, gram, counts, systems) for gram in grams)
+                    lists[kind] += (
+                        {"order": order, **dict(zip(SAID, gram, strict=True))} for gram in grams
+                    )
         told.append({"a": a, "b": b, "lists": lists})
     return described(metric, len(corpus)) | {"limit": limit, "pairs": told}
 
@@ -113,66 +106,8 @@ def described(metric: BLEU, segments: int) -> dict[str, Any]:
     """What the lists are of, for the manifest of a page that makes them itself."""
     return {
         "orders": min(ORDERS, metric.max_order),
-        "tokenizer": metric.tokenize if metric.tokenize in tokenizers.KERNEL else None,
         "label": tokenizers.label(metric.tokenize),
         "lowercase": metric.lowercase,
         "limit": IN_PAGE,
         "segments": segments,
-        "pairs": None,
     }
-
-
-def _least(corpus: Corpus) -> int:
-    """About the number of occurrences that an n-gram needs to be in a list.
-
-    The lists are the same with any number: too small or too large a one takes longer.
-    """
-    produced, _ = corpus.totals()[0]
-    return max(1, sum(produced) // len(produced) // 400_000)
-
-
-def _entry(
-    kind: str, order: int, gram: Gram, totals: tuple[list[int], list[int]], systems: list[int]
-) -> dict[str, Any]:
-    tokens, produced, matched, reference, occurrences, segments = gram
-    all_produced, all_matched = totals
-    ours = sum(produced[i] for i in systems), sum(all_produced[i] for i in systems)
-    theirs = occurrences, all_produced[-1]
-    share = 1 / (1 + len(systems))
-    prior = (ours[0] + theirs[0]) * share, (ours[1] + theirs[1]) * share
-    if kind == "difference":
-        one, other = ((matched[i], all_matched[i]) for i in systems)
-    else:
-        one, other = (ours, theirs) if kind == "over" else (theirs, ours)
-    odds, deviation = log_odds(one, other, prior)
-    return {
-        "order": order,
-        "tokens": tokens,
-        "matched": [matched[i] for i in systems],
-        "produced": [produced[i] for i in systems],
-        "reference": reference,
-        "log_odds": odds,
-        "z": odds / deviation,
-        "segments": segments,
-    }
-
-
-def log_odds(
-    one: tuple[int, int], other: tuple[int, int], prior: tuple[float, float]
-) -> tuple[float, float]:
-    """The difference of an n-gram's log odds in two texts, and its standard deviation.
-
-    Each pair is how often the n-gram is there, and how many n-grams there are. Where nothing else
-    is there, the rest counts as one half.
-
-    >>> odds, deviation = log_odds((30, 1000), (10, 1000), (20, 1000))
-    >>> round(odds, 4), round(odds / deviation, 2)
-    (0.521, 2.26)
-    """
-    alpha, alpha_all = prior
-
-    def odds(count: int, total: int) -> float:
-        return log((count + alpha) / max(0.5, total + alpha_all - count - alpha))
-
-    variance = 1 / (one[0] + alpha) + 1 / (other[0] + alpha)
-    return odds(*one) - odds(*other), sqrt(variance)

@@ -31,7 +31,7 @@ def fragment(manifest: Content) -> str:
 
 def blocks(manifest: Content) -> Iterator[Drawn]:
     """Who wins and whether it is real, the tables behind it, and how they were made."""
-    content = compared(manifest)
+    content = manifest["comparison"]
     yield Heading(1, manifest["title"])
     yield Paragraph(_what(manifest))
     yield from screen.first(content)
@@ -78,18 +78,12 @@ def _people(manifest: Content) -> str:
     return f'<div id="people" class="people">\n{said}{drawn}\n</div>\n'
 
 
-def compared(manifest: Content) -> Content:
-    """The comparison, or what stands for it where there is only one system."""
-    content: Content = manifest["comparison"] or manifest["intervals"]
-    return content
-
-
 # ---- in words ----
 
 
 def _what(manifest: Content) -> str:
     """The title line: systems, segments, references and documents."""
-    comparison = compared(manifest)
+    comparison = manifest["comparison"]
     # What is a difference to whom stands at the tables.
     parts = [comparison_blocks.title({**comparison, "baseline": None})]
     documents = manifest["documents"]
@@ -98,17 +92,12 @@ def _what(manifest: Content) -> str:
     return ", ".join(parts)
 
 
-def sentence(manifest: Content) -> str:
-    """Who is best by the first metric, by how much, whether it is real, and what others say."""
-    return screen.sentence(compared(manifest))
-
-
 # ---- facts ----
 
 
 def _facts(manifest: Content) -> Iterator[tuple[str, Cell]]:
     """Names and values that the numbers depend on."""
-    content = compared(manifest)
+    content = manifest["comparison"]
     for metric in content["metrics"]:
         if metric["signature"]:
             yield metric["name"], Cell(f"{metric['label']}|{metric['signature']}", code=True)

@@ -1,5 +1,5 @@
 // Where two metrics agree and where they do not: the differences of all segments by the one and by the other.
-import {badge, count, el, exact, fixed, plural, select, signed, table, button, visible} from "./dom.js";
+import {badge, count, el, exact, fixed, moreRows, plural, select, signed, table, button, visible} from "./dom.js";
 import {showFiltered, side} from "./current.js";
 import {figure, link, POINTS, reach, scatter} from "./charts.js";
 
@@ -35,12 +35,12 @@ export const agreementView = {
       figure({ title, summary: ["Both prefer ", badge(b), " in ", segments("bb"), ", both prefer ", badge(a), " in ", segments("aa"), `; ${first.label} prefers `, badge(a), ` and ${second.label} `, badge(b), " in ", segments("ab"), ", the other way round ", segments("ba"), `; ${n === decided ? "none is a tie" : `${plural(n - decided, "segment")} ${n - decided === 1 ? "is a tie" : "are ties"} by at least one`}. `, r === null ? "" : `Correlation of the differences (Pearson): ${fixed(r)}.`],
         draw: width => scatter(values, { ends, titles: [first, second].map(m => `Δ ${m.label} ${m.higher ? "↑" : "↓"}, ${b.letter} less ${a.letter}`), signs: [first, second].map(m => m.higher ? 1 : -1), marked: shown, label: `${title} of ${plural(n, "segment")}; the table below has the counts, and the list the segments that are farthest apart`,
           corners: [[`${first.label}: ${a.letter}, ${second.label}: ${b.letter}`, `they disagree: ${count(quadrant("ab"))}`], [`both prefer ${b.letter}`, count(quadrant("bb"))], [`both prefer ${a.letter}`, count(quadrant("aa"))], [`${first.label}: ${b.letter}, ${second.label}: ${a.letter}`, `they disagree: ${count(quadrant("ba"))}`]],
-          open: i => showFiltered(store, { split: filter(side(values[0][i]) + side(values[1][i])), seg: i + 1, sort: "number" }) }, width),
+          open: i => showFiltered(store, { split: filter(side(values[0][i]) + side(values[1][i])), seg: i + 1 }) }, width),
         columns: [{ title: "Segments" }, ...["a", "=", "b"].map(x => ({ title: preferred(first, x, a, b), number: true }))],
         rows: ["b", "=", "a"].map(y => [preferred(second, y, a, b), ...["a", "=", "b"].map(x => quadrant(x + y) ? segments(x + y) : "0")]),
         after: el("p.soft.note", {}, "A click opens the segment that is nearest. Those with a ring are listed below.", n > POINTS ? " The stronger the colour of a square, the more segments it stands for." : "", backwards.length ? ` The axis of ${backwards.join(" and of ")} runs backwards, because lower is better.` : "", beyond ? ` ${plural(beyond, "difference")} beyond the edge ${beyond === 1 ? "is" : "are"} drawn at it.` : "") }),
       el("section", {}, el("h2", {}, "Where they disagree most"), found.length ? [el("p.soft.note", {}, `${shown.length < found.length ? `The first ${shown.length} of ` : ""}${plural(found.length, "segment")} by the smaller of the two differences, each in units of its metric's root mean square. Beside a difference, the system that the metric prefers.`), list()] : el("p.empty", {}, "They prefer opposite systems in no segment."),
-        shown.length < found.length ? button(`Show ${Math.min(APART_ROWS, found.length - shown.length)} more`, () => store.set({ apart: store.get("apart") + APART_ROWS }, { replace: true })) : null));
+        moreRows(store, "apart", found.length)));
 
     function list() {
       const role = data.roles.find(one => one.startsWith("reference")) ?? data.roles[0], texts = !data.redacted;

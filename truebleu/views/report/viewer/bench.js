@@ -1,5 +1,5 @@
 // Two sentences, scored while they are typed: what was counted, and the formula with the numbers in it.
-import {button, checkbox, copy, count, el, exact, fixed, plural, replace, select, visible} from "./dom.js";
+import {button, checkbox, copy, count, el, exact, field, fixed, plural, replace, select, table, visible} from "./dom.js";
 import {countsEdits} from "./metric.js";
 import {COUNTED, SMOOTHING, TOKENIZERS} from "./live.js";
 import {scoredTexts, settledBy} from "./scored.js";
@@ -103,18 +103,16 @@ export class Bench {
   /** @param {string} [focus] the parameter whose control had it */
   drawSettings(focus) {
     const { base, typed } = this, p = { ...base.parameters, ...typed.chosen };
-    const field = (/** @type {string} */ name, /** @type {any} */ control) => el("label.field", {}, el("span", {}, CONTROL_NAMES[name]), control);
-    const number = (/** @type {string} */ name, /** @type {number} */ value) => field(name, el("input", { type: "number", name, value: String(value), min: CONTROL_ENDS[name][0], max: CONTROL_ENDS[name][1], step: name === "smoothing_value" || name === "beta" ? "any" : 1, "aria-label": CONTROL_NAMES[name],
+    const own = (/** @type {string} */ name, /** @type {any} */ control) => field(CONTROL_NAMES[name], control);
+    const number = (/** @type {string} */ name, /** @type {number} */ value) => own(name, el("input", { type: "number", name, value: String(value), min: CONTROL_ENDS[name][0], max: CONTROL_ENDS[name][1], step: name === "smoothing_value" || name === "beta" ? "any" : 1, "aria-label": CONTROL_NAMES[name],
       on: { input: (/** @type {any} */ e) => { const x = e.target.valueAsNumber, [least, most] = CONTROL_ENDS[name]; e.target.setAttribute("aria-invalid", String(!(x >= least && x <= most && e.target.validity.valid))); if (x >= least && x <= most && e.target.validity.valid) this.choose(name, x); } } }));
-    /** @type {any[]} */
-    const controls = [field("metric", null)];
-    controls[0] = el("label.field", {}, el("span", {}, "Metric"), select("Metric", this.metrics.map(one => [one.id, one.name.replace(/^chrF2$/, "chrF")]), base.id, id => { this.typed = { ...this.typed, metric: id, chosen: {} }; this.pinned = null; this.draw(); /** @type {any} */ (this.settings).querySelector("select")?.focus(); }));
+    const controls = [field("Metric", select("Metric", this.metrics.map(one => [one.id, one.name.replace(/^chrF2$/, "chrF")]), base.id, id => { this.typed = { ...this.typed, metric: id, chosen: {} }; this.pinned = null; this.draw(); /** @type {any} */ (this.settings).querySelector("select")?.focus(); }))];
     for (const name of Object.keys(CONTROL_NAMES)) {
       if (!(name in base.parameters)) continue;
-      if (name === "tokenize") controls.push(field(name, select(CONTROL_NAMES[name], TOKENIZERS.map(one => [one, one]), p.tokenize, value => this.choose(name, value), { name })));
-      else if (name === "smoothing") controls.push(field(name, select(CONTROL_NAMES[name], SMOOTHINGS, p.smoothing, value => this.choose(name, value), { name })));
+      if (name === "tokenize") controls.push(own(name, select(CONTROL_NAMES[name], TOKENIZERS.map(one => [one, one]), p.tokenize, value => this.choose(name, value), { name })));
+      else if (name === "smoothing") controls.push(own(name, select(CONTROL_NAMES[name], SMOOTHINGS, p.smoothing, value => this.choose(name, value), { name })));
       else if (name === "smoothing_value") { if (SMOOTHING[p.smoothing] !== null) controls.push(number(name, p.smoothing_value ?? SMOOTHING[p.smoothing])); }
-      else if (name === "effective_order") controls.push(field(name, select(CONTROL_NAMES[name], [["", "left out, as for sentences"], ["no", "count as 0, as for corpora"]], p.effective_order === false ? "no" : "", value => this.choose(name, value === "no" ? false : null), { name })));
+      else if (name === "effective_order") controls.push(own(name, select(CONTROL_NAMES[name], [["", "left out, as for sentences"], ["no", "count as 0, as for corpora"]], p.effective_order === false ? "no" : "", value => this.choose(name, value === "no" ? false : null), { name })));
       else if (name in CONTROL_ENDS) controls.push(number(name, p[name]));
       else if (name in COUNTED) controls.push(checkbox(CONTROL_NAMES[name], p[name] === true, on => this.choose(name, on)));
     }
@@ -247,7 +245,7 @@ export class Bench {
   }
 
   /** @param {Scored} result */
-  bleu({ setting, value, walk: { steps, hypothesis, reference }, brevity, mean }) {
+  bleu({ setting, value, walk: { steps, hypothesis, reference, brevity, mean } }) {
     const used = steps.filter(step => step.counts), root = used.length;
     const term = (/** @type {typeof steps[number]} */ step) => {
       const smoothed = !!step.note, made = step.precision ?? 100, top = step.note && step.denominator ? made * step.denominator / 100 : step.numerator;
@@ -266,20 +264,16 @@ export class Bench {
   }
 
   /** @param {Scored} result */
-  chrf({ setting, value, walk: { steps }, best, references }) {
-    const { beta } = setting.parameters, used = steps.filter(step => step.counts);
-    let p = 0, r = 0;
-    for (const step of used) { p += step.match / step.total; r += step.match / /** @type {number} */ (step.reference); }
-    if (used.length) { p /= used.length; r /= used.length; }
-    const b = shortly(beta ** 2), b1 = shortly(1 + beta ** 2);
-    const rows = steps.map(step => el("tr", { class: step.counts ? "" : "soft" }, el("th", { scope: "row" }, this.pointable("button.term", step.order, null, orderTitle(step.order), { class: "small" })),
-      el("td.number", {}, `${count(step.match)}/${count(step.total)}`), el("td.number", {}, step.counts ? exact(step.precision, `${fixed(step.precision)} %`) : "–"), el("td.number", {}, `${count(step.match)}/${count(step.reference ?? 0)}`), el("td.number", {}, step.counts ? exact(step.recall, `${fixed(step.recall)} %`) : "–")));
+  chrf({ setting, value, walk: { steps, shares: [p, r] = [] }, best, references }) {
+    const { beta } = setting.parameters, used = steps.filter(step => step.counts), b = shortly(beta ** 2), b1 = shortly(1 + beta ** 2);
+    const share = (/** @type {number | null | undefined} */ x) => exact(x, `${fixed(x)} %`);
+    const rows = steps.map(step => ({ class: step.counts ? "" : "soft", cells: [this.pointable("button.term", step.order, null, orderTitle(step.order), { class: "small" }),
+      `${count(step.match)}/${count(step.total)}`, step.counts ? share(step.precision) : "–", `${count(step.match)}/${count(step.reference ?? 0)}`, step.counts ? share(step.recall) : "–"] }));
     return [
       el("div.formula", {}, el("div.made", {}, el("span.symbol", {}, `${setting.name} = F of the mean precision P and the mean recall R, which counts ${shortly(beta)} times`)),
-        el("div.made", {}, "= ", fractionOf(`${b1} × P × R`, `${b} × P + R`), used.length ? [" = ", fractionOf(`${b1} × ${fixed(100 * p)} × ${fixed(100 * r)}`, `${b} × ${fixed(100 * p)} + ${fixed(100 * r)}`)] : null, " = ", el("strong", {}, exact(value)))),
+        el("div.made", {}, "= ", fractionOf(`${b1} × P × R`, `${b} × P + R`), used.length ? [" = ", fractionOf(`${b1} × ${fixed(p)} × ${fixed(r)}`, `${b} × ${fixed(p)} + ${fixed(r)}`)] : null, " = ", el("strong", {}, exact(value)))),
       references.length > 1 ? el("p", {}, `The reference with the highest score counts: reference ${best + 1}.`) : null,
-      el("div.table", { tabindex: 0, role: "region", "aria-label": "Precision and recall of each order" }, el("table", {}, el("caption.unseen", {}, "Precision and recall of each order"), el("thead", {}, el("tr", {}, ["N-grams", "of own", "P", "of reference", "R"].map((title, i) => el("th", { scope: "col", class: i ? "number" : "" }, title)))), el("tbody", {}, rows,
-        el("tr", {}, el("th", { scope: "row" }, "Mean"), el("td"), el("td.number", {}, exact(100 * p, `${fixed(100 * p)} %`)), el("td"), el("td.number", {}, exact(100 * r, `${fixed(100 * r)} %`)))))),
+      table("Precision and recall of each order", [{ title: "N-grams" }, ...["of own", "P", "of reference", "R"].map(title => ({ title, number: true }))], [...rows, ["Mean", "", share(p), "", share(r)]], { quiet: true }),
       steps.length > used.length ? el("p.soft", {}, "Orders that one of the texts is too short for are left out.") : null,
     ];
   }
@@ -314,11 +308,11 @@ export class Bench {
         const step = steps.get(order.name), all = this.whole.has(order.name) ? order.grams : order.grams.slice(0, GRAMS_SHOWN), left = order.grams.length - all.length;
         const cells = (/** @type {import("./scored.js").Gram} */ gram) => {
           const key = JSON.stringify(gram.gram), lost = gram.hypothesis - gram.counted, most = Math.max(0, ...gram.references);
-          return el("tr", { class: gram.counted ? lost ? "part" : "all" : "none", data: { order: order.name, gram: key } }, el("th", { scope: "row" }, this.pointable("button.gram", order.name, key, el("bdi", {}, visible(gram.gram.join(order.of === "tokens" ? " " : "")))) ),
-            el("td.number", {}, count(gram.hypothesis)), el("td.number", { title: several ? gram.references.map((n, r) => `reference ${r + 1}: ${n}`).join(", ") : null }, several ? `${gram.references.join(", ")}` : count(most)), el("td.number", {}, el("strong", {}, count(gram.counted)), lost && gram.counted ? el("span.soft", { title: "clipped" }, ` −${lost}`) : null));
+          return { class: gram.counted ? lost ? "part" : "all" : "none", data: { order: order.name, gram: key }, cells: [this.pointable("button.gram", order.name, key, el("bdi", {}, visible(gram.gram.join(order.of === "tokens" ? " " : "")))),
+            count(gram.hypothesis), several ? el("span", { title: gram.references.map((n, r) => `reference ${r + 1}: ${n}`).join(", ") }, gram.references.join(", ")) : count(most), [el("strong", {}, count(gram.counted)), lost && gram.counted ? el("span.soft", { title: "clipped" }, ` −${lost}`) : null]] };
         };
         return el("section", { data: { order: order.name } }, el("h3", {}, orderTitle(order.name), el("span.soft", {}, step ? ` ${count(step.match)} of ${count(step.total)}` : "")),
-          order.grams.length ? el("div.table", { tabindex: 0, role: "region", "aria-label": `${orderTitle(order.name)} of the translation` }, el("table", {}, el("caption.unseen", {}, `${orderTitle(order.name)} of the translation`), el("thead", {}, el("tr", {}, ["N-gram", "here", several ? "in refs." : "in ref.", "counted"].map((title, i) => el("th", { scope: "col", class: i ? "number" : "" }, title)))), el("tbody", {}, all.map(cells)))) : el("p.soft", {}, "The translation is too short."),
+          order.grams.length ? table(`${orderTitle(order.name)} of the translation`, [{ title: "N-gram" }, ...["here", several ? "in refs." : "in ref.", "counted"].map(title => ({ title, number: true }))], all.map(cells), { quiet: true }) : el("p.soft", {}, "The translation is too short."),
           left ? button(`${count(left)} more`, () => { this.whole.add(order.name); this.drawGrams(); this.mark(); }, { class: "small" }) : null);
       })));
   }

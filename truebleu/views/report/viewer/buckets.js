@@ -1,7 +1,7 @@
 // Segments in groups by length, score, word frequency, document and label: where one system is better.
-import {badge, button, count, el, exact, fixed, interval, plural, select, signed} from "./dom.js";
+import {badge, button, count, el, exact, fixed, interval, moreRows, plural, select, signed} from "./dom.js";
 import {Background, FEW, FEWEST, quantile, showFiltered, TOO_FEW} from "./current.js";
-import {bars, figure, histogram, link, short} from "./charts.js";
+import {bars, figure, histogram, link, roundStep, short} from "./charts.js";
 import {countsEdits} from "./metric.js";
 import {seenTimes} from "./segments.js";
 
@@ -76,14 +76,13 @@ function byColumn({ current }, column, edges) {
 
 /** Edges in round steps, about eight of them, over most of what there is. @param {ArrayLike<number>} values */
 function evenly(values) {
-  const sorted = Float64Array.from(values).filter(v => !Number.isNaN(v)).sort(), low = sorted[0] ?? 0, high = sorted[Math.floor(sorted.length * 0.95)] ?? 1, raw = (high - low) / 7 || 1;
-  const unit = 10 ** Math.floor(Math.log10(raw)), step = Math.max(1, unit * ([1, 2, 5].find(k => k * unit >= raw) ?? 10)), edges = [];
+  const sorted = Float64Array.from(values).filter(v => !Number.isNaN(v)).sort(), low = sorted[0] ?? 0, high = sorted[Math.floor(sorted.length * 0.95)] ?? 1, step = Math.max(1, roundStep((high - low) / 7 || 1)), edges = [];
   for (let e = (Math.floor(low / step) + 1) * step; e <= high; e += step) edges.push(e);
   return edges;
 }
 
 /** @param {number} n @param {ArrayLike<number>} of @param {string[]} names @param {(k: number) => Record<string, any>} filter @returns {Bucket[]} */
-export function byIndex(n, of, names, filter) {
+function byIndex(n, of, names, filter) {
   const groups = /** @type {number[][]} */ (names.map(() => []));
   for (let i = 0; i < n; i++) groups[of[i]]?.push(i);
   return groups.map((segments, k) => ({ id: String(k), label: names[k], segments, filter: filter(k) })).filter(g => g.segments.length);
@@ -95,15 +94,20 @@ export function bucketKinds(context) {
   const tens = [10, 20, 30, 40, 50, 60, 70, 80, 90, ...(metric.higher ? [] : [100])];
   /** @type {ReturnType<typeof bucketKinds>} */
   const all = { length: { title: lengthTitle(data), column: "length", make: () => byColumn(context, "length", evenly(current.column("length"))) } };
-  for (const s of b ? [a, b] : [a]) if (current.has(`surplus.${s.index}`)) all[`surplus.${s.index}`] = { title: `length of ${s.letter} less the reference's in ${unit}`, column: `surplus.${s.index}`, make: () => byColumn(context, `surplus.${s.index}`, [-10, -5, -2, 0, 1, 3, 6, 11].map(e => e > 0 ? (e - 1) * scale + 1 : e * scale)) };
+  for (const s of current.shown) if (current.has(`surplus.${s.index}`)) all[`surplus.${s.index}`] = { title: `length of ${s.letter} less the reference's in ${unit}`, column: `surplus.${s.index}`, make: () => byColumn(context, `surplus.${s.index}`, [-10, -5, -2, 0, 1, 3, 6, 11].map(e => e > 0 ? (e - 1) * scale + 1 : e * scale)) };
   all.scoreA = { title: `segment score of ${a.letter}`, column: "scoreA", make: () => byColumn(context, "scoreA", tens) };
   if (b) all.scoreB = { title: `segment score of ${b.letter}`, column: "scoreB", make: () => byColumn(context, "scoreB", tens) };
   if (data.manifest.buckets?.frequency) all.frequency = { title: "word frequency" };
-  const { documents } = data;
-  if (documents) all.document = { title: "document", make: () => byIndex(data.n, documents.of, documents.names, k => ({ doc: k })) };
-  data.labels.forEach((label, i) => { all[`label${i}`] = { title: label.name, make: () => byIndex(data.n, label.of, label.values, v => ({ label: `${i}:${v}` })) }; });
-  return all;
+  return { ...all, ...byDocument(data), ...byLabel(data) };
 }
+
+/** @typedef {Record<string, {title: string, make: () => Bucket[]}>} Groupings */
+
+/** @param {import("./data.js").Data} data @returns {Groupings} */
+export const byDocument = ({ n, documents }) => documents ? { document: { title: "document", make: () => byIndex(n, documents.of, documents.names, k => ({ doc: k })) } } : {};
+
+/** By each kind of label. @param {import("./data.js").Data} data @returns {Groupings} */
+export const byLabel = ({ n, labels }) => Object.fromEntries(labels.map((label, i) => [`label${i}`, { title: label.name, make: () => byIndex(n, label.of, label.values, v => ({ label: `${i}:${v}` })) }]));
 
 /** What a length is: one unit, whatever the metric. @param {import("./data.js").Data} data */
 export const lengthTitle = data => `length of the ${data.references > 1 ? "first " : ""}reference in tokens (${data.manifest.buckets?.length?.tokenizer ?? "13a"})`;
@@ -127,7 +131,7 @@ export const bucketsView = {
 
 /** @param {Context} context @param {string} id @param {string} title @param {Bucket[]} shown @param {number} all how many there are @param {Map<string, Measured>} known */
 function grouped(context, id, title, shown, all, known) {
-  const { store, current } = context, { a, b, metric } = current, systems = b ? [a, b] : [a], name = metric.name;
+  const { store, current } = context, { b, metric } = current, systems = current.shown, name = metric.name;
   if (!all) return [el("p.empty", {}, "There is nothing to group by here.")];
   const rows = shown.map(g => {
     const n = g.segments.length, of = known.get(g.id), values = systems.map(s => current.corpus(s, g.segments)), delta = b ? values[1] - values[0] : NaN;
@@ -140,26 +144,26 @@ function grouped(context, id, title, shown, all, known) {
   const ends = (/** @type {Measured | undefined} */ of, /** @type {"a" | "b"} */ what) => of ? { low: of[what][0], high: of[what][1] } : null;
   return [figure({ title: `${name} by ${title}.`, summary,
     draw: width => bars(rows.map(({ g, n, of, values, delta, told }) => ({ label: g.label, n: `n = ${count(n)}${n < FEW ? ", few" : ""}`, few: n < FEW, values, ends: systems.map((_, k) => ends(of, k ? "b" : "a")),
-      delta: b ? `${signed(delta, 1)} ${n < FEWEST ? "" : of ? interval(of.delta[0], of.delta[1], 1) : "…"}`.trim() : undefined, told, act: () => showFiltered(store, { ...g.filter, sort: "number" }) })), systems, `${name} by ${title}`, width),
+      delta: b ? `${signed(delta, 1)} ${n < FEWEST ? "" : of ? interval(of.delta[0], of.delta[1], 1) : "…"}`.trim() : undefined, told, act: () => showFiltered(store, g.filter) })), systems, `${name} by ${title}`, width),
     columns: [{ title: "Bucket" }, { title: "n", number: true }, ...systems.flatMap(s => [{ title: [badge(s), ` ${name}`], number: true }, { title: "interval", number: true }]), ...(b ? [{ title: "Δ", number: true }, { title: "interval of Δ", number: true }] : [])],
     rows: rows.map(({ g, n, of, values, delta }) => [link(context, el("bdi", {}, g.label), g.filter), `${count(n)}${n < FEW ? " (few)" : ""}`, ...systems.flatMap((_, k) => [exact(values[k]), saidFaintly(of, k ? "b" : "a", n)]), ...(b ? [exact(delta, signed(delta)), saidFaintly(of, "delta", n)] : [])]) }),
-    shown.length < all ? el("p", {}, `The largest ${count(shown.length)} of ${count(all)}. `, button(`Show ${Math.min(BUCKET_ROWS, all - shown.length)} more`, () => store.set({ buckets: store.get("buckets") + BUCKET_ROWS }, { replace: true }))) : ""];
+    shown.length < all ? el("p", {}, `The largest ${count(shown.length)} of ${count(all)}. `, moreRows(store, "buckets", all)) : ""];
 }
 
 /** A range of one's own. @param {Context} context @param {string} title @param {string} column @param {[number, number] | null} range @param {number[]} segments @param {Measured | undefined} of */
 function ranged(context, title, column, range, segments, of) {
   const { store, current } = context, { a, b } = current, values = current.column(column), n = segments.length;
   const after = !range ? null : el("p", { role: "status" }, n ? [`${short(range[0])} to ${short(range[1])}: `, link(context, plural(n, "segment"), { range: `${column}:${range.join(":")}` }), ", ", badge(a), ` ${fixed(current.corpus(a, segments))}`, b ? [" ", badge(b), ` ${fixed(current.corpus(b, segments))}, Δ ${signed(current.corpus(b, segments) - current.corpus(a, segments))} ${said(of, "delta", n)}`] : ` ${said(of, "a", n)}`, ". ", button("Clear", () => store.set({ brush: "" }, { replace: true }), { class: "quiet small" })] : "No segment is in this range.");
-  return figure({ title: `How ${title} is spread.`, summary: "Draw a range, or move its ends with the arrow keys, to see the scores of those segments.", after, draw: width => histogram(values, { label: title, unit: "", range, changed: next => store.set({ brush: next ? next.join(":") : "" }, { replace: true }) }, width),
+  return figure({ title: `How ${title} is spread.`, summary: "Draw a range, or move its ends with the arrow keys, to see the scores of those segments.", after, draw: width => histogram(values, { label: title, range, changed: next => store.set({ brush: next ? next.join(":") : "" }, { replace: true }) }, width),
     columns: [{ title: "Range" }, { title: "n", number: true }], rows: byColumn(context, column, evenly(values)).map(g => [link(context, g.label, g.filter), count(g.segments.length)]) });
 }
 
 /** How many of the references' words, by how often they are seen, each system has. @param {Context} context */
 function frequency(context) {
-  const { data, current } = context, { a, b } = current, systems = b ? [a, b] : [a], { frequency: known } = data.manifest.buckets, { edges } = known, place = el("div", {}, el("p.empty", {}, "Counting the words of all segments …"));
+  const { data, current } = context, { b } = current, systems = current.shown, { frequency: known } = data.manifest.buckets, { edges } = known, place = el("div", {}, el("p.empty", {}, "Counting the words of all segments …"));
   current.wordCounts().then(counts => {
     const z = quantile(1 - (1 - current.level) / 2), { n } = data;
-    const rows = edges.map((/** @type {number} */ low, /** @type {number} */ k) => {
+    const rows = edges.map((/** @type {number} */ _, /** @type {number} */ k) => {
       const names = [`reference_${k}`, ...systems.map(s => `matched_${s.index}_${k}`)], [r, ...m] = names.map(name => counts.column(name)), [words, ...sums] = names.map(name => counts.totals[counts.names.indexOf(name)]), shares = sums.map(x => x / words), segments = [];
       // A share of sums over segments: its error by linearization, as segments and not words are drawn.
       const error = [...m.map(() => 0), 0];

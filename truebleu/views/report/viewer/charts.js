@@ -1,6 +1,6 @@
 // Pictures of numbers as SVG, each with a sentence and a table that say the same; and links from numbers to segments.
-import {button, count, download, el, fixed, interval, replace, signed, svg, table} from "./dom.js";
-import {FILTERS} from "./current.js";
+import {button, count, download, el, fixed, interval, replace, signed, stateLink, svg, table} from "./dom.js";
+import {filteredBy} from "./current.js";
 
 /** @typedef {import("./current.js").Context} Context */
 /** @typedef {{low: number, high: number} | null | undefined} Ends */
@@ -11,10 +11,7 @@ export const LETTER = 6.7; // About how wide a letter is in a picture, in pixels
  * A link to some segments: filters, or an order. @param {Context} context @param {import("./dom.js").Children} text
  * @param {Record<string, any>} values  of the state @param {string} [title]
  */
-export function link({ store }, text, values, title) {
-  const state = { ...FILTERS, view: "segments", seg: null, sort: "number", ...values };
-  return el("a", { href: store.hash(state), title, on: { click: (/** @type {MouseEvent} */ e) => { if (!e.ctrlKey && !e.metaKey && !e.shiftKey) { e.preventDefault(); store.set(state); } } } }, text);
-}
+export function link({ store }, text, values, title) { return stateLink(store, filteredBy(values), { title }, text); }
 
 /**
  * A picture, which is drawn anew when there is more or less room, its sentence and its table.
@@ -65,10 +62,15 @@ export function fitted(text, room = Infinity) {
   return letters.length <= most ? letters.join("") : letters.slice(0, most - 1).join("") + "…";
 }
 
+/** 1, 2 or 5 times a power of ten, or a power of ten: the least that is not below. @param {number} raw */
+export function roundStep(raw) {
+  const unit = 10 ** Math.floor(Math.log10(raw));
+  return unit * ([1, 2, 5].find(k => k * unit >= raw) ?? 10);
+}
+
 /** Round numbers from low to high. @param {number} low @param {number} high @param {number} about how many */
 export function ticks(low, high, about) {
-  const raw = (high - low) / about || 1, unit = 10 ** Math.floor(Math.log10(raw)), step = unit * ([1, 2, 5].find(k => k * unit >= raw) ?? 10);
-  const all = [];
+  const step = roundStep((high - low) / about || 1), all = [];
   for (let k = Math.ceil(low / step - 1e-9); k * step <= high + step * 1e-9; k++) all.push(Number((k * step).toPrecision(6)));
   return all;
 }
@@ -190,11 +192,17 @@ export function scatter([across, up], { ends: [far, high], titles, signs, corner
   picture.classList.add("open-to-click");
   picture.addEventListener("click", (/** @type {MouseEvent} */ e) => {
     const box = picture.getBoundingClientRect(), left = (e.clientX - box.left) * width / box.width, top = (e.clientY - box.top) * height / box.height;
-    let best = -1, near = 24 ** 2;
-    for (let i = 0; i < n; i++) { const away = (x(across[i]) - left) ** 2 + (y(up[i]) - top) ** 2; if (away < near) { near = away; best = i; } }
+    const best = nearestTo(n, i => (x(across[i]) - left) ** 2 + (y(up[i]) - top) ** 2, 24);
     if (best >= 0) open(best);
   });
   return picture;
+}
+
+/** Which of n points is nearest, and not farther off than so many pixels; -1 if none is. @param {number} n @param {(i: number) => number} away the square of a distance @param {number} most */
+export function nearestTo(n, away, most) {
+  let best = -1, near = most ** 2;
+  for (let i = 0; i < n; i++) { const here = away(i); if (here < near) { near = here; best = i; } }
+  return best;
 }
 
 /** How far an axis goes: to the farthest number, unless a few are far beyond all the others. @param {Float64Array} values */
@@ -206,10 +214,10 @@ export function reach(values) {
 /**
  * A number a segment in the order of the text, above or below a line. Where segments are narrower
  * than a pixel, the largest and the smallest of each pixel are drawn.
- * @param {ArrayLike<number>} values @param {{most: number, higher: boolean, signs: boolean, label: string, width?: number, height?: number, act?: (place: number) => void}} how
+ * @param {ArrayLike<number>} values @param {{most: number, higher: boolean, signs: boolean, label: string, act: (place: number) => void}} how what a click on a segment does
  */
-export function strip(values, { most, higher, signs, label, width = 220, height = 34, act }) {
-  const n = values.length, columns = Math.min(n, width), step = Math.min(9, width / columns), zero = signs ? height / 2 : height - 1, reach = signs ? height / 2 - 1 : height - 2;
+export function strip(values, { most, higher, signs, label, act }) {
+  const width = 220, height = 34, n = values.length, columns = Math.min(n, width), step = Math.min(9, width / columns), zero = signs ? height / 2 : height - 1, reach = signs ? height / 2 - 1 : height - 2;
   let above = "", below = "";
   for (let c = 0; c < columns; c++) {
     let up = 0, down = 0;
@@ -218,12 +226,9 @@ export function strip(values, { most, higher, signs, label, width = 220, height 
     if (up > 0) above += `M${hundredth(c * step)} ${zero}v-${size(up)}${bar}V${zero}${back}`;
     if (down < 0) below += `M${hundredth(c * step)} ${zero}v${size(down)}${bar}V${zero}${back}`;
   }
-  const picture = svg("svg.strip", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label }, svg("line.zero", { x1: 0, x2: hundredth(columns * step), y1: zero, y2: zero }),
+  const picture = svg("svg.strip.open-to-click", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label }, svg("line.zero", { x1: 0, x2: hundredth(columns * step), y1: zero, y2: zero }),
     above ? svg("path", { class: signs ? (higher ? "better" : "worse") : "", d: above }) : null, below ? svg("path", { class: higher ? "worse" : "better", d: below }) : null);
-  if (act) {
-    picture.classList.add("open-to-click");
-    picture.addEventListener("click", (/** @type {MouseEvent} */ e) => { const place = Math.floor((e.clientX - picture.getBoundingClientRect().left) / step / columns * n); if (place < n) act(place); });
-  }
+  picture.addEventListener("click", (/** @type {MouseEvent} */ e) => { const place = Math.floor((e.clientX - picture.getBoundingClientRect().left) / step / columns * n); if (place < n) act(place); });
   return picture;
 }
 
@@ -240,9 +245,9 @@ function extremes(values) {
 /**
  * How numbers are spread, and a range of them that the pointer draws or the two handles move by their arrow keys.
  * With `ties`, zeros are a bar of their own, between what is below and what is above.
- * @param {ArrayLike<number>} values @param {{label: string, unit: string, range: [number, number] | null, ties?: boolean, changed?: (range: [number, number] | null) => void}} how @param {number} width
+ * @param {ArrayLike<number>} values @param {{label: string, range: [number, number] | null, ties?: boolean, changed?: (range: [number, number] | null) => void}} how @param {number} width
  */
-export function histogram(values, { label, unit, range, ties = false, changed }, width) {
+export function histogram(values, { label, range, ties = false, changed }, width) {
   const [low, high] = extremes(values), H = 96, L = 14, W = width - 2 * L;
   if (!(low < high)) return canvas(width, 24, label, svg("text.name", { x: 2, y: 16 }, "All are equal."));
   // Bins whose ends are round, so that a range can be said in few digits.
@@ -298,7 +303,7 @@ export function histogram(values, { label, unit, range, ties = false, changed },
     handles.forEach((handle, which) => {
       const k = which ? to : from;
       handle.setAttribute("transform", `translate(${at(k)} 0)`);
-      for (const [name, value] of Object.entries({ valuemin: edge(which ? from + 1 : 0), valuemax: edge(which ? n : to - 1), valuenow: edge(k), valuetext: `${short(edge(k))}${unit}` })) handle.setAttribute(`aria-${name}`, String(value));
+      for (const [name, value] of Object.entries({ valuemin: edge(which ? from + 1 : 0), valuemax: edge(which ? n : to - 1), valuenow: edge(k), valuetext: short(edge(k)) })) handle.setAttribute(`aria-${name}`, String(value));
     });
   }
 }

@@ -46,10 +46,8 @@ export const ORDERS = { max_order: 8, char_order: 10, word_order: 4 };
 export const FEWEST = 20;
 export const FEW = 100;
 export const TOO_FEW = `too few for an interval`;
-/** So many tables that were counted anew are kept. */
-const KEPT_COUNTS = 4;
-/** So many results of slow filters are kept. */
-const KEPT_HITS = 4;
+/** So many tables that were counted anew are kept, and so many results of slow filters. */
+const LATEST = 4;
 
 /** Columns of numbers that segments are sorted and filtered by. @type {Record<string, string>} */
 export const COLUMNS = { scoreA: "score of the baseline", scoreB: "score of the system compared with it", delta: "Δ", influence: "influence", ratio: "length ratio", length: "reference length" };
@@ -69,21 +67,17 @@ export function countName({ data, a, b }, name) {
     of === "d" ? `, ${b?.letter} less ${a.letter}` : system ? `, ${system.letter}` : ""].filter(Boolean).join(" ").replace(" ,", ",");
 }
 
-/** Shows some segments in the list, and says which they are; `part`: not all that are meant, so that they have no score. @param {Store} store @param {number[]} segments from 0 @param {string} about @param {boolean} [part] */
-export function showSegments(store, segments, about, part = false) {
-  store.set({ ...FILTERS, only: segments.map(i => i + 1).join(","), about, part, view: "segments", seg: null, sort: "number" });
-}
-
 /** The lengths of hypotheses and of references, by segment. @param {Table} table */
 function lengthColumns(table) {
   const x = table.at(0), y = table.at(1), sum = (/** @type {ArrayLike<number>} */ z) => Float64Array.from(x, (n, i) => n + y[i] + z[i]);
   return table.names[0] === "hits" ? [sum(table.column("insertions")), sum(table.column("deletions"))] : [x, y];
 }
 
-/** Shows the segments that a filter leaves: `{doc: 3}`, `{range: "length:10:20"}`, `{label: "0:2"}`, `{flag: "duplicate"}`. @param {Store} store @param {Partial<typeof FILTERS> & Record<string, any>} filters */
-export function showFiltered(store, filters) {
-  store.set({ ...FILTERS, view: "segments", seg: null, ...filters });
-}
+/** The state that shows the segments which a filter leaves: `{doc: 3}`, `{range: "length:10:20"}`, `{label: "0:2"}`, `{flag: "duplicate"}`. @param {Record<string, any>} filters and other values of the state @returns {Record<string, any>} */
+export const filteredBy = filters => ({ ...FILTERS, view: "segments", seg: null, sort: "number", ...filters });
+
+/** Shows these segments. @param {Store} store @param {Record<string, any>} filters */
+export const showFiltered = (store, filters) => store.set(filteredBy(filters));
 
 /**
  * Whether a parameter can have a value, which may come from an address that somebody wrote.
@@ -143,6 +137,8 @@ export class Current {
     this.making = Promise.resolve();
     /** @type {Background | null} */
     this.second = null;
+    /** Words by frequency, once they were asked for. @type {Promise<Table> | null} */
+    this.words = null;
     /** The parameters that numbers were shown by last, of which setting. @type {{setting: string, changes: Record<string, any>}} */
     this.counted = { setting: "", changes: {} };
     /** How much of a count is done, 0 to 1; null if none is under way. @type {number | null} */
@@ -211,10 +207,10 @@ export class Current {
       return;
     }
     const parameters = { ...setting.parameters, ...asked }, recipe = recipeOf(setting, parameters), names = columnNames(setting, parameters);
-    const references = Array.from({ length: data.references }, (_, r) => `reference${r}`), tables = [];
+    const tables = [];
     try {
       for (const { index } of data.systems) {
-        const table = await live.count(recipe, names, `system${index}`, references, data.n, async share => {
+        const table = await live.count(recipe, names, `system${index}`, data.n, async share => {
           if (turn !== this.count) return false;
           this.counting = (index + share) / data.systems.length;
           store.tell(new Set(["counting"]));
@@ -245,14 +241,14 @@ export class Current {
     this.counted = { setting: setting.id, changes: asked };
     this.before = Object.fromEntries(["setting", ...CHANGES].map(name => [name, store.get(name)]));
     if (own) { tables.delete(key); tables.set(key, own); }
-    for (const old of tables.keys()) if (tables.size > KEPT_COUNTS) tables.delete(old);
+    for (const old of tables.keys()) if (tables.size > LATEST) tables.delete(old);
     this.version++;
   }
 
   /** Back to the counts that were shown before; what else was changed since, stays. */
   uncount() {
     const { store, before } = this, keys = before && before.setting !== store.get("setting") ? ["setting", ...CHANGES] : CHANGES;
-    store.set(Object.fromEntries(keys.map(key => [key, before ? before[key] : store.defaults[key]])), { replace: true });
+    store.set(before ? Object.fromEntries(keys.map(key => [key, before[key]])) : store.usual(keys), { replace: true });
   }
 
   /** The metric as it is now. @returns {Metric} */
@@ -282,6 +278,15 @@ export class Current {
     const chosen = this.named(this.store.get("b")) ?? this.named(this.store.defaults.b);
     return chosen && chosen !== this.a ? chosen : systems.find(s => s !== this.a) ?? null;
   }
+
+  /** Each of the two in the place of the other. */
+  swap() {
+    const { a, b, store } = this;
+    if (b) store.set({ a: b.name, b: a.name });
+  }
+
+  /** The two, or the only one. */
+  get shown() { const { a, b } = this; return b ? [a, b] : [a]; }
 
   /** Segment scores of a system. @param {System} system @returns {Float64Array} */
   scores(system) {
@@ -375,9 +380,6 @@ export class Current {
 
   // ---- filters ----
 
-  /** Whether any filter is set. */
-  get filtered() { const { store } = this; return ["find", "doc", "label", "flag", "outcome", "split", "range", "holds", "terms", "rule", "noted", "seen", "only", "sample"].some(key => store.get(key) !== /** @type {any} */ (FILTERS)[key]); }
-
   /** The ranges that are set: column, from, to. @returns {[string, number, number][]} */
   get ranges() {
     return String(this.store.get("range")).split(";").filter(Boolean).map(part => {
@@ -409,7 +411,7 @@ export class Current {
 
   /** Works out which segments are chosen, and then the scores of the subset. Tells "subset" while that takes time, and "selection". */
   async choose() {
-    const turn = ++this.turn, { store, data } = this;
+    const turn = ++this.turn, { store } = this;
     // No one waits any more for what was sought before.
     this.worker.stop("regex", "cancelled");
     this.problem = "";
@@ -424,12 +426,11 @@ export class Current {
         this.subset = null;
         store.tell(new Set(["subset"]));
         if (turn !== this.turn) return;
-        if (!data.ready.texts) return; // It is made when they are there.
         try {
           await this.sift(mask, turn);
           if (turn !== this.turn) return;
           this.hits.set(key, mask.slice());
-          for (const old of this.hits.keys()) if (this.hits.size > KEPT_HITS) this.hits.delete(old);
+          for (const old of this.hits.keys()) if (this.hits.size > LATEST) this.hits.delete(old);
         } catch (error) {
           if (turn !== this.turn) return;
           this.problem = /** @type {Error} */ (error).message;
@@ -454,16 +455,16 @@ export class Current {
 
   /** Leaves what the slow filters leave, too. @param {Uint8Array} mask @param {number} turn */
   async sift(mask, turn) {
-    const { store } = this, find = store.get("find"), holds = store.get("holds");
-    if (this.wantsSame) await this.same(mask, turn);
-    if (store.get("seen") !== null) await this.seen(mask, store.get("seen"));
-    const { rule } = this;
+    const { data, store, rule } = this, find = store.get("find"), holds = store.get("holds"), seen = store.get("seen");
+    const only = (/** @type {Uint8Array} */ hits) => sieve(mask, i => hits[i] === 1);
+    if (this.wantsSame) only(await this.same(turn, mask));
+    if (seen !== null) await this.seen(mask, seen);
     if (rule && turn === this.turn) {
       const hits = await this.ruled(rule, turn, mask), wanted = rule[0] === "-" ? 0 : 1;
-      for (let i = 0; i < mask.length; i++) if (hits[i] !== wanted || !this.data.manifest.serve && !this.data.embedded(i)) mask[i] = 0;
+      sieve(mask, i => hits[i] === wanted && data.embedded(i));
     }
-    for (const hits of [holds && turn === this.turn ? await this.holding(holds, turn, mask) : null, find && turn === this.turn ? await this.search(find, turn, mask) : null])
-      if (hits) for (let i = 0; i < mask.length; i++) mask[i] &= hits[i];
+    if (holds && turn === this.turn) only(await this.holding(holds, turn, mask));
+    if (find && turn === this.turn) only(await this.search(find, turn, mask));
   }
 
   /** Puts what a mask leaves in order. @param {Uint8Array} mask */
@@ -477,18 +478,21 @@ export class Current {
     let n = 0;
     for (let i = 0; i < mask.length; i++) n += mask[i];
     const chosen = new Uint32Array(n), values = down ? this.column(this.has(name) ? name : "number") : null;
-    if (!values) { for (let i = 0, at = 0; i < order.length; i++) if (mask[order[i]]) chosen[at++] = order[i]; } else {
+    let at = 0;
+    const take = (/** @type {number} */ from, /** @type {number} */ to) => { for (let i = from; i < to; i++) if (mask[order[i]]) chosen[at++] = order[i]; };
+    if (!values) take(0, order.length);
+    else {
       // Backwards, but segments with equal numbers stay in the order of the file, and those without one last.
       const size = (/** @type {number} */ i) => absolute ? Math.abs(values[i]) : values[i];
-      let at = 0, end = order.length;
+      let end = order.length;
       while (end && Number.isNaN(values[order[end - 1]])) end--;
       for (let stop = end; stop > 0;) {
         let start = stop - 1;
         while (start > 0 && size(order[start - 1]) === size(order[stop - 1])) start--;
-        for (let i = start; i < stop; i++) if (mask[order[i]]) chosen[at++] = order[i];
+        take(start, stop);
         stop = start;
       }
-      for (let i = end; i < order.length; i++) if (mask[order[i]]) chosen[at++] = order[i];
+      take(end, order.length);
     }
     this.chosen = chosen;
     this.places = null;
@@ -507,7 +511,7 @@ export class Current {
   /** What the filters leave that need no text. */
   mask() {
     const { data, store } = this, n = data.n, mask = new Uint8Array(n).fill(1);
-    const keep = (/** @type {(i: number) => boolean} */ test) => { for (let i = 0; i < n; i++) if (mask[i] && !test(i)) mask[i] = 0; };
+    const keep = (/** @type {(i: number) => boolean} */ test) => sieve(mask, test);
     const doc = store.get("doc"), documents = data.documents;
     if (doc !== null && documents) keep(i => documents.of[i] === doc);
     for (const part of String(store.get("label")).split(";").filter(Boolean)) {
@@ -578,21 +582,29 @@ export class Current {
   async holding(gram, turn, mask) {
     const { data, a, b } = this, held = holder(data, gram);
     if (!held) throw new Error(data.redacted ? "the texts are not in this file" : "the page cannot split texts as the lists of n-grams were");
-    return this.reading(data.roles.filter(role => role.startsWith("reference") || role === `system${a.index}` || role === `system${b?.index}`), held, turn, mask);
+    const roles = data.roles.filter(role => role.startsWith("reference") || role === `system${a.index}` || role === `system${b?.index}`);
+    return this.reading(roles, text => roles.some(role => held(text(role) ?? "")), turn, mask);
   }
 
   /** Marks the segments that hold what a rule looks for. @param {string} rule @param {number} turn @param {Uint8Array} mask */
   async ruled(rule, turn, mask) {
     if (this.data.redacted) throw new Error("the texts are not in this file");
-    return this.reading(sideOf(this.data, rule), rule.endsWith("numbers") ? hasNumber : hasName, turn, mask);
+    const roles = sideOf(this.data, rule), test = rule.endsWith("numbers") ? hasNumber : hasName;
+    return this.reading(roles, text => roles.some(role => test(text(role) ?? "")), turn, mask);
   }
 
-  /** Marks the segments of which a text passes a test, a few at a time. @param {string[]} roles @param {(text: string) => boolean} test @param {number} turn @param {Uint8Array} mask @returns {Promise<Uint8Array>} */
+  /** Marks the segments in which both systems wrote the same. @param {number} turn @param {Uint8Array} mask */
+  same(turn, mask) {
+    const [a, b] = this.shown.map(system => `system${system.index}`);
+    return this.reading([a, b], text => typeof text(a) === "string" && text(a) === text(b), turn, mask);
+  }
+
+  /** Marks the segments whose texts pass a test, a few at a time. @param {string[]} roles @param {(text: (role: string) => string | null | undefined) => boolean} test @param {number} turn @param {Uint8Array} mask @returns {Promise<Uint8Array>} */
   async reading(roles, test, turn, mask) {
     const { data, store } = this, hits = new Uint8Array(data.n);
     let last = Date.now();
     for await (const { from, to, text } of data.pieces(roles)) {
-      for (let i = from; i < to; i++) if (mask[i] && roles.some(role => test(text(role, i) ?? ""))) hits[i] = 1;
+      for (let i = from; i < to; i++) if (mask[i] && test(role => text(role, i))) hits[i] = 1;
       if (Date.now() - last > 40) {
         this.busy = to / data.n;
         store.tell(new Set(["subset"]));
@@ -605,32 +617,25 @@ export class Current {
   }
 
   /** Words by frequency, segment by segment: from the file, or counted here. @returns {Promise<Table>} */
-  async wordCounts() {
-    const { data } = this, known = data.manifest.buckets.frequency;
-    if (known.block) return data.counts("frequency", known);
-    return this.once("words by frequency", async () => {
-      const width = known.columns.length, found = /** @type {Uint8Array} */ (await ofAllTexts(data, { words: true, edges: known.edges })), rows = new Uint8Array(8 * width * data.n);
+  wordCounts() {
+    const { data, data: { n, live: { kernel } } } = this, known = data.manifest.buckets.frequency, { edges, block } = known;
+    return this.words ??= (async () => {
+      // Of the references and of what each system has of them, a column a bucket.
+      const names = ["reference", ...data.systems.map(s => `matched_${s.index}`)].flatMap(of => edges.map((/** @type {number} */ _, /** @type {number} */ k) => `${of}_${k}`)), width = names.length;
+      if (block) return Table.decode(kernel, await data.read(block), names, n);
+      const found = /** @type {Uint8Array} */ (await ofAllTexts(data, { words: true, edges })), rows = new Uint8Array(8 * width * n);
       rows.set(found);
       known.segments = found.length / (8 * width);
-      return new Table(data.live.kernel, data.live.kernel.tableOfRows(rows, width), known.columns, data.n);
-    });
+      return new Table(kernel, kernel.tableOfRows(rows, width), names, n);
+    })();
   }
 
   /** Leaves the segments whose words of a frequency the two systems have unequally, or one system not all. @param {Uint8Array} mask @param {number} bucket */
   async seen(mask, bucket) {
     const { data, a, b } = this, known = data.manifest.buckets?.frequency;
     if (!known || !(bucket in known.edges)) return;
-    const counts = await this.wordCounts(), [wanted, own, other] = [`reference_${bucket}`, `matched_${a.index}_${bucket}`, `matched_${b?.index}_${bucket}`].map(name => counts.column(name));
-    for (let i = 0; i < mask.length; i++) if (!wanted[i] || (b ? own[i] === other[i] : own[i] === wanted[i])) mask[i] = 0;
-  }
-
-  /** Leaves the segments in which both systems wrote the same. @param {Uint8Array} mask @param {number} turn */
-  async same(mask, turn) {
-    const [a, b] = [this.a, /** @type {System} */ (this.b)].map(system => `system${system.index}`);
-    for await (const { from, to, text } of this.data.pieces([a, b])) {
-      for (let i = from; i < to; i++) if (mask[i] && (!this.data.embedded(i) || text(a, i) !== text(b, i))) mask[i] = 0;
-      if (turn !== this.turn) return;
-    }
+    const counts = await this.wordCounts(), [wanted, own, other] = [`reference_${bucket}`, `matched_${a.index}_${bucket}`, `matched_${(b ?? a).index}_${bucket}`].map(name => counts.column(name));
+    sieve(mask, i => wanted[i] > 0 && (b ? own[i] !== other[i] : own[i] !== wanted[i]));
   }
 
   // ---- the subset's own numbers ----
@@ -638,26 +643,26 @@ export class Current {
   /** The comparison's word on two systems, b less a, by a setting as it was reported; null if there is none. @param {System} a @param {System} b @param {Setting} [setting] */
   pair(a, b, setting = this.setting) {
     const { comparison } = this.data.manifest, name = setting.column, reported = setting === this.setting ? this.reported : setting.headline;
-    const pair = reported && comparison?.pairs.find((/** @type {any} */ p) => p.metric === name && (p.first === a.name && p.second === b.name || p.first === b.name && p.second === a.name));
+    const pair = reported && comparison.pairs.find((/** @type {any} */ p) => p.metric === name && (p.first === a.name && p.second === b.name || p.first === b.name && p.second === a.name));
     if (!pair) return null;
     const turned = pair.first === a.name, of = pair.interval;
     return { ...pair, value: turned ? -pair.value : pair.value, interval: of && (turned ? { ...of, low: -of.high, high: -of.low } : of),
       wins: turned ? pair.losses : pair.wins, losses: turned ? pair.wins : pair.losses };
   }
 
-  get level() { return (this.data.manifest.comparison ?? this.data.manifest.intervals)?.level ?? 0.95; }
+  get level() { return this.data.manifest.comparison.level; }
 
   /** How intervals are made: as those of the comparison are. */
   get how() {
-    const content = this.data.manifest.comparison ?? this.data.manifest.intervals, documents = content?.intervals?.resampled === "documents" ? this.data.documents : null;
-    const samples = content?.intervals?.samples ?? SAMPLES;
-    return { samples, seed: content?.seed ?? SEED, documents, said: `${samples.toLocaleString("en")} ${this.b ? "paired " : ""}bootstrap resamples${documents ? " of documents" : ""}` };
+    const { comparison: { intervals, seed } } = this.data.manifest, documents = intervals?.resampled === "documents" ? this.data.documents : null;
+    const samples = intervals?.samples ?? SAMPLES;
+    return { samples, seed: seed ?? SEED, documents, said: `${samples.toLocaleString("en")} ${this.b ? "paired " : ""}bootstrap resamples${documents ? " of documents" : ""}` };
   }
 
   /** The reported intervals over all segments by a setting; null if there are none. @param {Setting} setting @returns {Spans | null} */
   reportedSpans(setting) {
-    const { a, b, data } = this, content = data.manifest.comparison ?? data.manifest.intervals, column = setting.column ?? "";
-    const [x, y] = [a, b ?? a].map(s => content?.systems.find((/** @type {any} */ one) => one.name === s.name)?.scores[column]?.interval), pair = b ? this.pair(a, b, setting)?.interval : x;
+    const { a, b, data } = this, { comparison } = data.manifest, column = setting.column ?? "";
+    const [x, y] = [a, b ?? a].map(s => comparison.systems.find((/** @type {any} */ one) => one.name === s.name)?.scores[column]?.interval), pair = b ? this.pair(a, b, setting)?.interval : x;
     return x && y && pair ? { a: [x.low, x.high], b: [y.low, y.high], delta: [pair.low, pair.high], how: "as in the summary" } : null;
   }
 
@@ -726,6 +731,11 @@ export class Current {
     const [x, y = x, delta = x] = await worker.run({ kind: "bootstrap", binary, recipe: metric.recipe, tables: rows.map(one => one.bytes), width: rows[0].width, groups, samples, level, seed }, 120000, "stopped after two minutes", told);
     return { a: x, b: y, delta, how: said };
   }
+}
+
+/** Leaves of a mask what passes a test. @param {Uint8Array} mask @param {(i: number) => boolean} test */
+function sieve(mask, test) {
+  for (let i = 0; i < mask.length; i++) if (mask[i] && !test(i)) mask[i] = 0;
 }
 
 /** Numbers in their order, whatever a list is sorted by. @param {ArrayLike<number>} segments */

@@ -1,5 +1,5 @@
 // What the file holds: the manifest, tables of integers and columns of text, decoded as needed.
-import {decode, Kernel, MISSING} from "./kernel.js";
+import {decode, MISSING} from "./kernel.js";
 import {countsKey, Live} from "./live.js";
 import {glossaryOf} from "./glossary.js";
 import {Table} from "./table.js";
@@ -26,12 +26,8 @@ import {Table} from "./table.js";
 /** @typedef {"source" | `reference${number}` | `system${number}`} Role */
 /** @typedef {{index: number, source: string | null | undefined, references: (string | null)[], hypotheses: (string | undefined)[], embedded: boolean}} Segment */
 
-/** Behind a text. */
-export const END = 0xFF;
-/** Before a piece of a text that is spelled out. */
-export const SPELLED = 0xFD;
-// In the place of a text that is missing; from here on a number of a word.
-const ABSENT = 0xFE, WORD = 0x80;
+// In a text: from where on a number of a word is, and before a piece that is spelled out; in the place of a text that is missing.
+const WORD = 0x80, SPELLED = 0xFD, ABSENT = 0xFE;
 // Segments that are looked at together; of a server: segments of a page, and pages that are kept.
 const MANY = 4096, PAGE = 32, PAGES = 512;
 
@@ -147,10 +143,23 @@ export async function unpack(text) {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
+/** The manifest of this page, and what reads its blocks. */
+export function ofPage() {
+  const manifest = JSON.parse(document.getElementById("manifest")?.textContent ?? "null");
+  if (!manifest) throw new Error("the page has no data");
+  return { manifest, read: async (/** @type {string} */ name) => {
+    const node = [...document.querySelectorAll("script[data-block]")].find(node => node.getAttribute("data-block") === name);
+    if (!node) throw new Error(`the file has no block ${name}: it is not whole`);
+    const bytes = await unpack(node.textContent ?? "");
+    node.remove(); // The text is no longer needed, and it is large.
+    return bytes;
+  } };
+}
+
 /** @param {Uint8Array} bytes */
 const indices = bytes => new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength >> 2);
 
-/** The report's data. Tables come first, texts later: `ready.tables` and `ready.texts`. */
+/** The report's data. */
 export class Data {
   /** @param {any} manifest @param {(name: string) => Promise<Uint8Array>} read gives a block's bytes */
   constructor(manifest, read) {
@@ -160,7 +169,7 @@ export class Data {
     this.n = /** @type {number} */ (manifest.segments);
     /** @type {System[]} */
     this.systems = manifest.systems.map((/** @type {any} */ system, /** @type {number} */ index) => ({ ...system, index }));
-    const placed = [...(manifest.comparison?.systems ?? []).map((/** @type {any} */ s) => this.systems.find(own => own.name === s.name)), ...this.systems];
+    const placed = [...manifest.comparison.systems.map((/** @type {any} */ s) => this.systems.find(own => own.name === s.name)), ...this.systems];
     /** The systems in the order that is shown everywhere: best first by the first metric. @type {System[]} */
     this.ranked = [...new Set(placed.filter(Boolean))];
     /** How many references are embedded for a segment at most. */
@@ -180,44 +189,19 @@ export class Data {
     this.flags = {};
     /** @type {import("./glossary.js").Glossary | null} */
     this.glossary = null;
-    this.ready = { tables: false, texts: false };
     /** The kernel. */
     this.live = /** @type {Live} */ (/** @type {unknown} */ (null));
-    /** Counts of settings, and of what is beside them. @type {Map<string, Table>} */
+    /** Counts of settings. @type {Map<string, Table>} */
     this.tables = new Map();
     /** Scores of segments by metrics that are no settings. @type {Map<string, Float64Array>} */
     this.columns = new Map();
     /** @type {Map<string, Texts>} */
     this.texts = new Map();
-    /** @type {Map<string, Promise<Uint8Array>>} */
-    this.blocks = new Map();
     /** @type {Map<number, Map<string, Texts> | Promise<void>>} Pages from a server, or on their way. */
     this.pages = new Map();
     /** Called when pages have arrived, or with what is wrong. */
     this.arrived = (/** @type {string} */ problem) => { if (problem) console.error(problem); };
     this.telling = false;
-  }
-
-  /** The data of this page. */
-  static ofPage() {
-    const manifest = JSON.parse(document.getElementById("manifest")?.textContent ?? "null");
-    /** @type {Map<string, Element>} */
-    const places = new Map();
-    for (const node of document.querySelectorAll("script[data-block]")) places.set(node.getAttribute("data-block") ?? "", node);
-    return new Data(manifest, async name => {
-      const node = places.get(name);
-      if (!node) throw new Error(`the file has no block ${name}: it is not whole`);
-      const bytes = await unpack(node.textContent ?? "");
-      node.remove(); // The text is no longer needed, and it is large.
-      return bytes;
-    });
-  }
-
-  /** The bytes of a block, read once. @param {string} name */
-  block(name) {
-    let block = this.blocks.get(name);
-    if (!block) this.blocks.set(name, block = this.read(name));
-    return block;
   }
 
   /** Text roles in the order of reading. @returns {Role[]} */
@@ -236,26 +220,30 @@ export class Data {
     return this.references === 1 ? "Reference" : `Reference ${Number(role.slice(9)) + 1}`;
   }
 
+  /** Reads all that a page has from its beginning. */
+  async load() {
+    await this.loadKernel();
+    await this.loadTexts();
+    await this.loadTables();
+  }
+
   /** Starts the kernel. An error if this file or this browser has none. */
   async loadKernel() {
     const { live } = this.manifest;
     if (!live) throw new Error("this file was written by a truebleu that was built without the kernel for pages");
     if (typeof WebAssembly !== "object") throw new Error("this browser has no WebAssembly, which the page computes with");
-    const [binary, lowercase] = await Promise.all([this.read(live.kernel), this.read(live.lowercase)]);
-    const kernel = await Kernel.load(/** @type {BufferSource} */ (binary));
-    kernel.lowercase(lowercase);
-    this.live = new Live(kernel, binary, lowercase);
+    this.live = await Live.start(await this.read(live.kernel), await this.read(live.lowercase));
   }
 
   async loadTables() {
     const { manifest, n, live } = this, { kernel } = live;
     /** @type {Map<string, Table>} Settings that count the same share their counts. */
-    const known = new Map(), references = Array.from({ length: this.references }, (_, r) => `reference${r}`);
+    const known = new Map();
     for (const setting of this.settings) {
       for (const system of this.systems) {
         const block = setting.blocks?.[system.name], key = block ?? `${system.index} ${countsKey(setting.recipe, this.references)}`;
         const table = known.get(key) ?? (block ? Table.decode(kernel, await this.read(block), setting.columns, n)
-          : /** @type {Table} */ (await live.count(setting.recipe, setting.columns, `system${system.index}`, references, n, async () => true)));
+          : /** @type {Table} */ (await live.count(setting.recipe, setting.columns, `system${system.index}`, n)));
         known.set(key, table);
         this.tables.set(`${setting.id}.${system.index}`, table);
       }
@@ -267,7 +255,6 @@ export class Data {
     if (manifest.buckets?.length) this.lengths = indices(await this.read(manifest.buckets.length.block));
     if (manifest.terms) this.glossary = glossaryOf(manifest.terms, JSON.parse(new TextDecoder().decode(await this.read(manifest.terms.block))));
     if (manifest.ngrams?.block) manifest.ngrams.pairs = JSON.parse(new TextDecoder().decode(await this.read(manifest.ngrams.block)));
-    this.ready.tables = true;
   }
 
   async loadTexts() {
@@ -277,13 +264,6 @@ export class Data {
       this.texts.set(role, new Texts(blocks[k], n));
       if (role !== "source" && manifest.embedded === n) live.texts.set(role, live.kernel.texts(blocks[k], n));
     });
-    this.ready.texts = true;
-  }
-
-  /** A table of other counts, read when it is first wanted. @param {string} name @param {{block: string, columns: string[]}} of @returns {Promise<Table>} */
-  async counts(name, { block, columns }) {
-    if (!this.tables.has(name)) this.tables.set(name, Table.decode(this.live.kernel, await this.block(block), columns, this.n));
-    return /** @type {Table} */ (this.tables.get(name));
   }
 
   /** Whether a setting can be counted anew in this page. @param {Setting} setting */

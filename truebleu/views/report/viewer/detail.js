@@ -1,6 +1,6 @@
 // One segment: its texts with what matched, what differs and what the tokenizer did, and its score step by step.
-import {announce, badge, button, copy, el, exact, fixed, menu, plural, replace, signed, table, toggle, visible} from "./dom.js";
-import {BLANK, diff, grams, match, placed} from "./tokens.js";
+import {badge, button, copy, copyLink, el, exact, fixed, menu, plural, replace, signed, table, toggle, visible} from "./dom.js";
+import {BLANK, diff, hasRun, match, placed, runsOf} from "./tokens.js";
 import {packedTexts} from "./kernel.js";
 import {notesOf} from "./notes.js";
 import {withMarks} from "./marks.js";
@@ -10,7 +10,7 @@ import {unitsOfText} from "./scored.js";
 
 /** @typedef {import("./current.js").Context} Context */
 /** @typedef {import("./tokens.js").Tokens} Tokens */
-/** @typedef {{role: string, label: any, text: string, tokens: Tokens, match: import("./tokens.js").Match | null, against: {name: string, keys: string[]}[]}} Shown */
+/** @typedef {{role: string, label: any, text: string, tokens: Tokens, match: ReturnType<typeof match> | null, against: {name: string, keys: string[]}[]}} Shown */
 
 const MODES = [["match", "Matches", "m", "Tokens shaded by the longest n-gram that matches"], ["diff", "Diff", "d", "What only one of the two systems has"], ["ref", "Diff to reference", "", "What differs from the nearest reference"], ["plain", "Plain", "", "The text alone"], ["tokens", "Tokens", "t", "What the tokenizer made of the text"]];
 
@@ -64,13 +64,12 @@ export function renderDetail(panel, context, marks, i, acts) {
       button("›", () => acts.go(1), { class: "quiet", "aria-label": "Next segment of the list", title: "Next (j)" }),
       context.back && segment.hypotheses[(b ?? a).index] !== undefined ? button(`${(b ?? a).letter} in the laboratory`, () => context.back?.segment(context, i), { class: "quiet", title: `Work the score of ${(b ?? a).name} through` }) : null,
       menu("Copy", () => [.../** @type {const} */ (["text", "Markdown", "JSON"]).map(form => ({ text: `as ${form}`, act: () => { copy(written(context, i, form), `Copied as ${form}`); } })),
-        { text: "Link to this segment", act: () => { copy(location.href.split("#")[0] + store.hash(), "Link copied"); } }], { class: "quiet" }),
+        { text: "Link to this segment", act: () => { copyLink(store); } }], { class: "quiet" }),
       button("✕", acts.close, { class: "quiet", "aria-label": "Close", title: "Close (Esc)" })));
   const modes = el("div.modes", { role: "group", "aria-label": "What is marked" }, MODES.filter(([id]) => b || id !== "diff").map(([id, title, key, hint]) =>
     toggle(id === "diff" && b ? `Diff ${a.letter}–${b.letter}` : title, mode === id, () => store.set({ mode: id }, { replace: true }), { title: key ? `${hint} (${key})` : hint })));
   const texts = el("div.texts");
-  if (!data.ready.texts) texts.append(el("p.empty", {}, "The texts are being unpacked …"));
-  else if (data.redacted) texts.append(el("p.empty", {}, "The texts were left out of this file; scores and counts are all there."));
+  if (data.redacted) texts.append(el("p.empty", {}, "The texts were left out of this file; scores and counts are all there."));
   else if (!segment.embedded) texts.append(el("p.empty", {}, `The text of this segment is not in this file: it has that of ${plural(data.manifest.embedded, "segment")}, those that the result depends on most and as many drawn at random.`));
   else if (segment.hypotheses[0] === undefined) texts.append(el("p.empty", {}, "The texts are on their way …"));
   else drawTexts();
@@ -152,7 +151,7 @@ export function renderDetail(panel, context, marks, i, acts) {
     if (found && found.level[n] > 1) {
       const length = found.level[n];
       for (let from = Math.max(0, n - length + 1); from <= n; from++) {
-        const gram = keys.slice(from, from + length), names = gram.length === length ? against.filter(r => grams(r.keys, length).has(gram.join("\u{10FFFF}"))).map(r => r.name) : [];
+        const gram = keys.slice(from, from + length), names = gram.length === length ? against.filter(r => hasRun(r.keys, gram)).map(r => r.name) : [];
         if (names.length) { parts.push(` · in a match of ${length}: “`, el("bdi", {}, gram.join(" ")), `” (${names.join(", ")})`); break; }
       }
     }
@@ -176,9 +175,8 @@ export function renderDetail(panel, context, marks, i, acts) {
 
 /** Which tokens are in a run of tokens that is looked for, which is written with spaces. @param {string[]} keys @param {string} run */
 function occurrences(keys, run) {
-  const wanted = run.split(" "), found = /** @type {Set<number>} */ (new Set());
-  if (run) for (let i = 0; i + wanted.length <= keys.length; i++) if (wanted.every((key, k) => keys[i + k] === key)) wanted.forEach((_, k) => found.add(i + k));
-  return found;
+  const wanted = run.split(" ");
+  return new Set(run ? [...runsOf(keys, wanted)].flatMap(at => wanted.map((_, k) => at + k)) : []);
 }
 
 /** @param {boolean[]} marks */
@@ -226,7 +224,7 @@ function legend(letters, orders) {
 
 /** The score of the segment, step by step. @param {Context} context @param {number} i */
 function steps({ current }, i) {
-  const { a, b, setting, metric } = current, systems = b ? [a, b] : [a];
+  const { b, setting, metric } = current, systems = current.shown;
   const walks = systems.map(s => metric.walk(current.table(s).row(i), true));
   const delta = b ? walks[1].value - walks[0].value : null;
   const head = [el("h3", {}, `How ${metric.name} comes about`)];
@@ -251,12 +249,12 @@ const EDITS = /** @type {Record<string, string>} */ ({ match: "", substitution: 
 
 /** The edits of a metric that counts them. @param {Context} context @param {number} i */
 function edits({ data, current }, i) {
-  const { setting, a, b } = current;
+  const { setting } = current;
   if (!countsEdits(setting.metric)) return null;
   const box = el("section.edits", {}, el("h3", {}, "Edits"));
   if (!data.embedded(i) || !setting.countable || setting.metric === "CER") { box.append(el("p.soft", {}, "The alignment of this segment is not made in the page. ", el("code", {}, `truebleu.${setting.metric}().alignment(hypothesis, references)`), " gives it.")); return box; }
   const { kernel } = data.live, { references, hypotheses } = data.segment(i);
-  for (const system of b ? [a, b] : [a]) {
+  for (const system of current.shown) {
     const place = el("div", {}, el("p", {}, badge(system, true))), hypothesis = hypotheses[system.index];
     box.append(place);
     if (hypothesis === undefined) continue; // It is on its way; then this is drawn again.

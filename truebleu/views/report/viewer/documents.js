@@ -1,6 +1,6 @@
 // Document by document: its scores, and Δ of each of its segments in the order of the text.
-import {badge, button, count, el, exact, plural, signed, table} from "./dom.js";
-import {byIndex, measured, saidFaintly} from "./buckets.js";
+import {badge, button, count, el, exact, moreRows, plural, signed, table} from "./dom.js";
+import {byDocument, measured, saidFaintly} from "./buckets.js";
 import {showFiltered} from "./current.js";
 import {link, strip} from "./charts.js";
 
@@ -11,8 +11,8 @@ export const documentsView = {
   id: "documents", title: "Documents", key: "d", state: { by_doc: "", docs: DOCUMENT_ROWS },
   missing: data => data.documents ? null : "This file knows of no documents. With --docs FILE, which names the document of each segment, the report shows scores document by document.",
   render(container, context) {
-    const { data, store, current } = context, { a, b, metric } = current, documents = /** @type {NonNullable<typeof data.documents>} */ (data.documents), systems = b ? [a, b] : [a];
-    const groups = current.once("documents", () => byIndex(data.n, documents.of, documents.names, k => ({ doc: k })));
+    const { data, store, current } = context, { a, b, metric } = current, systems = current.shown;
+    const groups = current.once("documents", () => byDocument(data).document.make());
     const rows = current.once(`document scores ${a.index} ${b?.index} ${current.id}`, () => groups.map((g, place) => { const values = systems.map(s => current.corpus(s, g.segments)); return { g, place, values, delta: b ? values[1] - values[0] : NaN }; }));
     const sign = metric.higher ? 1 : -1;
     /** @type {Record<string, (r: typeof rows[number]) => number>} */
@@ -32,8 +32,8 @@ export const documentsView = {
         const n = g.segments.length, of = known.get(g.id), own = Array.from(g.segments, i => column[i]), good = (delta > 0) === metric.higher;
         const told = b ? `${plural(n, "segment")}: ${b.letter} higher in ${own.filter(v => v > 0).length}, ${a.letter} in ${own.filter(v => v < 0).length}` : `scores of ${plural(n, "segment")}`;
         return [link(context, el("bdi", {}, g.label), g.filter, "Open it in the order of the text"), count(n), ...values.map(v => exact(v)), ...(b ? [el("span", { class: delta ? (good ? "better" : "worse") : "soft" }, exact(delta, signed(delta)))] : []), saidFaintly(of, b ? "delta" : "a", n),
-          strip(own, { most, higher: metric.higher, signs: !!b, label: told, act: place => showFiltered(store, { ...g.filter, sort: "number", seg: g.segments[place] + 1 }) })];
+          strip(own, { most, higher: metric.higher, signs: !!b, label: told, act: place => showFiltered(store, { ...g.filter, seg: g.segments[place] + 1 }) })];
       }), { quiet: true }),
-      shown.length < sorted.length ? el("p", {}, `The first ${count(shown.length)} of ${count(sorted.length)}. `, button(`Show ${Math.min(DOCUMENT_ROWS, sorted.length - shown.length)} more`, () => store.set({ docs: store.get("docs") + DOCUMENT_ROWS }, { replace: true }))) : "");
+      shown.length < sorted.length ? el("p", {}, `The first ${count(shown.length)} of ${count(sorted.length)}. `, moreRows(store, "docs", sorted.length)) : "");
   },
 };

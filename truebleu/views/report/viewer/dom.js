@@ -5,7 +5,7 @@
 
 /**
  * An HTML element. The tag may carry classes: `el("p.note.quiet", {}, "text")`.
- * Props: `on: {click: fn}`, `data: {name: value}`, any DOM property of the kind text, class, hidden,
+ * Props: `on: {click: fn}`, `data: {name: value}`, any DOM property of the kind class, hidden,
  * disabled, checked, value; everything else is an attribute (false, null: left out; true: empty).
  * @param {string} tag
  * @param {Record<string, any>} [props]
@@ -14,9 +14,7 @@
  */
 export function el(tag, props, ...children) {
   const [name, ...classes] = tag.split(".");
-  const node = document.createElement(name);
-  if (classes.length) node.className = classes.join(" ");
-  return dress(node, props, children);
+  return dress(document.createElement(name), classes, props, children);
 }
 
 /**
@@ -28,17 +26,15 @@ export function el(tag, props, ...children) {
  */
 export function svg(tag, props, ...children) {
   const [name, ...classes] = tag.split(".");
-  const node = document.createElementNS("http://www.w3.org/2000/svg", name);
-  if (classes.length) node.setAttribute("class", classes.join(" "));
-  return dress(node, props, children);
+  return dress(document.createElementNS("http://www.w3.org/2000/svg", name), classes, props, children);
 }
 
-/** @param {any} node @param {Record<string, any> | undefined} props @param {Children[]} children */
-function dress(node, props, children) {
+/** @param {any} node @param {string[]} classes @param {Record<string, any> | undefined} props @param {Children[]} children */
+function dress(node, classes, props, children) {
+  if (classes.length) node.setAttribute("class", classes.join(" "));
   for (const [key, value] of Object.entries(props ?? {})) {
     if (key === "on") for (const [type, listener] of Object.entries(value)) node.addEventListener(type, listener);
     else if (key === "data") Object.assign(node.dataset, value);
-    else if (key === "text") node.textContent = value;
     else if (key === "class") node.setAttribute("class", [node.getAttribute("class"), value].filter(Boolean).join(" "));
     else if (["value", "checked", "hidden", "disabled", "selected"].includes(key)) node[key] = value;
     else if (value !== false && value !== null && value !== undefined) node.setAttribute(key, value === true ? "" : String(value));
@@ -76,8 +72,11 @@ export const fixed = (x, digits = 2) => x === null || x === undefined || Number.
 /** With its sign: "+1.25", "−0.50", "0.00". @param {number | null | undefined} x @param {number} [digits] */
 export const signed = (x, digits = 2) => (x && Number(x.toFixed(digits)) > 0 ? "+" : "") + fixed(x, digits);
 
-/** "p = 0.012", "p < 0.001". @param {number | null | undefined} p */
-export const pValue = p => p === null || p === undefined ? "" : p < 0.001 ? "p < 0.001" : `p = ${p.toFixed(3)}`;
+/** "0.012", "< 0.001". @param {number} p */
+export const pValue = p => p < 0.001 ? "< 0.001" : p.toFixed(3);
+
+/** "a, b and c". @param {string[]} names */
+export const listed = names => [names.slice(0, -1).join(", "), ...names.slice(-1)].filter(Boolean).join(" and ");
 
 /** "[+0.21, +1.30]". @param {number} low @param {number} high @param {number} [digits] @param {boolean} [sign] */
 export const interval = (low, high, digits = 2, sign = true) => `[${(sign ? signed : fixed)(low, digits)}, ${(sign ? signed : fixed)(high, digits)}]`;
@@ -111,6 +110,16 @@ export function button(label, act, props) {
 /** A switch that stays down. @param {Children} label @param {boolean} on @param {() => void} act @param {Record<string, any>} [props] */
 export const toggle = (label, on, act, props) => button(label, act, { "aria-pressed": String(on), ...props });
 
+/** A link to a state of the page, which a plain click goes to. @param {import("./store.js").Store} store @param {import("./store.js").State} state @param {Record<string, any>} props @param {...Children} children */
+export const stateLink = (store, state, props, ...children) =>
+  el("a", { href: store.hash(state), ...props, on: { click: (/** @type {MouseEvent} */ e) => { if (!e.ctrlKey && !e.metaKey && !e.shiftKey) { e.preventDefault(); store.set(state); } } } }, children);
+
+/** A button for more rows, of which the state's `key` says how many there are; none if all are shown. @param {import("./store.js").Store} store @param {string} key @param {number} all */
+export function moreRows(store, key, all) {
+  const step = Number(store.defaults[key]), left = all - store.get(key);
+  return left > 0 ? button(`Show ${Math.min(step, left)} more`, () => store.set({ [key]: store.get(key) + step }, { replace: true })) : null;
+}
+
 /**
  * A labelled choice. Options are [value, text] or [value, text, why it cannot be chosen].
  * @param {string} label @param {(readonly [string, string, string?])[]} options @param {string} value @param {(value: string) => void} act @param {Record<string, any>} [props]
@@ -121,6 +130,9 @@ export function select(label, options, value, act, props) {
   choice.value = value;
   return choice;
 }
+
+/** A control below its name. @param {string} name @param {any} control */
+export const field = (name, control) => el("label.field", {}, el("span", {}, name), control);
 
 /** A labelled box to tick. @param {string} label @param {boolean} on @param {(on: boolean) => void} act */
 export const checkbox = (label, on, act) =>
@@ -195,6 +207,9 @@ export function announce(text) {
   place.dataset.timer = String(setTimeout(() => place.classList.remove("on"), 2500));
 }
 
+/** The address of a state. @param {import("./store.js").Store} store @param {import("./store.js").State} [state] */
+export const copyLink = (store, state) => copy(location.href.split("#")[0] + store.hash(state), "Link copied");
+
 /** @param {string} text @param {string} [what] what is announced as copied */
 export async function copy(text, what = "Copied") {
   try {
@@ -222,6 +237,29 @@ export function download(name, type, text) {
   link.remove();
   setTimeout(() => URL.revokeObjectURL(url), 10000);
 }
+
+// ---- the bar above all ----
+
+const THEMES = ["auto", "light", "dark"];
+
+/** A button that goes from one theme to the next, of which it tells. @param {string | null} first @param {(theme: string) => void} changed */
+export function themeButton(first, changed) {
+  let at = Math.max(0, THEMES.indexOf(first ?? ""));
+  const node = button("", () => { at = (at + 1) % THEMES.length; show(); changed(THEMES[at]); }, { class: "quiet" });
+  show();
+  return node;
+
+  function show() {
+    document.documentElement.dataset.theme = THEMES[at];
+    replace(node, "◐○●"[at]);
+    node.title = `Theme: ${THEMES[at]}`;
+    node.setAttribute("aria-label", node.title);
+  }
+}
+
+/** @param {HTMLElement} main what is below @param {Children} title @param {...Children} rest */
+export const topBar = (main, title, ...rest) => el("header.top", {},
+  el("a.skip", { href: "#view", on: { click: (/** @type {Event} */ e) => { e.preventDefault(); main.focus(); } } }, "Skip to the content"), el("p.title", {}, title), rest);
 
 /** A dialog that closes with Escape and gives the focus back. @param {string} title @param {...Children} children */
 export function dialog(title, ...children) {

@@ -1,7 +1,8 @@
 // What can be taken away: tables, segments, charts, commands, and what to cite.
-import {announce, badge, button, checkbox, copy, count, download, el, fixed, interval, plural, select, signed} from "./dom.js";
+import {announce, badge, button, checkbox, copy, count, download, el, fixed, interval, plural, pValue, select, signed} from "./dom.js";
 import {figure, forestPlot, histogram} from "./charts.js";
 import {record} from "./detail.js";
+import {floatText} from "./metric.js";
 
 /** @typedef {import("./current.js").Context} Context */
 /** @typedef {{text: string, raised?: string, best?: boolean}} Cell */
@@ -14,14 +15,6 @@ const shown = text => text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Co}\u2028\u2029]/gu, c
   const point = c.codePointAt(0) ?? 0;
   return JOINERS.test(c) ? c : point < 256 ? `\\x${point.toString(16).padStart(2, "0")}` : point < 65536 ? `\\u${point.toString(16).padStart(4, "0")}` : `\\U${point.toString(16).padStart(8, "0")}`;
 });
-
-/** A float as Python writes it. @param {number} x */
-export function floatText(x) {
-  if (Number.isInteger(x) && Math.abs(x) < 1e16) return `${Object.is(x, -0) ? "-0" : x}.0`;
-  const size = Math.abs(x);
-  if (size >= 1e-4 && size < 1e16) return String(x);
-  return x.toExponential().replace(/e([+-])(\d)$/, "e$10$2");
-}
 
 /** Text before which an apostrophe stands if a spreadsheet would take it for a formula. @param {any} value @param {boolean} safe */
 export const guarded = (value, safe) => safe && typeof value === "string" && /^[=+\-@\t\r＝＋－＠]/.test(value) ? `'${value}` : value;
@@ -53,7 +46,7 @@ export function comparisonRows(content, separator, safe) {
 /** A metric's table as cells. @param {any} content @param {any} metric @returns {Cell[][]} */
 function cells(content, metric) {
   const letters = new Map(content.systems.map((/** @type {any} */ s) => [s.name, s.letter])), several = content.systems.length > 1, { intervals, test } = content, level = `${Math.round(100 * content.level)}% interval`;
-  const p = (/** @type {number | null | undefined} */ x) => x === null || x === undefined ? "" : x < 0.001 ? "< 0.001" : x.toFixed(3);
+  const p = (/** @type {number | null | undefined} */ x) => typeof x === "number" ? pValue(x) : "";
   const head = ["", "System", `${metric.label} ${metric.higher_is_better ? "↑" : "↓"}`, ...(intervals ? [level] : []), ...(several ? [...(test ? ["Cluster"] : []), "Δ", ...(intervals ? [level] : []), ...(test ? ["p"] : [])] : [])];
   return [head.map(text => ({ text })), ...content.systems.map((/** @type {any} */ system) => {
     const { score, interval: own, better_than, rank, cluster, difference: d } = system.scores[metric.name], ends = d?.interval;
@@ -143,13 +136,11 @@ const given = (text, what, name, type) => [el("pre.given", { tabindex: 0, "aria-
 export const exportsView = {
   id: "exports", title: "Export", key: "x", selected: true, state: { format: "latex", safe: true },
   render(container, context) {
-    const { data, store, current } = context, { manifest } = data, content = manifest.comparison ?? manifest.intervals, { a, b, metric } = current;
+    const { data, store, current } = context, { manifest, manifest: { comparison: content } } = data, { a, b, metric } = current;
     container.append(el("h1", {}, "Export"), el("p.facts", {}, "Files are made in this page; nothing leaves it."));
-    if (content) {
-      const format = store.get("format") in FORMATS ? store.get("format") : "latex", [name, ending, type, make] = FORMATS[format];
-      container.append(el("section", {}, el("h2", {}, "Table"), el("div.tabs", {}, select("Format", Object.entries(FORMATS).map(([id, [title]]) => /** @type {const} */ ([id, title])), format, id => store.set({ format: id }, { replace: true })), format === "csv" ? guard() : null),
-        given(make(content, store.get("safe")), name, `comparison.${ending}`, type), current.reported ? null : el("p.soft", {}, "This is the reported result; the settings that you changed are not in it.")));
-    }
+    const format = store.get("format") in FORMATS ? store.get("format") : "latex", [name, ending, type, make] = FORMATS[format];
+    container.append(el("section", {}, el("h2", {}, "Table"), el("div.tabs", {}, select("Format", Object.entries(FORMATS).map(([id, [title]]) => /** @type {const} */ ([id, title])), format, id => store.set({ format: id }, { replace: true })), format === "csv" ? guard() : null),
+      given(make(content, store.get("safe")), name, `comparison.${ending}`, type), current.reported ? null : el("p.soft", {}, "This is the reported result; the settings that you changed are not in it.")));
     const n = current.chosen.length, waiting = current.busy !== null ? "A filter is still worked out; the segments can be saved then." : current.problem ? `No segments: ${current.problem}.` : "";
     container.append(el("section", {}, el("h2", {}, "Segments"), waiting ? el("p.soft", { role: "status" }, waiting) : null, el("p", { hidden: !!waiting }, `${current.all ? `All ${plural(n, "segment")}` : `${count(n)} of ${plural(data.n, "segment")}, as filtered`}, in the order of the list, scored by ${metric.name}${data.redacted ? "; the texts were left out of this file" : manifest.embedded < data.n && !manifest.serve ? `; the file has the texts of ${count(manifest.embedded)}` : ""}.`),
       el("p.joined", {}, button("Save as TSV", () => saveSegments(context, false, store.get("safe")), { disabled: !!waiting }), button("Save as JSON Lines", () => saveSegments(context, true, false), { disabled: !!waiting }), guard())));
@@ -160,7 +151,7 @@ export const exportsView = {
       columns: [{ title: "System" }, { title: "Δ", number: true }, { title: "interval", number: true }], rows: pairs.map(p => [badge(p.system, true), signed(p.value), p.pair?.interval ? interval(p.pair.interval.low, p.pair.interval.high) : "n too small"]) }));
     const column = b ? "delta" : "scoreA", values = current.column(column), sorted = [...values].filter(v => !Number.isNaN(v)).sort((x, y) => x - y), at = (/** @type {number} */ q) => sorted[Math.round(q * (sorted.length - 1))];
     const equal = b ? values.filter(v => v === 0).length : 0;
-    charts.append(figure({ title: b ? `Δ ${metric.name} of each segment, ${b.letter} less ${a.letter}.` : `${metric.name} of each segment.`, summary: `Half of them are between ${fixed(at(0.25), 1)} and ${fixed(at(0.75), 1)}.${b ? ` The dark bar at 0 is the ties: ${plural(equal, "segment")} with the same score.` : ""}`, draw: width => histogram(values, { label: b ? "Δ" : metric.name, unit: "", range: null, ties: !!b }, width),
+    charts.append(figure({ title: b ? `Δ ${metric.name} of each segment, ${b.letter} less ${a.letter}.` : `${metric.name} of each segment.`, summary: `Half of them are between ${fixed(at(0.25), 1)} and ${fixed(at(0.75), 1)}.${b ? ` The dark bar at 0 is the ties: ${plural(equal, "segment")} with the same score.` : ""}`, draw: width => histogram(values, { label: b ? "Δ" : metric.name, range: null, ties: !!b }, width),
       columns: [{ title: "Share of segments" }, { title: "at most", number: true }], rows: [0, 0.05, 0.25, 0.5, 0.75, 0.95, 1].map(q => [`${Math.round(100 * q)} %`, fixed(at(q))]).concat(b ? [["ties, with a Δ of 0", count(equal)]] : []) }),
       el("p.soft", {}, "The charts of the other views can be saved there."));
     container.append(charts);

@@ -1,4 +1,5 @@
 // The terms of a glossary: which segments have them, who used the wanted ones, and where they stand in a text.
+import {placesOf} from "./places.js";
 
 /** @typedef {{source: string | null, targets: string[], segments: number, used: Record<string, number>}} Term  texts are null in a page without text */
 /** @typedef {{name: string, found: number, segments: number, used: Record<string, number>, terms: Term[], there: number[][], missed: number[][][], of: Map<number, number[]>}} Glossary  there: the segments of each term; missed: those of a term and a system without the wanted one; of: the terms of a segment */
@@ -48,5 +49,5 @@ function patternOf(term) {
 export function termPlaces(text, term, kind) {
   let pattern = patterns.get(term);
   if (!pattern) patterns.set(term, pattern = patternOf(term));
-  return [...text.matchAll(pattern)].map(match => [match.index, match.index + match[0].length, kind]);
+  return placesOf(pattern, text, kind);
 }

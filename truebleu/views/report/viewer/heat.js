@@ -1,7 +1,7 @@
 // Tables of numbers as colours: systems by domain or document, and how far metrics agree.
 import {badge, count, el, exact, fixed, plural, signed, svg} from "./dom.js";
 import {showFiltered} from "./current.js";
-import {byIndex} from "./buckets.js";
+import {byDocument, byLabel} from "./buckets.js";
 import {correlation, tally} from "./agreement.js";
 import {fitted, hundredth, link} from "./charts.js";
 import {plot} from "./plot.js";
@@ -32,11 +32,8 @@ function heat({ title, summary, across, up, columns, rows, cell, low, none, high
   });
 }
 
-/** What systems can be looked at by: documents, and each kind of label. @param {Context} context @returns {Record<string, {title: string, make: () => import("./buckets.js").Bucket[]}>} */
-export function groupsOf({ data }) {
-  const { documents } = data;
-  return { ...Object.fromEntries(data.labels.map((label, i) => [`label${i}`, { title: label.name, make: () => byIndex(data.n, label.of, label.values, v => ({ label: `${i}:${v}` })) }])), ...(documents ? { document: { title: "document", make: () => byIndex(data.n, documents.of, documents.names, k => ({ doc: k })) } } : {}) };
-}
+/** What systems can be looked at by: documents, and each kind of label. @param {Context} context */
+export const groupsOf = ({ data }) => ({ ...byLabel(data), ...byDocument(data) });
 
 /** Systems by groups of segments: the score of each, coloured by how much better than the baseline it is. @param {Context} context @param {string} id */
 export function groupsPicture(context, id) {
@@ -50,7 +47,7 @@ export function groupsPicture(context, id) {
     title: `${metric.name} of systems by ${title}.`, summary: [systems.length > 1 ? `${systems[best].letter} is best in ${wins[best]} of ${all.length}. ` : "", total > all.length ? `The largest ${all.length} of ${count(total)}. ` : "", few ? `Of fewer than ${FAINT} segments ${plural(few, "group")}, drawn faintly: ${few === 1 ? "its" : "their"} scores are rough.` : ""],
     across: "system", up: title, columns: systems.map(s => `${s.letter} ${s.name}`), rows: all.map(r => `${r.g.label} (${count(r.g.segments.length)})`),
     low: `worse than ${a.letter} (${fixed(most, 1)} points)`, none: `as ${a.letter}`, high: `better than ${a.letter}`,
-    cell: (r, s) => { const row = all[r], v = row.values[s]; return { text: fixed(v, 1), shade: Math.max(-1, Math.min(1, delta(row, s) / most)), faint: row.g.segments.length < FAINT, told: `${row.g.label}, ${plural(row.g.segments.length, "segment")}: ${systems[s].letter} ${systems[s].name} ${fixed(v)}${s === a.index ? "" : `, Δ to ${a.letter} ${signed(v - row.values[a.index])}`}`, act: () => showFiltered(store, { ...row.g.filter, ...(s === a.index ? {} : { b: s }), sort: "number" }) }; },
+    cell: (r, s) => { const row = all[r], v = row.values[s]; return { text: fixed(v, 1), shade: Math.max(-1, Math.min(1, delta(row, s) / most)), faint: row.g.segments.length < FAINT, told: `${row.g.label}, ${plural(row.g.segments.length, "segment")}: ${systems[s].letter} ${systems[s].name} ${fixed(v)}${s === a.index ? "" : `, Δ to ${a.letter} ${signed(v - row.values[a.index])}`}`, act: () => showFiltered(store, { ...row.g.filter, ...(s === a.index ? {} : { b: systems[s].name }) }) }; },
     table: { columns: [{ title }, { title: "n", number: true }, ...systems.map(s => ({ title: badge(s), number: true, hint: s.name }))], rows: all.map(row => [link(context, el("bdi", {}, row.g.label), row.g.filter), count(row.g.segments.length), ...row.values.map(v => exact(v))]) },
   });
 }

@@ -1,4 +1,5 @@
 // Which texts hold an n-gram: they are split as the lists of n-grams were.
+import {hasRun} from "./tokens.js";
 
 /**
  * Says of texts whether they hold an n-gram, whose tokens are written with spaces between them.
@@ -9,7 +10,7 @@ export function holder(data, gram) {
   const { manifest: { ngrams: { lowercase } } } = data, run = gram.split(" "), rare = run.reduce((x, y) => y.length > x.length ? y : x);
   // Splitting takes long: first, whether the longest token can come of this text. What is rewritten before it is split may.
   const may = (/** @type {string} */ text) => (lowercase ? text.toLowerCase() : text).includes(rare) || /&|<skipped>|-\n/.test(text) || lowercase && /[^\0-\x7F]/.test(text);
-  return text => may(text) && has(splitAsNgrams(data, text), run);
+  return text => may(text) && hasRun(splitAsNgrams(data, text), run);
 }
 
 /** Whether the page can split texts as the lists of n-grams were. @param {import("./data.js").Data} data @returns {boolean} */
@@ -17,10 +18,3 @@ export const canHold = ({ manifest: { ngrams } }) => !!ngrams?.recipe;
 
 /** The tokens of a text as the lists of n-grams have them. @param {import("./data.js").Data} data @param {string} text */
 export const splitAsNgrams = ({ live, manifest: { ngrams } }, text) => live.kernel.tokens(live.metric(ngrams.recipe), text, false);
-
-/** Whether tokens have a run of tokens. @param {string[]} keys @param {string[]} run */
-export function has(keys, run) {
-  for (let at = keys.indexOf(run[0]); at >= 0 && at + run.length <= keys.length; at = keys.indexOf(run[0], at + 1))
-    if (run.every((token, k) => keys[at + k] === token)) return true;
-  return false;
-}

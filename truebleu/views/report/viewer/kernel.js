@@ -4,15 +4,13 @@
 /** @typedef {number} Handle  of something that the kernel holds */
 
 /** The version of the interface: that of the binary must be the same. */
-const INTERFACE = 3;
+const INTERFACE = 4;
 
 /** What the kernel exports: functions of numbers, and its memory. */
 export class Kernel {
   /** @param {any} of what an instance exports */
   constructor(of) {
     this.of = of;
-    /** Metrics that are error rates. @type {Set<Handle>} */
-    this.rates = new Set();
     if (of.page_version() !== INTERFACE) throw new Error("the kernel in this page is of another version than the page");
   }
 
@@ -58,9 +56,7 @@ export class Kernel {
     /** @type {(x: any) => string} */
     const value = x => typeof x === "boolean" ? (x ? "yes" : "no") : Array.isArray(x) ? x.map(value).join(",") : String(x ?? "");
     this.give(new TextEncoder().encode(Object.entries(recipe).map(([name, x]) => `${name}=${value(x)}\n`).join("")));
-    const handle = this.checked(this.of.page_metric());
-    if (recipe.metric === "edits") this.rates.add(handle); else this.rates.delete(handle);
-    return handle;
+    return this.checked(this.of.page_metric());
   }
 
   /**
@@ -75,8 +71,8 @@ export class Kernel {
   /** A table of rows that `rows` gave. @param {Uint8Array} bytes @param {number} width @returns {Handle} */
   tableOfRows(bytes, width) { this.give(bytes); return this.checked(this.of.page_table_of_rows(width)); }
 
-  /** A table of one row. @param {ArrayLike<number>} row @returns {Handle} */
-  tableOf(row) { return this.tableOfRows(new Uint8Array(BigInt64Array.from(Array.from(row, BigInt)).buffer), row.length); }
+  /** A table of these numbers, so many in a row. @param {ArrayLike<number>} numbers @param {number} [width] @returns {Handle} */
+  tableOf(numbers, width = numbers.length) { return this.tableOfRows(new Uint8Array(BigInt64Array.from(Array.from(numbers, BigInt)).buffer), width); }
 
   /** Some rows, or all, as 64-bit integers one behind the other. @param {Handle} table @param {ArrayLike<number> | null} [segments] */
   rows(table, segments = null) {
@@ -91,12 +87,8 @@ export class Kernel {
   /** A column of a table. @param {Handle} table @param {number} column @returns {Float64Array} */
   column(table, column) { this.checked(this.of.page_column(table, column)); return this.floats(); }
 
-  /** The sums of some rows, or of all. @param {Handle} table @param {ArrayLike<number> | null} [segments] @returns {number[]} */
-  total(table, segments = null) {
-    this.giveNumbers(segments ?? []);
-    const sums = this.checked(this.of.page_total(table, segments ? 0 : 1));
-    try { return numbersOf(this.rows(sums).bytes); } finally { this.forget(sums); }
-  }
+  /** The sum of each column. @param {Handle} table @returns {number[]} */
+  total(table) { this.checked(this.of.page_total(table)); return numbersOf(this.answer()); }
 
   /** The score of each row, as a segment's. @param {Handle} metric @param {Handle} table */
   scores(metric, table) { this.checked(this.of.page_scores(metric, table)); return this.floats(); }
@@ -104,8 +96,8 @@ export class Kernel {
   /** The score of the corpus of some rows, or of all. @param {Handle} metric @param {Handle} table @param {ArrayLike<number> | null} [segments] @returns {number} */
   corpus(metric, table, segments = null) { this.giveNumbers(segments ?? []); this.checked(this.of.page_corpus(metric, table, segments ? 0 : 1)); return this.floats()[0]; }
 
-  /** The score of the corpus of some rows, or of all, without each of them. @param {Handle} metric @param {Handle} table @param {ArrayLike<number> | null} [segments] */
-  without(metric, table, segments = null) { this.giveNumbers(segments ?? []); this.checked(this.of.page_without(metric, table, segments ? 0 : 1)); return this.floats(); }
+  /** The score of the corpus without each row. @param {Handle} metric @param {Handle} table */
+  without(metric, table) { this.checked(this.of.page_without(metric, table)); return this.floats(); }
 
   /**
    * BLEU's steps to the score of a table's first row.
@@ -145,9 +137,7 @@ export class Kernel {
    * @returns {{segments: number, lists: Record<string, import("./ngrams.js").Gram[]>}}
    */
   contrasts(grams, one, other, limit) {
-    const segments = this.checked(this.of.page_contrasts(grams, one, other === null ? 0 : other + 1, limit)), bytes = this.answer(), view = new DataView(bytes.buffer);
-    let at = 0;
-    const next = () => { at += 4; return view.getUint32(at - 4, true); }, some = (/** @type {number} */ n) => Array.from({ length: n }, next), float = () => { at += 8; return view.getFloat64(at - 8, true); };
+    const segments = this.checked(this.of.page_contrasts(grams, one, other === null ? 0 : other + 1, limit)), { next, some, float, word } = reader(this.answer());
     const systems = other === null ? 1 : 2;
     const found = Array.from({ length: next() }, () => {
       const kind = next(), order = next(), lengths = some(order), matched = some(systems), produced = some(systems), reference = next();
@@ -155,7 +145,7 @@ export class Kernel {
     });
     /** @type {Record<string, import("./ngrams.js").Gram[]>} */
     const lists = other === null ? { over: [], missed: [] } : { difference: [], over: [], missed: [] };
-    for (const { kind, lengths, ...gram } of found) lists[["difference", "over", "missed"][kind]]?.push({ ...gram, tokens: lengths.map(length => decode(bytes.subarray(at, at += length))), segments: [] });
+    for (const { kind, lengths, ...gram } of found) lists[["difference", "over", "missed"][kind]]?.push({ ...gram, tokens: lengths.map(word), segments: [] });
     return { segments, lists };
   }
 
@@ -167,25 +157,35 @@ export class Kernel {
   alignment(metric, block, n) {
     this.give(block);
     this.checked(this.of.page_alignment(metric, n));
-    const bytes = this.answer(), view = new DataView(bytes.buffer);
-    let at = 0;
-    const next = () => { at += 4; return view.getUint32(at - 4, true); }, some = (/** @type {number} */ k) => Array.from({ length: k }, next);
+    const { some, word } = reader(this.answer());
     const [chosen, ours, theirs, moves, many] = some(5), lengths = [some(ours), some(theirs)], shifts = Array.from({ length: moves }, () => some(3)), steps = some(many);
-    const [hypothesis, reference] = lengths.map(all => all.map(length => decode(bytes.subarray(at, at += length)))), places = [...hypothesis.keys()];
+    const [hypothesis, reference] = lengths.map(all => all.map(word)), places = [...hypothesis.keys()];
     for (const [start, length, target] of shifts) places.splice(target, 0, ...places.splice(start, length));
-    // A deletion is of TER's hypothesis, but of an error rate's reference.
-    const own = this.rates.has(metric) ? 3 : 2;
     let i = 0, j = 0;
-    return { chosen, hypothesis, reference, shifts, operations: steps.map(step => [["match", "substitution", "deletion", "insertion"][step], step < 2 || step === own ? places[i++] : null, step < 2 || step !== own ? j++ : null]) };
+    return { chosen, hypothesis, reference, shifts, operations: steps.map(step => {
+      const [kind, own, other] = EDIT_STEPS[step];
+      return [kind, own ? places[i++] : null, other ? j++ : null];
+    }) };
   }
 
   /** The tokens that a text is split into. @param {Handle} metric @param {string} text @param {boolean} reference @returns {string[]} */
   tokens(metric, text, reference) {
     this.give(encodedText(text));
-    const n = this.checked(this.of.page_tokens(metric, reference ? 1 : 0)) - 1, answer = this.answer(), lengths = new Uint32Array(answer.buffer, 0, n);
-    let at = 4 * n;
-    return Array.from(lengths, length => decode(answer.subarray(at, at += length)));
+    const n = this.checked(this.of.page_tokens(metric, reference ? 1 : 0)) - 1, { some, word } = reader(this.answer());
+    return some(n).map(word);
   }
+}
+
+/** The steps of an alignment: what each is called, and whether it takes a token of the hypothesis, and of the reference. A deletion is of TER's hypothesis, but of an error rate's reference. @type {[string, boolean, boolean][]} */
+const EDIT_STEPS = [["match", true, true], ["substitution", true, true], ["deletion", true, false], ["insertion", false, true], ["deletion", false, true], ["insertion", true, false]];
+
+/** Takes an answer apart: numbers of 4 bytes, floats of 8, words. @param {Uint8Array} bytes */
+function reader(bytes) {
+  const view = new DataView(bytes.buffer);
+  let at = 0;
+  const next = () => { at += 4; return view.getUint32(at - 4, true); };
+  return { next, some: (/** @type {number} */ n) => Array.from({ length: n }, next), float: () => { at += 8; return view.getFloat64(at - 8, true); },
+    word: (/** @type {number} */ length) => decode(bytes.subarray(at, at += length)) };
 }
 
 /** In the place of a text's length: there is no such text. */

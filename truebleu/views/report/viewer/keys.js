@@ -1,32 +1,30 @@
 // The keyboard: single keys, all of which can be switched off, and what they do.
-import {announce, checkbox, copy, dialog, el, table} from "./dom.js";
+import {memory} from "./current.js";
+import {announce, checkbox, copyLink, dialog, el, table} from "./dom.js";
 
 /** @typedef {import("./current.js").Context} Context */
 /** @typedef {{title: string, act: (context: Context) => void}} Action */
 
 /** Keys for every view. @type {Record<string, Action>} */
 const GENERAL = {
-  "x": { title: "swap A and B", act: ({ store, current: { a, b } }) => { if (b) store.set({ a: b.name, b: a.name }); } },
+  "x": { title: "swap A and B", act: ({ current }) => current.swap() },
   "b": { title: "next baseline", act: ({ data, store, current: { a, b } }) => {
     if (!b) return;
     const next = data.systems[(a.index + 1) % data.systems.length];
     store.set(next === b ? { a: next.name, b: a.name } : { a: next.name });
     announce(`The baseline is ${next.letter} ${next.name}`);
   } },
-  "y": { title: "copy a link to this view", act: ({ store }) => { copy(location.href.split("#")[0] + store.hash(), "Link copied"); } },
+  "y": { title: "copy a link to this view", act: ({ store }) => { copyLink(store); } },
 };
 
 /** Listens, unless keys are off or someone writes. */
 export class Keys {
-  /**
-   * @param {Context} context @param {() => import("./main.js").View} view
-   * @param {{views: import("./main.js").View[], memory: {get: (key: string) => string | null, set: (key: string, value: string) => void}, theme: () => void}} shell
-   */
-  constructor(context, view, shell) {
+  /** @param {Context} context @param {() => import("./main.js").View} view the one that is shown @param {import("./main.js").View[]} views */
+  constructor(context, view, views) {
     this.context = context;
     this.view = view;
-    this.shell = shell;
-    this.on = shell.memory.get("keys") !== "off";
+    this.views = views;
+    this.on = memory.get("keys") !== "off";
     this.going = 0;
   }
 
@@ -44,7 +42,7 @@ export class Keys {
     if (!this.on) return;
     const going = Date.now() - this.going < 1500;
     this.going = 0;
-    const view = going && this.shell.views.find(one => one.key === key);
+    const view = going && this.views.find(one => one.key === key);
     if (view) store.set({ view: view.id });
     else if (key === "g") this.going = Date.now();
     else if (key === "?") this.help();
@@ -53,7 +51,7 @@ export class Keys {
     else if (GENERAL[key]) GENERAL[key].act(this.context);
     else {
       // The list's keys open the list from anywhere.
-      const other = "/fr".includes(key) && this.shell.views.find(one => one.keys?.[key]);
+      const other = "/fr".includes(key) && this.views.find(one => one.keys?.[key]);
       if (!other) return;
       store.set({ view: other.id });
       other.keys?.[key].act(this.context);
@@ -70,7 +68,7 @@ export class Keys {
   }
 
   help() {
-    const { views } = this.shell;
+    const { views } = this;
     const row = (/** @type {string} */ keys, /** @type {string} */ text) => [keys.split(" ").map((key, i) => [i ? " " : "", el("kbd", {}, key)]), text];
     const rows = [
       ...views.map(view => row(`g ${view.key}`, view.title)),
@@ -81,7 +79,7 @@ export class Keys {
     ];
     dialog("Help and keyboard",
       el("p", {}, "Every number here was computed by truebleu, or from its counts by the same formula. Δ is the score of the compared system less that of the baseline. Influence is by how much Δ would fall without a segment. Each state of the page has its own address."),
-      checkbox("Single-key shortcuts", this.on, on => { this.on = on; this.shell.memory.set("keys", on ? "on" : "off"); }),
+      checkbox("Single-key shortcuts", this.on, on => { this.on = on; memory.set("keys", on ? "on" : "off"); }),
       table("Keys", [{ title: "Key" }, { title: "What it does" }], rows, { quiet: true }));
   }
 }

@@ -1,21 +1,17 @@
 // The start of the laboratory: the viewer with nothing in it, and what a reader brings.
-import {Data, unpack} from "./data.js";
-import {button, el, replace} from "./dom.js";
-import {Kernel} from "./kernel.js";
+import {ofPage} from "./data.js";
+import {button, el, replace, themeButton, topBar} from "./dom.js";
 import {Live} from "./live.js";
 import {failed, opened} from "./main.js";
 import {Bench, CONTROL_NAMES} from "./bench.js";
 import {Tray} from "./tray.js";
 
-const THEMES_OF_LAB = ["auto", "light", "dark"];
-
 /** The laboratory's frame, around the bench. */
 class Laboratory {
-  /** @param {any} manifest @param {Live} live @param {(name: string) => Promise<Uint8Array>} block of this page */
-  constructor(manifest, live, block) {
+  /** @param {any} manifest @param {Live} live */
+  constructor(manifest, live) {
     this.manifest = manifest;
     this.live = live;
-    this.block = block;
     /** The report that is open. @type {import("./main.js").App | null} */
     this.report = null;
     this.theme = "auto";
@@ -36,15 +32,11 @@ class Laboratory {
     });
   }
 
-  /** Shows a report in the place of the bench. @param {import("./made.js").Made} made */
-  async open({ manifest, blocks }) {
-    const data = new Data(manifest, async name => {
-      const known = blocks.get(name);
-      return known ?? this.block(name);
-    });
+  /** Shows a report in the place of the bench. @param {import("./data.js").Data} data */
+  open(data) {
     leaveAddress();
     this.app.className = "";
-    this.report = await opened(data, { text: "Laboratory", act: () => this.close(), segment: (context, i) => this.take(context, i) });
+    this.report = opened(data, { text: "Laboratory", act: () => this.close(), segment: (context, i) => this.take(context, i) });
   }
 
   /** Works a segment of the report through. @param {import("./current.js").Context} context @param {number} i */
@@ -61,6 +53,7 @@ class Laboratory {
   close() {
     this.report?.close();
     this.report = null;
+    this.live.forgetTexts();
     leaveAddress();
     this.frame();
     /** @type {HTMLElement | null} */ (this.app.querySelector("#view"))?.focus();
@@ -75,17 +68,10 @@ class Laboratory {
 
   frame() {
     const main = el("main.view.lab", { id: "view", tabindex: -1, "aria-label": "Laboratory" });
-    const theme = button("", () => { this.theme = THEMES_OF_LAB[(THEMES_OF_LAB.indexOf(this.theme) + 1) % 3]; show(); }, { class: "quiet" });
-    const show = () => {
-      document.documentElement.dataset.theme = this.theme;
-      replace(theme, "◐○●"[THEMES_OF_LAB.indexOf(this.theme)]);
-      theme.title = `Theme: ${this.theme}`;
-      theme.setAttribute("aria-label", theme.title);
-    };
-    show();
+    const theme = themeButton(this.theme, next => { this.theme = next; });
     this.app.className = "lab";
     document.title = this.manifest.title;
-    replace(this.app, el("header.top", {}, el("a.skip", { href: "#view", on: { click: (/** @type {Event} */ e) => { e.preventDefault(); main.focus(); } } }, "Skip to the content"), el("p.title", {}, this.manifest.title), el("div.tools", {}, button("Choose files", () => this.tray.choose()), theme)), main);
+    replace(this.app, topBar(main, this.manifest.title, el("div.tools", {}, button("Choose files", () => this.tray.choose()), theme)), main);
     this.bench.render(main);
     this.tray.draw();
     main.append(this.tray.node);
@@ -98,11 +84,6 @@ function leaveAddress() {
 }
 
 (async () => {
-  const manifest = JSON.parse(document.getElementById("manifest")?.textContent ?? "null");
-  if (!manifest) throw new Error("the page has no data");
-  const block = (/** @type {string} */ name) => unpack(document.querySelector(`script[data-block="${name}"]`)?.textContent ?? "");
-  const [binary, lowercase] = await Promise.all([block(manifest.live.kernel), block(manifest.live.lowercase)]);
-  const kernel = await Kernel.load(/** @type {BufferSource} */ (binary));
-  kernel.lowercase(lowercase);
-  new Laboratory(manifest, new Live(kernel, binary, lowercase), block).start();
+  const { manifest, read } = ofPage(), { kernel, lowercase } = manifest.live;
+  new Laboratory(manifest, await Live.start(await read(kernel), await read(lowercase))).start();
 })().catch(failed);

@@ -1,8 +1,8 @@
 // Metrics by the kernel in the page: what it is asked for, and what it has made.
+import {Kernel} from "./kernel.js";
 import {Table} from "./table.js";
 
 /** @typedef {import("./data.js").Setting} Setting */
-/** @typedef {import("./kernel.js").Kernel} Kernel */
 /** @typedef {import("./kernel.js").Recipe} Recipe */
 
 /** Tokenizers that need no data of their own. */
@@ -58,6 +58,19 @@ export class Live {
     this.texts = new Map();
   }
 
+  /** Starts a kernel. @param {Uint8Array} binary @param {Uint8Array} lowercase */
+  static async start(binary, lowercase) {
+    const kernel = await Kernel.load(/** @type {BufferSource} */ (binary));
+    kernel.lowercase(lowercase);
+    return new Live(kernel, binary, lowercase);
+  }
+
+  /** Lets go of all texts. */
+  forgetTexts() {
+    for (const handle of this.texts.values()) this.kernel.forget(handle);
+    this.texts.clear();
+  }
+
   /** @param {Recipe} recipe @returns {number} */
   metric(recipe) {
     const key = JSON.stringify(recipe);
@@ -68,11 +81,12 @@ export class Live {
 
   /**
    * A system's table, counted from its texts some at a time.
-   * @param {Recipe} recipe @param {string[]} names of its columns @param {string} system role @param {string[]} references roles @param {number} n segments
-   * @param {(share: number) => Promise<boolean>} going told now and then how much is done; whether to go on
+   * @param {Recipe} recipe @param {string[]} names of its columns @param {string} system role @param {number} n segments
+   * @param {(share: number) => Promise<boolean>} [going] told now and then how much is done; whether to go on
+   * @param {string[]} [references] roles
    * @returns {Promise<Table | null>} null if it was not to go on
    */
-  async count(recipe, names, system, references, n, going) {
+  async count(recipe, names, system, n, going = async () => true, references = [...this.texts.keys()].filter(role => role.startsWith("reference"))) {
     const { kernel } = this, metric = this.metric(recipe), columns = [system, ...references].map(role => /** @type {number} */ (this.texts.get(role)));
     let table = 0, last = performance.now(), slice = SLICE;
     try {

@@ -1,6 +1,8 @@
-// A report made in the page: the manifest and the blocks that truebleu would have written, counted by the kernel.
+// A report made in the page: the manifest that truebleu would have written, and what stands behind it, counted by the kernel.
+import {optionsOf, shellLine} from "./again.js";
 import {Background} from "./current.js";
-import {END, SPELLED} from "./data.js";
+import {Data, Texts} from "./data.js";
+import {listed} from "./dom.js";
 import {Metric} from "./metric.js";
 import {packedTexts} from "./kernel.js";
 import {settledBy} from "./scored.js";
@@ -11,7 +13,6 @@ import {shortNames} from "./dropped.js";
 /** @typedef {import("./data.js").Setting} Setting */
 /** @typedef {import("./table.js").Table} Table */
 /** @typedef {{base: Setting, chosen: Record<string, any>}} Wanted  a metric and its parameters */
-/** @typedef {{manifest: any, blocks: Map<string, Uint8Array>}} Made */
 
 /** Resamples, the level of intervals and the seed, as `truebleu compare` has them; and the fewest segments that have any. */
 const MADE_RESAMPLES = 1000, MADE_LEVEL = 0.95, FIRST_SEED = 12345, LEAST_SEGMENTS = 20;
@@ -33,36 +34,8 @@ export function mismatchOf(columns) {
   return odd ? `${called(odd)} has ${lines(odd)}, and ${called(like)} has ${lines(like)}: line by line they belong together.` : "";
 }
 
-/** Numbers as a block of a table, as payload.py has it. @param {ArrayLike<number>[]} columns */
-function madeTableBlock(columns) {
-  const size = 1 + 8 * (columns[0]?.length ?? 0), block = new Uint8Array(size * columns.length);
-  columns.forEach((column, k) => { block[k * size] = 8; block.set(new Uint8Array(Float64Array.from(column).buffer), k * size + 1); });
-  return block;
-}
-
-/** Texts segment by segment, as payload.py has them: all spelled out, without a dictionary. @param {Uint8Array[][]} columns */
-function sideBySide(columns) {
-  const all = columns[0].flatMap((_, i) => columns.map(lines => lines[i])), head = 4 + 4 * columns.length;
-  const block = new Uint8Array(all.reduce((sum, text) => sum + text.length + 2 * Math.ceil(text.length / 255) + 1, head)), sizes = new DataView(block.buffer);
-  columns.forEach((lines, k) => sizes.setUint32(4 + 4 * k, lines.reduce((sum, line) => sum + line.length, 0), true));
-  let at = head;
-  for (const text of all) {
-    for (let from = 0; from < text.length; from += 255) {
-      const piece = text.subarray(from, from + 255);
-      block.set([SPELLED, piece.length], at);
-      block.set(piece, at + 2);
-      at += 2 + piece.length;
-    }
-    block[at++] = END;
-  }
-  return block;
-}
-
 /** @param {string[]} names */
-const listedNames = names => names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names[names.length - 1]}`;
-
-/** @param {string[]} names */
-const titleOfSystems = names => names.length > 4 ? `${names.slice(0, 3).join(", ")} and ${names.length - 3} more` : listedNames(names);
+const titleOfSystems = names => names.length > 4 ? `${names.slice(0, 3).join(", ")} and ${names.length - 3} more` : listed(names);
 
 /** The language that the end of a file's name says. @param {string} name @param {string[]} codes */
 function languageOfFile(name, codes) {
@@ -82,68 +55,65 @@ function hashOfLines(lines) {
  * The report of some columns by some metrics.
  * @param {any} lab the laboratory's manifest @param {import("./live.js").Live} live @param {Column[]} columns @param {Wanted[]} wanted
  * @param {(share: number) => Promise<boolean>} going told how much is done; whether to go on
- * @returns {Promise<Made | null>} null if it was not to go on
+ * @returns {Promise<Data | null>} null if it was not to go on
  */
 export async function madeOfFiles(lab, live, columns, wanted, going) {
   const of = (/** @type {string} */ part) => columns.filter(column => column.part === part);
   const systems = of("system"), references = of("reference"), [source] = of("source"), [documents] = of("documents"), n = references[0].lines.length;
   const names = shortNames(systems.map(column => column.name)), { kernel } = live;
   const pairs = names.flatMap((_, b) => names.slice(0, b).map((_, a) => [a, b])), runs = (pairs.length || 1) * wanted.length, drawing = n >= LEAST_SEGMENTS && n * runs <= MOST_DRAWN;
-  /** @type {Map<string, Uint8Array>} */
-  const blocks = new Map();
-  /** @type {[string, Uint8Array[]][]} */
-  const roles = [...systems.map((column, i) => /** @type {[string, Uint8Array[]]} */ ([`system${i}`, column.lines])), ...references.map((column, i) => /** @type {[string, Uint8Array[]]} */ ([`reference${i}`, column.lines]))];
-  for (const [role, lines] of roles) live.texts.set(role, kernel.texts(packedTexts(lines), n));
-  const held = roles.map(([role]) => role);
-  if (source) roles.push(["source", source.lines]);
-  blocks.set("texts", sideBySide(roles.map(([, lines]) => lines)));
+  /** @type {Map<string, Uint8Array>} Texts by role. */
+  const packed = new Map();
+  systems.forEach(({ lines }, i) => packed.set(`system${i}`, packedTexts(lines)));
+  references.forEach(({ lines }, i) => packed.set(`reference${i}`, packedTexts(lines)));
+  for (const [role, block] of packed) live.texts.set(role, kernel.texts(block, n));
+  if (source) packed.set("source", packedTexts(source.lines));
+  let data = null;
   try {
     /** @type {{setting: Setting, tables: Table[]}[]} */
     const settings = [];
     for (const [number, { base, chosen }] of wanted.entries()) {
       const setting = settledBy(live, base, chosen, references.length, false), tables = [];
       for (const i of systems.keys()) {
-        const counted = await live.count(setting.recipe, setting.columns, `system${i}`, references.map((_, r) => `reference${r}`), n, share => going((drawing ? 0.3 : 1) * (number + (i + share) / systems.length) / wanted.length));
+        const counted = await live.count(setting.recipe, setting.columns, `system${i}`, n, share => going((drawing ? 0.3 : 1) * (number + (i + share) / systems.length) / wanted.length));
         if (!counted) return null;
         tables.push(counted);
-        blocks.set(`s${number}.${i}`, madeTableBlock(setting.columns.map((_, k) => counted.at(k))));
       }
       settings.push({ setting, tables });
     }
-    const listed = uniqueNames(settings.map(({ setting }) => setting.name));
+    const labels = uniqueNames(settings.map(({ setting }) => setting.name));
     const described = settings.map(({ setting, tables }, number) => {
       const metric = new Metric(setting, {}, live), scores = Object.fromEntries(names.map((name, i) => [name, metric.corpus(tables[i])]));
-      return { ...setting, id: String(number), headline: true, label: listed[number], column: listed[number], scores, blocks: Object.fromEntries(names.map((name, i) => [name, `s${number}.${i}`])) };
+      return { ...setting, id: String(number), headline: true, label: labels[number], column: labels[number], scores };
     });
-    /** @type {string[]} */
-    const documentNames = [];
-    if (documents) {
-      const all = documents.lines.map(line => new TextDecoder().decode(line)), known = new Map([...new Set(all)].map((name, i) => [name, i]));
-      blocks.set("documents", new Uint8Array(Uint32Array.from(all, name => known.get(name) ?? 0).buffer));
-      documentNames.push(...known.keys());
-    }
     const intervals = drawing ? await intervalsOfAll(live, settings, names.length > 1 ? pairs : [[0, 0]], share => going(0.3 + 0.7 * share)) : [];
     if (!intervals) return null;
-    const compared = madeComparison(live, n, references.length, names, described, settings.map(({ tables }) => tables), intervals), several = systems.length > 1;
+    const comparison = madeComparison(live, n, references.length, names, described, settings.map(({ tables }) => tables), intervals);
     // N-grams are of the tokens of the first BLEU.
     const split = settings.find(({ setting }) => setting.metric === "BLEU")?.setting ?? settledBy(live, lab.metrics.find((/** @type {Setting} */ one) => one.metric === "BLEU"), {}, references.length, false);
-    const first = /** @type {Table} */ (await live.count(split.recipe, split.columns, "reference0", ["reference0"], n, async () => true)), { edges } = lab.buckets;
-    blocks.set("lengths", new Uint8Array(Uint32Array.from(first.column("hypothesis_length")).buffer));
+    const first = /** @type {Table} */ (await live.count(split.recipe, split.columns, "reference0", n, undefined, ["reference0"]));
     const targets = new Set(systems.map(column => languageOfFile(column.file, lab.languages)));
     const manifest = {
-      truebleu_report: lab.truebleu_report, title: titleOfSystems(names), version: lab.version, made: null, segments: n, embedded: n, redacted: false, serve: null, texts: roles.map(([role]) => role),
+      truebleu_report: lab.truebleu_report, title: titleOfSystems(names), version: lab.version, made: null, segments: n, embedded: n, redacted: false, serve: null,
       systems: names.map((name, i) => ({ name, letter: letterOfNumber(i) })), references: references.length, source: !!source,
       languages: { source: source ? languageOfFile(source.file, lab.languages) : null, target: targets.size === 1 ? [...targets][0] : null },
       directions: { source: directionOf(source ? [source.lines] : []), reference: directionOf(references.map(column => column.lines)), system: directionOf(systems.map(column => column.lines)) },
-      settings: described, columns: [], live: lab.live, comparison: several ? compared : null, intervals: several ? null : compared, people: null,
+      settings: described, columns: [], comparison, people: null,
       data_hash: {}, text_hash: Object.fromEntries(columns.map((column, i) => [`${i + 1} ${column.name}`, hashOfLines(column.lines)])), commands: madeCommands(systems, references, source, documents, wanted), bibtex: lab.bibtex,
-      documents: documents ? { names: documentNames, block: "documents" } : null, labels: [], ngrams: { orders: Math.min(lab.ngrams.orders, split.parameters.max_order), tokenizer: split.parameters.tokenize, label: split.parameters.tokenize, lowercase: split.parameters.lowercase, limit: lab.ngrams.limit, segments: n, pairs: null, recipe: split.recipe }, health: null,
-      buckets: { frequency: { edges, source: "references", segments: n, block: null, columns: ["reference", ...names.map((_, i) => `matched_${i}`)].flatMap(of => edges.map((/** @type {number} */ _, /** @type {number} */ k) => `${of}_${k}`)) }, length: { tokenizer: split.parameters.tokenize, block: "lengths" } },
+      labels: [], ngrams: { orders: Math.min(lab.ngrams.orders, split.parameters.max_order), label: split.parameters.tokenize, lowercase: split.parameters.lowercase, limit: lab.ngrams.limit, segments: n, recipe: split.recipe }, health: null,
+      buckets: { frequency: { ...lab.buckets, source: "references", segments: n, block: null }, length: { tokenizer: split.parameters.tokenize } },
     };
-    return { manifest, blocks };
-  } finally {
-    for (const role of held) { const handle = live.texts.get(role); if (handle) kernel.forget(handle); live.texts.delete(role); }
-  }
+    data = new Data(manifest, async name => { throw new Error(`there is no block ${name}`); });
+    data.live = live;
+    data.lengths = Uint32Array.from(first.column("hypothesis_length"));
+    if (documents) {
+      const all = documents.lines.map(line => new TextDecoder().decode(line)), known = new Map([...new Set(all)].map((name, i) => [name, i]));
+      data.documents = { names: [...known.keys()], of: Uint32Array.from(all, name => known.get(name) ?? 0) };
+    }
+    for (const [role, block] of packed) data.texts.set(role, new Texts(block, n));
+    for (const [number, { tables }] of settings.entries()) for (const [i, table] of tables.entries()) data.tables.set(`${number}.${i}`, table);
+    return data;
+  } finally { if (!data) live.forgetTexts(); }
 }
 
 /** As Python has them: without Q. */
@@ -227,7 +197,7 @@ function madeCommands(systems, references, source, documents, wanted) {
   // Of a table with a header truebleu reads all columns together; of others each is FILE#N.
   if ([...systems, ...references].some(column => column.number !== null && !column.name.includes("#"))) return [];
   const word = (/** @type {Column} */ column) => column.number === null ? column.file : `${column.file}#${column.number}`;
-  const files = [...references.map(word), "-i", ...systems.map(word)], metrics = ["-m", ...wanted.map(({ base }) => base.id), ...wanted.flatMap(({ base, chosen }) => Object.entries(chosen).flatMap(([name, value]) => [/** @type {any} */ (base).options[name], typeof value === "boolean" ? (value ? "yes" : "no") : String(value)]))];
-  const beside = [...(source ? ["-src", word(source)] : []), ...(documents ? ["--docs", word(documents)] : [])], said = (/** @type {string[]} */ words) => words.map(text => /^[\w.,:/=@%+#-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`).join(" ");
-  return [said(["truebleu", "report", ...files, ...metrics, ...beside, "-o", "report.html"]), said(["truebleu", systems.length > 1 ? "compare" : "score", ...files, ...metrics])];
+  const files = [...references.map(word), "-i", ...systems.map(word)], metrics = ["-m", ...wanted.map(({ base }) => base.id), ...wanted.flatMap(({ base, chosen }) => optionsOf(/** @type {any} */ (base).options, chosen))];
+  const beside = [...(source ? ["-src", word(source)] : []), ...(documents ? ["--docs", word(documents)] : [])];
+  return [shellLine(["truebleu", "report", ...files, ...metrics, ...beside, "-o", "report.html"]), shellLine(["truebleu", systems.length > 1 ? "compare" : "score", ...files, ...metrics])];
 }

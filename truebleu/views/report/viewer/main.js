@@ -1,6 +1,5 @@
 // The shell: rail, choice of metric and systems, routing, theme, print.
-import {announce, badge, button, copy, dialog, el, replace, select, table, toggle} from "./dom.js";
-import {COUNTED} from "./live.js";
+import {announce, badge, button, el, replace, select, stateLink, themeButton, topBar} from "./dom.js";
 import {Background, CHANGES, Current, FILTERS, memory, NUMBERS, STATE} from "./current.js";
 import {Data} from "./data.js";
 import {agreementView} from "./agreement.js";
@@ -19,7 +18,7 @@ import {termsView} from "./terms.js";
 import {whyView} from "./why.js";
 
 /** @typedef {import("./current.js").Context} Context */
-/** @typedef {(changed: Set<string>) => void} Update  told which keys of the state changed, and "tables", "texts", "selection", "subset" */
+/** @typedef {(changed: Set<string>) => void} Update  told which keys of the state changed, and "texts", "selection", "subset" */
 /**
  * @typedef {object} View
  * @property {string} id
@@ -36,8 +35,6 @@ import {whyView} from "./why.js";
 /** @type {View[]} In the order of the questions: who wins, why, where. */
 const VIEWS = [summaryView, whyView, segmentsView, picturesView, agreementView, ngramsView, bucketsView, documentsView, termsView, healthView, notesView, exportsView];
 
-const THEMES = ["auto", "light", "dark"];
-
 export class App {
   /** @param {Data} data @param {import("./current.js").Back | null} back a way to where it came from */
   constructor(data, back) {
@@ -48,8 +45,8 @@ export class App {
     this.store = new Store();
     this.worker = new Background();
     const { comparison } = data.manifest;
-    const a = Math.max(0, data.systems.findIndex(s => s.name === comparison?.baseline));
-    const ranked = (comparison?.systems ?? []).map((/** @type {any} */ s) => data.systems.findIndex(own => own.name === s.name));
+    const a = Math.max(0, data.systems.findIndex(s => s.name === comparison.baseline));
+    const ranked = comparison.systems.map((/** @type {any} */ s) => data.systems.findIndex(own => own.name === s.name));
     const b = ranked.find((/** @type {number} */ i) => i !== a) ?? (a ? 0 : 1);
     this.store.declare({ ...STATE, a: data.systems[a].name, b: data.systems[b]?.name ?? "", setting: data.settings[0].id }, NUMBERS);
     for (const view of VIEWS) this.store.declare(view.state ?? {});
@@ -60,16 +57,13 @@ export class App {
     /** @type {Update | null} */
     this.update = null;
     this.shown = "";
-    this.keys = new Keys(this.context, () => this.view, { views: VIEWS, memory, theme: () => this.nextTheme() });
-    data.arrived = problem => problem ? announce(problem) : this.store.tell(new Set(["texts", "page"]));
+    this.keys = new Keys(this.context, () => this.view, VIEWS);
+    data.arrived = problem => problem ? announce(problem) : this.store.tell(new Set(["texts"]));
   }
 
   get view() { return VIEWS.find(view => view.id === this.store.get("view")) ?? VIEWS[0]; }
 
   start() {
-    const theme = memory.get("theme");
-    this.theme = THEMES.includes(theme ?? "") ? /** @type {string} */ (theme) : "auto";
-    document.documentElement.dataset.theme = this.theme;
     this.nav = el("nav", { "aria-label": "Views" });
     this.bar = el("div.choices");
     this.notice = el("div.notice", { role: "status", hidden: true });
@@ -78,10 +72,9 @@ export class App {
     this.main = el("main", { id: "view", tabindex: -1 });
     const app = /** @type {HTMLElement} */ (document.getElementById("app"));
     replace(app,
-      el("header.top", {}, el("a.skip", { href: "#view", on: { click: (/** @type {Event} */ e) => { e.preventDefault(); this.main.focus(); } } }, "Skip to the content"), el("p.title", {}, el("bdi", {}, this.data.manifest.title)), this.bar,
-        el("div.tools", {}, this.back && button(this.back.text, this.back.act), this.themeButton = button("", () => this.nextTheme(), { class: "quiet" }), button("?", () => this.keys.help(), { class: "quiet", "aria-label": "Help and keyboard", title: "Help and keyboard (?)" }))),
+      topBar(this.main, el("bdi", {}, this.data.manifest.title), this.bar,
+        el("div.tools", {}, this.back && button(this.back.text, this.back.act), themeButton(memory.get("theme"), theme => memory.set("theme", theme)), button("?", () => this.keys.help(), { class: "quiet", "aria-label": "Help and keyboard", title: "Help and keyboard (?)" }))),
       this.nav, this.notice, this.main);
-    this.showTheme();
     this.store.read();
     this.store.subscribe(changed => this.changed(changed));
     this.current.recount();
@@ -101,6 +94,8 @@ export class App {
   /** Leaves the window to others. */
   close() {
     this.ended.abort();
+    // A count that is under way ends: its texts are let go.
+    this.current.count++;
     for (const { worker } of this.worker.threads.values()) worker.terminate();
     this.store.listeners.clear();
   }
@@ -116,7 +111,7 @@ export class App {
     if (any(["setting", "a", "b", ...CHANGES])) this.current.cache.size > 60 && this.current.cache.clear();
     if (any(["setting", "a", "b", "view", ...CHANGES])) this.frame();
     // Before the view draws, so that it need not draw twice; what takes longer is told later.
-    if (any([...Object.keys(FILTERS), ...(this.store.get("noted") ? ["notes"] : []), "sort", "setting", "a", "b", ...CHANGES]) || (changed.has("texts") && !changed.has("page") && this.current.slow)) this.current.choose();
+    if (any([...Object.keys(FILTERS), ...(this.store.get("noted") ? ["notes"] : []), "sort", "setting", "a", "b", ...CHANGES])) this.current.choose();
     if (this.view.id !== this.shown) this.show();
     else if (this.update) this.update(changed);
     else if (!any(["selection", "subset", "seg", "view"]) || changed.has("seg") || this.view.selected && (changed.has("selection") || this.current.busy === 0)) this.again();
@@ -152,9 +147,7 @@ export class App {
     const { data, store, current } = this, inNav = this.nav.contains(document.activeElement);
     replace(this.nav, VIEWS.map(view => {
       const count = view.badge?.(data), here = view === this.view;
-      return el("a", { href: store.hash({ view: view.id }), "aria-current": here ? "page" : null, title: `g ${view.key}`,
-        on: { click: (/** @type {MouseEvent} */ e) => { if (!e.ctrlKey && !e.metaKey && !e.shiftKey) { e.preventDefault(); store.set({ view: view.id }); } } } },
-      view.title, count ? el("span.count", {}, String(count)) : null);
+      return stateLink(store, { view: view.id }, { "aria-current": here ? "page" : null, title: `g ${view.key}` }, view.title, count ? el("span.count", {}, String(count)) : null);
     }));
     const place = /** @type {HTMLElement | null} */ (this.nav.querySelector("[aria-current]"));
     if (inNav) place?.focus();
@@ -164,9 +157,9 @@ export class App {
     const systems = data.ranked.map(s => /** @type {const} */ ([String(s.index), `${s.letter} ${s.name}`]));
     const { a, b } = current;
     replace(this.bar,
-      data.settings.length > 1 ? el("label", {}, el("span.soft", {}, "Metric "), select("Metric", data.settings.map(s => [s.id, s.headline ? s.label : `${s.label} (also)`]), current.setting.id, id => store.set({ setting: id, ...Object.fromEntries(CHANGES.map(key => [key, store.defaults[key]])) }), { data: { choice: "metric" } })) : null,
+      data.settings.length > 1 ? el("label", {}, el("span.soft", {}, "Metric "), select("Metric", data.settings.map(s => [s.id, s.headline ? s.label : `${s.label} (also)`]), current.setting.id, id => store.set({ setting: id, ...store.usual(CHANGES) }), { data: { choice: "metric" } })) : null,
       b ? [el("label", {}, badge(a), select("Baseline", systems, String(a.index), i => this.choose(Number(i), b.index), { data: { choice: "a" } })),
-        button("⇄", () => this.swap(), { class: "quiet", "aria-label": "Swap the two systems", title: "Swap (x)", data: { choice: "swap" } }),
+        button("⇄", () => current.swap(), { class: "quiet", "aria-label": "Swap the two systems", title: "Swap (x)", data: { choice: "swap" } }),
         el("label", {}, badge(b), select("System compared with it", systems, String(b.index), i => this.choose(a.index, Number(i)), { data: { choice: "b" } }))] : null);
     if (focus) this.bar.querySelector(`[data-choice="${focus}"]`)?.focus();
     this.note();
@@ -175,7 +168,7 @@ export class App {
   /** What is said above all views: that numbers were not reported, or that others are on their way. */
   note() {
     const { store, current } = this, { metric, counting } = current;
-    const { unknown } = current, shown = current.b ? [current.a, current.b] : [current.a];
+    const { unknown } = current, { shown } = current;
     this.notice.hidden = current.reported && counting === null && !unknown.length;
     if (counting !== null) {
       this.share.textContent = `Counting … ${Math.round(100 * counting)}%. Until then the numbers are those from before. `;
@@ -186,7 +179,7 @@ export class App {
     replace(this.notice, unknown.length ? el("p", {}, "The address names ", unknown.map((name, k) => [k ? " and " : "", "“", el("bdi", {}, name), "”"]), ", which no system of this report is called. Shown: ", shown.map((s, k) => [k ? " and " : "", badge(s, true)]), ". ",
       button("Keep these", () => store.set({ a: current.a.name, b: current.b?.name ?? "" }, { replace: true }))) : null, current.reported ? null : [
       el("strong", {}, metric.reported ? "Not a headline score. " : "Not the reported score. "), el("code", {}, `${metric.name}|${metric.signature}`), " ",
-      button("Reset", () => store.set({ setting: store.defaults.setting, ...Object.fromEntries(CHANGES.map(key => [key, store.defaults[key]])) }))]);
+      button("Reset", () => store.set(store.usual(["setting", ...CHANGES])))]);
   }
 
   /** @param {number} a @param {number} b */
@@ -194,24 +187,6 @@ export class App {
     const { current, store, data } = this;
     if (a === b) [a, b] = a === current.a.index ? [/** @type {any} */ (current.b).index, a] : [b, current.a.index];
     store.set({ a: data.systems[a].name, b: data.systems[b].name });
-  }
-
-  swap() {
-    const { a, b } = this.current;
-    if (b) this.store.set({ a: b.name, b: a.name });
-  }
-
-  nextTheme() {
-    this.theme = THEMES[(THEMES.indexOf(this.theme ?? "auto") + 1) % THEMES.length];
-    memory.set("theme", this.theme);
-    document.documentElement.dataset.theme = this.theme;
-    this.showTheme();
-  }
-
-  showTheme() {
-    replace(this.themeButton, "◐○●"[THEMES.indexOf(this.theme ?? "auto")]);
-    this.themeButton.title = `Theme: ${this.theme}`;
-    this.themeButton.setAttribute("aria-label", `Theme: ${this.theme}`);
   }
 
   /** What is printed: the summary and why, then the first segments. */
@@ -236,11 +211,8 @@ export function failed(error) {
   document.body.prepend(el("p.failed", { role: "alert" }, "The interactive part of this page could not be started: ", text, ". The summary below is complete."));
 }
 
-/** Shows what a file holds. Until the kernel has counted, the summary is there to be read. @param {Data} data @param {import("./current.js").Back | null} [back] a way to where it came from */
-export async function opened(data, back = null) {
-  await data.loadKernel();
-  await data.loadTexts();
-  await data.loadTables();
+/** Shows what a file holds. @param {Data} data @param {import("./current.js").Back | null} [back] a way to where it came from */
+export function opened(data, back = null) {
   const app = new App(data, back);
   app.start();
   document.documentElement.dataset.ready = "yes";

@@ -1,10 +1,11 @@
 // What is sought, as places in a text: matches of the search, an n-gram, terms of the glossary.
 import {el, visible} from "./dom.js";
-import {placed} from "./tokens.js";
+import {placed, runsOf} from "./tokens.js";
 import {canHold, splitAsNgrams} from "./holding.js";
 import {termPlaces} from "./glossary.js";
+import {placesOf} from "./places.js";
 
-/** @typedef {[number, number, string]} Place  from, to, and the classes of its mark */
+/** @typedef {import("./places.js").Place} Place */
 
 /** Longer texts are marked up to here, and no text has more marks. */
 const LONGEST = 20000, MOST = 200;
@@ -40,7 +41,7 @@ export class Marks {
   sought(role, text) {
     const { store, current } = this, find = String(store.get("find")), exact = store.get("case");
     if (!find || !current.searched.some(one => one === role)) return [];
-    if (!store.get("regex")) return placesOf(new RegExp(find.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"), exact ? "gu" : "giu"), text);
+    if (!store.get("regex")) return placesOf(new RegExp(find.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"), exact ? "gu" : "giu"), text, "found", MOST);
     const pattern = `${exact} ${find}`;
     if (pattern !== this.pattern) { this.pattern = pattern; this.known.clear(); }
     if (!this.known.has(text)) { this.known.set(text, null); this.seek(); }
@@ -71,10 +72,7 @@ export class Marks {
     const { store, data } = this, gram = String(store.get("mark") || store.get("holds")), { ngrams } = data.manifest;
     if (!gram || role === "source" || !canHold(data)) return [];
     const { keys, starts, ends } = placed(text, splitAsNgrams(data, text), ngrams.recipe), run = gram.split(" ");
-    /** @type {Place[]} */
-    const found = [];
-    for (let n = 0; n + run.length <= keys.length; n++) if (run.every((key, k) => keys[n + k] === key)) found.push([starts[n], ends[n + run.length - 1], "found"]);
-    return found;
+    return Array.from(runsOf(keys, run), n => [starts[n], ends[n + run.length - 1], "found"]);
   }
 
   /** The terms that the segment has: in the source, and as they are wanted. @param {string} role @param {number} i @param {string} text @returns {Place[]} */
@@ -85,17 +83,6 @@ export class Marks {
       return source === null ? [] : role === "source" ? termPlaces(text, source, "term-of") : targets.flatMap((/** @type {string} */ target) => termPlaces(text, target, "term-of used"));
     });
   }
-}
-
-/** @param {RegExp} pattern with g @param {string} text @returns {Place[]} */
-export function placesOf(pattern, text) {
-  /** @type {Place[]} */
-  const found = [];
-  for (const match of text.matchAll(pattern)) {
-    if (match[0]) found.push([match.index, match.index + match[0].length, "found"]);
-    if (found.length >= MOST) break;
-  }
-  return found;
 }
 
 /** A part of a text with its marks. @param {string} text @param {Place[]} places @param {number} [from] @param {number} [to] @param {(text: string) => any} [shown] @returns {any[]} */

@@ -12,7 +12,7 @@ import {COUNTED, missing, recipeOf, smoothingValue} from "./live.js";
  * @property {number | null} precision  in per cent; null if it counts as 1
  * @property {string} note  how smoothing made it; "" if it is a plain share
  * @property {boolean} counts  whether it is in the mean
- * @property {number} [recall]
+ * @property {number} [recall]  @property {number} [f]  chrF's, in per cent
  */
 /**
  * @typedef {object} Walk  The steps to a score.
@@ -20,6 +20,7 @@ import {COUNTED, missing, recipeOf, smoothingValue} from "./live.js";
  * @property {number} value
  * @property {number} brevity  @property {number} mean  @property {number} hypothesis  @property {number} reference
  * @property {number[]} [counts]  of error rates: hits, substitutions, deletions and insertions
+ * @property {number[]} [shares]  chrF's mean precision and recall over the orders that count, in per cent
  */
 
 /** A mean of lengths is counted in so many parts of a token. */
@@ -53,8 +54,8 @@ export class Metric {
   /** The score of all segments, or of some. @param {Table} table @param {ArrayLike<number> | null} [segments] */
   corpus(table, segments) { return this.live.kernel.corpus(this.handle, table.handle, segments); }
 
-  /** The score of all segments, or of some, without each of them. @param {Table} table @param {ArrayLike<number> | null} [segments] */
-  without(table, segments) { return this.live.kernel.without(this.handle, table.handle, segments); }
+  /** The score of all segments without each of them. @param {Table} table */
+  without(table) { return this.live.kernel.without(this.handle, table.handle); }
 
   /** The steps to the score of a row. @param {ArrayLike<number>} row @param {boolean} segment whether it is one segment's @returns {Walk} */
   walk(row, segment) {
@@ -63,7 +64,7 @@ export class Metric {
       const value = segment ? kernel.scores(handle, table)[0] : kernel.corpus(handle, table);
       if (kind === "TER") return { steps: [], value, brevity: 1, mean: value, hypothesis: row[0], reference: row[1] / PARTS };
       if (countsEdits(kind)) { const [hits, replaced, deleted, inserted] = Array.from(row); return { steps: [], value, brevity: 1, mean: value, hypothesis: hits + replaced + inserted, reference: hits + replaced + deleted, counts: [hits, replaced, deleted, inserted] }; }
-      if (kind === "chrF") return { steps: shares(row, p), value, brevity: 1, mean: value, hypothesis: row[0], reference: row[1] };
+      if (kind === "chrF") return { ...this.shares(row), value, brevity: 1, mean: value, hypothesis: row[0], reference: row[1] };
       const { brevity, mean, hopeless, steps } = kernel.steps(handle, table, !segment), orders = (row.length - 2) / 2;
       return { value, brevity, mean, hypothesis: row[0], reference: p.reference_length === "average" ? row[1] / PARTS : row[1],
         steps: Array.from({ length: orders }, (_, n) => {
@@ -74,28 +75,37 @@ export class Metric {
         }) };
     } finally { kernel.forget(table); }
   }
+
+  /** What chrF's counts are of each other. @param {ArrayLike<number>} row */
+  shares(row) {
+    const { live, parameters: p } = this, orders = row.length / 3, table = live.kernel.tableOf(row, 3);
+    const one = live.metric({ ...this.recipe, char_order: 1, word_order: 0, eps_smoothing: false }), f = live.kernel.scores(one, table);
+    live.kernel.forget(table);
+    const steps = Array.from({ length: orders }, (_, n) => {
+      const [total, reference, match] = [row[3 * n], row[3 * n + 1], row[3 * n + 2]], counts = p.eps_smoothing || (total > 0 && reference > 0);
+      return { order: n < p.char_order ? `c${n + 1}` : `w${n + 1 - p.char_order}`, match, total, reference, numerator: match, denominator: total, precision: total ? 100 * match / total : 0,
+        recall: reference ? 100 * match / reference : 0, f: f[n], counts, note: counts ? "" : "too short for this order: left out" };
+    });
+    const used = steps.filter(step => step.counts), mean = (/** @type {"precision" | "recall"} */ of) => used.reduce((sum, step) => sum + step[of], 0) / (used.length || 1);
+    return { steps, shares: [mean("precision"), mean("recall")] };
+  }
 }
 
 /** Whether a metric counts edits, and has no n-grams. @param {string} kind */
 export const countsEdits = kind => kind !== "BLEU" && kind !== "chrF";
 
-/** What chrF's counts are of each other. @param {ArrayLike<number>} row @param {Record<string, any>} p @returns {Step[]} */
-function shares(row, p) {
-  return Array.from({ length: row.length / 3 }, (_, n) => {
-    const [total, reference, match] = [row[3 * n], row[3 * n + 1], row[3 * n + 2]], counts = p.eps_smoothing || (total > 0 && reference > 0);
-    return { order: n < p.char_order ? `c${n + 1}` : `w${n + 1 - p.char_order}`, match, total, reference, numerator: match, denominator: total, precision: total ? 100 * match / total : 0,
-      recall: reference ? 100 * match / reference : 0, counts, note: counts ? "" : "too short for this order: left out" };
-  });
-}
-
 /** With two digits as Python writes it: half goes to the even one. @param {number} x 0 or more */
 export const twoDecimals = x => (x * 8 % 4 === 1 ? x - 0.001 : x).toFixed(2);
 
-/** A number that is no integer in Python, as Python writes it. @param {number} x 0 or more */
-const pythonNumber = x => x && (x < 1e-4 || x >= 1e16) ? x.toExponential().replace(/([+-])(\d)$/, (_, sign, digit) => `${sign}0${digit}`) : Number.isInteger(x) ? `${x}.0` : String(x);
+/** A float as Python writes it. @param {number} x */
+export function floatText(x) {
+  const size = Math.abs(x);
+  if (size && (size < 1e-4 || size >= 1e16)) return x.toExponential().replace(/e([+-])(\d)$/, "e$10$2");
+  return Number.isInteger(x) ? `${Object.is(x, -0) ? "-0" : x}.0` : String(x);
+}
 
 /** @param {Record<string, any>} p */
-const betaOf = p => Number.isInteger(p.beta) ? String(p.beta) : pythonNumber(p.beta);
+const betaOf = p => Number.isInteger(p.beta) ? String(p.beta) : floatText(p.beta);
 
 /** The words of signatures for what is counted. @param {Map<string, string>} fields @param {Record<string, any>} p @param {Record<string, any>} own */
 function sayCounted(fields, p, own) {
@@ -123,6 +133,6 @@ function signatureOf(setting, p) {
   /** @type {[string, string | null | undefined][]} */
   const all = [["nrefs", fields.get("nrefs")], ["case", fields.get("case")], ["eff", drop ? "yes" : "no"], ["tok", fields.get("tok")],
     ["smooth", p.smoothing + (value === null ? "" : `[${twoDecimals(value)}]`)], ["order", p.max_order === 4 ? null : String(p.max_order)],
-    ["weights", p.weights ? p.weights.map(pythonNumber).join(",") : null], ["value", value !== null && Number(twoDecimals(value)) !== value ? pythonNumber(value) : null], ...rest];
+    ["weights", p.weights ? p.weights.map(floatText).join(",") : null], ["value", value !== null && Number(twoDecimals(value)) !== value ? floatText(value) : null], ...rest];
   return all.filter(([, value]) => value !== null && value !== undefined).map(([key, value]) => `${key}:${value}`).join("|");
 }

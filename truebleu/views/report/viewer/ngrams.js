@@ -1,5 +1,5 @@
 // N-grams that one system has right and the other has not, that are written too often, or that are missing.
-import {badge, button, count, el, exact, plural, replace, signed, table, toggle, visible} from "./dom.js";
+import {badge, count, el, exact, moreRows, plural, replace, signed, table, toggle, visible} from "./dom.js";
 import {link} from "./charts.js";
 import {ofAllTexts} from "./current.js";
 import {holder} from "./holding.js";
@@ -25,14 +25,14 @@ export const ngramsView = {
     const { data, store, current } = context, { ngrams } = data.manifest;
     const search = el("input", { type: "search", "aria-label": "Search the n-grams", placeholder: "Search", value: store.get("gram"), on: { input: () => store.set({ gram: search.value, rows: NGRAM_ROWS }, { replace: true }) } });
     const tabs = el("div.tabs"), place = el("div", { role: "status" });
-    container.append(el("h1", {}, "N-grams"), el("p.facts", {}, `Of tokens as ${ngrams.label ?? ngrams.tokenizer ?? "the metric's own tokenizer"} makes them${ngrams.lowercase ? ", in lower case" : ""}${ngrams.segments < data.n ? `, in the first ${count(ngrams.segments)} segments` : ""}. A click shows ${data.redacted || !holder(data, "") ? "examples" : "all segments"} that hold an n-gram, and frames it there.`), tabs, place);
+    container.append(el("h1", {}, "N-grams"), el("p.facts", {}, `Of tokens as ${ngrams.label} makes them${ngrams.lowercase ? ", in lower case" : ""}${ngrams.segments < data.n ? `, in the first ${count(ngrams.segments)} segments` : ""}. A click shows ${data.redacted || !holder(data, "") ? "examples" : "all segments"} that hold an n-gram, and frames it there.`), tabs, place);
     /** The lists that this page made, by systems; what went wrong. @type {Map<string, Pair | string>} */
     const made = current.once("lists of n-grams", () => new Map());
     draw();
     return changed => { if (["a", "b", "grams", "order", "gram", "by_gram", "rows"].some(key => changed.has(key))) draw(); };
 
     function draw() {
-      const { a, b } = current, systems = b ? [a, b] : [a], find = (/** @type {number} */ x, /** @type {number | null} */ y) => ngrams.pairs?.find((/** @type {any} */ p) => p.a === x && p.b === y);
+      const { a, b } = current, systems = current.shown, find = (/** @type {number} */ x, /** @type {number | null} */ y) => ngrams.pairs?.find((/** @type {any} */ p) => p.a === x && p.b === y);
       const own = !ngrams.block ? made.get(`${a.index} ${b?.index}`) : null;
       if (!ngrams.block && (!own || typeof own === "string")) {
         replace(tabs);
@@ -64,7 +64,7 @@ export const ngramsView = {
         grams.length ? table(title, [{ title: "N-gram" }, ...numbers.map(([id, name, hint]) => ({ title: name, hint, number: true, sort: () => set({ by_gram: chosen[0] === id && down ? `-${id}` : id }), sorted: chosen[0] === id ? /** @type {"ascending"} */ (down ? "descending" : "ascending") : null })), ...(own ? [] : [{ title: "examples", hint: "segments where it is as this list says", number: true }])],
           some.map(g => [link(context, el("bdi.gram", {}, visible(g.tokens.join(" "))), segmentsOf(data, g), "Show its segments"),
             ...numbers.map(([, , , of, shown = count]) => shown(of(g))), ...(own ? [] : [g.segments.length < NGRAM_SEGMENTS ? count(g.segments.length) : `first ${NGRAM_SEGMENTS}`])]), { quiet: true }) : el("p.empty", {}, "No n-gram has all of this."),
-        some.length < grams.length ? button(`Show ${Math.min(NGRAM_ROWS, grams.length - some.length)} more`, () => store.set({ rows: store.get("rows") + NGRAM_ROWS }, { replace: true })) : null);
+        moreRows(store, "rows", grams.length));
       if (focused === search) search.focus();
       else if (at >= 0) /** @type {HTMLElement | undefined} */ (container.querySelectorAll("button, a, select")[at])?.focus({ preventScroll: true });
     }

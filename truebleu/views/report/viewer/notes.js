@@ -1,5 +1,5 @@
 // What a reader notes of segments: bookmarks, error tags, notes. Kept by the browser if it keeps anything, and in a file.
-import {announce, button, copy, count, dialog, download, el, plural, table} from "./dom.js";
+import {announce, button, copyLink, count, dialog, download, el, plural, table} from "./dom.js";
 import {link} from "./charts.js";
 import {FILTERS, memory} from "./current.js";
 import {guarded, separated} from "./exports.js";
@@ -113,7 +113,7 @@ export const notesView = {
     const file = el("input", { type: "file", accept: ".json", hidden: true, "aria-label": "File of notes", on: { change: async () => { const [one] = file.files; if (one) notes.import(await one.text()); } } });
     container.append(el("h1", {}, "Notes"), el("p.facts", {}, `${plural(list.length, "segment")} with a bookmark, a tag or a note. `, notes.kept ? "They stay in this browser; a file takes them elsewhere." : "This browser does not keep them: save them to a file before you leave."),
       el("p.joined", {}, button("Save as a file", () => download("notes.json", "application/json", `${JSON.stringify(notes.file(), null, 1)}\n`), { disabled: !list.length }), button("Open a file", () => file.click()), file,
-        button("Copy a link to the shortlist", () => { copy(location.href.split("#")[0] + store.hash(shortlist), "Link copied"); }, { disabled: !list.length }), button("Save the shortlist as TSV", save, { disabled: !list.length })));
+        button("Copy a link to the shortlist", () => { copyLink(store, shortlist); }, { disabled: !list.length }), button("Save the shortlist as TSV", save, { disabled: !list.length })));
     if (list.length) container.append(table("Notes", [{ title: "Segment" }, { title: "Bookmark" }, { title: "Tags" }, { title: "Note" }], segments.map(one => [link(context, count(one.segment), { ...shortlist, seg: one.segment }, "Open it"), one.bookmark ? "★" : "", el("bdi", {}, one.tags.join(", ")), el("bdi", {}, one.note)]), { quiet: true }));
   },
 };

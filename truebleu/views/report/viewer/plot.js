@@ -19,6 +19,12 @@ import {canvas, figure, fitted, hundredth, LETTER, short, ticks} from "./charts.
  * @property {import("./dom.js").Column[]} columns  @property {any[]} rows  @property {any} [after]
  */
 
+/** The classes of a system's line. @param {import("./data.js").System} system */
+export const lineClass = ({ index }) => `sys-${index % 6} dash-${Math.floor(index / 6) % 3}`;
+
+/** A legend of systems' lines. @param {import("./data.js").System[]} systems @returns {Entry[]} */
+export const lineLegend = systems => systems.map(s => ({ text: `${s.letter} ${s.name}`, mark: "line", class: lineClass(s) }));
+
 /** Where the keyboard was in a picture that is drawn anew, by its title. @type {Map<string, number>} */
 const been = new Map();
 

@@ -1,10 +1,12 @@
 // The start of a report: what this file holds, shown.
-import {Data} from "./data.js";
+import {Data, ofPage} from "./data.js";
 import {failed, opened} from "./main.js";
 
 (async () => {
-  const data = Data.ofPage();
-  if (!data.manifest) throw new Error("the page has no data");
+  const { manifest, read } = ofPage();
   if (!("DecompressionStream" in window)) throw new Error("this browser is too old to unpack it");
-  await opened(data);
+  // Until the kernel has counted, the summary is there to be read.
+  const data = new Data(manifest, read);
+  await data.load();
+  opened(data);
 })().catch(failed);

@@ -1,7 +1,7 @@
 // The scores of two systems for each segment, against each other: points, or hexagons where there are many.
 import {count, plural, svg} from "./dom.js";
 import {showFiltered} from "./current.js";
-import {hundredth, link} from "./charts.js";
+import {hundredth, link, nearestTo} from "./charts.js";
 import {plot} from "./plot.js";
 
 /** @typedef {import("./current.js").Context} Context */
@@ -64,9 +64,8 @@ export function scatterPicture(context) {
     }),
     between: (from, to) => { const box = from.told ? below(values(from, to)) : values(from, to); return { told: said(box, within(box)), act: () => showFiltered(store, filter(box)) }; },
     nearest: (px, py) => {
-      let best = -1, near = 20 ** 2;
-      for (let i = 0; i < n; i++) { const away = (shown.x(x[i]) - px) ** 2 + (shown.y(y[i]) - py) ** 2; if (away < near) { near = away; best = i; } }
-      if (best >= 0) showFiltered(store, { seg: best + 1, sort: "number" });
+      const best = nearestTo(n, i => (shown.x(x[i]) - px) ** 2 + (shown.y(y[i]) - py) ** 2, 20);
+      if (best >= 0) showFiltered(store, { seg: best + 1 });
     },
     columns: [{ title: `${b.letter} \\ ${a.letter}` }, ...Array.from({ length: STEPS }, (_, c) => ({ title: `${edge(c * step)}–${edge((c + 1) * step)}`, number: true }))],
     rows: Array.from({ length: STEPS }, (_, r) => STEPS - 1 - r).map(r => [`${edge(r * step)}–${edge((r + 1) * step)}`, ...Array.from({ length: STEPS }, (_, c) => counts[r * STEPS + c] ? link(context, count(counts[r * STEPS + c]), filter(below([c * step, (c + 1) * step, r * step, (r + 1) * step]))) : "")]),

@@ -2,11 +2,11 @@
 import {columnNames, missing, recipeOf} from "./live.js";
 import {Metric} from "./metric.js";
 import {numbersOf, packedTexts} from "./kernel.js";
-import {BLANK} from "./tokens.js";
+import {BLANK, gramCounts, gramNumbers} from "./tokens.js";
 
 /** @typedef {import("./data.js").Setting} Setting */
 /** @typedef {import("./live.js").Live} Live */
-/** @typedef {{gram: string[], at: number[], hypothesis: number, references: number[], counted: number}} Gram  an n-gram of the hypothesis: where its counted occurrences begin, and how often it is there, in each reference, and counted */
+/** @typedef {import("./tokens.js").Gram} Gram */
 /** @typedef {{name: string, size: number, of: "characters" | "tokens", grams: Gram[], known: Map<number, Gram>, numbers: Int32Array[]}} Order  `numbers`: of the n-grams at each place of the hypothesis and of each reference; `known`: by their numbers */
 /**
  * @typedef {object} Scored
@@ -14,7 +14,6 @@ import {BLANK} from "./tokens.js";
  * @property {number[]} row     what the kernel counted
  * @property {number} value     the kernel's score
  * @property {import("./metric.js").Walk} walk  the steps to it
- * @property {number | null} brevity  @property {number | null} mean  BLEU's, from the kernel's formula
  * @property {{tokens: string[], characters: string[]}} hypothesis
  * @property {{tokens: string[], characters: string[]}[]} references
  * @property {number} best      the reference that chrF takes; -1 if all count
@@ -72,40 +71,6 @@ function wordParts(word) {
   return CHRF_MARK.test(letters[0]) ? [letters[0], letters.slice(1).join("")] : [word];
 }
 
-/**
- * By order, the number of the n-gram at each place of each text: what is equal has equal numbers.
- * @param {string[][]} texts @param {number} orders @returns {Int32Array[][]}
- */
-function gramNumbers(texts, orders) {
-  const numbered = (/** @type {Map<any, number>} */ known, /** @type {any} */ key) => { let number = known.get(key); if (number === undefined) known.set(key, number = known.size); return number; };
-  const units = new Map(), first = texts.map(text => Int32Array.from(text, unit => numbered(units, unit))), all = [first];
-  for (let size = 2; size <= orders; size++) {
-    // One unit behind a shorter n-gram.
-    const known = new Map(), shorter = all[size - 2];
-    all.push(shorter.map((numbers, t) => Int32Array.from({ length: Math.max(0, numbers.length - 1) }, (_, at) => numbered(known, numbers[at] * units.size + first[t][at + size - 1]))));
-  }
-  return all;
-}
-
-/**
- * The n-grams of the hypothesis by their numbers, in the order of the text.
- * @param {string[]} ours @param {Int32Array[]} numbers of the hypothesis, then of the references that count @param {number} size @returns {Map<number, Gram>}
- */
-function gramCounts(ours, [own, ...others], size) {
-  /** @type {Map<number, Gram>} */
-  const found = new Map();
-  own.forEach((number, at) => {
-    const known = found.get(number);
-    if (known) { known.hypothesis++; known.at.push(at); } else found.set(number, { gram: ours.slice(at, at + size), at: [at], hypothesis: 1, references: others.map(() => 0), counted: 0 });
-  });
-  others.forEach((numbers, r) => { for (const number of numbers) { const known = found.get(number); if (known) known.references[r]++; } });
-  for (const gram of found.values()) {
-    gram.counted = Math.min(gram.hypothesis, Math.max(0, ...gram.references));
-    gram.at.length = gram.counted;
-  }
-  return found;
-}
-
 /** Everything about one segment. @param {Live} live @param {Setting} setting @param {string} text @param {string[]} others @returns {Scored} */
 export function scoredTexts(live, setting, text, others) {
   const { row, value } = countedRow(live, setting, text, others), { metric, parameters: p } = setting;
@@ -115,11 +80,10 @@ export function scoredTexts(live, setting, text, others) {
     const alone = others.map(other => countedRow(live, setting, text, [other]).value);
     best = alone.indexOf(Math.max(...alone));
   }
-  const range = (/** @type {number} */ n, /** @type {"tokens" | "characters"} */ of, /** @type {string} */ name) => gramNumbers([hypothesis, ...references].map(side => side[of]), n).slice(0, n).map((numbers, i) => {
+  const range = (/** @type {number} */ n, /** @type {"tokens" | "characters"} */ of, /** @type {string} */ name) => gramNumbers([hypothesis, ...references].map(side => side[of]), n).map((numbers, i) => {
     const known = gramCounts(hypothesis[of], best < 0 ? numbers : [numbers[0], numbers[1 + best]], i + 1);
     return { name: `${name}${i + 1}`, size: i + 1, of, numbers, known, grams: [...known.values()] };
   });
   const orders = metric === "BLEU" ? range(p.max_order, "tokens", "") : metric === "chrF" ? [...range(p.char_order, "characters", "c"), ...range(p.word_order, "tokens", "w")] : [];
-  const walk = new Metric(setting, {}, live).walk(row, true);
-  return { setting, row, value, walk, ...(metric === "BLEU" ? { mean: walk.mean, brevity: walk.brevity } : { mean: null, brevity: null }), hypothesis, references, best, orders };
+  return { setting, row, value, walk: new Metric(setting, {}, live).walk(row, true), hypothesis, references, best, orders };
 }

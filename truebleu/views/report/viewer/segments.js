@@ -1,6 +1,7 @@
 // Show me where: every segment in a list that sorts and filters, and what is left of the scores.
-import {announce, badge, button, checkbox, count, el, exact, fixed, interval, menu, plural, replace, select, signed, svg, toggle, VirtualList, visible} from "./dom.js";
+import {announce, badge, button, checkbox, count, el, exact, field, fixed, interval, menu, plural, replace, select, signed, svg, toggle, VirtualList, visible} from "./dom.js";
 import {COLUMNS, countName, FEW, FILTERS, SAMPLE} from "./current.js";
+import {short} from "./charts.js";
 import {renderDetail} from "./detail.js";
 import {askedTitle} from "./glossary.js";
 import {Marks, previewOf} from "./marks.js";
@@ -13,11 +14,8 @@ const LINE = 21, PREVIEW = 400;
 /** The list that is on the page, for the keys. @type {{list: VirtualList, search: HTMLInputElement, sort: () => void, filters: () => void, focus: () => void} | null} */
 let here = null;
 
-/** Goes some segments on in the list; opens none. @param {Context} context @param {number} step */
-function move(context, step) {
-  if (!here) return;
-  here.list.go(here.list.active + step);
-}
+/** Goes some segments on in the list; opens none. @param {number} step */
+const move = step => here?.list.go(here.list.active + step);
 
 /** Goes to the first segment of another document, in the order of the list. @param {Context} context @param {number} step */
 function moveDocument({ data, current }, step) {
@@ -42,8 +40,8 @@ const NOTED_TITLES = { bookmarked: "bookmarked", tagged: "with error tags", note
 export const segmentsView = {
   id: "segments", title: "Segments", key: "e", state: { lines: "srab", panel: false },
   keys: {
-    "j": { title: "next segment", act: context => move(context, 1) },
-    "k": { title: "previous segment", act: context => move(context, -1) },
+    "j": { title: "next segment", act: () => move(1) },
+    "k": { title: "previous segment", act: () => move(-1) },
     "Enter": { title: "open the segment", act: ({ store, current }) => { if (here) store.set({ seg: current.chosen[here.list.active] + 1 }); } },
     "Escape": { title: "close the segment", act: ({ store }) => { store.set({ seg: null }); here?.focus(); } },
     "/": { title: "search", act: () => here?.search.focus() },
@@ -96,12 +94,12 @@ export const segmentsView = {
 
     /** The lines of a row: role and mark. @returns {[string, any, string][]} */
     function lines() {
-      const wanted = String(store.get("lines")), { a, b } = current;
+      const wanted = String(store.get("lines"));
       /** @type {[string, any, string][]} */
       const all = [];
       if (data.hasSource && wanted.includes("s")) all.push(["source", el("span.mark-line", { title: "source" }, "src"), data.manifest.languages?.source ?? ""]);
       if (data.references && wanted.includes("r")) all.push(["reference0", el("span.mark-line", { title: data.title("reference0") }, "ref"), data.manifest.languages?.target ?? ""]);
-      if (wanted.includes("a")) for (const s of b ? [a, b] : [a]) all.push([`system${s.index}`, badge(s), data.manifest.languages?.target ?? ""]);
+      if (wanted.includes("a")) for (const s of current.shown) all.push([`system${s.index}`, badge(s), data.manifest.languages?.target ?? ""]);
       return all;
     }
 
@@ -136,7 +134,7 @@ export const segmentsView = {
         const text = data.text(role, i);
         place.classList.toggle("soft", !text);
         if (text) replace(place, previewOf(text, marks.places(role, i, text, { grams: true, terms: !!store.get("terms") }), room, PREVIEW));
-        else place.textContent = text === "" ? "(empty)" : text === null ? "(missing)" : data.ready.texts && !data.manifest.serve ? "(not in this file)" : "…";
+        else place.textContent = text === "" ? "(empty)" : text === null ? "(missing)" : data.manifest.serve ? "…" : "(not in this file)";
       }
     }
 
@@ -223,8 +221,8 @@ export const segmentsView = {
       if (flag) all.push(chip([manifest.health?.flags?.find((/** @type {any} */ f) => f.id === flag)?.title ?? flag, role ? ` (${data.title(role)})` : ""], { flag: "" }));
       if (store.get("outcome") && b) all.push(chip({ a: [badge(a), " better"], b: [badge(b), " better"], tie: "same score", same: "same text" }[/** @type {"a"} */ (store.get("outcome"))], { outcome: "" }));
       if (current.split) all.push(chip(told(current.split, a, b), { split: "" }));
-      for (const [name, low, high] of current.ranges) all.push(chip(`${title(name)} ${low === -Infinity ? `≤ ${round(high)}` : high === Infinity ? `≥ ${round(low)}` : `${round(low)} to ${round(high)}`}`, { range: current.ranges.filter(r => r[0] !== name).map(r => r.join(":")).join(";").replaceAll("-Infinity", "").replaceAll("Infinity", "") }));
-      if (store.get("holds")) all.push(chip(["holds “", el("bdi", {}, store.get("holds")), "”", ` in a reference, ${(b ? [a, b] : [a]).map(s => s.letter).join(" or ")}`], { holds: "", mark: "" }));
+      for (const [name, low, high] of current.ranges) all.push(chip(`${title(name)} ${low === -Infinity ? `≤ ${short(high)}` : high === Infinity ? `≥ ${short(low)}` : `${short(low)} to ${short(high)}`}`, { range: current.ranges.filter(r => r[0] !== name).map(r => r.join(":")).join(";").replaceAll("-Infinity", "").replaceAll("Infinity", "") }));
+      if (store.get("holds")) all.push(chip(["holds “", el("bdi", {}, store.get("holds")), "”", ` in a reference, ${current.shown.map(s => s.letter).join(" or ")}`], { holds: "", mark: "" }));
       const { wantedTerms } = current;
       if (current.notedBy) all.push(chip(NOTED_TITLES[current.notedBy], { noted: "" }));
       if (wantedTerms) all.push(chip([wantedTerms.term ? ["term “", el("bdi", {}, wantedTerms.term), "” "] : "a term ", askedTitle(wantedTerms.asked, a.letter, b?.letter)], { terms: "", term: "" }));
@@ -243,7 +241,7 @@ export const segmentsView = {
       container.classList.toggle("busy", busy !== null);
       list.node.setAttribute("aria-busy", String(busy !== null));
       if (busy !== null) {
-        share.textContent = !data.ready.texts ? "Unpacking the texts …" : `Searching …${busy ? ` ${Math.round(100 * busy)}%` : ""}`;
+        share.textContent = `Searching …${busy ? ` ${Math.round(100 * busy)}%` : ""}`;
         // The button stays where it is, with the focus.
         if (cancel.parentNode !== subset) replace(subset, share, cancel);
         return;
@@ -260,7 +258,6 @@ export const segmentsView = {
       if (panel.hidden) { replace(panel); return; }
       const { manifest } = data, { a, b } = current, fields = [];
       const set = (/** @type {Record<string, any>} */ values) => store.set(values, { replace: true });
-      const field = (/** @type {string} */ name, /** @type {any} */ control) => el("label.field", {}, el("span", {}, name), control);
       if (b) fields.push(field("Better", select("Better", [["", "any"], ["a", `${a.letter} ${a.name}`], ["b", `${b.letter} ${b.name}`], ["tie", "same score"], ["same", "same text"]], store.get("outcome"), v => set({ outcome: v }))));
       if (data.documents) fields.push(field("Document", select("Document", [["", "any"], ...data.documents.names.map((name, i) => /** @type {const} */ ([String(i), name]))], store.get("doc") === null ? "" : String(store.get("doc")), v => set({ doc: v === "" ? null : Number(v) }))));
       data.labels.forEach((label, k) => {
@@ -303,7 +300,7 @@ export const segmentsView = {
         paint();
       };
       const brush = svg("rect.brush", { y: 0, height: H });
-      const input = (/** @type {string} */ which) => el("input", { type: "number", step: "any", "aria-label": `${title(name)}, ${which}`, placeholder: round(which === "from" ? low : high), on: { change: () => set(from.value === "" ? -Infinity : Number(from.value), to.value === "" ? Infinity : Number(to.value)) } });
+      const input = (/** @type {string} */ which) => el("input", { type: "number", step: "any", "aria-label": `${title(name)}, ${which}`, placeholder: short(which === "from" ? low : high), on: { change: () => set(from.value === "" ? -Infinity : Number(from.value), to.value === "" ? Infinity : Number(to.value)) } });
       const from = input("from"), to = input("to");
       const picture = svg("svg", { viewBox: `0 0 ${W} ${H}`, width: W, height: H, "aria-hidden": "true", class: "histogram" }, brush, bins.map((n, k) => n ? svg("rect", { x: k * W / BINS, width: W / BINS - 0.6, y: H - Math.max(1, H * Math.sqrt(n) / most), height: H }) : null), ties ? svg("rect.ties", { x: W * -low / (high - low) - 1.5, width: 3, y: H - H * Math.sqrt(ties) / most, height: H }) : null);
       let start = NaN;
@@ -337,15 +334,12 @@ export const segmentsView = {
 /** How often words of a bucket are seen. @param {number[]} edges the least of each bucket @param {number} k */
 export const seenTimes = (edges, k) => edges[k + 1] === undefined ? `${count(edges[k] ?? 0)} and more` : edges[k + 1] - 1 === edges[k] ? count(edges[k]) : `${count(edges[k])} to ${count(edges[k + 1] - 1)}`;
 
-/** @param {number} x */
-const round = x => String(Number(x.toPrecision(3))).replace("-", "−");
-
 /** The first segments of the list, for print. @param {Context} context */
 export function printedRows(context) {
-  const { data, current } = context, { a, b } = current, some = current.chosen.slice(0, 20);
+  const { data, current } = context, some = current.chosen.slice(0, 20);
   return el("section.view", {}, el("h2", {}, `Segments 1 to ${some.length} of ${count(current.chosen.length)}${current.all ? "" : ", filtered"}`), [...some].map(i => {
-    const segment = data.segment(i), scores = (b ? [a, b] : [a]).map(s => `${s.letter} ${fixed(current.scores(s)[i])}`);
-    return el("article", {}, el("h3", {}, `${i + 1}: ${scores.join(", ")}`), [["Source", segment.source, "source"], ...segment.references.map((text, r) => [data.title(`reference${r}`), text, "reference"]), ...(b ? [a, b] : [a]).map(s => [`${s.letter} ${s.name}`, segment.hypotheses[s.index], "system"])]
+    const segment = data.segment(i), scores = current.shown.map(s => `${s.letter} ${fixed(current.scores(s)[i])}`);
+    return el("article", {}, el("h3", {}, `${i + 1}: ${scores.join(", ")}`), [["Source", segment.source, "source"], ...segment.references.map((text, r) => [data.title(`reference${r}`), text, "reference"]), ...current.shown.map(s => [`${s.letter} ${s.name}`, segment.hypotheses[s.index], "system"])]
       .filter(([, text]) => typeof text === "string").map(([name, text, role]) => el("p", { dir: data.direction(/** @type {string} */ (role)) }, el("strong", {}, `${name}: `), visible(/** @type {string} */ (text)))));
   }));
 }

@@ -2,7 +2,7 @@
 import {badge, el, fixed, plural, svg} from "./dom.js";
 import {showFiltered} from "./current.js";
 import {hundredth} from "./charts.js";
-import {plot} from "./plot.js";
+import {lineClass, lineLegend, plot} from "./plot.js";
 
 /** @typedef {import("./current.js").Context} Context */
 /** @typedef {import("./data.js").System} System */
@@ -48,11 +48,11 @@ export function spreadPicture(context, what) {
   return plot({
     title: `${name} of segments: how they are spread.`, summary: what === "ratio" ? `Half of the segments of ${systems.map((s, k) => `${s.letter} have ${fixed(at(sorted[k], 0.25))} to ${fixed(at(sorted[k], 0.75))}`).join("; of ")}.` : `The middle one (median) is ${systems.map((s, k) => `${fixed(at(sorted[k], 0.5), 1)} of ${s.letter}`).join(", ")}.`,
     height: width => Math.min(300, width * 0.5), across: { title: `${name}, ${unit}`, low: 0, high }, up: { title: `share of segments, % per ${what === "ratio" ? "0.1" : "point"}`, low: 0, high: top * 1.05 },
-    legend: systems.map(s => ({ text: `${s.letter} ${s.name}`, mark: "line", class: `sys-${s.index % 6} dash-${Math.floor(s.index / 6) % 3}` })),
-    layers: frame => [what === "ratio" ? svg("path.equal", { d: `M${hundredth(frame.x(1))} ${frame.top}V${frame.bottom}` }) : null, curves.map((curve, k) => svg("path.series", { class: `sys-${systems[k].index % 6} dash-${Math.floor(k / 6) % 3}`, d: `M${Array.from(curve, (v, i) => `${hundredth(frame.x(high * i / POINTS_OF_CURVE))} ${hundredth(frame.y(100 * per * v))}`).join("L")}` }))],
+    legend: lineLegend(systems),
+    layers: frame => [what === "ratio" ? svg("path.equal", { d: `M${hundredth(frame.x(1))} ${frame.top}V${frame.bottom}` }) : null, curves.map((curve, k) => svg("path.series", { class: lineClass(systems[k]), d: `M${Array.from(curve, (v, i) => `${hundredth(frame.x(high * i / POINTS_OF_CURVE))} ${hundredth(frame.y(100 * per * v))}`).join("L")}` }))],
     places: frame => Array.from({ length: STOPS }, (_, k) => {
       const [from, to] = [stop(k), stop(k + 1)], counts = systems.map((s, i) => `${s.letter} ${tallies[i][k]}`), mine = key(b ?? a), last = k === STOPS - 1;
-      return { x: frame.x(from), y: frame.top, width: frame.x(to) - frame.x(from), height: frame.bottom - frame.top, told: `${name} ${written(from)} ${last ? "and more" : `to below ${written(to)}`}: ${counts.join(", ")} of ${plural(data.n, "segment")}`, act: mine ? () => showFiltered(store, { range: `${mine}:${from}:${last ? "" : to - 1e-9}`, sort: "number" }) : undefined };
+      return { x: frame.x(from), y: frame.top, width: frame.x(to) - frame.x(from), height: frame.bottom - frame.top, told: `${name} ${written(from)} ${last ? "and more" : `to below ${written(to)}`}: ${counts.join(", ")} of ${plural(data.n, "segment")}`, act: mine ? () => showFiltered(store, { range: `${mine}:${from}:${last ? "" : to - 1e-9}` }) : undefined };
     }),
     after: el("p.soft.note", {}, `The segments behind a place are those of ${(b ?? a).letter}.`),
     columns: [{ title: "System" }, ...[0.05, 0.25, 0.5, 0.75, 0.95].map(q => ({ title: q === 0.5 ? "median" : `${100 * q} % are below`, number: true }))],

@@ -55,14 +55,11 @@ export class Store {
     this.tell(changed);
   }
 
-  /** Puts keys back to their defaults. @param {string[]} keys @param {{replace?: boolean}} [options] */
-  reset(keys, options) { this.set(Object.fromEntries(keys.map(key => [key, this.defaults[key]])), options); }
+  /** The defaults of keys. @param {string[]} keys */
+  usual(keys) { return Object.fromEntries(keys.map(key => [key, this.defaults[key]])); }
 
-  /** Calls back after each change with the keys that changed; gives a function that ends it. @param {(changed: Set<string>) => void} listener */
-  subscribe(listener) {
-    this.listeners.add(listener);
-    return () => this.listeners.delete(listener);
-  }
+  /** Calls back after each change with the keys that changed. @param {(changed: Set<string>) => void} listener */
+  subscribe(listener) { this.listeners.add(listener); }
 
   /** Tells of a change that is no value, as when data has arrived. @param {Set<string>} changed */
   tell(changed) { for (const listener of [...this.listeners]) listener(changed); }

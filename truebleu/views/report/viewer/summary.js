@@ -1,5 +1,5 @@
 // Who wins, and is it real: the systems by each metric, with intervals, differences and tests.
-import {badge, button, copy, count, el, exact, fixed, interval, needed, plural, signed, table} from "./dom.js";
+import {badge, button, copy, count, el, exact, fixed, interval, listed, needed, plural, pValue, signed, stateLink, table} from "./dom.js";
 import {forest} from "./forest.js";
 import {findings} from "./findings.js";
 
@@ -17,16 +17,16 @@ const MOST_OPPOSED = 3;
 export const summaryView = {
   id: "summary", title: "Summary", key: "s", state: { by: "", more: "" },
   render(container, context) {
-    const { data, current } = context, { manifest } = data, content = manifest.comparison ?? manifest.intervals, all = shownOf(context, content);
+    const { data, current } = context, { manifest, manifest: { comparison: content } } = data, all = shownOf(context, content);
     container.append(el("h1", {}, el("bdi", {}, manifest.title)),
       el("p.facts", {}, [plural(data.n, "segment"), plural(data.systems.length, "system"), data.references ? plural(data.references, "reference") : null,
         data.documents ? plural(data.documents.names.length, "document") : null, languages(manifest)].filter(Boolean).join(" · ")),
       el("p.lead", {}, sentence(context)), overview(context, all, content));
-    if (content) container.append(el("p.soft.note.legend-of-table", {}, [...manifest.legend ?? [], data.systems.length > 1 ? `Δ: difference to ${current.a.letter} ${current.a.name}, the baseline; another can be chosen.` : ""].join(" ")));
+    container.append(el("p.soft.note.legend-of-table", {}, [...manifest.legend ?? [], data.systems.length > 1 ? `Δ: difference to ${current.a.letter} ${current.a.name}, the baseline; another can be chosen.` : ""].join(" ")));
     const drawn = forestOf(context, all, content);
     if (drawn) container.append(drawn);
     container.append(...opposed(context, content), ...findings(context), ...all.map(one => details(context, one, content)));
-    if (content) container.append(el("div.notes", {}, [content.reading, ...(content.notes ?? []).filter((/** @type {any} */ n) => n.kind !== "disagreement").map((/** @type {any} */ n) => sentenceCase(n.text))].filter(Boolean).map(text => el("p.soft", {}, text))));
+    container.append(el("div.notes", {}, [content.reading, ...(content.notes ?? []).filter((/** @type {any} */ n) => n.kind !== "disagreement").map((/** @type {any} */ n) => sentenceCase(n.text))].filter(Boolean).map(text => el("p.soft", {}, text))));
     // What people said is in the page as it is without script: its pictures are markup.
     const people = document.getElementById("people");
     if (people) { const shown = /** @type {HTMLElement} */ (people.cloneNode(true)); shown.removeAttribute("id"); container.append(shown); }
@@ -43,7 +43,7 @@ const languages = ({ languages: of }) => of?.source && of?.target ? `${of.source
 /** All that systems are scored by, in the order of the comparison; before them a setting that is none of these. @param {Context} context @param {any} content @returns {Shown[]} */
 function shownOf({ data, current }, content) {
   const { setting } = current, columns = (data.manifest.columns ?? []).map((/** @type {any} */ c) => ({ ...c, headline: true })), all = [...data.settings.filter(s => s.headline), ...columns];
-  const place = (/** @type {Setting} */ s) => content?.metrics.findIndex((/** @type {any} */ m) => m.name === s.column) ?? 0;
+  const place = (/** @type {Setting} */ s) => content.metrics.findIndex((/** @type {any} */ m) => m.name === s.column);
   all.sort((x, y) => place(x) - place(y));
   return [...(setting.headline ? [] : [setting]), ...all].map(one => ({ digits: 2, ...one }));
 }
@@ -54,21 +54,21 @@ function sentence({ current, data }) {
   if (reported && headline) return headline.map((/** @type {any} */ part) => typeof part === "string" ? part : name(/** @type {System} */ (data.systems.find(s => s.name === part.system))));
   const [[best, score], second] = data.ranked.map(s => /** @type {[System, number]} */ ([s, current.corpus(s)])).sort((x, y) => metric.higher ? y[1] - x[1] : x[1] - y[1]);
   if (!second) return [name(best), " scores ", el("strong", {}, fixed(score)), ` ${metric.name}.`];
-  const none = comparison?.test || !reported ? " Of these numbers there is no test in this file; the list of segments gives an interval." : " Nothing was tested here: chance may make such a difference.";
+  const none = comparison.test || !reported ? " Of these numbers there is no test in this file; the list of segments gives an interval." : " Nothing was tested here: chance may make such a difference.";
   if (second[1] === score) return [name(best), " and ", name(second[0]), ` have the same ${metric.name}, ${fixed(score)}.`];
   const ends = current.pair(second[0], best)?.interval, turned = score > second[1] ? ends && [ends.low, ends.high] : ends && [-ends.high, -ends.low];
   const others = reported ? data.settings.filter(s => s.headline && s !== current.setting).map(s => { const better = (/** @type {System} */ x, /** @type {System} */ y) => (s.scores[x.name] - s.scores[y.name]) * (s.higher_is_better ? 1 : -1) > 0; return { label: s.label, first: data.ranked.reduce((x, y) => better(y, x) ? y : x, best) }; }) : [];
-  const same = others.filter(o => o.first === best).map(o => o.label), agreed = same.length > 1 ? `${same.slice(0, -1).join(", ")} and ${same.at(-1)} rank` : `${same[0]} ranks`;
+  const same = others.filter(o => o.first === best).map(o => o.label), agreed = `${listed(same)} rank${same.length > 1 ? "" : "s"}`;
   return [name(best), ` has the best ${metric.name}: ${fixed(score)}, ${fixed(Math.abs(score - second[1]))} ${score > second[1] ? "above" : "below"} `, name(second[0]), turned ? ` (${Math.round(100 * current.level)}% interval ${fixed(turned[0])} to ${fixed(turned[1])})` : "", ".", none,
     same.length ? ` ${agreed} the same system first.` : "", ...others.filter(o => o.first !== best).map(o => [` But ${o.label} ranks `, name(o.first), " first."])];
 }
 
 /** What is known of each system by one of `shownOf`. @param {Context} context @param {Shown} one @param {any} content @returns {Row[]} */
 function rowsOf({ data, current }, one, content) {
-  const here = one.id === current.setting.id, reported = one.headline && (!here || current.reported), { a } = current, base = content?.baseline === a.name;
+  const here = one.id === current.setting.id, reported = one.headline && (!here || current.reported), { a } = current, base = content.baseline === a.name;
   const value = (/** @type {System} */ s) => here ? current.corpus(s) : one.scores[s.name];
   return data.ranked.map(system => {
-    const of = reported ? content?.systems.find((/** @type {any} */ s) => s.name === system.name)?.scores[one.column ?? ""] : null;
+    const of = reported ? content.systems.find((/** @type {any} */ s) => s.name === system.name)?.scores[one.column ?? ""] : null;
     // The tests against the baseline of the comparison may be corrected for fewer pairs than those of all.
     const test = !of || system === a ? null : base ? of.difference : current.pair(a, system, here ? current.setting : one);
     return { system, of, value: value(system), delta: value(system) - value(a), test };
@@ -77,9 +77,6 @@ function rowsOf({ data, current }, one, content) {
 
 /** The p that decides. @param {any} test */
 const decisive = test => test?.corrected_p ?? test?.p;
-
-/** @param {number} p */
-const shortP = p => p < 0.001 ? "p < 0.001" : `p ${p.toFixed(3)}`;
 
 /** The one table: systems × metrics. @param {Context} context @param {Shown[]} all @param {any} content */
 function overview(context, all, content) {
@@ -90,12 +87,12 @@ function overview(context, all, content) {
   else if (at >= 0) order.sort((i, j) => score(i) - score(j));
   if (down) order.reverse();
   const sorter = (/** @type {import("./dom.js").Children} */ title, /** @type {string} */ id) => button([title, el("span.arrow", { "aria-hidden": "true" }, key !== id ? "" : down ? " ▲" : " ▼")], () => store.set({ by: by === id ? `-${id}` : by === `-${id}` ? "" : id }, { replace: true }), { title: "Sort" });
-  const sorted = (/** @type {string} */ id) => key === id ? (down ? "ascending" : "descending") : null, clusters = (/** @type {Shown} */ one) => several && content?.test && one.headline && !changed(one), spans = (/** @type {Shown} */ one) => 1 + Number(several) + Number(!!clusters(one));
+  const sorted = (/** @type {string} */ id) => key === id ? (down ? "ascending" : "descending") : null, clusters = (/** @type {Shown} */ one) => several && content.test && one.headline && !changed(one), spans = (/** @type {Shown} */ one) => 1 + Number(several) + Number(!!clusters(one));
   const small = (/** @type {string} */ text) => text ? [el("br"), el("small", {}, text)] : null;
   const cells = (/** @type {Shown} */ one, /** @type {Row} */ { system, of, value, delta, test }, /** @type {number} */ k) => {
     const best = several && rows[k].every(r => (one.higher_is_better ? 1 : -1) * (value - r.value) >= 0), number = exact(value, fixed(value, one.digits)), p = decisive(test), data = { measure: one.id };
     return [el("td.number.first", { data }, best ? el("strong", {}, number) : number, small(of?.interval ? interval(of.interval.low, of.interval.high, one.digits, false) : "")),
-      several ? el("td.number", { data }, system === a ? el("em.soft", {}, "baseline") : [el("span", { class: test?.significant ? ((delta > 0) === one.higher_is_better ? "better" : "worse") : "" }, exact(delta, signed(delta, one.digits)), test?.significant ? "*" : ""), typeof p === "number" ? [" ", el("small", { title: String(p) }, shortP(p))] : null, small(test?.interval ? interval(test.interval.low, test.interval.high, one.digits) : "")]) : null,
+      several ? el("td.number", { data }, system === a ? el("em.soft", {}, "baseline") : [el("span", { class: test?.significant ? ((delta > 0) === one.higher_is_better ? "better" : "worse") : "" }, exact(delta, signed(delta, one.digits)), test?.significant ? "*" : ""), typeof p === "number" ? [" ", el("small", { title: String(p) }, `p ${pValue(p)}`)] : null, small(test?.interval ? interval(test.interval.low, test.interval.high, one.digits) : "")]) : null,
       clusters(one) ? el("td.number", {}, of?.cluster ?? "") : null];
   };
   return el("div.table.overview", { tabindex: 0, role: "region", "aria-label": "Systems by all metrics" }, el("table", {}, el("caption.unseen", {}, "Systems by all metrics"),
@@ -109,7 +106,7 @@ function forestOf(context, all, content) {
   const { data, current } = context, several = data.systems.length > 1, level = Math.round(100 * current.level);
   const panels = all.map(one => ({ title: several ? `Δ ${one.label} to ${current.a.letter}` : one.label, higher: one.higher_is_better, digits: one.digits, drawn: rowsOf(context, one, content).map(({ of, value, delta, test }) => {
     const ends = several ? test?.interval : of?.interval, p = decisive(test);
-    return ends ? { value: several ? delta : value, low: ends.low, high: ends.high, sure: !!test?.significant, good: (delta > 0) === one.higher_is_better, p: typeof p === "number" ? shortP(p) : "" } : null;
+    return ends ? { value: several ? delta : value, low: ends.low, high: ends.high, sure: !!test?.significant, good: (delta > 0) === one.higher_is_better, p: typeof p === "number" ? `p ${pValue(p)}` : "" } : null;
   }) })).filter(panel => panel.drawn.some(Boolean));
   if (!panels.length) return null;
   const backwards = panels.flatMap((panel, k) => panel.higher ? [] : [all[k].label]);
@@ -119,17 +116,17 @@ function forestOf(context, all, content) {
 /** What stands behind a metric's columns. @param {Context} context @param {Shown} one @param {any} content */
 function details(context, one, content) {
   const { data, store } = context, ids = String(store.get("more")).split(",").filter(Boolean), open = ids.includes(one.id), own = data.settings.find(s => s.id === one.id) ?? one;
-  const what = ["intervals", data.systems.length > 1 ? "tests" : "", data.settings.some(s => s.id === one.id && s.metric === "BLEU") ? "parts and lengths" : "", data.systems.length > 2 ? "all pairs" : ""].filter(Boolean), last = what.pop();
+  const what = ["intervals", data.systems.length > 1 ? "tests" : "", data.settings.some(s => s.id === one.id && s.metric === "BLEU") ? "parts and lengths" : "", data.systems.length > 2 ? "all pairs" : ""].filter(Boolean);
   return el("details.metric", { open, on: { toggle: (/** @type {any} */ e) => { if (e.target.open !== open) store.set({ more: (open ? ids.filter(id => id !== one.id) : [...ids, one.id]).join(",") }, { replace: true }); } } },
-    el("summary", {}, `${one.label} ${arrow(one)} in detail: ${what.length ? `${what.join(", ")} and ${last}` : last}`), open ? section(context, own, content) : null);
+    el("summary", {}, `${one.label} ${arrow(one)} in detail: ${listed(what)}`), open ? section(context, own, content) : null);
 }
 
 /** Sentences on metrics that call opposite winners, each with a way to their segments. @param {Context} context @param {any} content */
-function opposed({ data, store, current }, content) {
-  const all = (content?.notes ?? []).filter((/** @type {any} */ n) => n.kind === "disagreement").map((/** @type {any} */ note) => {
-    const [b, a] = note.systems.map((/** @type {string} */ name) => data.systems.find(s => s.name === name)?.index), [first, second] = note.systems.map((/** @type {string} */ name) => note.metrics.find((/** @type {any} */ m) => m.better === name).metric).map((/** @type {string} */ name) => current.measures.find(m => m.column === name)?.id ?? "");
+function opposed({ store, current }, content) {
+  const all = (content.notes ?? []).filter((/** @type {any} */ n) => n.kind === "disagreement").map((/** @type {any} */ note) => {
+    const [b, a] = note.systems, [first, second] = note.systems.map((/** @type {string} */ name) => note.metrics.find((/** @type {any} */ m) => m.better === name).metric).map((/** @type {string} */ name) => current.measures.find(m => m.column === name)?.id ?? "");
     const state = { view: "agreement", a, b, across: first, up: second };
-    return el("p.opposed", {}, note.text, " ", el("a", { href: store.hash(state), on: { click: (/** @type {MouseEvent} */ e) => { if (!e.ctrlKey && !e.metaKey && !e.shiftKey) { e.preventDefault(); store.set(state); } } } }, "Segment by segment"));
+    return el("p.opposed", {}, note.text, " ", stateLink(store, state, {}, "Segment by segment"));
   });
   return all.length > MOST_OPPOSED ? [...all.slice(0, MOST_OPPOSED), el("details", {}, el("summary", {}, `${all.length - MOST_OPPOSED} more pairs of systems that metrics place in opposite orders`), all.slice(MOST_OPPOSED))] : all;
 }
@@ -140,15 +137,15 @@ const arrow = metric => metric.higher_is_better ? "↑" : "↓";
 /** The systems by one metric. @param {Context} context @param {Setting} setting @param {any} content */
 function section(context, setting, content) {
   const { data, current } = context, here = setting.id === current.setting.id, reported = setting.headline && (!here || current.reported), several = data.systems.length > 1, digits = /** @type {any} */ (setting).digits ?? 2, { a } = current;
-  const rows = rowsOf(context, /** @type {Shown} */ (setting), content), spread = rows.every(r => r.of?.details?.precisions && r.of.details.brevity_penalty !== undefined), level = `${Math.round(100 * current.level)}% interval`, tests = content?.test;
+  const rows = rowsOf(context, /** @type {Shown} */ (setting), content), spread = rows.every(r => r.of?.details?.precisions && r.of.details.brevity_penalty !== undefined), level = `${Math.round(100 * current.level)}% interval`, tests = content.test;
   /** @type {[import("./dom.js").Column, (row: Row) => any][]} */
   const columns = [[{ title: "System" }, r => badge(r.system, true)],
     [{ title: `${setting.name} ${arrow(setting)}`, number: true, hint: setting.signature ? `${setting.name}|${setting.signature}` : "given" }, r => [exact(r.value, fixed(r.value, digits)), letters(r.of?.better_than, data)]]];
-  if (content?.intervals && reported) columns.push([{ title: level, number: true, hint: content.intervals.title }, r => r.of?.interval ? interval(r.of.interval.low, r.of.interval.high, digits, false) : el("span.soft", {}, "n too small")]);
+  if (content.intervals && reported) columns.push([{ title: level, number: true, hint: content.intervals.title }, r => r.of?.interval ? interval(r.of.interval.low, r.of.interval.high, digits, false) : el("span.soft", {}, "n too small")]);
   if (several) {
     columns.push([{ title: "Δ", number: true, hint: `difference to ${a.letter} ${a.name}` }, r => r.system === a ? el("span.soft", {}, "baseline") : exact(r.delta, signed(r.delta, digits))]);
-    if (content?.intervals && reported) columns.push([{ title: "interval of Δ", number: true }, r => r.system === a ? "" : r.test?.interval ? interval(r.test.interval.low, r.test.interval.high, digits) : el("span.soft", {}, "n too small")]);
-    if (tests && reported) columns.push([{ title: content.correction ? `p (${content.correction.title})` : "p", number: true, hint: tests.title }, r => { const p = decisive(r.test); return typeof p === "number" ? [exact(p, p < 0.001 ? "< 0.001" : p.toFixed(3)), r.test.significant ? el("span", { title: "significant" }, "*") : el("span.soft", {}, " ")] : ""; }]);
+    if (content.intervals && reported) columns.push([{ title: "interval of Δ", number: true }, r => r.system === a ? "" : r.test?.interval ? interval(r.test.interval.low, r.test.interval.high, digits) : el("span.soft", {}, "n too small")]);
+    if (tests && reported) columns.push([{ title: content.correction ? `p (${content.correction.title})` : "p", number: true, hint: tests.title }, r => { const p = decisive(r.test); return typeof p === "number" ? [exact(p, pValue(p)), r.test.significant ? el("span", { title: "significant" }, "*") : el("span.soft", {}, " ")] : ""; }]);
     if (reported) columns.push([{ title: "segments won / tied / lost", number: true, hint: "segments scored better than, as, and worse than the baseline's" }, r => r.test ? `${count(r.test.wins)} / ${count(r.test.ties)} / ${count(r.test.losses)}` : ""]);
     if (rows.some(r => r.test?.segments_needed)) columns.push([{ title: "segments needed for 80 % power", number: true, hint: "about how many segments like these would show this difference 4 times in 5" }, r => r.test?.segments_needed ? needed(r.test.segments_needed) : ""]);
   }
@@ -194,9 +191,9 @@ function facts({ data }, content) {
   const { manifest } = data;
   /** @type {[string, any][]} */
   const rows = data.settings.filter(s => s.headline).map(s => /** @type {[string, any]} */ ([s.label, signature(s.name, s.signature)]));
-  if (content?.test) rows.push(["Test", `${content.test.title}, ${count(content.test.samples)} samples, α = ${content.test.alpha}`]);
-  if (content?.intervals) rows.push(["Intervals", `${Math.round(100 * content.level)}%, ${content.intervals.title}, ${count(content.intervals.samples)} resamples`]);
-  if (content?.test || content?.intervals) rows.push(["Seed", content.seed ?? "another each time"]);
+  if (content.test) rows.push(["Test", `${content.test.title}, ${count(content.test.samples)} samples, α = ${content.test.alpha}`]);
+  if (content.intervals) rows.push(["Intervals", `${Math.round(100 * content.level)}%, ${content.intervals.title}, ${count(content.intervals.samples)} resamples`]);
+  if (content.test || content.intervals) rows.push(["Seed", content.seed ?? "another each time"]);
   if (data.redacted) rows.push(["Text", "left out of this file"]);
   else if (manifest.embedded < data.n && !manifest.serve) rows.push(["Text", `of ${count(manifest.embedded)} of ${plural(data.n, "segment")}: those that the result depends on most, and as many drawn at random`]);
   const hashes = Object.entries(manifest.data_hash ?? {});

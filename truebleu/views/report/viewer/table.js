@@ -30,9 +30,6 @@ export class Table {
   /** The sum of each column. */
   get totals() { return this.sums ??= this.kernel.total(this.handle); }
 
-  /** The sums over some segments. @param {ArrayLike<number>} segments */
-  total(segments) { return this.kernel.total(this.handle, segments); }
-
   /** @param {number} k @returns {Float64Array} */
   at(k) {
     let column = this.known.get(k);

@@ -1,5 +1,5 @@
 // A glossary: how often each system used the wanted terms, term by term, and where it did not.
-import {badge, button, count, el, exact, fixed, plural, table} from "./dom.js";
+import {badge, count, el, exact, fixed, moreRows, plural, table} from "./dom.js";
 import {link} from "./charts.js";
 
 const TERM_ROWS = 100;
@@ -31,7 +31,7 @@ export const termsView = {
         const { source, targets, segments } = glossary.terms[k], of = source === null ? null : { term: source };
         return [text(source), (targets ?? [null]).map((target, n) => [n ? " or " : "", text(target)]), of ? shown(segments, { terms: "in", ...of }, "Show its segments") : count(segments), ...data.systems.map(s => { const n = glossary.missed[k][s.index].length; return of ? shown(n, { ...asked(s, "missed"), ...of }, `Segments in which ${s.letter} missed it`) : count(n); })];
       }), { quiet: true }),
-      rows.length < order.length ? el("p", {}, `The first ${count(rows.length)} of ${count(order.length)}. `, button(`Show ${Math.min(TERM_ROWS, order.length - rows.length)} more`, () => store.set({ term_rows: store.get("term_rows") + TERM_ROWS }, { replace: true }))) : null,
+      rows.length < order.length ? el("p", {}, `The first ${count(rows.length)} of ${count(order.length)}. `, moreRows(store, "term_rows", order.length)) : null,
       unseen ? el("p.soft", {}, `${plural(unseen, "term")} ${unseen === 1 ? "is" : "are"} in no segment.`) : null));
   },
 };

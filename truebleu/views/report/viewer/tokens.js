@@ -42,46 +42,72 @@ export function placed(text, keys, recipe) {
   return { keys, starts, ends };
 }
 
-// ---- matches ----
+// ---- n-grams ----
+
+/** @typedef {{gram: string[], at: number[], hypothesis: number, references: number[], counted: number}} Gram  an n-gram of the hypothesis: where its counted occurrences begin, and how often it is there, in each reference, and counted */
 
 /**
- * @typedef {object} Match
- * @property {number[]} level     for each token the length of the longest matched n-gram that it is in
- * @property {boolean[]} clipped  whether the token is in a reference, but there fewer times
- * @property {number[]} matches   clipped matches of each order
- * @property {number[]} totals    n-grams of each order
+ * By order, the number of the n-gram at each place of each text: what is equal has equal numbers.
+ * @param {string[][]} texts @param {number} orders @returns {Int32Array[][]}
  */
-/** N-grams of `ours` that are in one of `theirs`, counted no more often than there. @param {string[]} ours @param {string[][]} theirs @param {number} orders @returns {Match} */
-export function match(ours, theirs, orders) {
-  const level = ours.map(() => 0), clipped = ours.map(() => false), matches = [], totals = [];
-  for (let n = 1; n <= orders; n++) {
-    const most = new Map();
-    for (const tokens of theirs) for (const [gram, times] of grams(tokens, n)) most.set(gram, Math.max(times, most.get(gram) ?? 0));
-    const used = new Map();
-    let matched = 0;
-    for (let i = 0; i + n <= ours.length; i++) {
-      const gram = key(ours, i, n), limit = most.get(gram) ?? 0, times = (used.get(gram) ?? 0) + 1;
-      used.set(gram, times);
-      if (times <= limit) {
-        matched++;
-        level.fill(n, i, i + n);
-      } else if (limit && n === 1) clipped[i] = true;
-    }
-    matches.push(matched);
-    totals.push(Math.max(0, ours.length - n + 1));
+export function gramNumbers(texts, orders) {
+  const numbered = (/** @type {Map<any, number>} */ known, /** @type {any} */ key) => { let number = known.get(key); if (number === undefined) known.set(key, number = known.size); return number; };
+  const units = new Map(), first = texts.map(text => Int32Array.from(text, unit => numbered(units, unit))), all = [first];
+  for (let size = 2; size <= orders; size++) {
+    // One unit behind a shorter n-gram.
+    const known = new Map(), shorter = all[size - 2];
+    all.push(shorter.map((numbers, t) => Int32Array.from({ length: Math.max(0, numbers.length - 1) }, (_, at) => numbered(known, numbers[at] * units.size + first[t][at + size - 1]))));
   }
-  return { level, clipped, matches, totals };
+  return all.slice(0, orders);
 }
 
-/** @param {string[]} tokens @param {number} at @param {number} n */
-const key = (tokens, at, n) => n === 1 ? tokens[at] : tokens.slice(at, at + n).join("\u{10FFFF}");
-
-/** How often each n-gram of an order occurs. @param {string[]} tokens @param {number} n */
-export function grams(tokens, n) {
-  const counts = new Map();
-  for (let i = 0; i + n <= tokens.length; i++) { const gram = key(tokens, i, n); counts.set(gram, (counts.get(gram) ?? 0) + 1); }
-  return counts;
+/**
+ * The n-grams of the hypothesis by their numbers, in the order of the text.
+ * @param {string[]} ours @param {Int32Array[]} numbers of the hypothesis, then of the references that count @param {number} size @returns {Map<number, Gram>}
+ */
+export function gramCounts(ours, [own, ...others], size) {
+  /** @type {Map<number, Gram>} */
+  const found = new Map();
+  own.forEach((number, at) => {
+    const known = found.get(number);
+    if (known) { known.hypothesis++; known.at.push(at); } else found.set(number, { gram: ours.slice(at, at + size), at: [at], hypothesis: 1, references: others.map(() => 0), counted: 0 });
+  });
+  others.forEach((numbers, r) => { for (const number of numbers) { const known = found.get(number); if (known) known.references[r]++; } });
+  for (const gram of found.values()) {
+    gram.counted = Math.min(gram.hypothesis, Math.max(0, ...gram.references));
+    gram.at.length = gram.counted;
+  }
+  return found;
 }
+
+/**
+ * Which tokens of a text match: for each the length of the longest matched n-gram that it is in, and
+ * whether it is in another text, but there fewer times. N-grams count no more often than there.
+ * @param {string[]} ours @param {string[][]} theirs @param {number} orders
+ */
+export function match(ours, theirs, orders) {
+  const level = ours.map(() => 0), clipped = ours.map(() => false);
+  gramNumbers([ours, ...theirs], orders).forEach((numbers, i) => {
+    const known = gramCounts(ours, numbers, i + 1);
+    numbers[0].forEach((number, at) => {
+      // It is the first ones that count.
+      const last = known.get(number)?.at.at(-1);
+      if (last === undefined) return;
+      if (at <= last) level.fill(i + 1, at, at + i + 1);
+      else if (i === 0) clipped[at] = true;
+    });
+  });
+  return { level, clipped };
+}
+
+/** Where a run of tokens begins. @param {string[]} keys @param {string[]} run */
+export function* runsOf(keys, run) {
+  for (let at = keys.indexOf(run[0]); at >= 0 && at + run.length <= keys.length; at = keys.indexOf(run[0], at + 1))
+    if (run.every((token, k) => keys[at + k] === token)) yield at;
+}
+
+/** Whether tokens have a run of tokens. @param {string[]} keys @param {string[]} run */
+export const hasRun = (keys, run) => !runsOf(keys, run).next().done;
 
 // ---- differences ----
 

@@ -1,5 +1,5 @@
 // Where files are dropped: what each is, by which metrics, and the report that they become.
-import {announce, button, checkbox, count, el, replace, select} from "./dom.js";
+import {announce, button, checkbox, count, el, replace, select, table} from "./dom.js";
 import {columnsOfFile, readDropped} from "./dropped.js";
 import {madeOfFiles, mismatchOf} from "./made.js";
 
@@ -14,7 +14,7 @@ const TABBED = [["whole", "whole lines"], ["header", "columns, named in the firs
 export class Tray {
   /**
    * @param {any} manifest @param {import("./live.js").Live} live
-   * @param {() => {metric: string, chosen: Record<string, any>}} above what is chosen for sentences @param {(made: import("./made.js").Made) => Promise<void>} opened
+   * @param {() => {metric: string, chosen: Record<string, any>}} above what is chosen for sentences @param {(made: import("./data.js").Data) => void} opened
    */
   constructor(manifest, live, above, opened) {
     this.manifest = manifest;
@@ -56,10 +56,10 @@ export class Tray {
   draw() {
     const { files, columns } = this, wrong = files.length ? mismatchOf(columns) : "";
     const focus = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset.tray, tabbed = files.some(file => file.tabs !== "whole" || file.lines[0].includes(9));
-    const row = (/** @type {import("./dropped.js").Column} */ column, /** @type {Dropped} */ file, /** @type {number} */ i) => el("tr", {},
-      el("th", { scope: "row" }, el("bdi", {}, column.name), column.number !== null && !column.name.startsWith(file.name) ? el("span.soft", {}, " in ", el("bdi", {}, file.name)) : null, i ? null : [" ", button("Remove", () => { this.files = files.filter(one => one !== file); this.draw(); }, { class: "quiet small", "aria-label": `Remove ${file.name}`, data: { tray: `${file.name} out` } })]), el("td.number", {}, count(column.lines.length)),
-      el("td", {}, select(`What ${column.name} is`, FILE_PARTS, column.part, part => { column.part = /** @type {any} */ (part); this.draw(); }, { data: { tray: `${file.name} ${i}` } })),
-      tabbed ? el("td", {}, !i && (file.tabs !== "whole" || file.lines[0].includes(9)) ? select(`How ${file.name} is read`, TABBED, file.tabs, tabs => this.split(file, /** @type {any} */ (tabs)), { data: { tray: `${file.name} tabs` } }) : null) : null);
+    const row = (/** @type {import("./dropped.js").Column} */ column, /** @type {Dropped} */ file, /** @type {number} */ i) => [
+      [el("bdi", {}, column.name), column.number !== null && !column.name.startsWith(file.name) ? el("span.soft", {}, " in ", el("bdi", {}, file.name)) : null, i ? null : [" ", button("Remove", () => { this.files = files.filter(one => one !== file); this.draw(); }, { class: "quiet small", "aria-label": `Remove ${file.name}`, data: { tray: `${file.name} out` } })]], count(column.lines.length),
+      select(`What ${column.name} is`, FILE_PARTS, column.part, part => { column.part = /** @type {any} */ (part); this.draw(); }, { data: { tray: `${file.name} ${i}` } }),
+      ...(tabbed ? [!i && (file.tabs !== "whole" || file.lines[0].includes(9)) ? select(`How ${file.name} is read`, TABBED, file.tabs, tabs => this.split(file, /** @type {any} */ (tabs)), { data: { tray: `${file.name} tabs` } }) : null] : [])];
     const { metric: chosenMetric, chosen } = this.above();
     const boxes = this.manifest.metrics.filter((/** @type {any} */ one) => ["bleu", "chrf", "ter", "wer", "cer"].includes(one.id) || one.id === chosenMetric).map((/** @type {any} */ one) => {
       const own = one.id === chosenMetric ? Object.entries(chosen).map(([name, value]) => `${name}=${value}`).join(", ") : "";
@@ -70,8 +70,7 @@ export class Tray {
       el("div.drop", {}, el("p", {}, "Drop references and systems here, a segment a line: plain text, .gz, or .tsv with a header. They become a report, in this page alone."), button("Choose files", () => this.choose(), { data: { tray: "choose" } })),
       this.problems.length ? el("div.failed", { role: "alert" }, this.problems.map(text => el("p", {}, text))) : null,
       files.length ? [
-        el("div.table", { tabindex: 0, role: "region", "aria-label": "Files" }, el("table", {}, el("caption.unseen", {}, "Files, and what each is"), el("thead", {}, el("tr", {}, ["File", "Lines", "Is", ...(tabbed ? ["Read as"] : [])].map((title, i) => el("th", { scope: "col", class: i === 1 ? "number" : "" }, title)))),
-          el("tbody", {}, files.flatMap(file => file.columns.map((column, i) => row(column, file, i)))))),
+        table("Files, and what each is", [{ title: "File" }, { title: "Lines", number: true }, { title: "Is" }, ...(tabbed ? [{ title: "Read as" }] : [])], files.flatMap(file => file.columns.map((column, i) => row(column, file, i))), { quiet: true }),
         el("fieldset.metrics", {}, el("legend", {}, "Metrics"), boxes),
         wrong ? el("p.failed", { role: "alert" }, wrong) : null,
         el("p.make", {}, this.busy === null ? button("Make the report", () => this.make(), { class: "main", disabled: !!wrong || none, data: { tray: "make" } }) : [el("span", { role: "status" }, `Counting … ${Math.round(100 * this.busy)} % `), button("Cancel", () => { this.busy = null; this.draw(); }, { data: { tray: "make" } })], none ? el("span.soft", {}, " Choose a metric.") : null),
@@ -100,7 +99,7 @@ export class Tray {
         return this.busy !== null;
       });
       this.busy = null;
-      if (made) await this.opened(made);
+      if (made) this.opened(made);
     } catch (error) { this.problems.push(/** @type {Error} */ (error).message); }
     this.busy = null;
     if (this.node.isConnected) this.draw();

@@ -1,5 +1,5 @@
 // Why: the steps to each score, what Δ is made of, and what the scores would be with other settings.
-import {badge, button, count, el, exact, fixed, interval, plural, select, signed, table} from "./dom.js";
+import {badge, button, count, el, exact, field, fixed, interval, plural, select, signed, table} from "./dom.js";
 import {CHANGES, ORDERS, TOO_FEW} from "./current.js";
 import {SMOOTHING, TOKENIZERS} from "./live.js";
 import {figure, link, stacked} from "./charts.js";
@@ -39,7 +39,7 @@ const whole = x => x % 1 ? fixed(x, 2) : count(x);
 
 /** @param {Context} context */
 function walked(context) {
-  const { data, current } = context, { a, b, setting, metric } = current, systems = b ? [a, b] : [a], box = el("section", {}, el("h2", {}, "From counts to the score"));
+  const { data, current } = context, { a, b, setting, metric } = current, systems = current.shown, box = el("section", {}, el("h2", {}, "From counts to the score"));
   if (metric.mean) {
     box.append(el("p", {}, `This ${metric.name} is the mean of the scores of ${plural(data.n, "segment")}; each segment has its own steps.`),
       table("Steps", [{ title: "Step" }, ...systems.map(s => ({ title: badge(s, true), number: true }))], [["Mean of the segments' scores", ...systems.map(s => link(context, fixed(current.corpus(s)), { sort: s === a ? "scoreA" : "scoreB" }))]], { quiet: true }));
@@ -65,14 +65,12 @@ function walked(context) {
       row("Length of the references", w => [count(w.reference)], difference(w => w.reference, 0)), row("Length of the hypotheses", w => [count(w.hypothesis)], difference(w => w.hypothesis, 0)), score];
   } else if (metric.kind === "chrF") {
     heads = ["matched / own / reference", "P, R, F %"];
-    const factor = metric.parameters.beta ** 2, f = (/** @type {number} */ p, /** @type {number} */ r) => p + r ? (1 + factor) * p * r / (factor * p + r) : 0;
-    const mean = (/** @type {Walk} */ w) => { const used = w.steps.filter(s => s.counts), of = (/** @type {"precision" | "recall"} */ key) => used.reduce((sum, s) => sum + (s[key] ?? 0), 0) / (used.length || 1); return [of("precision"), of("recall")]; };
-    const shares = (/** @type {number} */ p, /** @type {number} */ r) => [exact(p, fixed(p, 1)), ", ", exact(r, fixed(r, 1)), ", ", exact(f(p, r), fixed(f(p, r), 1))];
+    const shares = (/** @type {(number | null | undefined)[]} */ ...all) => all.map((x, k) => [k ? ", " : "", exact(x, fixed(x, 1))]);
     rows = walks[0].steps.map((first, n) => row(first.order.replace(/^c(.*)/, "character $1-grams").replace(/^w(.*)/, "word $1-grams"), (w, s) => {
       const step = w.steps[n], { order } = step;
-      return [[to(step.match, `matches_${order}`, s), " / ", to(step.total, `hypothesis_${order}`, s), " / ", to(step.reference ?? 0, `reference_${order}`, s)], step.counts ? shares(step.precision ?? 0, step.recall ?? 0) : el("span.soft", {}, "left out")];
-    }, b ? from(f(walks[1].steps[n].precision ?? 0, walks[1].steps[n].recall ?? 0) - f(first.precision ?? 0, first.recall ?? 0), `matches_${first.order}`) : null));
-    rows.push(row("Mean over the orders", w => ["", metric.parameters.eps_smoothing ? "" : shares(mean(w)[0], mean(w)[1])], ""), score);
+      return [[to(step.match, `matches_${order}`, s), " / ", to(step.total, `hypothesis_${order}`, s), " / ", to(step.reference ?? 0, `reference_${order}`, s)], step.counts ? shares(step.precision, step.recall, step.f) : el("span.soft", {}, "left out")];
+    }, b ? from((walks[1].steps[n].f ?? 0) - (first.f ?? 0), `matches_${first.order}`) : null));
+    rows.push(row("Mean over the orders", w => ["", metric.parameters.eps_smoothing ? "" : shares(...w.shares ?? [], w.value)], ""), score);
     if (metric.parameters.eps_smoothing) notes.add("The score is the mean of the F of each order, with a small number for what is zero.");
     else notes.add(`F weighs recall ${metric.parameters.beta} times as much as precision; the score is F of the two means.`);
   } else {
@@ -91,8 +89,8 @@ function walked(context) {
   }
   const columns = [{ title: "Step" }, ...systems.flatMap(s => heads.map((title, k) => ({ title: [badge(s), " ", title], number: true, hint: k ? "" : s.name }))), ...(b ? [{ title: "Δ", number: true, hint: `${b.letter} less ${a.letter}` }] : [])];
   box.append(table(`Steps to ${metric.name}`, columns, rows, { quiet: true, class: "walk" }));
-  if (metric.kind === "BLEU") box.append(el("p", {}, walks.map((w, k) => [k ? " " : "", badge(systems[k]), ` ${fixed(w.value)} = ${fixed(w.brevity, 4)} × ${fixed(w.mean)}.`])));
-  if (metric.kind === "TER") box.append(el("p", {}, walks.map((w, k) => [k ? " " : "", badge(systems[k]), ` ${fixed(w.value)} = 100 × ${whole(w.hypothesis)} / ${whole(w.reference)}.`])));
+  const product = (/** @type {Walk} */ w) => metric.kind === "BLEU" ? `${fixed(w.brevity, 4)} × ${fixed(w.mean)}` : `100 × ${whole(w.hypothesis)} / ${whole(w.reference)}`;
+  if (metric.kind === "BLEU" || metric.kind === "TER") box.append(el("p", {}, walks.map((w, k) => [k ? " " : "", badge(systems[k]), ` ${fixed(w.value)} = ${product(w)}.`])));
   for (const [note, where] of smoothed) notes.add(`≈ ${note} (${where.join(", ")}).`);
   for (const note of notes) box.append(el("p.soft.note", {}, note));
   return box;
@@ -153,7 +151,6 @@ function spanOf({ current }, setting, metric) {
 function whatIf(context) {
   const { data, store, current } = context, { setting, metric } = current, own = setting.parameters, countable = data.countable(setting), asked = current.asked;
   const p = /** @type {Record<string, any>} */ ({ ...metric.parameters, ...asked });
-  const field = (/** @type {string} */ name, /** @type {any} */ control) => el("label.field", {}, el("span", {}, name), control);
   const set = (/** @type {string} */ key, /** @type {any} */ value, /** @type {Record<string, any>} */ more = {}) => store.set({ [key]: JSON.stringify(value) === JSON.stringify(own[key]) ? store.defaults[key] : value, ...more });
   const number = (/** @type {string} */ key, /** @type {any} */ value, /** @type {Record<string, any>} */ props) => el("input", { type: "number", value: String(value), ...props, on: { change: (/** @type {any} */ e) => { if (e.target.value !== "" && e.target.checkValidity()) set(key, Number(e.target.value)); else e.target.reportValidity(); } } });
   const orders = (/** @type {string} */ key, /** @type {number} */ least) => select(key.replace("_", " "), Array.from({ length: (countable ? Math.max(own[key], ORDERS[key]) : own[key]) - least + 1 }, (_, i) => [String(least + i), String(least + i)]), String(p[key]), v => set(key, Number(v), key === "max_order" && p.weights && p.weights.length !== Number(v) ? { weights: own.weights ? "mean" : "" } : {}));
@@ -186,7 +183,7 @@ function whatIf(context) {
   const texts = data.redacted || data.manifest.embedded < data.n || data.manifest.serve;
   return el("section", {}, el("h2", {}, "What if"), el("p.soft", {}, countable ? "Every view follows what is changed here. The kernel that counted for this file is in it, and gives the same numbers to the last bit."
     : ["What needs no new counts can be changed here, and every view follows. Tokenizer and case need counts, ", texts ? "and this file has not all texts" : "which the kernel in the page does not make with this tokenizer", ": ", data.settings.length > 1 ? "those in this file are below" : "this file has those of one setting", "; ", el("code", {}, "--also tokenize=intl,char lowercase"), " puts more into it."]),
-    fields.length ? el("div.fields", {}, fields, changed ? button("Reset", () => store.reset(CHANGES)) : null) : el("p.soft", {}, none));
+    fields.length ? el("div.fields", {}, fields, changed ? button("Reset", () => store.set(store.usual(CHANGES))) : null) : el("p.soft", {}, none));
 }
 
 /** What is counted, by the parameters that change it: names, and what yes and no mean. @type {Record<string, [string, string[]]>} */
@@ -195,14 +192,14 @@ const COUNTS = { tokenize: ["Tokenizer", []], lowercase: ["Case", ["lower-cased"
 
 /** Every setting whose counts are here, and the present one if it is none of these. @param {Context} context */
 function otherSettings(context) {
-  const { data, store, current } = context, { a, b } = current, systems = data.systems.length > 6 ? (b ? [a, b] : [a]) : data.ranked;
+  const { data, store, current } = context, { a, b } = current, systems = data.systems.length > 6 ? current.shown : data.ranked;
   const rows = data.settings.map(setting => ({ setting, metric: new Metric(setting, {}, data.live), here: setting === current.setting && current.metric.reported, what: setting.label }));
   if (!current.metric.reported) rows.splice(data.settings.indexOf(current.setting) + 1, 0, { setting: current.setting, metric: current.metric, here: true, what: `${current.metric.name}, changed` });
   const columns = [{ title: "Setting" }, ...systems.map(s => ({ title: badge(s), number: true, hint: s.name })), ...(b ? [{ title: `Δ ${b.letter} less ${a.letter}`, number: true }, { title: "interval of Δ", number: true }] : []), { title: "Signature" }];
   return el("section", {}, el("h2", {}, "All settings"), table("All settings", columns, rows.map(({ setting, metric, here, what }) => {
     const value = (/** @type {import("./data.js").System} */ s) => metric.reported ? setting.scores[s.name] : current.corpus(s);
     const shown = spanOf(context, setting, metric);
-    return { class: here ? "chosen" : "", cells: [here ? el("strong", {}, what) : button(what, () => store.set({ setting: setting.id, ...Object.fromEntries(CHANGES.map(key => [key, store.defaults[key]])) }), { class: "quiet small", title: "Look at this one" }),
+    return { class: here ? "chosen" : "", cells: [here ? el("strong", {}, what) : button(what, () => store.set({ setting: setting.id, ...store.usual(CHANGES) }), { class: "quiet small", title: "Look at this one" }),
       ...systems.map(s => exact(value(s))), ...(b ? [exact(value(b) - value(a), signed(value(b) - value(a))), shown ? interval(shown.low, shown.high) : shown === null ? TOO_FEW : "interval …"] : []), el("code", { title: `${metric.name}|${metric.signature}` }, metric.signature.replace(/\|version:.*/, ""))] };
   }), { quiet: true }), b ? el("p.soft.note", {}, `Intervals are of ${current.how.said}, as those of the summary are.`) : null);
 }

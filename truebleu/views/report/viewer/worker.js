@@ -1,5 +1,6 @@
 // The page's other thread: resamples and n-grams by the kernel, and user's patterns, which may never end.
 import {Kernel} from "./kernel.js";
+import {placesOf} from "./places.js";
 
 /** @typedef {{kind: "bootstrap", binary: Uint8Array, recipe: import("./kernel.js").Recipe, tables: Uint8Array[], width: number, groups: Uint32Array | null, samples: number, level: number, seed: number}} BootstrapTask */
 /** @typedef {{kind: "ngrams", words: boolean, binary: Uint8Array, lowercase: Uint8Array, recipe: import("./kernel.js").Recipe, systems: Uint8Array[], references: Uint8Array[], n: number, orders: number, pair: [number, number | null], limit: number, edges: number[]}} NgramTask  the words by frequency, or lists of n-grams */
@@ -12,7 +13,7 @@ let kernel = null;
 self.onmessage = async event => {
   const { id, task } = /** @type {{id: number, task: BootstrapTask | NgramTask | RegexTask | PlacesTask}} */ (event.data);
   try {
-    self.postMessage({ id, result: task.kind === "bootstrap" ? await resample(task, share => self.postMessage({ id, share })) : task.kind === "ngrams" ? await counted(task) : task.kind === "regex" ? matching(task) : places(task) });
+    self.postMessage({ id, result: task.kind === "bootstrap" ? await resample(task, share => self.postMessage({ id, share })) : task.kind === "ngrams" ? await counted(task) : task.kind === "regex" ? matching(task) : task.texts.map(text => placesOf(new RegExp(task.pattern, task.flags), text, "found", task.most)) });
   } catch (error) {
     self.postMessage({ id, error: String(/** @type {Error} */ (error).message) });
   }
@@ -45,25 +46,11 @@ async function counted({ words, binary, lowercase, recipe, systems, references, 
   own.lowercase(lowercase);
   const [x, y] = [systems, references].map(blocks => blocks.map(block => own.texts(block, n)));
   const grams = own.grams(own.metric(recipe), x, y, words ? 1 : orders);
-  return words ? own.rows(own.frequencies(grams, edges)).bytes.slice() : own.contrasts(grams, ...pair, limit);
+  return words ? own.rows(own.frequencies(grams, edges)).bytes : own.contrasts(grams, ...pair, limit);
 }
 
 /** The numbers of the texts that match. @param {RegexTask} task */
 function matching({ pattern, flags, texts, of }) {
   const wanted = new RegExp(pattern, flags);
   return of.filter((_, i) => typeof texts[i] === "string" && wanted.test(/** @type {string} */ (texts[i])));
-}
-
-/** Where the pattern is in each text. @param {PlacesTask} task @returns {[number, number, string][][]} */
-function places({ pattern, flags, texts, most }) {
-  const wanted = new RegExp(pattern, flags);
-  return texts.map(text => {
-    /** @type {[number, number, string][]} */
-    const found = [];
-    for (const match of text.matchAll(wanted)) {
-      if (match[0]) found.push([match.index, match.index + match[0].length, "found"]);
-      if (found.length >= most) break;
-    }
-    return found;
-  });
 }

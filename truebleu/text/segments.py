@@ -8,7 +8,7 @@ memory or, for what is too large, on disk with an index of where each line begin
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from _collections_abc import Sequence  # Python has it loaded; `collections` takes time
 from itertools import zip_longest
 
 from truebleu import _kernel

@@ -283,7 +283,7 @@ class Lines(File):
 def held(texts: Texts, first: int | None = None) -> bytes | tuple[bytes | None, ...]:
     """Texts, or the first ones, as functions of the kernel take them that look at all at once.
 
-    Lines that nobody has asked for one by one are one piece of text.
+    All lines of a file are one piece of text.
     """
     if isinstance(texts, Whole) and first in (None, len(texts)):
         return texts.text

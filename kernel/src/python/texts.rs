@@ -32,6 +32,7 @@ impl<'py> FromPyObject<'_, 'py> for Held<'py> {
 }
 
 impl Held<'_> {
+    /// Each text, if it is there.
     pub fn texts(&self) -> Vec<Option<&[u8]>> {
         match self {
             Self::Each(texts) => {

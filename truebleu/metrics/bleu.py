@@ -141,7 +141,7 @@ class BLEU(KernelMetric[BLEUScore]):
     BLEU = 48.89 85.7/66.7/40.0/25.0 (BP = 1.000 ratio = 1.000 hyp_len = 7 ref_len = 7)
     """
 
-    __slots__ = ("_direct", "_in_kernel", "_plain")
+    __slots__ = ("_in_kernel", "_plain")
 
     NAME = "BLEU"
     SCORE = BLEUScore
@@ -312,6 +312,7 @@ class BLEU(KernelMetric[BLEUScore]):
         aggregate: str = "corpus",
         scale: float = 100.0,
         arithmetic: str = "sacrebleu",
+        normalize: str | None = None,
     ) -> None:
         if max_order is None:
             max_order = len(weights) if weights is not None and hasattr(weights, "__len__") else 4
@@ -327,8 +328,8 @@ class BLEU(KernelMetric[BLEUScore]):
             and arithmetic == "sacrebleu"
             and reference_length != "average"
         )
-        self._direct = self._in_kernel and self._plain and reference_length != "single"
-        self._kernel = self._compiled()
+        self._prepare()
+        self._direct = self.reads_text and self._plain and reference_length != "single"
 
     def counter(self, reference_lengths: Sequence[str]) -> _kernel.Metric:
         """The kernel's counter and formula, with a column for each rule for the length."""
@@ -405,7 +406,7 @@ class BLEU(KernelMetric[BLEUScore]):
     @property
     def reads_text(self) -> bool:
         """True if the kernel reads the text itself; other metrics can then share the reading."""
-        return self._in_kernel
+        return self._in_kernel and self.unicode_form is None
 
     @property
     def _sums(self) -> bool:
@@ -472,8 +473,10 @@ class BLEU(KernelMetric[BLEUScore]):
     def fingerprint(self) -> str:
         """The parameters that decide the statistics, as `Statistics.fingerprint` has them."""
         tok, case = (p.written(self._values[p.name]) for p in self.PARAMETERS[:2])
-        least = "|least:1" if self.at_least_one else ""
-        return f"BLEU|tok:{tok}|case:{case}|order:{self.max_order}|reflen:{self.length_rule}{least}"
+        more = "|least:1" if self.at_least_one else ""
+        if (form := self.unicode_form) is not None:
+            more += f"|unicode:{form}"
+        return f"BLEU|tok:{tok}|case:{case}|order:{self.max_order}|reflen:{self.length_rule}{more}"
 
     # ---- from rows to scores ----
 
@@ -518,7 +521,7 @@ class BLEU(KernelMetric[BLEUScore]):
     # ---- from text to rows ----
 
     def _indirect_sentence(self, hypothesis: Any, references: Any) -> BLEUScore:
-        if not self._in_kernel:
+        if not self.reads_text:
             return self._sentence_of(hypothesis, references)
         try:
             value, row, count = self._kernel.sentence(hypothesis, references)
@@ -553,6 +556,7 @@ def bleu(
     aggregate: str = "corpus",
     scale: float = 100.0,
     arithmetic: str = "sacrebleu",
+    normalize: str | None = None,
     **unknown: Any,
 ) -> BLEUScore:
     """The BLEU score of a corpus: `BLEU(...).score(hypotheses, references)`.

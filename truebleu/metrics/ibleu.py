@@ -50,6 +50,7 @@ class IBLEU(SourceMetric):
         lowercase: bool | str = False,
         alpha: float = 0.8,
         max_order: int = 4,
+        normalize: str | None = None,
     ) -> None:
         self._keep(locals())
         self._bleu = BLEU(tokenize, lowercase=lowercase, max_order=max_order)

@@ -168,6 +168,7 @@ class METEOR(PythonMetric):
         "none are named",
         key="mod",
     )
+    unicode_form = p.normalization()
     normalize = p.Choice(
         True,
         "how text is prepared",
@@ -206,6 +207,7 @@ class METEOR(PythonMetric):
         gamma: float | None = None,
         delta: float | None = None,
         weights: Sequence[float] | None = None,
+        unicode_form: str | None = None,
     ) -> None:
         self._keep(locals())
         tasks = _tasks(self.language)

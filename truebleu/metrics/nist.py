@@ -77,6 +77,7 @@ class NIST(PythonMetric):
         lowercase: bool | str = False,
         max_order: int = 5,
         variant: str = "mteval",
+        normalize: str | None = None,
     ) -> None:
         self._keep(locals())
 

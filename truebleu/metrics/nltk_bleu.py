@@ -168,6 +168,7 @@ class NLTKBLEU(PythonMetric):
         version: str = "3.10.4",
         context: str = "corpus",
         aggregate: str = "corpus",
+        normalize: str | None = None,
     ) -> None:
         self._keep(locals())
         if _release(self.version) < (3, 6, 6) and len(self.weights) > 1:

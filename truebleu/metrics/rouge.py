@@ -75,6 +75,7 @@ class ROUGE(ColumnMetric):
         *,
         stemmer: bool = False,
         tokenize: tokenizers.Tokenize = OWN,
+        normalize: str | None = None,
     ) -> None:
         self._keep({**locals(), "type": str(type).lower()})
         if self.stemmer and self.tokenize != OWN:

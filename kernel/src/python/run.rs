@@ -7,6 +7,7 @@ use crate::error::Error;
 use crate::interrupt;
 use crate::scan::{self, Rows, Totals};
 use crate::scripts;
+use crate::text_checks::InputSigns;
 use pyo3::conversion::FromPyObjectOwned;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -99,6 +100,13 @@ pub fn summary_dict<'py>(py: Python<'py>, summary: &Summary) -> PyResult<Bound<'
     dict.set_item("tokenized", (seen.tokenized.count, seen.tokenized.first.clone()))?;
     dict.set_item("identical", seen.identical)?;
     dict.set_item("marked", seen.marked.clone())?;
+    let empty = seen.inputs.iter().map(|input| (input.empty.count, input.empty.first.clone()));
+    dict.set_item("empty", empty.collect::<Vec<_>>())?;
+    let numbers = |number: fn(&InputSigns) -> u64| seen.inputs.iter().map(number).collect();
+    let (decomposed, tabs): (Vec<u64>, Vec<u64>) =
+        (numbers(|it| it.decomposed), numbers(|it| it.tabs));
+    dict.set_item("decomposed", decomposed)?;
+    dict.set_item("tabs", tabs)?;
     let scripts = PyDict::new(py);
     let letters = scripts::NAMES.iter().zip(seen.scripts.letters).filter(|(_, count)| *count > 0);
     for (name, count) in letters {

@@ -5,7 +5,15 @@ from __future__ import annotations
 from math import floor, log10
 
 from truebleu.text.layout import count, listed
-from truebleu.views.rendering.blocks import Cell, Column, Heading, Paragraph, Range, Table
+from truebleu.views.rendering.blocks import (
+    Cell,
+    Column,
+    Heading,
+    Paragraph,
+    Range,
+    Table,
+    warnings_of,
+)
 from truebleu.views.rendering.numbers import fixed, needed, p_value, percent, signed
 
 TYPE_CHECKING = False
@@ -26,6 +34,7 @@ def of_content(
 ) -> Iterator[Block]:
     """The blocks; `places` digits after the point, or what suits each metric."""
     yield Heading(1, title(content))
+    yield from warnings_of(content)
     if len(content["metrics"]) > 1 and len(content["systems"]) > 1:
         yield summary(content, places)
         yield from clusters(content)

@@ -10,7 +10,7 @@ from operator import gt, lt
 from truebleu._kernel import __version__
 from truebleu.significance import Measure, errors_by_documents, intervals, paired
 from truebleu.text.layout import listed
-from truebleu.views import labelling, runs
+from truebleu.views import labelling, runs, text_warnings
 from truebleu.views.comparison.blocks import decisive, digits
 from truebleu.views.rendering.numbers import fixed, p_value, signed
 from truebleu.views.request import TESTS, letters
@@ -105,7 +105,17 @@ def of_counts(request: Request, counted: Counted) -> dict[str, Any]:
         *_of_runs(content),
         *_notes(request, segments, units, results),
     ]
-    return {**content, "notes": notes}
+    content["notes"] = notes
+    found = text_warnings.of_texts(
+        request.seen, request.reference_names, _tokenizer(request.metrics), request.language
+    )
+    return {**content, "warnings": found} if found else content
+
+
+def _tokenizer(metrics: Mapping[TableMetric[Any], object]) -> str | None:
+    """Return the tokenizer of the first metric that has one."""
+    found = (one.parameters["tokenize"] for one in metrics if "tokenize" in one.parameters)
+    return next(map(str, found), None)
 
 
 def _resampled(

@@ -153,8 +153,10 @@ class Scoring:
         passed = all(one["passed"] for each in metrics for one in each["conditions"])
         if asked.keep and passed:
             log.append(os.fspath(asked.log), entries.values())
+        warned = compared.get("warnings")
         return {
             "system": self.system,
+            **({"warnings": warned} if warned else {}),
             "segments": compared["segments"],
             "passed": passed,
             "earlier": {

@@ -1,22 +1,24 @@
-"""Warnings about the text that was scored: one line each, on standard error."""
+"""Warnings about the text that was scored, which are a part of the results in every format.
+
+A warning is a dict in the types of JSON: its `kind`, its `text` for a reader, and where they are
+known the `systems` and `metrics` that it is about, and the `option` that helps.
+"""
 
 from __future__ import annotations
 
-from truebleu.cli import metric_options
-from truebleu.cli.inputs import path_of
-from truebleu.cli.output import complain
 from truebleu.text.layout import listed
 from truebleu.text.segments import is_lasting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
 
     from truebleu._kernel import Summary
-    from truebleu.cli.inputs import Inputs
-    from truebleu.metrics.base import Metric, Score
+    from truebleu.metrics.base import Score
     from truebleu.text.files import File
+
+    Warnings = list[dict[str, Any]]
 
 # Hypotheses that end in " .": so many are too many, and so many if they are 1 % of all.
 # The first is sacreBLEU's.
@@ -49,59 +51,53 @@ def merged(one: Summary | None, more: Summary) -> Summary:
     return made
 
 
-def warn(
-    options: argparse.Namespace,
-    seen: Mapping[str, Summary],
-    inputs: Inputs,
-    metrics: Iterable[Metric],
-    scores: Mapping[str, Sequence[Score]] | None = None,
-) -> None:
-    """Says on standard error what looks wrong with the text, and with the scores of systems."""
-    if options.quiet:
-        return
-    references = list(map(path_of, inputs.reference_columns))
-    tokenize = metric_options.tokenizer(metrics)
-    of_text = of_texts(seen, references, tokenize, metric_options.known_tag(options))
-    for line in of_text + (of_systems(inputs.systems, scores) if scores else []):
-        complain("warning", line)
-
-
 def of_texts(
     seen: Mapping[str, Summary],
     references: Sequence[str],
     tokenize: str | None,
     language: str | None = None,
-) -> list[str]:
-    """The warnings about each system's text, from its summary.
+) -> Warnings:
+    """Return the warnings about each system's text, from its summary.
 
     tokenize: None if no metric splits the text into words by it.
     language: the tag that was given for it.
 
     >>> noticed = dict(segments=2, identical=2, tokenized=(0, []), marked=[])
     >>> noticed |= dict(characters=(2, 9), scripts={"latin": 8})
-    >>> of_texts({"out.txt": noticed}, ["ref.txt"], "13a")
+    >>> [warning["text"] for warning in of_texts({"out.txt": noticed}, ["ref.txt"], "13a")]
     ['out.txt: all 2 hypotheses are identical to the reference in ref.txt']
     """
-    lines: dict[str, list[str]] = {}
+    found: dict[tuple[str, str], list[str]] = {}
 
-    def add(system: str, text: str) -> None:
-        lines.setdefault(text, []).append(system)
+    def add(kind: str, system: str, text: str) -> None:
+        names = found.setdefault((kind, text), [])
+        if system not in names:
+            names.append(system)
 
     for system, noticed in seen.items():
         for number in noticed["marked"]:
             # Marks of references were seen with each system, and are said once.
             name = system if number == 0 else references[number - 1]
-            text = "starts with a byte-order mark, which is scored as a part of its first word"
-            if name not in lines.get(f"{text}; -e utf-8-sig drops it", []):
-                add(name, f"{text}; -e utf-8-sig drops it")
-        for text in (
-            _tokenized(noticed, tokenize),
-            *_of_languages(noticed, tokenize, language),
-            _identical(noticed, references[0]),
+            text = (
+                "starts with a byte-order mark, which is scored as a part of its first word; "
+                "-e utf-8-sig drops it"
+            )
+            add("byte-order mark", name, text)
+        for kind, text in (
+            ("tokenized", _tokenized(noticed, tokenize)),
+            *(("language", text) for text in _of_languages(noticed, tokenize, language)),
+            ("identical", _identical(noticed, references[0])),
         ):
             if text:
-                add(system, text)
-    return [f"{listed(names)}: {text}" for text, names in lines.items()]
+                add(kind, system, text)
+    return [
+        {
+            "kind": kind,
+            "systems": [name for name in names if name in seen],
+            "text": f"{listed(names)}: {text}",
+        }
+        for (kind, text), names in found.items()
+    ]
 
 
 def _tokenized(noticed: Summary, tokenize: str | None) -> str:
@@ -180,16 +176,20 @@ def _identical(noticed: Summary, reference: str) -> str:
     return ""
 
 
-def of_systems(systems: Mapping[str, File], scores: Mapping[str, Sequence[Score]]) -> list[str]:
-    """The systems that have the same text as one before; only the same scores make one look."""
-    lines = []
+def of_systems(systems: Mapping[str, File], scores: Mapping[str, Sequence[Score]]) -> Warnings:
+    """Return a warning per system whose text equals that of an earlier system.
+
+    Only systems with equal scores are read again.
+    """
+    found = []
     names = list(systems)
     for i, name in enumerate(names):
         for other in names[:i]:
             if scores[name] == scores[other] and _same(systems[name], systems[other]):
-                lines.append(f"{other} and {name}: these outputs are identical")
+                text = f"{other} and {name}: these outputs are identical"
+                found.append({"kind": "same output", "systems": [other, name], "text": text})
                 break
-    return lines
+    return found
 
 
 def _same(one: File, other: File) -> bool:

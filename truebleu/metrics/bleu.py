@@ -32,6 +32,11 @@ LENGTH_RULES = {
     "average-truncated": "their mean, truncated to an integer in each segment",
     "single": "more than one reference is refused",
 }
+NO_TOKENS = "no hypothesis has any tokens"
+USE_INSTEAD = (
+    "--effective-order yes (effective_order=True in Python) leaves out the orders that the text "
+    "is too short for, and chrF (-m chrf) suits short text better"
+)
 ARITHMETICS = ("sacrebleu", "nltk", "nmt", "coco", "codenn", "allennlp", "float32", "cdec")
 
 
@@ -487,6 +492,22 @@ class BLEU(KernelMetric[BLEUScore]):
             raise InputError(
                 "references: more than one for a segment, and this metric is defined for one only"
             )
+
+    def zero_reason(self, row: Sequence[int], *, segment: bool) -> str:
+        """Return why the score of a row is 0, and what to use instead."""
+        orders = self.max_order
+        matches, totals = row[2 : 2 + orders], row[2 + orders :]
+        if not any(matches):
+            return "no token of a hypothesis is in its references" if row[0] else NO_TOKENS
+        if not totals[-1] and self.missing(segment=segment or not self._sums) == "zero":
+            return (
+                f"no hypothesis has {orders} tokens, and BLEU needs n-grams of each order up to "
+                f"{orders}; {USE_INSTEAD}"
+            )
+        if 0 not in matches:
+            return ""
+        order = 1 + list(matches).index(0)
+        return f"no n-gram of order {order} matches; a smoothing method (-s exp) keeps it above 0"
 
     def reference_length_of(self, row: Sequence[int]) -> float:
         """The reference length that a row of statistics says."""

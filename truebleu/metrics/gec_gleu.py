@@ -129,6 +129,10 @@ class GECGLEU(SourceMetric):
             )
         return [list(row[0]) for row in rows], (1, 1)
 
+    def zero_reason(self, row: Sequence[int], *, segment: bool) -> str:  # noqa: ARG002
+        """Return why the score is 0."""
+        return f"n-grams of some order up to {len(ORDERS)} do not match, or no hypothesis has them"
+
     def _formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:
         return _value([count or 1 for count in row] if segment else row), {}
 

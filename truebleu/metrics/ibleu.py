@@ -74,6 +74,10 @@ class IBLEU(SourceMetric):
             raise InputError("sources: expected one per segment, not several")
         return [[*row, *more] for row, more in zip(rows, copied, strict=True)], numbers
 
+    def zero_reason(self, row: Sequence[int], *, segment: bool) -> str:
+        """Return why the score of a row is 0: the reason of its BLEU."""
+        return self._bleu.zero_reason(row[: len(self._bleu.columns)], segment=segment)
+
     def _formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:
         half = len(self._bleu.columns)
         good, copied = (

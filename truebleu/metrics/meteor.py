@@ -169,7 +169,7 @@ class METEOR(PythonMetric):
         key="mod",
     )
     unicode_form = p.normalization()
-    normalize = p.Choice(
+    normalize = p.Choice(  # type: ignore[assignment]
         True,
         "how text is prepared",
         {True: "tokenized, in lower case", "lower": "in lower case", False: "not at all"},

@@ -160,6 +160,13 @@ class NIST(PythonMetric):
         parts = zip(high, low, strict=True)
         return self._of([((above << LOW) + below) / UNIT for above, below in parts], row)
 
+    def zero_reason(self, row: Sequence[int], *, segment: bool) -> str:  # noqa: ARG002
+        """Return why the score of a row is 0, and what to use instead."""
+        return (
+            "no n-gram matches, or those that match carry no information, as in references that "
+            "are too few or too short; chrF (-m chrf) suits short text better"
+        )
+
     def _of(self, sums: Sequence[float], row: Sequence[int]) -> tuple[float, dict[str, Any]]:
         """The score of sums of information, and the rest of a row."""
         length, reference_parts, totals = row[0], row[1], row[2 + 2 * self.max_order :]

@@ -44,6 +44,9 @@ COMPENSATED = sys.version_info >= (3, 12)
 # A mean of lengths is counted in parts of a token, so that it is an integer: 1 to 16 all divide it.
 PARTS = 720720
 
+# NLTK's BLEU is not 0 but a tiny positive number where a precision is 0.
+PRINTED_AS_ZERO = 1e-9
+
 # Integers of 64 bits are below this, and not below its negative.
 LARGEST = 1 << 63
 
@@ -102,6 +105,18 @@ class TableScore(Score):
         """The components of the score."""
         values = ((name, getattr(self, name)) for name in self.DETAILS)
         return {name: list(own) if isinstance(own, tuple) else own for name, own in values}
+
+    @property
+    def zero_reason(self) -> str:
+        """The reason why the score is 0, and what to use instead; empty for other scores.
+
+        >>> from truebleu import BLEU
+        >>> BLEU(max_order=2).score(["yes"], ["yes"]).zero_reason
+        'no hypothesis has 2 tokens, and BLEU needs n-grams of each order up to 2; ...'
+        """
+        if abs(self.value) >= PRINTED_AS_ZERO:
+            return ""
+        return self._metric.zero_reason(self._row, segment=self._segment)  # type: ignore[no-any-return]
 
     def __reduce__(self) -> tuple[Any, ...]:
         given = (self._metric, self.row, self._references, self._segment, self._value)
@@ -279,6 +294,10 @@ class TableMetric(Metric, Generic[S]):
         except (ArithmeticError, ValueError) as error:
             raise _told_failure(self, error) from None
 
+    def zero_reason(self, row: Sequence[int], *, segment: bool) -> str:  # noqa: ARG002
+        """Return why the score of a row is 0, and what to use instead; empty if that is plain."""
+        return ""
+
     def _count(self, corpus: Corpus) -> tuple[Table, Summary]:
         """A row per segment, or their sum, and what was noticed of the text."""
         raise NotImplementedError
@@ -416,7 +435,7 @@ class TableMetric(Metric, Generic[S]):
     def _sentence_of(self, hypothesis: Any, references: Any, sources: Any = None) -> S:
         """The general path, which takes all kinds of input and explains errors."""
         if isinstance(hypothesis, bytes) or not hasattr(hypothesis, "__len__"):
-            raise TypeError(f"hypothesis: expected a str, not {type(hypothesis).__name__}")
+            raise TypeError(f"hypothesis: it is {checks.described(hypothesis)}, not str")
         one = tuple(references) if isinstance(references, list) else references
         table, seen = self._checked_count(self._corpus((hypothesis,), (one,), sources=sources))
         row = table.tolist()[0]

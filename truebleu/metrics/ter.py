@@ -151,7 +151,8 @@ class TER(KernelMetric[TERScore]):
         """
         from truebleu.metrics.ter_alignment import align
 
-        return align(*self._normalized(hypothesis, references), self._tokenization)
+        hypothesis, references = self._normalized(hypothesis, references)
+        return align(hypothesis, references, self._tokenization)
 
     PUBLIC = (*KernelMetric.PUBLIC, "alignment")
 

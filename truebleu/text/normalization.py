@@ -21,14 +21,14 @@ def normalize_text(form: str, text: str) -> str:
 
     Diacritics are all characters of category Mn (nonspacing marks) of the decomposed text.
 
-    >>> normalize_text("nfc", "e\u0301"), normalize_text("nfc+strip", "é"), len("e\u0301")
+    >>> normalize_text("nfc", "e\u0301"), normalize_text("nfc-strip", "é"), len("e\u0301")
     ('é', 'e', 2)
     """
-    name, _, strip = form.upper().partition("+")
+    name, _, strip = form.upper().partition("-")
     if text.isascii():
         return text
     if strip:
-        decomposed = unicodedata.normalize(name.replace("C", "D"), text)
+        decomposed = unicodedata.normalize(name.replace("C", "D"), text)  # type: ignore[arg-type]
         text = "".join(c for c in decomposed if unicodedata.category(c) != "Mn")
     elif unicodedata.is_normalized(name, text):  # type: ignore[arg-type]
         return text

@@ -109,6 +109,13 @@ def of_counts(request: Request, counted: Counted) -> dict[str, Any]:
     found = text_warnings.of_texts(
         request.seen, request.reference_names, _tokenizer(request.metrics), request.language
     )
+    found += text_warnings.of_scores(
+        (output, column.name, metric.from_statistics(counted[metric].tables[output]))
+        for column, metric in zip(columns, request.metrics, strict=False)
+        for system, outputs in request.runs.items()
+        if not column.value(system)
+        for output in outputs
+    )
     return {**content, "warnings": found} if found else content
 
 

@@ -84,9 +84,9 @@ class Inputs:
             raise UsageError(
                 "-nr/--num-refs: the references are side by side in one file; name only that"
             )
-        references = _drop_repeated(options, "REF", options.references)
+        references = drop_repeated(options, "REF", options.references)
         if getattr(options, "names", None) is None:
-            hypotheses = _drop_repeated(options, "-i/--input", hypotheses)
+            hypotheses = drop_repeated(options, "-i/--input", hypotheses)
         named = [_runs(options, word) for word in hypotheses]
         for name in (*references, *(path for _, paths in named for path in paths)):
             if os.path.isdir(name):
@@ -221,7 +221,7 @@ def file_of(name: str, encoding: str) -> File:
         raise UsageError(f"{name}: {error}") from None
 
 
-def _drop_repeated(options: argparse.Namespace, place: str, words: Sequence[str]) -> list[str]:
+def drop_repeated(options: argparse.Namespace, place: str, words: Sequence[str]) -> list[str]:
     """Return the words without those of a file that an earlier word names; tell of each.
 
     Words that name a system stay: the user asked for that system.

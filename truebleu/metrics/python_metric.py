@@ -105,6 +105,13 @@ class PythonMetric(TableMetric[PythonScore]):
             "characters": (0, 0),
             "scripts": {},
             "han": [],
+            "reference_text": {
+                "segments": 0,
+                "characters": 0,
+                "words": 0,
+                "accented": 0,
+                "scripts": {},
+            },
         }
 
     def _formulas(self, table: Table, *, segment: bool) -> Iterator[tuple[float, dict[str, Any]]]:

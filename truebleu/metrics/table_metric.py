@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import Any, ClassVar, TypeVar
 
     from truebleu._kernel import Pairs as CompiledPairs
-    from truebleu._kernel import Scan, Summary
+    from truebleu._kernel import Scan, ScriptSummary, Summary
     from truebleu.metrics.base import Signature
     from truebleu.metrics.matrix import Matrix, PairsInPython, Triangle
 
@@ -700,7 +700,7 @@ def count_those_that_can(
     system: whose text it is, if that is to be said. Raises the first error if no metric is left.
     """
     readers, totals = _readers(metrics, corpus), corpus.totals
-    if len(metrics) > max(1, len(readers)):
+    if not readers or len(metrics) > len(readers):
         corpus.hypotheses = lasting(corpus.hypotheses)
         corpus.references = lasting(corpus.references)
     found: dict[TableMetric[Any], Statistics] = {}
@@ -721,9 +721,19 @@ def count_those_that_can(
             seen = noticed if seen is None or metric.reads_text else seen
     if seen is None:
         raise next(failed[metric] for metric in metrics)
+    if not readers:
+        # Metrics in Python do not notice scripts.
+        seen = {**seen, "reference_text": _reference_text(corpus)}
     left = [metric for metric in metrics if metric in found]
     tables = [found[metric] for metric in left]
     return tables, _with_tokens(seen, left, tables)
+
+
+def _reference_text(corpus: Corpus) -> ScriptSummary:
+    """Return what the kernel notices in the references."""
+    from truebleu.metrics.bleu import BLEU
+
+    return BLEU("none").count(corpus.hypotheses, corpus.references)[1]["reference_text"]
 
 
 def pieces_together(

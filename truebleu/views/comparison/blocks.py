@@ -104,7 +104,8 @@ def headed(metric: Content) -> str:
 def clusters(content: Content) -> Iterator[Table]:
     """By each of several metrics, the systems that its test cannot tell apart, by their letters."""
     metrics = content["metrics"]
-    if not content["test"] or len(metrics) < 2 or len(content["systems"]) < 3:
+    metrics = [metric for metric in metrics if metric["clusters"] is not None]
+    if len(content["metrics"]) < 2 or len(content["systems"]) < 3 or not metrics:
         return
     by_name = {system["name"]: system["letter"] for system in content["systems"]}
     told = [

@@ -307,6 +307,10 @@ class TableMetric(Metric, Generic[S]):
             table, columns=self.columns, fingerprint=self.fingerprint, references=references
         )
 
+    def reference_text(self, corpus: Corpus, seen: Summary) -> ScriptSummary:  # noqa: ARG002
+        """Return what was noticed in the references of a corpus that this metric has counted."""
+        return seen["reference_text"]
+
     def check(self, seen: Summary, hypotheses: object) -> None:
         """Raises InputError if this metric is not defined for what was seen."""
         if not seen["segments"]:
@@ -721,19 +725,11 @@ def count_those_that_can(
             seen = noticed if seen is None or metric.reads_text else seen
     if seen is None:
         raise next(failed[metric] for metric in metrics)
-    if not readers:
-        # Metrics in Python do not notice scripts.
-        seen = {**seen, "reference_text": _reference_text(corpus)}
     left = [metric for metric in metrics if metric in found]
+    if not readers:
+        seen = {**seen, "reference_text": left[0].reference_text(corpus, seen)}
     tables = [found[metric] for metric in left]
     return tables, _with_tokens(seen, left, tables)
-
-
-def _reference_text(corpus: Corpus) -> ScriptSummary:
-    """Return what the kernel notices in the references."""
-    from truebleu.metrics.bleu import BLEU
-
-    return BLEU("none").count(corpus.hypotheses, corpus.references)[1]["reference_text"]
 
 
 def pieces_together(

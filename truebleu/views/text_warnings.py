@@ -104,9 +104,9 @@ def of_texts(
             made.append({"kind": kind, "systems": systems, "text": f"{listed(names)}: {text}"})
         if text and kind == UNSPLIT:
             same = [one for one in metrics if str(one.parameters.get("tokenize")) == tokenize]
-            names = [metrics[one] for one in same]
-            made[-1] |= {"metrics": names, "option": "-tok char"}
-            made[-1]["text"] += f".{_unreliable(names)}"
+            unsplit_by = [metrics[one] for one in same]
+            made[-1] |= {"metrics": unsplit_by, "option": "-tok char"}
+            made[-1]["text"] += f".{_unreliable(unsplit_by)}"
     return made
 
 

@@ -135,7 +135,7 @@ def table(content: Content, metric: Content, places: int) -> Table:
         cells = [Cell(_spread(score["runs"], write)) for score in scores]
         about = "standard deviation between runs, and their number"
         filled.append((Column("± runs", "score", about=about), cells))
-    if content["test"] and several:
+    if metric["clusters"] is not None and several:
         about = "every system of a cluster is significantly better than all below it"
         cells = [Cell("" if one["cluster"] is None else str(one["cluster"])) for one in scores]
         filled.append((Column("cluster", "score", about=about), cells))

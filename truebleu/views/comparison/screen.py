@@ -224,7 +224,7 @@ def table(content: Content, places: int | None = None) -> Table:
             f"Δ to {against}", over=over, about=f"difference to {content['baseline']}, and its p"
         )
         filled.append((column, [_difference(one["difference"], metric, write) for one in scores]))
-        if content["test"]:
+        if metric["clusters"] is not None:
             about = "every system of a cluster is significantly better than all below it"
             cells = [Cell("" if one["cluster"] is None else str(one["cluster"])) for one in scores]
             filled.append((Column("cluster", over=over, about=about), cells))

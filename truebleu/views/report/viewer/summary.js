@@ -21,7 +21,7 @@ export const summaryView = {
     container.append(el("h1", {}, el("bdi", {}, manifest.title)),
       el("p.facts", {}, [plural(data.n, "segment"), plural(data.systems.length, "system"), data.references ? plural(data.references, "reference") : null,
         data.documents ? plural(data.documents.names.length, "document") : null, languages(manifest)].filter(Boolean).join(" · ")),
-      (content.warnings ?? []).map((/** @type {any} */ warning) => el("p.opposed", { role: "note" }, el("strong", {}, "Warning: "), warning.text)),
+      ...(content.warnings ?? []).map((/** @type {any} */ warning) => el("p.opposed", { role: "note" }, el("strong", {}, "Warning: "), warning.text)),
       el("p.lead", {}, sentence(context)), overview(context, all, content));
     container.append(el("p.soft.note.legend-of-table", {}, [...manifest.legend ?? [], data.systems.length > 1 ? `Δ: difference to ${current.a.letter} ${current.a.name}, the baseline; another can be chosen.` : ""].join(" ")));
     const drawn = forestOf(context, all, content);
@@ -92,7 +92,7 @@ function overview(context, all, content) {
   else if (at >= 0) order.sort((i, j) => score(i) - score(j));
   if (down) order.reverse();
   const sorter = (/** @type {import("./dom.js").Children} */ title, /** @type {string} */ id) => button([title, el("span.arrow", { "aria-hidden": "true" }, key !== id ? "" : down ? " ▲" : " ▼")], () => store.set({ by: by === id ? `-${id}` : by === `-${id}` ? "" : id }, { replace: true }), { title: "Sort" });
-  const sorted = (/** @type {string} */ id) => key === id ? (down ? "ascending" : "descending") : null, clusters = (/** @type {Shown} */ one) => several && content.test && one.headline && !changed(one), spans = (/** @type {Shown} */ one) => 1 + Number(several) + Number(!!clusters(one));
+  const sorted = (/** @type {string} */ id) => key === id ? (down ? "ascending" : "descending") : null, clusters = (/** @type {Shown} */ one) => several && content.test && one.headline && !changed(one) && content.metrics.some((/** @type {any} */ m) => m.name === one.column && m.clusters), spans = (/** @type {Shown} */ one) => 1 + Number(several) + Number(!!clusters(one));
   const small = (/** @type {string} */ text) => text ? [el("br"), el("small", {}, text)] : null;
   const cells = (/** @type {Shown} */ one, /** @type {Row} */ { system, of, value, delta, test }, /** @type {number} */ k) => {
     const best = several && of?.rank !== null && rows[k].every(r => (one.higher_is_better ? 1 : -1) * (value - r.value) >= 0), number = exact(value, fixed(value, one.digits)), p = decisive(test), data = { measure: one.id };

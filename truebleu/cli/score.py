@@ -107,7 +107,7 @@ def run(options: argparse.Namespace) -> None:
         warnings = text_warnings.of_texts(
             work.seen,
             references,
-            metric_options.tokenizer(metrics),
+            {metric: name or metric.name for metric, name in metrics.items()},
             metric_options.known_tag(options),
         )
         warnings += text_warnings.of_systems(inputs.systems, by_system)

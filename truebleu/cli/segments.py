@@ -73,7 +73,7 @@ def run(options: argparse.Namespace) -> None:
         warnings = partial(
             text_warnings.of_texts,
             references=list(map(files.path_of, inputs.reference_columns)),
-            tokenize=metric_options.tokenizer(metrics),
+            metrics={metric: name or metric.name for metric, name in metrics.items()},
             language=metric_options.known_tag(options),
         )
         writer = Writer(metrics, output, several=len(inputs.systems) > 1, test_set=inputs.signature)

@@ -61,23 +61,31 @@ def merged(one: Summary | None, more: Summary) -> Summary:
     return made
 
 
+# The kind of a warning that its metrics' scores do not tell systems apart.
+UNSPLIT = "unsplit"
+
+
 def of_texts(
     seen: Mapping[str, Summary],
     references: Sequence[str],
-    tokenize: str | None,
+    metrics: Mapping[TableMetric[Any], str],
     language: str | None = None,
 ) -> Warnings:
     """Return the warnings about each system's text, from its summary.
 
-    tokenize: None if no metric splits the text into words by it.
+    metrics: the metrics and their names.
     language: the tag that was given for it.
 
     >>> noticed = dict(segments=2, identical=2, tokenized=(0, []), marked=[])
     >>> noticed |= dict(characters=(2, 9), scripts={"latin": 8})
-    >>> [warning["text"] for warning in of_texts({"out.txt": noticed}, ["ref.txt"], "13a")]
+    >>> [warning["text"] for warning in of_texts({"out.txt": noticed}, ["ref.txt"], {})]
     ['out.txt: all 2 hypotheses are identical to the reference in ref.txt']
     """
     found: dict[tuple[str, str], list[str]] = {}
+    first = next((one for one in metrics if "tokenize" in one.parameters), None)
+    tokenize = None if first is None else str(first.parameters["tokenize"])
+    # The references of all systems are the same.
+    made = list(of_references(seen, metrics))
 
     def add(kind: str, system: str, text: str) -> None:
         names = found.setdefault((kind, text), [])
@@ -97,21 +105,90 @@ def of_texts(
             several = len(references) > 1 or len(noticed["empty"]) < 3
             name = references[number - 1 if several else 0] if number else system
             add(kind, name, text)
-        for kind, text in (
-            ("tokenized", _tokenized(noticed, tokenize)),
-            *(("language", text) for text in _of_languages(noticed, tokenize, language)),
-            ("identical", _identical(noticed, references[0])),
-        ):
-            if text:
-                add(kind, system, text)
-    return [
-        {
-            "kind": kind,
-            "systems": [name for name in names if name in seen],
-            "text": f"{listed(names)}: {text}",
-        }
-        for (kind, text), names in found.items()
-    ]
+        add("tokenized", system, _tokenized(noticed, tokenize))
+        for text in _of_languages(noticed, language):
+            add("language", system, text)
+        add("identical", system, _identical(noticed, references[0]))
+        if not made:
+            add(UNSPLIT, system, _in_one_piece(noticed, tokenize))
+    for (kind, text), names in found.items():
+        if text:
+            systems = [name for name in names if name in seen]
+            made.append({"kind": kind, "systems": systems, "text": f"{listed(names)}: {text}"})
+        if text and kind == UNSPLIT:
+            same = [one for one in metrics if str(one.parameters.get("tokenize")) == tokenize]
+            unsplit_by = [metrics[one] for one in same]
+            made[-1] |= {"metrics": unsplit_by, "option": "-tok char"}
+            made[-1]["text"] += f".{_unreliable(unsplit_by)}"
+    return made
+
+
+def unsplit(warnings: Warnings) -> set[str]:
+    """Return the names of the metrics whose tokenizers do not split the text."""
+    return {name for one in warnings if one["kind"] == UNSPLIT for name in one["metrics"]}
+
+
+def of_references(
+    seen: Mapping[str, Summary], metrics: Mapping[TableMetric[Any], str]
+) -> Iterator[dict[str, Any]]:
+    """Yield a warning per script of the references and per option that lets metrics split it."""
+    texts = [one["reference_text"] for one in seen.values() if "reference_text" in one]
+    text = max(texts, key=lambda one: one["characters"], default=None)
+    # Text in letters that every tokenizer splits is not worth the import.
+    if text is None or _is_plain(text["scripts"], text["characters"], text["accented"]):
+        return
+    from truebleu.text import languages
+
+    for script in languages.scripts_to_split(text):
+        known = languages.UNSPLIT[script]
+        by_option: dict[str, list[TableMetric[Any]]] = {}
+        for metric in metrics:
+            if not metric.splits(script):
+                by_option.setdefault(_option(metric, script), []).append(metric)
+        for option, some in by_option.items():
+            if known.has_spaces and not option:
+                continue
+            names = [metrics[one] for one in some]
+            verb = "does" if len(names) == 1 else "do"
+            if option.startswith("-tok"):
+                parameters = f"tokenize='{known.ways[0]}'"
+                help_ = f"Use {languages.ways(known.ways)} ({parameters} in Python)"
+            elif option:
+                parameters = ", ".join(f"{name}=True" for name in some[0].splitting(script))
+                help_ = f"Use {option} ({parameters} in Python)"
+            else:
+                help_ = f"No option of {listed(names)} helps; use chrF or CER, which need no words"
+            told = (
+                f"{listed(names)} {verb} not split the references into words: they look like "
+                f"{known.language}, which {known.because}. {help_}."
+            )
+            decides = known.has_spaces and script != "diacritics"
+            if not decides:
+                told += _unreliable(names)
+            yield {
+                "kind": "language" if decides else UNSPLIT,
+                "systems": [*seen],
+                "metrics": names,
+                "text": told,
+                **({"option": option} if option else {}),
+            }
+
+
+def _unreliable(metrics: Sequence[str]) -> str:
+    """Return the sentence on what follows for metrics that do not split the text."""
+    return f" Differences by {listed(metrics)} are not reliable, and none is called significant."
+
+
+def _option(metric: TableMetric[Any], script: str) -> str:
+    """Return the command-line option that makes a metric split a script; "" if none does."""
+    words = []
+    values = metric.splitting(script)
+    for parameter in metric.PARAMETERS:
+        if parameter.name in values:
+            value = values[parameter.name]
+            name = next(iter(parameter.flags), parameter.option(metric.PREFIX))
+            words += [name] if value is True else [name, str(value)]
+    return " ".join(words)
 
 
 def _of_inputs(noticed: Summary) -> Iterator[tuple[str, int, str]]:
@@ -203,25 +280,17 @@ def _tokenized(noticed: Summary, tokenize: str | None) -> str:
     )
 
 
-def _of_languages(noticed: Summary, tokenize: str | None, language: str | None) -> Iterator[str]:
-    """What the script of the text says of tokenizer, language and references."""
+def _of_languages(noticed: Summary, language: str | None) -> Iterator[str]:
+    """What the script of the text says of the language and the references."""
     _, characters = noticed["characters"]
-    scripts = shares(noticed)
-    # Text in letters that every tokenizer splits is not worth the import.
-    if language is None and sum(scripts.get(name, 0) for name in PLAIN_SCRIPTS) > PLAIN:
-        yield _in_one_piece(noticed, tokenize)
+    if language is None and not noticed.get("han"):
         return
     from truebleu.text import languages
 
     meant = None if language is None else languages.target(language)
-    told = ""
     if meant is not None and characters >= MANY_CHARACTERS:
-        told = languages.contradiction(meant, scripts)
-    # Of a language that was named, advice has been given.
-    if not told and tokenize is not None and not (meant and languages.advice(meant, None)):
-        told = languages.looks_unsplit(scripts, tokenize)
-    yield told or _in_one_piece(noticed, tokenize)
-    if noticed["han"]:
+        yield languages.contradiction(meant, shares(noticed))
+    if noticed.get("han"):
         own, *others = map(languages.characters, noticed["han"])
         named = meant.characters if meant else ""
         if own and others and all(others) and own not in others:
@@ -233,6 +302,14 @@ def _of_languages(noticed: Summary, tokenize: str | None, language: str | None) 
 # With this share of such letters, no other script is worth a word.
 PLAIN_SCRIPTS = ("latin", "cyrillic", "greek", "arabic", "hebrew", "devanagari", "bengali")
 PLAIN = 0.7
+# With this share of letters beyond a-z, ASCII tokenizers break words.
+MAX_ACCENTED = 0.01
+
+
+def _is_plain(scripts: Mapping[str, int], characters: int, accented: int) -> bool:
+    """Return whether every tokenizer splits text with these letters."""
+    plain = sum(scripts.get(name, 0) for name in PLAIN_SCRIPTS)
+    return plain > PLAIN * characters and accented <= MAX_ACCENTED * characters
 
 
 def shares(noticed: Summary) -> dict[str, float]:

@@ -243,6 +243,10 @@ class Scoring:
                 )
                 told = f"{by}, {chance} (p = {p:.4f})"
             passed = not (worse and difference["significant"])
+            if difference["significant"] is None:
+                # Its tokenizer does not split the text.
+                told = f"{name} cannot tell whether it is worse than that of {self.before}"
+                passed = False
             yield Condition("chance", passed, test.alpha, p, told)
 
     def _documents(

@@ -173,7 +173,8 @@ TESTED = {
 WARNINGS = {
     "warnings[].kind": "if there are any: what the warning is about: `unsplit` (the tokenizer does "
     "not split the references, so nothing is called significant), `language`, `tokenized`, "
-    "`identical`, `same output` or `byte-order mark`",
+    "`identical`, `same output`, `byte-order mark`, `empty` (segments), `tabs`, `unicode form` (NFD "
+    "against NFC) or `zero` (why a score is 0)",
     "warnings[].text": "the warning in a sentence or two, with what helps",
     "warnings[].systems[]": "the systems whose text it is about",
     "warnings[].metrics[]": "the metrics that it is about, if not all",

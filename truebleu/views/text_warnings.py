@@ -198,7 +198,9 @@ def _of_inputs(noticed: Summary) -> Iterator[tuple[str, int, str]]:
         if count:
             what = "references" if number else "hypotheses"
             which = listed([str(line) for line in first])
-            told = f"{count:,} of {segments:,} {what} are empty (line {which}"
+            told = (
+                f"{count:,} of {segments:,} {what} are empty (line{'s' * (len(first) > 1)} {which}"
+            )
             rest = f" and {count - len(first):,} more" if count > len(first) else ""
             yield "empty", number, f"{told}{rest}); they are scored as text without words"
     for number, count in enumerate(noticed.get("tabs", ())):

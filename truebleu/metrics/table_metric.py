@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from truebleu._kernel import InputError, Scores, Table
+from truebleu._kernel import InputError, Scores, Table, described
 from truebleu.metrics import parameters as p
 from truebleu.metrics.base import Metric, MetricFailedError, Score, html_table
 from truebleu.metrics.statistics import SHOWN, Statistics
@@ -439,7 +439,8 @@ class TableMetric(Metric, Generic[S]):
     def _sentence_of(self, hypothesis: Any, references: Any, sources: Any = None) -> S:
         """The general path, which takes all kinds of input and explains errors."""
         if isinstance(hypothesis, bytes) or not hasattr(hypothesis, "__len__"):
-            raise TypeError(f"hypothesis: expected a str, not {checks.described(hypothesis, '')}")
+            found = described(hypothesis).removeprefix("of type ")
+            raise TypeError(f"hypothesis: expected a str, not {found}")
         one = tuple(references) if isinstance(references, list) else references
         table, seen = self._checked_count(self._corpus((hypothesis,), (one,), sources=sources))
         row = table.tolist()[0]

@@ -12,8 +12,7 @@ from _collections_abc import Sequence  # Python has it loaded; `collections` tak
 from itertools import zip_longest
 
 from truebleu import _kernel
-from truebleu._kernel import InputError
-from truebleu.text import checks
+from truebleu._kernel import InputError, described
 from truebleu.text.files import File, decoded
 
 TYPE_CHECKING = False
@@ -151,7 +150,7 @@ def _encoded(role: str, number: int, item: Any) -> bytes | None:
         return None
     if not isinstance(item, str):
         raise InputError(
-            f"{role}: segment {number} is {checks.described(item)}, not str; a report shows text, "
+            f"{role}: segment {number} is {described(item)}, not str; a report shows text, "
             "so join tokens with spaces (and score them with tokenize='none')"
         )
     return item.encode("utf-8", "surrogatepass")

@@ -457,6 +457,7 @@ def test_ctrl_c_in_a_long_run(tmp_path, threads):
     path = tmp_path / "long"
     path.write_bytes((b"the cat sat on the mat and " * 1000 + b"\n") * 1000)
     options = ["--threads", threads, "--max-order", "16"]
+    options += ["--names", ",".join(map(str, range(900)))]  # so that the file counts as often
     command = [sys.executable, "-m", "truebleu", "score", path, "-i", *[path] * 900, *options]
     process = started(*command)
     files = Path(f"/proc/{process.pid}/fd")

@@ -222,18 +222,23 @@ def file_of(name: str, encoding: str) -> File:
 
 
 def drop_repeated(options: argparse.Namespace, place: str, words: Sequence[str]) -> list[str]:
-    """Return the words without those of a file that an earlier word names; tell of each.
+    """Return the words without those of a file that an earlier word names, with one note of all.
 
     Words that name a system stay: the user asked for that system.
     """
     kept: dict[object, str] = {}
+    repeated = []
     for position, word in enumerate(words):
         named = word == "-" or _runs(options, word)[0] is not None
         key = position if named else _identity(file_of(word, options.encoding))
         if key not in kept:
             kept[key] = word
-        elif not options.quiet:
-            complain("note", f"{place}: {word} is the same file as {kept[key]}, and counts once")
+        else:
+            repeated.append(f"{word} is the same file as {kept[key]}, and counts once")
+    if repeated and not options.quiet:
+        first, *others = repeated
+        more = f"; {count(len(others), 'other file')} likewise" if others else ""
+        complain("note", f"{place}: {first}{more}")
     return list(kept.values())
 
 

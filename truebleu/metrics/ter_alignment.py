@@ -133,8 +133,7 @@ def align(
 ) -> Alignment:
     """The alignment of one segment; `parameters` are those of `TER`."""
     if not isinstance(hypothesis, str):
-        found = described(hypothesis).removeprefix("of type ")
-        raise TypeError(f"hypothesis: expected a str, not {found}")
+        raise TypeError(f"hypothesis: it is {described(hypothesis)}, not str")
     tokens, others, chosen, shifts, letters = _kernel.ter_alignment(
         hypothesis, references, **parameters
     )

@@ -91,9 +91,7 @@ class Splitter:
     def _reference(self, number: int, place: int, item: Any) -> Sequence[Any] | None:
         if item is None or self.is_segment(item):
             return None if item is None else self.tokens(item)
-        raise TypeError(
-            f"references: segment {number}, reference {place} is {described(item)}"
-        )
+        raise TypeError(f"references: segment {number}, reference {place} is {described(item)}")
 
 
 class Strings(Splitter):

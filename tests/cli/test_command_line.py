@@ -356,6 +356,10 @@ def test_identical_systems_are_noticed(files, truebleu_command):
         (["score", "-", "-i", "-"], 2, ["standard input"]),
         (["score", "ref", "-i", "good", "-e", "utf-9"], 2, ["utf-9"]),
         (["score"], 2, ["REF"]),
+        (["family"], 2, ["ACTION"]),
+        (["testset", "-q"], 2, ["ACTION"]),
+        (["history", "-q"], 2, ["FILE"]),
+        (["completion"], 2, ["SHELL"]),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else str(value),
 )
@@ -384,15 +388,41 @@ def test_where_bytes_are_not_utf8(files, truebleu_command):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
-@pytest.mark.parametrize("form", ["json", "text", "tsv"])
-@pytest.mark.parametrize("command", ["score", "segments"])
-def test_full_disk(files, truebleu_command, command, form):
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "truebleu score ref -i good -f json",
+        "truebleu score ref -i good -f text",
+        "truebleu segments ref -i good -f tsv",
+        "truebleu compare ref -i good bad -f latex",
+        "truebleu matrix ref -i good -o /dev/stdout",
+        "truebleu report ref -i good -o -",
+        "truebleu explain ref -i good --segment 1",
+        "truebleu family list",
+        "truebleu completion bash",
+        "truebleu help",
+        "truebleu --version",
+        "truebleu",
+        "truebleu.compat.sacrebleu ref -i good",
+    ],
+)
+def test_full_output_device_gives_status_1(files, command, unbuffered):
+    """Python's own status is 120 if its buffer is still full when it ends."""
+    module, *words = command.split()
     with Path("/dev/full").open("wb") as full:
-        own = truebleu_command(command, "ref", "-i", "good", "-f", form, stdout=full)
-    assert own.status == 1, own
-    assert "No space left on device" in own.error
-    assert "Traceback" not in own.error
-    assert "Exception ignored" not in own.error
+        done = subprocess.run(
+            [sys.executable, "-m", module, *words],
+            check=False,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+        )
+    assert done.returncode == 1, done.stderr
+    assert "No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "Exception ignored" not in done.stderr
 
 
 @posix

@@ -69,6 +69,8 @@ def _read(groups: Iterable[Group], words: Sequence[str]) -> Options:
         if kind == 2 and option.given.get("default"):
             _not_plain()  # several more than those
         given[name] = [*given.get(name, ()), *values] if kind == 2 else values[0] if kind else True
+    if any(one.given.get("nargs") not in ("*", "?") for one in positional):
+        _not_plain()  # argparse reports an argument that is missing
     if rest:
         if [(one.flags[-1], one.given.get("nargs")) for one in positional] != [("references", "*")]:
             _not_plain()

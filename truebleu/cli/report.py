@@ -116,7 +116,7 @@ def run(options: argparse.Namespace) -> None:
     read = [] if inputs is None else inputs.every_file()
     kinds = labels.values() if isinstance(labels, dict) else [labels]
     files.check(options, [*read, *kinds, words, terms])
-    from truebleu.views.report import Report
+    from truebleu.views.report import Report, live
     from truebleu.views.report.build import Contents
 
     # The file is opened before anything is read, and there only when the page is whole.
@@ -144,6 +144,8 @@ def run(options: argparse.Namespace) -> None:
 
             server = Server(contents, options.serve, workers=options.threads)
     asked.warn()
+    if not options.quiet and not live.blocks():
+        complain("warning", live.MISSING_KERNEL)
     if options.serve is not None:
         _serve(server, options)
     elif not options.quiet:

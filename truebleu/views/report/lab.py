@@ -32,11 +32,7 @@ class Laboratory(Page):
 
     def __init__(self) -> None:
         if not live.blocks():
-            raise ImportError(
-                "this truebleu was built without the kernel for pages, which the laboratory "
-                "computes with; to have it: rustup target add wasm32-unknown-unknown, and install "
-                "truebleu from its source again"
-            )
+            raise ImportError(live.MISSING_KERNEL)
         packed = payload.encoded(live.blocks())
         viewer = page.laboratory()
         self._page = page.assembled(TITLE, SUMMARY, manifest(), packed, viewer=viewer)

@@ -1,12 +1,12 @@
 """The build of the package: maturin's, and what comes before it and after it.
 
-pip calls these hooks (PEP 517). Before: rustup installs the compiler that rust-toolchain.toml names,
-if it is not there yet. A page that computes carries the kernel as WebAssembly,
-which is one more file of the package. Where the compiler has no standard library for that, the
-package is built without it; the build and every report warn about it. The licences of all
-crates are collected for the wheel, which also carries the texts of `examples/` for `truebleu demo`;
-a checkout has them where they are. Paths of this machine are kept out of what is compiled, so two
-builds give the same bytes. After: a source distribution gets the crates, so it builds offline.
+pip calls these hooks (PEP 517). Before: rustup installs the compiler that rust-toolchain.toml
+names, if it is not there yet. A page that computes carries the kernel as WebAssembly, which is one
+more file of the package. Where the compiler has no standard library for that, the package is built
+without it; the build and every report warn about it. The licences of all crates are collected for
+the wheel, which also carries the texts of `examples/` for `truebleu demo`; a checkout has them
+where they are. Paths of this machine are kept out of what is compiled, so two builds give the same
+bytes. After: a source distribution gets the crates, so it builds offline.
 """
 
 from __future__ import annotations
@@ -244,7 +244,9 @@ def prepare_compiler() -> None:
     remedy = f"truebleu needs Rust {needed} or newer. Install it with rustup (https://rustup.rs)."
     rustc = os.environ.get("RUSTC", "rustc")
     try:
-        done = subprocess.run([rustc, "--version"], capture_output=True, text=True, cwd=ROOT)
+        done = subprocess.run(
+            [rustc, "--version"], capture_output=True, check=False, text=True, cwd=ROOT
+        )
     except OSError as error:
         sys.exit(f"{rustc}: {error.strerror}. {remedy}")
     version = re.match(r"rustc (\d+)\.(\d+)", done.stdout)

@@ -47,6 +47,7 @@ class NeuralMetric(ColumnMetric):
     SCALE = 1.0
     DIGITS = 4
     BOUND: ClassVar[float | None] = None
+    WORST: ClassVar[float | None] = None
     KEPT = True
     # The last bits depend on the device, and on the texts beside it in a batch.
     DETERMINISTIC = False

@@ -57,7 +57,7 @@ FINE = {
     "langpairs": {"a-b": ["c", "d"]},
 }
 WRONG = [
-    ("[", r"line 1, column 2: no JSON"),
+    ("[", r"line 1, column 2: not JSON"),
     ("[]", "line 1: expected an object"),
     ({}, "test_sets: expected an object of test sets"),
     ({"x": 1}, "line 3: test_sets → x: expected an object"),

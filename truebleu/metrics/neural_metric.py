@@ -12,6 +12,7 @@ from functools import lru_cache
 
 from truebleu.metrics.base import MetricFailedError
 from truebleu.metrics.column_metric import ColumnMetric, installed, lacking
+from truebleu.text.data_files import load_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -304,11 +305,9 @@ def _reason(error: BaseException) -> str:
 
 def config(folder: str) -> dict[str, Any]:
     """A model's config.json; nothing if there is none that can be read."""
-    import json
-
     try:
         with open(os.path.join(folder, "config.json"), encoding="utf-8") as file:
-            read = json.load(file)
+            read = load_json(file.read())
     except (OSError, ValueError):
         return {}
     return read if isinstance(read, dict) else {}

@@ -17,6 +17,7 @@ from truebleu._kernel import InputError
 from truebleu.testsets import readers
 from truebleu.testsets.catalogue import OWN
 from truebleu.text import download
+from truebleu.text.data_files import load_json
 from truebleu.text.files import File, write_whole
 from truebleu.text.record import Record
 from truebleu.text.safe_paths import DEVICE, path_inside
@@ -164,7 +165,7 @@ def _opened(folder: str) -> Text | None:
 def read(folder: str) -> Text:
     """What FIELDS.json says, not checked. Raises OSError, ValueError, KeyError and TypeError."""
     with open(os.path.join(folder, FIELDS), encoding="utf-8") as file:
-        about = json.load(file)
+        about = load_json(file.read())
     if about["reader"] != readers.VERSION:
         raise ValueError(f"made by another reader: {about['reader']}")
     for field in about["fields"].values():
@@ -527,6 +528,6 @@ def source_of(folder: str) -> dict[str, Any]:
     """What SOURCE.json says in the folder of a test set; nothing if it is not there."""
     try:
         with open(os.path.join(folder, SOURCE), encoding="utf-8") as file:
-            return dict(json.load(file))
+            return dict(load_json(file.read()))
     except (OSError, ValueError):
         return {}

@@ -13,6 +13,7 @@ from functools import cache
 from truebleu._kernel import InputError
 from truebleu.testsets import readers
 from truebleu.text.checks import close
+from truebleu.text.data_files import parse_json
 from truebleu.text.record import Record
 from truebleu.text.safe_paths import SAFE_NAME, is_safe_name
 
@@ -261,19 +262,14 @@ def entry(name: str, registry: str | None = None) -> Entry:
 
 def read_registry(path: str) -> dict[str, Entry]:
     """The test sets of a user's registry. Raises InputError with the place of what is wrong."""
-    import json
-
     try:
         with open(path, encoding="utf-8") as file:
             text = file.read()
-        content = json.loads(text)
-    except json.JSONDecodeError as error:
-        where = f"line {error.lineno}, column {error.colno}"
-        raise InputError(f"{path}, {where}: no JSON: {error.msg}") from None
     except UnicodeDecodeError:
         raise InputError(f"{path} is not UTF-8") from None
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from None
+    content = parse_json(text, path)
     check = _Check(path, text)
     folder = os.path.dirname(os.path.abspath(path))
     check.that(isinstance(content, dict), (), "an object")

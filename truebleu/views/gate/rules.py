@@ -113,8 +113,8 @@ class Scoring:
         if asked.significant and smallest >= testing.alpha:
             raise ValueError(
                 f"samples: {testing.randomizations:,} cannot give a p-value below "
-                f"{testing.alpha:.4g} (the smallest is {smallest:.2g}). Use more samples or a lower "
-                "level."
+                f"{testing.alpha:.4g} (the smallest is {smallest:.2g}). Use more samples, or a "
+                "lower level."
             )
         names = {metric: name or metric.name for metric, name in self.request.metrics.items()}
         # What each metric is called in the results.

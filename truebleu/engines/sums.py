@@ -6,9 +6,10 @@ from truebleu import _kernel
 from truebleu._kernel import InputError
 from truebleu.engines import keys as key_values
 from truebleu.metrics.accumulator import checked
-from truebleu.metrics.statistics import Statistics, loaded_header
+from truebleu.metrics.statistics import Statistics
 from truebleu.metrics.table_metric import count_references
 from truebleu.text import checks
+from truebleu.text.data_files import load_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -642,7 +643,7 @@ def told_nulls(nulls: Mapping[str, int]) -> str:
 def _checked_header(header: str) -> tuple[dict[str, Any], list[str] | None]:
     """What sums say of themselves, and the formats of their keys."""
     try:
-        kind = dict(loaded_header(header))
+        kind = dict(load_json(header))
         formats = kind.pop("formats")
     except (ValueError, KeyError, TypeError):
         kind, formats = {}, ()

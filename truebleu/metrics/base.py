@@ -72,6 +72,8 @@ class Metric:
     LOWER_IS_BETTER: ClassVar[bool] = False
     # The score of a perfect match; None if there is no such bound.
     BOUND: ClassVar[float | None] = 100.0
+    # The worst possible score; None if there is no such bound.
+    WORST: ClassVar[float | None] = 0.0
     # The number of decimals to print.
     DIGITS: ClassVar[int] = 1
     # True if the numbers are those of sacreBLEU; signatures then name its version.

@@ -50,6 +50,7 @@ class Command(ColumnMetric):
     PREFIX = "command-"
     SCALE = 1.0
     BOUND = None
+    WORST = None
     DIGITS = 4
     KEPT = True
     CONSTANTS = {**ColumnMetric.CONSTANTS, "measure": ("command", "m")}  # noqa: RUF012

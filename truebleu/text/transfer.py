@@ -13,6 +13,8 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
+from truebleu.text.data_files import load_json
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -161,7 +163,7 @@ def _version(part: str) -> dict[str, str]:
     """What is known of a part, {} if it cannot be resumed."""
     try:
         with open(f"{part}.json", encoding="utf-8") as file:
-            known = json.load(file)
+            known = load_json(file.read())
         os.stat(part)
     except (OSError, ValueError):
         return {}

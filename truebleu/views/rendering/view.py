@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from truebleu._kernel import InputError
+from truebleu.text.data_files import load_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -90,10 +91,8 @@ class View:
     @classmethod
     def from_json(cls, text: str) -> Self:
         """A view that `to_json` wrote. Raises InputError for anything else."""
-        import json
-
         try:
-            content = json.loads(text)
+            content = load_json(text)
         except ValueError as error:
             raise InputError(f"not JSON: {error}") from None
         if not isinstance(content, dict):

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from truebleu._kernel import InputError
 from truebleu.testsets import readers
 from truebleu.text.files import WholeFile
+from truebleu.text.safe_paths import join_safe, path_inside
 
 from .._download import download_file
 from .._files import SACREBLEU_DIR, read_lines
@@ -60,7 +61,8 @@ class Dataset:
         self.md5 = md5
         self.langpairs: Mapping[str, Files] = {} if langpairs is None else langpairs
         self.kwargs = kwargs
-        self._outdir = os.path.join(SACREBLEU_DIR, name)
+        with readable():
+            self._outdir = join_safe(SACREBLEU_DIR, name)
         self._rawdir = os.path.join(self._outdir, "raw")
 
     def maybe_download(self) -> None:
@@ -88,7 +90,9 @@ class Dataset:
     def _get_txt_file_path(self, langpair: str, fieldname: str) -> str:
         """The path of a field's text. Windows has no colons in names of files."""
         field = fieldname.replace(":", "-")
-        return os.path.join(self._outdir, f"{self._file_name}.{langpair}.{field}")
+        with readable():
+            # Names of systems come from the archive.
+            return path_inside(self._outdir, f"{self._file_name}.{langpair}.{field}")
 
     def _get_langpair_metadata(self, langpair: str | None) -> Mapping[str, Files]:
         """The files of a language pair; of all of them if none is named."""

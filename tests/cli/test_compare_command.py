@@ -14,7 +14,7 @@ from places import ROOT
 
 import truebleu
 from truebleu import compare
-from truebleu.cli.inputs import short_names
+from truebleu.text.layout import short_names
 
 EXAMPLES = ROOT / "examples" / "de-en"
 REFERENCES = [EXAMPLES / "reference.a.en", EXAMPLES / "reference.b.en"]

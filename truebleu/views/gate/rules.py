@@ -118,7 +118,7 @@ class Scoring:
         if asked.log is not None:
             request.last()
         counted = request.count()
-        compared = Comparison.of_request(request, counted).to_dict()
+        compared = Comparison.of_request(request, counted, by_reference=False).to_dict()
         self.names = {
             metric: one["name"]
             for metric, one in zip(request.metrics, compared["metrics"], strict=True)

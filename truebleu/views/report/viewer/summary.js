@@ -27,9 +27,11 @@ export const summaryView = {
     if (drawn) container.append(drawn);
     container.append(...opposed(context, content), ...findings(context), ...all.map(one => details(context, one, content)));
     container.append(el("div.notes", {}, [content.reading, ...(content.notes ?? []).filter((/** @type {any} */ n) => n.kind !== "disagreement").map((/** @type {any} */ n) => sentenceCase(n.text))].filter(Boolean).map(text => el("p.soft", {}, text))));
-    // What people said is in the page as it is without script: its pictures are markup.
-    const people = document.getElementById("people");
-    if (people) { const shown = /** @type {HTMLElement} */ (people.cloneNode(true)); shown.removeAttribute("id"); container.append(shown); }
+    // Each reference alone, and human scores, are in the page as they are without script.
+    for (const id of ["references", "people"]) {
+      const made = document.getElementById(id);
+      if (made) { const shown = /** @type {HTMLElement} */ (made.cloneNode(true)); shown.removeAttribute("id"); container.append(shown); }
+    }
     container.append(facts(context, content));
   },
 };

@@ -21,7 +21,7 @@ export const summaryView = {
     container.append(el("h1", {}, el("bdi", {}, manifest.title)),
       el("p.facts", {}, [plural(data.n, "segment"), plural(data.systems.length, "system"), data.references ? plural(data.references, "reference") : null,
         data.documents ? plural(data.documents.names.length, "document") : null, languages(manifest)].filter(Boolean).join(" · ")),
-      el("p.lead", {}, sentence(context)), overview(context, all, content));
+      ...(content.warnings ?? []).map((/** @type {any} */ w) => el("p.caution", {}, `Warning: ${w.text}`)), el("p.lead", {}, sentence(context)), overview(context, all, content));
     container.append(el("p.soft.note.legend-of-table", {}, [...manifest.legend ?? [], data.systems.length > 1 ? `Δ: difference to ${current.a.letter} ${current.a.name}, the baseline; another can be chosen.` : ""].join(" ")));
     const drawn = forestOf(context, all, content);
     if (drawn) container.append(drawn);

@@ -287,7 +287,7 @@ def by_reference(content: Content, places: int | None = None) -> Iterator[Table]
                 for n in known
             ]
             filled.append((Column(f"equal to {one['name']}", one["name"], about=about), cells))
-        yield _table(filled, "Segments that equal a reference")
+        yield _table(filled, "equal segments")
 
 
 def of_documents(content: Content, places: int | None) -> Iterator[Block]:

@@ -63,13 +63,15 @@ def add_scores(content: dict[str, Any], request: Request) -> dict[str, Any]:
 
 
 def _reference_names(given: Any, number: int) -> list[str]:
-    """Return short names of the references: those of their files, or numbers."""
-    files = given if isinstance(given, list | tuple) else [given]
+    """Return short names of the references: of their files, or numbers (columns of one file)."""
+    columns = given if isinstance(given, list | tuple) else [given]
     names = [str(i) for i in range(1, number + 1)]
-    if len(files) == number and all(map(segments.is_file, files)):
-        known = map(segments.file_of, files)
-        paths = [f.path if f.column is None else f"{f.path}#{f.column}" for f in known]
-        names = short_names(paths)
+    if len(columns) == number and all(map(segments.is_file, columns)):
+        files = list(map(segments.file_of, columns))
+        if len({file.path for file in files}) == 1:
+            names = [str(file.column) for file in files]
+        else:
+            names = short_names([f.path + (f"#{f.column}" if f.column else "") for f in files])
     return [name if "ref" in name.lower() else f"ref {name}" for name in names]
 
 

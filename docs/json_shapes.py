@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-REF, CEDAR, BIRCH = (f"examples/de-en/{name}.en" for name in ("reference.a", "cedar", "birch"))
+REF, OTHER_REF, CEDAR, BIRCH = (
+    f"examples/de-en/{name}.en" for name in ("reference.a", "reference.b", "cedar", "birch")
+)
 DOCUMENTS = "examples/de-en/documents.txt"
 # A test set of one's own, in a folder that lasts as long as a command.
 OWN = ("harbour", "-l", "en-de")
@@ -50,6 +52,9 @@ NAMED = {
     "metrics[].scores": "TASK",
     "systems[].scores": "METRIC",
     "systems[].scores.METRIC.details": "DETAIL",
+    "by_reference[].scores": "METRIC",
+    "by_reference[].scores.METRIC": "SYSTEM",
+    "by_reference[].identical": "SYSTEM",
     "scores[].scripts": "SCRIPT",
     "test_set.sha256": "REFERENCE",
     "info[].preferred": "PAIR",
@@ -90,6 +95,11 @@ COMMANDS: dict[str, list[tuple[str, ...]]] = {
         ),
         (
             *("compare", REF, "-i", f"two={CEDAR},{BIRCH}", BIRCH),
+            *("--correction", "holm", "--docs", DOCUMENTS),
+        ),
+        # A winner that depends on the reference, and copies it.
+        (
+            *("compare", REF, OTHER_REF, "-i", CEDAR, REF),
             *("--correction", "holm", "--docs", DOCUMENTS),
         ),
     ],
@@ -158,10 +168,23 @@ TESTED = {
     ".errors.runs": "the standard error of the difference that comes from runs",
     ".errors.test_set": "that which comes from the test set",
 }
+SCORED = {
+    ".score": "the score",
+    **{f".interval{key}": text for key, text in INTERVAL.items()},
+    ".rank": "the place by this metric; equal scores share one",
+    ".cluster": "the cluster: all pairs across its border differ significantly",
+    ".better_than[]": "systems that it is significantly better than",
+    ".difference": "null for the baseline",
+    **{f".difference{key}": text for key, text in TESTED.items()},
+}
 
 
 def _below(path: str, meanings: dict[str, str]) -> dict[str, str]:
     return {f"{path}{key}": text for key, text in meanings.items()}
+
+
+def _without_runs(meanings: dict[str, str]) -> dict[str, str]:
+    return {key: text for key, text in meanings.items() if ".errors." not in key}
 
 
 def _counted(name: str, about: str) -> dict[str, str]:
@@ -291,19 +314,12 @@ MEANINGS: dict[str, dict[str, str]] = {
         "systems[].name": "the name of the system",
         "systems[].letter": "its letter in tables and in the report",
         "systems[].runs": "its number of runs",
-        "systems[].scores.METRIC.score": "the score",
-        **_below("systems[].scores.METRIC.interval", INTERVAL),
+        **_below("systems[].scores.METRIC", SCORED),
         "systems[].scores.METRIC.runs": "null, if the system has one run",
         "systems[].scores.METRIC.runs.scores[]": "the score of each run",
         "systems[].scores.METRIC.runs.deviation": "the standard deviation between runs",
         "systems[].scores.METRIC.runs.test_set_error": "the standard error of their mean that "
         "comes from the test set",
-        "systems[].scores.METRIC.rank": "the place by this metric; equal scores share one",
-        "systems[].scores.METRIC.cluster": "the cluster: all pairs across its border differ "
-        "significantly",
-        "systems[].scores.METRIC.better_than[]": "systems that it is significantly better than",
-        "systems[].scores.METRIC.difference": "null for the baseline",
-        **_below("systems[].scores.METRIC.difference", TESTED),
         "systems[].scores.METRIC.details.DETAIL": "what the score is made of, by the keys of `score`",
         "systems[].scores.METRIC.details.DETAIL[]": "what the score is made of, of each order",
         "pairs[].metric": "every pair of systems by every metric",
@@ -313,6 +329,26 @@ MEANINGS: dict[str, dict[str, str]] = {
         "documents[].name": "with `--docs`: the name of the document; `documents` is null without",
         "documents[].segments": "its number of segments",
         "documents[].scores.METRIC.SYSTEM": "the score of each system",
+        "by_reference[].name": "with several references: the short name of one",
+        "by_reference[].segments": "the segments that have this reference",
+        **_below("by_reference[].scores.METRIC.SYSTEM", _without_runs(SCORED)),
+        "by_reference[].pairs[].metric": "with this reference alone, by every metric: the system that "
+        "is best by all references, and each other system",
+        "by_reference[].pairs[].first": "the first system",
+        "by_reference[].pairs[].second": "the second system",
+        **_below("by_reference[].pairs[]", _without_runs(TESTED)),
+        "by_reference[].identical.SYSTEM.segments": "segments in which the system equals this "
+        "reference",
+        "by_reference[].identical.SYSTEM.share": "their share",
+        "by_reference[].identical.SYSTEM.others_median": "the median number of the other systems; "
+        "null without others",
+        "by_reference[].identical.SYSTEM.is_copy": "whether that is at least 5 %, 10 segments and 2.5 "
+        "times the median, so that one may have been made from the other",
+        "warnings[].kind": "what the warning is about: `winner depends on the reference`, `copied "
+        "reference`",
+        "warnings[].text": "the warning in a sentence",
+        "warnings[].systems[]": "the systems that it is about",
+        "warnings[].metric": "the metric that it is about, if it is about one",
         "notes[].metric": "the metric that the note is about, if it is about one",
         **_below(
             "notes[]",

@@ -148,6 +148,10 @@ class Tree:
         """The text of a system."""
         return self._text("system-outputs", pair, f"{system}.txt")
 
+    def has_output(self, pair: str, system: str) -> bool:
+        """Return whether the text of a system is in the tree."""
+        return os.path.isfile(self._path("system-outputs", pair, f"{system}.txt"))
+
     def _text(self, *parts: str) -> File:
         path = self._path(*parts)
         if not os.path.isfile(path):

@@ -18,6 +18,7 @@ from truebleu.views.rendering.blocks import (
     Panel,
     Paragraph,
     Table,
+    warnings_of,
 )
 from truebleu.views.rendering.numbers import fixed, p_value, percent, signed
 
@@ -43,6 +44,7 @@ def of_content(
     """The whole page of a comparison."""
     yield Heading(1, blocks.title({**content, "baseline": None}))
     yield from first(content, places)
+    yield from blocks.by_reference(content, places)
     opposed, others = blocks.disagreements(content)
     yield from (Paragraph(note["text"], "caution") for note in opposed)
     yield from details(content, places)
@@ -52,7 +54,8 @@ def of_content(
 
 
 def first(content: Content, places: int | None = None) -> Iterator[Drawn]:
-    """What is seen first: the sentence, the table, and the forest plot."""
+    """What is seen first: warnings, the sentence, the table, and the forest plot."""
+    yield from warnings_of(content)
     yield Paragraph(sentence(content), "lead")
     yield table(content, places)
     yield Paragraph(" ".join(legend(content)), "note")

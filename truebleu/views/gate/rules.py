@@ -150,7 +150,7 @@ class Scoring:
         if request.failed:
             raise MetricFailedError("; ".join(request.failed.values()))
         self._check_size(request.segments(counted))
-        compared = Comparison.of_request(request, counted).to_dict()
+        compared = Comparison.of_request(request, counted, by_reference=False).to_dict()
         self.names = {
             metric: one["name"]
             for metric, one in zip(request.metrics, compared["metrics"], strict=True)

@@ -219,6 +219,11 @@ class Facts(Fields):
     pairs: Sequence[tuple[str, Cell]]
 
 
+def warnings_of(content: Mapping[str, Any]) -> list[Paragraph]:
+    """Return a paragraph per warning of a result, to stand above its tables."""
+    return [Paragraph(f"Warning: {one['text']}", "caution") for one in content.get("warnings", ())]
+
+
 Block = Heading | Paragraph | Table | Words | Equations | Chart | Facts
 
 

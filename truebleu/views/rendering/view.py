@@ -82,6 +82,11 @@ class View:
 
         return deepcopy(self._content)
 
+    @property
+    def warnings(self) -> list[dict[str, Any]]:
+        """The warnings about the text: kind, text, systems and metrics, and what option helps."""
+        return list(self.to_dict().get("warnings", ()))
+
     def to_json(self) -> str:
         """`to_dict` as JSON."""
         import json

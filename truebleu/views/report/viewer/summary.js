@@ -21,15 +21,17 @@ export const summaryView = {
     container.append(el("h1", {}, el("bdi", {}, manifest.title)),
       el("p.facts", {}, [plural(data.n, "segment"), plural(data.systems.length, "system"), data.references ? plural(data.references, "reference") : null,
         data.documents ? plural(data.documents.names.length, "document") : null, languages(manifest)].filter(Boolean).join(" · ")),
-      el("p.lead", {}, sentence(context)), overview(context, all, content));
+      ...(content.warnings ?? []).map((/** @type {any} */ w) => el("p.caution", {}, `Warning: ${w.text}`)), el("p.lead", {}, sentence(context)), overview(context, all, content));
     container.append(el("p.soft.note.legend-of-table", {}, [...manifest.legend ?? [], data.systems.length > 1 ? `Δ: difference to ${current.a.letter} ${current.a.name}, the baseline; another can be chosen.` : ""].join(" ")));
     const drawn = forestOf(context, all, content);
     if (drawn) container.append(drawn);
     container.append(...opposed(context, content), ...findings(context), ...all.map(one => details(context, one, content)));
     container.append(el("div.notes", {}, [content.reading, ...(content.notes ?? []).filter((/** @type {any} */ n) => n.kind !== "disagreement").map((/** @type {any} */ n) => sentenceCase(n.text))].filter(Boolean).map(text => el("p.soft", {}, text))));
-    // What people said is in the page as it is without script: its pictures are markup.
-    const people = document.getElementById("people");
-    if (people) { const shown = /** @type {HTMLElement} */ (people.cloneNode(true)); shown.removeAttribute("id"); container.append(shown); }
+    // Each reference alone, and human scores, are in the page as they are without script.
+    for (const id of ["references", "people"]) {
+      const made = document.getElementById(id);
+      if (made) { const shown = /** @type {HTMLElement} */ (made.cloneNode(true)); shown.removeAttribute("id"); container.append(shown); }
+    }
     container.append(facts(context, content));
   },
 };

@@ -63,7 +63,8 @@ if you try, the error says so.
 adds them up over the corpus; ROUGE keeps lower-cased runs of a-z and 0-9, may stem them, and is a mean.
 On the same tokens a segment has the same score. `rouge-l` counts the longest sequence of words that both
 texts have in the same order; `rouge-lsum` does so by the lines of a segment. ROUGE refuses text whose letters
-are mostly of other scripts, because it would score 0; `-tok` or `-l` chooses a tokenizer for such text.
+are mostly of other scripts, because it would score 0; `-tok` or `-l` chooses a tokenizer for such text. It breaks words
+at letters with diacritics and [warns of them](languages.md#warnings-about-the-text); `-tok intl` keeps such words.
 There are `rouge-3` to `rouge-9`, too. A name that ends in `+stem` uses Porter's stems (`rouge-l+stem`), and `rouge`
 stands for `rouge-1 rouge-2 rouge-l`.
 

@@ -43,6 +43,8 @@ HUMAN = "".join(
     for name, step in (("cedar", 3), ("birch", 5))
     for i in range(len((ROOT / REF).read_text(encoding="utf-8").splitlines()))
 )
+# Text that 13a does not split, as long as that.
+CHINESE = "那天天气很好，我们去了公园。\n" * HUMAN.count("cedar")
 TESTS = ("--significance", "100", "--correction", "holm", "--confidence", "20")
 PAIR = ("a b c a", "a b d", "--reference", "a b d e f g")
 
@@ -80,8 +82,9 @@ COMMANDS: dict[str, list[tuple[str, ...]]] = {
         for name in ("nist", "gleu", "wer", "cer", "ngram-f")
     ]
     + [("score", REF, "-i", CEDAR, "--docs", DOCUMENTS)]
-    + [("score", "-t", *OWN, "-i", "SYSTEM", "--origlang", "en")],
-    "segments": [("segments", REF, "-i", CEDAR, BIRCH)],
+    + [("score", "-t", *OWN, "-i", "SYSTEM", "--origlang", "en")]
+    + [("score", "CHINESE", "-i", "CHINESE")],
+    "segments": [("segments", REF, "-i", CEDAR, BIRCH), ("segments", "CHINESE", "-i", "CHINESE")],
     "matrix": [
         ("matrix", REF, "-i", CEDAR),
         ("matrix", CEDAR, "--triangle"),
@@ -102,6 +105,10 @@ COMMANDS: dict[str, list[tuple[str, ...]]] = {
             *("compare", REF, OTHER_REF, "-i", CEDAR, REF),
             *("--correction", "holm", "--docs", DOCUMENTS),
         ),
+        (
+            *("compare", "CHINESE", "-i", "CHINESE", "CHINESE", "--names", "a,b"),
+            *("--correction", "holm", "--docs", DOCUMENTS),
+        ),
     ],
     "explain": [
         ("explain", *PAIR, "-m", name) for name in ("bleu", "chrf", "ter", "nist", "gleu", "wer")
@@ -117,9 +124,11 @@ COMMANDS: dict[str, list[tuple[str, ...]]] = {
             *("check", REF, "-i", BIRCH, "--min", "30", "--max-drop", "1", "--against", CEDAR),
             *("--significant", "--docs", DOCUMENTS),
         ),
+        ("check", "CHINESE", "-i", "CHINESE", "--min", "1"),
     ],
     "meta": [
         ("meta", "--human", "HUMAN", REF, "-i", CEDAR, BIRCH, "-m", "bleu", "chrf", *TESTS),
+        ("meta", "--human", "HUMAN", "CHINESE", "-i", CEDAR, BIRCH, "-m", "bleu", "chrf", *TESTS),
     ],
     "family list, family show": [("family", "show", "mteval-v13a")],
     "family score": [("family", "score", REF, "-i", CEDAR, "-m", "mteval-v13a")],
@@ -158,7 +167,8 @@ TESTED = {
     **{f".interval{key}": f"of the difference: {text}" for key, text in INTERVAL.items()},
     ".p": "the p-value",
     ".corrected_p": "the p-value after the correction; null without one",
-    ".significant": "whether that is below α",
+    ".significant": "whether that is below α; null without a test, or if the metric does not split "
+    "the text (`warnings`)",
     ".wins": "segments in which the first system scores higher",
     ".ties": "segments with equal scores",
     ".losses": "segments in which it scores lower",
@@ -171,11 +181,24 @@ TESTED = {
 SCORED = {
     ".score": "the score",
     **{f".interval{key}": text for key, text in INTERVAL.items()},
-    ".rank": "the place by this metric; equal scores share one",
+    ".rank": "the place by this metric; equal scores share one; null if the metric does not split "
+    "the text (`warnings`)",
     ".cluster": "the cluster: all pairs across its border differ significantly",
     ".better_than[]": "systems that it is significantly better than",
     ".difference": "null for the baseline",
     **{f".difference{key}": text for key, text in TESTED.items()},
+}
+
+
+WARNINGS = {
+    "warnings[].kind": "if there are any: what the warning is about: `unsplit` (the tokenizer does "
+    "not split the references, so nothing is called significant), `language`, `tokenized`, "
+    "`identical`, `same output`, `byte-order mark`, `winner depends on the reference` or `copied "
+    "reference`",
+    "warnings[].text": "the warning in a sentence or two, with what helps",
+    "warnings[].systems[]": "the systems whose text it is about",
+    "warnings[].metrics[]": "the metrics that it is about, if not all",
+    "warnings[].option": "the option that helps, if there is one",
 }
 
 
@@ -215,6 +238,7 @@ def _score(path: str) -> dict[str, str]:
 MEANINGS: dict[str, dict[str, str]] = {
     "score": {
         "truebleu_score": "the version of this shape",
+        **WARNINGS,
         **_score("scores[]"),
         "scores[].confidence_mean": "with `-ci`: the mean of the resamples",
         "scores[].confidence_var": "with `-ci`: half the width of the interval (sacreBLEU's key)",
@@ -255,6 +279,7 @@ MEANINGS: dict[str, dict[str, str]] = {
     },
     "segments": {
         "truebleu_segments": "the version of this shape",
+        **WARNINGS,
         "signatures.METRIC": "the signature of each metric, by the name of its score",
         "rows[].segment": "the number of the segment, from 1",
         "rows[].system": "the name of the system",
@@ -283,6 +308,7 @@ MEANINGS: dict[str, dict[str, str]] = {
     },
     "compare": {
         "truebleu_comparison": "the version of this shape",
+        **WARNINGS,
         "by": "the program and its version",
         "segments": "the number of segments",
         "buckets": "the number of buckets that are drawn (`--bucket`); null where segments are",
@@ -308,7 +334,8 @@ MEANINGS: dict[str, dict[str, str]] = {
         "metrics[].source": "`truebleu`, or where scores from elsewhere come from",
         "metrics[].digits": "digits after the point in tables",
         "metrics[].clusters[][]": "the systems in clusters, best first: those that the test cannot "
-        "tell apart; null without a test",
+        "tell apart",
+        "metrics[].clusters": "null without a test, or if the metric does not split the text",
         "metrics[].signature": "the signature; null for scores from elsewhere",
         "metrics[].short_signature": "the same, short",
         "systems[].name": "the name of the system",
@@ -344,11 +371,6 @@ MEANINGS: dict[str, dict[str, str]] = {
         "null without others",
         "by_reference[].identical.SYSTEM.is_copy": "whether that is at least 5 %, 10 segments and 2.5 "
         "times the median, so that one may have been made from the other",
-        "warnings[].kind": "what the warning is about: `winner depends on the reference`, `copied "
-        "reference`",
-        "warnings[].text": "the warning in a sentence",
-        "warnings[].systems[]": "the systems that it is about",
-        "warnings[].metric": "the metric that it is about, if it is about one",
         "notes[].metric": "the metric that the note is about, if it is about one",
         **_below(
             "notes[]",
@@ -555,6 +577,7 @@ MEANINGS: dict[str, dict[str, str]] = {
     },
     "meta": {
         "truebleu_meta_evaluation": "the version of this shape",
+        **WARNINGS,
         "preset": "the year whose official tasks these are; null without",
         "by": "the program",
         "reading": "the first sentence",
@@ -621,6 +644,7 @@ MEANINGS: dict[str, dict[str, str]] = {
     },
     "check": {
         "truebleu_check": "the version of this shape",
+        **WARNINGS,
         "system": "the output that was checked",
         "segments": "the number of segments",
         "passed": "whether everything that was asked holds",
@@ -838,9 +862,12 @@ def output(command: tuple[str, ...]) -> Any:
         people = Path(folder) / "people.score"
         if "HUMAN" in command:
             people.write_text(HUMAN, encoding="utf-8")
+        chinese = Path(folder) / "text.zh"
+        chinese.write_text(CHINESE, encoding="utf-8")
         words = [
             {
                 "LOG": log,
+                "CHINESE": str(chinese),
                 "HUMAN": str(people),
                 "FOLDER": folder,
                 "SYSTEM": f"{folder}/en-de.ref.A",

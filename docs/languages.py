@@ -53,13 +53,22 @@ package, because another version may split differently: `tok:pythainlp.tokenize.
 
 ## Warnings about the text
 
-`score`, `segments`, `compare` and `report` look at the beginning of the hypotheses, and warn if the tokenizer does
-not suit it. If the text is in one of these scripts and the tokenizer leaves it in long pieces, the warning says which
-tokenizer splits it, and how to install that:
+`score`, `segments`, `compare`, `check`, `report` and `meta` look at the beginning of the references. Each metric tries
+its tokenizer on a sample of their script. If the tokenizer leaves the sample in one piece, or drops letters, the result
+has a warning with the option that helps, and how to install that:
 
 {_signs()}
 
-They also warn of
+TER splits Chinese and Japanese with `--ter-normalized --ter-asian-support`, which `-l zh` and `-l ja` set; `-l` sets the
+tokenizer of WER and ROUGE, too. chrF and CER need no words. ROUGE's own words are runs of a-z and 0-9, so it breaks
+words such as *été*; `-tok intl` keeps them. Text that has spaces between its words already needs no tokenizer.
+
+The warning is a part of the result: above the table in text, Markdown, HTML and the report, a comment at the top of
+LaTeX, and `warnings` in [JSON](json.md) and of a `tb.compare` in Python. For TSV, CSV and one line per score it is on
+standard error, before the output. A metric that does not split the text names no winner: its scores have no bold
+type, letters, stars, ranks and clusters; p-values and intervals stay. Korean has spaces, so its scores keep them.
+
+Other warnings are of
 
 * text in another script than `-l` says, such as `-l ja` for a text without kana;
 * traditional Chinese that is scored against simplified references, or the reverse. Only characters that are in just
@@ -67,7 +76,7 @@ They also warn of
   {languages.ONE_SIDED:.0%} of them are of one kind in the hypotheses and of the other kind in all references;
 * any tokenizer that makes fewer than two tokens of a segment of more than 20 characters.
 
-Languages that share a script are not told apart. `-q` silences all warnings.
+Languages that share a script are not told apart. `-q` silences standard error; the results keep their warnings.
 """
 
 

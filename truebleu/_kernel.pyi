@@ -8,6 +8,17 @@ __version__: str
 class InputError(ValueError): ...
 
 # Checks of the text, made while it is read (kernel/src/text_checks.rs).
+class ScriptSummary(TypedDict):
+    segments: int
+    # Without white space.
+    characters: int
+    # Runs without ASCII white space.
+    words: int
+    # Latin letters beyond ASCII, and combining accents.
+    accented: int
+    # The letters of each script.
+    scripts: dict[str, int]
+
 class Summary(TypedDict):
     segments: int
     # The fewest and the most per segment.
@@ -23,6 +34,8 @@ class Summary(TypedDict):
     characters: tuple[int, int]
     scripts: dict[str, int]
     han: list[str]
+    # The references of the first hypotheses.
+    reference_text: ScriptSummary
     # The number of tokens of all hypotheses, if a metric counts them: added in Python.
     tokens: NotRequired[int]
 

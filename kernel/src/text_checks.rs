@@ -34,13 +34,17 @@ impl Occurrences {
     }
 }
 
-/// The characters of the first hypotheses by script.
+/// The characters of the first hypotheses, or references, by script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scripts {
-    /// The number of hypotheses looked at.
+    /// The number of texts looked at.
     pub segments: u64,
     /// All of their characters, white space aside.
     pub characters: u64,
+    /// Their words: runs without ASCII white space.
+    pub words: u64,
+    /// Latin letters beyond ASCII, and combining accents.
+    pub accented: u64,
     /// The letters of each script.
     pub letters: [u64; scripts::COUNT],
     /// Han characters of the hypotheses, of the first reference … if the hypotheses have many.
@@ -49,7 +53,14 @@ pub struct Scripts {
 
 impl Default for Scripts {
     fn default() -> Self {
-        Self { segments: 0, characters: 0, letters: [0; scripts::COUNT], han: Vec::new() }
+        Self {
+            segments: 0,
+            characters: 0,
+            words: 0,
+            accented: 0,
+            letters: [0; scripts::COUNT],
+            han: Vec::new(),
+        }
     }
 }
 
@@ -65,6 +76,8 @@ pub struct TextChecks {
     pub identical: u64,
     /// The scripts of the first hypotheses.
     pub scripts: Scripts,
+    /// The scripts of their references.
+    pub reference_scripts: Scripts,
     /// The inputs that start with a byte-order mark: 0 the hypotheses, 1 the first reference …
     pub marked: Vec<usize>,
 }
@@ -93,6 +106,9 @@ impl TextChecks {
             }
             if first == 0 {
                 self.scripts.look(line);
+                for line in references.iter().filter_map(|lexed| lexed.line(i)) {
+                    self.reference_scripts.look(line);
+                }
             }
         }
         if first == 0 && 10 * self.scripts.letters[HAN] > 3 * self.scripts.characters {
@@ -126,6 +142,9 @@ impl TextChecks {
         if other.scripts.characters > 0 {
             self.scripts = other.scripts;
         }
+        if other.reference_scripts.characters > 0 {
+            self.reference_scripts = other.reference_scripts;
+        }
     }
 }
 
@@ -154,6 +173,7 @@ impl Scripts {
         self.segments += 1;
         let mut work = Work::default();
         let mut at = 0;
+        self.words += line.split(u8::is_ascii_whitespace).filter(|w| !w.is_empty()).count() as u64;
         while at < line.len() {
             work.done(1);
             let byte = line[at];
@@ -167,7 +187,10 @@ impl Scripts {
             at += width;
             let Some(point) = point else { continue };
             self.characters += 1;
-            if let Some(script) = scripts::of(point) {
+            let script = scripts::of(point);
+            let accent = script == Some(LATIN) || (0x300..=0x36F).contains(&point);
+            self.accented += u64::from(accent);
+            if let Some(script) = script {
                 self.letters[script] += 1;
             }
         }

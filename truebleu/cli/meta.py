@@ -139,6 +139,7 @@ def run(options: argparse.Namespace) -> None:
     with output:
         with as_usage("truebleu meta"):
             table = meta_evaluate(**asked)
+        output.warn(table.warnings)
         if output.form == "svg":
             with as_usage("--of"):
                 drawn = table.svg(options.picture, options.of)

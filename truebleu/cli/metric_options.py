@@ -14,7 +14,7 @@ from truebleu.metrics import registry
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from truebleu.cli.declared import Option
@@ -64,7 +64,8 @@ def _tags() -> list[str]:
 (LANGUAGE,) = options(
     """
     -l --language TAG  the language of the text, or a pair (ja, jpn_Jpan, zh-TW, en-ja), for the
-                       tokenizer: zh, ja-mecab or ko-mecab as sacreBLEU picks them, otherwise 13a
+                       tokenizer: zh, ja-mecab or ko-mecab as sacreBLEU picks them, otherwise 13a;
+                       for TER, --ter-normalized and --ter-asian-support in Chinese and Japanese
     """,
     language={"completes": _tags},
 )
@@ -161,6 +162,7 @@ def metrics(options: argparse.Namespace) -> dict[TableMetric[Any], str | None]:
     """
     given = {name: value for name, value in vars(options).items() if name.startswith("--")}
     made: dict[TableMetric[Any], str | None] = {}
+    given_to: dict[TableMetric[Any], Collection[str]] = {}
     used: set[str] = set()
     try:
         names = asked(options.metrics) or [DEFAULT]
@@ -173,7 +175,8 @@ def metrics(options: argparse.Namespace) -> dict[TableMetric[Any], str | None]:
                 for name, one in own.items()
                 if name in given
             }
-            made[metric.with_parameters(**changes) if changes else metric] = label
+            changed = metric.with_parameters(**changes) if changes else metric
+            made[changed], given_to[changed] = label, changes.keys()
     except (ValueError, TypeError) as error:
         raise UsageError(f"{'' if used else '-m/--metrics: '}{error}") from None
     if hasattr(options, "no_cache"):
@@ -191,33 +194,31 @@ def metrics(options: argparse.Namespace) -> dict[TableMetric[Any], str | None]:
         known = ", ".join(metric.name for metric in found)
         raise UsageError(f"{name} is not an option of {known}, which -m/--metrics names")
     exact = [registry.metric(name) for name in names if ":" in name]
-    return in_language(options, made, exact)
+    return in_language(options, made, given_to, exact)
 
 
 def in_language(
     options: argparse.Namespace,
     metrics: Mapping[TableMetric[Any], str | None],
+    given: Mapping[TableMetric[Any], Collection[str]],
     exact: Sequence[Metric] = (),
 ) -> dict[TableMetric[Any], str | None]:
-    """The metrics with the tokenizer of -l/--language, in place of the default.
+    """Return the metrics as -l/--language makes them, each as `Metric.in_language` does.
 
-    Those of signatures, which are `exact`, and a tokenizer that was asked for, stay as they are.
+    Those of signatures, which are `exact`, and the parameters that were `given` stay as they are.
     """
-    if options.language is None:
+    meant = None if options.language is None else _meant(options)
+    if meant is None:
         return dict(metrics)
-    meant = _meant(options)
-    if meant is None or tokenizer(metrics) is None:
-        return dict(metrics)
-    given = getattr(options, TOKENIZE, None)
-    picked = picked_tokenizer(options, given)
+    if tokenizer(metrics) is not None:
+        picked_tokenizer(options, getattr(options, TOKENIZE, None))
     made = {}
     for metric, label in metrics.items():
-        own = metric.parameters.get("tokenize")
-        # ROUGE's own words are those of languages without a tokenizer of theirs.
-        by_default = own == DEFAULT_TOKENIZER or (own == "rouge" and picked != DEFAULT_TOKENIZER)
-        if given is None and by_default and metric not in exact:
-            metric = metric.with_parameters(tokenize=picked)  # noqa: PLW2901
-        made[metric] = label
+        try:
+            changed = metric if metric in exact else metric.in_language(meant, given[metric])
+        except ValueError as error:
+            raise UsageError(f"-l/--language: {metric.name}: {error}") from None
+        made[changed] = label
     return made
 
 

@@ -12,7 +12,7 @@ from truebleu.text.files import WholeFile
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Any, BinaryIO, Self, TextIO
 
     from typing_extensions import Buffer
@@ -191,6 +191,7 @@ class Results(Output):
         self.width: int | None = getattr(options, "width", None)
         self.score_only: bool = getattr(options, "score_only", False)
         self.short: bool = getattr(options, "short", False)
+        self._quiet: bool = getattr(options, "quiet", False)
         self.color: str = getattr(options, "color", "never")
 
     @property
@@ -219,6 +220,16 @@ class Results(Output):
             ):
                 if given:
                     raise UsageError(f"{name}: {self.form} has every number and signature in full")
+
+    def warn(self, warnings: Iterable[Mapping[str, Any]], *, shown: bool = True) -> None:
+        """Write the warnings about the text to standard error, before the results.
+
+        shown: whether text has them, too; then a reader of it needs no second copy.
+        """
+        if self._quiet or (shown and self.form == "text" and self._whole is None):
+            return
+        for one in warnings:
+            complain("warning", one["text"])
 
     def write_object(self, kind: str, content: dict[str, Any]) -> None:
         """Writes what a command gives as JSON, which says its kind and version."""

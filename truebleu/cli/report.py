@@ -143,7 +143,9 @@ def run(options: argparse.Namespace) -> None:
             from truebleu.views.report.serve import Server
 
             server = Server(contents, options.serve, workers=options.threads)
-    asked.warn()
+    for one in contents.comparison.get("warnings", ()):
+        if not options.quiet:
+            complain("warning", one["text"])
     if not options.quiet and not live.blocks():
         complain("warning", live.MISSING_KERNEL)
     if options.serve is not None:

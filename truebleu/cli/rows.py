@@ -54,6 +54,8 @@ class Rows:
 
     # How many rows should come at a time.
     AT_ONCE = 8192
+    # The warnings about the text, known at the end.
+    warnings: Sequence[Mapping[str, Any]] = ()
 
     def __init__(self, output: Results, table: Table) -> None:
         self.output = output
@@ -207,7 +209,8 @@ class JSON(JSONLines):
     def finish(self) -> None:
         """Writes the end of the list."""
         before = "\n" if self._before == ",\n" else self._before
-        self.output.write(before + ("]\n" if self.output.score_only else "]}\n"))
+        told = f', "warnings": {as_json(list(self.warnings))}' if self.warnings else ""
+        self.output.write(before + ("]\n" if self.output.score_only else f"]{told}}}\n"))
 
 
 class Text(_Filled):

@@ -32,13 +32,14 @@ examples:
 from __future__ import annotations
 
 from truebleu.cli import inputs as files
-from truebleu.cli import metric_options, scores, table_options, text_warnings
+from truebleu.cli import metric_options, scores, table_options
 from truebleu.cli import options as shared
 from truebleu.cli.declared import Command, Group
 from truebleu.cli.output import Results, UsageError, complain, raise_if_failed
 from truebleu.cli.progress import Progress
 from truebleu.metrics.table_metric import Corpus, count_those_that_can
 from truebleu.text.record import Record
+from truebleu.views import text_warnings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -98,17 +99,24 @@ def run(options: argparse.Namespace) -> None:
             if kept is not None:
                 # Before anything is printed: whoever reads that may go before its end.
                 kept.add(results, work.seen)
-        scores.write(results, metrics, output, test_set=inputs.test_set)
+        by_system = {
+            name: [one.score for one in results if one.system == name and one.is_whole]
+            for name in inputs.systems
+        }
+        references = list(map(files.path_of, inputs.reference_columns))
+        warnings = text_warnings.of_texts(
+            work.seen,
+            references,
+            {metric: name or metric.name for metric, name in metrics.items()},
+            metric_options.known_tag(options),
+        )
+        warnings += text_warnings.of_systems(inputs.systems, by_system)
+        scores.write(results, metrics, output, warnings, test_set=inputs.test_set)
     if work.resamples is not None and len(inputs.systems) > 1 and not options.quiet:
         complain(
             "note",
             "intervals that overlap say little about a difference; truebleu compare tests it",
         )
-    by_system = {
-        name: [one.score for one in results if one.system == name and one.is_whole]
-        for name in inputs.systems
-    }
-    text_warnings.warn(options, work.seen, inputs, metrics, by_system)
     raise_if_failed(work.failed.values())
 
 

@@ -129,13 +129,18 @@ def write(
     results: Sequence[Scored],
     metrics: Mapping[TableMetric[Any], str | None],
     output: Results,
+    warnings: Sequence[Mapping[str, Any]] = (),
     *,
     test_set: Chosen | None = None,
 ) -> None:
-    """Writes the scores."""
+    """Write the scores, with the warnings about their text before them."""
     rows = list(_rows(results, len(metrics)))
+    is_line = output.score_only or (len(rows) == 1 and rows[0][0].group is None)
+    output.warn(warnings, shown=not is_line)
     if output.form == "json":
         content = _content(results, output)
+        if warnings:
+            content["warnings"] = list(warnings)
         if test_set is not None:
             content["test_set"] = test_set.to_dict()
         output.write_object("score", content)
@@ -144,11 +149,12 @@ def write(
     elif output.score_only:
         lines = ("\t".join(one.rounded(one.score.value, output) for one in row) for row in rows)
         output.write("".join(f"{line}\n" for line in lines))
-    elif output.form == "text" and len(rows) == 1 and rows[0][0].group is None:
+    elif output.form == "text" and is_line:
         output.write("".join(f"{line}\n" for line in _lines(rows[0], output)))
     else:
         title = ", ".join(dict.fromkeys(one.system for one in results))
-        output.show_blocks(_blocks(rows, output), title=title)
+        blocks = _blocks(rows, output, warnings)
+        output.show_blocks(blocks, title=title)
 
 
 def _rows(results: Sequence[Scored], metrics: int) -> Iterator[list[Scored]]:
@@ -205,11 +211,14 @@ DETAILS: dict[str, dict[str, Callable[[Score], str]]] = {
 }
 
 
-def _blocks(rows: Sequence[Sequence[Scored]], output: Results) -> Iterator[Block]:
-    """Tables with a row per system, document or group, and the signatures."""
-    from truebleu.views.rendering.blocks import Paragraph
+def _blocks(
+    rows: Sequence[Sequence[Scored]], output: Results, warnings: Sequence[Mapping[str, Any]]
+) -> Iterator[Block]:
+    """Warnings, tables with a row per system, document or group, and the signatures."""
+    from truebleu.views.rendering.blocks import Paragraph, warnings_of
     from truebleu.views.rendering.blocks import Table as Drawn
 
+    yield from warnings_of({"warnings": warnings})
     tables: dict[tuple[str, ...], list[Sequence[Scored]]] = {}
     for row in rows:
         tables.setdefault(tuple(row[0].keys), []).append(row)

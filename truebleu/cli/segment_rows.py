@@ -84,9 +84,10 @@ class Writer:
         scores = [of_metric for _, of_metric in counted]
         self._rows.write([numbers, repeat(printable(system)), *carried, *scores, *columns])
 
-    def finish(self) -> None:
-        """Writes what comes last."""
+    def finish(self, warnings: Sequence[Mapping[str, Any]] = ()) -> None:
+        """Write what comes last; JSON has the warnings about the text there."""
         if self._rows is not None:
+            self._rows.warnings = warnings
             self._rows.finish()
 
     def _write_lines(self, system: str, counted: Counted, carried: Carried) -> None:

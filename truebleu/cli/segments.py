@@ -16,8 +16,10 @@ examples:
 
 from __future__ import annotations
 
+from functools import partial
+
 from truebleu.cli import inputs as files
-from truebleu.cli import metric_options, table_options, text_warnings
+from truebleu.cli import metric_options, table_options
 from truebleu.cli import options as shared
 from truebleu.cli.declared import Command, Group
 from truebleu.cli.output import Results, raise_if_failed
@@ -25,11 +27,12 @@ from truebleu.cli.progress import Progress
 from truebleu.cli.row_formats import FORMATS
 from truebleu.cli.segment_rows import Writer
 from truebleu.metrics.table_metric import Corpus, count_those_that_can, pieces_together
+from truebleu.views import text_warnings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from truebleu._kernel import Summary
@@ -66,6 +69,12 @@ def run(options: argparse.Namespace) -> None:
         fallible = any(metric.FALLIBLE for metric in metrics)
         known = _counted(options, inputs, metrics, failed) if fallible else None
         metrics = {metric: name for metric, name in metrics.items() if metric not in failed}
+        warnings = partial(
+            text_warnings.of_texts,
+            references=list(map(files.path_of, inputs.reference_columns)),
+            metrics={metric: name or metric.name for metric, name in metrics.items()},
+            language=metric_options.known_tag(options),
+        )
         writer = Writer(metrics, output, several=len(inputs.systems) > 1, test_set=inputs.signature)
         done = 0
         for system, hypotheses in inputs.systems.items():
@@ -74,15 +83,25 @@ def run(options: argparse.Namespace) -> None:
             pieces = pieces_together(list(metrics), corpus, writer.AT_ONCE)
             for counted, noticed in pieces if known is None else known[system]:
                 count = len(counted[0][1])
+                if system not in seen:
+                    # Scripts are known from the beginning of the text, before its first row.
+                    found = warnings({system: noticed})
+                    output.warn((one for one in found if is_early(one)), shown=False)
                 writer.write(system, range(first, first + count), counted)
                 first += count
                 done += count
                 if not output.is_terminal:
                     progress("scoring segments", done, expected)
                 seen[system] = text_warnings.merged(seen.get(system), noticed)
-        writer.finish()
-    text_warnings.warn(options, seen, inputs, metrics)
+        found = warnings(seen)
+        writer.finish(found)
+        output.warn((one for one in found if not is_early(one)), shown=False)
     raise_if_failed(failed.values())
+
+
+def is_early(warning: Mapping[str, Any]) -> bool:
+    """Return whether the beginning of a text is enough to know a warning about it."""
+    return bool(warning["kind"] == "language")
 
 
 def _counted(

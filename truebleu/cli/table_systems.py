@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from truebleu._kernel import InputError
-from truebleu.cli import table_options, text_warnings
+from truebleu.cli import table_options
 from truebleu.cli.declared import Group
 from truebleu.cli.output import UsageError, complain
 from truebleu.cli.table_scores import Tables
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
-    from truebleu._kernel import Summary
     from truebleu.cli.progress import Progress
     from truebleu.cli.table_scores import System
     from truebleu.views.request import Request
@@ -214,17 +213,3 @@ def requests(
         return
     for key, (named, references) in systems(options, progress).items():
         yield dict(zip(within, key, strict=True)), made(named, references)
-
-
-def warn(
-    options: argparse.Namespace, seen: Mapping[str, Summary], metrics: Mapping[Any, object]
-) -> None:
-    """Says what looks wrong with the text."""
-    if not options.quiet and seen:
-        from truebleu.cli import metric_options
-
-        names = options.ref_column or ["ref"]
-        tokenize = metric_options.tokenizer(metrics)
-        tag = metric_options.known_tag(options)
-        for line in text_warnings.of_texts(seen, names, tokenize, tag):
-            complain("warning", line)

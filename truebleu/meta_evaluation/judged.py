@@ -152,6 +152,8 @@ class Counted(Record):
     metric: Any
     tables: Mapping[str, Any]
     sign: int
+    seen: Mapping[str, Any] = MappingProxyType({})
+    """What the kernel noticed in each system's text."""
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -170,16 +172,17 @@ def counted(
 ) -> Scores:
     """The scores of systems and of their segments, by a metric of truebleu."""
     more = {"sources": source} if source is not None and metric.NEEDS_SOURCE else {}
-    return of_tables(
-        metric,
-        {
-            name: metric.count(text, references, workers=workers, **more)[0]
-            for name, text in systems.items()
-        },
-    )
+    found = {
+        name: metric.count(text, references, workers=workers, **more)
+        for name, text in systems.items()
+    }
+    seen = {name: noticed for name, (_, noticed) in found.items()}
+    return of_tables(metric, {name: table for name, (table, _) in found.items()}, seen)
 
 
-def of_tables(metric: Any, tables: Mapping[str, Any]) -> Scores:
+def of_tables(
+    metric: Any, tables: Mapping[str, Any], seen: Mapping[str, Any] = MappingProxyType({})
+) -> Scores:
     """The same, of the statistics of each system.
 
     Scores of which lower is better get a minus sign, so that agreement is always above 0.
@@ -196,7 +199,7 @@ def of_tables(metric: Any, tables: Mapping[str, Any]) -> Scores:
         {SYSTEMS: Matrix.of(of_systems), SEGMENTS: Matrix.of(of_segments)},
         signature,
         lower_is_better=metric.lower_is_better,
-        table=Counted(metric, tables, sign),
+        table=Counted(metric, tables, sign, seen),
     )
 
 

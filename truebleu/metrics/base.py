@@ -9,11 +9,12 @@ from truebleu.text import checks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from typing import Any, ClassVar, Self
 
     from truebleu._kernel import Scores
     from truebleu.metrics.parameters import Parameter
+    from truebleu.text.languages import Language
 
 # The definition that signatures name: the program whose numbers these are.
 SACREBLEU_VERSION = "2.6.0"
@@ -198,6 +199,39 @@ class Metric:
     def with_parameters(self, **changed: Any) -> Self:
         """The same metric with some parameters changed."""
         return type(self)(**{**self._values, **changed})
+
+    # ---- languages ----
+
+    def splits(self, script: str) -> bool:
+        """Return whether the metric's tokens divide text in a script of `languages.UNSPLIT`.
+
+        True for a metric without a tokenizer, which counts characters or has a model.
+        """
+        from truebleu.text import languages
+
+        tokenize = self._values.get("tokenize")
+        return tokenize is None or languages.splits(tokenize, script)
+
+    def splitting(self, script: str) -> dict[str, Any]:
+        """Return the parameters that make the metric split a script; empty if none does."""
+        from truebleu.text import languages
+
+        has_tokenizer = "tokenize" in self._values
+        return {"tokenize": languages.UNSPLIT[script].ways[0]} if has_tokenizer else {}
+
+    def in_language(self, language: Language, given: Collection[str] = ()) -> Self:
+        """Return the metric with the parameters that its original has for a language.
+
+        given: the parameters that the user has set, which stay as they are.
+        """
+        own = self._CHECKS.get("tokenize", (None,))[0]
+        # Text for "none" comes with tokens; jiwer and ROUGE have no tokenizers of languages.
+        picked = language.tokenizer
+        fits = own in ("13a", "jiwer", "rouge") and (own == "13a" or picked != "13a")
+        is_default = self._values.get("tokenize") == own
+        if not (fits and is_default) or "tokenize" in given:
+            return self
+        return self.with_parameters(tokenize=picked)
 
     # ---- the verbs ----
 

@@ -238,6 +238,11 @@ class METEOR(PythonMetric):
             if self._values[name] == value:
                 self._values[name] = None
 
+    def splits(self, script: str) -> bool:
+        """Return whether the metric's tokens divide text in a script of `languages.UNSPLIT`."""
+        # Its normalizer makes a token of each letter of these scripts.
+        return self.normalize is True or script == "diacritics"
+
     # ---- what the parameters come to ----
 
     @property

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any, ClassVar
 
-    from truebleu._kernel import Summary
+    from truebleu._kernel import ScriptSummary, Summary
     from truebleu.metrics.statistics import Statistics
     from truebleu.metrics.table_metric import Rows
 
@@ -105,7 +105,18 @@ class PythonMetric(TableMetric[PythonScore]):
             "characters": (0, 0),
             "scripts": {},
             "han": [],
+            "reference_text": {
+                "segments": 0,
+                "characters": 0,
+                "words": 0,
+                "accented": 0,
+                "scripts": {},
+            },
         }
+
+    def reference_text(self, corpus: Corpus, seen: Summary) -> ScriptSummary:  # noqa: ARG002
+        """Return what the kernel notices in the references, which this metric reads in Python."""
+        return BLEU("none").count(corpus.hypotheses, corpus.references)[1]["reference_text"]
 
     def _formulas(self, table: Table, *, segment: bool) -> Iterator[tuple[float, dict[str, Any]]]:
         for number, row in enumerate(table.tolist(), 1):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import Any, ClassVar, TypeVar
 
     from truebleu._kernel import Pairs as CompiledPairs
-    from truebleu._kernel import Scan, Summary
+    from truebleu._kernel import Scan, ScriptSummary, Summary
     from truebleu.metrics.base import Signature
     from truebleu.metrics.matrix import Matrix, PairsInPython, Triangle
 
@@ -306,6 +306,10 @@ class TableMetric(Metric, Generic[S]):
         return Statistics(
             table, columns=self.columns, fingerprint=self.fingerprint, references=references
         )
+
+    def reference_text(self, corpus: Corpus, seen: Summary) -> ScriptSummary:  # noqa: ARG002
+        """Return what was noticed in the references of a corpus that this metric has counted."""
+        return seen["reference_text"]
 
     def check(self, seen: Summary, hypotheses: object) -> None:
         """Raises InputError if this metric is not defined for what was seen."""
@@ -700,7 +704,7 @@ def count_those_that_can(
     system: whose text it is, if that is to be said. Raises the first error if no metric is left.
     """
     readers, totals = _readers(metrics, corpus), corpus.totals
-    if len(metrics) > max(1, len(readers)):
+    if not readers or len(metrics) > len(readers):
         corpus.hypotheses = lasting(corpus.hypotheses)
         corpus.references = lasting(corpus.references)
     found: dict[TableMetric[Any], Statistics] = {}
@@ -722,6 +726,8 @@ def count_those_that_can(
     if seen is None:
         raise next(failed[metric] for metric in metrics)
     left = [metric for metric in metrics if metric in found]
+    if not readers:
+        seen = {**seen, "reference_text": left[0].reference_text(corpus, seen)}
     tables = [found[metric] for metric in left]
     return tables, _with_tokens(seen, left, tables)
 

@@ -15,11 +15,16 @@ __all__ = ["TER", "TERScore", "ter"]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
+    from collections.abc import Collection, Sequence
+    from typing import Any, Self
 
     from truebleu.metrics.ter_alignment import Alignment
     from truebleu.text import inputs
+    from truebleu.text.languages import Language
+
+
+# The scripts that asian_support splits: each ideograph, and runs of kana between them.
+ASIAN = ("han", "kana")
 
 
 class TERScore(TableScore):
@@ -136,6 +141,25 @@ class TER(KernelMetric[TERScore]):
         1 to 16 all divide, so it is exact for up to 16 references.
         """
         return ("edits", "reference_length_parts")
+
+    def splits(self, script: str) -> bool:
+        """Return whether the metric's tokens divide text in a script of `languages.UNSPLIT`."""
+        is_split = self.normalized and self.asian_support and script in ASIAN
+        return is_split or script == "diacritics"
+
+    def splitting(self, script: str) -> dict[str, Any]:
+        """Return the parameters that make the metric split a script; empty if none does."""
+        return {"normalized": True, "asian_support": True} if script in ASIAN else {}
+
+    def in_language(self, language: Language, given: Collection[str] = ()) -> Self:
+        """Return the metric that splits Chinese and Japanese, for text in one of these languages.
+
+        given: the parameters that the user has set, which stay as they are.
+        """
+        more = self.splitting(next(iter(language.scripts), ""))
+        if any(not self._values[name] for name in more if name in given):
+            return self
+        return self.with_parameters(**more) if more else self
 
     def alignment(self, hypothesis: str, references: str | Sequence[str | None]) -> Alignment:
         """The edits of one segment, word by word, with the shifts that come before them.

@@ -13,7 +13,9 @@ from truebleu.text.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from truebleu._kernel import ScriptSummary
 
 DEFAULT = "13a"
 
@@ -355,50 +357,112 @@ def tokenizer(tag: str) -> str:
 
 
 class Unsplit(Record):
-    """A script whose words some tokenizers leave together."""
+    """A script whose words some tokenizers do not tell apart, with a sample to try them on."""
 
     language: str
     because: str
     share: float
-    """Of all characters; more of them make a text of it."""
-    splitters: tuple[str, ...]
+    """The share of all characters above which a text counts as written in the script."""
+    sample: str
     ways: tuple[str, ...]
-    """The tokenizers that are recommended, the best first."""
+    """The recommended tokenizers, the best first."""
+    has_spaces: bool = False
+    """Whether spaces separate words, so that scores without these tokenizers mean something."""
 
 
 _NO_SPACES = "has no spaces between words"
-_SYLLABLES = ("char",)
 
-# The scripts of text that is to be told of, by the kernel's names.
+# By the kernel's names of scripts, and "diacritics": letters that an ASCII tokenizer drops.
 UNSPLIT = {
-    "kana": Unsplit("Japanese", _NO_SPACES, 0.1, ("char",), ("ja-mecab", "char")),
-    "han": Unsplit("Chinese", _NO_SPACES, 0.3, ("zh", "char"), ("zh",)),
+    # Without Han characters, which the tokenizer zh splits.
+    "kana": Unsplit(
+        "Japanese", _NO_SPACES, 0.1, "そのひはてんきがよかったのであるいた", ("ja-mecab", "char")
+    ),
+    "han": Unsplit("Chinese", _NO_SPACES, 0.3, "那天天气很好我们去了公园", ("zh",)),
     "hangul": Unsplit(
-        "Korean", "has particles at the ends of words", 0.3, ("char",), ("ko-mecab", "char")
+        "Korean",
+        "has particles at the ends of words",
+        0.3,
+        "그날은 날씨가 아주 좋았습니다",
+        ("ko-mecab", "char"),
+        has_spaces=True,
     ),
     **{
-        script: Unsplit(name, _NO_SPACES, 0.3, ("char",), ("flores200", "char"))
-        for script, name in {
-            "thai": "Thai",
-            "lao": "Lao",
-            "khmer": "Khmer",
-            "burmese": "Burmese",
-        }.items()
+        script: Unsplit(name, _NO_SPACES, 0.3, sample, ("flores200", "char"))
+        for script, name, sample in (
+            ("thai", "Thai", "เช้าวันนั้นฝนตกหนักเราจึงรออยู่ที่สถานี"),
+            ("lao", "Lao", "ມື້ນັ້ນຝົນຕົກໜັກພວກເຮົາຈຶ່ງລໍຖ້າຢູ່ສະຖານີ"),
+            ("khmer", "Khmer", "ថ្ងៃនោះភ្លៀងធ្លាក់ខ្លាំងយើងក៏រង់ចាំនៅស្ថានីយ៍"),
+            ("burmese", "Burmese", "ထိုနေ့ကမိုးသည်းထန်စွာရွာသဖြင့်ဘူတာတွင်စောင့်ခဲ့ကြသည်"),
+        )
     },
     "tibetan": Unsplit(
-        "Tibetan or Dzongkha", "has a mark between syllables", 0.3, ("intl", "char"), ("intl",)
+        "Tibetan or Dzongkha",
+        "has a mark between syllables",
+        0.3,
+        "ཉིན་དེར་གནམ་གཤིས་ཡག་པོ་རེད",
+        ("intl",),
     ),
     **{
-        script: Unsplit(f"the {name} script", _NO_SPACES, 0.3, ("char",), ("char",))
-        for script, name in {
-            "javanese": "Javanese",
-            "balinese": "Balinese",
-            "tai_tham": "Tai Tham",
-            "new_tai_lue": "New Tai Lue",
-            "cham": "Cham",
-        }.items()
+        script: Unsplit(f"the {name} script", _NO_SPACES, 0.3, sample, ("char",))
+        for script, name, sample in (
+            ("javanese", "Javanese", "ꦢꦶꦤꦆꦏꦸꦲꦮꦤꦺꦧꦼꦕꦶꦏ"),
+            ("balinese", "Balinese", "ᬭᬳᬶᬦᬾᬧᬸᬦᬶᬓᬲᬩᭂᬄᬩᬮᬾᬲ"),
+            ("tai_tham", "Tai Tham", "ᨲᩫ᩠ᩅᨾᩮᩬᩥᨦ"),
+            ("new_tai_lue", "New Tai Lue", "ᦷᦙᧂᦺᦑᦟᦹᧉᦀᧃ"),
+            ("cham", "Cham", "ꨀꨇꨩꨣꨌꩌꨚꨯꨲ"),
+        )
     },
+    "diacritics": Unsplit(
+        "Latin text with diacritics",
+        "a tokenizer of a-z breaks at letters such as é or ữ",
+        0.01,  # text_warnings.MAX_ACCENTED
+        "hôm nay trời rất đẹp",
+        ("intl",),
+        has_spaces=True,
+    ),
 }
+
+# Text with at most so many characters per word has spaces, whatever its script.
+MAX_WORD_CHARACTERS = 6
+
+
+def splits(tokenize: tokenizers.Tokenize, script: str) -> bool:
+    """Return whether a tokenizer splits text in a script of `UNSPLIT`, and keeps its letters.
+
+    A user's own function may change letters, and is trusted if it raises an error.
+
+    >>> splits("13a", "kana"), splits("zh", "han"), splits("rouge", "diacritics")
+    (False, True, False)
+    """
+    from unicodedata import normalize
+
+    sample = UNSPLIT[script].sample
+    try:
+        tokens = tokenizers.tokenizer(tokenize)(sample)
+    except Exception:
+        if not callable(tokenize):
+            raise
+        return True
+    # Tokenizers may lower-case and normalize.
+    written, read = (normalize("NFKC", text).casefold() for text in (sample, "".join(tokens)))
+    kept = callable(tokenize) or {*read} >= {*written} - {" "}
+    return kept and (script == "diacritics" or len(tokens) > 1 + len(sample.split()))
+
+
+def scripts_to_split(text: ScriptSummary) -> Iterator[str]:
+    """Yield the scripts of `UNSPLIT` that a text is written in, unless its words have spaces."""
+    characters, words = text["characters"], text["words"]
+    is_segmented = characters <= MAX_WORD_CHARACTERS * words and words >= 2 * text["segments"]
+    counts = {**text["scripts"], "diacritics": text["accented"]}
+    for script, known in UNSPLIT.items():
+        if counts.get(script, 0) > known.share * characters and (
+            known.has_spaces or not is_segmented
+        ):
+            yield script
+            if script == "kana":
+                # Japanese is written with Han characters, too.
+                return
 
 
 def ways(names: Sequence[str]) -> str:
@@ -407,22 +471,6 @@ def ways(names: Sequence[str]) -> str:
     lacking = tokenizers.lacking(first)
     others = f" or -tok {more[0]}" if more else ""
     return f"-tok {first} ({lacking}){others}" if lacking else f"-tok {first}"
-
-
-def looks_unsplit(scripts: Mapping[str, float], tokenize: str) -> str:
-    """What to say of text with these shares of scripts; nothing if the tokenizer suits it."""
-    # Text for "none" has been tokenized; a tokenizer with data knows its language.
-    if tokenize not in tokenizers.KERNEL or tokenize == "none":
-        return ""
-    for script, known in UNSPLIT.items():
-        if scripts.get(script, 0) > known.share:
-            if tokenize in known.splitters:
-                return ""
-            return (
-                f"this looks like {known.language}, which {known.because}; the tokenizer "
-                f"{tokenize} leaves it in long pieces, and {ways(known.ways)} splits it"
-            )
-    return ""
 
 
 def advice(language: Language, given: str | None) -> str:

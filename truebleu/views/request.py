@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from truebleu.views.given_scores import Numbers
 
     Counted = Mapping[TableMetric[Any], "Counts"]
-    # Told of each system that was read, and of what was noticed.
-    Observer = Callable[[str, Summary], None]
     # Called with what is being done, how much of it is done, and how much there is, if that is
     # known.
     Progress = Callable[[str, int, int | None], None]
@@ -142,10 +140,10 @@ class Request:
 
     test_set: Mapping[str, str] = MappingProxyType({})
     """What signatures say of the published test set that is scored."""
-    observer: Observer | None = None
-    """Told of each system that was read; None for nobody."""
     progress: Progress | None = None
     """Told how far reading and resampling are; None for nobody."""
+    language: str | None = None
+    """The tag of the text's language, if the user named one."""
 
     def __init__(
         self,
@@ -200,6 +198,8 @@ class Request:
             raise ValueError(f"test: {test} knows nothing of runs; ar and bs do")
         # What metrics said that could not score some system; their scores are left out.
         self.failed: dict[str, str] = {}
+        # What the kernel noticed in the text of each output.
+        self.seen: dict[str, Summary] = {}
         self.references = references
         self.source = source
         self.documents = documents
@@ -290,10 +290,20 @@ class Request:
             for metric, table in zip(counted, tables, strict=True):
                 counted[metric].tables[system] = table
                 counted[metric].scores[system] = metric.segment_scores(table).tolist()
-            if self.observer is not None:
-                self.observer(system, seen)
+            self.seen[system] = seen
         self.metrics = {metric: name for metric, name in self.metrics.items() if metric in counted}
         return counted
+
+    @property
+    def reference_names(self) -> list[str]:
+        """The name of each column of references in messages: that of its file, if it has one."""
+        references = self.given_references
+        several = isinstance(references, list | tuple) and any(map(segments.is_column, references))
+        columns = enumerate(references if several else [references], 1)
+        return [
+            segments.file_name(column) or (f"reference {i}" if several else "references")
+            for i, column in columns
+        ]
 
     def drawn(self) -> list[int] | None:
         """The document of each segment, if documents are drawn; None if segments are."""

@@ -7,9 +7,10 @@ use crate::error::Error;
 use crate::interrupt;
 use crate::scan::{self, Rows, Totals};
 use crate::scripts;
+use crate::text_checks::Scripts;
 use pyo3::conversion::FromPyObjectOwned;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{IntoPyDict, PyDict, PyList};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -99,14 +100,21 @@ pub fn summary_dict<'py>(py: Python<'py>, summary: &Summary) -> PyResult<Bound<'
     dict.set_item("tokenized", (seen.tokenized.count, seen.tokenized.first.clone()))?;
     dict.set_item("identical", seen.identical)?;
     dict.set_item("marked", seen.marked.clone())?;
-    let scripts = PyDict::new(py);
-    let letters = scripts::NAMES.iter().zip(seen.scripts.letters).filter(|(_, count)| *count > 0);
-    for (name, count) in letters {
-        scripts.set_item(name, count)?;
-    }
+    let by_script = |of: &Scripts| {
+        let letters = scripts::NAMES.into_iter().zip(of.letters).filter(|(_, count)| *count > 0);
+        letters.into_py_dict(py)
+    };
+    let references = PyDict::new(py);
+    let own = &seen.reference_scripts;
+    references.set_item("segments", own.segments)?;
+    references.set_item("characters", own.characters)?;
+    references.set_item("words", own.words)?;
+    references.set_item("accented", own.accented)?;
+    references.set_item("scripts", by_script(own)?)?;
+    dict.set_item("reference_text", references)?;
     dict.set_item("characters", (seen.scripts.segments, seen.scripts.characters))?;
     dict.set_item("han", seen.scripts.han.clone())?;
-    dict.set_item("scripts", scripts)?;
+    dict.set_item("scripts", by_script(&seen.scripts)?)?;
     Ok(dict)
 }
 

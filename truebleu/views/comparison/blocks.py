@@ -108,7 +108,8 @@ def headed(metric: Content) -> str:
 def clusters(content: Content) -> Iterator[Table]:
     """By each of several metrics, the systems that its test cannot tell apart, by their letters."""
     metrics = content["metrics"]
-    if not content["test"] or len(metrics) < 2 or len(content["systems"]) < 3:
+    metrics = [metric for metric in metrics if metric["clusters"] is not None]
+    if len(content["metrics"]) < 2 or len(content["systems"]) < 3 or not metrics:
         return
     by_name = {system["name"]: system["letter"] for system in content["systems"]}
     told = [
@@ -138,7 +139,7 @@ def table(content: Content, metric: Content, places: int) -> Table:
         cells = [Cell(_spread(score["runs"], write)) for score in scores]
         about = "standard deviation between runs, and their number"
         filled.append((Column("± runs", "score", about=about), cells))
-    if content["test"] and several:
+    if metric["clusters"] is not None and several:
         about = "every system of a cluster is significantly better than all below it"
         cells = [Cell("" if one["cluster"] is None else str(one["cluster"])) for one in scores]
         filled.append((Column("cluster", "score", about=about), cells))

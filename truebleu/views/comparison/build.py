@@ -10,7 +10,7 @@ from operator import gt, lt
 from truebleu._kernel import __version__
 from truebleu.significance import Measure, errors_by_documents, intervals, paired
 from truebleu.text.layout import listed
-from truebleu.views import labelling, runs
+from truebleu.views import labelling, runs, text_warnings
 from truebleu.views.comparison.blocks import decisive, digits
 from truebleu.views.rendering.numbers import fixed, p_value, signed
 from truebleu.views.request import TESTS, letters
@@ -46,10 +46,19 @@ def of_counts(request: Request, counted: Counted) -> dict[str, Any]:
         measure = Measure.of_scores(name, scores, lower_is_better=name in request.lower)
         columns.append(_Column(request, name, measure, scores))
     _name(columns)
+    computed = {one.metric: one.name for one in columns if one.metric is not None}
+    warnings = text_warnings.of_texts(
+        request.seen, request.reference_names, computed, request.language
+    )
+    unsplit = text_warnings.unsplit(warnings)
+    for column in columns:
+        column.decides = column.name not in unsplit
     drawn = request.drawn()
     units = segments if drawn is None else len(set(drawn))
     results, ranges = _resampled(request, columns)
-    order = sorted(request.runs, key=columns[0].placing)
+    # Best first by the first metric that can tell; by none, as they were given.
+    first = next((column for column in columns if column.decides), None)
+    order = sorted(request.runs, key=first.placing) if first else list(request.runs)
     for i, column in enumerate(columns):
         column.compare(ranges[i], None if results is None else results[i], order)
     by_name = dict(zip(request.runs, letters(), strict=False))
@@ -105,7 +114,8 @@ def of_counts(request: Request, counted: Counted) -> dict[str, Any]:
         *_of_runs(content),
         *_notes(request, segments, units, results),
     ]
-    return {**content, "notes": notes}
+    content["notes"] = notes
+    return {**content, "warnings": warnings} if warnings else content
 
 
 def _resampled(
@@ -180,6 +190,8 @@ class _Column:
     """The metric that truebleu computes; None where the scores come from elsewhere."""
     statistics: Mapping[str, Statistics] = {}
     signature: Signature | None = None
+    decides: bool = True
+    """Whether the metric can tell systems apart: its tokenizer splits the text."""
     references: int | str | None = None
     """References per segment, or "var"; None where there are none."""
 
@@ -235,7 +247,7 @@ class _Column:
         self.own_order = sorted(order, key=self.placing)
         self.clusters: list[list[str]] | None = None
         self.better: Mapping[str, Sequence[str]] = {}
-        if result is not None and self.testing.test is not None:
+        if result is not None and self.testing.test is not None and self.decides:
             self.clusters = result.clusters(self.testing.alpha)
             self.better = result.better_than(self.testing.alpha)
 
@@ -297,7 +309,7 @@ class _Column:
         return {
             "score": value,
             "interval": self._interval(self.ranges[system]),
-            "rank": rank,
+            "rank": rank if self.decides else None,
             "cluster": next(
                 (i for i, names in enumerate(self.clusters or (), 1) if system in names), None
             ),
@@ -349,7 +361,7 @@ class _Column:
             "interval": self._interval(difference.interval),
             "p": difference.p if tested else None,
             "corrected_p": difference.adjusted_p if self.testing.correction else None,
-            "significant": p < self.testing.alpha if tested else None,
+            "significant": p < self.testing.alpha if tested and self.decides else None,
             "wins": wins,
             "ties": ties,
             "losses": losses,

@@ -118,6 +118,12 @@ def _scores(content: Content, request: Request, alone: Request) -> dict[str, Any
     named = [one["name"] for one in content["metrics"] if one["source"] == "truebleu"]
     names = dict(zip(request.metrics, named, strict=True))
     order = [system["name"] for system in content["systems"]]
+    # A metric that does not split the text has no winner with any reference.
+    alone.metrics = {
+        metric: name for metric, name in alone.metrics.items() if _winners(content, names[metric])
+    }
+    if not alone.metrics:
+        return {"scores": {}, "pairs": []}
     scores: dict[str, dict[str, Any]] = {}
     pairs = []
     for metric, column in resampled_columns(alone, order):
@@ -206,7 +212,7 @@ def _of_winners(content: Content, metric: Content) -> Iterator[dict[str, Any]]:
         told.append(f"with {one['name']} alone {_verdict(content, metric, one, first, other)}")
     yield {
         "kind": "winner depends on the reference",
-        "metric": name,
+        "metrics": [name],
         "systems": [best, rival],
         "text": f"{name}: which system is best depends on the reference: {listed(told)}.",
     }

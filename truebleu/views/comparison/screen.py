@@ -82,10 +82,19 @@ def sentence(content: Content) -> str:
 
 def headline(content: Content) -> Told:
     """The same sentence in pieces."""
-    metric = content["metrics"][0]
-    name, systems = metric["name"], content["systems"]
-    write = fixed(digits(content, metric, None))
+    systems = content["systems"]
     best = systems[0]
+    # The first metric that can tell systems apart.
+    metric = next(
+        (one for one in content["metrics"] if best["scores"][one["name"]]["rank"] is not None), None
+    )
+    if metric is None:
+        names = listed([one["name"] for one in content["metrics"]])
+        if len(systems) > 1:
+            return [f"No system is called best: {names} cannot split this text into words."]
+        metric = content["metrics"][0]
+    name = metric["name"]
+    write = fixed(digits(content, metric, None))
     score = best["scores"][name]
     level = f"{percent(content['level'])} interval "
     if len(systems) == 1:
@@ -94,10 +103,16 @@ def headline(content: Content) -> Told:
         return [_of(best["name"]), f" scores {write(score['score'])} {metric['label']}{within}."]
     second = systems[1]["name"]
     # Metric by metric, the better placed system first.
-    pair = content["pairs"][0]
+    pair = next(one for one in content["pairs"] if one["metric"] == name)
     if pair["value"] == 0:
         same = f" have the same {metric['label']}, {write(score['score'])}."
-        return [_of(best["name"]), " and ", _of(second), same, *_others(content, best["name"])]
+        return [
+            _of(best["name"]),
+            " and ",
+            _of(second),
+            same,
+            *_others(content, best["name"], name),
+        ]
     baseline = ", the baseline," if best["name"] == content["baseline"] else ""
     of_many = "" if len(systems) == 2 else f" of {len(systems)} systems"
     unsure = content["test"] is not None and not pair["significant"]
@@ -110,7 +125,7 @@ def headline(content: Content) -> Told:
         _of(second),
         f"{around}.{_verdict(pair, content['test'])}",
     ]
-    return [*told, *_others(content, best["name"])]
+    return [*told, *_others(content, best["name"], name)]
 
 
 def _of(name: str) -> dict[str, str]:
@@ -145,13 +160,15 @@ def _verdict(pair: Content, test: Content | None) -> str:
     )
 
 
-def _others(content: Content, best: str) -> Told:
+def _others(content: Content, best: str, main: str) -> Told:
     """Whether the other metrics rank the same system first, and which they do if not."""
     agreeing: list[str] = []
     told: Told = []
-    for metric in content["metrics"][1:]:
+    for metric in content["metrics"]:
         name = metric["name"]
         scores = {one["name"]: one["scores"][name] for one in content["systems"]}
+        if name == main or scores[best]["rank"] is None:
+            continue
         if scores[best]["rank"] == 1:
             agreeing.append(name)
             continue
@@ -183,8 +200,9 @@ def table(content: Content, places: int | None = None) -> Table:
     filled: list[tuple[Column, list[Cell]]] = []
     if several:
         filled.append((Column(""), [Cell(system["letter"]) for system in systems]))
-    main = content["metrics"][0]["name"]
-    best = ["best" if several and one["scores"][main]["rank"] == 1 else "" for one in systems]
+    main = next((name for name, one in systems[0]["scores"].items() if one["rank"] is not None), "")
+    ranks = [one["scores"][main]["rank"] if main else None for one in systems]
+    best = ["best" if several and rank == 1 else "" for rank in ranks]
     names = [Cell(one["name"], mark=mark) for one, mark in zip(systems, best, strict=True)]
     filled.append((Column("system", left=True), names))
     for metric in content["metrics"]:
@@ -207,7 +225,7 @@ def table(content: Content, places: int | None = None) -> Table:
             f"Δ to {against}", over=over, about=f"difference to {content['baseline']}, and its p"
         )
         filled.append((column, [_difference(one["difference"], metric, write) for one in scores]))
-        if content["test"]:
+        if metric["clusters"] is not None:
             about = "every system of a cluster is significantly better than all below it"
             cells = [Cell("" if one["cluster"] is None else str(one["cluster"])) for one in scores]
             filled.append((Column("cluster", over=over, about=about), cells))

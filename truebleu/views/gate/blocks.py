@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from truebleu.text.layout import count
-from truebleu.views.rendering.blocks import Cell, Heading, Paragraph, Table
+from truebleu.views.rendering.blocks import Cell, Heading, Paragraph, Table, warnings_of
 from truebleu.views.rendering.numbers import fixed, signed
 
 TYPE_CHECKING = False
@@ -29,6 +29,7 @@ def of_content(content: Content, digits: int, *, short: bool) -> Iterator[Block]
     else:
         told = f"passed: {count(len(conditions), 'condition')}"
     yield Paragraph(f"{told} for {content['system']}", "lead")
+    yield from warnings_of(content)
     for one in failed:
         yield Paragraph(one["told"], "note")
     write = fixed(digits)

@@ -191,8 +191,10 @@ class Scoring:
         passed = all(one["passed"] for each in metrics for one in each["conditions"])
         if asked.keep and passed:
             log.append(os.fspath(asked.log), entries.values())
+        warned = compared.get("warnings")
         return {
             "system": self.system,
+            **({"warnings": warned} if warned else {}),
             "segments": compared["segments"],
             "passed": passed,
             "earlier": {
@@ -297,6 +299,10 @@ class Scoring:
                 )
                 told = f"{by}, {chance} (p = {p:.4f})"
             passed = not (worse and difference["significant"])
+            if difference["significant"] is None:
+                # Its tokenizer does not split the text.
+                told = f"{name} cannot tell whether it is worse than that of {self.before}"
+                passed = False
             yield Condition("chance", passed, test.alpha, p, told)
 
     def _documents(

@@ -18,6 +18,7 @@ from truebleu.meta_evaluation.tasks import Asked, Task, levels_of, tasks_of, tas
 from truebleu.metrics import registry
 from truebleu.text import checks
 from truebleu.text.layout import listed
+from truebleu.views import text_warnings
 from truebleu.views.rendering.view import Rows
 
 TYPE_CHECKING = False
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from truebleu.meta_evaluation.judged import Judged, Scores
     from truebleu.text import inputs
     from truebleu.views.rendering.blocks import Block
+    from truebleu.views.text_warnings import Warnings
 
 DEFAULT_SEED = 12345
 
@@ -321,7 +323,22 @@ hits 3, epsilon 0.0>)
         level=checks.share("level", level),
     )
     content = results(judged, asked)
+    warnings = [one for of_set in judged for one in _warnings(of_set)]
+    if warnings:
+        content["warnings"] = warnings
     return MetaEvaluation({f"truebleu_{MetaEvaluation.KIND}": MetaEvaluation.VERSION, **content})
+
+
+def _warnings(judged: Judged) -> Warnings:
+    """Return the warnings about the text that metrics were computed of."""
+    seen: dict[str, Any] = {}
+    metrics = {}
+    for name, scores in judged.metrics.items():
+        if scores.table is not None:
+            metrics[scores.table.metric] = name
+            # Metrics in Python notice nothing.
+            seen |= {k: v for k, v in scores.table.seen.items() if v["characters"][0]}
+    return list(text_warnings.of_references(seen, metrics))
 
 
 def beside(
@@ -452,9 +469,7 @@ def _in_language(metric: Any, pair: str) -> Any:
     """A metric with the tokenizer of the language that is translated into."""
     from truebleu.text import languages
 
-    if metric.parameters.get("tokenize") != "13a":
-        return metric
     try:
-        return metric.with_parameters(tokenize=languages.target(pair).tokenizer)
+        return metric.in_language(languages.target(pair))
     except ValueError:
         return metric  # nobody knows the language

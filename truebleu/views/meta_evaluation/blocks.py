@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from truebleu.text.layout import count
-from truebleu.views.rendering.blocks import Cell, Column, Heading, Paragraph, Table
+from truebleu.views.rendering.blocks import Cell, Column, Heading, Paragraph, Table, warnings_of
 from truebleu.views.rendering.numbers import fixed, p_value, percent, signed
 
 TYPE_CHECKING = False
@@ -39,6 +39,7 @@ def of_content(
     """The blocks; `places` digits after the point."""
     write = fixed(DIGITS if places is None else places)
     yield Heading(1, title(content))
+    yield from warnings_of(content)
     yield Paragraph(content["reading"], "lead")
     yield table(content, write)
     yield from _thresholds(content)

@@ -259,7 +259,16 @@ class Contents:
 
     def _found_in(self) -> findings.Contents:
         """What findings are made of."""
-        first = next((one for one in self.settings if one.column is not None), None)
+        # A metric that cannot split the text says nothing about differences.
+        ranked = self.comparison["systems"][0]["scores"]
+        first = next(
+            (
+                one
+                for one in self.settings
+                if one.column is not None and ranked[one.column]["rank"] is not None
+            ),
+            None,
+        )
         return findings.Contents(
             segments=self.segments,
             systems=self.systems,

@@ -234,7 +234,7 @@ def flags(
     unsplit = [
         (script, known.share)
         for script, known in languages.UNSPLIT.items()
-        if kernels and tokenize not in known.splitters
+        if kernels and script != "diacritics" and not languages.splits(tokenize, script)
     ]
     negation = NEGATION.get(language or "", "").split()
     sources = [] if source is None else [source]

@@ -66,6 +66,9 @@ function cells(content, metric) {
 /** What is said of the tables. @param {any} content */
 const remarks = content => [`${plural(content.segments, "segment")}${content.baseline && content.systems.length > 1 ? `; Δ to ${shown(content.baseline)}` : ""}`, content.test ? `Raised letters: significantly better than those systems (${content.test.title}, p < ${content.test.alpha}, as *)${content.correction ? `; p-values are corrected: ${content.correction.title ?? content.correction}` : ""}.` : "", content.reading ?? "", ...(content.notes ?? []).filter((/** @type {any} */ n) => n.kind === "disagreement").map((/** @type {any} */ n) => n.text), ...content.metrics.map((/** @type {any} */ m) => m.signature ? `${m.name}|${m.signature}` : "")].filter(Boolean);
 
+/** The warnings about the text. @param {any} content @returns {string[]} */
+const warnings = content => (content.warnings ?? []).map((/** @type {any} */ one) => `Warning: ${one.text}`);
+
 /** @type {Record<string, string>} */
 const TEX = { "\\": "\\textbackslash{}", "{": "\\{", "}": "\\}", "$": "\\$", "&": "\\&", "#": "\\#", "%": "\\%", "_": "\\_", "^": "\\textasciicircum{}", "~": "\\textasciitilde{}", "<": "\\textless{}", ">": "\\textgreater{}", "|": "\\textbar{}", "\"": "\\textquotedbl{}", "[": "{[}", "]": "{]}", "−": "$-$", "Δ": "$\\Delta$", "↑": "$\\uparrow$", "↓": "$\\downarrow$", "–": "--" };
 /** @param {string} text */
@@ -76,7 +79,7 @@ const markdown = text => text.replace(/[\\`*_[\]<>#~$&]/g, "\\$&").replaceAll("|
 /** A comparison for a paper that uses booktabs. @param {any} content */
 export function latex(content) {
   const cell = (/** @type {Cell} */ { text, raised, best }) => (best ? `\\textbf{${tex(text)}}` : tex(text)) + (raised ? `\\textsuperscript{${tex(raised)}}` : "");
-  return ["% Needs \\usepackage{booktabs}.", ...content.metrics.map((/** @type {any} */ metric) => {
+  return [["% Needs \\usepackage{booktabs}.", ...warnings(content).map(text => `% ${text}`)].join("\n"), ...content.metrics.map((/** @type {any} */ metric) => {
     const [head, ...rows] = cells(content, metric).map(row => `${row.map(cell).join(" & ")} \\\\`);
     return [`\\begin{tabular}{ll${"r".repeat(cells(content, metric)[0].length - 2)}}`, "\\toprule", head, "\\midrule", ...rows, "\\bottomrule", "\\end{tabular}"].join("\n");
   }), remarks(content).map(text => `% ${text}`).join("\n")].join("\n\n") + "\n";
@@ -85,7 +88,7 @@ export function latex(content) {
 /** A comparison as Markdown. @param {any} content */
 export function markdownTables(content) {
   const cell = (/** @type {Cell} */ { text, raised, best }) => (best ? `**${markdown(text)}**` : markdown(text)) + (raised ? `<sup>${markdown(raised)}</sup>` : "");
-  return [...content.metrics.map((/** @type {any} */ metric) => {
+  return [...warnings(content).map(text => `> ${markdown(text)}`), ...content.metrics.map((/** @type {any} */ metric) => {
     const [head, ...rows] = cells(content, metric).map(row => `| ${row.map(cell).join(" | ")} |`);
     return [head, `|${cells(content, metric)[0].map((_, i) => i < 2 ? " --- |" : " ---: |").join("")}`, ...rows].join("\n");
   }), ...remarks(content).map(text => text.includes("|") ? `\`${text}\`` : markdown(text))].join("\n\n") + "\n";

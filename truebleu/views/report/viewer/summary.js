@@ -21,7 +21,8 @@ export const summaryView = {
     container.append(el("h1", {}, el("bdi", {}, manifest.title)),
       el("p.facts", {}, [plural(data.n, "segment"), plural(data.systems.length, "system"), data.references ? plural(data.references, "reference") : null,
         data.documents ? plural(data.documents.names.length, "document") : null, languages(manifest)].filter(Boolean).join(" · ")),
-      ...(content.warnings ?? []).map((/** @type {any} */ w) => el("p.caution", {}, `Warning: ${w.text}`)), el("p.lead", {}, sentence(context)), overview(context, all, content));
+      ...(content.warnings ?? []).map((/** @type {any} */ warning) => el("p.opposed", { role: "note" }, el("strong", {}, "Warning: "), warning.text)),
+      el("p.lead", {}, sentence(context)), overview(context, all, content));
     container.append(el("p.soft.note.legend-of-table", {}, [...manifest.legend ?? [], data.systems.length > 1 ? `Δ: difference to ${current.a.letter} ${current.a.name}, the baseline; another can be chosen.` : ""].join(" ")));
     const drawn = forestOf(context, all, content);
     if (drawn) container.append(drawn);
@@ -54,6 +55,7 @@ function shownOf({ data, current }, content) {
 function sentence({ current, data }) {
   const { metric, reported } = current, { headline, comparison } = data.manifest, name = (/** @type {System} */ s) => badge(s, true);
   if (reported && headline) return headline.map((/** @type {any} */ part) => typeof part === "string" ? part : name(/** @type {System} */ (data.systems.find(s => s.name === part.system))));
+  if (data.systems.length > 1 && !isSplit(context)) return `No system is called best: ${metric.name} cannot split this text into words.`;
   const [[best, score], second] = data.ranked.map(s => /** @type {[System, number]} */ ([s, current.corpus(s)])).sort((x, y) => metric.higher ? y[1] - x[1] : x[1] - y[1]);
   if (!second) return [name(best), " scores ", el("strong", {}, fixed(score)), ` ${metric.name}.`];
   const none = comparison.test || !reported ? " Of these numbers there is no test in this file; the list of segments gives an interval." : " Nothing was tested here: chance may make such a difference.";
@@ -64,6 +66,9 @@ function sentence({ current, data }) {
   return [name(best), ` has the best ${metric.name}: ${fixed(score)}, ${fixed(Math.abs(score - second[1]))} ${score > second[1] ? "above" : "below"} `, name(second[0]), turned ? ` (${Math.round(100 * current.level)}% interval ${fixed(turned[0])} to ${fixed(turned[1])})` : "", ".", none,
     same.length ? ` ${agreed} the same system first.` : "", ...others.filter(o => o.first !== best).map(o => [` But ${o.label} ranks `, name(o.first), " first."])];
 }
+
+/** Whether the metric's tokenizer splits the text, so that its scores tell systems apart. @param {Context} context */
+const isSplit = ({ current: { setting }, store, data: { manifest: { comparison } } }) => !!store.get("tokenize") || comparison.systems[0].scores[setting.column ?? ""]?.rank !== null;
 
 /** What is known of each system by one of `shownOf`. @param {Context} context @param {Shown} one @param {any} content @returns {Row[]} */
 function rowsOf({ data, current }, one, content) {
@@ -89,10 +94,10 @@ function overview(context, all, content) {
   else if (at >= 0) order.sort((i, j) => score(i) - score(j));
   if (down) order.reverse();
   const sorter = (/** @type {import("./dom.js").Children} */ title, /** @type {string} */ id) => button([title, el("span.arrow", { "aria-hidden": "true" }, key !== id ? "" : down ? " ▲" : " ▼")], () => store.set({ by: by === id ? `-${id}` : by === `-${id}` ? "" : id }, { replace: true }), { title: "Sort" });
-  const sorted = (/** @type {string} */ id) => key === id ? (down ? "ascending" : "descending") : null, clusters = (/** @type {Shown} */ one) => several && content.test && one.headline && !changed(one), spans = (/** @type {Shown} */ one) => 1 + Number(several) + Number(!!clusters(one));
+  const sorted = (/** @type {string} */ id) => key === id ? (down ? "ascending" : "descending") : null, clusters = (/** @type {Shown} */ one) => several && content.test && one.headline && !changed(one) && content.metrics.some((/** @type {any} */ m) => m.name === one.column && m.clusters), spans = (/** @type {Shown} */ one) => 1 + Number(several) + Number(!!clusters(one));
   const small = (/** @type {string} */ text) => text ? [el("br"), el("small", {}, text)] : null;
   const cells = (/** @type {Shown} */ one, /** @type {Row} */ { system, of, value, delta, test }, /** @type {number} */ k) => {
-    const best = several && rows[k].every(r => (one.higher_is_better ? 1 : -1) * (value - r.value) >= 0), number = exact(value, fixed(value, one.digits)), p = decisive(test), data = { measure: one.id };
+    const best = several && of?.rank !== null && rows[k].every(r => (one.higher_is_better ? 1 : -1) * (value - r.value) >= 0), number = exact(value, fixed(value, one.digits)), p = decisive(test), data = { measure: one.id };
     return [el("td.number.first", { data }, best ? el("strong", {}, number) : number, small(of?.interval ? interval(of.interval.low, of.interval.high, one.digits, false) : "")),
       several ? el("td.number", { data }, system === a ? el("em.soft", {}, "baseline") : [el("span", { class: test?.significant ? ((delta > 0) === one.higher_is_better ? "better" : "worse") : "" }, exact(delta, signed(delta, one.digits)), test?.significant ? "*" : ""), typeof p === "number" ? [" ", el("small", { title: String(p) }, `p ${pValue(p)}`)] : null, small(test?.interval ? interval(test.interval.low, test.interval.high, one.digits) : "")]) : null,
       clusters(one) ? el("td.number", {}, of?.cluster ?? "") : null];

@@ -1,0 +1,277 @@
+"""Warnings about the text that was scored, which are a part of the results in every format.
+
+A warning is a dict in the types of JSON: its `kind`, its `text` for a reader, and where they are
+known the `systems` and `metrics` that it is about, and the `option` that helps.
+"""
+
+from __future__ import annotations
+
+from truebleu.text.layout import listed
+from truebleu.text.segments import is_lasting
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
+
+    from truebleu._kernel import Summary
+    from truebleu.metrics.base import Score
+    from truebleu.metrics.table_metric import TableMetric
+    from truebleu.text.files import File
+
+    Warnings = list[dict[str, Any]]
+
+# Hypotheses that end in " .": so many are too many, and so many if they are 1 % of all.
+# The first is sacreBLEU's.
+MANY_TOKENIZED = 100
+SOME_TOKENIZED = 10
+
+# Copies of the reference, among so many segments at least, are suspicious if they are over half.
+FEW_SEGMENTS = 20
+
+# A tokenizer that makes fewer tokens of a segment with more characters does not split it.
+FEW_TOKENS = 2
+MANY_CHARACTERS = 20
+
+
+def merged(one: Summary | None, more: Summary) -> Summary:
+    """The summary of two pieces of a text, the second of which follows the first."""
+    if one is None:
+        return more
+    count, first = one["tokenized"]
+    more_count, more_first = more["tokenized"]
+    made: Summary = {
+        # Script and marks are looked for at the beginning only.
+        **one,
+        "segments": one["segments"] + more["segments"],
+        "identical": one["identical"] + more["identical"],
+        "tokenized": (count + more_count, [*first, *more_first][: max(len(first), 3)]),
+    }
+    if "tokens" in one and "tokens" in more:
+        made["tokens"] = one["tokens"] + more["tokens"]
+    return made
+
+
+# The kind of a warning that its metrics' scores do not tell systems apart.
+UNSPLIT = "unsplit"
+
+
+def of_texts(
+    seen: Mapping[str, Summary],
+    references: Sequence[str],
+    metrics: Mapping[TableMetric[Any], str],
+    language: str | None = None,
+) -> Warnings:
+    """Return the warnings about each system's text, from its summary.
+
+    metrics: the metrics and their names.
+    language: the tag that was given for it.
+
+    >>> noticed = dict(segments=2, identical=2, tokenized=(0, []), marked=[])
+    >>> noticed |= dict(characters=(2, 9), scripts={"latin": 8})
+    >>> [warning["text"] for warning in of_texts({"out.txt": noticed}, ["ref.txt"], {})]
+    ['out.txt: all 2 hypotheses are identical to the reference in ref.txt']
+    """
+    found: dict[tuple[str, str], list[str]] = {}
+    first = next((one for one in metrics if "tokenize" in one.parameters), None)
+    tokenize = None if first is None else str(first.parameters["tokenize"])
+    # The references of all systems are the same.
+    made = list(of_references(seen, metrics))
+
+    def add(kind: str, system: str, text: str) -> None:
+        names = found.setdefault((kind, text), [])
+        if system not in names:
+            names.append(system)
+
+    for system, noticed in seen.items():
+        for number in noticed["marked"]:
+            # Marks of references were seen with each system, and are said once.
+            name = system if number == 0 else references[number - 1]
+            text = (
+                "starts with a byte-order mark, which is scored as a part of its first word; "
+                "-e utf-8-sig drops it"
+            )
+            add("byte-order mark", name, text)
+        add("tokenized", system, _tokenized(noticed, tokenize))
+        for text in _of_languages(noticed, language):
+            add("language", system, text)
+        add("identical", system, _identical(noticed, references[0]))
+        if not made:
+            add(UNSPLIT, system, _in_one_piece(noticed, tokenize))
+    for (kind, text), names in found.items():
+        if text:
+            systems = [name for name in names if name in seen]
+            made.append({"kind": kind, "systems": systems, "text": f"{listed(names)}: {text}"})
+        if text and kind == UNSPLIT:
+            same = [one for one in metrics if str(one.parameters.get("tokenize")) == tokenize]
+            unsplit_by = [metrics[one] for one in same]
+            made[-1] |= {"metrics": unsplit_by, "option": "-tok char"}
+            made[-1]["text"] += f".{_unreliable(unsplit_by)}"
+    return made
+
+
+def unsplit(warnings: Warnings) -> set[str]:
+    """Return the names of the metrics whose tokenizers do not split the text."""
+    return {name for one in warnings if one["kind"] == UNSPLIT for name in one["metrics"]}
+
+
+def of_references(
+    seen: Mapping[str, Summary], metrics: Mapping[TableMetric[Any], str]
+) -> Iterator[dict[str, Any]]:
+    """Yield a warning per script of the references and per option that lets metrics split it."""
+    texts = [one["reference_text"] for one in seen.values() if "reference_text" in one]
+    text = max(texts, key=lambda one: one["characters"], default=None)
+    # Text in letters that every tokenizer splits is not worth the import.
+    if text is None or _is_plain(text["scripts"], text["characters"], text["accented"]):
+        return
+    from truebleu.text import languages
+
+    for script in languages.scripts_to_split(text):
+        known = languages.UNSPLIT[script]
+        by_option: dict[str, list[TableMetric[Any]]] = {}
+        for metric in metrics:
+            if not metric.splits(script):
+                by_option.setdefault(_option(metric, script), []).append(metric)
+        for option, some in by_option.items():
+            if known.has_spaces and not option:
+                continue
+            names = [metrics[one] for one in some]
+            verb = "does" if len(names) == 1 else "do"
+            if option.startswith("-tok"):
+                parameters = f"tokenize='{known.ways[0]}'"
+                help_ = f"Use {languages.ways(known.ways)} ({parameters} in Python)"
+            elif option:
+                parameters = ", ".join(f"{name}=True" for name in some[0].splitting(script))
+                help_ = f"Use {option} ({parameters} in Python)"
+            else:
+                help_ = f"No option of {listed(names)} helps; use chrF or CER, which need no words"
+            told = (
+                f"{listed(names)} {verb} not split the references into words: they look like "
+                f"{known.language}, which {known.because}. {help_}."
+            )
+            decides = known.has_spaces and script != "diacritics"
+            if not decides:
+                told += _unreliable(names)
+            yield {
+                "kind": "language" if decides else UNSPLIT,
+                "systems": [*seen],
+                "metrics": names,
+                "text": told,
+                **({"option": option} if option else {}),
+            }
+
+
+def _unreliable(metrics: Sequence[str]) -> str:
+    """Return the sentence on what follows for metrics that do not split the text."""
+    return f" Differences by {listed(metrics)} are not reliable, and none is called significant."
+
+
+def _option(metric: TableMetric[Any], script: str) -> str:
+    """Return the command-line option that makes a metric split a script; "" if none does."""
+    words = []
+    values = metric.splitting(script)
+    for parameter in metric.PARAMETERS:
+        if parameter.name in values:
+            value = values[parameter.name]
+            name = next(iter(parameter.flags), parameter.option(metric.PREFIX))
+            words += [name] if value is True else [name, str(value)]
+    return " ".join(words)
+
+
+def _tokenized(noticed: Summary, tokenize: str | None) -> str:
+    count, first = noticed["tokenized"]
+    segments = noticed["segments"]
+    many = count >= MANY_TOKENIZED or (count >= SOME_TOKENIZED and count >= segments / 100)
+    if not many or tokenize in (None, "none"):
+        return ""
+    lines = listed([str(number) for number in first])
+    return (
+        f'{count} of {segments} lines look tokenized, ending in " ." (the first are {lines}); BLEU '
+        "is for text as people write it: detokenize it first"
+    )
+
+
+def _of_languages(noticed: Summary, language: str | None) -> Iterator[str]:
+    """What the script of the text says of the language and the references."""
+    _, characters = noticed["characters"]
+    if language is None and not noticed.get("han"):
+        return
+    from truebleu.text import languages
+
+    meant = None if language is None else languages.target(language)
+    if meant is not None and characters >= MANY_CHARACTERS:
+        yield languages.contradiction(meant, shares(noticed))
+    if noticed.get("han"):
+        own, *others = map(languages.characters, noticed["han"])
+        named = meant.characters if meant else ""
+        if own and others and all(others) and own not in others:
+            yield f"this is {own} Chinese, and the references are {others[0]}; words hardly match"
+        elif own and named and own != named:
+            yield f"this is {own} Chinese, and -l {language} is {named}"
+
+
+# With this share of such letters, no other script is worth a word.
+PLAIN_SCRIPTS = ("latin", "cyrillic", "greek", "arabic", "hebrew", "devanagari", "bengali")
+PLAIN = 0.7
+# With this share of letters beyond a-z, ASCII tokenizers break words.
+MAX_ACCENTED = 0.01
+
+
+def _is_plain(scripts: Mapping[str, int], characters: int, accented: int) -> bool:
+    """Return whether every tokenizer splits text with these letters."""
+    plain = sum(scripts.get(name, 0) for name in PLAIN_SCRIPTS)
+    return plain > PLAIN * characters and accented <= MAX_ACCENTED * characters
+
+
+def shares(noticed: Summary) -> dict[str, float]:
+    """The share of each script in the characters at the beginning of the text.
+
+    White space is no character here; punctuation and digits are, and have no script.
+    """
+    _, characters = noticed["characters"]
+    return {name: count / characters for name, count in noticed.get("scripts", {}).items()}
+
+
+def _in_one_piece(noticed: Summary, tokenize: str | None) -> str:
+    segments, characters = noticed["characters"]
+    tokens = noticed.get("tokens")
+    if tokens is None or not segments or characters <= MANY_CHARACTERS * segments:
+        return ""
+    if tokens >= FEW_TOKENS * noticed["segments"]:
+        return ""
+    return (
+        f"the tokenizer {tokenize} leaves {tokens / noticed['segments']:.1f} tokens of a segment "
+        f"with {characters / segments:.0f} characters; -tok char splits any text"
+    )
+
+
+def _identical(noticed: Summary, reference: str) -> str:
+    count, segments = noticed["identical"], noticed["segments"]
+    if count == segments:
+        return f"all {count} hypotheses are identical to the reference in {reference}"
+    if segments >= FEW_SEGMENTS and count > segments / 2:
+        return f"{count} of {segments} hypotheses are identical to the reference in {reference}"
+    return ""
+
+
+def of_systems(systems: Mapping[str, File], scores: Mapping[str, Sequence[Score]]) -> Warnings:
+    """Return a warning per system whose text equals that of an earlier system.
+
+    Only systems with equal scores are read again.
+    """
+    found = []
+    names = list(systems)
+    for i, name in enumerate(names):
+        for other in names[:i]:
+            if scores[name] == scores[other] and _same(systems[name], systems[other]):
+                text = f"{other} and {name}: these outputs are identical"
+                found.append({"kind": "same output", "systems": [other, name], "text": text})
+                break
+    return found
+
+
+def _same(one: File, other: File) -> bool:
+    """True if two files of the same length have the same lines."""
+    if not (is_lasting(one.path) and is_lasting(other.path)):
+        return False
+    return all(a == b for a, b in zip(one.lines(), other.lines(), strict=False))

@@ -193,7 +193,8 @@ SCORED = {
 WARNINGS = {
     "warnings[].kind": "if there are any: what the warning is about: `unsplit` (the tokenizer does "
     "not split the references, so nothing is called significant), `language`, `tokenized`, "
-    "`identical`, `same output`, `byte-order mark`, `winner depends on the reference` or `copied "
+    "`identical`, `same output`, `byte-order mark`, `empty` (segments), `tabs`, `unicode form` (NFD "
+    "against NFC), `zero` (why a score is 0), `winner depends on the reference` or `copied "
     "reference`",
     "warnings[].text": "the warning in a sentence or two, with what helps",
     "warnings[].systems[]": "the systems whose text it is about",

@@ -29,6 +29,11 @@ class Summary(TypedDict):
     identical: int
     # The inputs that start with a byte-order mark: 0 the hypotheses, 1 the first reference.
     marked: list[int]
+    # Of each input, hypotheses first: the number of empty segments, and the first of them; of the
+    # first segments how many have a mark that NFC joins to a letter, and how many a tab.
+    empty: list[tuple[int, list[int]]]
+    decomposed: list[int]
+    tabs: list[int]
     # The number of the first hypotheses, and of their characters; the letters of each script; of
     # text with much Han, the first Han characters of hypotheses and each reference.
     characters: tuple[int, int]

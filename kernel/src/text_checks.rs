@@ -1,10 +1,11 @@
 //! Signs that a score may mislead, counted while the text is read: tokenized hypotheses, copied
-//! references, byte-order marks, scripts.
+//! references, byte-order marks, scripts, empty segments, tabs, Unicode forms.
 
 use crate::interrupt::Work;
 use crate::lex::Lexed;
 use crate::scripts::{self, HAN, LATIN};
 use crate::text::Block;
+use std::iter;
 
 /// The most line numbers remembered of each kind.
 const EXAMPLES: usize = 3;
@@ -67,9 +68,59 @@ impl Default for Scripts {
 /// The most Han characters that are kept of each input.
 const SAMPLE: usize = 500;
 
+/// Signs in one input: the hypotheses, or a column of references.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct InputSigns {
+    /// Segments without any characters but white space.
+    pub empty: Occurrences,
+    /// Among the first segments those with a mark that NFC would join to the letter before it.
+    pub decomposed: u64,
+    /// Among the first segments those with a tab.
+    pub tabs: u64,
+}
+
+impl InputSigns {
+    fn look(&mut self, first: u64, count: usize, lexed: &Lexed<'_>) {
+        let lines = (0..count).map_while(|i| Some((i, lexed.line(i)?)));
+        for (i, line) in lines {
+            if line.iter().all(u8::is_ascii_whitespace) && !lexed.is_missing(i) {
+                self.empty.add(first + i as u64 + 1);
+            }
+            if first == 0 {
+                self.tabs += u64::from(memchr::memchr(b'\t', line).is_some());
+                self.decomposed += u64::from(has_separate_mark(line));
+            }
+        }
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.empty.merge(other.empty);
+        self.decomposed += other.decomposed;
+        self.tabs += other.tabs;
+    }
+}
+
+/// Whether a line has a mark of Latin, Greek, Cyrillic, Arabic, kana or Hangul that NFC joins to
+/// most letters before it.
+fn has_separate_mark(line: &[u8]) -> bool {
+    let marks = |c| {
+        matches!(c, '\u{300}'..='\u{36f}' | '\u{653}'..='\u{655}' | '\u{1161}'..='\u{11ff}')
+            || matches!(c, '\u{3099}' | '\u{309a}')
+    };
+    let mut work = Work::default();
+    let mut characters = line.utf8_chunks().flat_map(|chunk| chunk.valid().chars());
+    !line.is_ascii()
+        && characters.any(|c| {
+            work.done(1);
+            marks(c)
+        })
+}
+
 /// Counts of what was seen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TextChecks {
+    /// The signs in the hypotheses, in the first reference …
+    pub inputs: Vec<InputSigns>,
     /// Hypotheses that end in a full stop with a space before it.
     pub tokenized: Occurrences,
     /// Hypotheses that equal their first reference.
@@ -94,6 +145,10 @@ impl TextChecks {
         hypotheses: &Lexed<'_>,
         references: &[Lexed<'_>],
     ) {
+        self.inputs.resize_with(1 + references.len(), InputSigns::default);
+        for (input, lexed) in self.inputs.iter_mut().zip(iter::once(hypotheses).chain(references)) {
+            input.look(first, count, lexed);
+        }
         for i in 0..count {
             let Some(line) = hypotheses.line(i) else {
                 return;
@@ -112,7 +167,7 @@ impl TextChecks {
             }
         }
         if first == 0 && 10 * self.scripts.letters[HAN] > 3 * self.scripts.characters {
-            let all = std::iter::once(hypotheses).chain(references);
+            let all = iter::once(hypotheses).chain(references);
             self.scripts.han = all.map(|lexed| han(lexed, count)).collect();
         }
     }
@@ -136,6 +191,12 @@ impl TextChecks {
 
     /// Adds what another thread saw.
     pub fn merge(&mut self, other: Self) {
+        if self.inputs.len() < other.inputs.len() {
+            self.inputs.resize_with(other.inputs.len(), InputSigns::default);
+        }
+        for (input, more) in self.inputs.iter_mut().zip(other.inputs) {
+            input.merge(more);
+        }
         self.tokenized.merge(other.tokenized);
         self.identical += other.identical;
         self.marked.extend(other.marked);

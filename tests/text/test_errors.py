@@ -6,6 +6,7 @@ import pickle
 import threading
 
 import hypothesis.strategies as st
+import numpy as np
 import pytest
 from hypothesis import given
 
@@ -165,6 +166,33 @@ def test_types(verb, hypotheses, references, message):
 def test_types_of_one_segment(hypothesis, references, message):
     with pytest.raises((TypeError, InputError), match=message):
         BLEU().sentence(hypothesis, references)
+
+
+class NAType:  # noqa: PLW1641
+    """pandas.NA, as far as messages know it."""
+
+    def __eq__(self, _):
+        raise TypeError("boolean value of NA is ambiguous")
+
+
+@pytest.mark.parametrize(
+    "metric",
+    [BLEU(), BLEU("none", normalize="nfc"), BLEU(str.split), truebleu.NIST(), truebleu.CHRF()],
+    ids=repr,
+)
+@pytest.mark.parametrize("value", [float("nan"), np.float64("nan"), NAType()], ids=repr)
+def test_missing_values_of_tables_are_named(metric, value):
+    name = "pandas.NA" if isinstance(value, NAType) else "NaN"
+    told = f'is {name}, a missing value \\(fill it with "" or leave the segment out\\)'
+    for hypotheses, references, place in (
+        (["a", value], ["a", "b"], "hypotheses: segment 2"),
+        (["a", "b"], ["a", value], "references: segment 2"),
+        (["a", "b"], ["a", ("b", value)], "references: segment 2, reference 2"),
+    ):
+        with pytest.raises(TypeError, match=f"{place} {told}"):
+            metric.score(hypotheses, references)
+    with pytest.raises(TypeError, match=f"hypothesis: it {told}"):
+        metric.sentence(value, "a")
 
 
 @pytest.mark.parametrize("references", [None, [], [None], (None, None)], ids=str)

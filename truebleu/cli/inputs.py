@@ -6,7 +6,7 @@ import os
 import sys
 
 from truebleu.cli.declared import Group, options, whole_number
-from truebleu.cli.output import UsageError
+from truebleu.cli.output import UsageError, complain
 from truebleu.text.files import File, table_format
 from truebleu.text.layout import count, short_names
 from truebleu.text.segments import is_lasting
@@ -84,8 +84,11 @@ class Inputs:
             raise UsageError(
                 "-nr/--num-refs: the references are side by side in one file; name only that"
             )
+        references = drop_repeated(options, "REF", options.references)
+        if getattr(options, "names", None) is None:
+            hypotheses = drop_repeated(options, "-i/--input", hypotheses)
         named = [_runs(options, word) for word in hypotheses]
-        for name in (*options.references, *(path for _, paths in named for path in paths)):
+        for name in (*references, *(path for _, paths in named for path in paths)):
             if os.path.isdir(name):
                 raise UsageError(f"{name} is a directory; name a file")
             if table_format(name) not in (None, "tsv"):
@@ -93,7 +96,7 @@ class Inputs:
                     f"{name} is a table, which truebleu score, segments, compare and report read; "
                     f"truebleu {options.command} reads lines of text"
                 )
-        self._references = [file_of(name, options.encoding) for name in options.references]
+        self._references = [file_of(name, options.encoding) for name in references]
         # The files of each system: one, or one for each of its runs.
         files = [
             (name, [self._system(path, options.encoding) for path in paths])
@@ -216,6 +219,30 @@ def file_of(name: str, encoding: str) -> File:
         return File(name, None, encoding)
     except ValueError as error:
         raise UsageError(f"{name}: {error}") from None
+
+
+def drop_repeated(options: argparse.Namespace, place: str, words: Sequence[str]) -> list[str]:
+    """Return the words without those of a file that an earlier word names; tell of each.
+
+    Words that name a system stay: the user asked for that system.
+    """
+    kept: dict[object, str] = {}
+    for position, word in enumerate(words):
+        named = word == "-" or _runs(options, word)[0] is not None
+        key = position if named else _identity(file_of(word, options.encoding))
+        if key not in kept:
+            kept[key] = word
+        elif not options.quiet:
+            complain("note", f"{place}: {word} is the same file as {kept[key]}, and counts once")
+    return list(kept.values())
+
+
+def _identity(file: File) -> object:
+    """Return what two names of the same file, and column, have in common."""
+    if not os.path.isfile(file.path):
+        return file
+    stat = os.stat(file.path)
+    return stat.st_dev, stat.st_ino, file.column
 
 
 # ---- runs ----

@@ -44,6 +44,10 @@ def names_to_complete() -> list[str]:
 )
 
 
+(STRIP,) = options(
+    "--strip-diacritics  leave out accents and other nonspacing marks of letters, in NFC or NFKC"
+)
+
 # Where a metric may be dear.
 (NO_CACHE,) = options(
     """
@@ -70,6 +74,7 @@ def _tags() -> list[str]:
     language={"completes": _tags},
 )
 TOKENIZE = "--tokenize"
+NORMALIZE = "--normalize"
 DEFAULT_TOKENIZER = "13a"
 
 
@@ -80,7 +85,7 @@ def groups(words: Sequence[str]) -> Iterator[Group]:
     usual = USUAL if not words or {"-h", "--help"} & set(words) else [DEFAULT]
     known = [metric for name in named or usual for metric in _classes(name)]
     dear = any(getattr(metric, "KEPT", False) for metric in known)
-    yield Group("metric", METRICS, LANGUAGE, *([NO_CACHE] if dear else []))
+    yield Group("metric", METRICS, LANGUAGE, STRIP, *([NO_CACHE] if dear else []))
     for cls in dict.fromkeys(known):
         parameters = [one for one in cls.PARAMETERS if named or one.common]
         yield Group(cls.NAME, *(_option(one, cls.PREFIX) for one in parameters))
@@ -161,6 +166,9 @@ def metrics(options: argparse.Namespace) -> dict[TableMetric[Any], str | None]:
     Raises UsageError for a name that nobody has, and for an option that none of them has.
     """
     given = {name: value for name, value in vars(options).items() if name.startswith("--")}
+    if getattr(options, "strip_diacritics", False):
+        form = given.get(NORMALIZE) or "nfc"
+        given[NORMALIZE] = f"{form.removesuffix('-strip')}-strip"
     made: dict[TableMetric[Any], str | None] = {}
     given_to: dict[TableMetric[Any], Collection[str]] = {}
     used: set[str] = set()

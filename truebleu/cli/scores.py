@@ -134,6 +134,10 @@ def write(
     test_set: Chosen | None = None,
 ) -> None:
     """Write the scores, with the warnings about their text before them."""
+    from truebleu.views import text_warnings
+
+    whole = ((one.system, one.name, one.score) for one in results if one.document is None)
+    warnings = [*warnings, *text_warnings.of_scores(whole)]
     rows = list(_rows(results, len(metrics)))
     is_line = output.score_only or (len(rows) == 1 and rows[0][0].group is None)
     output.warn(warnings, shown=not is_line)

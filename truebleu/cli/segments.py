@@ -63,6 +63,7 @@ def run(options: argparse.Namespace) -> None:
     inputs = files.Inputs(options)
     expected = sum(files.expected(file) or 0 for file in inputs.systems.values())
     seen: dict[str, Summary] = {}
+    zeros = text_warnings.ZeroSegments()
     failed: Failed = {}
     with output, Progress(quiet=options.quiet) as progress:
         # What may fail is counted before the first row, whose columns depend on it.
@@ -87,13 +88,15 @@ def run(options: argparse.Namespace) -> None:
                     # Scripts are known from the beginning of the text, before its first row.
                     found = warnings({system: noticed})
                     output.warn((one for one in found if is_early(one)), shown=False)
+                for metric, (table, scored) in zip(metrics, counted, strict=True):
+                    zeros.add(system, metric, table, scored)
                 writer.write(system, range(first, first + count), counted)
                 first += count
                 done += count
                 if not output.is_terminal:
                     progress("scoring segments", done, expected)
                 seen[system] = text_warnings.merged(seen.get(system), noticed)
-        found = warnings(seen)
+        found = [*warnings(seen), *zeros.warnings()]
         writer.finish(found)
         output.warn((one for one in found if not is_early(one)), shown=False)
     raise_if_failed(failed.values())

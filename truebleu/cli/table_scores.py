@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from functools import partial
 
 from truebleu._kernel import InputError
-from truebleu.cli.inputs import check_output, file_of
+from truebleu.cli.inputs import check_output, drop_repeated, file_of
 from truebleu.cli.output import UnavailableError, UsageError, complain
 from truebleu.cli.progress import Progress
 from truebleu.cli.scores import Scored
@@ -74,7 +74,8 @@ class Tables:
                     "-i/--input: rows of tables have no order to rely on; name the id that both "
                     "have with --join, or leave out -i if hypotheses and references are in one"
                 )
-            inputs = short_names([file_of(name, "utf-8").path for name in options.input])
+            named = drop_repeated(options, "-i/--input", options.input)
+            inputs = short_names([file_of(name, "utf-8").path for name in named])
             self.systems = [
                 System(
                     name if len(hyps) == 1 else (hyp if len(inputs) == 1 else f"{name}: {hyp}"),
@@ -82,7 +83,7 @@ class Tables:
                     hyp,
                     options.references,
                 )
-                for name, data in zip(inputs, options.input, strict=True)
+                for name, data in zip(inputs, named, strict=True)
                 for hyp in hyps
             ]
         if options.output is not None and os.path.isfile(options.output):

@@ -6,6 +6,7 @@ import codecs
 import glob
 import os
 import re
+import warnings
 from contextlib import suppress
 
 from truebleu._kernel import InputError
@@ -60,7 +61,7 @@ class Files:
     def __init__(self, names: Names, connection: DuckDBPyConnection) -> None:
         given = [names] if isinstance(names, str | os.PathLike) else list(names)
         self.names = [os.fspath(name) for name in given]
-        self.paths = [path for name in self.names for path in found(name)]
+        self.paths = _once(path for name in self.names for path in found(name))
         formats = sorted({table_format(path) or "other" for path in self.paths})
         if len(formats) != 1 or formats == ["other"]:
             raise InputError(
@@ -281,6 +282,18 @@ def found(name: str) -> list[str]:
         if not paths:
             raise InputError(f"{name}: no file matches this pattern")
     return sorted(set(paths))
+
+
+def _once(paths: Iterable[str]) -> list[str]:
+    """Return each file once; warn of those that several names stand for."""
+    kept: dict[str, str] = {}
+    for path in paths:
+        place = os.path.realpath(path)
+        if place in kept:
+            told = f"{path} is the same file as {kept[place]}, and its rows count once"
+            warnings.warn(told, stacklevel=4)
+        kept.setdefault(place, path)
+    return list(kept.values())
 
 
 def _separated(form: str) -> dict[str, str]:

@@ -16,7 +16,7 @@ from truebleu._kernel import InputError, score_lines
 from truebleu.meta_evaluation.matrix import Matrix, some
 from truebleu.text.checks import nearest
 from truebleu.text.data_files import first_unbounded, parse_json, read_csv, to_score
-from truebleu.text.files import File, refuse_utf16, table_format
+from truebleu.text.files import File, check_start, table_format
 from truebleu.text.layout import count
 from truebleu.text.record import Record
 
@@ -98,7 +98,7 @@ def read(
     if table_format(name) == "parquet":
         return _long(name, _parquet(name), columns or {})
     content = File(name).content()
-    refuse_utf16(content[:2], name)
+    check_start(content[: 1 << 16], name)
     start = content.lstrip()[:4096].split(b"\n", 1)[0].decode("utf-8", "replace").rstrip("\r")
     if not start:
         raise InputError(f"{name}: the file is empty; expected scores")

@@ -89,8 +89,13 @@ class Metric:
 
     def __init_subclass__(cls) -> None:
         """Makes properties and documentation of the parameters."""
-        declared = cls.PARAMETERS
         if "PARAMETERS" in vars(cls):  # else they are those of the class above
+            above = (p for base in cls.__bases__ for p in getattr(base, "PARAMETERS", ()))
+            own = {p.name: p for p in above if p.inherited} | {p.name: p for p in cls.PARAMETERS}
+            inherited = [p for p in own.values() if p not in cls.PARAMETERS]
+            cls.PARAMETERS = (*cls.PARAMETERS, *inherited)
+        declared = cls.PARAMETERS
+        if "PARAMETERS" in vars(cls):
             cls._CHECKS = {p.name: (p.default, p.checked) for p in declared}
             for parameter in declared:
                 made = property(parameter.getter(), parameter.refuse, doc=parameter.help)

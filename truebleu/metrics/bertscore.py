@@ -64,6 +64,7 @@ class BERTScore(NeuralMetric):
         rescale: str = "no",
         device: str = "auto",
         batch: int = 64,
+        normalize: str | None = None,
     ) -> None:
         self._keep(locals())
 

@@ -32,6 +32,11 @@ LENGTH_RULES = {
     "average-truncated": "their mean, truncated to an integer in each segment",
     "single": "more than one reference is refused",
 }
+NO_TOKENS = "no hypothesis has any tokens"
+USE_INSTEAD = (
+    "--effective-order yes (effective_order=True in Python) leaves out the orders that the text "
+    "is too short for, and chrF (-m chrf) suits short text better"
+)
 ARITHMETICS = ("sacrebleu", "nltk", "nmt", "coco", "codenn", "allennlp", "float32", "cdec")
 
 
@@ -141,7 +146,7 @@ class BLEU(KernelMetric[BLEUScore]):
     BLEU = 48.89 85.7/66.7/40.0/25.0 (BP = 1.000 ratio = 1.000 hyp_len = 7 ref_len = 7)
     """
 
-    __slots__ = ("_direct", "_in_kernel", "_plain")
+    __slots__ = ("_in_kernel", "_plain")
 
     NAME = "BLEU"
     SCORE = BLEUScore
@@ -312,6 +317,7 @@ class BLEU(KernelMetric[BLEUScore]):
         aggregate: str = "corpus",
         scale: float = 100.0,
         arithmetic: str = "sacrebleu",
+        normalize: str | None = None,
     ) -> None:
         if max_order is None:
             max_order = len(weights) if weights is not None and hasattr(weights, "__len__") else 4
@@ -327,8 +333,8 @@ class BLEU(KernelMetric[BLEUScore]):
             and arithmetic == "sacrebleu"
             and reference_length != "average"
         )
-        self._direct = self._in_kernel and self._plain and reference_length != "single"
-        self._kernel = self._compiled()
+        self._prepare()
+        self._direct = self.reads_text and self._plain and reference_length != "single"
 
     def counter(self, reference_lengths: Sequence[str]) -> _kernel.Metric:
         """The kernel's counter and formula, with a column for each rule for the length."""
@@ -405,7 +411,7 @@ class BLEU(KernelMetric[BLEUScore]):
     @property
     def reads_text(self) -> bool:
         """True if the kernel reads the text itself; other metrics can then share the reading."""
-        return self._in_kernel
+        return self._in_kernel and self.unicode_form is None
 
     @property
     def _sums(self) -> bool:
@@ -472,8 +478,10 @@ class BLEU(KernelMetric[BLEUScore]):
     def fingerprint(self) -> str:
         """The parameters that decide the statistics, as `Statistics.fingerprint` has them."""
         tok, case = (p.written(self._values[p.name]) for p in self.PARAMETERS[:2])
-        least = "|least:1" if self.at_least_one else ""
-        return f"BLEU|tok:{tok}|case:{case}|order:{self.max_order}|reflen:{self.length_rule}{least}"
+        more = "|least:1" if self.at_least_one else ""
+        if (form := self.unicode_form) is not None:
+            more += f"|unicode:{form}"
+        return f"BLEU|tok:{tok}|case:{case}|order:{self.max_order}|reflen:{self.length_rule}{more}"
 
     # ---- from rows to scores ----
 
@@ -484,6 +492,22 @@ class BLEU(KernelMetric[BLEUScore]):
             raise InputError(
                 "references: more than one for a segment, and this metric is defined for one only"
             )
+
+    def zero_reason(self, row: Sequence[int], *, segment: bool) -> str:
+        """Return why the score of a row is 0, and what to use instead."""
+        orders = self.max_order
+        matches, totals = row[2 : 2 + orders], row[2 + orders :]
+        if not any(matches):
+            return "no token of a hypothesis is in its references" if row[0] else NO_TOKENS
+        if not totals[-1] and self.missing(segment=segment or not self._sums) == "zero":
+            return (
+                f"no hypothesis has {orders} tokens, and BLEU needs n-grams of each order up to "
+                f"{orders}; {USE_INSTEAD}"
+            )
+        if 0 not in matches:
+            return ""
+        order = 1 + list(matches).index(0)
+        return f"no n-gram of order {order} matches; a smoothing method (-s exp) keeps it above 0"
 
     def reference_length_of(self, row: Sequence[int]) -> float:
         """The reference length that a row of statistics says."""
@@ -518,7 +542,7 @@ class BLEU(KernelMetric[BLEUScore]):
     # ---- from text to rows ----
 
     def _indirect_sentence(self, hypothesis: Any, references: Any) -> BLEUScore:
-        if not self._in_kernel:
+        if not self.reads_text:
             return self._sentence_of(hypothesis, references)
         try:
             value, row, count = self._kernel.sentence(hypothesis, references)
@@ -553,6 +577,7 @@ def bleu(
     aggregate: str = "corpus",
     scale: float = 100.0,
     arithmetic: str = "sacrebleu",
+    normalize: str | None = None,
     **unknown: Any,
 ) -> BLEUScore:
     """The BLEU score of a corpus: `BLEU(...).score(hypotheses, references)`.

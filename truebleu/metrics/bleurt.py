@@ -41,7 +41,14 @@ class BLEURT(NeuralMetric):
     device = p.Text("auto", "the device by torch's name: auto, cpu, cuda:1", silent=True)
     batch = p.WholeNumber(16, "the segments in a batch", most=1 << 20, silent=True)
 
-    def __init__(self, model: str = USUAL, *, device: str = "auto", batch: int = 16) -> None:
+    def __init__(
+        self,
+        model: str = USUAL,
+        *,
+        device: str = "auto",
+        batch: int = 16,
+        normalize: str | None = None,
+    ) -> None:
         self._keep(locals())
 
     @classmethod

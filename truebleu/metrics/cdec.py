@@ -50,6 +50,7 @@ class CdecBLEU(PythonMetric):
         *,
         lowercase: bool | str = False,
         variant: str = "qcri",
+        normalize: str | None = None,
     ) -> None:
         self._keep(locals())
 

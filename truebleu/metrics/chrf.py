@@ -142,11 +142,12 @@ class CHRF(KernelMetric[CHRFScore]):
         lowercase: bool = False,
         whitespace: bool = False,
         eps_smoothing: bool = False,
+        normalize: str | None = None,
     ) -> None:
         self._keep(locals())
         if not self.char_order + self.word_order:
             raise ValueError("char_order and word_order are 0: there is nothing to count")
-        self._kernel = self._compiled()
+        self._prepare()
 
     def asked(self) -> dict[str, Any]:
         """What the kernel is asked for."""
@@ -221,6 +222,7 @@ def chrf(
     lowercase: bool = False,
     whitespace: bool = False,
     eps_smoothing: bool = False,
+    normalize: str | None = None,
     **unknown: Any,
 ) -> CHRFScore:
     """The chrF score of a corpus: `CHRF(...).score(hypotheses, references)`.

@@ -105,6 +105,7 @@ class CodeBLEU(PythonMetric):
         part: str = "weighted",
         language: str | None = None,
         keywords: Iterable[str] | None = None,
+        normalize: str | None = None,
     ) -> None:
         if language is not None and keywords is not None:
             raise ValueError("give either a language or its keywords")

@@ -58,7 +58,14 @@ class COMET(NeuralMetric):
     device = p.Text("auto", "the device by torch's name: auto, cpu, cuda:1", silent=True)
     batch = p.WholeNumber(16, "the segments in a batch", most=1 << 20, silent=True)
 
-    def __init__(self, model: str = USUAL, *, device: str = "auto", batch: int = 16) -> None:
+    def __init__(
+        self,
+        model: str = USUAL,
+        *,
+        device: str = "auto",
+        batch: int = 16,
+        normalize: str | None = None,
+    ) -> None:
         self._keep(locals())
 
     @property

@@ -71,6 +71,7 @@ class Command(ColumnMetric):
         *,
         lower_is_better: bool = False,
         timeout: float = PATIENCE,
+        normalize: str | None = None,
     ) -> None:
         self._keep(locals())
         try:

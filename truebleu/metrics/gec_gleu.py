@@ -12,14 +12,13 @@ from random import Random
 from truebleu._kernel import InputError, Scores
 from truebleu.metrics import parameters as p
 from truebleu.metrics.python_metric import PythonScore, SourceMetric, ngrams
-from truebleu.metrics.table_metric import Corpus
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
 
-    from truebleu.metrics.table_metric import Rows
+    from truebleu.metrics.table_metric import Corpus, Rows
     from truebleu.text import tokenizers
 
 ORDERS = (1, 2, 3, 4)
@@ -72,6 +71,7 @@ class GECGLEU(SourceMetric):
         lowercase: bool | str = False,
         draw: str = "random",
         iterations: int = 500,
+        normalize: str | None = None,
     ) -> None:
         self._keep(locals())
 
@@ -114,7 +114,7 @@ class GECGLEU(SourceMetric):
     ) -> PythonScore:
         """The score of one segment: the mean over its references, smoothed."""
         one = references if isinstance(references, str) else tuple(references)
-        (row,) = self._with_sources(Corpus((hypothesis,), (one,), sources=(source,)))
+        (row,) = self._with_sources(self._corpus((hypothesis,), (one,), sources=(source,)))
         return PythonScore(self, (), len(row), True, _mean(row), {})
 
     def _segments(self, corpus: Corpus) -> Scores:
@@ -128,6 +128,10 @@ class GECGLEU(SourceMetric):
                 "give one per segment"
             )
         return [list(row[0]) for row in rows], (1, 1)
+
+    def zero_reason(self, row: Sequence[int], *, segment: bool) -> str:  # noqa: ARG002
+        """Return why the score is 0."""
+        return f"n-grams of some order up to {len(ORDERS)} do not match, or no hypothesis has them"
 
     def _formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:
         return _value([count or 1 for count in row] if segment else row), {}

@@ -47,6 +47,7 @@ class GLEU(PythonMetric):
         lowercase: bool | str = False,
         min_order: int = 1,
         max_order: int = 4,
+        normalize: str | None = None,
     ) -> None:
         self._keep(locals())
         if self.min_order > self.max_order:

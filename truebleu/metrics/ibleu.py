@@ -51,6 +51,7 @@ class IBLEU(SourceMetric):
         lowercase: bool | str = False,
         alpha: float = 0.8,
         max_order: int = 4,
+        normalize: str | None = None,
     ) -> None:
         self._keep(locals())
         self._bleu = BLEU(tokenize, lowercase=lowercase, max_order=max_order)
@@ -73,6 +74,10 @@ class IBLEU(SourceMetric):
         if each != (1, 1):
             raise InputError("sources: expected one per segment, not several")
         return [[*row, *more] for row, more in zip(rows, copied, strict=True)], numbers
+
+    def zero_reason(self, row: Sequence[int], *, segment: bool) -> str:
+        """Return why the score of a row is 0: the reason of its BLEU."""
+        return self._bleu.zero_reason(row[: len(self._bleu.columns)], segment=segment)
 
     def _formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:
         half = len(self._bleu.columns)

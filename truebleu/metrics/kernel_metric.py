@@ -25,7 +25,7 @@ class KernelMetric(TableMetric[S]):
     A subclass makes `_kernel` in its constructor, names the `columns`, and the class of its scores.
     """
 
-    __slots__ = ("_kernel",)
+    __slots__ = ("_direct", "_kernel")
 
     OF_SACREBLEU = True
 
@@ -33,11 +33,16 @@ class KernelMetric(TableMetric[S]):
     # True if the kernel has the formula, too.
     _plain = True
     # True if the kernel's answer is all that there is to the score of one segment.
-    _direct = True
+    _direct: bool
 
     def asked(self) -> dict[str, Any]:
         """What the kernel is asked for: its name of the metric, and the parameters it takes."""
         raise NotImplementedError
+
+    def _prepare(self) -> None:
+        """Make the kernel's counter, behind the check of parameters."""
+        self._direct = self.unicode_form is None
+        self._kernel = self._compiled()
 
     def _compiled(self, **changes: Any) -> Compiled:
         asked = self.asked() | changes
@@ -54,7 +59,7 @@ class KernelMetric(TableMetric[S]):
     @property
     def reads_text(self) -> bool:
         """True if the kernel reads the text itself; other metrics can then share the reading."""
-        return True
+        return self._direct
 
     def _scan(self, corpus: Corpus) -> Scan:
         return inputs.scan(
@@ -114,6 +119,7 @@ class KernelMetric(TableMetric[S]):
     ) -> Pairs:
         if not self._plain:
             return super()._pairs(hypotheses, references, workers)
+        hypotheses, references = self._normalized(hypotheses, references)
         return inputs.pairs(
             self._kernel, hypotheses, references, workers=workers, **self._splitting
         )
@@ -137,18 +143,17 @@ class KernelMetric(TableMetric[S]):
 class TokenMetric(KernelMetric[S]):
     """Such a metric of tokens, with the parameters `tokenize` and `lowercase`."""
 
-    __slots__ = ("_direct", "_in_kernel")
+    __slots__ = ("_in_kernel",)
 
     OF_SACREBLEU = False
+
+    def _prepare(self) -> None:
+        super()._prepare()
+        self._direct = self._direct and self._in_kernel
 
     def _lexing(self) -> dict[str, str]:
         """The kernel's tokenizer and lower-casing; what Python tokenizes reaches it as tokens."""
         tokenize, lowercase = self._values["tokenize"], self._values["lowercase"]
-        self._in_kernel = self._direct = tokenizers.in_kernel(tokenize, lowercase)
+        self._in_kernel = tokenizers.in_kernel(tokenize, lowercase)
         tokenizer = str(tokenize) if self._in_kernel else "none"
         return {"tokenizer": tokenizer, "lowercase": tokenizers.LOWERCASE[lowercase]}
-
-    @property
-    def reads_text(self) -> bool:
-        """True if the kernel tokenizes."""
-        return self._in_kernel

@@ -168,7 +168,8 @@ class METEOR(PythonMetric):
         "none are named",
         key="mod",
     )
-    normalize = p.Choice(
+    unicode_form = p.normalization()
+    normalize = p.Choice(  # type: ignore[assignment]
         True,
         "how text is prepared",
         {True: "tokenized, in lower case", "lower": "in lower case", False: "not at all"},
@@ -206,6 +207,7 @@ class METEOR(PythonMetric):
         gamma: float | None = None,
         delta: float | None = None,
         weights: Sequence[float] | None = None,
+        unicode_form: str | None = None,
     ) -> None:
         self._keep(locals())
         tasks = _tasks(self.language)

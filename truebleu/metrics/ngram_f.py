@@ -128,9 +128,10 @@ class NGramF(TokenMetric[NGramFScore]):
         *,
         tokenize: tokenizers.Tokenize = "13a",
         lowercase: bool | str = False,
+        normalize: str | None = None,
     ) -> None:
         self._keep(locals())
-        self._kernel = self._compiled()
+        self._prepare()
 
     def asked(self) -> dict[str, Any]:
         """What the kernel is asked for."""

@@ -77,6 +77,7 @@ class NIST(PythonMetric):
         lowercase: bool | str = False,
         max_order: int = 5,
         variant: str = "mteval",
+        normalize: str | None = None,
     ) -> None:
         self._keep(locals())
 
@@ -158,6 +159,13 @@ class NIST(PythonMetric):
         high, low = (row[2 + i * self.max_order : 2 + (i + 1) * self.max_order] for i in (0, 1))
         parts = zip(high, low, strict=True)
         return self._of([((above << LOW) + below) / UNIT for above, below in parts], row)
+
+    def zero_reason(self, row: Sequence[int], *, segment: bool) -> str:  # noqa: ARG002
+        """Return why the score of a row is 0, and what to use instead."""
+        return (
+            "no n-gram matches, or those that match carry no information, as in references that "
+            "are too few or too short; chrF (-m chrf) suits short text better"
+        )
 
     def _of(self, sums: Sequence[float], row: Sequence[int]) -> tuple[float, dict[str, Any]]:
         """The score of sums of information, and the rest of a row."""

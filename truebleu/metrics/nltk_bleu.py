@@ -168,6 +168,7 @@ class NLTKBLEU(PythonMetric):
         version: str = "3.10.4",
         context: str = "corpus",
         aggregate: str = "corpus",
+        normalize: str | None = None,
     ) -> None:
         self._keep(locals())
         if _release(self.version) < (3, 6, 6) and len(self.weights) > 1:
@@ -237,6 +238,14 @@ class NLTKBLEU(PythonMetric):
 
     def _scores(self, table: Table, *, segment: bool) -> Scores:
         return super()._scores(table, segment=segment or self.aggregate == "segments")
+
+    def zero_reason(self, row: Sequence[int], *, segment: bool) -> str:  # noqa: ARG002
+        """Return why the score of a row is next to 0, and what to use instead."""
+        return (
+            f"n-grams of some order up to {self.max_order} do not match, or no hypothesis has "
+            "them; --nltk-method 1 to 7 (method= in Python) smooths, --nltk-auto-reweigh yes "
+            "leaves out the orders that short text does not have"
+        )
 
     def _formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:  # noqa: ARG002
         values = self._values_of(row)

@@ -68,6 +68,7 @@ class NLTKMETEOR(ColumnMetric):
         gamma: float = 0.5,
         stemmer: str = "porter",
         synonyms: bool = True,
+        normalize: str | None = None,
     ) -> None:
         self._keep(locals())
 

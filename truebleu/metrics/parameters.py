@@ -39,8 +39,12 @@ class Parameter(Generic[T]):
     # and set the parameter of each metric that has it.
     flags: Sequence[str] = ()
     shared = False
+    # The name in the long option, if it is not that of the parameter.
+    long = ""
     # True if commands have its option where no metric is named, too.
     common = False
+    # True if every class below the one that declares it has it, too.
+    inherited = False
     # The names of the parameter in other programs, for messages.
     hints: Sequence[str] = ()
     # Words for values, and for some of them, where settings are compared.
@@ -103,7 +107,7 @@ class Parameter(Generic[T]):
 
     def option(self, prefix: str) -> str:
         """The long option."""
-        return f"--{'' if self.shared else prefix}{self.name.replace('_', '-')}"
+        return f"--{'' if self.shared else prefix}{(self.long or self.name).replace('_', '-')}"
 
     def label(self, value: Any) -> str:
         """A value in a word or two, where settings are compared; may be empty.
@@ -408,4 +412,28 @@ def lowercase(*, more: bool = True, shared: bool = True) -> Choice[bool | str]:
             "ascii": "lower case a-z",
             "after": "lower case after",
         },
+    )
+
+
+def normalization() -> Choice[str | None]:
+    """The Unicode form of text, a parameter of all metrics."""
+    return Choice(
+        None,
+        "convert all text to a Unicode form first",
+        {
+            None: "as it is",
+            "nfc": "a letter and its accents as one character",
+            "nfkc": "also compatible characters, such as full-width letters, as the usual ones",
+            "nfc-strip": "nfc without diacritics, which are the characters of category Mn",
+            "nfkc-strip": "",
+        },
+        key="unicode",
+        short="u",
+        shared=True,
+        common=True,
+        optional=True,
+        inherited=True,
+        hints=("normalization", "unicode_normalization", "strip_diacritics"),
+        long="normalize",
+        labels={None: "text as it is"},
     )

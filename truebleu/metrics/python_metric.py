@@ -102,6 +102,9 @@ class PythonMetric(TableMetric[PythonScore]):
             "tokenized": (0, []),
             "identical": 0,
             "marked": [],
+            "empty": [],
+            "decomposed": [],
+            "tabs": [],
             "characters": (0, 0),
             "scripts": {},
             "han": [],
@@ -145,7 +148,7 @@ class SourceMetric(PythonMetric):
         workers: int = 1,
     ) -> PythonScore:
         """The score of a corpus. Arguments as for `BLEU.score`, and a source for each segment."""
-        return self._score(Corpus(hypotheses, references, workers, sources, totals=True))
+        return self._score(self._corpus(hypotheses, references, workers, sources, totals=True))
 
     def statistics(
         self,
@@ -167,7 +170,7 @@ class SourceMetric(PythonMetric):
         workers: int = 1,
     ) -> Scores:
         """The score of each segment, 0-100. Arguments as for `score`."""
-        return self._segments(Corpus(hypotheses, references, workers, sources))
+        return self._segments(self._corpus(hypotheses, references, workers, sources))
 
     def sentence(
         self, hypothesis: str, references: str | Sequence[str | None], source: str | None = None

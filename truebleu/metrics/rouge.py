@@ -18,7 +18,7 @@ from truebleu.metrics.column_metric import ColumnMetric, lacking, named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
     from truebleu.metrics.column_metric import Texts
@@ -75,6 +75,7 @@ class ROUGE(ColumnMetric):
         *,
         stemmer: bool = False,
         tokenize: tokenizers.Tokenize = OWN,
+        normalize: str | None = None,
     ) -> None:
         self._keep({**locals(), "type": str(type).lower()})
         if self.stemmer and self.tokenize != OWN:
@@ -99,6 +100,15 @@ class ROUGE(ColumnMetric):
     def type_names(cls) -> list[str]:
         """What there is: 1 to 9, l, lsum."""
         return cls.PARAMETERS[0].choices
+
+    def zero_reason(self, row: Sequence[int], *, segment: bool) -> str:  # noqa: ARG002
+        """Return why the score is 0, and what to use instead."""
+        if self.type in ("1", "l", "lsum"):
+            return "no word of a hypothesis is in its references"
+        return (
+            f"no {self.type} words in a row match, and text of fewer than {self.type} words has "
+            "none; ROUGE-1 (-m rouge-1) and chrF (-m chrf) suit short text better"
+        )
 
     def tokens(self, text: str) -> list[str]:
         """The words of a text that are counted, stems with `stemmer`."""

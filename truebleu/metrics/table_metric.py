@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from truebleu._kernel import InputError, Scores, Table
+from truebleu.metrics import parameters as p
 from truebleu.metrics.base import Metric, MetricFailedError, Score, html_table
 from truebleu.metrics.statistics import SHOWN, Statistics
 from truebleu.text import checks, inputs, tokenizers
@@ -42,6 +43,9 @@ COMPENSATED = sys.version_info >= (3, 12)
 
 # A mean of lengths is counted in parts of a token, so that it is an integer: 1 to 16 all divide it.
 PARTS = 720720
+
+# NLTK's BLEU is not 0 but a tiny positive number where a precision is 0.
+PRINTED_AS_ZERO = 1e-9
 
 # Integers of 64 bits are below this, and not below its negative.
 LARGEST = 1 << 63
@@ -102,6 +106,18 @@ class TableScore(Score):
         values = ((name, getattr(self, name)) for name in self.DETAILS)
         return {name: list(own) if isinstance(own, tuple) else own for name, own in values}
 
+    @property
+    def zero_reason(self) -> str:
+        """The reason why the score is 0, and what to use instead; empty for other scores.
+
+        >>> from truebleu import BLEU
+        >>> BLEU(max_order=2).score(["yes"], ["yes"]).zero_reason
+        'no hypothesis has 2 tokens, and BLEU needs n-grams of each order up to 2; ...'
+        """
+        if abs(self.value) >= PRINTED_AS_ZERO:
+            return ""
+        return self._metric.zero_reason(self._row, segment=self._segment)  # type: ignore[no-any-return]
+
     def __reduce__(self) -> tuple[Any, ...]:
         given = (self._metric, self.row, self._references, self._segment, self._value)
         return type(self), given
@@ -131,7 +147,9 @@ class Corpus:
     totals: True if the sum of all rows is wanted, and not the rows.
     """
 
-    __slots__ = ("hypotheses", "progress", "references", "sources", "totals", "workers")
+    __slots__ = (
+        *("hypotheses", "normalize", "progress", "references", "sources", "totals", "workers"),
+    )
 
     def __init__(
         self,
@@ -149,6 +167,24 @@ class Corpus:
         self.sources = sources
         self.progress = progress
         self.totals = totals
+        # The Unicode form that the text was converted to.
+        self.normalize: str | None = None
+
+    def normalized(self, form: str | None) -> Corpus:
+        """Return the corpus with its text in a Unicode form; itself without one."""
+        if form == self.normalize:
+            return self
+        from truebleu.text.normalization import normalize_input
+
+        hypotheses, references, sources = (
+            normalize_input(form, value)
+            for value in (self.hypotheses, self.references, self.sources)
+        )
+        made = Corpus(
+            hypotheses, references, self.workers, sources, self.progress, totals=self.totals
+        )
+        made.normalize = form
+        return made
 
 
 class TableMetric(Metric, Generic[S]):
@@ -159,6 +195,8 @@ class TableMetric(Metric, Generic[S]):
     """
 
     __slots__ = ()
+
+    normalize = p.normalization()
 
     SCORE: ClassVar[type[TableScore]]
     # The reason why statistics of parts do not add up to those of the whole, or None.
@@ -256,6 +294,10 @@ class TableMetric(Metric, Generic[S]):
         except (ArithmeticError, ValueError) as error:
             raise _told_failure(self, error) from None
 
+    def zero_reason(self, row: Sequence[int], *, segment: bool) -> str:  # noqa: ARG002
+        """Return why the score of a row is 0, and what to use instead; empty if that is plain."""
+        return ""
+
     def _count(self, corpus: Corpus) -> tuple[Table, Summary]:
         """A row per segment, or their sum, and what was noticed of the text."""
         raise NotImplementedError
@@ -291,8 +333,26 @@ class TableMetric(Metric, Generic[S]):
 
     def counted(self, corpus: Corpus) -> tuple[Statistics, Summary]:
         """The same, of a corpus."""
-        table, seen = self._checked_count(corpus)
+        table, seen = self._checked_count(corpus.normalized(self.unicode_form))
         return self.table_of(table, count_references(seen["references"])), seen
+
+    @property
+    def unicode_form(self) -> str | None:
+        """The Unicode form that text is converted to first: the parameter `normalize`."""
+        return self._values["normalize"]  # type: ignore[no-any-return]
+
+    def _corpus(self, *given: Any, **named: Any) -> Corpus:
+        """Return the corpus of these arguments of `Corpus`, in the metric's Unicode form."""
+        return Corpus(*given, **named).normalized(self.unicode_form)
+
+    def _normalized(self, *texts: Any) -> tuple[Any, ...]:
+        """Return texts of any kind in the metric's Unicode form."""
+        form = self.unicode_form
+        if form is None:
+            return texts
+        from truebleu.text.normalization import normalize_input
+
+        return tuple(normalize_input(form, text) for text in texts)
 
     def _checked_count(self, corpus: Corpus) -> tuple[Table, Summary]:
         if self.NEEDS_SOURCE and corpus.sources is None:
@@ -331,7 +391,7 @@ class TableMetric(Metric, Generic[S]):
         Memory does not grow with the size of files. Raises InputError, which names the input and
         the segment, for lengths that differ, missing text, bytes that are not UTF-8.
         """
-        return self._score(Corpus(hypotheses, references, workers, totals=self._sums))
+        return self._score(self._corpus(hypotheses, references, workers, totals=self._sums))
 
     def _score(self, corpus: Corpus) -> S:
         table, seen = self._checked_count(corpus)
@@ -365,7 +425,7 @@ class TableMetric(Metric, Generic[S]):
         >>> BLEU().segments(["a b c d e", "a b"], ["a b c d f", "a c"])
         Scores(2 segments: [66.87, 50.00])
         """
-        return self._segments(Corpus(hypotheses, references, workers))
+        return self._segments(self._corpus(hypotheses, references, workers))
 
     def _segments(self, corpus: Corpus) -> Scores:
         return self._scores(self._checked_count(corpus)[0], segment=True)
@@ -379,9 +439,9 @@ class TableMetric(Metric, Generic[S]):
     def _sentence_of(self, hypothesis: Any, references: Any, sources: Any = None) -> S:
         """The general path, which takes all kinds of input and explains errors."""
         if isinstance(hypothesis, bytes) or not hasattr(hypothesis, "__len__"):
-            raise TypeError(f"hypothesis: expected a str, not {type(hypothesis).__name__}")
+            raise TypeError(f"hypothesis: it is {checks.described(hypothesis)}, not str")
         one = tuple(references) if isinstance(references, list) else references
-        table, seen = self._checked_count(Corpus((hypothesis,), (one,), sources=sources))
+        table, seen = self._checked_count(self._corpus((hypothesis,), (one,), sources=sources))
         row = table.tolist()[0]
         return self.score_of(row, count_references(seen["references"]), segment=True)
 
@@ -432,7 +492,8 @@ class TableMetric(Metric, Generic[S]):
     @property
     def splits_text(self) -> bool:
         """True if its text is split into tokens in Python, so that once a text saves time."""
-        return "tokenize" in self._values and self.TAKES_TOKENS and not self.reads_text
+        plain = self.unicode_form is None and not self.reads_text
+        return plain and "tokenize" in self._values and self.TAKES_TOKENS
 
     def _pairs(
         self, hypotheses: inputs.Hypotheses, references: inputs.Hypotheses | None, workers: int
@@ -441,6 +502,7 @@ class TableMetric(Metric, Generic[S]):
         from truebleu.metrics.matrix import PairsInPython
 
         workers = checks.threads(workers)
+        hypotheses, references = self._normalized(hypotheses, references)
         first = inputs.one_each("hypotheses", hypotheses, tokens=True)
         second = first
         if references is not None:
@@ -703,6 +765,9 @@ def count_those_that_can(
 
     system: whose text it is, if that is to be said. Raises the first error if no metric is left.
     """
+    forms = {metric.unicode_form for metric in metrics}
+    if len(forms) == 1:  # so that text is converted once
+        corpus = corpus.normalized(*forms)
     readers, totals = _readers(metrics, corpus), corpus.totals
     if not readers or len(metrics) > len(readers):
         corpus.hypotheses = lasting(corpus.hypotheses)
@@ -740,6 +805,7 @@ def pieces_together(
     Where the kernel reads the text for all of them, memory does not grow with the size of files.
     """
     if len(metrics) == 1:
+        corpus = corpus.normalized(metrics[0].unicode_form)
         run = metrics[0]._scan(corpus)  # noqa: SLF001
     else:
         together = len(_readers(metrics, corpus)) == len(metrics)

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 # The scripts that asian_support splits: each ideograph, and runs of kana between them.
 ASIAN = ("han", "kana")
 
+TOKENIZATION = ("normalized", "no_punct", "asian_support", "case_sensitive")
+
 
 class TERScore(TableScore):
     """A TER score and its components: edits per 100 reference words, 0 and more, 0 is best.
@@ -125,13 +127,19 @@ class TER(KernelMetric[TERScore]):
         no_punct: bool = False,
         asian_support: bool = False,
         case_sensitive: bool = False,
+        normalize: str | None = None,
     ) -> None:
         self._keep(locals())
-        self._kernel = self._compiled()
+        self._prepare()
 
     def asked(self) -> dict[str, Any]:
         """What the kernel is asked for."""
-        return {"metric": "ter", **self._values}
+        return {"metric": "ter", **self._tokenization}
+
+    @property
+    def _tokenization(self) -> dict[str, bool]:
+        """The parameters of the tokenizer."""
+        return {name: self._values[name] for name in TOKENIZATION}
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -168,7 +176,8 @@ class TER(KernelMetric[TERScore]):
         """
         from truebleu.metrics.ter_alignment import align
 
-        return align(hypothesis, references, self._values)
+        hypothesis, references = self._normalized(hypothesis, references)
+        return align(hypothesis, references, self._tokenization)
 
     PUBLIC = (*KernelMetric.PUBLIC, "alignment")
 
@@ -182,6 +191,7 @@ def ter(
     no_punct: bool = False,
     asian_support: bool = False,
     case_sensitive: bool = False,
+    normalize: str | None = None,
     **unknown: Any,
 ) -> TERScore:
     """The TER score of a corpus: `TER(...).score(hypotheses, references)`.

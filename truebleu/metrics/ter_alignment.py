@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from truebleu import _kernel
+from truebleu.text import checks
 from truebleu.text.layout import padded, places
 
 TYPE_CHECKING = False
@@ -132,7 +133,7 @@ def align(
 ) -> Alignment:
     """The alignment of one segment; `parameters` are those of `TER`."""
     if not isinstance(hypothesis, str):
-        raise TypeError(f"hypothesis: expected a str, not {type(hypothesis).__name__}")
+        raise TypeError(f"hypothesis: it is {checks.described(hypothesis)}, not str")
     tokens, others, chosen, shifts, letters = _kernel.ter_alignment(
         hypothesis, references, **parameters
     )

@@ -151,7 +151,7 @@ class _Edits(KernelMetric[S]):
         """
         from truebleu.metrics.edit_alignment import align
 
-        return align(self, hypothesis, references)
+        return align(self, *self._normalized(hypothesis, references))
 
     PUBLIC = (*KernelMetric.PUBLIC, "alignment")
 
@@ -188,10 +188,14 @@ class WER(TokenMetric[WERScore], _Edits[WERScore]):
     lowercase = p.lowercase()
 
     def __init__(
-        self, tokenize: tokenizers.Tokenize = "jiwer", *, lowercase: bool | str = False
+        self,
+        tokenize: tokenizers.Tokenize = "jiwer",
+        *,
+        lowercase: bool | str = False,
+        normalize: str | None = None,
     ) -> None:
         self._keep(locals())
-        self._kernel = self._compiled()
+        self._prepare()
 
     def asked(self) -> dict[str, Any]:
         """What the kernel is asked for."""
@@ -278,9 +282,9 @@ class CER(_Edits[CERScore]):
     CONSTANTS = {"measure": ("cer", "m")}  # noqa: RUF012
     lowercase = p.lowercase(more=False)
 
-    def __init__(self, *, lowercase: bool = False) -> None:
+    def __init__(self, *, lowercase: bool = False, normalize: str | None = None) -> None:
         self._keep(locals())
-        self._kernel = self._compiled()
+        self._prepare()
 
     def asked(self) -> dict[str, Any]:
         """What the kernel is asked for."""

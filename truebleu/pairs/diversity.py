@@ -96,6 +96,7 @@ def _left_out(
     metric: BLEU, texts: inputs.Hypotheses, sample: int | None, workers: int
 ) -> list[float]:
     """Each text's score with all others as references, from one count of all n-grams."""
+    (texts,) = metric._normalized(texts)  # noqa: SLF001
     source, tokenizer, lowercase = inputs.source(
         "texts", texts, tokenize=metric.tokenize, lowercase=metric.lowercase
     )

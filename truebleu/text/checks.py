@@ -42,6 +42,22 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return f"{hint} {', '.join(names)}"
 
 
+def described(item: object) -> str:
+    """Return the type of what should be text, or how it is missing.
+
+    >>> described(1), described(float("nan"))
+    ('of type int', 'NaN, a missing value (fill it with "" or leave the segment out)')
+    """
+    name = type(item).__name__
+    # NaN alone differs from itself; comparisons of pandas' NA have no truth value.
+    if isinstance(item, float) and item != item:  # noqa: PLR0124
+        name = "NaN"
+    elif item is not None and name not in ("NAType", "NaTType"):
+        return f"of type {name}"
+    name = {"NAType": "pandas.NA", "NaTType": "pandas.NaT", "NoneType": "None"}.get(name, name)
+    return f'{name}, a missing value (fill it with "" or leave the segment out)'
+
+
 def one_of(what: str, value: object, known: Iterable[object]) -> None:
     """Raises ValueError for a value that is not known."""
     if value not in list(known):

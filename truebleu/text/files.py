@@ -141,7 +141,7 @@ class File:
         if whole_lines and stat.S_ISREG(os.stat(self._path).st_mode):
             # This gives Python's own error, with the name, if it fails.
             with open(self._path, "rb") as file:
-                refuse_utf16(file.read(2), self._path)
+                check_start(file.read(1 << 16), self._path)
             return _kernel.file(self._path, name)
         column = None if self._column is None else self._column - 1
         return _kernel.stream(self._reader(), name, column)
@@ -258,13 +258,20 @@ def decoded(text: bytes, where: str, number: int, errors: str = "strict") -> str
         ) from None
 
 
-def refuse_utf16(start: bytes, path: str) -> None:
-    """Refuses text that begins with a byte-order mark of UTF-16, which would be read as UTF-8."""
+def check_start(start: bytes, path: str) -> None:
+    """Refuse text whose beginning shows UTF-16, which would be read as UTF-8, or old line ends."""
     if start.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise InputError(
             f"{'standard input' if path == '-' else path} is UTF-16, and was to be read as UTF-8; "
             "name the encoding (-e utf-16 on the command line, File(path, encoding='utf-16') in "
             "Python), or convert it (iconv -f utf-16 -t utf-8)"
+        )
+    # A CR at the end may belong to a line end of which only a part was read.
+    if b"\n" not in start and b"\r" in start.rstrip():
+        name = "standard input" if path == "-" else path
+        raise InputError(
+            f"{name} has the line ends of old Macs (CR without LF), so all of it would be one "
+            "line; convert them (tr '\\r' '\\n' < FILE)"
         )
 
 
@@ -294,7 +301,7 @@ class _Reader:
         if not data:
             self.close()
         elif self._checks:
-            refuse_utf16(data, self._path)
+            check_start(data, self._path)
         self._checks = False
         return data
 
@@ -360,6 +367,8 @@ def _decoded(read: Callable[[int], bytes], path: str, encoding: str) -> Callable
                 ) from None
             except UnicodeError as error:
                 raise InputError(f"{path} is not {encoding}: {error}; {ENCODING_HINT}") from None
+            if not offset:
+                check_start(text[: 1 << 16].encode("utf-8", "surrogatepass"), path)
             offset += len(piece)
             newlines += text.count("\n")
             if text or not piece:

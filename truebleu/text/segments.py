@@ -14,6 +14,7 @@ from operator import eq
 
 from truebleu import _kernel
 from truebleu._kernel import InputError
+from truebleu.text import checks
 from truebleu.text.files import File, decoded
 
 TYPE_CHECKING = False
@@ -182,7 +183,7 @@ def _encoded(role: str, number: int, item: Any) -> bytes | None:
         return None
     if not isinstance(item, str):
         raise InputError(
-            f"{role}: segment {number} is a {type(item).__name__}, not a str; a report shows text, "
+            f"{role}: segment {number} is {checks.described(item)}, not str; a report shows text, "
             "so join tokens with spaces (and score them with tokenize='none')"
         )
     return item.encode("utf-8", "surrogatepass")

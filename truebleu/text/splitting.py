@@ -6,7 +6,7 @@ from itertools import zip_longest
 
 from truebleu import _kernel
 from truebleu._kernel import InputError
-from truebleu.text import segments, tokenizers
+from truebleu.text import checks, segments, tokenizers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class Splitter:
                     "empty one if the system gave nothing"
                 )
             if not self.is_segment(segment):
-                raise TypeError(f"{role}: segment {number} is a {type(segment).__name__}")
+                raise TypeError(f"{role}: segment {number} is {checks.described(segment)}, not str")
             yield self.tokens(segment)
 
     def _reference_rows(self, items: Iterable[Any]) -> Iterator[list[Sequence[Any] | None]]:
@@ -84,9 +84,16 @@ class Splitter:
             elif self.is_segment(item):
                 yield [self.tokens(item)]
             elif segments.is_group(item):
-                yield [None if one is None else self.tokens(one) for one in item]
+                yield [self._reference(number, *one) for one in enumerate(item, 1)]
             else:
-                raise TypeError(f"references: segment {number} is a {type(item).__name__}")
+                raise TypeError(f"references: segment {number} is {checks.described(item)}")
+
+    def _reference(self, number: int, place: int, item: Any) -> Sequence[Any] | None:
+        if item is None or self.is_segment(item):
+            return None if item is None else self.tokens(item)
+        raise TypeError(
+            f"references: segment {number}, reference {place} is {checks.described(item)}"
+        )
 
 
 class Strings(Splitter):

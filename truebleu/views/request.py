@@ -262,6 +262,16 @@ class Request:
         self.systems = {name: lasting(hypotheses) for name, hypotheses in self.systems.items()}
         self.references, self.source = lasting(self.references), lasting(self.source)
 
+    def normalize(self, form: str | None, *, on_disk: bool = False) -> None:
+        """Convert the text to a Unicode form, in which a page shows and embeds it."""
+        if form is not None:
+            from truebleu.text.normalization import normalize_input
+
+            convert = partial(normalize_input, form)
+            self.systems = {name: convert(text) for name, text in self.systems.items()}
+            self.references, self.source = convert(self.references), convert(self.source)
+            self.last(on_disk=on_disk)
+
     def count(self, further: Sequence[TableMetric[Any]] = ()) -> Counted:
         """The counts of `metrics`, and of `further` ones, in one reading."""
         metrics = [*self.metrics, *further]

@@ -11,10 +11,10 @@ from truebleu.text.segments import is_lasting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
-    from truebleu._kernel import Summary
+    from truebleu._kernel import Scores, Summary, Table
     from truebleu.metrics.base import Score
     from truebleu.metrics.table_metric import TableMetric
     from truebleu.text.files import File
@@ -29,6 +29,11 @@ SOME_TOKENIZED = 10
 # Copies of the reference, among so many segments at least, are suspicious if they are over half.
 FEW_SEGMENTS = 20
 
+# Text is in another Unicode form if such a share of the first segments has letters with separate
+# accents, and so many times fewer of the other text.
+MANY_DECOMPOSED = 0.05
+TIMES_FEWER = 5
+
 # A tokenizer that makes fewer tokens of a segment with more characters does not split it.
 FEW_TOKENS = 2
 MANY_CHARACTERS = 20
@@ -38,14 +43,18 @@ def merged(one: Summary | None, more: Summary) -> Summary:
     """The summary of two pieces of a text, the second of which follows the first."""
     if one is None:
         return more
-    count, first = one["tokenized"]
-    more_count, more_first = more["tokenized"]
+
+    def joined(pair: tuple[tuple[int, list[int]], tuple[int, list[int]]]) -> tuple[int, list[int]]:
+        (count, first), (more_count, more_first) = pair
+        return count + more_count, [*first, *more_first][: max(len(first), 3)]
+
     made: Summary = {
-        # Script and marks are looked for at the beginning only.
+        # Scripts, marks and tabs are looked for at the beginning only.
         **one,
         "segments": one["segments"] + more["segments"],
         "identical": one["identical"] + more["identical"],
-        "tokenized": (count + more_count, [*first, *more_first][: max(len(first), 3)]),
+        "tokenized": joined((one["tokenized"], more["tokenized"])),
+        "empty": [joined(pair) for pair in zip(one["empty"], more["empty"], strict=False)],
     }
     if "tokens" in one and "tokens" in more:
         made["tokens"] = one["tokens"] + more["tokens"]
@@ -92,6 +101,10 @@ def of_texts(
                 "-e utf-8-sig drops it"
             )
             add("byte-order mark", name, text)
+        for kind, number, text in _of_inputs(noticed):
+            several = len(references) > 1 or len(noticed["empty"]) < 3
+            name = references[number - 1 if several else 0] if number else system
+            add(kind, name, text)
         add("tokenized", system, _tokenized(noticed, tokenize))
         for text in _of_languages(noticed, language):
             add("language", system, text)
@@ -176,6 +189,84 @@ def _option(metric: TableMetric[Any], script: str) -> str:
             name = next(iter(parameter.flags), parameter.option(metric.PREFIX))
             words += [name] if value is True else [name, str(value)]
     return " ".join(words)
+
+
+def _of_inputs(noticed: Summary) -> Iterator[tuple[str, int, str]]:
+    """The warnings about one input: their kind, the input (0: hypotheses), and the text."""
+    segments, (looked_at, _) = noticed["segments"], noticed["characters"]
+    for number, (count, first) in enumerate(noticed.get("empty", ())):
+        if count:
+            what = "references" if number else "hypotheses"
+            which = listed([str(line) for line in first])
+            told = (
+                f"{count:,} of {segments:,} {what} are empty (line{'s' * (len(first) > 1)} {which}"
+            )
+            rest = f" and {count - len(first):,} more" if count > len(first) else ""
+            yield "empty", number, f"{told}{rest}); they are scored as text without words"
+    for number, count in enumerate(noticed.get("tabs", ())):
+        if looked_at and count == looked_at:
+            columns = "; if the columns are references, give -nr/--num-refs" if number else ""
+            one = "; if one column is the text, name it as FILE#N"
+            yield "tabs", number, f"every line has a tab, which is scored as space{columns}{one}"
+    decomposed = noticed.get("decomposed", ())
+    for number, count in enumerate(decomposed):
+        others = decomposed[1:] if number == 0 else decomposed[:1]
+        fewest = min(others, default=count)
+        if count >= MANY_DECOMPOSED * looked_at and count > TIMES_FEWER * fewest:
+            whose = "the hypotheses have" if number else "the references have"
+            text = (
+                f"{count} of the first {looked_at} lines have letters with separate accents (NFD); "
+                f"{whose} {fewest}, so the same words do not match; --normalize nfc (normalize="
+                '"nfc" in Python) composes them'
+            )
+            yield "unicode form", number, text
+
+
+def of_scores(scores: Iterable[tuple[str, str, Score]]) -> Warnings:
+    """Return why scores are 0: of systems, with the name of the metric each."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for system, name, score in scores:
+        if reason := getattr(score, "zero_reason", ""):
+            found.setdefault((name, reason), []).append(system)
+    return [
+        {
+            "kind": "zero",
+            "systems": systems,
+            "metrics": [name],
+            "text": f"{listed(systems)}: {name} is 0 because {reason}",
+        }
+        for (name, reason), systems in found.items()
+    ]
+
+
+class ZeroSegments:
+    """The reasons why segments score 0, of which a text is warned if they are over half."""
+
+    def __init__(self) -> None:
+        self._segments: dict[tuple[str, str], int] = {}
+        self._reasons: dict[tuple[str, str, str], int] = {}
+
+    def add(self, system: str, metric: TableMetric[Any], table: Table, scores: Scores) -> None:
+        """Count the zeros of a piece of a system's segments."""
+        key = system, metric.name
+        self._segments[key] = self._segments.get(key, 0) + len(scores)
+        zeros = [i for i, score in enumerate(scores) if score == 0]
+        for row in table.pick(zeros).tolist() if zeros else ():
+            if reason := metric.zero_reason(row, segment=True):
+                self._reasons[*key, reason] = self._reasons.get((*key, reason), 0) + 1
+
+    def warnings(self) -> Warnings:
+        """Return the warnings about all that was counted."""
+        return [
+            {
+                "kind": "zero",
+                "systems": [system],
+                "metrics": [name],
+                "text": f"{system}: {name} is 0 in {count:,} of {whole:,} segments; {reason}",
+            }
+            for (system, name, reason), count in self._reasons.items()
+            if 2 * count > (whole := self._segments[system, name])
+        ]
 
 
 def _tokenized(noticed: Summary, tokenize: str | None) -> str:

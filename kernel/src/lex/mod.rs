@@ -201,6 +201,12 @@ impl<'a> Lexed<'a> {
         Self { step: 0, ..self.clone() }
     }
 
+    /// Whether segment `i` is missing, so that an empty line stands in for it.
+    pub fn is_missing(&self, i: usize) -> bool {
+        let found = self.exceptions.binary_search_by_key(&i, |one| one.segment as usize);
+        found.is_ok_and(|at| self.exceptions[at].tokens.is_none())
+    }
+
     /// The text of segment `i` as it was lexed, where that is a line.
     pub fn line(&self, i: usize) -> Option<&'a [u8]> {
         self.has_lines.then(|| self.lines.line(self.text.bytes(), i))

@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::interrupt;
 use crate::scan::{self, Rows, Totals};
 use crate::scripts;
-use crate::text_checks::Scripts;
+use crate::text_checks::{InputSigns, Scripts};
 use pyo3::conversion::FromPyObjectOwned;
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict, PyList};
@@ -100,6 +100,13 @@ pub fn summary_dict<'py>(py: Python<'py>, summary: &Summary) -> PyResult<Bound<'
     dict.set_item("tokenized", (seen.tokenized.count, seen.tokenized.first.clone()))?;
     dict.set_item("identical", seen.identical)?;
     dict.set_item("marked", seen.marked.clone())?;
+    let empty = seen.inputs.iter().map(|input| (input.empty.count, input.empty.first.clone()));
+    dict.set_item("empty", empty.collect::<Vec<_>>())?;
+    let numbers = |number: fn(&InputSigns) -> u64| seen.inputs.iter().map(number).collect();
+    let (decomposed, tabs): (Vec<u64>, Vec<u64>) =
+        (numbers(|it| it.decomposed), numbers(|it| it.tabs));
+    dict.set_item("decomposed", decomposed)?;
+    dict.set_item("tabs", tabs)?;
     let by_script = |of: &Scripts| {
         let letters = scripts::NAMES.into_iter().zip(of.letters).filter(|(_, count)| *count > 0);
         letters.into_py_dict(py)

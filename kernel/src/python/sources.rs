@@ -35,8 +35,10 @@ impl Source {
 }
 
 /// The name of a value in error messages.
-fn type_name(value: &Bound<'_, PyAny>) -> String {
-    value.get_type().name().map_or_else(|_| "?".to_owned(), |name| name.to_string())
+fn described(value: &Bound<'_, PyAny>) -> String {
+    let checks = value.py().import("truebleu.text.checks");
+    let described = checks.and_then(|checks| checks.call_method1("described", (value,)));
+    described.map_or_else(|_| "of another type".to_owned(), |text| text.to_string())
 }
 
 /// Bytes in Python objects, or copies of them.
@@ -99,9 +101,9 @@ impl Strings {
                     return Ok(Err(Error::MissingHypothesis { input: self.name.clone(), segment }));
                 }
                 return Err(PyTypeError::new_err(format!(
-                    "{}: segment {segment} is of type {}, not str",
+                    "{}: segment {segment} is {}, not str",
                     self.name,
-                    type_name(&item)
+                    described(&item)
                 )));
             };
             let text = keep.foreign(&text)?;
@@ -264,9 +266,9 @@ impl text::Source for References {
 pub fn not_text(segment: usize, reference: Option<usize>, value: &Bound<'_, PyAny>) -> PyErr {
     let which = reference.map_or(String::new(), |reference| format!(", reference {reference}"));
     PyTypeError::new_err(format!(
-        "references: segment {segment}{which} is of type {}; \
+        "references: segment {segment}{which} is {}; \
          a segment's references are a string, or a sequence of strings and None",
-        type_name(value)
+        described(value)
     ))
 }
 
@@ -310,9 +312,9 @@ fn push_tokens(
             // Any integer, NumPy's too. Its digits stand for it.
             let number = token.call_method0("__index__").map_err(|_| {
                 PyTypeError::new_err(format!(
-                    "{name}: segment {segment} has a token of type {}; \
+                    "{name}: segment {segment} has a token {}; \
                      tokens are strings or integers",
-                    type_name(&token)
+                    described(&token)
                 ))
             })?;
             let digits = number.cast::<PyInt>()?.str()?;

@@ -115,6 +115,13 @@ def of_counts(request: Request, counted: Counted) -> dict[str, Any]:
         *_notes(request, segments, units, results),
     ]
     content["notes"] = notes
+    warnings += text_warnings.of_scores(
+        (output, column.name, metric.from_statistics(counted[metric].tables[output]))
+        for column, metric in zip(columns, request.metrics, strict=False)
+        for system, outputs in request.runs.items()
+        if not column.value(system)
+        for output in outputs
+    )
     return {**content, "warnings": warnings} if warnings else content
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from math import exp, fsum, log
 
+from truebleu.metrics.bleu import USE_INSTEAD
 from truebleu.metrics.bleu_formula import SMALL, TINY
 from truebleu.text.layout import count
 from truebleu.views.explanation import counting, ngram_blocks
@@ -236,7 +237,8 @@ def _why_zero(score: BLEUScore, orders: list[dict[str, Any]]) -> str | None:
     first = zero[0]
     name = ngrams(first["order"])
     if not first["total"]:
-        return f"the hypothesis is too short to have any {name}, and a product with 0 is 0"
+        short = f"the hypothesis is too short to have any {name}, and a product with 0 is 0"
+        return f"{short}; {USE_INSTEAD}"
     return f"none of the {name} match, and a product with 0 is 0"
 
 

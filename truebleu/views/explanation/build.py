@@ -15,6 +15,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from truebleu.text.layout import listed
+from truebleu.text.segments import lasting
 from truebleu.text.tokenizers import label
 from truebleu.views.explanation.counting import Case, present
 from truebleu.views.rendering.equations import as_text
@@ -68,6 +69,7 @@ def of_pair(
 ) -> dict[str, Any]:
     """The explanation of one hypothesis, or of two, and its references."""
     special = about(metric.NAME)
+    systems, references = _normalized(metric, systems, references)
     given = present(references)
     made = []
     for name, text in systems:
@@ -95,6 +97,7 @@ def of_corpus(
 ) -> dict[str, Any]:
     """The explanation of the score of a corpus, or of two systems' scores."""
     special = about(metric.NAME)
+    systems, references = _normalized(metric, systems, references)
     made = []
     for name, hypotheses in systems:
         statistics, seen = metric.count(hypotheses, references, workers=workers)
@@ -104,9 +107,24 @@ def of_corpus(
     return _frame(metric, "corpus", made) | {"segments": made[0]["segments"]}
 
 
+def _normalized(
+    metric: TableMetric[Any], systems: Sequence[tuple[str, Any]], references: Any
+) -> tuple[list[tuple[str, Any]], Any]:
+    """Return systems and references in the metric's Unicode form, which is what is shown."""
+    form = metric.unicode_form
+    if form is None:
+        return list(systems), references
+    from truebleu.text.normalization import normalize_input
+
+    made = [(name, lasting(normalize_input(form, text))) for name, text in systems]
+    return made, lasting(normalize_input(form, references))
+
+
 def _system(name: str, case: Case[Any, Any], known: dict[str, Any]) -> dict[str, Any]:
     metric, score = case.metric, case.score
     system = {"name": name, "score": score.value, "signature": str(score.signature), **known}
+    if reason := score.zero_reason:
+        system.setdefault("zero", reason)
     formula = about(metric.NAME).formula(system, metric.parameters)
     return {**system, "formula": as_text(formula)}
 

@@ -131,8 +131,10 @@ class Contents:
         glossary = None if terms is None else terms_given(terms)
         if runs.several(request.runs):
             raise ValueError("systems: a page shows one output a system; compare knows runs")
+        form = _unicode_form(list(request.metrics))
         shown = [metric for metric in request.metrics if metric.NAME in METRICS]
-        further = [one for one in settings(also, shown) if one not in request.metrics]
+        further = [_in_form(one, form) for one in settings(also, shown)]
+        further = [one for one in further if one not in request.metrics]
         check(list(request.metrics), further)
         request.last(on_disk=on_disk)
         # All settings are counted in one reading; those that were asked for are compared.
@@ -143,6 +145,7 @@ class Contents:
         self.settings = list(_settings(tables, list(request.metrics), self.comparison))
         self.people = None if human is None else _people(human, request, counted)
         self.columns = list(_columns(request, counted, self.comparison, self.settings))
+        request.normalize(form, on_disk=on_disk)
         self.systems = {name: segments.texts(name, one) for name, one in request.systems.items()}
         self.references = segments.streams(request.references)
         count = self.segments
@@ -551,6 +554,25 @@ def settings(also: Any, headline: Sequence[Metric]) -> Iterator[Any]:
             yield from _changed(item, headline)
         else:
             yield from registry.metrics([item])
+
+
+def _unicode_form(metrics: Sequence[Any]) -> str | None:
+    """Return the Unicode form that all metrics convert text to."""
+    forms = {metric.unicode_form: metric for metric in metrics}
+    if len(forms) > 1:
+        raise ValueError(
+            "metrics: a report shows one text, and the metrics have different values of normalize "
+            f"({', '.join(map(repr, forms))}); give all of them the same"
+        )
+    return next(iter(forms), None)
+
+
+def _in_form(metric: Any, form: str | None) -> Any:
+    """Return the metric, in a Unicode form if it has none."""
+    if form is None or metric.unicode_form is not None:
+        return metric
+    own = "unicode_form" if "unicode_form" in metric.parameters else "normalize"
+    return metric.with_parameters(**{own: form})
 
 
 def _is_change(text: str, headline: Sequence[Metric]) -> bool:

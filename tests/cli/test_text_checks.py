@@ -1,0 +1,100 @@
+"""Text that gives a surprising score is told of, and the message names the cause and the remedy."""
+
+import json
+import os
+import unicodedata
+
+import pytest
+
+ACCENTED = ["Où est le café ici ?", "Elle était là hier soir.", "Le garçon a été très gentil."]
+PLAIN = ["the cat sat on the mat", "nobody was there at all", "this is a third line"]
+
+
+@pytest.fixture
+def files(write, monkeypatch, tmp_path):
+    """A folder, made the current one, of files with one peculiarity each."""
+    monkeypatch.chdir(tmp_path)
+    write("nfc", ACCENTED)
+    write("nfd", [unicodedata.normalize("NFD", text) for text in ACCENTED])
+    write("plain", PLAIN)
+    write("tabs", [f"{text}\t{text}" for text in PLAIN])
+    write("empty", [PLAIN[0], "", " "])
+    write("short", ["yes", "not now", "so be it"])
+    write("words", ["yes", "no", "maybe"])
+    (tmp_path / "mac").write_bytes(b"one line\rand another\r")
+    os.symlink("plain", "link")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("command", "kind", "parts"),
+    [
+        ("score nfc -i nfd", "unicode form", ("nfd: 3 of the first 3", "--normalize nfc")),
+        ("score nfd -i nfc", "unicode form", ("nfd: 3 of the first 3", "--normalize nfc")),
+        ("score plain -i empty", "empty", ("empty: 2 of 3 hypotheses are empty (lines 2 and 3)",)),
+        ("score empty -i plain", "empty", ("empty: 2 of 3 references are empty (lines 2 and 3)",)),
+        ("score tabs -i plain", "tabs", ("tabs: every line has a tab", "-nr/--num-refs")),
+        ("score short -i short", "zero", ("no hypothesis has 4 tokens", "--effective-order yes")),
+        ("compare short -i short plain", "zero", ("no hypothesis has 4 tokens", "-m chrf")),
+        ("segments short -i short --effective-order no -f json", "zero", ("3 of 3 segments",)),
+        ("score words -i words -m rouge-2", "zero", ("ROUGE-2 is 0", "fewer than 2 words")),
+        ("check plain -i empty --min 0", "empty", ("lines 2 and 3",)),
+    ],
+)
+def test_surprising_text_is_warned_of(files, truebleu_command, command, kind, parts):
+    own = truebleu_command(*command.split(), "-f", "json")
+    warnings = [one["text"] for one in json.loads(own.output)["warnings"] if one["kind"] == kind]
+    assert len(warnings) == 1, own
+    assert all(part in warnings[0] for part in parts)
+    assert warnings[0] in own.error
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "score nfc -i nfd --normalize nfc",
+        "score tabs -i plain -nr 2",
+        "score tabs#1 -i plain",
+        "score short -i short --effective-order yes",
+        "score short -i short --max-order 1",
+        "score short -i short -m chrf",
+        "score nfd -i nfd",
+    ],
+)
+def test_remedy_ends_warning(files, truebleu_command, command):
+    own = truebleu_command(*command.split(), "-f", "json")
+    found = json.loads(own.output)
+    assert {one["kind"] for one in found["warnings"]} == {"identical"}
+    assert round(found["scores"][0]["score"]) == 100
+
+
+def test_strip_diacritics_is_in_signature(files, truebleu_command):
+    for options, form in (([], "nfc"), (["--normalize", "nfkc"], "nfkc")):
+        arguments = ["score", "nfc", "-i", "nfd", "-m", "bleu", "chrf", "--strip-diacritics"]
+        own = truebleu_command(*arguments, *options, "-f", "json")
+        scores = json.loads(own.output)["scores"]
+        assert [one["unicode"] for one in scores] == [f"{form}-strip"] * 2
+        assert [round(one["score"]) for one in scores] == [100, 100]
+
+
+def test_zero_is_explained_with_a_remedy(files, truebleu_command):
+    own = truebleu_command("explain", "short", "-i", "short")
+    text = " ".join(own.output.split())
+    assert "too short to have any 4-grams, and a product with 0 is 0; --effective-order" in text
+
+
+@pytest.mark.parametrize("words", ["plain -i nfc plain ./plain link", "plain link -i nfc plain"])
+def test_file_named_twice_counts_once(files, truebleu_command, words):
+    own = truebleu_command("score", *words.split(), "-f", "json")
+    assert "is the same file as plain, and counts once" in own.error
+    scores = json.loads(own.output)["scores"]
+    assert [(one["system"], one["nrefs"]) for one in scores] == [("nfc", "1"), ("plain", "1")]
+    named = truebleu_command("score", "plain", "-i", "plain", "link", "--names", "a,b", "-f", "tsv")
+    assert len(named.output.splitlines()) == 3
+
+
+@pytest.mark.parametrize("options", [[], ["-e", "latin-1"]])
+def test_old_mac_line_ends_are_refused(files, truebleu_command, options):
+    own = truebleu_command("score", "mac", "-i", "mac", *options)
+    assert own.status == 2
+    assert "mac has the line ends of old Macs" in own.error

@@ -1,0 +1,87 @@
+"""`normalize` converts all text first: the score is that of the converted text."""
+
+import unicodedata
+
+import pytest
+
+import truebleu
+from truebleu.metrics import registry
+from truebleu.text.files import File
+
+TEXTS = ["Où est le café ｆｕｌｌ ?", "Der Bär lief über die Straße nach Köln."]
+DECOMPOSED = [unicodedata.normalize("NFD", text) for text in TEXTS]
+METRICS = sorted({*registry.METRICS} - {"codebleu", "meteor", "meteor-nltk"})
+LETTERS = {"nfc-strip": ("NFD", "NFC"), "nfkc-strip": ("NFKD", "NFKC")}
+
+
+def converted(form: str, text: str) -> str:
+    """Return the text in a form, by the definition."""
+    if form not in LETTERS:
+        return unicodedata.normalize(form.upper(), text)
+    decomposed, composed = LETTERS[form]
+    letters = unicodedata.normalize(decomposed, text)
+    kept = "".join(c for c in letters if unicodedata.category(c) != "Mn")
+    return unicodedata.normalize(composed, kept)
+
+
+@pytest.mark.parametrize("form", ["nfc", "nfkc", *LETTERS])
+@pytest.mark.parametrize("name", METRICS)
+def test_normalize_gives_scores_of_converted_text(name, form):
+    plain = registry.metric(name)
+    metric = plain.with_parameters(normalize=form)
+    pairs = [*zip(DECOMPOSED, TEXTS[::-1], strict=True)], [*zip(DECOMPOSED, TEXTS, strict=True)]
+    for rows in pairs:
+        texts = [list(column) for column in zip(*rows, strict=True)]
+        wanted = [[converted(form, text) for text in column] for column in texts]
+        if plain.NEEDS_SOURCE:
+            texts, wanted = [*texts, texts[0]], [*wanted, wanted[0]]
+        assert metric.score(*texts).value == plain.score(*wanted).value
+        assert metric.segments(*texts).tolist() == plain.segments(*wanted).tolist()
+        of_first = [[column[0] for column in columns] for columns in (texts, wanted)]
+        assert metric.sentence(*of_first[0]).value == plain.sentence(*of_first[1]).value
+        if not plain.NEEDS_SOURCE:
+            assert metric.matrix(*texts).tolist() == plain.matrix(*wanted).tolist()
+    signature = str(metric)
+    assert f"|unicode:{form}|" in signature
+    assert truebleu.metric(signature) == metric != plain
+
+
+@pytest.mark.parametrize("name", ["bleu", "chrf", "ter"])
+def test_normalize_converts_every_kind_of_input(name, write):
+    metric = registry.metric(name).with_parameters(normalize="nfc")
+    perfect = metric.score(TEXTS, TEXTS).value
+    hypotheses = write("hypotheses", DECOMPOSED)
+    references = write("references", [f"{i}\t{text}" for i, text in enumerate(TEXTS)])
+    assert metric.score(hypotheses, File(references, column=2)).value == perfect
+    assert metric.score(hypotheses, [hypotheses, File(references, column=2)]).value == perfect
+    assert metric.score(DECOMPOSED, [(text, None) for text in TEXTS]).value == perfect
+    pyarrow = pytest.importorskip("pyarrow")
+    column = pyarrow.array(TEXTS)
+    assert metric.score(pyarrow.array(DECOMPOSED), [column, column]).value == perfect
+    assert metric.score(DECOMPOSED, pyarrow.array([[text] for text in TEXTS])).value == perfect
+
+
+def test_normalize_decides_statistics():
+    statistics = truebleu.BLEU(normalize="nfc").statistics(DECOMPOSED, TEXTS)
+    with pytest.raises(truebleu.InputError, match="unicode:nfc"):
+        truebleu.BLEU().from_statistics(statistics)
+    accumulator = truebleu.Accumulator(truebleu.CHRF(normalize="nfc"))
+    accumulator.update(DECOMPOSED, TEXTS)
+    assert accumulator.compute().value == 100
+
+
+def test_normalize_aligns_converted_text():
+    for metric in (truebleu.TER(normalize="nfc"), truebleu.CER(normalize="nfc")):
+        assert metric.alignment(DECOMPOSED[1], [TEXTS[1]]).edits == 0
+    explanation = truebleu.explain(DECOMPOSED[1], TEXTS[1], truebleu.BLEU(normalize="nfc"))
+    assert explanation.to_dict()["systems"][0]["text"] == TEXTS[1]
+
+
+def test_report_shows_converted_text_and_counts_none_again():
+    systems = {"a": DECOMPOSED * 10, "b": TEXTS[::-1] * 10}
+    metric = truebleu.BLEU(normalize="nfc")
+    page = truebleu.report(systems, TEXTS * 10, metrics=[metric], also=["chrf"]).to_dict()
+    assert [setting["countable"] for setting in page["settings"]] == [False, False]
+    assert all("unicode:nfc" in setting["signature"] for setting in page["settings"])
+    with pytest.raises(ValueError, match="different values of normalize"):
+        truebleu.report(systems, TEXTS * 10, metrics=[metric, truebleu.CHRF()])

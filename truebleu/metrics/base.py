@@ -81,7 +81,7 @@ class Metric:
         *("score", "sentence", "segments", "matrix", "triangle", "top_k"),
         "expected",
         *("statistics", "from_statistics", "scores", "columns", "fingerprint"),
-        *("name", "parameters", "signature"),
+        *("name", "parameters", "signature", "warnings"),
     )
 
     def __init_subclass__(cls) -> None:
@@ -189,6 +189,11 @@ class Metric:
         return self.LOWER_IS_BETTER
 
     @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is unusual about the parameters, in a sentence each; most metrics have none."""
+        return ()
+
+    @property
     def parameters(self) -> dict[str, Any]:
         """All parameters and their values."""
         return dict(self._values)
@@ -230,13 +235,18 @@ class Metric:
         ]
         return f"{type(self).__name__}({', '.join(given)})"
 
+    @property
+    def _key(self) -> Any:
+        """The parameters in a form that is equal for metrics of the same signature."""
+        return tuple(self._values.values())
+
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
-        return self._values == other._values
+        return bool(self._key == other._key)
 
     def __hash__(self) -> int:
-        return hash((type(self), *self._values.values()))
+        return hash((type(self), self._key))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (_made, (type(self), self._values))
@@ -460,6 +470,11 @@ class Score:
         raise NotImplementedError
 
     @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is unusual about the score, in a sentence each; most scores have none."""
+        return ()
+
+    @property
     def verbose(self) -> str:
         """The text that sacreBLEU prints after the number."""
         return ""
@@ -570,6 +585,7 @@ class Score:
             **self.signature.fields,
             "fraction": self.fraction,
             **self.details(),
+            **({"warnings": list(self.warnings)} if self.warnings else {}),
         }
 
     def to_json(self) -> str:

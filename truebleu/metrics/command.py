@@ -60,7 +60,7 @@ class Command(ColumnMetric):
         "lower scores are better, as of error rates", key="lower", short="lo", optional=True
     )
     timeout = p.Number(
-        PATIENCE, "the seconds after which the program is taken to hang", silent=True
+        PATIENCE, "the seconds after which the program is taken to hang", most=1e9, silent=True
     )
 
     def __init__(
@@ -72,10 +72,12 @@ class Command(ColumnMetric):
         timeout: float = PATIENCE,
     ) -> None:
         self._keep(locals())
+        if not self.called.isprintable() or set(self.called) & set("|:="):
+            raise ValueError(f"called={called!r:.40}: expected a name in one line without | : =")
         try:
             words = shlex.split(self.program)
         except ValueError as error:
-            raise ValueError(f"command {called}: {error}: {program:.60}") from None
+            raise ValueError(f"program of command {called}: {error}: {program:.60}") from None
         if not any("{hyp}" in word for word in words):
             raise ValueError(
                 f"command {called}: the program needs {{hyp}} where the file of hypotheses "
@@ -104,6 +106,10 @@ class Command(ColumnMetric):
     def implied(cls, name: str) -> dict[str, str] | None:  # noqa: ARG003
         """None: its names are those that users give."""
         return None
+
+    @property
+    def _key(self) -> tuple[Any, ...]:
+        return (self.called, self.program, self.lower_is_better)  # the time changes no number
 
     @property
     def name(self) -> str:

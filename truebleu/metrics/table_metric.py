@@ -97,6 +97,11 @@ class TableScore(Score):
         """The score, to sacreBLEU's last bit."""
         return self._value
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is unusual about the score, in a sentence each; most scores have none."""
+        return self._metric.warnings  # type: ignore[no-any-return]
+
     def details(self) -> dict[str, Any]:
         """The components of the score."""
         values = ((name, getattr(self, name)) for name in self.DETAILS)

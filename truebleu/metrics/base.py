@@ -6,6 +6,7 @@ from itertools import chain, repeat
 
 from truebleu._kernel import InputError, __version__
 from truebleu.text import checks
+from truebleu.text.record import Picklable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -265,7 +266,7 @@ def unknown_parameter(cls: type[Metric], name: str) -> str:
     return f"{cls.__name__} has no parameter '{name}'{checks.nearest(name, names)}"
 
 
-class Signature:
+class Signature(Picklable):
     """The parameters of a metric as sacreBLEU prints them, and the program that computed them.
 
     >>> from truebleu import BLEU
@@ -445,7 +446,7 @@ _ELSEWHERE = {
 }
 
 
-class Score:
+class Score(Picklable):
     """A score and its components. Immutable, and a number where that is safe.
 
     `float(score)`, `round(score, 2)`, `f"{score:.2f}"`; it compares with numbers, and with scores

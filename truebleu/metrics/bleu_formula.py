@@ -209,7 +209,9 @@ class Formula:
                 orders += 1
         if not orders:
             return 0.0
-        brevity = single(single(c - r) / c) if c < r else 0.0
+        brevity = 0.0
+        if c < r:
+            brevity = single(single(c - r) / c) if c else -inf
         return single(exp(single(single(mean / orders) + brevity)))
 
     def _allennlp_mean(self, matches: Sequence[int], totals: Sequence[int]) -> float:

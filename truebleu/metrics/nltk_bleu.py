@@ -172,7 +172,7 @@ class NLTKBLEU(PythonMetric):
         self._keep(locals())
         if _release(self.version) < (3, 6, 6) and len(self.weights) > 1:
             raise ValueError(
-                f"weights: version {version} of NLTK takes one sequence; several since 3.6.6"
+                f"weights: NLTK {version} takes one sequence of weights; since 3.6.6 several"
             )
 
     @property

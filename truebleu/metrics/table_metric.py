@@ -134,9 +134,12 @@ class Corpus:
 
     progress: called about twenty times a second with the number of segments so far.
     totals: True if the sum of all rows is wanted, and not the rows.
+    is_part: True if more text follows, so that `check_corpus` must wait for the sum of all.
     """
 
-    __slots__ = ("hypotheses", "progress", "references", "sources", "totals", "workers")
+    __slots__ = (
+        *("hypotheses", "is_part", "progress", "references", "sources", "totals", "workers"),
+    )
 
     def __init__(
         self,
@@ -147,6 +150,7 @@ class Corpus:
         progress: Callable[[int], None] | None = None,
         *,
         totals: bool = False,
+        is_part: bool = False,
     ) -> None:
         self.hypotheses = hypotheses
         self.references = references
@@ -154,6 +158,7 @@ class Corpus:
         self.sources = sources
         self.progress = progress
         self.totals = totals
+        self.is_part = is_part
 
 
 class TableMetric(Metric, Generic[S]):
@@ -284,6 +289,7 @@ class TableMetric(Metric, Generic[S]):
         sources: inputs.Hypotheses | None = None,
         progress: Callable[[int], None] | None = None,
         totals: bool = False,
+        is_part: bool = False,
     ) -> tuple[Statistics, Summary]:
         """The table of statistics, or with `totals` its sum, and what was noticed of the text.
 
@@ -291,7 +297,11 @@ class TableMetric(Metric, Generic[S]):
         for `Corpus`.
         """
         return self.counted(
-            Corpus(hypotheses, references, workers, sources, progress, totals=totals)
+            Corpus(
+                *(hypotheses, references, workers, sources, progress),
+                totals=totals,
+                is_part=is_part,
+            )
         )
 
     def counted(self, corpus: Corpus) -> tuple[Statistics, Summary]:
@@ -304,7 +314,12 @@ class TableMetric(Metric, Generic[S]):
             raise InputError(f"{self.NAME} needs the source of each segment")
         table, seen = self._count(corpus)
         self.check(seen, corpus.hypotheses)
+        if not corpus.is_part:
+            self.check_corpus(table)
         return table, seen
+
+    def check_corpus(self, table: Table) -> None:
+        """Raise MetricFailedError if the table is of a corpus that the metric cannot score."""
 
     def table_of(self, table: Table, references: int | str | None) -> Statistics:
         """Rows as statistics of this metric."""
@@ -459,7 +474,11 @@ class TableMetric(Metric, Generic[S]):
         """A function from texts and as many references to scores, as `sentence` gives them."""
         if self.NEEDS_SOURCE:
             raise ValueError(f"{self.NAME} needs a source beside each pair")
-        return lambda texts, others: self.segments(texts, others, workers=workers)
+
+        def scores(texts: Sequence[Any], others: Sequence[Any]) -> Scores:
+            return self._segments(Corpus(texts, others, workers, is_part=True))
+
+        return scores
 
     def matrix(
         self,

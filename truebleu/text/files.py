@@ -9,6 +9,7 @@ from itertools import compress, islice
 
 from truebleu import _kernel
 from truebleu._kernel import InputError
+from truebleu.text.record import Picklable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def at_home(name: str) -> str:
     return name if os.path.exists(name) else os.path.expanduser(name)
 
 
-class File:
+class File(Picklable):
     """A file of segments, one per line. Lines end at newlines only, as sacreBLEU reads files.
 
     A regular file is read as far as it reached when it was opened: what is appended later is left

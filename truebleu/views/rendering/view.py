@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from truebleu._kernel import InputError
+from truebleu.text.record import Picklable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def rendered(
     return html.page(title, made)
 
 
-class View:
+class View(Picklable):
     """A view of results. Printing it shows text, a notebook shows HTML; both are of `to_dict`.
 
     A subclass names the `KIND` of its dict, and makes blocks of it.

@@ -80,6 +80,7 @@ def run(options: argparse.Namespace) -> None:
             with Progress(quiet=options.quiet) as progress:
                 found = table_scores.score(options, list(metrics), progress)
             scores.write(found, metrics, output)
+        text_warnings.warn_of_scores(options, found)
         return
     inputs = files.Inputs(options)
     if options.resample == "documents" and files.documents_of(options, inputs) is None:
@@ -108,6 +109,7 @@ def run(options: argparse.Namespace) -> None:
         name: [one.score for one in results if one.system == name and one.is_whole]
         for name in inputs.systems
     }
+    text_warnings.warn_of_scores(options, results)
     text_warnings.warn(options, work.seen, inputs, metrics, by_system)
     raise_if_failed(work.failed.values())
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from truebleu._kernel import Summary
     from truebleu.cli.inputs import Inputs
+    from truebleu.cli.scores import Scored
     from truebleu.metrics.base import Metric, Score
     from truebleu.text.files import File
 
@@ -64,6 +65,13 @@ def warn(
     of_text = of_texts(seen, references, tokenize, metric_options.known_tag(options))
     for line in of_text + (of_systems(inputs.systems, scores) if scores else []):
         complain("warning", line)
+
+
+def warn_of_scores(options: argparse.Namespace, scores: Iterable[Scored]) -> None:
+    """Print each warning that scores have once, on standard error."""
+    if not options.quiet:
+        for line in dict.fromkeys(line for one in scores for line in one.score.warnings):
+            complain("warning", line)
 
 
 def of_texts(

@@ -405,11 +405,15 @@ class BLEU(KernelMetric[BLEUScore]):
         if self.smoothing != own and not unsmoothed:
             value = self.smoothing_value or 0.0
             told = f" {value:g}" if own in SMOOTHING_VALUES else ""
-            found += (
-                f"arithmetic {self.arithmetic} ignores smoothing {self.smoothing}; the score has "
-                f"smoothing {own}{told}",
-            )
+            ignored = f"arithmetic {self.arithmetic} ignores smoothing {self.smoothing}"
+            found += (f"{ignored}; the score has smoothing {own}{told}",)
         return found
+
+    def with_parameters(self, **changed: Any) -> BLEU:
+        """Return the metric with some parameters changed; `max_order` follows new weights."""
+        if changed.get("weights") is not None:
+            changed.setdefault("max_order", None)
+        return super().with_parameters(**changed)
 
     @property
     def length_rule(self) -> str:

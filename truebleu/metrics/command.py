@@ -11,6 +11,7 @@ from truebleu.metrics import parameters as p
 from truebleu.metrics import registry
 from truebleu.metrics.base import MetricFailedError
 from truebleu.metrics.column_metric import ColumnMetric
+from truebleu.text.checks import parse_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -244,7 +245,7 @@ def _read(name: str, printed: str, segments: int) -> list[float]:
     numbers: list[float] = []
     for i, line in enumerate(lines[:segments], 1):
         try:
-            numbers.append(float(line))
+            numbers.append(parse_number(line))
         except ValueError:
             raise MetricFailedError(
                 f"{name}: segment {i}: the program printed {line.strip()[:SHOWN]!r}, "

@@ -69,9 +69,7 @@ def whole(what: str, value: object, least: int, most: float = inf) -> int:
     except (TypeError, ValueError):
         number = None
     if number is None or not least <= number <= most:
-        raise ValueError(
-            f"{what}={shown(value)}: expected a whole number {span(least, most)}"
-        )
+        raise ValueError(f"{what}={shown(value)}: expected a whole number {span(least, most)}")
     return number
 
 
@@ -107,7 +105,6 @@ def items(what: str, value: Any, expected: str) -> list[Any]:
 
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-_WHOLE_NUMBER = re.compile(r"[0-9]{1,18}")
 
 
 def parse_number(text: str) -> float:
@@ -126,12 +123,22 @@ def parse_number(text: str) -> float:
     return number
 
 
+def read_number(value: object) -> float:
+    """Return the finite number in a cell, text or a value of JSON; raise ValueError for others."""
+    return parse_number(value) if isinstance(value, str) else number("value", value, -inf)
+
+
+def is_whole_number(text: str) -> bool:
+    """Return whether text is 1 to 40 ASCII digits, which `int()` reads as they are meant."""
+    return text.isascii() and text.isdecimal() and len(text) <= 40
+
+
 def parse_whole_number(text: str) -> int:
-    """Return the whole number of 0 or more that text has in at most 18 ASCII digits.
+    """Return the whole number of 0 or more that text has in at most 40 ASCII digits.
 
     Raises ValueError for other text, also for what `int()` accepts: `1_0`, `+1`, ` 1`.
     """
-    if not _WHOLE_NUMBER.fullmatch(text):
+    if not is_whole_number(text):
         raise ValueError(f"expected a whole number, not {shown(text.strip())}")
     return int(text)
 

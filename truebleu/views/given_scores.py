@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import re
 from array import array
-from math import isfinite
 
 from truebleu._kernel import InputError
 from truebleu.text import checks, segments
@@ -279,13 +278,10 @@ def _forms(name: str) -> tuple[str, str, str]:
 
 def _number(value: Any, where: str) -> float:
     try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = float("nan")
-    if not isfinite(number) or isinstance(value, bool):
-        found = f"'{value.strip()}'" if isinstance(value, str) else repr(value)
-        raise InputError(f"scores: {where}: {found:.60} is not a number")
-    return number
+        return checks.read_number(value)
+    except ValueError:
+        found = f"'{value.strip()}'" if isinstance(value, str) else checks.shown(value)
+        raise InputError(f"scores: {where}: {found:.60} is not a number") from None
 
 
 def _named_score(fields: list[str]) -> tuple[str, str] | None:
@@ -298,7 +294,8 @@ def _named_score(fields: list[str]) -> tuple[str, str] | None:
 
 def _is_number(text: str) -> bool:
     try:
-        float(text)
+        checks.parse_number(text)
     except ValueError:
-        return False
+        # What programs print for a number that they lack is not a name.
+        return text.strip().lower().lstrip("+-") in ("nan", "inf", "infinity")
     return True

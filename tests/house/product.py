@@ -455,8 +455,8 @@ def page(folder: Path) -> str:
         lines += [[titles[key], key[-2], *(key[i] for i in chosen)] for key in rows]
         tables.append("\n".join(f"| {' | '.join(line)} |" for line in lines))
     last = (
-        "`nist-nltk` and `codebleu-weighted-…` add exact numbers. Their programs round each sum, so "
-        "their last digits can differ."
+        "`nist-nltk` and `codebleu-weighted-…` add exact numbers. Their programs round each sum, "
+        "so their last digits can differ."
     )
     return PAGE.format(
         tables="\n\n".join(tables),

@@ -218,10 +218,14 @@ class Formula:
         """AllenNLP's: a difference of logarithms per order."""
         guard = self.smoothing_value
         weights = self.weights or [1.0 / len(matches)] * len(matches)
-        counts = zip(weights, matches, totals, strict=True)
         # Without a guard, an order without n-grams is perfect as it is with the smallest guard.
-        counts = ((w, m + guard, n + guard) for w, m, n in counts if w and n + guard)
-        return exp(sum(w * (_log(match) - log(total)) for w, match, total in counts))
+        return exp(
+            sum(
+                w * (_log(match + guard) - log(total + guard))
+                for w, match, total in zip(weights, matches, totals, strict=True)
+                if w and total + guard
+            )
+        )
 
     def _mean_of_percentages(self, precisions: Sequence[float | None]) -> float:
         percentages = [100.0 if p is None else p for p in precisions]

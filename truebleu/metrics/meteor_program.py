@@ -152,10 +152,9 @@ class _Process:
         line = self._line(segment)
         try:
             # Java writes 15.0, and 1.0E7.
-            numbers = [
-                int(number) for number in map(parse_number, line.decode("ascii", "replace").split())
-            ]
-        except (ValueError, OverflowError):
+            words = line.decode("ascii", "replace").split()
+            numbers = [int(number) for number in map(parse_number, words)]
+        except ValueError:
             numbers = []
         if len(numbers) != ANSWER or min(numbers) < 0:
             raise MetricFailedError(

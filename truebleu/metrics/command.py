@@ -131,9 +131,8 @@ class Command(ColumnMetric):
         return " ".join(found)
 
     def _numbers(self, corpus: Corpus, texts: Texts) -> list[float]:
-        from tempfile import TemporaryDirectory
-
         from truebleu.text import inputs
+        from truebleu.text.termination import temporary_folder
 
         sources = None
         if self.NEEDS_SOURCE:
@@ -145,7 +144,7 @@ class Command(ColumnMetric):
                 f"{self.name}: segment {number} has several references; the program takes them "
                 "with {refs}, a file each"
             )
-        with TemporaryDirectory(prefix="truebleu-") as folder:
+        with temporary_folder() as folder:
             columns = {"hyp": [[text for text, _ in texts]], "src": [sources or []]}
             columns["refs"] = columns["ref"] = [
                 [others[i] if i < len(others) else "" for _, others in texts] for i in range(most)

@@ -1,10 +1,30 @@
-"""Ends of a command by a signal, after which no temporary file is left."""
+"""Signals that end a command, and temporary folders, of which none is left then."""
 
 from __future__ import annotations
 
 # What `signal` is made of, without its enumerations, which take longer than small files do.
 import _signal as signal  # type: ignore[import-not-found]
 import os
+from contextlib import contextmanager
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@contextmanager
+def temporary_folder() -> Iterator[str]:
+    """Yield a new folder, and remove it even if a signal comes while it is being made."""
+    import shutil
+    import tempfile
+    from secrets import token_hex
+
+    folder = os.path.join(tempfile.gettempdir(), f"truebleu-{token_hex(8)}")
+    try:
+        os.mkdir(folder, 0o700)
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 class Terminated(SystemExit):

@@ -74,6 +74,7 @@ COMMANDS: dict[str, list[tuple[str, ...]]] = {
         ("score", REF, "-i", CEDAR, "-m", name)
         for name in ("nist", "gleu", "wer", "cer", "ngram-f")
     ]
+    + [("score", REF, "-i", CEDAR, "-m", "bleu", "--weights", "1", "2")]
     + [("score", REF, "-i", CEDAR, "--docs", DOCUMENTS)]
     + [("score", "-t", *OWN, "-i", "SYSTEM", "--origlang", "en")],
     "segments": [("segments", REF, "-i", CEDAR, BIRCH)],
@@ -218,6 +219,8 @@ MEANINGS: dict[str, dict[str, str]] = {
         "scores[].penalty": "the length penalty",
         "scores[].matches": "GLEU: matches of all orders",
         "scores[].totals": "GLEU: the larger of the numbers of n-grams, of all orders",
+        "scores[].warnings[]": "what is unusual about the score, a sentence each; only where there is "
+        "something",
         "scores[].scripts.SCRIPT": "the share of a script in the characters at the beginning of the "
         "text, without white space; where the kernel read the text",
         "documents[].document": "with `--docs`: the name of the document; its other keys are those "

@@ -3,7 +3,7 @@
 import sys
 
 import hypothesis.strategies as st
-import pyarrow
+import pyarrow as pa
 import pytest
 import rouge_score.rouge_scorer
 import rouge_score_rs.rouge_scorer
@@ -166,7 +166,7 @@ def test_unusual_batch_of_a_latin_corpus_is_accepted():
     assert metric.matrix(texts, references)[1, 1] == 0
     sums = Sums(metric)
     for one in zip(texts, references, strict=True):
-        sums.update(pyarrow.table([[text] for text in one], ["hyp", "ref"]))
+        sums.update(pa.table([[text] for text in one], ["hyp", "ref"]))
     assert sums.score().value == score.value
 
 

@@ -389,7 +389,7 @@ class BLEU(KernelMetric[BLEUScore]):
                 values["smoothing_value"] = None
         weights, orders = values["weights"], values["max_order"]
         if weights is not None and len(weights) != orders:
-            raise ValueError(f"weights: {len(weights)} weights for max_order={orders}")
+            raise ValueError(f"weights: {len(weights)} weights for {orders} orders")
         if weights is not None and not any(weights):
             raise ValueError(f"weights={weights}: at least one must not be 0")
         if values["missing_order"] is not None and values["effective_order"] is not None:

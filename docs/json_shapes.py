@@ -81,6 +81,7 @@ COMMANDS: dict[str, list[tuple[str, ...]]] = {
         ("score", REF, "-i", CEDAR, "-m", name)
         for name in ("nist", "gleu", "wer", "cer", "ngram-f")
     ]
+    + [("score", REF, "-i", CEDAR, "-m", "bleu", "--weights", "1", "2")]
     + [("score", REF, "-i", CEDAR, "--docs", DOCUMENTS)]
     + [("score", "-t", *OWN, "-i", "SYSTEM", "--origlang", "en")]
     + [("score", "CHINESE", "-i", "CHINESE")],
@@ -194,7 +195,7 @@ WARNINGS = {
     "warnings[].kind": "if there are any: what the warning is about: `unsplit` (the tokenizer does "
     "not split the references, so nothing is called significant), `language`, `tokenized`, "
     "`identical`, `same output`, `byte-order mark`, `empty` (segments), `tabs`, `unicode form` (NFD "
-    "against NFC), `zero` (why a score is 0), `winner depends on the reference` or `copied "
+    "against NFC), `zero` (why a score is 0), `parameters`, `winner depends on the reference` or `copied "
     "reference`",
     "warnings[].text": "the warning in a sentence or two, with what helps",
     "warnings[].systems[]": "the systems whose text it is about",
@@ -266,6 +267,8 @@ MEANINGS: dict[str, dict[str, str]] = {
         "scores[].penalty": "the length penalty",
         "scores[].matches": "GLEU: matches of all orders",
         "scores[].totals": "GLEU: the larger of the numbers of n-grams, of all orders",
+        "scores[].warnings[]": "what is unusual about the score, a sentence each; only where there is "
+        "something",
         "scores[].scripts.SCRIPT": "the share of a script in the characters at the beginning of the "
         "text, without white space; where the kernel read the text",
         "documents[].document": "with `--docs`: the name of the document; its other keys are those "

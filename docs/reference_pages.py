@@ -164,8 +164,8 @@ BLEU, chrF and TER, and [metrics and signatures](signatures.md) has the paramete
 
 {table(["status", "meaning"], exit_statuses(), 2)}
 
-The message on standard error says what is wrong, and where; the last two statuses come without one. They
-are what a shell reports of any program that Ctrl-C ended, or whose reader is gone.
+The message on standard error says what is wrong, and where; statuses above 128 come without one. They
+are what a shell reports of any program that a signal ended, or whose reader is gone.
 """
 
 

@@ -463,23 +463,25 @@ def test_closed_pipe(files, truebleu_command, command):
 # Ctrl-C, in the middle of work that would take many minutes.
 
 
-def interrupted(process: subprocess.Popen, begun: Callable[[], bool]) -> tuple[int, str]:
-    """Status and standard error of a process that gets Ctrl-C when it has begun."""
+def interrupted(
+    process: subprocess.Popen, begun: Callable[[], bool], number: int = signal.SIGINT
+) -> tuple[int, str]:
+    """Status and standard error of a process that gets a signal when it has begun."""
     try:
         while not begun():
             assert process.poll() is None, process.stderr.read()
             time.sleep(0.02)
         time.sleep(0.3)  # into the work
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         _, error = process.communicate(timeout=60)
     finally:
         process.kill()
     return process.returncode, error
 
 
-def started(*command) -> subprocess.Popen:
+def started(*command, **options) -> subprocess.Popen:
     pipe = subprocess.PIPE
-    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True, **options)
 
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="Linux's /proc tells what is open")
@@ -542,6 +544,46 @@ def test_ctrl_c_leaves_no_half_of_a_page_or_matrix(write, tmp_path, monkeypatch,
     assert status in (130, -signal.SIGINT), error
     assert "Traceback" not in error
     assert sorted(tmp_path.iterdir()) == there
+
+
+SIGNALS = [signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", None)]
+# Commands that have a temporary file, or a folder with one, when they have begun.
+WITH_TEMPORARY = {
+    "output": ("score", "ref", "-i", "-", "-o", "out.json"),
+    "rows": ("segments", "ref", "-i", "-", "-o", "out.tsv", "--threads", "2"),
+    "program": ("score", "ref", "-i", "ref", "-m", "command:m=sh -c 'sleep 60' {hyp}"),
+}
+
+
+@posix
+@pytest.mark.parametrize("command", WITH_TEMPORARY)
+@pytest.mark.parametrize("number", SIGNALS)
+def test_signal_leaves_no_temporary_file(files, number, command):
+    folder = files / "temporary"
+    folder.mkdir()
+    environment = {**os.environ, "TMPDIR": str(folder), "TRUEBLEU_CACHE": str(files / "cache")}
+    there = sorted(files.rglob("*"))
+    words = (sys.executable, "-m", "truebleu", *WITH_TEMPORARY[command])
+    process = started(*words, env=environment)
+    status, error = interrupted(process, lambda: sorted(files.rglob("*")) != there, number)
+    assert (status, error) == (-number, "")
+    assert sorted(files.rglob("*")) == there
+
+
+@posix
+@pytest.mark.parametrize("module", ["truebleu", "truebleu.compat.sacrebleu"])
+@pytest.mark.parametrize("number", SIGNALS)
+def test_signal_that_a_shell_ignores_stays_ignored(files, number, module):
+    words = ["score", "ref", "-i", "-"] if module == "truebleu" else ["ref"]
+    ignore = f"import signal, os, sys; signal.signal({int(number)}, signal.SIG_IGN); "
+    ignore += "os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
+    process = started(sys.executable, "-c", ignore, "-m", module, *words)
+    time.sleep(1.5)  # as long as it takes to begin
+    process.send_signal(number)
+    time.sleep(0.3)
+    output, error = process.communicate("".join(f"{line}\n" for line in GOOD), timeout=60)
+    assert (process.returncode, error) == (0, "")
+    assert "BLEU" in output
 
 
 @posix

@@ -23,6 +23,7 @@ from truebleu.cli.compare import as_usage
 from truebleu.cli.declared import Command, Group
 from truebleu.cli.output import FellError, Output, Results, UsageError
 from truebleu.cli.progress import Progress
+from truebleu.text.checks import parse_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -151,7 +152,7 @@ def _numbers(option: str, words: Sequence[str]) -> float | dict[str, float]:
 
     def number(text: str) -> float:
         try:
-            return float(text)
+            return parse_number(text)
         except ValueError:
             raise UsageError(f"{option}: expected a number, or NAME=NUMBER, not '{text}'") from None
 

@@ -7,6 +7,7 @@ import sys
 
 from truebleu.cli.declared import Group, options, whole_number
 from truebleu.cli.output import UsageError, complain
+from truebleu.text.checks import is_whole_number
 from truebleu.text.files import File, table_format
 from truebleu.text.layout import count, short_names
 from truebleu.text.segments import is_lasting
@@ -214,7 +215,7 @@ def file_of(name: str, encoding: str) -> File:
         name = name[1:]
     path, mark, column = name.rpartition("#")
     try:
-        if mark and path and column.isdecimal() and not os.path.exists(name):
+        if mark and path and is_whole_number(column) and not os.path.exists(name):
             return File(path, int(column), encoding)
         return File(name, None, encoding)
     except ValueError as error:
@@ -265,7 +266,7 @@ def _runs(options: argparse.Namespace, word: str) -> tuple[str | None, list[str]
 
 def _is_there(word: str) -> bool:
     path, mark, column = word.rpartition("#")
-    return os.path.exists(word) or bool(mark and column.isdecimal() and os.path.exists(path))
+    return os.path.exists(word) or bool(mark and is_whole_number(column) and os.path.exists(path))
 
 
 def _outputs(by_system: Mapping[str, Sequence[File]]) -> dict[str, File]:

@@ -175,7 +175,6 @@ def _serve(server: Server, options: argparse.Namespace) -> None:
 
     # A command that ends at once does without both (cli/__init__.py).
     gc.enable()
-    shared.heed_interrupts()
     with server:
         try:
             print_text(f"{server.url}\n")

@@ -628,7 +628,14 @@ def given(frame: Any, what: str, columns: Sequence[str]) -> _kernel.Frame:
 
 def counter(metric: Any) -> object:
     """The counter of rows: the kernel's own metric, or a function of texts."""
-    return metric._kernel if metric.reads_text else metric.statistics  # noqa: SLF001
+    if metric.reads_text:
+        return metric._kernel  # noqa: SLF001
+
+    def count(*texts: Any, **options: Any) -> Statistics:
+        counted: Statistics = metric.count(*texts, **options, is_part=True)[0]
+        return counted
+
+    return count
 
 
 def told_nulls(nulls: Mapping[str, int]) -> str:

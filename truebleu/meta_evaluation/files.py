@@ -14,6 +14,7 @@ from math import fsum, isfinite, isnan, nan
 
 from truebleu._kernel import InputError, score_lines
 from truebleu.meta_evaluation.matrix import Matrix, some
+from truebleu.text import checks
 from truebleu.text.checks import nearest
 from truebleu.text.data_files import first_unbounded, parse_json, read_csv, to_score
 from truebleu.text.files import File, check_start, table_format
@@ -64,9 +65,8 @@ class Scored(Record):
         names = self.items
         if names is None or self.matrix.items == items:
             return self.matrix
-        try:
-            numbers = [int(name) for name in names]
-        except (TypeError, ValueError):
+        numbers = list(map(_item, names))
+        if not all(isinstance(number, int) for number in numbers):
             numbers = []
         start = 0 if 0 in numbers else 1
         if not numbers or max(numbers) - start >= items or min(numbers) < start:
@@ -290,11 +290,13 @@ def _long(
 def _score(where: str, text: Any, column: str) -> float:
     if text is None or (isinstance(text, str) and text.strip() in ("", "None", "NaN", "nan", "NA")):
         return nan
+    if text != text:  # JSON's NaN  # noqa: PLR0124
+        return nan
     try:
         return to_score(text)
     except ValueError:
         raise InputError(
-            f"{where}: column '{column}' has {text!r:.40}; expected a score, or None"
+            f"{where}: column '{column}' has {checks.shown(text)}; expected a score, or None"
         ) from None
 
 
@@ -328,7 +330,7 @@ def _of_cells(path: str, cells: Sequence[Cell], kind: str) -> Scored:
 
 def _item(item: Any) -> Any:
     """The name of an item: a number where it is one."""
-    if isinstance(item, str) and item.strip().isdecimal() and len(item) < 20:
+    if isinstance(item, str) and checks.is_whole_number(item.strip()):
         return int(item)
     return item
 

@@ -6,6 +6,7 @@ from itertools import chain, repeat
 
 from truebleu._kernel import InputError, __version__
 from truebleu.text import checks
+from truebleu.text.record import Picklable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ class Metric:
         *("score", "sentence", "segments", "matrix", "triangle", "top_k"),
         "expected",
         *("statistics", "from_statistics", "scores", "columns", "fingerprint"),
-        *("name", "parameters", "signature"),
+        *("name", "parameters", "signature", "warnings"),
     )
 
     def __init_subclass__(cls) -> None:
@@ -197,6 +198,11 @@ class Metric:
         return self.LOWER_IS_BETTER
 
     @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is unusual about the parameters, in a sentence each; most metrics have none."""
+        return ()
+
+    @property
     def parameters(self) -> dict[str, Any]:
         """All parameters and their values."""
         return dict(self._values)
@@ -271,13 +277,18 @@ class Metric:
         ]
         return f"{type(self).__name__}({', '.join(given)})"
 
+    @property
+    def _key(self) -> Any:
+        """The parameters in a form that is equal for metrics of the same signature."""
+        return tuple(self._values.values())
+
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
-        return self._values == other._values
+        return bool(self._key == other._key)
 
     def __hash__(self) -> int:
-        return hash((type(self), *self._values.values()))
+        return hash((type(self), self._key))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (_made, (type(self), self._values))
@@ -296,7 +307,7 @@ def unknown_parameter(cls: type[Metric], name: str) -> str:
     return f"{cls.__name__} has no parameter '{name}'{checks.nearest(name, names)}"
 
 
-class Signature:
+class Signature(Picklable):
     """The parameters of a metric as sacreBLEU prints them, and the program that computed them.
 
     >>> from truebleu import BLEU
@@ -476,7 +487,7 @@ _ELSEWHERE = {
 }
 
 
-class Score:
+class Score(Picklable):
     """A score and its components. Immutable, and a number where that is safe.
 
     `float(score)`, `round(score, 2)`, `f"{score:.2f}"`; it compares with numbers, and with scores
@@ -499,6 +510,11 @@ class Score:
     def signature(self) -> Signature:
         """A complete description of the computation, enough to reproduce it."""
         raise NotImplementedError
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is unusual about the score, in a sentence each; most scores have none."""
+        return ()
 
     @property
     def verbose(self) -> str:
@@ -611,6 +627,7 @@ class Score:
             **self.signature.fields,
             "fraction": self.fraction,
             **self.details(),
+            **({"warnings": list(self.warnings)} if self.warnings else {}),
         }
 
     def to_json(self) -> str:

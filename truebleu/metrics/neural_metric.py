@@ -73,14 +73,10 @@ class NeuralMetric(ColumnMetric):
             )
         return cls(model=text)
 
-    def __eq__(self, other: object) -> bool:
-        """Whether signatures are equal: where the model is, and the device, change no number."""
-        if type(other) is not type(self):
-            return NotImplemented
-        return self._fields(segment=None) == other._fields(segment=None)
-
-    def __hash__(self) -> int:
-        return hash((type(self), frozenset(self._fields(segment=None).items())))
+    @property
+    def _key(self) -> frozenset[tuple[str, str]]:
+        # Where the model is, and the device, change no number.
+        return frozenset(self._fields(segment=None).items())
 
     def _fields(self, *, segment: bool | None) -> dict[str, str]:
         fields = super()._fields(segment=segment)

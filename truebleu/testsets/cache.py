@@ -367,9 +367,9 @@ def judge(entry: Entry, archive: Archive) -> Callable[[str], bool] | None:
 
 
 def _judged(entry: Entry, archive: Archive, path: str) -> bool:
-    import tempfile
+    from truebleu.text.termination import temporary_folder
 
-    with tempfile.TemporaryDirectory(prefix="truebleu-") as folder:
+    with temporary_folder() as folder:
         raw = os.path.join(folder, "raw")
         if not entry.sha256:
             pairs = _pairs_of(entry, archive)

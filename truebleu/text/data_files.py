@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from math import isnan
+
 from truebleu._kernel import InputError
+from truebleu.text import checks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,16 +65,16 @@ def read_csv(path: str, lines: Iterable[str], **form: Any) -> Iterator[tuple[int
 
 
 def to_score(value: Any) -> float:
-    """Return a score as a float, which may be NaN. Raises ValueError for anything else.
+    """Return a score as a float, which may be a NaN that is not text.
+
+    Raises ValueError for anything else.
 
     >>> to_score("1.5"), to_score(10**400)
     Traceback (most recent call last):
     ValueError: expected a number from -1e+100 to 1e+100
     """
-    try:
-        score = float(value)
-    except (TypeError, ValueError, OverflowError):
-        score = MAX_SCORE * 10
+    is_nan = isinstance(value, float) and isnan(value)
+    score = value if is_nan else checks.read_number(value)
     if abs(score) > MAX_SCORE:
         raise ValueError(f"expected a number from {-MAX_SCORE:g} to {MAX_SCORE:g}")
     return score

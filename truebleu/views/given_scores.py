@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 from array import array
-from math import isfinite
+from math import isfinite, nan
 
 from truebleu._kernel import InputError
 from truebleu.text import checks, segments
@@ -280,9 +280,9 @@ def _number(value: Any, where: str) -> float:
     try:
         number = to_score(value)
     except ValueError:
-        number = float("nan")
-    if not isfinite(number) or isinstance(value, bool):
-        found = f"'{value.strip()}'" if isinstance(value, str) else repr(value)
+        number = nan
+    if not isfinite(number):
+        found = f"'{value.strip()}'" if isinstance(value, str) else checks.shown(value)
         raise InputError(f"scores: {where}: {found:.60} is not a number")
     return number
 
@@ -297,7 +297,8 @@ def _named_score(fields: list[str]) -> tuple[str, str] | None:
 
 def _is_number(text: str) -> bool:
     try:
-        float(text)
+        checks.parse_number(text)
     except ValueError:
-        return False
+        # What programs print for a number that they lack is not a name.
+        return text.strip().lower().lstrip("+-") in ("nan", "inf", "infinity")
     return True

@@ -9,8 +9,11 @@ def main() -> None:
     """Run the command line of this process."""
     # It is about to end, and has nothing to gain from collecting garbage.
     gc.disable()
+    from truebleu.text.termination import raise_at_signals
+
     from .sacrebleu import main as run
 
+    raise_at_signals()
     try:
         run()
     finally:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
+from truebleu.text.termination import Terminated, end_by
+
 from ._files import read_lines, sanity_check_lengths, undecodable
 from ._messages import Command, TestSetError, fail, logger
 from ._options import Options, args_to_dict, read
@@ -14,7 +16,7 @@ from .version import __version__ as VERSION  # noqa: F401, N812 (programs import
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from typing import Any, NoReturn, TextIO
+    from typing import Any, TextIO
 
     from .dataset import Dataset
     from .metrics.base import Metric
@@ -74,25 +76,16 @@ def _problem() -> str | None:
                 sys.stdout.flush()
     except BrokenPipeError:
         # The reader of the output has closed it. The original does this for the whole process.
-        _end_by("SIGPIPE")
+        sys.exit(end_by(141))
+    except Terminated as error:
+        sys.exit(end_by(int(str(error))))
     except KeyboardInterrupt:
-        _end_by("SIGINT")
+        sys.exit(end_by(130))
     except MemoryError as error:
         return f"not enough memory: {error}".removesuffix(": ")
     except PROBLEMS as error:
         return str(error).strip()
     return None
-
-
-def _end_by(name: str) -> NoReturn:
-    """Ends the process by a signal, as other programs end, so that a shell sees why."""
-    import signal
-
-    number = getattr(signal, name, None)
-    if number is not None:
-        signal.signal(number, signal.SIG_DFL)
-        os.kill(os.getpid(), number)
-    sys.exit(1)
 
 
 def _prepare(options: Options) -> None:

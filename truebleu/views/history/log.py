@@ -29,6 +29,7 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 from truebleu._kernel import InputError, __version__
+from truebleu.text.checks import is_whole_number
 from truebleu.text.data_files import load_json
 from truebleu.text.record import Record
 
@@ -159,7 +160,7 @@ _KINDS: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
 def now() -> datetime:
     """The time, in seconds; the one that SOURCE_DATE_EPOCH says, if it says one."""
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
-    if epoch.isdecimal():
+    if is_whole_number(epoch):
         return datetime.fromtimestamp(int(epoch), UTC)
     return datetime.now(UTC).replace(microsecond=0)
 

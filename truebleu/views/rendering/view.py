@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from truebleu._kernel import InputError
 from truebleu.text.data_files import load_json
+from truebleu.text.record import Picklable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def rendered(
     return html.page(title, made)
 
 
-class View:
+class View(Picklable):
     """A view of results. Printing it shows text, a notebook shows HTML; both are of `to_dict`.
 
     A subclass names the `KIND` of its dict, and makes blocks of it.

@@ -108,7 +108,7 @@ class Scoring:
         self.request = Request(systems, references, metrics, testing=testing, **beside)
         if not asked.significant and (samples is not None or level != LEVEL):
             given = "level" if samples is None else "samples"
-            raise ValueError(f"{given}: no effect without significant")
+            raise ValueError(f"{given}: no effect without a significance test")
         smallest = 1 / (testing.randomizations + 1)
         if asked.significant and smallest >= testing.alpha:
             raise ValueError(

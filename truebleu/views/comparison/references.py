@@ -8,6 +8,7 @@ from __future__ import annotations
 from copy import copy
 from statistics import median
 
+from truebleu.metrics.base import MetricFailedError
 from truebleu.text import segments
 from truebleu.text.layout import count, listed, short_names
 from truebleu.views import labelling
@@ -126,7 +127,12 @@ def _scores(content: Content, request: Request, alone: Request) -> dict[str, Any
         return {"scores": {}, "pairs": []}
     scores: dict[str, dict[str, Any]] = {}
     pairs = []
-    for metric, column in resampled_columns(alone, order):
+    try:
+        columns = list(resampled_columns(alone, order))
+    except MetricFailedError:
+        # Every metric failed with this reference; `add_scores` leaves them out of the others, too.
+        columns = []
+    for metric, column in columns:
         column.name = names[metric]
         found = scores[column.name] = {system: column.score(system) for system in order}
         for score in found.values():

@@ -89,7 +89,7 @@ def _segments_with_text(column: Any) -> list[int] | None:
 def _request_for(request: Request, column: Any, chosen: list[int] | None) -> Request:
     """Return the request with one column as the only reference."""
     alone = copy(request)
-    alone.failed, alone.given, alone.observer = {}, {}, None
+    alone.failed, alone.given, alone.seen = {}, {}, {}
     alone.references = column
     alone.metrics = {
         metric: name

@@ -229,18 +229,17 @@ def _class_of_signature(
 
     With it come the fields that the name implies.
     """
-    # Users name some scores, even as other metrics.
-    is_measure = not fields.keys().isdisjoint(("measure", "m"))
-    for cls in classes() if is_measure or not name else ():
-        own = not name or "measure" in cls.CONSTANTS
-        if own and all(_is_field(cls, key) for key in fields) and _agrees(cls, fields):
+    if "called" in fields:  # users name commands, even as other metrics
+        return class_of("command"), {}
+    for cls in classes():
+        if name:
+            implied = cls.implied(name)
+            if implied is not None:
+                return cls, implied
+        elif all(_is_field(cls, key) for key in fields) and _agrees(cls, fields):
             return cls, {}
     if not name:
         return class_of("bleu"), {}
-    for cls in classes():
-        implied = cls.implied(name)
-        if implied is not None:
-            return cls, implied
     known = names()
     near = checks.close(name, known)
     hint = f"; did you mean '{near}'?" if near else ";"

@@ -125,7 +125,7 @@ COMMANDS: dict[str, list[tuple[str, ...]]] = {
             *("check", REF, "-i", BIRCH, "--min", "30", "--max-drop", "1", "--against", CEDAR),
             *("--significant", "--docs", DOCUMENTS),
         ),
-        ("check", "CHINESE", "-i", "CHINESE", "--min", "1"),
+        ("check", "CHINESE", "-i", CEDAR, "--min", "1"),
     ],
     "meta": [
         ("meta", "--human", "HUMAN", REF, "-i", CEDAR, BIRCH, "-m", "bleu", "chrf", *TESTS),

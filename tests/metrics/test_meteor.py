@@ -275,7 +275,7 @@ def test_line_ends_are_white_space():
 def test_text_that_is_none_names_the_segment():
     with pytest.raises(InputError, match=r"^segment 2 has half a character \(U\+D800\)"):
         QUICK.score(["a", "b\ud800"], ["a", "b"])
-    with pytest.raises(TypeError, match="segment 1 is a list"):
+    with pytest.raises(TypeError, match="segment 1 is of type list"):
         QUICK.score([["a", "b"]], ["a b"])
     with pytest.raises(InputError, match="no segments at all"):
         QUICK.score([], [])

@@ -58,7 +58,7 @@ def align(metric: Any, hypothesis: str, references: str | Sequence[str | None]) 
     texts = [hypothesis, *(text for text in given if text is not None)]
     if any(not isinstance(text, str) for text in texts):
         wrong = next(text for text in texts if not isinstance(text, str))
-        raise TypeError(f"a text is {checks.described(wrong)}, not str")
+        raise TypeError(f"expected a str, not {checks.described(wrong, '')}")
     if len(texts) == 1:
         raise InputError("segment 1 has no reference")
     words = tuple(metric.tokens(hypothesis))

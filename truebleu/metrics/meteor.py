@@ -161,7 +161,6 @@ class METEOR(PythonMetric):
         "none are named",
         key="mod",
     )
-    unicode_form = p.normalization()
     normalize = p.Choice(  # type: ignore[assignment]
         True,
         "how text is prepared",
@@ -185,6 +184,7 @@ class METEOR(PythonMetric):
     gamma = p.Number(None, "γ instead of the task's", most=1, optional=True, short="g")
     delta = p.Number(None, "δ instead of the task's", most=1, optional=True, short="d")
     weights = p.Numbers(None, "the weights of modules instead of the task's", optional=True)
+    unicode_form = p.normalization()
 
     def __init__(
         self,

@@ -460,7 +460,7 @@ class TableMetric(Metric, Generic[S]):
     def _sentence_of(self, hypothesis: Any, references: Any, sources: Any = None) -> S:
         """The general path, which takes all kinds of input and explains errors."""
         if isinstance(hypothesis, bytes) or not hasattr(hypothesis, "__len__"):
-            raise TypeError(f"hypothesis: it is {checks.described(hypothesis)}, not str")
+            raise TypeError(f"hypothesis: expected a str, not {checks.described(hypothesis, '')}")
         one = tuple(references) if isinstance(references, list) else references
         table, seen = self._checked_count(self._corpus((hypothesis,), (one,), sources=sources))
         row = table.tolist()[0]

@@ -133,7 +133,7 @@ def align(
 ) -> Alignment:
     """The alignment of one segment; `parameters` are those of `TER`."""
     if not isinstance(hypothesis, str):
-        raise TypeError(f"hypothesis: it is {checks.described(hypothesis)}, not str")
+        raise TypeError(f"hypothesis: expected a str, not {checks.described(hypothesis, '')}")
     tokens, others, chosen, shifts, letters = _kernel.ter_alignment(
         hypothesis, references, **parameters
     )

@@ -44,7 +44,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return f"{hint} {', '.join(names)}"
 
 
-def described(item: object) -> str:
+def described(item: object, of_type: str = "of type ") -> str:
     """Return the type of what should be text, or how it is missing.
 
     >>> described(1), described(float("nan"))
@@ -55,7 +55,7 @@ def described(item: object) -> str:
     if isinstance(item, float) and item != item:  # noqa: PLR0124
         name = "NaN"
     elif item is not None and name not in ("NAType", "NaTType"):
-        return f"of type {name}"
+        return f"{of_type}{name}"
     name = {"NAType": "pandas.NA", "NaTType": "pandas.NaT", "NoneType": "None"}.get(name, name)
     return f'{name}, a missing value (fill it with "" or leave the segment out)'
 

@@ -114,11 +114,17 @@ class Metric:
             raise TypeError(unknown_parameter(cls, min(given.keys() - cls._CHECKS.keys())))
         return object.__new__(cls)
 
+    def __init__(self, **given: Any) -> None:
+        self._keep(given)
+
     def _keep(self, given: Mapping[str, Any]) -> None:
-        """Checks and keeps the parameters that a constructor was given: its `locals()`."""
+        """Check and keep the parameters of a constructor; those that are not given have defaults.
+
+        given: values by name, as the constructor's `locals()` has them. Other names are ignored.
+        """
         # Defaults need no check, and most values are.
         self._values = {
-            name: value if (value := given[name]) is default else checked(value)
+            name: value if (value := given.get(name, default)) is default else checked(value)
             for name, (default, checked) in self._CHECKS.items()
         }
 

@@ -303,8 +303,8 @@ def test_segments_as_parquet(files, truebleu_command):
         (["The cat sat ."] * 120, ["The cat sat down."] * 120, [], ["tokenized"]),
         (["\ufeffThe cat sat.", "a"], ["The cat sat.", "b"], [], ["byte-order mark", "hyp"]),
         (["The cat sat.", "a"], ["The cat sat.", "a"], [], ["identical", "reference"]),
-        (["我有两个苹果，花了三元。"] * 9, ["我有三个苹果，花了三元。"] * 9, [], ["13a", "zh"]),
-        (["りの拳銃を持つ。"] * 9, ["りの拳銃を持った。"] * 9, [], ["13a", "ja-mecab"]),
+        (["我有两个苹果，花了三元。"] * 9, ["我有三个苹果，花了三元。"] * 9, [], ["-tok zh"]),
+        (["りの拳銃を持つ。"] * 9, ["りの拳銃を持った。"] * 9, [], ["-tok ja-mecab"]),
     ],
     ids=["tokenized", "byte-order mark", "identical", "Chinese", "Japanese"],
 )

@@ -52,8 +52,8 @@ function shownOf({ data, current }, content) {
 }
 
 /** Who is best: as Python says it of what was reported, or of what was changed or made here. @param {Context} context */
-function sentence({ current, data }) {
-  const { metric, reported } = current, { headline, comparison } = data.manifest, name = (/** @type {System} */ s) => badge(s, true);
+function sentence(context) {
+  const { current, data } = context, { metric, reported } = current, { headline, comparison } = data.manifest, name = (/** @type {System} */ s) => badge(s, true);
   if (reported && headline) return headline.map((/** @type {any} */ part) => typeof part === "string" ? part : name(/** @type {System} */ (data.systems.find(s => s.name === part.system))));
   if (data.systems.length > 1 && !isSplit(context)) return `No system is called best: ${metric.name} cannot split this text into words.`;
   const [[best, score], second] = data.ranked.map(s => /** @type {[System, number]} */ ([s, current.corpus(s)])).sort((x, y) => metric.higher ? y[1] - x[1] : x[1] - y[1]);

@@ -10,7 +10,7 @@ use crate::text::{
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{
-    PyBytes, PyCapsule, PyDict, PyInt, PyIterator, PyList, PySet, PyString, PyTuple,
+    PyBytes, PyCapsule, PyDict, PyFloat, PyInt, PyIterator, PyList, PySet, PyString, PyTuple,
 };
 use std::any::Any;
 use std::path::PathBuf;
@@ -34,11 +34,18 @@ impl Source {
     }
 }
 
-/// The name of a value in error messages.
+/// The type of a value that should be text, or how it is missing: `text.checks.described`.
 fn described(value: &Bound<'_, PyAny>) -> String {
-    let checks = value.py().import("truebleu.text.checks");
-    let described = checks.and_then(|checks| checks.call_method1("described", (value,)));
-    described.map_or_else(|_| "of another type".to_owned(), |text| text.to_string())
+    let name = value.get_type().name().map_or_else(|_| "?".to_owned(), |name| name.to_string());
+    let is_nan = value.cast::<PyFloat>().is_ok_and(|number| number.value().is_nan());
+    let missing = match name.as_str() {
+        "NAType" => "pandas.NA",
+        "NaTType" => "pandas.NaT",
+        "NoneType" => "None",
+        _ if is_nan => "NaN",
+        _ => return format!("of type {name}"),
+    };
+    format!("{missing}, a missing value (fill it with \"\" or leave the segment out)")
 }
 
 /// Bytes in Python objects, or copies of them.

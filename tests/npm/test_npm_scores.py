@@ -1,4 +1,4 @@
-"""The package for npm gives Python's numbers and signatures, to the last bit, under Node."""
+"""The package for npm gives Python's numbers, to 12 digits, and signatures, under Node."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import sys
 
 import pytest
+from closeness import is_close
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from places import EXAMPLES
@@ -111,7 +112,11 @@ def check(installed, chosen: list[tuple[str, dict]], texts: list[tuple[list, lis
     found = installed.node("scores.mjs", given)["results"]
     for case, own in zip(cases, found, strict=True):
         wanted = expected(case["name"], case["options"], *texts[case["text"]], case["segment"])
-        assert own == json.loads(json.dumps(wanted)), (case["name"], case["options"], case["text"])
+        assert is_close(own, json.loads(json.dumps(wanted))), (
+            case["name"],
+            case["options"],
+            case["text"],
+        )
     return sum(len(own.get("segments", ())) for own in found)
 
 
@@ -124,7 +129,7 @@ def test_the_names_are_what_a_page_counts(names):
     assert {"ter", "wer", "mer", "wil", "wip", "cer", "moses-mert", "jbleu"} < set(names)
 
 
-def test_the_examples_have_the_same_bits(installed, names):
+def test_the_examples_give_pythons_numbers(installed, names):
     german = EXAMPLES / "de-en"
     references = list(
         map(
@@ -143,7 +148,7 @@ def test_the_examples_have_the_same_bits(installed, names):
     check(installed, settings_of(names), texts)
 
 
-def test_hard_text_has_the_same_bits(installed, names, corpus):
+def test_hard_text_gives_pythons_numbers(installed, names, corpus):
     hypotheses, references = corpus
     odd = [
         "",
@@ -159,7 +164,7 @@ def test_hard_text_has_the_same_bits(installed, names, corpus):
     check(installed, settings_of(names), [(hypotheses, references), (odd, others)])
 
 
-def test_long_references_have_the_same_bits(installed):
+def test_long_references_give_pythons_numbers(installed):
     """A mean of lengths is counted in parts of a token, and so many of them pass 32 bits."""
     long = "a b " * 3_000
     chosen: list[tuple[str, dict]] = [("ter", {}), ("cdec-koehn", {}), ("bleu", {}), ("cer", {})]
@@ -168,14 +173,14 @@ def test_long_references_have_the_same_bits(installed):
 
 @settings(max_examples=5)
 @given(st.data())
-def test_any_text_has_the_same_bits(installed, names, data):
+def test_any_text_gives_pythons_numbers(installed, names, data):
     texts = [tuple(data.draw(corpora(8))) for _ in range(5)]
     # Arrays are all that JavaScript has: what is as long as it is wide may be streams.
     texts = [(h, r) for h, r in texts if not all(len(one) == len(h) for one in r)]
     check(installed, settings_of(names), texts)
 
 
-def test_the_tricky_inputs_have_the_same_bits(installed, names, shared):
+def test_the_tricky_inputs_give_pythons_numbers(installed, names, shared):
     with (shared / "reference" / "sacrebleu" / "tricky.jsonl").open(encoding="utf-8") as file:
         inputs = [entry for entry in map(json.loads, file) if "id" in entry]
     assert len(inputs) == 34
@@ -191,7 +196,7 @@ def test_the_tricky_inputs_have_the_same_bits(installed, names, shared):
     ("pair", "system", "references"),
     [("de-en", "Online-A", "AB"), ("en-zh", "Online-B", "AB"), ("en-ja", "NT5", "A")],
 )
-def test_wmt22_has_the_same_bits(installed, names, wmt22, pair, system, references):
+def test_wmt22_gives_pythons_numbers(installed, names, wmt22, pair, system, references):
     target = pair[3:]
     files = [wmt22 / "references" / f"generaltest2022.{pair}.ref.{r}.{target}" for r in references]
     path = wmt22 / "system-outputs" / f"generaltest2022.{pair}.hyp.{system}.{target}"

@@ -165,7 +165,7 @@ def test_warning_of_a_score_is_printed_once_unless_quiet(truebleu_command, write
     texts = write("ref", ["a c"]), "-i", write("one", ["a b"]), write("two", ["a b"])
     words = ("score", *texts, "-m", "bleu", "--weights", "1", "2", "-f", "json")
     done = truebleu_command(*words)
-    assert done.error.count("warning: the sum of weights is 3, not 1") == 1
+    assert done.error.count("warning: BLEU: the sum of weights is 3, not 1") == 1
     assert all(one["warnings"] for one in json.loads(done.output)["scores"])
     assert truebleu_command(*words, "--quiet").error == ""
 

@@ -25,6 +25,8 @@ else:
 
 # The longest n-grams that a metric counts.
 MAX_ORDER = 16
+# The sum of weights: 100 ** MAX_WEIGHT is a finite number.
+MAX_WEIGHT = 100
 # Integers below this are exact as floating-point numbers, and have fewer than 16 digits.
 EXACT = 10**15
 
@@ -277,7 +279,7 @@ class WholeNumber(Number[int]):
 
 
 class Numbers(Parameter[tuple[float, ...] | None]):
-    """Weights, or None: up to `MAX_ORDER`, with a sum of up to that. Signatures have commas."""
+    """Up to `MAX_ORDER` weights with a sum of up to `MAX_WEIGHT`, or None. Signatures have commas."""
 
     metavar = "X"
     several = True
@@ -344,15 +346,15 @@ def unquoted(text: str) -> str:
 def checked_weights(name: str, value: Any) -> tuple[float, ...]:
     """Return weights as a tuple of 1 to `MAX_ORDER` finite numbers of 0 or more.
 
-    Their sum is at most `MAX_ORDER`: larger exponents of a precision give no finite score.
+    Their sum is at most `MAX_WEIGHT`: larger exponents of a precision give no finite score.
     """
     given = checks.items(name, value, "numbers")
-    weights = tuple(checks.number(name, one, most=MAX_ORDER) for one in given)
+    weights = tuple(checks.number(name, one, most=MAX_WEIGHT) for one in given)
     if not 1 <= len(weights) <= MAX_ORDER:
         raise ValueError(f"{name}={weights!r:.60}: expected 1 to {MAX_ORDER} numbers")
-    if fsum(weights) > MAX_ORDER:
+    if fsum(weights) > MAX_WEIGHT:
         raise ValueError(
-            f"{name}={weights!r:.60}: their sum is {fsum(weights):g}, above {MAX_ORDER}; "
+            f"{name}={weights!r:.60}: their sum is {fsum(weights):g}, above {MAX_WEIGHT}; "
             "divide all by their sum"
         )
     return weights

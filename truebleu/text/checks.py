@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from math import inf, isfinite
 from operator import index
 
@@ -120,7 +119,7 @@ def items(what: str, value: Any, expected: str) -> list[Any]:
     raise TypeError(f"{what}={shown(value)}: expected a sequence of {expected}")
 
 
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 
 
 def parse_number(text: str) -> float:
@@ -132,8 +131,10 @@ def parse_number(text: str) -> float:
     >>> parse_number(" -1.5e3"), parse_number(".5")
     (-1500.0, 0.5)
     """
+    import re
+
     stripped = text.strip(" \t\r\n")
-    number = float(stripped) if _NUMBER.fullmatch(stripped) else inf
+    number = float(stripped) if re.fullmatch(_NUMBER, stripped) else inf
     if not isfinite(number):
         raise ValueError(f"expected a number, not {shown(text.strip())}")
     return number

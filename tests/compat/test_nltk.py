@@ -79,7 +79,9 @@ def test_chrf_is_equal_with_all_arguments(pairs, lengths, beta, ignore_whitespac
 def test_kernel_counts_both_metrics(kernel_calls, size):
     truebleu.compat.install("nltk")
     truebleu.compat.install("nltk")
-    bleu_score.corpus_bleu([["a b c d".split()]] * size, ["a b c e".split()] * size, (0.5, 0.5))
+    bleu_score.corpus_bleu(
+        [[["a", "b", "c", "d"]]] * size, [["a", "b", "c", "e"]] * size, (0.5, 0.5)
+    )
     chrf_score.corpus_chrf(["a b c d"] * size, ["a b c e"] * size)
     assert len(kernel_calls) == 2
 

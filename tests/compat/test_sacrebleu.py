@@ -23,7 +23,22 @@ import truebleu.compat
 from truebleu.compat import sacrebleu_counting as counting
 from truebleu.compat import sacrebleu_tests as resampling
 
-WORDS = "the cat sat on a mat . , Über 3.5 &amp; 中文 x-y don't".split()
+WORDS = [
+    "the",
+    "cat",
+    "sat",
+    "on",
+    "a",
+    "mat",
+    ".",
+    ",",
+    "Über",
+    "3.5",
+    "&amp;",
+    "中文",
+    "x-y",
+    "don't",
+]
 PATCHED = (
     (base.Metric, "_extract_corpus_statistics"),
     (base.Metric, "_cache_references"),

@@ -8,12 +8,12 @@ sacreBLEU.
 from __future__ import annotations
 
 import copy
-import importlib
 import sys
 from collections.abc import Sequence
 from functools import cached_property, lru_cache, wraps
 
 from truebleu._kernel import InputError
+from truebleu.metrics import registry
 from truebleu.metrics.table_metric import PARTS, unpacked
 
 TYPE_CHECKING = False
@@ -167,7 +167,7 @@ def _tokenizer_name(tokenizer: Any) -> str:
     """Return the kernel's name of a tokenizer of sacreBLEU's; empty for others."""
     cls = type(tokenizer)
     name = TOKENIZERS.get((cls.__module__, cls.__name__), "")
-    call = getattr(cls, "__call__", None)
+    call = getattr(cls, "__call__", None)  # noqa: B004
     if name and _tokenizer_calls.get(cls) is not call:
         # The tokenizer's module may be imported long after the installation.
         cached = type(call) is type(find_metric)
@@ -188,8 +188,7 @@ def find_metric(name: str, *values: Any) -> Any:
         "CHRF": ("char_order", "word_order", "beta", "whitespace", "eps_smoothing", "lowercase"),
         "TER": ("normalized", "no_punct", "asian_support", "case_sensitive"),
     }[name]
-    module = importlib.import_module(f"truebleu.metrics.{name.lower()}")
-    return getattr(module, name)(**dict(zip(names, values, strict=True)))
+    return registry.metric(name.lower(), **dict(zip(names, values, strict=True)))
 
 
 class References(Sequence):  # type: ignore[type-arg]

@@ -776,7 +776,7 @@ def significance(runs: int) -> Iterator[Row]:
 
 @benchmark
 def nltk(runs: int) -> Iterator[Row]:
-    """NLTK's functions with and without the accelerator: one call per pair, and a corpus of 2,000."""
+    """NLTK's functions with and without the accelerator: a call per pair, and 2,000 pairs."""
     sample = corpus.million().head(2000)
     works = [
         (job_name, function)

@@ -109,7 +109,7 @@ METRICS = [
     *((sacrebleu.CHRF, options) for options in
       ({}, {"word_order": 2, "lowercase": True}, {"whitespace": True, "eps_smoothing": True})),
     *((sacrebleu.TER, options) for options in
-      ({}, {"normalized": True, "asian_support": True}, {"no_punct": True, "case_sensitive": True})),
+      ({}, {"normalized": True, "asian_support": True}, {"no_punct": True, "case_sensitive": 1})),
 ]  # fmt: skip
 
 

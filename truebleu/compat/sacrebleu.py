@@ -35,7 +35,7 @@ def main() -> None:
     from sacrebleu.sacrebleu import main as run
 
     try:
-        run()
+        run()  # type: ignore[no-untyped-call]
     finally:
         _flush_or_fail()
 

@@ -52,7 +52,7 @@ def installed_release() -> str:
     """Return the release of the installed sacreBLEU."""
     import sacrebleu
 
-    return sacrebleu.__version__  # type: ignore[no-any-return]
+    return sacrebleu.__version__
 
 
 def install() -> None:
@@ -110,7 +110,7 @@ class Kind:
         self.preprocess = cls._preprocess_segment
         self.methods = [(name, getattr(cls, name)) for name in (*_METHODS, *methods)]
         self.helpers = [(vars(m), name, getattr(m, name)) for name, m in helpers.items()]
-        scoring = ("_aggregate_and_compute", "_compute_score_from_stats")
+        scoring: tuple[str, ...] = ("_aggregate_and_compute", "_compute_score_from_stats")
         scoring += tuple(
             name for name in ("compute_bleu", "_compute_f_score") if hasattr(cls, name)
         )
@@ -148,7 +148,7 @@ def find_settings(metric: Any, kind: Kind) -> tuple[Settings, bool]:
     if name == "CHRF":
         if metric.order != metric.char_order + metric.word_order:
             raise ValueError("order")
-        settings = (metric.char_order, metric.word_order, metric.beta)
+        settings: Settings = (metric.char_order, metric.word_order, metric.beta)
         settings += (metric.whitespace, metric.eps_smoothing, is_own and metric.lowercase)
         return (name, *settings), not is_own
     if is_own:
@@ -167,7 +167,7 @@ def _tokenizer_name(tokenizer: Any) -> str:
     """Return the kernel's name of a tokenizer of sacreBLEU's; empty for others."""
     cls = type(tokenizer)
     name = TOKENIZERS.get((cls.__module__, cls.__name__), "")
-    call = getattr(cls, "__call__", None)  # noqa: B004
+    call: Any = getattr(cls, "__call__", None)  # noqa: B004
     if name and _tokenizer_calls.get(cls) is not call:
         # The tokenizer's module may be imported long after the installation.
         cached = type(call) is type(find_metric)

@@ -388,7 +388,7 @@ def _ties() -> str:
     }
     [ours] = paired([Measure(metric, tables)])
     a, b = tables.values()
-    apart = abs(metric.from_statistics(a.total()).value - metric.from_statistics(b.total()).value)
+    apart = abs(metric.scores(a.total())[0] - metric.scores(b.total())[0])
     blocks = randomized_scores(metric, (a, b), 10_000, Stream(12345))
     p = (sum(count_apart(*each, apart, strictly=True) for each in blocks) + 1) / 10_001
     return _point(

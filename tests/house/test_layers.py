@@ -99,7 +99,6 @@ TABLES: dict[str, Callable[[], Iterable[str]]] = {
     "truebleu": _public,
     "truebleu.metrics.registry": _metrics,
     "truebleu.cli.commands": _commands,
-    "truebleu.compat.nltk": _others,
     "truebleu.engines.shipping": tuple,  # whoever sends a call names its module
     "truebleu.integrations": _others,
     "truebleu.metrics.rouge": _others,

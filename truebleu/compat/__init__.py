@@ -72,9 +72,9 @@ def _accelerator(name: str) -> ModuleType:
         from truebleu.compat import nltk
 
         return nltk
-    from truebleu.compat import sacrebleu_counting
+    from truebleu.compat import sacrebleu_tests
 
-    return sacrebleu_counting
+    return sacrebleu_tests
 
 
 def _text(release: tuple[int, ...]) -> str:

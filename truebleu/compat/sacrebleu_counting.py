@@ -57,11 +57,7 @@ def installed_release() -> str:
 
 def install() -> None:
     """Replace the functions of sacreBLEU that count and resample."""
-    if _patches:
-        return
     from sacrebleu.metrics import base, bleu, chrf, ter
-
-    from truebleu.compat import sacrebleu_tests
 
     patch(base.Metric, "_extract_corpus_statistics", _extract_corpus_statistics)
     patch(base.Metric, "_cache_references", _cache_references)
@@ -74,14 +70,15 @@ def install() -> None:
         ),
         Kind(ter.TER, (), {"translation_edit_rate": ter}),
     ]
-    sacrebleu_tests.install()
+
+
+def is_installed() -> bool:
+    """Return whether the functions are replaced."""
+    return bool(_patches)
 
 
 def uninstall() -> None:
     """Restore sacreBLEU's functions, except where another program has replaced them since."""
-    from truebleu.compat import sacrebleu_tests
-
-    sacrebleu_tests.uninstall()
     for owner, name, original, replacement in _patches:
         if vars(owner).get(name) is replacement:
             setattr(owner, name, original)

@@ -32,8 +32,14 @@ MODULE = "sacrebleu.significance"
 BLOCK = 2000
 
 
+installed_release = counting.installed_release
+
+
 def install() -> None:
-    """Patch the tests, now or when their module is imported: it imports NumPy."""
+    """Patch counting, and the tests now or when their module is imported: it imports NumPy."""
+    if counting.is_installed():
+        return
+    counting.install()
     module = sys.modules.get(MODULE)
     if module is None:
         sys.meta_path.insert(0, _finder)
@@ -42,7 +48,12 @@ def install() -> None:
 
 
 def uninstall() -> None:
-    """Stop waiting for the module; `sacrebleu_counting` restores its functions."""
+    """Restore all of sacreBLEU's functions."""
+    _stop_waiting()
+    counting.uninstall()
+
+
+def _stop_waiting() -> None:
     if _finder in sys.meta_path:
         sys.meta_path.remove(_finder)
 
@@ -66,7 +77,7 @@ class _Finder:
         def exec_module(module: ModuleType) -> None:
             execute(module)
             if _finder in sys.meta_path:
-                uninstall()
+                _stop_waiting()
                 _patch(module)
 
         spec.loader.exec_module = exec_module  # type: ignore[method-assign]

@@ -269,6 +269,8 @@ def get(
             # Another process may have downloaded it.
             wanted = _Wanted(source, wanted.path, name, accept, remember)
             return wanted.present() or wanted.downloaded(touch)
+    except DownloadError:
+        raise
     except OSError as error:
         raise DownloadError(
             f"{name}: {wanted.path} cannot be written: {error.strerror or error}; "

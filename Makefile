@@ -92,7 +92,7 @@ hosts: $(VENV)/.installed $(HOSTS)/.installed ## inside torch, torchmetrics, TRL
 neural: $(VENV)/.installed $(NEURAL)/.installed ## BERTScore, BLEURT and COMET with small models that the tests make, in an environment of their own
 	PYTHONPATH=$(CURDIR) $(NEURAL)/bin/python -m pytest --quiet -m '' tests/metrics/neural
 
-upstream: $(VENV)/.installed $(VENV)/.group-test ## sacreBLEU's own tests against truebleu.compat.sacrebleu
+upstream: $(VENV)/.installed $(VENV)/.group-test ## sacreBLEU's own tests with the accelerator
 	@$(BIN)/python tests/compat/upstream.py
 
 sanitize: $(VENV)/.installed $(VENV)/.group-test ## the kernel with AddressSanitizer, under the tests that hand it other programs' memory

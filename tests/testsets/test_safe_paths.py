@@ -6,8 +6,6 @@ import pytest
 from made import about_xml, registry
 
 import truebleu as tb
-from truebleu.compat.sacrebleu import dataset
-from truebleu.compat.sacrebleu._messages import TestSetError
 from truebleu.meta_evaluation.tree import Tree
 from truebleu.testsets import cache, catalogue, manage
 from truebleu.text.safe_paths import path_inside
@@ -56,12 +54,10 @@ def test_unsafe_name_is_refused(tmp_path, monkeypatch, name):
         lambda: tb.testset(name, "de-en"),
         lambda: tb.testset("made", name),
         lambda: path_inside(cache.own(), name),
-        lambda: dataset.PlainTextDataset(name),
-        lambda: dataset.PlainTextDataset("x")._get_txt_file_path("de-en", f"/../{name}"),
         lambda: Tree(tmp_path, name or ".."),
     ]
     for use in given_by_user:
-        with pytest.raises((tb.InputError, TestSetError)):
+        with pytest.raises(tb.InputError):
             use()
     assert outside.exists()
     assert not (tmp_path / "cache").exists()

@@ -116,6 +116,7 @@ class Corpus(torchmetrics.Metric):  # type: ignore[misc]
         more = torch.tensor(counts, dtype=torch.int64, device=state.device)
         setattr(self, self.counts, state + more)
 
+    @torch.jit.unused  # type: ignore[untyped-decorator]
     def forward(self, *batch: Any, **named: Any) -> Any:
         """Adds a batch, as `update`, and gives its score alone.
 

@@ -370,7 +370,7 @@ def _precision(measures: list[Measure]) -> str:
         mean = intervals([measure])[0]["birch"].mean
         birch = measure.tables[measure.systems.index("birch")]
         [[scores]] = bootstrap_scores([(measure.metric, [birch])], Stream(12345), 1000)
-        theirs = mean_of(scores.values)
+        theirs = scores._round(mean_of(scores.values))  # noqa: SLF001
         told.append(f"{measure.name} {mean:.10f} and {theirs:.10f}")
     return _point(
         "**Precision.** sacreBLEU's bootstrap adds in single precision and, with NumPy 2, also "

@@ -368,7 +368,7 @@ function together(own, chosen) {
   if (weights && !weights.some(Boolean)) throw new RangeError(`weights=[${weights}]: at least one must not be 0`);
   if (all.max_order < 1 || all.max_order > 16) throw new RangeError(`max_order=${all.max_order}: expected a whole number from 1 to 16`);
   const valued = Object.keys(SMOOTHING).filter(name => SMOOTHING[name] !== null);
-  if (all.smoothing_value !== null && !valued.includes(all.smoothing)) throw new RangeError(`smoothing '${all.smoothing}' takes no value; ${valued.join(", ")} do`);
+  if (all.smoothing_value !== null && !valued.includes(all.smoothing)) throw new RangeError(`smoothing_value: smoothing '${all.smoothing}' takes no value; ${valued.join(", ")} do`);
   if (all.missing_order !== null && all.effective_order !== null) throw new RangeError(`effective_order cannot be chosen: this metric has missing_order '${all.missing_order}', which says the same`);
   return chosen;
 }

@@ -279,7 +279,7 @@ class WholeNumber(Number[int]):
 
 
 class Numbers(Parameter[tuple[float, ...] | None]):
-    """Up to `MAX_ORDER` weights with a sum of up to `MAX_WEIGHT`, or None. Signatures have commas."""
+    """Up to `MAX_ORDER` weights, whose sum is at most `MAX_WEIGHT`, or None."""
 
     metavar = "X"
     several = True

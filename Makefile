@@ -50,7 +50,7 @@ BIN := $(VENV)/bin
 HOSTS := $(VENV)-hosts
 NEURAL := $(VENV)-neural
 NEW_ENOUGH := 'import sys; sys.exit(sys.version_info < (3, 11))'
-KERNEL := $(wildcard Cargo.toml Cargo.lock) $(shell find kernel \( -name target -o -name fuzz \) -prune -o \( -name '*.rs' -o -name '*.toml' \) -print 2>/dev/null)
+KERNEL := $(wildcard Cargo.toml Cargo.lock rust-toolchain.toml) $(shell find kernel \( -name target -o -name fuzz \) -prune -o \( -name '*.rs' -o -name '*.toml' \) -print 2>/dev/null)
 
 .DEFAULT_GOAL := help
 .PHONY: demo claims test test-all engines jupyter hosts neural upstream sanitize miri races fuzz fuzz-guided free-threaded aarch64 wasm bench npm screenshots lint lint-js lint-workflows wheels test-wheels test-sdist reproducible format docs clean help
@@ -92,7 +92,7 @@ hosts: $(VENV)/.installed $(HOSTS)/.installed ## inside torch, torchmetrics, TRL
 neural: $(VENV)/.installed $(NEURAL)/.installed ## BERTScore, BLEURT and COMET with small models that the tests make, in an environment of their own
 	PYTHONPATH=$(CURDIR) $(NEURAL)/bin/python -m pytest --quiet -m '' tests/metrics/neural
 
-upstream: $(VENV)/.installed $(VENV)/.group-test ## sacreBLEU's own tests against truebleu.compat.sacrebleu
+upstream: $(VENV)/.installed $(VENV)/.group-test ## sacreBLEU's own tests with the accelerator
 	@$(BIN)/python tests/compat/upstream.py
 
 sanitize: $(VENV)/.installed $(VENV)/.group-test ## the kernel with AddressSanitizer, under the tests that hand it other programs' memory
@@ -225,9 +225,9 @@ clean: ## remove everything that the other targets made
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-# Fail unless the compiler has what it needs for another target.
+# Add a target to the compiler, or fail.
 define has_target
-test -d "$$(rustc --print sysroot)/lib/rustlib/$(1)" || { echo 'The compiler has no standard library for $(1): rustup target add $(1)' >&2; exit 1; }
+rustup target add $(1) 2>/dev/null; test -d "$$(rustc --print sysroot)/lib/rustlib/$(1)" || { echo 'The compiler has no standard library for $(1): rustup target add $(1)' >&2; exit 1; }
 endef
 
 # The environment: Python, then the package (an editable install with an optimized kernel, so only a
@@ -240,9 +240,10 @@ $(VENV)/.created:
 	@touch $@
 
 $(VENV)/.installed: $(VENV)/.created pyproject.toml $(KERNEL)
-	@command -v cargo >/dev/null || { echo 'The kernel is written in Rust and cargo is not on the PATH. Install Rust with rustup; kernel/Cargo.toml names the oldest version that will do.' >&2; exit 1; }
+	@command -v cargo >/dev/null || { echo 'cargo is not on the PATH. Install Rust with rustup (https://rustup.rs); kernel/Cargo.toml has the oldest version that works.' >&2; exit 1; }
 	@echo 'Building truebleu into $(VENV) (the first time takes one to two minutes)'
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@test -f truebleu/views/report/kernel.wasm || echo 'warning: built without the kernel for pages, so reports cannot recompute scores. Run `rustup target add wasm32-unknown-unknown` and build again.' >&2
 	@touch $@
 
 $(VENV)/.group-%: $(VENV)/.created pyproject.toml

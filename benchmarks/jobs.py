@@ -298,19 +298,11 @@ def paired_tests(test: str, metrics: str, count: str, hypotheses: str, reference
 
 
 def as_sacrebleu_tests(test: str, count: str, hypotheses: str, reference: str) -> Any:
-    """SacreBLEU's tests, from text to p-values."""
-    import truebleu as tb
-    from truebleu.significance import sacrebleu
+    """SacreBLEU's tests with the accelerator."""
+    import truebleu.compat
 
-    systems, refs = made_up_systems(count, hypotheses, reference), lines(reference)
-    metric = tb.BLEU(effective_order=False)
-    run = getattr(sacrebleu, f"paired_{test}")
-
-    def work() -> list[float]:
-        tables = [metric.statistics(hyps, refs) for hyps in systems.values()]
-        return [result.p_value for result in run(metric, tables)[1:]]
-
-    return timed(work)
+    truebleu.compat.install("sacrebleu")
+    return sacrebleu_tests(test, count, hypotheses, reference)
 
 
 def _peak_resident() -> int:
@@ -699,15 +691,18 @@ def nltk_corpus(package: str, function: str, hypotheses: str, reference: str) ->
 
 
 def _nltk(package: str, function: str, hypotheses: str, reference: str) -> tuple[Any, ...]:
-    """The function, and pairs of which the hypothesis is as long as NLTK's NIST needs it."""
+    """The function, and its text; `package` says whether the accelerator is installed."""
     import warnings
 
     warnings.simplefilter("ignore")
     name = function.partition("_")[2]
-    call = getattr(importlib.import_module(f"{package}.{name}_score"), function)
+    if package == "accelerated":
+        import truebleu.compat
+
+        truebleu.compat.install("nltk")
+    call = getattr(importlib.import_module(f"nltk.translate.{name}_score"), function)
     pairs = zip(lines(hypotheses), lines(reference), strict=True)
-    kept = [pair for pair in pairs if len(pair[0].split()) >= 5]
-    sides: list[list[Any]] = [list(side) for side in zip(*kept, strict=True)]
+    sides: list[list[Any]] = [list(side) for side in zip(*pairs, strict=True)]
     if name != "chrf":
         sides = [[text.split() for text in side] for side in sides]
     return call, *sides

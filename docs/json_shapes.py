@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-REF, CEDAR, BIRCH = (f"examples/de-en/{name}.en" for name in ("reference.a", "cedar", "birch"))
+REF, OTHER_REF, CEDAR, BIRCH = (
+    f"examples/de-en/{name}.en" for name in ("reference.a", "reference.b", "cedar", "birch")
+)
 DOCUMENTS = "examples/de-en/documents.txt"
 # A test set of one's own, in a folder that lasts as long as a command.
 OWN = ("harbour", "-l", "en-de")
@@ -52,6 +54,9 @@ NAMED = {
     "metrics[].scores": "TASK",
     "systems[].scores": "METRIC",
     "systems[].scores.METRIC.details": "DETAIL",
+    "by_reference[].scores": "METRIC",
+    "by_reference[].scores.METRIC": "SYSTEM",
+    "by_reference[].identical": "SYSTEM",
     "scores[].scripts": "SCRIPT",
     "test_set.sha256": "REFERENCE",
     "info[].preferred": "PAIR",
@@ -76,6 +81,7 @@ COMMANDS: dict[str, list[tuple[str, ...]]] = {
         ("score", REF, "-i", CEDAR, "-m", name)
         for name in ("nist", "gleu", "wer", "cer", "ngram-f")
     ]
+    + [("score", REF, "-i", CEDAR, "-m", "bleu", "--weights", "1", "2")]
     + [("score", REF, "-i", CEDAR, "--docs", DOCUMENTS)]
     + [("score", "-t", *OWN, "-i", "SYSTEM", "--origlang", "en")]
     + [("score", "CHINESE", "-i", "CHINESE")],
@@ -93,6 +99,11 @@ COMMANDS: dict[str, list[tuple[str, ...]]] = {
         ),
         (
             *("compare", REF, "-i", f"two={CEDAR},{BIRCH}", BIRCH),
+            *("--correction", "holm", "--docs", DOCUMENTS),
+        ),
+        # A winner that depends on the reference, and copies it.
+        (
+            *("compare", REF, OTHER_REF, "-i", CEDAR, REF),
             *("--correction", "holm", "--docs", DOCUMENTS),
         ),
         (
@@ -114,7 +125,7 @@ COMMANDS: dict[str, list[tuple[str, ...]]] = {
             *("check", REF, "-i", BIRCH, "--min", "30", "--max-drop", "1", "--against", CEDAR),
             *("--significant", "--docs", DOCUMENTS),
         ),
-        ("check", "CHINESE", "-i", "CHINESE", "--min", "1"),
+        ("check", "CHINESE", "-i", CEDAR, "--min", "1"),
     ],
     "meta": [
         ("meta", "--human", "HUMAN", REF, "-i", CEDAR, BIRCH, "-m", "bleu", "chrf", *TESTS),
@@ -168,13 +179,24 @@ TESTED = {
     ".errors.runs": "the standard error of the difference that comes from runs",
     ".errors.test_set": "that which comes from the test set",
 }
+SCORED = {
+    ".score": "the score",
+    **{f".interval{key}": text for key, text in INTERVAL.items()},
+    ".rank": "the place by this metric; equal scores share one; null if the metric does not split "
+    "the text (`warnings`)",
+    ".cluster": "the cluster: all pairs across its border differ significantly",
+    ".better_than[]": "systems that it is significantly better than",
+    ".difference": "null for the baseline",
+    **{f".difference{key}": text for key, text in TESTED.items()},
+}
 
 
 WARNINGS = {
     "warnings[].kind": "if there are any: what the warning is about: `unsplit` (the tokenizer does "
     "not split the references, so nothing is called significant), `language`, `tokenized`, "
     "`identical`, `same output`, `byte-order mark`, `empty` (segments), `tabs`, `unicode form` (NFD "
-    "against NFC) or `zero` (why a score is 0)",
+    "against NFC), `zero` (why a score is 0), `parameters`, `winner depends on the reference` or `copied "
+    "reference`",
     "warnings[].text": "the warning in a sentence or two, with what helps",
     "warnings[].systems[]": "the systems whose text it is about",
     "warnings[].metrics[]": "the metrics that it is about, if not all",
@@ -184,6 +206,10 @@ WARNINGS = {
 
 def _below(path: str, meanings: dict[str, str]) -> dict[str, str]:
     return {f"{path}{key}": text for key, text in meanings.items()}
+
+
+def _without_runs(meanings: dict[str, str]) -> dict[str, str]:
+    return {key: text for key, text in meanings.items() if ".errors." not in key}
 
 
 def _counted(name: str, about: str) -> dict[str, str]:
@@ -241,6 +267,8 @@ MEANINGS: dict[str, dict[str, str]] = {
         "scores[].penalty": "the length penalty",
         "scores[].matches": "GLEU: matches of all orders",
         "scores[].totals": "GLEU: the larger of the numbers of n-grams, of all orders",
+        "scores[].warnings[]": "what is unusual about the score, a sentence each; only where there is "
+        "something",
         "scores[].scripts.SCRIPT": "the share of a script in the characters at the beginning of the "
         "text, without white space; where the kernel read the text",
         "documents[].document": "with `--docs`: the name of the document; its other keys are those "
@@ -317,20 +345,12 @@ MEANINGS: dict[str, dict[str, str]] = {
         "systems[].name": "the name of the system",
         "systems[].letter": "its letter in tables and in the report",
         "systems[].runs": "its number of runs",
-        "systems[].scores.METRIC.score": "the score",
-        **_below("systems[].scores.METRIC.interval", INTERVAL),
+        **_below("systems[].scores.METRIC", SCORED),
         "systems[].scores.METRIC.runs": "null, if the system has one run",
         "systems[].scores.METRIC.runs.scores[]": "the score of each run",
         "systems[].scores.METRIC.runs.deviation": "the standard deviation between runs",
         "systems[].scores.METRIC.runs.test_set_error": "the standard error of their mean that "
         "comes from the test set",
-        "systems[].scores.METRIC.rank": "the place by this metric; equal scores share one; null if the "
-        "metric does not split the text (`warnings`)",
-        "systems[].scores.METRIC.cluster": "the cluster: all pairs across its border differ "
-        "significantly",
-        "systems[].scores.METRIC.better_than[]": "systems that it is significantly better than",
-        "systems[].scores.METRIC.difference": "null for the baseline",
-        **_below("systems[].scores.METRIC.difference", TESTED),
         "systems[].scores.METRIC.details.DETAIL": "what the score is made of, by the keys of `score`",
         "systems[].scores.METRIC.details.DETAIL[]": "what the score is made of, of each order",
         "pairs[].metric": "every pair of systems by every metric",
@@ -340,6 +360,21 @@ MEANINGS: dict[str, dict[str, str]] = {
         "documents[].name": "with `--docs`: the name of the document; `documents` is null without",
         "documents[].segments": "its number of segments",
         "documents[].scores.METRIC.SYSTEM": "the score of each system",
+        "by_reference[].name": "with several references: the short name of one",
+        "by_reference[].segments": "the segments that have this reference",
+        **_below("by_reference[].scores.METRIC.SYSTEM", _without_runs(SCORED)),
+        "by_reference[].pairs[].metric": "with this reference alone, by every metric: the system that "
+        "is best by all references, and each other system",
+        "by_reference[].pairs[].first": "the first system",
+        "by_reference[].pairs[].second": "the second system",
+        **_below("by_reference[].pairs[]", _without_runs(TESTED)),
+        "by_reference[].identical.SYSTEM.segments": "segments in which the system equals this "
+        "reference",
+        "by_reference[].identical.SYSTEM.share": "their share",
+        "by_reference[].identical.SYSTEM.others_median": "the median number of the other systems; "
+        "null without others",
+        "by_reference[].identical.SYSTEM.is_copy": "whether that is at least 5 %, 10 segments and 2.5 "
+        "times the median, so that one may have been made from the other",
         "notes[].metric": "the metric that the note is about, if it is about one",
         **_below(
             "notes[]",

@@ -63,7 +63,7 @@ VARIABLES = {
     "What sacreBLEU has": {
         "SACREBLEU": "sacreBLEU's folder, in which its test sets and models are found",
         "SACREBLEU_FORMAT": "the output format of `truebleu-sacrebleu`; it goes before `-f`",
-        "SACREBLEU_SEED": "the seed of `truebleu.compat.sacrebleu`, or `none`",
+        "SACREBLEU_SEED": "the seed of `truebleu-sacrebleu`, or `none`",
     },
 }
 
@@ -164,8 +164,8 @@ BLEU, chrF and TER, and [metrics and signatures](signatures.md) has the paramete
 
 {table(["status", "meaning"], exit_statuses(), 2)}
 
-The message on standard error says what is wrong, and where; the last two statuses come without one. They
-are what a shell reports of any program that Ctrl-C ended, or whose reader is gone.
+The message on standard error says what is wrong, and where; statuses above 128 come without one. They
+are what a shell reports of any program that a signal ended, or whose reader is gone.
 """
 
 
@@ -553,56 +553,20 @@ def hosts() -> str:
 """
 
 
-# What no docstring tells of.
-VALUES = {
-    "__version__": "The release of sacreBLEU that this is equal to.",
-    "DATASETS": "The published test sets, by name.",
-    "SACREBLEU_DIR": "The folder of downloaded test sets.",
-}
-
-
 def compatible() -> str:
     """The page of truebleu.compat."""
     from truebleu import compat
-    from truebleu.compat import nltk, sacrebleu
 
-    def row(name: str, module: Any) -> tuple[str, str]:
-        each = getattr(module, name)
-        told = VALUES.get(name) or inspect.getdoc(each) or ""
-        return f"`{name}`", _cell_text(" ".join(told.partition("\n\n")[0].split()))
-
-    modules = ("bleu_score", "gleu_score", "nist_score", "chrf_score")
-    of_nltk = []
-    for name in modules:
-        module = import_module(f"{nltk.__name__}.{name}")
-        public = [
-            one
-            for one, each in vars(module).items()
-            if one[0] != "_" and getattr(each, "__module__", "") == module.__name__
-        ]
-        of_nltk.append(f"### nltk.{name}")
-        of_nltk.append(table(["name", "what it is"], [row(one, module) for one in public], 2))
-    newline = "\n\n"
-    names = [row(name, sacrebleu) for name in sacrebleu.__all__]
     return f"""{BUILT}
-# Compatible modules
+# Accelerators
 
-`truebleu.compat` has the functions of other packages under their names, with their arguments and numbers.
-[From sacreBLEU](../sacrebleu.md) and [from NLTK](../nltk.md) say what is equal, and what is not.
+`truebleu.compat` makes installed packages count in truebleu's kernel. [From sacreBLEU](../sacrebleu.md)
+and [from NLTK](../nltk.md) say what is accelerated, and what differs.
 
 {_function("install", compat.install, "##")}
 
 {_function("uninstall", compat.uninstall, "##")}
 
-## truebleu.compat.sacrebleu
-
-{_told(inspect.getdoc(sacrebleu))}
-
-{table(["name", "what it is"], names, 2)}
-
-## truebleu.compat.nltk
-
-{_told(inspect.getdoc(nltk))}
-
-{newline.join(of_nltk)}
+`import truebleu.compat.sacrebleu` installs the accelerator, too, and has sacreBLEU's names;
+`python -m truebleu.compat.sacrebleu` is the command `truebleu-sacrebleu`.
 """

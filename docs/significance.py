@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from statistics import fmean as mean_of
 from textwrap import fill
 
 from calibration import RESULT
@@ -11,8 +12,9 @@ from calibration_runs import RESULT as OF_RUNS
 from parts import BUILT, HYPOTHESES, REFERENCES, table
 
 from truebleu import BLEU, CHRF, TER
+from truebleu._kernel import Stream, count_apart
 from truebleu.significance import TESTS, Measure, intervals, paired
-from truebleu.significance.sacrebleu import confidence, paired_ar
+from truebleu.significance.sacrebleu import bootstrap_scores, randomized_scores
 from truebleu.views.rendering.numbers import needed
 
 TYPE_CHECKING = False
@@ -149,8 +151,8 @@ The differences:
 * **The bootstrap test** is `bs`; sacreBLEU's is `bs-sacrebleu`.
 * **A seed of 0** is a seed. sacreBLEU's paired tests ignore it, and differ from run to run.
 
-`truebleu.significance.sacrebleu` computes sacreBLEU's own means, intervals and p-values, equal to the
-last bit to those with NumPy 2, and needs no NumPy; `truebleu.compat.sacrebleu` uses it.
+For sacreBLEU's own means, intervals and p-values, run sacreBLEU with
+[truebleu's kernel](sacrebleu.md).
 
 ## Scores from elsewhere
 
@@ -366,7 +368,9 @@ def _precision(measures: list[Measure]) -> str:
     told = []
     for measure in measures:
         mean = intervals([measure])[0]["birch"].mean
-        theirs = confidence(measure.metric, measure.tables[measure.systems.index("birch")]).mean
+        birch = measure.tables[measure.systems.index("birch")]
+        [[scores]] = bootstrap_scores([(measure.metric, [birch])], Stream(12345), 1000)
+        theirs = scores._round(mean_of(scores.values))  # noqa: SLF001
         told.append(f"{measure.name} {mean:.10f} and {theirs:.10f}")
     return _point(
         "**Precision.** sacreBLEU's bootstrap adds in single precision and, with NumPy 2, also "
@@ -383,7 +387,10 @@ def _ties() -> str:
         "with another last segment": metric.statistics([*birch[:-1], "Nothing."], reference),
     }
     [ours] = paired([Measure(metric, tables)])
-    p = paired_ar(metric, list(tables.values()))[1].p_value
+    a, b = tables.values()
+    apart = abs(metric.scores(a.total())[0] - metric.scores(b.total())[0])
+    blocks = randomized_scores(metric, (a, b), 10_000, Stream(12345))
+    p = (sum(count_apart(*each, apart, strictly=True) for each in blocks) + 1) / 10_001
     return _point(
         "**Ties.** sacreBLEU's randomization counts trials with a *larger* difference, truebleu's "
         "those with one at least as large, as Noreen does. It matters where few segments differ: if "

@@ -1,11 +1,12 @@
 """The build of the package: maturin's, and what comes before it and after it.
 
-pip calls these hooks (PEP 517). Before: a page that computes carries the kernel as WebAssembly,
-which is one more file of the package. Where the compiler has no standard library for that, the
-package is built without it, and what is missing is said here and in the pages. The licences of all
-crates are collected for the wheel, which also carries the texts of `examples/` for `truebleu demo`;
-a checkout has them where they are. Paths of this machine are kept out of what is compiled, so two
-builds give the same bytes. After: a source distribution gets the crates, so it builds offline.
+pip calls these hooks (PEP 517). Before: rustup installs the compiler that rust-toolchain.toml
+names, if it is not there yet. A page that computes carries the kernel as WebAssembly, which is one
+more file of the package. Where the compiler has no standard library for that, the package is built
+without it; the build and every report warn about it. The licences of all crates are collected for
+the wheel, which also carries the texts of `examples/` for `truebleu demo`; a checkout has them
+where they are. Paths of this machine are kept out of what is compiled, so two builds give the same
+bytes. After: a source distribution gets the crates, so it builds offline.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -51,10 +53,9 @@ COMMAND = (
     *("cargo", "build", "--quiet", "--lib", "--package", "truebleu-kernel"),
     *("--features", "page", "--target", TARGET, "--profile", "page"),
 )
-MISSING = (
-    "truebleu is built without the kernel for pages: the compiler has no standard library for "
-    f"{TARGET}. Reports will have the counts that were made when they were written, and make no "
-    f"others. To have it: rustup target add {TARGET}, and build again."
+MISSING_TARGET = (
+    f"warning: truebleu is built without the kernel for pages: rustc has no target {TARGET}. "
+    f"Reports cannot recompute scores. Run `rustup target add {TARGET}` and build again."
 )
 
 
@@ -70,13 +71,15 @@ directory = "vendor"
 
 
 def prepare_metadata_for_build_wheel(folder: str, settings: object = None) -> str:
-    """The metadata of a wheel, which names the files of licences."""
+    """Return the metadata of a wheel, which names the files of licences."""
+    prepare_compiler()
     write_licenses()
     return maturin.prepare_metadata_for_build_wheel(folder, settings)
 
 
 def prepare_metadata_for_build_editable(folder: str, settings: object = None) -> str:
-    """Likewise, of an editable wheel."""
+    """Return the metadata of an editable wheel."""
+    prepare_compiler()
     write_licenses()
     return maturin.prepare_metadata_for_build_editable(folder, settings)
 
@@ -94,14 +97,16 @@ def build_wheel(wheel: str, settings: object = None, metadata: str | None = None
 
 
 def build_editable(wheel: str, settings: object = None, metadata: str | None = None) -> str:
-    """An editable wheel; the kernel for pages is beside the sources."""
+    """Build an editable wheel; the kernel for pages goes to the sources."""
+    prepare_compiler()
     write_licenses()
     build_page_kernel()
     return maturin.build_editable(wheel, settings, metadata)
 
 
 def build_sdist(folder: str, settings: object = None) -> str:
-    """A source distribution, with all crates in it."""
+    """Build a source distribution that contains all crates."""
+    prepare_compiler()
     write_licenses()
     name = maturin.build_sdist(folder, settings)
     add_crates(Path(folder) / name)
@@ -109,7 +114,8 @@ def build_sdist(folder: str, settings: object = None) -> str:
 
 
 def prepare() -> bool:
-    """Makes what a wheel has beside the sources; False if a part cannot be made."""
+    """Write the files that a wheel has in addition to the sources; False if one is missing."""
+    prepare_compiler()
     write_licenses()
     copy_examples()
     return build_page_kernel()
@@ -226,14 +232,38 @@ def add_crates(path: Path) -> None:
             packed.addfile(member, io.BytesIO(content))
 
 
+def prepare_compiler() -> None:
+    """Let rustup install the pinned compiler, and stop if rustc is missing or too old."""
+    if (ROOT / "rust-toolchain.toml").is_file() and shutil.which("rustup"):
+        # rustup before 1.28 has no such command, and installs when `rustc` runs.
+        subprocess.run(
+            ["rustup", "toolchain", "install"], capture_output=True, check=False, cwd=ROOT
+        )
+    manifest = tomllib.loads((ROOT / "kernel" / "Cargo.toml").read_text("utf-8"))
+    needed = manifest["package"]["rust-version"]
+    remedy = f"truebleu needs Rust {needed} or newer. Install it with rustup (https://rustup.rs)."
+    rustc = os.environ.get("RUSTC", "rustc")
+    try:
+        done = subprocess.run(
+            [rustc, "--version"], capture_output=True, check=False, text=True, cwd=ROOT
+        )
+    except OSError as error:
+        sys.exit(f"{rustc}: {error.strerror}. {remedy}")
+    version = re.match(r"rustc (\d+)\.(\d+)", done.stdout)
+    if version is None:
+        sys.exit(f"{rustc} --version failed: {done.stderr.strip()} {remedy}")
+    if tuple(map(int, version.groups())) < tuple(map(int, needed.split("."))):
+        sys.exit(f"{rustc} is Rust {'.'.join(version.groups())}: too old. {remedy}")
+
+
 def build_page_kernel() -> bool:
-    """Puts the kernel for pages into its place; False, and words, if it cannot be built."""
+    """Build the kernel for pages; return False, after a warning, if rustc has no such target."""
     # A newer page must not get an older kernel.
     PLACE.unlink(missing_ok=True)
     asked = [os.environ.get("RUSTC", "rustc"), "--print", "target-libdir", "--target", TARGET]
     found = subprocess.run(asked, capture_output=True, text=True, check=False, cwd=ROOT)
     if found.returncode or not Path(found.stdout.strip()).is_dir():
-        print(MISSING, file=sys.stderr)
+        print(MISSING_TARGET, file=sys.stderr)
         return False
     # The kernel is for all browsers since 2021 and 2022, which have these instructions.
     flags = f"-C target-feature=+simd128 {remapped()}"

@@ -364,11 +364,11 @@ function together(own, chosen) {
   const { weights } = chosen;
   if (weights && !("max_order" in chosen)) chosen.max_order = weights.length;
   const all = { ...own, ...chosen };
-  if (all.weights && all.weights.length !== all.max_order) throw new RangeError(`${all.weights.length} weights for ${all.max_order} orders`);
+  if (all.weights && all.weights.length !== all.max_order) throw new RangeError(`weights: ${all.weights.length} weights for ${all.max_order} orders`);
   if (weights && !weights.some(Boolean)) throw new RangeError(`weights=[${weights}]: at least one must not be 0`);
   if (all.max_order < 1 || all.max_order > 16) throw new RangeError(`max_order=${all.max_order}: expected a whole number from 1 to 16`);
   const valued = Object.keys(SMOOTHING).filter(name => SMOOTHING[name] !== null);
-  if (all.smoothing_value !== null && !valued.includes(all.smoothing)) throw new RangeError(`smoothing '${all.smoothing}' takes no value; ${valued.join(", ")} do`);
+  if (all.smoothing_value !== null && !valued.includes(all.smoothing)) throw new RangeError(`smoothing_value: smoothing '${all.smoothing}' takes no value; ${valued.join(", ")} do`);
   if (all.missing_order !== null && all.effective_order !== null) throw new RangeError(`effective_order cannot be chosen: this metric has missing_order '${all.missing_order}', which says the same`);
   return chosen;
 }

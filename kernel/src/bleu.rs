@@ -9,7 +9,7 @@
 pub mod variants;
 
 use crate::count::{self, Metric};
-use crate::elementary::{exp, ln};
+use crate::math::{exp, ln};
 use crate::ngrams::{MOST_ORDERS, Match, Scratch};
 use crate::tokens::View;
 use crate::vector::Vector;

@@ -18,9 +18,9 @@
 //! what the systems of the pair and the references have together, brought down to the size of one
 //! of them.
 
-use crate::elementary::ln;
 use crate::interrupt::{self, Work};
 use crate::inventory::{Corpus, Here, NONE, Tally};
+use crate::math::ln;
 use crate::numbers::Numbers;
 
 /// The kinds of lists.

@@ -400,7 +400,6 @@ fn _kernel(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(leave_one_out::distinct, module)?,
         wrap_pyfunction!(table::sealed, module)?,
         wrap_pyfunction!(table::unsealed, module)?,
-        wrap_pyfunction!(sources::described, module)?,
         wrap_pyfunction!(sources::encoded, module)?,
         wrap_pyfunction!(sources::strings, module)?,
         wrap_pyfunction!(sources::references, module)?,

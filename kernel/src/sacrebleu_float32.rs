@@ -7,7 +7,7 @@
 //! the result is a NumPy number, unless a branch that returns a Python constant was taken.
 
 use crate::bleu::Smoothing;
-use crate::elementary::{exp, ln};
+use crate::math::{exp, ln};
 use crate::ngrams::MOST_ORDERS;
 use std::ops::{Add, Div, Mul};
 

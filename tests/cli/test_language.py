@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+import truebleu as tb
+
 HYPOTHESES = [
     "その日は朝から雨が降っていました。",
     "傘がなかったので、駅で待ちました。",
@@ -46,8 +48,9 @@ def files(write, monkeypatch, tmp_path):
 
 
 def lines(result) -> list[str]:
-    """The lines on standard error, without those about text that is its own reference."""
-    return [line for line in result.error.splitlines() if "identical" not in line]
+    """Return the lines on standard error, without those about its own reference and zeros."""
+    others = ("identical", "BLEU is 0")
+    return [line for line in result.error.splitlines() if not any(map(line.count, others))]
 
 
 @pytest.mark.parametrize("pair", ["en-ja", "en-zh", "en-ko", "en-de"])
@@ -203,3 +206,100 @@ def test_advice_needs_no_import_for_plain_text(files):
         "assert 'truebleu.text.languages' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+
+# ---- text that a metric does not split ----
+
+
+@pytest.fixture
+def unsplit(files, write):
+    """Two systems for Japanese references: one has half of them, the other none."""
+    lines = [f"第{i}日は朝から雨が降っていました。" for i in range(40)]
+    write("refs", lines)
+    poor = [line.replace("雨", "雪") for line in lines]
+    write("good", [*lines[:20], *poor[20:]])
+    write("poor", poor)
+    return ["refs", "-i", "good", "poor", "-m", "wer", "chrf"]
+
+
+ADVICE = "Use -tok ja-mecab (tokenize='ja-mecab' in Python)"
+
+
+@pytest.mark.parametrize(
+    ("form", "table"),
+    [
+        ("text", "WER ↓"),
+        ("markdown", "| "),
+        ("latex", r"\begin{tabular}"),
+        ("html", "<table"),
+        ("tsv", ""),
+        ("csv", ""),
+        ("json", '"systems": [\n  {'),
+    ],
+)
+def test_unsplit_text_warns_in_every_format(unsplit, truebleu_command, form, table):
+    own = truebleu_command("compare", *unsplit, "-f", form)
+    shown = own.output.replace("&#x27;", "'").replace("\n", " " if form == "text" else "\n")
+    where = own.error if form in ("tsv", "csv") else shown
+    assert ADVICE in where
+    assert form == "json" or where.index(ADVICE) < shown.index(table) or form in ("tsv", "csv")
+    assert (form == "text") == (own.error == "")
+    if form == "latex":
+        assert own.output.splitlines()[3].startswith("% Warning: WER ")
+    if form == "text":
+        wer, chrf = own.output.split("   system  ")[2:]
+        assert ("*" in wer, "*" in chrf) == (False, True)
+
+
+def test_unsplit_text_has_no_winner(unsplit, truebleu_command):
+    found = json.loads(truebleu_command("compare", *unsplit, "-f", "json").output)
+    (warning,) = found["warnings"]
+    assert (warning["kind"], warning["metrics"]) == ("unsplit", ["WER"])
+    assert (warning["systems"], warning["option"]) == (["good", "poor"], "-tok ja-mecab")
+    for system in found["systems"]:
+        wer, chrf = (system["scores"][name] for name in ("WER", "chrF2"))
+        assert (wer["rank"], wer["cluster"], wer["better_than"]) == (None, None, [])
+        assert chrf["rank"] is not None
+    by_metric = {pair["metric"]: pair for pair in found["pairs"]}
+    assert by_metric["WER"]["p"] < 0.05
+    assert by_metric["WER"]["significant"] is None
+    assert by_metric["chrF2"]["significant"] is True
+    page = truebleu_command("compare", *unsplit[:-1], "-f", "html").output
+    assert "No system is called best: WER cannot split this text into words." in page
+    assert "<strong>" not in page
+
+
+def test_unsplit_text_in_other_results(unsplit, truebleu_command):
+    base = ["refs", "-i", "poor", "-m", "wer"]
+    for command in (["score", *base], ["check", *base, "--min", "500"], ["segments", *base]):
+        own = truebleu_command(*command, "-f", "json")
+        assert [one["metrics"] for one in json.loads(own.output)["warnings"]] == [["WER"]]
+        assert ADVICE in own.error
+    own = truebleu_command("check", *base, "--against", "good", "--significant", "-f", "json")
+    assert own.status == 3
+    assert "cannot tell whether it is worse" in own.output
+    page = truebleu_command("report", *unsplit, "-o", "-").output
+    assert page.index("Warning: WER does not split") < page.index("<table")
+
+
+def test_unsplit_text_warns_in_python():
+    references = HYPOTHESES * 10
+    systems = {"a": references, "b": references[::-1]}
+    assert "ja-mecab" in tb.compare(systems, references).warnings[0]["text"]
+    kinds = [one["kind"] for one in tb.compare(systems, references, metrics=["chrf"]).warnings]
+    assert kinds == ["identical"]
+
+
+@pytest.mark.parametrize(
+    ("words", "signature"),
+    [
+        (["-m", "ter"], "norm:yes|punct:yes|asian:yes"),
+        (["-m", "ter", "--ter-asian-support", "no"], "norm:no|punct:yes|asian:no"),
+        (["-m", "wer"], "tok:ja-mecab-0.996-IPA"),
+        (["-m", "cer"], "measure:cer"),
+        (["-m", "nltk-bleu"], "tok:none"),
+    ],
+)
+def test_language_sets_each_metric(files, truebleu_command, words, signature):
+    own = truebleu_command("score", "ref", "-i", "hyp", "-l", "ja", *words)
+    assert signature in json.loads(own.output)["scores"][0]["signature"]

@@ -36,9 +36,9 @@ def files(write, monkeypatch, tmp_path):
         ("score tabs -i plain", "tabs", ("tabs: every line has a tab", "-nr/--num-refs")),
         ("score short -i short", "zero", ("no hypothesis has 4 tokens", "--effective-order yes")),
         ("compare short -i short words", "zero", ("no hypothesis has 4 tokens", "-m chrf")),
-        ("segments short -i short --effective-order no -f json", "zero", ("3 of 3 segments",)),
+        ("segments short -i short --effective-order no", "zero", ("3 of 3 segments",)),
         ("score words -i words -m rouge-2", "zero", ("ROUGE-2 is 0", "fewer than 2 words")),
-        ("check plain -i empty --min 0", "empty", ("lines 2 and 3",)),
+        ("check plain -i empty --min 1", "empty", ("lines 2 and 3",)),
     ],
 )
 def test_surprising_text_is_warned_of(files, truebleu_command, command, kind, parts):

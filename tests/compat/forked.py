@@ -19,12 +19,7 @@ ORIGINAL = (
     *("sacrebleu.sacrebleu", "sacrebleu.significance"),
     *(f"sacrebleu.tokenizers.tokenizer_{name}" for name in ("13a", "zh", "intl", "char", "none")),
 )
-DROP_IN = (
-    *("truebleu.compat.sacrebleu.sacrebleu", "truebleu.compat.sacrebleu.significance"),
-    *("truebleu.compat.sacrebleu._direct", "truebleu.compat.sacrebleu.utils"),
-    *("truebleu.metrics.bleu", "truebleu.metrics.chrf", "truebleu.metrics.ter"),
-    *("argparse", "json", "logging"),
-)
+ACCELERATED = ("truebleu.compat.sacrebleu", *ORIGINAL[1:])
 
 
 class Done(NamedTuple):

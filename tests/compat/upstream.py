@@ -1,4 +1,4 @@
-"""Runs sacreBLEU's own tests, from its source distribution, against the stand-in for it.
+"""Runs sacreBLEU's own tests, from its source distribution, with truebleu's accelerator installed.
 
 python tests/compat/upstream.py        the counts, and what failed
 python tests/compat/upstream.py --original        the same tests against sacreBLEU itself
@@ -32,7 +32,7 @@ truebleu.compat.install("sacrebleu")
 
 import sacrebleu
 
-assert sacrebleu.__name__ == "truebleu.compat.sacrebleu"
+assert hasattr(sacrebleu.BLEU._extract_corpus_statistics, "__wrapped__")
 """
 
 

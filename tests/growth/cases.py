@@ -162,15 +162,21 @@ def with_sums(hypotheses: list[str], references: list[str]) -> object:
 
 
 def with_sacrebleu(hypotheses: list[str], references: list[str]) -> object:
-    from truebleu.compat.sacrebleu import corpus_bleu
+    from sacrebleu import corpus_bleu
 
+    from truebleu.compat import install
+
+    install("sacrebleu")
     return corpus_bleu(hypotheses, [references])
 
 
 def with_nltk(hypotheses: list[str], references: list[str]) -> object:
-    from truebleu.compat.nltk.bleu_score import corpus_bleu
+    from nltk.translate import bleu_score
 
-    return corpus_bleu(
+    from truebleu.compat import install
+
+    install("nltk")
+    return bleu_score.corpus_bleu(
         [[line.split()] for line in references], [line.split() for line in hypotheses]
     )
 

@@ -455,8 +455,8 @@ def page(folder: Path) -> str:
         lines += [[titles[key], key[-2], *(key[i] for i in chosen)] for key in rows]
         tables.append("\n".join(f"| {' | '.join(line)} |" for line in lines))
     last = (
-        "`nist-nltk` adds as NLTK does in `score`; its sums of exact numbers, on all other faces, "
-        "may differ in the last bit."
+        "`nist-nltk` and `codebleu-weighted-…` add exact numbers. Their programs round each sum, "
+        "so their last digits can differ."
     )
     return PAGE.format(
         tables="\n\n".join(tables),

@@ -78,27 +78,6 @@ def _commands() -> Iterator[str]:
     yield from (f"truebleu.cli.{name}" for name in import_module("truebleu.cli.commands").COMMANDS)
 
 
-def _stand_ins() -> Iterator[str]:
-    for modules in _of("truebleu.compat", "PACKAGES")():
-        yield from modules.values()
-
-
-def _sacrebleu() -> Iterator[str]:
-    package = "truebleu.compat.sacrebleu"
-    for table in ("_MODULES", "_PUBLIC"):
-        yield from (f"{package}.{name}" for name in _of(package, table)())
-
-
-def _datasets() -> Iterator[str]:
-    package = "truebleu.compat.sacrebleu.dataset"
-    yield from (f"{package}.{name}" for name in _of(package, "CLASSES")())
-
-
-def _tokenizers() -> Iterator[str]:
-    for name in _of("truebleu.compat.sacrebleu.metrics.bleu", "_TOKENIZERS")():
-        yield f"truebleu.compat.sacrebleu.tokenizers.{name.rpartition('.')[0]}"
-
-
 def _splitting() -> Iterator[str]:
     for table in ("WITH_DATA", "PYTHON"):
         for room, _ in _of("truebleu.text.tokenizers", table)():
@@ -120,10 +99,6 @@ TABLES: dict[str, Callable[[], Iterable[str]]] = {
     "truebleu": _public,
     "truebleu.metrics.registry": _metrics,
     "truebleu.cli.commands": _commands,
-    "truebleu.compat": _stand_ins,
-    "truebleu.compat.sacrebleu": _sacrebleu,
-    "truebleu.compat.sacrebleu.dataset": _datasets,
-    "truebleu.compat.sacrebleu.metrics.bleu": _tokenizers,
     "truebleu.engines.shipping": tuple,  # whoever sends a call names its module
     "truebleu.integrations": _others,
     "truebleu.metrics.rouge": _others,

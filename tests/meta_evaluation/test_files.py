@@ -124,7 +124,7 @@ def test_esa_as_lines_of_json(write):
         ("system\tscore\noak\tfine\n", "line 2: column 'score' has 'fine'; expected a score"),
         ("system\tscore\tseg_id\noak\t1\n", "line 2: 2 columns, and the header names 3"),
         ('{"system": "oak"}\n', "which column is the score"),
-        ("{oak}\n", "line 1: not JSON"),
+        ("{oak}\n", "line 1, column 2: not JSON"),
         ("system\tscore\n", "no rows"),
     ],
 )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 
 import pytest
 from places import SHARED
@@ -240,3 +241,54 @@ def test_what_a_tree_does_not_have_is_told(more, message, capsys):
     error = capsys.readouterr().err
     assert error.count("\n") == 1
     assert message in error
+
+
+@pytest.mark.parametrize("by_tree", [False, True])
+@pytest.mark.parametrize(
+    ("copy_name", "include", "pearson", "reason"),
+    [
+        ("refA", False, 0.917, "identical to a reference"),
+        ("copied", False, 0.917, "identical to a reference"),
+        (None, False, 0.917, "a reference that not every metric scored"),
+        ("refA", True, 0.660, None),
+        ("copied", True, 0.660, None),
+    ],
+)
+def test_reference_among_outputs_is_left_out(
+    copy_name, include, pearson, reason, by_tree, tmp_path
+):
+    """Under any name, as files or as a tree, and also where people scored it and nobody else."""
+    human = DATA / "human-scores" / "en-de.mqm.seg.score"
+    reference = DATA / "references" / "en-de.refA.txt"
+    outputs = sorted((DATA / "system-outputs" / "en-de").glob("[!r]*.txt"))
+    for part in ("human-scores", "references", "system-outputs/en-de", "sources"):
+        (tmp_path / part).mkdir(parents=True)
+    shutil.copy(DATA / "sources" / "en-de.txt", tmp_path / "sources")
+    people = tmp_path / "human-scores" / human.name
+    people.write_text(human.read_text("utf-8").replace("refA", copy_name or "refA"), "utf-8")
+    for path in outputs:
+        shutil.copy(path, tmp_path / "system-outputs" / "en-de")
+    if copy_name:
+        shutil.copy(reference, tmp_path / "system-outputs" / "en-de" / f"{copy_name}.txt")
+    shutil.copy(reference, tmp_path / "references")
+    systems = sorted((tmp_path / "system-outputs" / "en-de").iterdir())
+    if by_tree:
+        given = ["--tree", tmp_path, "-l", "en-de"]
+    else:
+        given = ["--human", people, reference, "-i", *systems]
+    out = tmp_path / "out.json"
+    more = ["-m", "bleu", "--level", "sys", "--statistic", "pearson", "-o", out]
+    if include:
+        more.append("--include-references")
+    assert main(["meta", *map(str, [*given, *more])]) == 0
+    content = json.loads(out.read_text("utf-8"))
+    (set_,) = content["sets"]
+    scores = content["metrics"][0]["scores"][f"{set_['name']}:sys:pearson"]
+    assert scores["value"] == pytest.approx(pearson, abs=5e-4)
+    left_out = [one for one in set_["left_out"] if one["system"] in ("refA", copy_name)]
+    if reason is None:
+        assert left_out == []
+        return
+    reason = "the reference" if by_tree and copy_name != "copied" else reason
+    assert left_out == [{"system": copy_name or "refA", "why": reason}]
+    assert any(f"{copy_name or 'refA'} ({reason})" in note for note in content["notes"])

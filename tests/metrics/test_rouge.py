@@ -3,6 +3,7 @@
 import sys
 
 import hypothesis.strategies as st
+import pyarrow as pa
 import pytest
 import rouge_score.rouge_scorer
 import rouge_score_rs.rouge_scorer
@@ -12,6 +13,7 @@ from hypothesis import example, given
 import truebleu as tb
 from truebleu import InputError
 from truebleu.cli import main
+from truebleu.engines.sums import Sums
 from truebleu.metrics import registry
 from truebleu.metrics.base import MetricFailedError
 from truebleu.metrics.rouge import ROUGE
@@ -147,6 +149,34 @@ def test_other_scripts_are_refused_with_the_way_out(text):
     with pytest.raises(MetricFailedError, match=r"% of the letters are not Latin.*-tok intl"):
         tb.metric("rouge-l").sentence(text, text)
     assert tb.metric("rouge-l", tokenize="char").sentence(text, text).value == 100
+
+
+def test_unusual_batch_of_a_latin_corpus_is_accepted():
+    texts, references = (
+        ["the cat sat", "Кошка сидела.", "on the mat"],
+        ["a cat", "Кошка", "the mat"],
+    )
+    metric = tb.metric("rouge-1")
+    score = metric.score(texts, references)
+    total = tb.Accumulator(metric)
+    for one in zip(texts, references, strict=True):
+        total.update(*([text] for text in one))
+    assert total.compute() == score == metric.from_statistics(metric.statistics(texts, references))
+    assert score.warnings == ()
+    assert metric.matrix(texts, references)[1, 1] == 0
+    sums = Sums(metric)
+    for one in zip(texts, references, strict=True):
+        sums.update(pa.table([[text] for text in one], ["hyp", "ref"]))
+    assert sums.score().value == score.value
+
+
+def test_accumulated_corpus_of_another_script_is_refused():
+    total = tb.Accumulator("rouge-1")
+    total.update(["Кошка сидела.", "a"], ["Кошка", "b"])
+    with pytest.raises(MetricFailedError, match="not Latin"):
+        total.compute()
+    score = total.metric.from_statistics(total.totals)
+    assert "not Latin" in score.warnings[0]
 
 
 def test_latin_letters_with_marks_are_latin():

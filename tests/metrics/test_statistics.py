@@ -332,6 +332,7 @@ def test_a_failed_save_leaves_the_old_file(table, tmp_path):
         "import resource, signal, sys, truebleu\n"
         "table = truebleu.Statistics.load(sys.argv[1])\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "sys.dont_write_bytecode = True  # or .pyc files would be cut at the limit\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))\n"
         "try:\n"
         "    (table + table).save(sys.argv[1])\n"

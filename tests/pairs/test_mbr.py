@@ -160,7 +160,7 @@ def test_wrong_candidates():
         tb.mbr(["a", None])
     with pytest.raises(InputError, match="candidates: source 2: text 1 is missing"):
         tb.mbr([["a"], [None, "b"]])
-    with pytest.raises(TypeError, match="candidates: source 2 is of type NoneType"):
+    with pytest.raises(TypeError, match="candidates: source 2 is None, a missing value"):
         tb.mbr([["a"], None])
     with pytest.raises(TypeError, match="candidates: source 2 is of type str"):
         tb.mbr([["a"], "b"])

@@ -1,10 +1,8 @@
 """The draws are NumPy's, and sacreBLEU's intervals and tests are computed to the last bit."""
 
 import random
-import statistics
 import subprocess
 import sys
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -12,14 +10,11 @@ import sacrebleu
 from hypothesis import given
 from hypothesis import strategies as st
 from sacrebleu import significance as original
-from strategies import streams
 
-import truebleu
 from truebleu import BLEU, CHRF, TER
 from truebleu._kernel import InputError, SingleFormula, SingleStack, Stack, Stream, Table, exchanged
 from truebleu.significance import memory
 from truebleu.significance import sacrebleu as significance_sacrebleu
-from truebleu.significance.sacrebleu import Result
 
 seeds = st.sampled_from([0, 1, 4, 12345, 2**32 - 1, 2**32, 2**40 + 7, 2**130 + 7]) | st.integers(
     0, 2**300
@@ -193,76 +188,6 @@ def corpus(seed, segments, references=1, systems=3):
     return hyps, refs
 
 
-@pytest.fixture(params=[12345, 1])
-def seed(request, monkeypatch):
-    monkeypatch.setenv("SACREBLEU_SEED", str(request.param))
-    return request.param
-
-
-CASES = [
-    (kind, parameters, segments, references)
-    for kind, parameters in KINDS
-    for segments, references in [(60, 1), (5, 2), (1, 2), (130, 3)]
-]
-# sacreBLEU adds the k of add-k to the statistics of a single segment, in place, time and again.
-CHANGELESS = [case for case in CASES if (case[1].get("smoothing"), case[2]) != ("add-k", 1)]
-# sacreBLEU adds fractions in an order that NumPy does not define.
-DEFINED = [case for case in CHANGELESS if (case[0], case[3]) != ("TER", 3)]
-
-
-@pytest.mark.parametrize(("kind", "parameters", "segments", "references"), CASES)
-def test_intervals_are_those_of_sacrebleu(kind, parameters, segments, references, seed):
-    [hyps], refs = corpus(segments, segments, references, 1)
-    ours, theirs = both(kind, parameters)
-    rows = theirs._extract_corpus_statistics(hyps, streams(refs))
-    score = theirs._aggregate_and_compute(rows)
-    _, resampled = original._bootstrap_resample(rows, theirs, 150)
-    try:
-        score.estimate_ci(resampled)
-    except TypeError:  # Python's numbers among NumPy's
-        mean = sum(Fraction(float(one.score)) for one in resampled) / len(resampled)
-        score._mean = float(mean)
-    found = significance_sacrebleu.confidence(
-        ours, ours.statistics(hyps, refs), resamples=150, seed=seed
-    )
-    assert (found.mean, found.ci) == (score._mean, score._ci)
-
-
-def paired_by_sacrebleu(metric, hyps, refs, **options):
-    named = [(str(number), segments) for number, segments in enumerate(hyps)]
-    _, scores = original.PairedTest(named, {"m": metric}, streams(refs), **options)()
-    [name] = scores.keys() - {"System"}
-    return [(one.score, one.p_value, one.mean, one.ci) for one in scores[name]]
-
-
-def values(results: list[Result]):
-    return [(one.score, one.p_value, one.mean, one.ci) for one in results]
-
-
-@pytest.mark.parametrize(("kind", "parameters", "segments", "references"), CHANGELESS)
-def test_paired_bootstrap_is_that_of_sacrebleu(kind, parameters, segments, references):
-    hyps, refs = corpus(segments, segments, references)
-    ours, theirs = both(kind, parameters)
-    expected = paired_by_sacrebleu(theirs, hyps, refs, test_type="bs", n_samples=150)
-    tables = [ours.statistics(one, refs) for one in hyps]
-    # Thirds are added exactly here and in the order of the segments there.
-    scores = [score for score, *_ in expected] if (kind, references) == ("TER", 3) else None
-    found = significance_sacrebleu.paired_bs(ours, tables, resamples=150, scores=scores)
-    assert values(found) == expected
-
-
-@pytest.mark.parametrize("confidence", [-1, 60])
-@pytest.mark.parametrize(("kind", "parameters", "segments", "references"), DEFINED)
-def test_randomization_is_that_of_sacrebleu(kind, parameters, segments, references, confidence):
-    hyps, refs = corpus(segments, segments, references)
-    ours, theirs = both(kind, parameters)
-    options = {"test_type": "ar", "n_samples": 130, "n_ar_confidence": confidence}
-    expected = paired_by_sacrebleu(theirs, hyps, refs, **options)
-    tables = [ours.statistics(one, refs) for one in hyps]
-    found = significance_sacrebleu.paired_ar(ours, tables, trials=130, confidence=confidence)
-    assert values(found) == expected
-
-
 def test_several_metrics_at_once_are_what_each_is_alone():
     hyps, refs = corpus(1, 60)
     measures = []
@@ -301,98 +226,11 @@ def test_chrf_in_single_precision(rows, eps_smoothing):
     assert single == all(isinstance(one, np.float32) for one in expected)
 
 
-# ---- the parts, for formulas of one's own ----
-
-
-def test_parts_for_other_formulas():
-    hyps, refs = corpus(3, 40, 3)
-    metric = sacrebleu.TER()
-    baseline, system = (metric._extract_corpus_statistics(one, streams(refs)) for one in hyps[:2])
-    sums = list(significance_sacrebleu.resampled_sums(system, resamples=70, stream=Stream(12345)))
-    draws = np.random.default_rng(12345).choice(40, (70, 40))
-    expected = np.array(system, dtype="float32")[draws]
-    assert sums == [one.sum(0).tolist() for one in expected]
-
-    ints = [[[round(value) for value in row] for row in rows] for rows in (baseline, system)]
-    mask = np.random.default_rng(12345).integers(2, size=(50, 40), dtype=bool)
-    randomized = significance_sacrebleu.randomized_sums
-    shuffled = list(randomized(*ints, trials=50, stream=Stream(12345)))
-    assert [a for a, _ in shuffled] == (mask @ ints[0] + ~mask @ ints[1]).tolist()
-    assert [b for _, b in shuffled] == (~mask @ ints[0] + mask @ ints[1]).tolist()
-    sums = randomized(baseline, system, trials=50, stream=Stream(12345))
-    for (a, b), taken in zip(sums, mask, strict=True):
-        one, other = np.array(baseline), np.array(system)
-        assert a == pytest.approx((taken @ one + ~taken @ other).tolist(), rel=1e-12)
-        assert b == pytest.approx((~taken @ one + taken @ other).tolist(), rel=1e-12)
-    with pytest.raises(truebleu.InputError, match="39 segments"):
-        list(randomized(baseline[:39], system, trials=5, stream=Stream(12345)))
-
-
-@given(st.integers(1, 3000), st.booleans())
-def test_means_and_p_values_of_arrays(size, single):
-    dice = np.random.default_rng(size)
-    kind = np.float32 if single else np.float64
-    one, other = ((30 + dice.normal(size=size)).astype(kind) for _ in range(2))
-    found, baseline = (significance_sacrebleu.Resampled.of(scores) for scores in (one, other))
-    assert (found.single, found.values) == (single, one.tolist())
-    mean, half = original.estimate_ci(one)
-    assert found.estimate() == (mean, half)
-    assert found.exact_estimate() == (statistics.mean(list(one)), half)
-    apart = np.abs(one - other)
-    expected = original._compute_p_value(apart - apart.mean(), 0.7)
-    count = significance_sacrebleu.bs_count(found, baseline, 0.7)
-    assert (count + 1) / (size + 1) == expected
-
-
 def test_metrics_that_sacrebleu_does_not_have_are_refused():
     metric = BLEU(weights=(1, 1, 0, 0))
     table = metric.statistics(["a b c d e"] * 2, ["a b c d f"] * 2)
     with pytest.raises(ValueError, match="sacreBLEU has no BLEU"):
-        significance_sacrebleu.paired_bs(metric, [table, table])
-
-
-# ---- WMT22: the expected numbers are sacreBLEU's, with NumPy 2 ----
-
-
-def wmt22_tables(wmt22, metric, pair, systems, references, segments=None):
-    target = pair[-2:]
-    files = [wmt22 / "references" / f"generaltest2022.{pair}.ref.{r}.{target}" for r in references]
-    tables = []
-    for system in systems:
-        path = wmt22 / "system-outputs" / f"generaltest2022.{pair}.hyp.{system}.{target}"
-        tables.append(metric.statistics(path, files)[:segments])
-    return tables
-
-
-def test_wmt22_german_english(wmt22):
-    metric = BLEU(effective_order=False)
-    tables = wmt22_tables(wmt22, metric, "de-en", ["Online-G", "Online-A"], "A")
-    baseline, system = significance_sacrebleu.paired_bs(metric, tables)
-    assert (baseline.score, system.score) == (33.65251607563512, 33.2853977110808)
-    assert (baseline.mean, baseline.ci) == (33.650776022340885, 0.887801772909679)
-    assert (system.mean, system.ci) == (33.27632340092239, 0.8840338723612184)
-    assert system.p_value == 0.054945054945054944
-    assert significance_sacrebleu.paired_ar(metric, tables)[1].p_value == 0.11298870112988701
-
-    metric = CHRF()
-    tables = wmt22_tables(wmt22, metric, "de-en", ["Online-G", "Online-A"], "A")
-    baseline, system = significance_sacrebleu.paired_bs(metric, tables)
-    assert (baseline.score, system.score) == (58.67361717449294, 58.427911323866624)
-    assert system.p_value == 0.052947052947052944
-    assert significance_sacrebleu.paired_ar(metric, tables)[1].p_value == 0.09989001099890012
-
-
-def test_wmt22_english_german(wmt22):
-    """300 segments, two references; chrF's means are NumPy's 32-bit numbers."""
-    metric = BLEU(effective_order=False)
-    tables = wmt22_tables(wmt22, metric, "en-de", ["OpenNMT"], "AB", 300)
-    found = significance_sacrebleu.confidence(metric, tables[0])
-    assert (found.mean, found.ci) == (48.75301024415878, 2.505643931022444)
-    metric = CHRF()
-    tables = wmt22_tables(wmt22, metric, "en-de", ["OpenNMT"], "AB", 300)
-    [found] = significance_sacrebleu.paired_bs(metric, tables)
-    assert (found.mean, found.ci) == (np.float32("67.474"), np.float32("1.4906464"))
-    assert significance_sacrebleu.confidence(metric, tables[0]).mean == np.float32("67.47401")
+        significance_sacrebleu.bootstrap_scores([(metric, [table])], Stream(12345), 5)
 
 
 def test_the_memory_for_resampling_is_asked_for_before_the_work():
@@ -406,6 +244,7 @@ def test_the_memory_for_resampling_is_asked_for_before_the_work():
 SCRIPT = """
 import resource, sys
 from truebleu import BLEU
+from truebleu._kernel import Stream
 from truebleu.significance import Measure, intervals, memory, sacrebleu
 metric = BLEU()
 table = metric.statistics(["a b c d e"] * 300_000, ["a b c d f"] * 300_000)
@@ -413,8 +252,8 @@ measure = Measure(metric, {"one": table})
 size = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (size + 20_000_000, size + 20_000_000))
 for work in (
-    lambda: sacrebleu.confidence(metric, table, resamples=20),
-    lambda: sacrebleu.paired_ar(metric, [table, table], trials=20),
+    lambda: sacrebleu.bootstrap_scores([(metric, [table])], Stream(1), 20),
+    lambda: list(sacrebleu.randomized_scores(metric, (table, table), 20, Stream(1))),
     lambda: intervals([measure], resamples=20),
 ):
     try:

@@ -7,9 +7,9 @@ import pytest
 import sacrebleu.dataset as originals
 from packed import files_of, packed
 from sacrebleu.dataset import wmt_xml  # noqa: F401
+from sacrebleu.utils import extract_tarball
 
 import truebleu as tb
-from truebleu.compat.sacrebleu import dataset as drop_in
 from truebleu.testsets import catalogue, readers
 
 KINDS = readers.KINDS
@@ -50,7 +50,7 @@ def archives_of(name: str) -> dict[str, bytes]:
 
 @pytest.fixture
 def here(tmp_path, monkeypatch):
-    """Puts an entry's archives where sacreBLEU, its drop-in and truebleu have them."""
+    """Puts an entry's archives where sacreBLEU and truebleu have them."""
     import hashlib
 
     def put(name: str) -> None:
@@ -59,34 +59,18 @@ def here(tmp_path, monkeypatch):
         sums = {address: hashlib.md5(content).hexdigest() for address, content in made.items()}
         entry = catalogue._entry(name, {**about, "data": [[a, sums[a]] for a, _ in about["data"]]})
         monkeypatch.setitem(catalogue._published(), name, entry)
-        for folder, module in (("original", originals), ("drop-in", drop_in)):
-            each = module.DATASETS[name]
-            raw = tmp_path / folder / name / "raw"
-            raw.mkdir(parents=True)
-            monkeypatch.setattr(each, "_outdir", str(raw.parent))
-            monkeypatch.setattr(each, "_rawdir", str(raw))
-            for address, content in made.items():
-                path = raw / each._get_tarball_filename(address)
-                path.write_bytes(content)
-                if module is originals:
-                    originals_extract(str(path), str(raw))
-                else:
-                    drop_in_extract(str(path), str(raw))
-        monkeypatch.setenv("SACREBLEU", str(tmp_path / "drop-in"))
+        each = originals.DATASETS[name]
+        raw = tmp_path / name / "raw"
+        raw.mkdir(parents=True)
+        monkeypatch.setattr(each, "_outdir", str(raw.parent))
+        monkeypatch.setattr(each, "_rawdir", str(raw))
+        for address, content in made.items():
+            path = raw / each._get_tarball_filename(address)
+            path.write_bytes(content)
+            extract_tarball(str(path), str(raw))
+        monkeypatch.setenv("SACREBLEU", str(tmp_path))
 
     return put
-
-
-def originals_extract(path: str, folder: str) -> None:
-    from sacrebleu.utils import extract_tarball
-
-    extract_tarball(path, folder)
-
-
-def drop_in_extract(path: str, folder: str) -> None:
-    from truebleu.compat.sacrebleu.utils import extract_tarball
-
-    extract_tarball(path, folder)
 
 
 def lines(path: str) -> list[str]:
@@ -106,9 +90,8 @@ def fields_of(dataset, langpair: str) -> dict[str, list[str]]:
 def test_an_entry_gives_the_lines_of_the_original(here, name):
     here(name)
     for langpair in ENTRIES[name]["langpairs"]:
-        original, stand_in = originals.DATASETS[name], drop_in.DATASETS[name]
+        original = originals.DATASETS[name]
         wanted = fields_of(original, langpair)
-        assert fields_of(stand_in, langpair) == wanted
         got = tb.testset(name, langpair)
         shown = {field: lines(got.path(field)) for field in got.fields}
         assert shown == wanted

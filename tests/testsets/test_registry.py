@@ -57,10 +57,9 @@ FINE = {
     "langpairs": {"a-b": ["c", "d"]},
 }
 WRONG = [
-    ("[", r"line 1, column 2: no JSON"),
+    ("[", r"line 1, column 2: not JSON"),
     ("[]", "line 1: expected an object"),
     ({}, "test_sets: expected an object of test sets"),
-    ({"../x": FINE}, r"line 3: test_sets → \.\./x: expected a name of letters"),
     ({"x": 1}, "line 3: test_sets → x: expected an object"),
     ({"x": FINE | {"kind": "XML"}}, "line 4: test_sets → x → kind: expected one of FakeSGML"),
     ({"x": FINE | {"licens": "-"}}, "x → licens: expected one of kind, files"),

@@ -860,7 +860,8 @@ def test_killed_while_bytes_come(server, place):
 def test_the_disk_is_full(server, place):
     pytest.importorskip("resource")
     code = """
-        import resource
+        import resource, sys
+        sys.dont_write_bytecode = True  # or .pyc files would be cut at the limit
         resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
         try:
             get()

@@ -180,7 +180,9 @@ class NAType:  # noqa: PLW1641
     [BLEU(), BLEU("none", normalize="nfc"), BLEU(str.split), truebleu.NIST(), truebleu.CHRF()],
     ids=repr,
 )
-@pytest.mark.parametrize("value", [float("nan"), np.float64("nan"), NAType()], ids=repr)
+@pytest.mark.parametrize(
+    "value", [float("nan"), np.float64("nan"), NAType()], ids=["float", "numpy", "pandas"]
+)
 def test_missing_values_of_tables_are_named(metric, value):
     name = "pandas.NA" if isinstance(value, NAType) else "NaN"
     told = f'is {name}, a missing value \\(fill it with "" or leave the segment out\\)'

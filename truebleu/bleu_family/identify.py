@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from itertools import combinations, pairwise, product
 from math import inf
 
@@ -11,7 +11,7 @@ from truebleu.bleu_family.counts import Text
 from truebleu.bleu_family.members import MEMBERS
 from truebleu.metrics.bleu import BLEU
 from truebleu.metrics.nist import NIST
-from truebleu.text import layout
+from truebleu.text import checks, layout
 from truebleu.text.record import Record
 
 TYPE_CHECKING = False
@@ -220,8 +220,9 @@ def number(score: float | str) -> tuple[Decimal, str]:
     """A score as printed, with its digits. Raises ValueError if it is none."""
     given = str(score).strip().removesuffix("%").strip()
     try:
+        checks.parse_number(given)
         value = Decimal(given)
-    except InvalidOperation:
+    except ValueError:
         value = Decimal("nan")
     if not value.is_finite() or value < 0 or "e" in given.lower():
         raise ValueError(f"'{score}' is not a score as it is printed, such as 27.3 or 0.2731")

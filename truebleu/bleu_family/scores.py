@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from truebleu.bleu_family.counts import Text
 from truebleu.text.layout import aligned
-from truebleu.text.record import Record
+from truebleu.text.record import Picklable, Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class Row(Record):
         }
 
 
-class FamilyScores:
+class FamilyScores(Picklable):
     """Rows of members and scores, the highest score first.
 
     Scores without an upper bound come behind those with one, and members without a score last.

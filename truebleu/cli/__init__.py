@@ -23,12 +23,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # A process that is about to end has nothing to gain from collecting garbage, not even while it
     # imports what it needs.
     gc.disable()
-    from truebleu.cli.commands import end_at_interrupts, status_of
+    from truebleu.cli.commands import status_of
+    from truebleu.text.termination import raise_at_signals
 
-    arguments = sys.argv[1:]
-    if not any(word.startswith(("-o", "--output")) for word in arguments):
-        end_at_interrupts()
-    status = status_of(arguments)
+    raise_at_signals()
+    status = status_of(sys.argv[1:])
     # Without freeze() Python would look at every object once more as it ends, for a tenth of the
     # time that the whole process takes on a test set.
     # DuckDB complains of what is left of it.

@@ -21,8 +21,9 @@ from truebleu.cli import metric_options, table_options
 from truebleu.cli import options as shared
 from truebleu.cli.compare import as_usage
 from truebleu.cli.declared import Command, Group
-from truebleu.cli.output import FellError, Output, Results, UsageError, raise_if_failed
+from truebleu.cli.output import FellError, Output, Results, UsageError
 from truebleu.cli.progress import Progress
+from truebleu.text.checks import parse_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ OPTIONS = {
     "against": "--against",
     "significant": "--significant",
     "level": "--level",
+    "samples": "--samples",
 }
 
 GATE = Group(
@@ -130,7 +132,7 @@ def run(options: argparse.Namespace) -> None:
     request.given_references = inputs.reference_columns
     request.test_set = inputs.signature
     with output:
-        with Progress(quiet=options.quiet) as progress:
+        with Progress(quiet=options.quiet) as progress, as_usage(known=OPTIONS):
             request.progress = None if progress.silent else progress
             made = Check.of(scoring)
         output.warn(made.warnings)
@@ -141,7 +143,6 @@ def run(options: argparse.Namespace) -> None:
     if options.summary is not None:
         with open(options.summary, "a", encoding="utf-8") as summary:
             summary.write(f"{made.markdown()}\n")
-    raise_if_failed(request.failed.values())
     if not made:
         raise FellError("; ".join(made.failures))
 
@@ -151,7 +152,7 @@ def _numbers(option: str, words: Sequence[str]) -> float | dict[str, float]:
 
     def number(text: str) -> float:
         try:
-            return float(text)
+            return parse_number(text)
         except ValueError:
             raise UsageError(f"{option}: expected a number, or NAME=NUMBER, not '{text}'") from None
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 from truebleu.cli import plain
 from truebleu.cli.declared import HELP, Command, Group
 from truebleu.cli.output import (
@@ -20,6 +18,7 @@ from truebleu.cli.output import (
     print_text,
 )
 from truebleu.text.checks import nearest
+from truebleu.text.termination import Terminated, end_by
 from truebleu.text.typed import import_module
 
 TYPE_CHECKING = False
@@ -158,8 +157,10 @@ def status_of(arguments: list[str]) -> int:
         program = ["truebleu", *(name for name in arguments[:1] if name in COMMANDS)]
         complain("error", f"{error} (see {' '.join(program)} --help)")
         return MISUSED
+    except Terminated as error:
+        return end_by(int(str(error)))
     except KeyboardInterrupt:
-        return _interrupted()
+        return end_by(INTERRUPTED)
     except BrokenPipeError:
         # Whoever read the output has seen enough. A shell reports the same of other programs.
         return PIPE_CLOSED
@@ -215,27 +216,3 @@ def _help(words: list[str]) -> None:
     else:
         known = [*COMMANDS, "metrics"]
         raise UsageError(f"no help for '{' '.join(words)}'{nearest(words[0], known)}")
-
-
-def end_at_interrupts() -> None:
-    """Lets Ctrl-C end the process at once, where no file must be cleaned up.
-
-    Python's own handler has to wait while one thread of the kernel waits for standard input and
-    the main one waits for that.
-    """
-    # What `signal` is made of, without its enumerations, which take longer than small files do.
-    import _signal as signal  # type: ignore[import-not-found]
-
-    # Not where they are ignored, as nohup wants it.
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
-def _interrupted() -> int:
-    """Ends as Ctrl-C ends any program, so that a shell's loop around it ends too."""
-    if os.name == "posix":
-        import signal
-
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-        os.kill(os.getpid(), signal.SIGINT)
-    return INTERRUPTED

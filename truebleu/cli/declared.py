@@ -124,7 +124,7 @@ def whole_number(least: int, most: int) -> Callable[[str], int]:
     """A whole number between two."""
 
     def check(text: str) -> int:
-        if not text.isdecimal() or not least <= int(text) <= most:
+        if not checks.is_whole_number(text) or not least <= int(text) <= most:
             raise ValueError(
                 f"expected a whole number {checks.span(least, most)}, not '{text:.40}'"
             )

@@ -7,8 +7,9 @@ import sys
 
 from truebleu.cli.declared import Group, options, whole_number
 from truebleu.cli.output import UsageError, complain
+from truebleu.text.checks import is_whole_number
 from truebleu.text.files import File, table_format
-from truebleu.text.layout import count
+from truebleu.text.layout import count, short_names
 from truebleu.text.segments import is_lasting
 
 TYPE_CHECKING = False
@@ -214,7 +215,7 @@ def file_of(name: str, encoding: str) -> File:
         name = name[1:]
     path, mark, column = name.rpartition("#")
     try:
-        if mark and path and column.isdecimal() and not os.path.exists(name):
+        if mark and path and is_whole_number(column) and not os.path.exists(name):
             return File(path, int(column), encoding)
         return File(name, None, encoding)
     except ValueError as error:
@@ -270,7 +271,7 @@ def _runs(options: argparse.Namespace, word: str) -> tuple[str | None, list[str]
 
 def _is_there(word: str) -> bool:
     path, mark, column = word.rpartition("#")
-    return os.path.exists(word) or bool(mark and column.isdecimal() and os.path.exists(path))
+    return os.path.exists(word) or bool(mark and is_whole_number(column) and os.path.exists(path))
 
 
 def _outputs(by_system: Mapping[str, Sequence[File]]) -> dict[str, File]:
@@ -329,50 +330,6 @@ def names_of(options: argparse.Namespace) -> list[str] | None:
         if names.count(name) > 1:
             raise UsageError(f"--names: '{name}' is there twice")
     return names
-
-
-def short_names(paths: Sequence[str]) -> list[str]:
-    """The names of systems by their files: what differs, in whole words between dots and slashes.
-
-    >>> short_names(["runs/newstest.en-de.Online-A.de", "runs/newstest.en-de.Online-B.de"])
-    ['Online-A', 'Online-B']
-    >>> short_names(["a/out.txt", "b/out.txt"]), short_names(["x.txt", "x.txt"])
-    (['a', 'b'], ['x.txt', 'x.txt (2)'])
-    """
-    names = [os.path.basename(path) for path in paths]
-    if len(set(names)) < len(names):
-        names = list(paths)
-    if len(set(names)) == len(names) > 1 and not any("#" in name for name in names):
-        names = _without_common(names)
-    seen: dict[str, int] = {}
-    for i, name in enumerate(names):
-        seen[name] = seen.get(name, 0) + 1
-        if seen[name] > 1:
-            names[i] = f"{name} ({seen[name]})"
-    return names
-
-
-def _without_common(names: Sequence[str]) -> list[str]:
-    """Different names without the parts at the beginning and end that all have in common."""
-    import re
-
-    # Parts and separators in turn; at least one part stays.
-    split = [re.split(r"([./\\])", name) for name in names]
-    most = min(map(len, split)) - 1
-    start = min(_alike(split), most) // 2 * 2
-    if len({parts[start] for parts in split}) == 1:  # one is the beginning of another
-        return list(names)
-    end = min(_alike([parts[::-1] for parts in split]), most - start) // 2 * 2
-    made = ["".join(parts[start : len(parts) - end]) for parts in split]
-    return made if all(made) and len(set(made)) == len(made) else list(names)
-
-
-def _alike(rows: Sequence[Sequence[str]]) -> int:
-    """The number of first parts that all rows have in common."""
-    from itertools import takewhile
-
-    together = zip(*rows, strict=False)
-    return sum(1 for _ in takewhile(lambda parts: len(set(parts)) == 1, together))
 
 
 def system_of(name: str | None, inputs: Inputs | None) -> str | None:

@@ -22,12 +22,13 @@ from truebleu.cli import metric_options
 from truebleu.cli import options as shared
 from truebleu.cli.compare import as_usage
 from truebleu.cli.declared import Command, Group
-from truebleu.cli.output import Results, UsageError
+from truebleu.cli.output import Results, UsageError, complain
 from truebleu.meta_evaluation.files import mqm_weights
 from truebleu.meta_evaluation.files import read as read_scores
 from truebleu.meta_evaluation.judged import LEVELS
 from truebleu.meta_evaluation.presets import PRESETS
 from truebleu.meta_evaluation.statistics import AVERAGES, STATISTICS
+from truebleu.meta_evaluation.table import left_out
 from truebleu.significance import CORRECTIONS
 from truebleu.text.layout import listed
 
@@ -73,6 +74,7 @@ STATISTIC = Group(
     --nan-as-zero         rows without a value count as 0; otherwise they are left out
     --outliers NAME...    systems to be left out; mad finds them (2.5 deviations from the median)
     --include-humans      translations by people, other than the reference, are systems
+    --include-references  compare outputs that equal a reference, too (they are left out)
     --by NAME             domain or doc: each part is a set of its own
     """,
     level={"choices": LEVELS},
@@ -144,6 +146,9 @@ def run(options: argparse.Namespace) -> None:
             output.write(f"{drawn}\n")
         else:
             output.show(table)
+        if output.form in ("csv", "tsv", "svg"):
+            for note in left_out(table.to_dict()["sets"]):
+                complain("note", note)
 
 
 def _asked(options: argparse.Namespace) -> dict[str, Any]:
@@ -155,6 +160,7 @@ def _asked(options: argparse.Namespace) -> dict[str, Any]:
         "average": options.average,
         "epsilon": options.epsilon,
         "nan_as_zero": options.nan_as_zero,
+        "include_references": options.include_references,
         "outliers": _outliers(options.outliers),
         "by": options.by,
         "significance": options.significance,

@@ -7,7 +7,7 @@ import os
 from truebleu.cli.declared import HELP, Group, whole_number
 from truebleu.cli.declared import options as declared
 from truebleu.cli.output import UsageError
-from truebleu.text.checks import MOST_WORKERS
+from truebleu.text.checks import MOST_WORKERS, parse_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -76,19 +76,6 @@ def output(formats: Sequence[str], piped: str, *more: Option, digits: str = "") 
     )
 
 
-def heed_interrupts() -> None:
-    """Makes Ctrl-C an exception, where something has to be cleaned up.
-
-    Elsewhere it ends the process at once.
-    """
-    import signal
-    import threading
-
-    ends = signal.getsignal(signal.SIGINT) is signal.SIG_DFL
-    if ends and threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
 # ---- resampling ----
 
 RESAMPLES = 1000
@@ -99,7 +86,7 @@ samples = whole_number(1, 10_000_000)
 def level_of(text: str) -> float:
     """A confidence level."""
     try:
-        level = float(text)
+        level = parse_number(text)
     except ValueError:
         level = -1.0
     if not 0 < level < 1:

@@ -36,18 +36,20 @@ VERSION = 1
 # Formats in which a view has every number and signature in full.
 EXACT = ("json", "csv", "tsv")
 
-# The exit statuses of every command, and what each says. The last two are those that a shell
-# reports of any program which a signal ends.
+# The exit statuses of every command, and what each says. Those above 128 a shell reports
+# of any program which a signal ends.
 STATUSES = {
     0: "done",
     1: "the data are wrong, or something could not be read or written",
     2: "the command line is wrong",
     3: "truebleu check: a score is too low, or fell too far",
     4: "something must be downloaded, and downloads are forbidden",
+    129: "ended by SIGHUP, as when a terminal closes",
     130: "interrupted by Ctrl-C",
     141: "the program that reads the output has closed it, as head does",
+    143: "ended by SIGTERM",
 }
-DONE, FAILED, MISUSED, FELL, _, INTERRUPTED, PIPE_CLOSED = STATUSES
+DONE, FAILED, MISUSED, FELL, _, _, INTERRUPTED, PIPE_CLOSED, _ = STATUSES
 
 
 class UsageError(Exception):
@@ -109,7 +111,8 @@ class Output:
         try:
             if self._whole is not None:
                 self._whole.__exit__(kind)
-            elif kind is not KeyboardInterrupt:  # which may have come because nobody reads
+            elif kind is None or issubclass(kind, Exception):
+                # A signal may have come because nobody reads.
                 stream = self._binary or self._terminal
                 assert stream is not None
                 stream.flush()

@@ -85,10 +85,12 @@ class Parser(argparse.ArgumentParser):
 
     def parse(self, arguments: Sequence[str]) -> argparse.Namespace:
         """Parses the arguments. Raises UsageError."""
+        seen: set[str] = set()
         for argument in arguments:
             if argument == "--":
                 break
             self._check_name(argument)
+            self._check_repeated(argument, seen)
         # argparse takes -#3 for an option, and what has a space in it for none.
         words = [f" {word}" if word.startswith("-#") else word for word in arguments]
         words = list(self._with_values(words))
@@ -152,6 +154,16 @@ class Parser(argparse.ArgumentParser):
         # Of --paired-bs no --threads.
         like = [one for one in known if one.startswith("--") == name.startswith("--")]
         self.error(f"unknown option {name}{meant(name, like)}")
+
+    def _check_repeated(self, argument: str, seen: set[str]) -> None:
+        """Refuse an option with one value that is given twice: argparse ignores the first value."""
+        known = self._option_string_actions
+        name = argument.partition("=")[0] if argument.startswith("--") else argument
+        action = known.get(name) or (known.get(name[:2]) if name[1:2] != "-" else None)
+        if action is not None and action.nargs in (None, "?"):
+            if action.dest in seen:
+                self.error(f"{'/'.join(action.option_strings)}: given twice; give one value")
+            seen.add(action.dest)
 
     @property
     def actions(self) -> Sequence[argparse.Action]:

@@ -63,12 +63,15 @@ def _read(groups: Iterable[Group], words: Sequence[str]) -> Options:
         while kind and end < len(words) and _is_value(words[end]) and (kind == 2 or end == at):
             end += 1
         values = [_typed(option.given, value) for value in words[at:end]]
-        if kind is None or option.exclusive or bool(kind) != bool(values):
-            _not_plain()
         name, at = _name(option), end
+        is_repeated = kind == 1 and name in given
+        if kind is None or option.exclusive or is_repeated or bool(kind) != bool(values):
+            _not_plain()
         if kind == 2 and option.given.get("default"):
             _not_plain()  # several more than those
         given[name] = [*given.get(name, ()), *values] if kind == 2 else values[0] if kind else True
+    if any(one.given.get("nargs") not in ("*", "?") for one in positional):
+        _not_plain()  # argparse reports an argument that is missing
     if rest:
         if [(one.flags[-1], one.given.get("nargs")) for one in positional] != [("references", "*")]:
             _not_plain()

@@ -116,7 +116,7 @@ def run(options: argparse.Namespace) -> None:
     read = [] if inputs is None else inputs.every_file()
     kinds = labels.values() if isinstance(labels, dict) else [labels]
     files.check(options, [*read, *kinds, words, terms])
-    from truebleu.views.report import Report
+    from truebleu.views.report import Report, live
     from truebleu.views.report.build import Contents
 
     # The file is opened before anything is read, and there only when the page is whole.
@@ -146,6 +146,8 @@ def run(options: argparse.Namespace) -> None:
     for one in contents.comparison.get("warnings", ()):
         if not options.quiet:
             complain("warning", one["text"])
+    if not options.quiet and not live.blocks():
+        complain("warning", live.MISSING_KERNEL)
     if options.serve is not None:
         _serve(server, options)
     elif not options.quiet:
@@ -173,7 +175,6 @@ def _serve(server: Server, options: argparse.Namespace) -> None:
 
     # A command that ends at once does without both (cli/__init__.py).
     gc.enable()
-    shared.heed_interrupts()
     with server:
         try:
             print_text(f"{server.url}\n")

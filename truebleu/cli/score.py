@@ -81,6 +81,9 @@ def run(options: argparse.Namespace) -> None:
             with Progress(quiet=options.quiet) as progress:
                 found = table_scores.score(options, list(metrics), progress)
             scores.write(found, metrics, output)
+        if not options.quiet:
+            for line in dict.fromkeys(line for one in found for line in one.score.warnings):
+                complain("warning", line)
         return
     inputs = files.Inputs(options)
     if options.resample == "documents" and files.documents_of(options, inputs) is None:

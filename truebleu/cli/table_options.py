@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 
 from truebleu._kernel import InputError
-from truebleu.cli import options as shared
 from truebleu.cli.declared import Group
 from truebleu.cli.output import UsageError
 from truebleu.text.files import NO_FILES, at_home, table_format
@@ -101,8 +100,6 @@ def are_meant(options: argparse.Namespace) -> bool:
     for option, reason in refused.items():
         if reason:
             raise UsageError(f"{option}: not with tables: {reason}")
-    # DuckDB's temporary files do not outlive an exception.
-    shared.heed_interrupts()
     return True
 
 

@@ -8,12 +8,13 @@ from contextlib import contextmanager
 from functools import partial
 
 from truebleu._kernel import InputError
-from truebleu.cli.inputs import check_output, drop_repeated, file_of, short_names
+from truebleu.cli.inputs import check_output, drop_repeated, file_of
 from truebleu.cli.output import UnavailableError, UsageError, complain
 from truebleu.cli.progress import Progress
 from truebleu.cli.scores import Scored
 from truebleu.cli.segment_rows import Writer
 from truebleu.metrics.table_metric import Corpus, pieces_together
+from truebleu.text.layout import short_names
 from truebleu.text.record import Record
 
 TYPE_CHECKING = False

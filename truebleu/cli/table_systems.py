@@ -8,6 +8,7 @@ from truebleu.cli.declared import Group
 from truebleu.cli.output import UsageError, complain
 from truebleu.cli.table_scores import Tables
 from truebleu.engines.duckdb_join import shown
+from truebleu.text.checks import is_whole_number
 from truebleu.text.layout import count
 
 TYPE_CHECKING = False
@@ -185,7 +186,7 @@ def in_buckets(
 def _bucket(words: Sequence[str]) -> tuple[str, int]:
     """The column of ids, and the number of buckets."""
     name, *more = words
-    if len(more) > 1 or (more and not (more[0].isdecimal() and 1 < int(more[0]) < 2**31)):
+    if len(more) > 1 or (more and not (is_whole_number(more[0]) and 1 < int(more[0]) < 2**31)):
         raise UsageError(
             f"--bucket: expected the column of ids and a number of buckets, 2 or more, as "
             f"--bucket id {BUCKETS}, not '{' '.join(words)}'"

@@ -1,190 +1,81 @@
-"""Stand-ins for other packages over this package's engine, and `install`, which puts them in place.
-
-`truebleu.compat.sacrebleu` and `truebleu.compat.nltk` can be imported by these names. Programs that
-import the originals, your own or others', get the stand-ins if `install` comes first:
+"""Accelerators for sacreBLEU and NLTK: the installed packages count in truebleu's kernel.
 
     import truebleu.compat
-    truebleu.compat.install("nltk")
-    from nltk.translate.bleu_score import sentence_bleu  # truebleu.compat.nltk.bleu_score's
 
-An installation holds for one process: call `install` in each worker too. The metadata of installed
-distributions stay as they are; `importlib.metadata.version("sacrebleu")` is the version of the
-original, or an error without one.
+    truebleu.compat.install("sacrebleu")
+
+Functions, classes, messages, signatures and data sets stay those of the original; only counting and
+resampling change place. Where the kernel cannot count a call, the original does. An installation
+holds for one process: call `install` in each worker process, too.
 """
 
 from __future__ import annotations
 
-import sys
-from importlib.machinery import ModuleSpec
+import warnings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from types import CodeType, ModuleType
-    from typing import Any
+    from types import ModuleType
 
 __all__ = ["install", "uninstall"]
 
-# The modules of each package that are replaced, with all below them. Four are NLTK's; the rest of
-# NLTK, which has to be installed, stays its own.
-_OF_NLTK = ("bleu_score", "gleu_score", "nist_score", "chrf_score")
-PACKAGES: dict[str, dict[str, str]] = {
-    "sacrebleu": {"sacrebleu": f"{__name__}.sacrebleu"},
-    "nltk": {f"nltk.translate.{name}": f"{__name__}.nltk.{name}" for name in _OF_NLTK},
-}
+# The supported releases of each package, the first and the last.
+RELEASES = {"sacrebleu": ((2, 3, 1), (2, 6, 0)), "nltk": ((3, 8, 1), (3, 10, 999))}
+NAMES = {"sacrebleu": "sacreBLEU", "nltk": "NLTK"}
+_warned: set[str] = set()
 
 
-def install(name: str, *, replace: bool = False) -> None:
-    """Makes imports of this name return truebleu's modules, in this process.
+def install(name: str) -> None:
+    """Make an installed package count in the kernel, in this process.
 
-    name: "sacrebleu" for the whole package; "nltk" for BLEU, GLEU, NIST and chrF of
-        `nltk.translate` (also where NLTK itself gives them other names, as `nltk.translate.bleu`).
-    replace: replace an original that has been imported already, for imports from now on; names in
-        other modules (`from sacrebleu import corpus_bleu`) stay the original's. Without it, such
-        an original is an error.
+    name: "sacrebleu" for sacreBLEU 2.3.1 to 2.6.0; "nltk" for BLEU and chrF of NLTK 3.8.1 to 3.10.
 
-    Installing again does nothing. Raises RuntimeError for an original that is imported already,
-    ValueError for an unknown name.
+    sacreBLEU's names that were imported before are accelerated, too; NLTK's `corpus_bleu` and
+    `corpus_chrf` only if they are imported afterwards. Installing again does nothing. Raises
+    ImportError if the package is missing, ValueError for an unknown name; warns once, and changes
+    nothing, if the release is unknown.
     """
-    modules = _modules(name)
-    if _finder(name) is not None:
-        return
-    originals = {known: module for known, module in _loaded(modules).items() if not _is_own(module)}
-    if originals and not replace:
-        raise RuntimeError(
-            f"{min(originals)} is imported already, and names imported from it would stay the "
-            f"original's. Call truebleu.compat.install({name!r}) before the first import of "
-            f"{name}, or with replace=True, which holds for imports from now on"
+    accelerator = _accelerator(name)
+    try:
+        release = accelerator.installed_release()
+    except ModuleNotFoundError as error:
+        if error.name != name:
+            raise
+        wanted = "truebleu[sacrebleu]" if name == "sacrebleu" else name
+        raise ImportError(
+            f"{NAMES[name]} is not installed. Install it with: pip install '{wanted}'", name=name
+        ) from None
+    first, last = RELEASES[name]
+    numbers = release.split(".")
+    if all(map(str.isdecimal, numbers)) and first <= tuple(map(int, numbers)) <= last:
+        accelerator.install()
+    elif name not in _warned:
+        _warned.add(name)
+        warnings.warn(
+            f"this truebleu does not know {NAMES[name]} {release} (expected a release from "
+            f"{_text(first)} to {_text(last)}); it runs unaccelerated",
+            stacklevel=2,
         )
-    for known in originals:
-        del sys.modules[known]
-    finder = _Finder(modules, originals)
-    sys.meta_path.insert(0, finder)
-    _renew(modules, originals)
 
 
 def uninstall(name: str) -> None:
-    """Undoes `install`: imports return the original again, the same module where there was one.
-
-    Names imported in between stay truebleu's. Without an installation it does nothing.
-    """
-    modules = _modules(name)
-    finder = _finder(name)
-    if finder is None:
-        return
-    sys.meta_path.remove(finder)
-    own = _loaded(modules)
-    for known in own:
-        del sys.modules[known]
-    sys.modules.update(finder.originals)
-    _renew(modules, own)
+    """Put the original functions back. Without an installation, do nothing."""
+    _accelerator(name).uninstall()
 
 
-def _modules(name: str) -> dict[str, str]:
-    if name not in PACKAGES:
+def _accelerator(name: str) -> ModuleType:
+    if name not in RELEASES:
         from truebleu.text.checks import nearest
 
-        raise ValueError(f"no stand-in for {name!r}{nearest(str(name), PACKAGES)}")
-    return PACKAGES[name]
+        raise ValueError(f"unknown package {name!r}{nearest(str(name), RELEASES)}")
+    if name == "nltk":
+        from truebleu.compat import nltk
+
+        return nltk
+    from truebleu.compat import sacrebleu_tests
+
+    return sacrebleu_tests
 
 
-def _finder(name: str) -> _Finder | None:
-    """The finder of an installation in the import system."""
-    finders = (finder for finder in sys.meta_path if isinstance(finder, _Finder))
-    return next((finder for finder in finders if finder.modules is PACKAGES[name]), None)
-
-
-def _loaded(modules: Mapping[str, str]) -> dict[str, ModuleType]:
-    """The modules that are replaced, and those below them, as far as they are imported."""
-    return {
-        name: module
-        for name, module in sys.modules.copy().items()
-        if module is not None and _counterpart(name, modules) is not None
-    }
-
-
-def _is_own(module: ModuleType) -> bool:
-    return module.__name__.startswith(f"{__name__}.")
-
-
-def _counterpart(name: str, modules: Mapping[str, str]) -> str | None:
-    """The name of truebleu's module for this one; None if it is not replaced."""
-    for original, own in modules.items():
-        if name == original or name.startswith(f"{original}."):
-            return own + name[len(original) :]
-    return None
-
-
-def _renew(modules: Mapping[str, str], gone: Mapping[str, ModuleType]) -> None:
-    """Renews the names that a package has for removed modules and for their contents.
-
-    `nltk.translate.bleu` is such a name for `nltk.translate.bleu_score.sentence_bleu`, and NLTK
-    has some of them a second time as `nltk.bleu`.
-    """
-    from importlib import import_module
-
-    renewed: dict[int, object] = {}
-    for name, module in gone.items():
-        parent = name.rpartition(".")[0]
-        if name not in modules or parent not in sys.modules:
-            continue
-        new = import_module(name)
-        renewed[id(module)] = new
-        for public, value in vars(module).items():
-            if getattr(value, "__module__", None) == module.__name__ and hasattr(new, public):
-                renewed[id(value)] = getattr(new, public)
-        root = name.partition(".")[0]
-        for other in _loaded({root: root}).values():
-            for public, value in list(vars(other).items()):
-                if id(value) in renewed:
-                    setattr(other, public, renewed[id(value)])
-
-
-class _Finder:
-    """Finds truebleu's modules under the names of others."""
-
-    def __init__(self, modules: Mapping[str, str], originals: dict[str, ModuleType]) -> None:
-        self.modules = modules
-        self.originals = originals
-
-    def find_spec(
-        self,
-        fullname: str,
-        path: Sequence[str] | None = None,  # noqa: ARG002
-        target: ModuleType | None = None,  # noqa: ARG002
-    ) -> ModuleSpec | None:
-        """The specification of a module that `import` asks for."""
-        counterpart = _counterpart(fullname, self.modules)
-        if counterpart is None:
-            return None
-        from importlib.util import find_spec
-
-        found = find_spec(counterpart)
-        if found is None:
-            return None
-        below = found.submodule_search_locations
-        loader: Any = _Loader(found)
-        spec = ModuleSpec(fullname, loader, origin=found.origin, is_package=below is not None)
-        spec.submodule_search_locations = below
-        return spec
-
-
-class _Loader:
-    """Loads a module of truebleu's under another name: the same object."""
-
-    def __init__(self, spec: ModuleSpec) -> None:
-        self.spec = spec
-
-    def create_module(self, spec: ModuleSpec) -> ModuleType:  # noqa: ARG002
-        """The module by its own name."""
-        from importlib import import_module
-
-        return import_module(self.spec.name)
-
-    def exec_module(self, module: ModuleType) -> None:
-        """Restores the module's own specification; nothing is executed again."""
-        module.__spec__ = self.spec
-
-    def get_code(self, fullname: str) -> CodeType | None:  # noqa: ARG002
-        """The code that `python -m` and `runpy` execute."""
-        return self.spec.loader.get_code(self.spec.name)  # type: ignore[union-attr,no-any-return]
+def _text(release: tuple[int, ...]) -> str:
+    return ".".join(str(number) for number in release if number != 999)

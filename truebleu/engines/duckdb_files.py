@@ -11,6 +11,7 @@ from contextlib import suppress
 
 from truebleu._kernel import InputError
 from truebleu.engines.functions import several, told
+from truebleu.text.data_files import read_csv
 from truebleu.text.files import NO_FILES, File, at_home, table_format
 
 TYPE_CHECKING = False
@@ -183,11 +184,10 @@ class Files:
 
     def _header(self, path: str) -> list[str]:
         """The fields of the first line. Raises InputError for what is no UTF-8."""
-        import csv
-
         separator, quote = SEPARATED[self.format]
         lines = (f"{line}\n" for line in File(path).lines())
-        return next(csv.reader(lines, delimiter=separator, quotechar=quote or None), [])
+        rows = read_csv(path, lines, delimiter=separator, quotechar=quote or None)
+        return next(rows, (1, []))[1]
 
     def _query(self, sql: str) -> DuckDBPyRelation:
         import duckdb

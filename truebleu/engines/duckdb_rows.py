@@ -70,9 +70,9 @@ def opened(
         yield connection
         return
     limit = memory or f"{MEMORY[0] + MEMORY[1] * threads}MiB"
-    from tempfile import TemporaryDirectory
+    from truebleu.text.termination import temporary_folder
 
-    with TemporaryDirectory(prefix="truebleu-", ignore_cleanup_errors=True) as folder:
+    with temporary_folder() as folder:
         settings: dict[str, Any] = {
             "memory_limit": limit,
             "temp_directory": os.path.join(folder, "spilled"),

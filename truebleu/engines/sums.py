@@ -6,9 +6,10 @@ from truebleu import _kernel
 from truebleu._kernel import InputError
 from truebleu.engines import keys as key_values
 from truebleu.metrics.accumulator import checked
-from truebleu.metrics.statistics import Statistics, loaded_header
+from truebleu.metrics.statistics import Statistics
 from truebleu.metrics.table_metric import count_references
 from truebleu.text import checks
+from truebleu.text.data_files import load_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -627,7 +628,14 @@ def given(frame: Any, what: str, columns: Sequence[str]) -> _kernel.Frame:
 
 def counter(metric: Any) -> object:
     """The counter of rows: the kernel's own metric, or a function of texts."""
-    return metric._kernel if metric.reads_text else metric.statistics  # noqa: SLF001
+    if metric.reads_text:
+        return metric._kernel  # noqa: SLF001
+
+    def count(*texts: Any, **options: Any) -> Statistics:
+        counted: Statistics = metric.count(*texts, **options, is_part=True)[0]
+        return counted
+
+    return count
 
 
 def told_nulls(nulls: Mapping[str, int]) -> str:
@@ -642,7 +650,7 @@ def told_nulls(nulls: Mapping[str, int]) -> str:
 def _checked_header(header: str) -> tuple[dict[str, Any], list[str] | None]:
     """What sums say of themselves, and the formats of their keys."""
     try:
-        kind = dict(loaded_header(header))
+        kind = dict(load_json(header))
         formats = kind.pop("formats")
     except (ValueError, KeyError, TypeError):
         kind, formats = {}, ()

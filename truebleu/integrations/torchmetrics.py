@@ -116,6 +116,7 @@ class Corpus(torchmetrics.Metric):  # type: ignore[misc]
         more = torch.tensor(counts, dtype=torch.int64, device=state.device)
         setattr(self, self.counts, state + more)
 
+    @torch.jit.unused  # type: ignore[untyped-decorator]
     def forward(self, *batch: Any, **named: Any) -> Any:
         """Adds a batch, as `update`, and gives its score alone.
 
@@ -195,7 +196,7 @@ def _counted(metric: TableMetric[Any], preds: Any, target: Any, sources: Any) ->
     if not (len(preds) or len(target)):
         return None
     given: Any = {"sources": sources} if metric.NEEDS_SOURCE else {}
-    totals, seen = metric.count(preds, of_segments(target), totals=True, **given)
+    totals, seen = metric.count(preds, of_segments(target), totals=True, is_part=True, **given)
     (fewest, most), rest = seen["references"] or (0, 0), seen["segments"] - 1
     squares = fewest**2 + rest * most**2
     return [rest + 1, fewest + rest * most, squares, *totals.tolist()[0]]

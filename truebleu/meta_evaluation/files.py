@@ -8,15 +8,15 @@ line; and long tables (TSV, CSV, Parquet) whose columns are named.
 
 from __future__ import annotations
 
-import csv
-import json
 import os
 from array import array
-from math import fsum, isnan, nan
+from math import fsum, isfinite, isnan, nan
 
 from truebleu._kernel import InputError, score_lines
 from truebleu.meta_evaluation.matrix import Matrix, some
+from truebleu.text import checks
 from truebleu.text.checks import nearest
+from truebleu.text.data_files import first_unbounded, parse_json, read_csv, to_score
 from truebleu.text.files import File, check_start, table_format
 from truebleu.text.layout import count
 from truebleu.text.record import Record
@@ -65,9 +65,8 @@ class Scored(Record):
         names = self.items
         if names is None or self.matrix.items == items:
             return self.matrix
-        try:
-            numbers = [int(name) for name in names]
-        except (TypeError, ValueError):
+        numbers = list(map(_item, names))
+        if not all(isinstance(number, int) for number in numbers):
             numbers = []
         start = 0 if 0 in numbers else 1
         if not numbers or max(numbers) - start >= items or min(numbers) < start:
@@ -163,6 +162,9 @@ def _blocks(path: str, content: bytes) -> Scored:
         )
     values = array("d")
     values.frombytes(scores)
+    large = first_unbounded(values)
+    if large is not None:
+        raise InputError(f"{path}, line {large + 1}: {values[large]:g} is not a finite score")
     return Scored(Matrix(list(lengths), values), None, "a system and a score a line")
 
 
@@ -181,11 +183,11 @@ def _rows(
 ) -> Iterator[tuple[int, dict[str, str]]]:
     """The rows of a table with a header, each with the number of its line."""
     if separator == ",":
-        read: Iterable[list[str]] = csv.reader(lines)
+        read = read_csv(path, lines)
     else:
-        read = (line.split(separator) for line in lines)
+        read = ((number, line.split(separator)) for number, line in enumerate(lines, 1))
     header: list[str] = []
-    for number, cells in enumerate(read, 1):
+    for number, cells in read:
         if not any(cells):
             continue
         if not header:
@@ -204,10 +206,7 @@ def _objects(path: str, lines: Sequence[str]) -> Iterator[tuple[int, dict[str, A
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
-        try:
-            found = json.loads(line)
-        except ValueError as error:
-            raise InputError(f"{path}, line {number}: not JSON: {error}") from None
+        found = parse_json(line, path, number)
         if not isinstance(found, dict):
             raise InputError(f"{path}, line {number}: expected an object of JSON")
         yield number, found
@@ -277,6 +276,8 @@ def _long(
         name = row.get(system or "")
         if name in (None, ""):
             raise InputError(f"{where}: no system in column '{system}'")
+        for column in filter(None, (system, item, document)):
+            _check_name(where, column, row.get(column))
         at: Any = ONE_ITEM
         if item is not None:
             at = row.get(item)
@@ -289,12 +290,22 @@ def _long(
 def _score(where: str, text: Any, column: str) -> float:
     if text is None or (isinstance(text, str) and text.strip() in ("", "None", "NaN", "nan", "NA")):
         return nan
+    if text != text:  # JSON's NaN  # noqa: PLR0124
+        return nan
     try:
-        return float(text)
-    except (TypeError, ValueError):
+        return to_score(text)
+    except ValueError:
         raise InputError(
-            f"{where}: column '{column}' has {text!r:.40}; expected a score, or None"
+            f"{where}: column '{column}' has {checks.shown(text)}; expected a score, or None"
         ) from None
+
+
+def _check_name(where: str, column: str, value: Any) -> None:
+    """Refuse a name of a system, an item or a document that is neither text nor a number."""
+    if isinstance(value, list | dict) or (isinstance(value, float) and not isfinite(value)):
+        raise InputError(
+            f"{where}: column '{column}' has {value!r:.40}; expected a name or a number"
+        )
 
 
 def _of_cells(path: str, cells: Sequence[Cell], kind: str) -> Scored:
@@ -319,7 +330,7 @@ def _of_cells(path: str, cells: Sequence[Cell], kind: str) -> Scored:
 
 def _item(item: Any) -> Any:
     """The name of an item: a number where it is one."""
-    if isinstance(item, str) and item.strip().isdecimal():
+    if isinstance(item, str) and checks.is_whole_number(item.strip()):
         return int(item)
     return item
 
@@ -336,10 +347,10 @@ def mqm_weights(text: str) -> dict[str, float]:
     for word in text.split():
         name, mark, weight = word.rpartition(":")
         try:
-            made[name.lower()] = float(weight)
+            made[name.lower()] = to_score(weight)
         except ValueError:
             mark = ""
-        if not mark or not name:
+        if not mark or not name or isnan(made[name.lower()]):
             raise ValueError(f"weights of MQM: expected ERROR:WEIGHT, as major:5, not '{word}'")
     return made
 

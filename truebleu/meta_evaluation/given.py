@@ -7,10 +7,20 @@ import os
 from truebleu._kernel import InputError
 from truebleu.meta_evaluation import files, presets
 from truebleu.meta_evaluation.files import Scored
-from truebleu.meta_evaluation.judged import SEGMENTS, SYSTEMS, Judged, Scores, chosen, counted
+from truebleu.meta_evaluation.judged import (
+    SEGMENTS,
+    SYSTEMS,
+    Judged,
+    Scores,
+    chosen,
+    counted,
+    find_references,
+    find_unscored_references,
+)
 from truebleu.meta_evaluation.matrix import Matrix, some
 from truebleu.metrics import registry
 from truebleu.metrics.base import Metric
+from truebleu.text import segments
 from truebleu.text.layout import count
 
 TYPE_CHECKING = False
@@ -37,10 +47,14 @@ def of_scores(
     groups: Mapping[str, Sequence[str] | None],
     name: str,
     outliers: Sequence[str] | str = (),
+    include_references: bool = False,
     workers: int = 1,
 ) -> Judged:
     """A set of scores that are given; arguments as for `meta_evaluate`."""
     people = scored(human, "human scores")
+    if systems is not None:
+        systems = {system: segments.lasting(texts) for system, texts in systems.items()}
+    references = segments.lasting(references)
     read: dict[str, Scored] = {}
     computed: dict[str, Scores] = {}
     for called, one in _named(metrics):
@@ -66,9 +80,9 @@ def of_scores(
     if len(set(sizes.values())) > 1:
         told = ", ".join(f"{called} {size:,}" for called, size in sizes.items())
         raise InputError(f"different numbers of segments: {told}; all must have the same")
-    segments = next(iter(sizes.values()), None)
-    if people.matrix.items > 1 and people.items is not None and segments is not None:
-        people = Scored(people.placed(segments, "human scores"), None, people.kind)
+    size = next(iter(sizes.values()), None)
+    if people.matrix.items > 1 and people.items is not None and size is not None:
+        people = Scored(people.placed(size, "human scores"), None, people.kind)
     scores: dict[str, Scores] = {}
     for called, _ in _named(metrics):
         if called in computed:
@@ -77,7 +91,12 @@ def of_scores(
             found = _as(people, read[called], called)
             scores[called] = Scores({SYSTEMS if found.items == 1 else SEGMENTS: found})
     level = SYSTEMS if people.matrix.items == 1 else SEGMENTS
-    kept, left_out = chosen({level: people.matrix}, outliers=outliers)
+    reasons: dict[str, str] = {}
+    if not include_references:
+        reasons = find_unscored_references(people.matrix, scores, references)
+        if systems is not None and references is not None:
+            reasons |= find_references(systems, references)
+    kept, left_out = chosen({level: people.matrix}, outliers=outliers, references=reasons)
     known = {key: list(names) for key, names in groups.items() if names is not None}
     for key, names in known.items():
         if level == SEGMENTS and len(names) != people.matrix.items:

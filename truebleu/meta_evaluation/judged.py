@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from math import isnan
 from types import MappingProxyType
 
 from truebleu._kernel import InputError
 from truebleu.meta_evaluation import presets
 from truebleu.meta_evaluation.matrix import Matrix, aligned, some
+from truebleu.text import segments
 from truebleu.text.checks import nearest
 from truebleu.text.layout import count
 from truebleu.text.record import Record
@@ -201,21 +203,55 @@ def of_tables(
     )
 
 
+# The names of human references in the tables of mt-metrics-eval, and similar ones.
+REFERENCE_NAME = re.compile(r"ref[-_.]?[A-Za-z]?")
+
+
+def find_references(systems: Mapping[str, Any], references: Any) -> dict[str, str]:
+    """Return the systems whose output equals a reference in every segment, each with the reason."""
+    found = {}
+    for name, output in systems.items():
+        columns = segments.reference_columns(output, references)
+        size = sum(1 for _ in segments.items("hypotheses", output))
+        if size in segments.count_identical(output, columns):
+            found[name] = "identical to a reference"
+    return found
+
+
+def find_unscored_references(
+    gold: Matrix, scores: Mapping[str, Scores], references: Any
+) -> dict[str, str]:
+    """Return the references that people scored and some metric did not, each with the reason.
+
+    A reference is known by its name: part of the name of a file in `references`, or as "refA".
+    """
+    files = references if isinstance(references, list | tuple) else [references]
+    names = map(segments.file_name, files)
+    parts = {part for name in names if name is not None for part in name.split(".")}
+    matrices = [matrix for one in scores.values() for matrix in one.levels.values()]
+    return {
+        system: "a reference that not every metric scored"
+        for system in gold.systems
+        if (system in parts or REFERENCE_NAME.fullmatch(system))
+        and any(system not in matrix.systems for matrix in matrices)
+    }
+
+
 def chosen(
     gold: Mapping[str, Matrix],
     *,
     outliers: Sequence[str] | str = (),
     known_outliers: Sequence[str] = (),
-    humans: Sequence[str] = (),
+    references: Mapping[str, str] = MappingProxyType({}),
     name: str = "",
 ) -> tuple[dict[str, Matrix], dict[str, str]]:
     """People's scores of the systems that count, and why the others do not.
 
     outliers: names, "mad" for WMT20's rule, or nothing for those that are known.
-    humans: translations by people.
+    references: references and other translations by people to be left out, with the reason.
     """
     every = list(dict.fromkeys(system for matrix in gold.values() for system in matrix.systems))
-    left_out = dict.fromkeys((system for system in humans if system in every), "human translation")
+    left_out = dict(references)
     for level, matrix in gold.items():
         for system in every:
             known = system in matrix.systems
@@ -253,6 +289,7 @@ def of_tree(
     levels: Sequence[str],
     gold: str | None = None,
     include_humans: bool | None = None,
+    include_references: bool = False,
     outliers: Sequence[str] | str = (),
     workers: int = 1,
 ) -> Judged:
@@ -287,12 +324,21 @@ def of_tree(
             f"{', '.join(references)}; if this is another test set, name it (-t)"
         )
     humans = facts.humans if include_humans is None else include_humans
-    people = [name for name in references if name.startswith("ref")]
+    judged = {name for matrix in there.values() for name in matrix.systems}
+    people = {name for name in (*references, *judged) if name.startswith("ref")}
+    translators = [name for name in people if name != standard and not humans]
+    reasons = dict.fromkeys(sorted(judged.intersection(translators)), "human translation")
+    if not include_references:
+        reasons |= dict.fromkeys(judged & {standard}, "the reference")
+        texts = {one: tree.output(pair, one) for one in judged if tree.has_output(pair, one)}
+        if standard in references:
+            others = {one: text for one, text in texts.items() if one not in reasons}
+            reasons |= find_references(others, tree.reference(pair, standard))
     kept, left_out = chosen(
         there,
         outliers=outliers,
         known_outliers=facts.outliers,
-        humans=[name for name in people if name == standard or not humans],
+        references=reasons,
         name=pair,
     )
     scores: dict[str, Scores] = {}

@@ -7,6 +7,7 @@ from math import fsum, isnan, nan
 
 from truebleu._kernel import InputError, holes
 from truebleu.text.checks import nearest
+from truebleu.text.data_files import to_score
 from truebleu.text.layout import count
 
 TYPE_CHECKING = False
@@ -119,17 +120,15 @@ class Matrix:
 def _row(row: Any, what: str) -> array[float]:
     if isinstance(row, int | float) or row is None:
         row = [row]
-    try:
-        return array("d", [nan if value is None else float(value) for value in row])
-    except (TypeError, ValueError, OverflowError):
-        for i, value in enumerate(row, 1):
-            try:
-                float(value) if value is not None else nan
-            except (TypeError, ValueError, OverflowError):
-                raise InputError(
-                    f"{what}: score {i} is {value!r:.40}; expected a number, or None for a hole"
-                ) from None
-        raise
+    values: array[float] = array("d")
+    for i, value in enumerate(row, 1):
+        try:
+            values.append(nan if value is None else to_score(value))
+        except ValueError:
+            raise InputError(
+                f"{what}: score {i} is {value!r:.40}; expected a number, or None for a hole"
+            ) from None
+    return values
 
 
 def some(names: Iterable[str]) -> str:

@@ -293,13 +293,8 @@ def notes(
     found: Mapping[tuple[Task, str], Value],
 ) -> Iterator[str]:
     """What a reader must know of the numbers, with names and counts."""
+    yield from left_out(content["sets"])
     for one in sets:
-        if one.left_out:
-            by_why: dict[str, list[str]] = {}
-            for system, why in one.left_out.items():
-                by_why.setdefault(why, []).append(system)
-            words = "; ".join(f"{', '.join(names)} ({why})" for why, names in by_why.items())
-            yield f"{one.name}: left out: {words}."
         yield from one.notes
     few = {one.name: len(one.systems) for one in sets if len(one.systems) < FEW_SYSTEMS}
     correlated = [
@@ -315,6 +310,17 @@ def notes(
         )
     yield from _of_rows(found)
     yield from _of_epsilon(found)
+
+
+def left_out(sets: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Name the systems that are left out of each set, with the reasons."""
+    for one in sets:
+        by_reason: dict[str, list[str]] = {}
+        for system in one["left_out"]:
+            by_reason.setdefault(system["why"], []).append(system["system"])
+        if by_reason:
+            words = "; ".join(f"{', '.join(names)} ({why})" for why, names in by_reason.items())
+            yield f"{one['name']}: left out: {words}."
 
 
 def _of_rows(found: Mapping[tuple[Task, str], Value]) -> Iterator[str]:

@@ -16,6 +16,7 @@ from truebleu._kernel import InputError
 from truebleu.meta_evaluation import files
 from truebleu.text.checks import nearest
 from truebleu.text.files import File
+from truebleu.text.safe_paths import join_safe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ class Tree:
 
     def __init__(self, folder: str | os.PathLike[str], test_set: str | None = None) -> None:
         root = os.fspath(folder)
-        inside = os.path.join(root, test_set) if test_set else root
+        inside = join_safe(root, test_set) if test_set else root
         self.folder = inside if os.path.isdir(inside) else root
         self.name = test_set
         if not os.path.isdir(os.path.join(self.folder, HUMAN)):
@@ -44,7 +45,7 @@ class Tree:
             )
 
     def _path(self, *parts: str) -> str:
-        return os.path.join(self.folder, *parts)
+        return join_safe(self.folder, *parts)
 
     @cache  # noqa: B019 a tree is read once and thrown away
     def _human(self) -> dict[tuple[str, str, str], str]:
@@ -146,6 +147,10 @@ class Tree:
     def output(self, pair: str, system: str) -> File:
         """The text of a system."""
         return self._text("system-outputs", pair, f"{system}.txt")
+
+    def has_output(self, pair: str, system: str) -> bool:
+        """Return whether the text of a system is in the tree."""
+        return os.path.isfile(self._path("system-outputs", pair, f"{system}.txt"))
 
     def _text(self, *parts: str) -> File:
         path = self._path(*parts)

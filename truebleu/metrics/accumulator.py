@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from truebleu._kernel import InputError
+from truebleu._kernel import InputError, Table
 from truebleu.metrics import registry
 from truebleu.metrics.table_metric import TableMetric, count_references
 
@@ -84,7 +84,9 @@ class Accumulator:
         if isinstance(references, list | tuple):
             # A batch may have as many segments as references; tuples are never taken for streams.
             references = [tuple(one) if isinstance(one, list) else one for one in references]
-        totals, seen = self._metric.count(hypotheses, references, workers=workers, totals=True)
+        totals, seen = self._metric.count(
+            hypotheses, references, workers=workers, totals=True, is_part=True
+        )
         self._add(seen["segments"], totals.tolist()[0], seen["references"])
 
     def merge(self, other: Accumulator) -> Self:
@@ -105,6 +107,7 @@ class Accumulator:
         """The score of all text so far. Raises InputError if there was none."""
         seen: Any = {"segments": self._segments, "references": self._references}
         self._metric.check(seen, None)
+        self._metric.check_corpus(Table.from_rows([self._totals], len(self._totals)))
         score: Score = self._metric.score_of(self.totals, self.references)
         return score
 

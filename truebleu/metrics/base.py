@@ -6,6 +6,7 @@ from itertools import chain, repeat
 
 from truebleu._kernel import InputError, __version__
 from truebleu.text import checks
+from truebleu.text.record import Picklable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,6 +74,8 @@ class Metric:
     LOWER_IS_BETTER: ClassVar[bool] = False
     # The score of a perfect match; None if there is no such bound.
     BOUND: ClassVar[float | None] = 100.0
+    # The worst possible score; None if there is no such bound.
+    WORST: ClassVar[float | None] = 0.0
     # The number of decimals to print.
     DIGITS: ClassVar[int] = 1
     # True if the numbers are those of sacreBLEU; signatures then name its version.
@@ -82,7 +85,7 @@ class Metric:
         *("score", "sentence", "segments", "matrix", "triangle", "top_k"),
         "expected",
         *("statistics", "from_statistics", "scores", "columns", "fingerprint"),
-        *("name", "parameters", "signature"),
+        *("name", "parameters", "signature", "warnings"),
     )
 
     def __init_subclass__(cls) -> None:
@@ -111,11 +114,17 @@ class Metric:
             raise TypeError(unknown_parameter(cls, min(given.keys() - cls._CHECKS.keys())))
         return object.__new__(cls)
 
+    def __init__(self, **given: Any) -> None:
+        self._keep(given)
+
     def _keep(self, given: Mapping[str, Any]) -> None:
-        """Checks and keeps the parameters that a constructor was given: its `locals()`."""
+        """Check and keep the parameters of a constructor; those that are not given have defaults.
+
+        given: values by name, as the constructor's `locals()` has them. Other names are ignored.
+        """
         # Defaults need no check, and most values are.
         self._values = {
-            name: value if (value := given[name]) is default else checked(value)
+            name: value if (value := given.get(name, default)) is default else checked(value)
             for name, (default, checked) in self._CHECKS.items()
         }
 
@@ -195,6 +204,11 @@ class Metric:
         return self.LOWER_IS_BETTER
 
     @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is unusual about the parameters, in a sentence each; most metrics have none."""
+        return ()
+
+    @property
     def parameters(self) -> dict[str, Any]:
         """All parameters and their values."""
         return dict(self._values)
@@ -269,13 +283,18 @@ class Metric:
         ]
         return f"{type(self).__name__}({', '.join(given)})"
 
+    @property
+    def _key(self) -> Any:
+        """The parameters in a form that is equal for metrics of the same signature."""
+        return tuple(self._values.values())
+
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
-        return self._values == other._values
+        return bool(self._key == other._key)
 
     def __hash__(self) -> int:
-        return hash((type(self), *self._values.values()))
+        return hash((type(self), self._key))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (_made, (type(self), self._values))
@@ -294,7 +313,7 @@ def unknown_parameter(cls: type[Metric], name: str) -> str:
     return f"{cls.__name__} has no parameter '{name}'{checks.nearest(name, names)}"
 
 
-class Signature:
+class Signature(Picklable):
     """The parameters of a metric as sacreBLEU prints them, and the program that computed them.
 
     >>> from truebleu import BLEU
@@ -474,7 +493,7 @@ _ELSEWHERE = {
 }
 
 
-class Score:
+class Score(Picklable):
     """A score and its components. Immutable, and a number where that is safe.
 
     `float(score)`, `round(score, 2)`, `f"{score:.2f}"`; it compares with numbers, and with scores
@@ -497,6 +516,11 @@ class Score:
     def signature(self) -> Signature:
         """A complete description of the computation, enough to reproduce it."""
         raise NotImplementedError
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is unusual about the score, in a sentence each; most scores have none."""
+        return ()
 
     @property
     def verbose(self) -> str:
@@ -609,6 +633,7 @@ class Score:
             **self.signature.fields,
             "fraction": self.fraction,
             **self.details(),
+            **({"warnings": list(self.warnings)} if self.warnings else {}),
         }
 
     def to_json(self) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from truebleu._kernel import InputError, Scores, Table
 from truebleu.metrics import parameters as p
-from truebleu.metrics.bleu_formula import SMOOTHING, SMOOTHING_VALUES, Formula
+from truebleu.metrics.bleu_formula import OWN_SMOOTHING, SMOOTHING, SMOOTHING_VALUES, Formula
 from truebleu.metrics.kernel_metric import KernelMetric
 from truebleu.metrics.table_metric import COMPENSATED, PARTS, TableScore
 from truebleu.text import inputs, tokenizers
@@ -167,6 +167,7 @@ class BLEU(KernelMetric[BLEUScore]):
     smoothing_value = SmoothingValue(
         None,
         "the value of smoothing floor (0.1) or add-k (1)",
+        most=1e9,
         key="value",
         short="val",
         flags=("-sv", "--smooth-value"),
@@ -241,6 +242,7 @@ class BLEU(KernelMetric[BLEUScore]):
     empty_brevity = p.Number(
         0.0,
         "the brevity penalty of hypotheses without tokens",
+        most=1,
         key="bp0",
         short="b0",
         optional=True,
@@ -287,7 +289,12 @@ class BLEU(KernelMetric[BLEUScore]):
         optional=True,
     )
     scale = p.Number(
-        100.0, "the scale in which the score is published, 100 or 1", short="sc", optional=True
+        100.0,
+        "the scale in which the score is published, 100 or 1",
+        least=1,
+        most=100,
+        short="sc",
+        optional=True,
     )
     arithmetic = p.Choice(
         "sacrebleu",
@@ -319,8 +326,10 @@ class BLEU(KernelMetric[BLEUScore]):
         arithmetic: str = "sacrebleu",
         normalize: str | None = None,
     ) -> None:
+        if weights is not None:
+            weights = p.checked_weights("weights", weights)
         if max_order is None:
-            max_order = len(weights) if weights is not None and hasattr(weights, "__len__") else 4
+            max_order = 4 if weights is None else len(weights)
         self._keep(locals())
         self._check_together()
         values = self._values
@@ -379,16 +388,38 @@ class BLEU(KernelMetric[BLEUScore]):
         if value is not None:
             if smoothing not in SMOOTHING_VALUES:
                 valued = ", ".join(SMOOTHING_VALUES)
-                raise ValueError(f"smoothing '{smoothing}' takes no value; {valued} do")
+                raise ValueError(
+                    f"smoothing_value: smoothing '{smoothing}' takes no value; {valued} do"
+                )
             if value == SMOOTHING_VALUES[smoothing]:
                 values["smoothing_value"] = None
         weights, orders = values["weights"], values["max_order"]
         if weights is not None and len(weights) != orders:
-            raise ValueError(f"{len(weights)} weights for {orders} orders")
+            raise ValueError(f"weights: {len(weights)} weights for {orders} orders")
         if weights is not None and not any(weights):
             raise ValueError(f"weights={weights}: at least one must not be 0")
         if values["missing_order"] is not None and values["effective_order"] is not None:
             raise ValueError("give either effective_order or missing_order; both say the same")
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Warnings of weights whose sum is not 1, and of smoothing that the arithmetic ignores."""
+        found = p.warn_of_sum("weights", self.weights)
+        own = OWN_SMOOTHING.get(self.arithmetic, self.smoothing)
+        # Without a value, these two do not smooth.
+        unsmoothed = self.smoothing == "none" and self.arithmetic in ("cdec", "allennlp")
+        if self.smoothing != own and not unsmoothed:
+            value = self.smoothing_value or 0.0
+            told = f" {value:g}" if own in SMOOTHING_VALUES else ""
+            ignored = f"arithmetic {self.arithmetic} ignores smoothing {self.smoothing}"
+            found += (f"{ignored}; the score has smoothing {own}{told}",)
+        return found
+
+    def with_parameters(self, **changed: Any) -> BLEU:
+        """Return the metric with some parameters changed; `max_order` follows new weights."""
+        if changed.get("weights") is not None:
+            changed.setdefault("max_order", None)
+        return super().with_parameters(**changed)
 
     @property
     def length_rule(self) -> str:
@@ -423,6 +454,12 @@ class BLEU(KernelMetric[BLEUScore]):
         if missing is not None:
             return str(missing)
         return "drop" if (segment if effective is None else effective) else "zero"
+
+    @property
+    def _key(self) -> tuple[Any, ...]:
+        # `effective_order` and `missing_order` can say the same.
+        missing = {"missing_order": (self.missing(segment=True), self.missing(segment=False))}
+        return tuple((self._values | missing | {"effective_order": None}).values())
 
     def formula(self, *, segment: bool = False) -> Formula:
         """The formula, for a corpus or for one segment."""

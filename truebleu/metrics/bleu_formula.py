@@ -9,7 +9,7 @@ kernel/src/bleu.rs has sacreBLEU's case for many rows at once; the tests hold th
 from __future__ import annotations
 
 import sys
-from math import exp, fsum, log
+from math import exp, fsum, inf, log
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,6 +32,13 @@ SMOOTHING = {
     "add-k-tiny": "add-k, and the smallest positive number of matches at order 1",
     "epsilon": "pycocoevalcap's guards",
     "tiny": "the smallest positive number",
+}
+# Arithmetics that have one smoothing method of their own, whichever is named.
+OWN_SMOOTHING = {
+    "cdec": "floor",
+    "allennlp": "add-k-all",
+    "coco": "epsilon",
+    "codenn": "add-k-tiny",
 }
 # The value of those that take one, if none is given.
 SMOOTHING_VALUES = {"floor": 0.1, "add-k": 1.0, "add-k-all": 1.0, "add-k-tiny": 1.0}
@@ -175,8 +182,9 @@ class Formula:
             return 0.0
         if self.arithmetic == "float32":
             logs = [
-                single(single(weight) * single(log(single(p))))
+                single(single(weight) * single(_log(single(p))))
                 for weight, p in zip(weights, fractions, strict=False)
+                if weight
             ]
             return single(exp(single(sum(logs))))
         return exp(sum(weight * log(p) for weight, p in pairs))
@@ -196,20 +204,28 @@ class Formula:
         mean, orders = 0.0, 0
         for match, total in zip(matches, totals, strict=True):
             if total:
-                log_match = single(log(match or instead))
+                log_match = single(_log(match or instead))
                 mean = single(mean + single(log_match - single(log(total))))
                 orders += 1
         if not orders:
             return 0.0
-        brevity = single(single(c - r) / c) if c < r else 0.0
+        brevity = 0.0
+        if c < r:
+            brevity = single(single(c - r) / c) if c else -inf
         return single(exp(single(single(mean / orders) + brevity)))
 
     def _allennlp_mean(self, matches: Sequence[int], totals: Sequence[int]) -> float:
         """AllenNLP's: a difference of logarithms per order."""
         guard = self.smoothing_value
         weights = self.weights or [1.0 / len(matches)] * len(matches)
-        counts = zip(weights, matches, totals, strict=True)
-        return exp(sum(w * (log(match + guard) - log(total + guard)) for w, match, total in counts))
+        # Without a guard, an order without n-grams is perfect as it is with the smallest guard.
+        return exp(
+            sum(
+                w * (_log(match + guard) - log(total + guard))
+                for w, match, total in zip(weights, matches, totals, strict=True)
+                if w and total + guard
+            )
+        )
 
     def _mean_of_percentages(self, precisions: Sequence[float | None]) -> float:
         percentages = [100.0 if p is None else p for p in precisions]
@@ -229,6 +245,11 @@ def _coco_mean(matches: Sequence[int], totals: Sequence[int]) -> float:
     for match, total in zip(matches, totals, strict=True):
         product *= (match + TINY) / (total + SMALL)
     return float(product ** (1.0 / len(matches)))
+
+
+def _log(number: float) -> float:
+    """Return the logarithm of a number, of 0 negative infinity."""
+    return log(number) if number else -inf
 
 
 def single(number: float) -> float:

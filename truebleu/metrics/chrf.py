@@ -12,6 +12,7 @@ from __future__ import annotations
 from truebleu.metrics import parameters as p
 from truebleu.metrics.kernel_metric import KernelMetric
 from truebleu.metrics.table_metric import TableScore
+from truebleu.text import checks
 
 __all__ = ["CHRF", "CHRFScore", "chrf"]
 
@@ -197,7 +198,7 @@ class CHRF(KernelMetric[CHRFScore]):
         lower = name.lower()
         beta = lower.removeprefix("chrf").rstrip("+") if lower.startswith("chrf") else "no"
         try:
-            float(beta or 2)
+            checks.parse_number(beta or "2")
         except ValueError:
             return None
         plus = len(lower) - len(lower.rstrip("+"))

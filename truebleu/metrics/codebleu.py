@@ -10,8 +10,7 @@ from math import exp, fsum, log
 
 from truebleu.metrics import parameters as p
 from truebleu.metrics.bleu import BLEU
-from truebleu.metrics.python_metric import PythonMetric, PythonScore, ngrams
-from truebleu.metrics.table_metric import count_references
+from truebleu.metrics.python_metric import PythonMetric, ngrams
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,8 +25,6 @@ PAIR = 2
 ORDERS = 4
 # Tokens weigh 1 or 0.2; in fifths, their sums are integers.
 FIFTHS = 5
-# The weight of an n-gram, that of a token that is not reserved, and the least total of a reference.
-IN_FIFTHS, AS_PUBLISHED = (FIFTHS, 1, FIFTHS), (1, 0.2, 1)
 
 # The reserved words of languages, as CodeBLEU counts them. For another language, or another idea
 # of what is reserved, give the words.
@@ -127,19 +124,6 @@ class CodeBLEU(PythonMetric):
     def _limits(self) -> tuple[tuple[str, int, str], ...]:
         return tuple((f"matches_{order}", 1, f"totals_{order}") for order in range(1, 5))
 
-    def _score(self, corpus: Corpus) -> PythonScore:
-        if self.part == "ngram":
-            return super()._score(corpus)
-        # The original adds rounded numbers in the order of segments; a table adds exact ones.
-        pairs = list(self._tokens(corpus.hypotheses, corpus.references))
-        row, rounded = (
-            list(map(sum, zip(*(_recall(*p, self._reserved, by) for p in pairs), strict=True)))
-            for by in (IN_FIFTHS, AS_PUBLISHED)
-        )
-        numbers = [len(others) for _, others in pairs]
-        count = count_references((min(numbers), max(numbers)))
-        return PythonScore(self, row, count, False, *self._of(rounded))
-
     def _rows(self, corpus: Corpus) -> Rows:
         if self.part == "ngram":
             return self._counted(corpus, missing_order="at-least-one")
@@ -148,13 +132,12 @@ class CodeBLEU(PythonMetric):
         return [_recall(*pair, self._reserved) for pair in pairs], (min(numbers), max(numbers))
 
     def _formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:  # noqa: ARG002
+        # The sums are exact integers. The original adds rounded numbers, so its last bits depend
+        # on the order of the segments.
         unit = 1 if self.part == "ngram" else FIFTHS
-        return self._of([*row[:2], *(count / unit for count in row[2:])])
-
-    def _of(self, row: Sequence[float]) -> tuple[float, dict[str, Any]]:
-        """The score of lengths, matches and totals."""
         length, reference_length = row[:2]
-        matches, totals = row[2 : 2 + ORDERS], row[2 + ORDERS :]
+        counts = [count / unit for count in row[2:]]
+        matches, totals = counts[:ORDERS], counts[ORDERS:]
         details = {
             "matches": list(matches),
             "totals": list(totals),
@@ -169,27 +152,20 @@ class CodeBLEU(PythonMetric):
 
 
 def _recall(
-    hypothesis: list[Any],
-    references: list[list[Any]],
-    reserved: frozenset[str],
-    weights: tuple[float, float, float] = IN_FIFTHS,
-) -> list[Any]:
+    hypothesis: list[Any], references: list[list[Any]], reserved: frozenset[str]
+) -> list[int]:
     """Lengths, matches and totals of a segment, n-grams weighed and counted in references."""
-    full, other, least = weights
-    matches: list[float] = [0] * ORDERS
-    totals: list[float] = [0] * ORDERS
+    matches = [0] * ORDERS
+    totals = [0] * ORDERS
     for order in range(ORDERS):
         found = ngrams(hypothesis, order + 1)
         for reference in references:
-            # In the order of first appearance, which decides the last bit of the original's sums.
-            matched: float = 0
-            whole: float = 0
+            total = 0
             for ngram, count in ngrams(reference, order + 1).items():
-                weight = other if not order and ngram[0] not in reserved else full
-                matched += min(count, found[ngram]) * weight
-                whole += count * weight
-            matches[order] += matched
-            totals[order] += max(least, whole)
+                weight = 1 if not order and ngram[0] not in reserved else FIFTHS
+                matches[order] += min(count, found[ngram]) * weight
+                total += count * weight
+            totals[order] += max(FIFTHS, total)
     return [len(hypothesis), PAIR, *matches, *totals]
 
 

@@ -6,7 +6,7 @@ resampling are those of any other metric.
 
 from __future__ import annotations
 
-from itertools import chain
+from itertools import chain, repeat
 from math import floor, isfinite, ldexp
 
 from truebleu._kernel import Scores
@@ -17,7 +17,7 @@ from truebleu.text.layout import count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import Any, ClassVar
 
     from truebleu._kernel import Table
@@ -64,6 +64,8 @@ class ColumnMetric(SourceMetric):
     # What is said of a segment; the first is the score, the others are its details.
     NUMBERS: ClassVar[tuple[str, ...]] = ("score",)
     CONSTANTS: ClassVar[dict[str, tuple[str, str]]] = {"agg": ("mean", "agg")}
+    # Columns of further integers of each segment (`_further_integers`).
+    FURTHER: ClassVar[tuple[str, ...]] = ()
     # "several", "one" or "none": the references that a segment can have, or that are read at all.
     REFERENCES: ClassVar[str] = "several"
     # False if the same text may get another number the next time.
@@ -80,7 +82,7 @@ class ColumnMetric(SourceMetric):
     def columns(self) -> tuple[str, ...]:
         """The names of the columns: the number of segments, and each number in three parts."""
         parts = (f"{name}_{part}" for name in self.NUMBERS for part in ("high", "middle", "low"))
-        return ("segments", *parts)
+        return ("segments", *parts, *self.FURTHER)
 
     @property
     def _signed(self) -> tuple[str, ...]:
@@ -141,7 +143,15 @@ class ColumnMetric(SourceMetric):
         found = self._said(corpus, texts)
         width = len(self.NUMBERS)
         each = (found[i : i + width] for i in range(0, len(found), width))
-        return [[1, *chain.from_iterable(map(_parts, row))] for row in each], numbers
+        further = self._further_integers(texts)
+        return [
+            [1, *chain.from_iterable(map(_parts, row)), *more]
+            for row, more in zip(each, further, strict=False)
+        ], numbers
+
+    def _further_integers(self, texts: Texts) -> Iterable[Sequence[int]]:  # noqa: ARG002
+        """Yield the integers of each segment in the columns `FURTHER`."""
+        return repeat(())
 
     def _said(self, corpus: Corpus, texts: Texts) -> Sequence[float]:
         """The numbers of all segments, one after the other; dear ones may be known already."""
@@ -186,7 +196,8 @@ class ColumnMetric(SourceMetric):
 
     def _formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:  # noqa: ARG002
         segments = row[0]
-        values = [_mean(row[i : i + 3], segments) for i in range(1, len(row), 3)]
+        starts = range(1, 1 + 3 * len(self.NUMBERS), 3)
+        values = [_mean(row[i : i + 3], segments) for i in starts]
         further = zip(self.NUMBERS[1:], values[1:], strict=True)
         details = {name: self.SCALE * value for name, value in further}
         return values[0], {"segments": segments, **details}

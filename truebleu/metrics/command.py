@@ -11,6 +11,7 @@ from truebleu.metrics import parameters as p
 from truebleu.metrics import registry
 from truebleu.metrics.base import MetricFailedError
 from truebleu.metrics.column_metric import ColumnMetric
+from truebleu.text.checks import parse_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ class Command(ColumnMetric):
     PREFIX = "command-"
     SCALE = 1.0
     BOUND = None
+    WORST = None
     DIGITS = 4
     KEPT = True
     CONSTANTS = {**ColumnMetric.CONSTANTS, "measure": ("command", "m")}  # noqa: RUF012
@@ -60,7 +62,7 @@ class Command(ColumnMetric):
         "lower scores are better, as of error rates", key="lower", short="lo", optional=True
     )
     timeout = p.Number(
-        PATIENCE, "the seconds after which the program is taken to hang", silent=True
+        PATIENCE, "the seconds after which the program is taken to hang", most=1e9, silent=True
     )
 
     def __init__(
@@ -73,10 +75,12 @@ class Command(ColumnMetric):
         normalize: str | None = None,
     ) -> None:
         self._keep(locals())
+        if not self.called.isprintable() or set(self.called) & set("|:="):
+            raise ValueError(f"called={called!r:.40}: expected a name in one line without | : =")
         try:
             words = shlex.split(self.program)
         except ValueError as error:
-            raise ValueError(f"command {called}: {error}: {program:.60}") from None
+            raise ValueError(f"program of command {called}: {error}: {program:.60}") from None
         if not any("{hyp}" in word for word in words):
             raise ValueError(
                 f"command {called}: the program needs {{hyp}} where the file of hypotheses "
@@ -107,6 +111,10 @@ class Command(ColumnMetric):
         return None
 
     @property
+    def _key(self) -> tuple[Any, ...]:
+        return (self.called, self.program, self.lower_is_better)  # the time changes no number
+
+    @property
     def name(self) -> str:
         """The name that it was given."""
         return self.called
@@ -125,9 +133,8 @@ class Command(ColumnMetric):
         return " ".join(found)
 
     def _numbers(self, corpus: Corpus, texts: Texts) -> list[float]:
-        from tempfile import TemporaryDirectory
-
         from truebleu.text import inputs
+        from truebleu.text.termination import temporary_folder
 
         sources = None
         if self.NEEDS_SOURCE:
@@ -139,7 +146,7 @@ class Command(ColumnMetric):
                 f"{self.name}: segment {number} has several references; the program takes them "
                 "with {refs}, a file each"
             )
-        with TemporaryDirectory(prefix="truebleu-") as folder:
+        with temporary_folder() as folder:
             columns = {"hyp": [[text for text, _ in texts]], "src": [sources or []]}
             columns["refs"] = columns["ref"] = [
                 [others[i] if i < len(others) else "" for _, others in texts] for i in range(most)
@@ -239,7 +246,7 @@ def _read(name: str, printed: str, segments: int) -> list[float]:
     numbers: list[float] = []
     for i, line in enumerate(lines[:segments], 1):
         try:
-            numbers.append(float(line))
+            numbers.append(parse_number(line))
         except ValueError:
             raise MetricFailedError(
                 f"{name}: segment {i}: the program printed {line.strip()[:SHOWN]!r}, "

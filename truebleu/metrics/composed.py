@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class Composed(Score):
     """A score made of other scores."""
 
-    __slots__ = ("_details", "_name", "_signature", "_value")
+    __slots__ = ("_details", "_name", "_signature", "_value", "_warnings")
 
     def __init__(
         self,
@@ -37,6 +37,7 @@ class Composed(Score):
         told = {**fields, "metric": own.name, **own.fields}
         self._signature = Signature(metric, told, name)
         self._details = dict(details)
+        self._warnings = metric.warnings
 
     @property
     def name(self) -> str:
@@ -52,6 +53,11 @@ class Composed(Score):
     def signature(self) -> Signature:
         """The way it is composed, and the fields of the metric."""
         return self._signature
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is unusual about the metric, in a sentence each."""
+        return self._warnings
 
     def details(self) -> dict[str, Any]:
         """The components of the score."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from truebleu import _kernel
-from truebleu._kernel import InputError, described
+from truebleu._kernel import InputError
 from truebleu.metrics.ter_alignment import Alignment, Operation
+from truebleu.text import checks
 from truebleu.text.layout import count
 
 TYPE_CHECKING = False
@@ -57,7 +58,7 @@ def align(metric: Any, hypothesis: str, references: str | Sequence[str | None]) 
     texts = [hypothesis, *(text for text in given if text is not None)]
     if any(not isinstance(text, str) for text in texts):
         wrong = next(text for text in texts if not isinstance(text, str))
-        raise TypeError(f"expected a str, not {described(wrong).removeprefix('of type ')}")
+        raise TypeError(f"expected a str, not {checks.described(wrong, '')}")
     if len(texts) == 1:
         raise InputError("segment 1 has no reference")
     words = tuple(metric.tokens(hypothesis))

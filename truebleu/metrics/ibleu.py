@@ -34,6 +34,7 @@ class IBLEU(SourceMetric):
     _bleu: BLEU
 
     NAME = "iBLEU"
+    WORST = None
     PREFIX = "ibleu-"
     SCALE = 1.0
     tokenize = p.Tokenizer()

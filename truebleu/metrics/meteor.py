@@ -91,16 +91,9 @@ class _Modules(p.Parameter["tuple[str, ...] | None"]):
     def checked(self, value: Any) -> tuple[str, ...] | None:
         if value is None:
             return None
-        if isinstance(value, str):
-            raise TypeError(f"{self.name}: expected several words, not one str")
-        made = tuple(value)
+        made = tuple(checks.items(self.name, value, "words"))
         for module in made:
-            if module not in MODULES:
-                known = ", ".join(MODULES)
-                raise ValueError(
-                    f"unknown module {module!r}{checks.nearest(str(module), MODULES)} "
-                    f"METEOR has {known}"
-                )
+            checks.one_of(f"module in {self.name}:", module, MODULES)
         if not made or len(set(made)) < len(made):
             raise ValueError(f"{self.name}: expected each module once, not {list(made)}")
         return made
@@ -187,7 +180,7 @@ class METEOR(PythonMetric):
         "count lengths and matches in characters", key="chars", short="ch", optional=True
     )
     alpha = p.Number(None, "α instead of the task's", most=1, optional=True, short="a")
-    beta = p.Number(None, "β instead of the task's", optional=True, short="b")
+    beta = p.Number(None, "β instead of the task's", most=1000, optional=True, short="b")
     gamma = p.Number(None, "γ instead of the task's", most=1, optional=True, short="g")
     delta = p.Number(None, "δ instead of the task's", most=1, optional=True, short="d")
     weights = p.Numbers(None, "the weights of modules instead of the task's", optional=True)

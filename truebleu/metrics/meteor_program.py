@@ -10,6 +10,7 @@ from contextlib import suppress
 
 from truebleu.metrics.base import MetricFailedError
 from truebleu.metrics.column_metric import lacking
+from truebleu.text.checks import parse_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -151,8 +152,9 @@ class _Process:
         line = self._line(segment)
         try:
             # Java writes 15.0, and 1.0E7.
-            numbers = [int(number) for number in map(float, line.split())]
-        except (ValueError, OverflowError):
+            words = line.decode("ascii", "replace").split()
+            numbers = [int(number) for number in map(parse_number, words)]
+        except ValueError:
             numbers = []
         if len(numbers) != ANSWER or min(numbers) < 0:
             raise MetricFailedError(

@@ -12,6 +12,7 @@ from functools import lru_cache
 
 from truebleu.metrics.base import MetricFailedError
 from truebleu.metrics.column_metric import ColumnMetric, installed, lacking
+from truebleu.text.data_files import load_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class NeuralMetric(ColumnMetric):
     SCALE = 1.0
     DIGITS = 4
     BOUND: ClassVar[float | None] = None
+    WORST: ClassVar[float | None] = None
     KEPT = True
     # The last bits depend on the device, and on the texts beside it in a batch.
     DETERMINISTIC = False
@@ -71,14 +73,10 @@ class NeuralMetric(ColumnMetric):
             )
         return cls(model=text)
 
-    def __eq__(self, other: object) -> bool:
-        """Whether signatures are equal: where the model is, and the device, change no number."""
-        if type(other) is not type(self):
-            return NotImplemented
-        return self._fields(segment=None) == other._fields(segment=None)
-
-    def __hash__(self) -> int:
-        return hash((type(self), frozenset(self._fields(segment=None).items())))
+    @property
+    def _key(self) -> frozenset[tuple[str, str]]:
+        # Where the model is, and the device, change no number.
+        return frozenset(self._fields(segment=None).items())
 
     def _fields(self, *, segment: bool | None) -> dict[str, str]:
         fields = super()._fields(segment=segment)
@@ -303,11 +301,9 @@ def _reason(error: BaseException) -> str:
 
 def config(folder: str) -> dict[str, Any]:
     """A model's config.json; nothing if there is none that can be read."""
-    import json
-
     try:
         with open(os.path.join(folder, "config.json"), encoding="utf-8") as file:
-            read = json.load(file)
+            read = load_json(file.read())
     except (OSError, ValueError):
         return {}
     return read if isinstance(read, dict) else {}

@@ -25,8 +25,10 @@ class Orders(p.Parameter[tuple[int, ...]]):
     phrase = "order {}"
 
     def checked(self, value: Any) -> tuple[int, ...]:
-        several = value if hasattr(value, "__iter__") else [value]
-        found = tuple(sorted({checks.whole(self.name, one, 1, 16) for one in several}))
+        several = [value] if isinstance(value, int) else None
+        if several is None:
+            several = checks.items(self.name, value, "whole numbers")
+        found = tuple(sorted({checks.whole(self.name, one, 1, p.MAX_ORDER) for one in several}))
         if not found:
             raise ValueError(f"{self.name}={value!r}: expected at least one")
         return found
@@ -35,9 +37,12 @@ class Orders(p.Parameter[tuple[int, ...]]):
         return ",".join(map(str, value))
 
     def read(self, text: str) -> list[int]:
-        if not all(part.isdecimal() and len(part) < 9 for part in text.split(",")):
-            raise ValueError(f"expected whole numbers with commas between them, not '{text:.40}'")
-        return [int(part) for part in text.split(",")]
+        try:
+            return list(map(checks.parse_whole_number, text.split(",")))
+        except ValueError:
+            raise ValueError(
+                f"expected whole numbers with commas between them, not '{text:.40}'"
+            ) from None
 
     def plain(self, value: Any) -> list[int]:
         return list(value)

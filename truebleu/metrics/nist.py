@@ -11,8 +11,8 @@ from math import exp, log
 
 from truebleu._kernel import Scores
 from truebleu.metrics import parameters as p
-from truebleu.metrics.python_metric import PythonMetric, PythonScore
-from truebleu.metrics.table_metric import PARTS, count_references
+from truebleu.metrics.python_metric import PythonMetric
+from truebleu.metrics.table_metric import PARTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -107,19 +107,6 @@ class NIST(PythonMetric):
             for order in range(1, self.max_order + 1)
         )
 
-    def _score(self, corpus: Corpus) -> PythonScore:
-        if self.variant != "nltk":
-            return super()._score(corpus)
-        # NLTK adds rounded numbers in the order of segments; a table adds exact ones.
-        segments = list(self._weighted(corpus))
-        row = list(map(sum, zip(*map(self._row, segments), strict=True)))
-        sums = [0.0] * self.max_order
-        for one in segments:
-            sums = [so_far + more for so_far, more in zip(sums, one.information, strict=True)]
-        numbers = [len(one.lengths) for one in segments]
-        count = count_references((min(numbers), max(numbers)))
-        return PythonScore(self, row, count, False, *self._of(sums, row))
-
     def _scores_of_pairs(
         self,
         workers: int,  # noqa: ARG002
@@ -155,11 +142,6 @@ class NIST(PythonMetric):
             *(max(0, segment.length - n) for n in range(self.max_order)),
         ]
 
-    def _formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:  # noqa: ARG002
-        high, low = (row[2 + i * self.max_order : 2 + (i + 1) * self.max_order] for i in (0, 1))
-        parts = zip(high, low, strict=True)
-        return self._of([((above << LOW) + below) / UNIT for above, below in parts], row)
-
     def zero_reason(self, row: Sequence[int], *, segment: bool) -> str:  # noqa: ARG002
         """Return why the score of a row is 0, and what to use instead."""
         return (
@@ -167,8 +149,10 @@ class NIST(PythonMetric):
             "are too few or too short; chrF (-m chrf) suits short text better"
         )
 
-    def _of(self, sums: Sequence[float], row: Sequence[int]) -> tuple[float, dict[str, Any]]:
-        """The score of sums of information, and the rest of a row."""
+    def _formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:  # noqa: ARG002
+        high, low = (row[2 + i * self.max_order : 2 + (i + 1) * self.max_order] for i in (0, 1))
+        # Exact sums. NLTK adds rounded numbers, so its last bits depend on the order of segments.
+        sums = [((above << LOW) + below) / UNIT for above, below in zip(high, low, strict=True)]
         length, reference_parts, totals = row[0], row[1], row[2 + 2 * self.max_order :]
         # NLTK adds the lengths up once for each order, which decides the last bit.
         times = self.max_order if self.variant == "nltk" else 1

@@ -6,6 +6,7 @@ sentence-level BLEU. WMT. As NLTK's `translate.bleu_score` has them, mistakes in
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from fractions import Fraction
@@ -15,6 +16,7 @@ from truebleu._kernel import InputError
 from truebleu.metrics import parameters as p
 from truebleu.metrics.bleu import BLEU, limits_of_orders
 from truebleu.metrics.python_metric import PythonMetric, PythonScore
+from truebleu.text import checks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
 # Where a method changed. The first release whose behaviour is known here is 3.2.5.
 OLDEST = (3, 2, 5)
+RELEASE = re.compile(r"[0-9]{1,4}(?:\.[0-9]{1,4})+")
 
 
 class Weights(p.Parameter["Any"]):
@@ -42,14 +45,10 @@ class Weights(p.Parameter["Any"]):
 
     def checked(self, value: Any) -> tuple[Any, ...]:
         """The sequence, or the sequences, as tuples."""
-        given = tuple(value)
-        if not given:
-            raise ValueError("weights: expected at least one")
-        several = hasattr(given[0], "__len__")
-        many = [tuple(map(float, one)) for one in (given if several else [given])]
-        if not all(many) or max(map(len, many)) > 16:
-            raise ValueError(f"weights={given!r:.80}: expected 1 to 16 in each sequence")
-        return tuple(many) if several else many[0]
+        given = checks.items(self.name, value, "numbers, or such sequences")
+        several = given and hasattr(given[0], "__len__")
+        many = [p.checked_weights(self.name, one) for one in (given if several else [given])]
+        return tuple(many) if len(many) > 1 else many[0]
 
     def written(self, value: Any) -> str:
         """The weights between commas."""
@@ -57,8 +56,7 @@ class Weights(p.Parameter["Any"]):
 
     def read(self, text: str) -> Any:
         """The weights that were written so."""
-        many = [tuple(map(float, one.split(","))) for one in text.split(";")]
-        return many[0] if len(many) == 1 else many
+        return [list(map(checks.parse_number, one.split(","))) for one in text.split(";")]
 
 
 def _sequences(weights: tuple[Any, ...]) -> tuple[tuple[float, ...], ...]:
@@ -70,11 +68,13 @@ class Release(p.Parameter[str]):
 
     def checked(self, value: Any) -> str:
         """The release as it was given."""
-        if not all(part.isdecimal() for part in str(value).split(".")):
-            raise ValueError(f"version={value!r}: expected a release of NLTK, such as '3.10.4'")
+        if not isinstance(value, str) or not RELEASE.fullmatch(value):
+            raise ValueError(
+                f"version={checks.shown(value)}: expected a release of NLTK, such as '3.10.4'"
+            )
         if _release(value) < OLDEST:
             raise ValueError(f"version={value!r}: known from 3.2.5 on")
-        return str(value)
+        return value
 
     def read(self, text: str) -> str:
         """The release."""
@@ -125,9 +125,9 @@ class NLTKBLEU(PythonMetric):
         key="reweigh",
         short="rw",
     )
-    epsilon = p.Number(0.1, "of method 1", key="eps", short="ep")
-    alpha = p.Number(5.0, "of method 6", short="al")
-    k = p.Number(5.0, "of method 4")
+    epsilon = p.Number(0.1, "of method 1", most=1e9, key="eps", short="ep")
+    alpha = p.Number(5.0, "of method 6", most=1e9, short="al")
+    k = p.Number(5.0, "of method 4", least=1e-9, most=1e9)
     version = Release(
         "3.10.4",
         "the release of NLTK: methods 2 and 4 changed at 3.6, 4 at 3.5, 0 and the length that "
@@ -172,7 +172,14 @@ class NLTKBLEU(PythonMetric):
     ) -> None:
         self._keep(locals())
         if _release(self.version) < (3, 6, 6) and len(self.weights) > 1:
-            raise ValueError(f"NLTK {version} takes one sequence of weights; since 3.6.6 several")
+            raise ValueError(
+                f"weights: NLTK {version} takes one sequence of weights; since 3.6.6 several"
+            )
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """A warning for each sequence of weights whose sum is not 1."""
+        return tuple(told for one in self.weights for told in p.warn_of_sum("weights", one))
 
     @property
     def max_order(self) -> int:

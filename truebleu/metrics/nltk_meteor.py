@@ -42,7 +42,7 @@ class NLTKMETEOR(ColumnMetric):
     FIELDS = ("alpha", "beta", "gamma", "stem", "syn", "tok", "agg")
     tokenize = p.Tokenizer("none")
     alpha = p.Number(0.9, "α, the weight of recall in F", most=1, short="a")
-    beta = p.Number(3.0, "β, the power of the share of chunks in matches", short="b")
+    beta = p.Number(3.0, "β, the power of the share of chunks in matches", most=1000, short="b")
     gamma = p.Number(0.5, "γ, the most that the order of matches can cost", most=1, short="g")
     stemmer = p.Choice(
         "porter",

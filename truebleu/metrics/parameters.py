@@ -8,7 +8,8 @@ of these declarations.
 
 from __future__ import annotations
 
-from math import inf
+import re
+from math import fsum, inf
 
 from truebleu.text import checks, tokenizers
 from truebleu.text.typed import Generic
@@ -21,6 +22,13 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 else:
     T = None
+
+# The longest n-grams that a metric counts.
+MAX_ORDER = 16
+# The sum of weights: 100 ** MAX_WEIGHT is a finite number.
+MAX_WEIGHT = 100
+# Integers below this are exact as floating-point numbers, and have fewer than 16 digits.
+EXACT = 10**15
 
 
 class Parameter(Generic[T]):
@@ -143,8 +151,10 @@ class Flag(Parameter[bool]):
         super().__init__(False, help, **more)
 
     def checked(self, value: Any) -> bool:
-        if isinstance(value, str):
-            raise ValueError(f"{self.name}={value!r}: expected True or False")
+        # NumPy's truth values have a type of their own.
+        known = isinstance(value, bool | int) or type(value).__name__ in ("bool", "bool_")
+        if not known or value not in (0, 1):
+            raise ValueError(f"{self.name}={checks.shown(value)}: expected True or False")
         return bool(value)
 
     def written(self, value: Any) -> str:
@@ -235,18 +245,15 @@ class Number(Parameter[T]):
         if value is None and self.default is None:
             return None
         number = checks.number(self.name, value, self.least, self.most)
-        return value if self.integers and type(value) is int else number
+        # Signatures do not tell longer integers from floating-point numbers.
+        return value if self.integers and type(value) is int and number < EXACT else number
 
     def written(self, value: Any) -> str:
         return repr(value)
 
     def read(self, text: str) -> float:
-        if self.integers and text.isdecimal() and len(text) < 16:
-            return int(text)
-        try:
-            return float(text)
-        except ValueError:
-            raise ValueError(f"expected a number, not '{text:.40}'") from None
+        number = checks.parse_number(text)
+        return int(text) if self.integers and text.isdecimal() and number < EXACT else number
 
 
 class WholeNumber(Number[int]):
@@ -254,16 +261,17 @@ class WholeNumber(Number[int]):
 
     metavar = "N"
     least = 1
-    most = 16
+    most = MAX_ORDER
 
     def checked(self, value: Any) -> int:
         return checks.whole(self.name, value, int(self.least), self.most)
 
     def read(self, text: str) -> int:
-        if not text.isdecimal() or len(text) > 15:
+        try:
+            return checks.parse_whole_number(text)
+        except ValueError:
             span = checks.span(self.least, self.most)
-            raise ValueError(f"expected a whole number {span}, not '{text:.40}'")
-        return int(text)
+            raise ValueError(f"expected a whole number {span}, not '{text:.40}'") from None
 
     @property
     def documented(self) -> str:
@@ -271,24 +279,20 @@ class WholeNumber(Number[int]):
 
 
 class Numbers(Parameter[tuple[float, ...] | None]):
-    """Numbers, or None. Signatures separate them by commas."""
+    """Up to `MAX_ORDER` weights, whose sum is at most `MAX_WEIGHT`, or None."""
 
     metavar = "X"
     several = True
 
     def checked(self, value: Any) -> tuple[float, ...] | None:
-        if value is None:
-            return None
-        if isinstance(value, str) or not hasattr(value, "__iter__"):
-            raise TypeError(f"{self.name}={value!r:.40}: expected a sequence of numbers")
-        return tuple(checks.number(self.name, one) for one in value)
+        return None if value is None else checked_weights(self.name, value)
 
     def written(self, value: Any) -> str:
         return ",".join(map(repr, value))
 
     def read(self, text: str) -> list[float]:
         try:
-            return [float(part) for part in text.split(",")]
+            return list(map(checks.parse_number, text.split(",")))
         except ValueError:
             raise ValueError(
                 f"expected numbers with commas between them, not '{text:.40}'"
@@ -304,19 +308,66 @@ class Words(Parameter[tuple[str, ...] | None]):
     several = True
 
     def checked(self, value: Any) -> tuple[str, ...] | None:
-        if isinstance(value, str):
-            raise TypeError(f"{self.name}: expected several words, not one str")
-        return None if value is None else tuple(sorted(set(value)))
+        if value is None:
+            return None
+        words = checks.items(self.name, value, "words")
+        for word in words:
+            if not isinstance(word, str) or not word:
+                raise TypeError(f"{self.name}: {checks.shown(word)} is not a word (expected a str)")
+        return tuple(sorted(set(words)))
 
     def written(self, value: Iterable[str]) -> str:
-        return ",".join(value)
+        return ",".join(quoted(word).replace(",", "%2C") for word in value)
 
     def read(self, text: str) -> list[str]:
-        return text.split(",")
+        return [unquoted(word) for word in text.split(",")] if text else []
 
 
-# What stands in a signature as it is; what separates its fields is written as in addresses.
+# Characters that stand in a signature as they are. Those that separate its fields, "%", and an
+# equals sign between spaces, behind which a score stands, are percent-encoded.
 _AS_IT_IS = " !\"#$&'()*,/;<=>?@[\\]^`{}~"
+_EQUALS = re.compile("(?<= )=(?= )")
+
+
+def quoted(text: str) -> str:
+    """Return text as the value of a field of a signature."""
+    from urllib.parse import quote
+
+    return _EQUALS.sub("%3D", quote(text, safe=_AS_IT_IS, errors="surrogatepass"))
+
+
+def unquoted(text: str) -> str:
+    """Return the text of which `quoted` made the value of a field."""
+    from urllib.parse import unquote
+
+    return unquote(text, errors="surrogatepass")
+
+
+def checked_weights(name: str, value: Any) -> tuple[float, ...]:
+    """Return weights as a tuple of 1 to `MAX_ORDER` finite numbers of 0 or more.
+
+    Their sum is at most `MAX_WEIGHT`: larger exponents of a precision give no finite score.
+    """
+    given = checks.items(name, value, "numbers")
+    weights = tuple(checks.number(name, one, most=MAX_WEIGHT) for one in given)
+    if not 1 <= len(weights) <= MAX_ORDER:
+        raise ValueError(f"{name}={weights!r:.60}: expected 1 to {MAX_ORDER} numbers")
+    if fsum(weights) > MAX_WEIGHT:
+        raise ValueError(
+            f"{name}={weights!r:.60}: their sum is {fsum(weights):g}, above {MAX_WEIGHT}; "
+            "divide all by their sum"
+        )
+    return weights
+
+
+def warn_of_sum(name: str, weights: Sequence[float] | None) -> tuple[str, ...]:
+    """Return a warning if the sum of weights is not 1."""
+    total = 1.0 if weights is None else fsum(weights)
+    if abs(total - 1.0) < 1e-9:
+        return ()
+    return (
+        f"the sum of {name} is {total:g}, not 1; the score is not comparable with a weighted mean",
+    )
 
 
 class Text(Parameter[str]):
@@ -328,14 +379,10 @@ class Text(Parameter[str]):
         return value.strip()
 
     def written(self, value: str) -> str:
-        from urllib.parse import quote
-
-        return quote(value, safe=_AS_IT_IS)
+        return quoted(value)
 
     def read(self, text: str) -> str:
-        from urllib.parse import unquote
-
-        return unquote(text)
+        return unquoted(text)
 
     def typed(self, text: str) -> str:
         return self.checked(text)

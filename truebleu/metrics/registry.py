@@ -229,15 +229,14 @@ def _class_of_signature(
 
     With it come the fields that the name implies.
     """
+    if "called" in fields:  # users name commands, even as other metrics
+        return class_of("command"), {}
     for cls in classes():
         if name:
             implied = cls.implied(name)
             if implied is not None:
                 return cls, implied
-    for cls in classes():
-        # Some scores have names that are their users'.
-        own = not name or "measure" in cls.CONSTANTS
-        if own and all(_is_field(cls, key) for key in fields) and _agrees(cls, fields):
+        elif all(_is_field(cls, key) for key in fields) and _agrees(cls, fields):
             return cls, {}
     if not name:
         return class_of("bleu"), {}

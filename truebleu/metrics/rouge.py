@@ -14,13 +14,14 @@ from string import ascii_letters
 
 from truebleu.metrics import parameters as p
 from truebleu.metrics.base import MetricFailedError
-from truebleu.metrics.column_metric import ColumnMetric, lacking, named
+from truebleu.metrics.column_metric import ColumnMetric, ColumnScore, lacking, named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any
 
+    from truebleu._kernel import Table
     from truebleu.metrics.column_metric import Texts
     from truebleu.metrics.table_metric import Corpus
     from truebleu.text import tokenizers
@@ -37,6 +38,18 @@ OTHER = re.compile(
     r"(?![\u1e00-\u1eff\u2c60-\u2c7f\ua720-\ua7ff\uab30-\uab6f\uff21-\uff5a])"
     r"[^\W\d_\0-\u024f]"
 )
+
+
+class ROUGEScore(ColumnScore):
+    """A ROUGE score. It has a warning if most letters are of scripts that ROUGE ignores."""
+
+    __slots__ = ()
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is unusual about the score, in a sentence each."""
+        told = _foreign_letters(*self._row[-2:]) if self._row else ""
+        return (f"{self.name}: {told}",) if told else ()
 
 
 class ROUGE(ColumnMetric):
@@ -56,6 +69,8 @@ class ROUGE(ColumnMetric):
     __slots__ = ()
 
     NAME = "ROUGE"
+    SCORE = ROUGEScore
+    FURTHER = ("latin_letters", "other_letters")
     PREFIX = "rouge-"
     NUMBERS = ("fmeasure", "precision", "recall")
     DIGITS = 2
@@ -122,9 +137,17 @@ class ROUGE(ColumnMetric):
         return DEFINITION, next(filter(None, map(named, PACKAGES)), "")
 
     def _numbers(self, _: Corpus, texts: Texts) -> list[tuple[float, float, float]]:
-        if self.tokenize == OWN:
-            _check_latin(self.name, texts)
         return list(self._each(texts))
+
+    def _further_integers(self, texts: Texts) -> Iterator[Sequence[int]]:
+        """Yield the numbers of Latin and other letters, where ROUGE splits the text."""
+        for hypothesis, others in texts:
+            yield _letters((hypothesis, *others)) if self.tokenize == OWN else (0, 0)
+
+    def check_corpus(self, table: Table) -> None:
+        """Raise MetricFailedError if most letters are of scripts whose words ROUGE ignores."""
+        if told := _foreign_letters(*table.total().tolist()[0][-2:]):
+            raise MetricFailedError(f"{self.name}: {told}")
 
     def _each(self, texts: Texts) -> Iterator[tuple[float, float, float]]:
         score, kind = self._scorer(), f"rouge{ENDS.get(self.type, self.type)}"
@@ -161,23 +184,24 @@ class _Tokenizer:
         self.tokenize = tokenizer(tokenize)
 
 
-def _check_latin(name: str, texts: Texts) -> None:
-    """Raises InputError if most letters are of scripts whose words ROUGE does not see."""
-    every = [text for hypothesis, others in texts for text in (hypothesis, *others)]
-    if all(map(str.isascii, every)):
-        return
-    other = sum(len(OTHER.findall(text)) for text in every if not text.isascii())
-    latin = sum(map(_letters, every)) - other if other else 0
-    if other > latin:
-        share = f"{other / (other + latin):.0%}"
-        raise MetricFailedError(
-            f"{name}: {share} of the letters are not Latin, and its words are runs of a-z and 0-9; "
-            "give a tokenizer, as -tok intl, zh or ja-mecab (tokenize= in Python)"
-        )
+def _foreign_letters(latin: int, other: int) -> str:
+    """Return the message for text in which most letters are not Latin; nothing for other text."""
+    if other <= latin:
+        return ""
+    return (
+        f"{other / (other + latin):.0%} of the letters are not Latin, and its words are runs of "
+        "a-z and 0-9; give a tokenizer, as -tok intl, zh or ja-mecab (tokenize= in Python)"
+    )
 
 
-def _letters(text: str) -> int:
-    """The number of letters, of any script."""
-    if text.isascii():
-        return len(text) - len(text.encode().translate(None, ASCII))
-    return sum(map(str.isalpha, text))
+def _letters(texts: Iterable[str]) -> tuple[int, int]:
+    """Return the number of Latin letters, and of letters of other scripts."""
+    latin = other = 0
+    for text in texts:
+        if text.isascii():
+            latin += len(text) - len(text.encode().translate(None, ASCII))
+            continue
+        foreign = len(OTHER.findall(text))
+        other += foreign
+        latin += sum(map(str.isalpha, text)) - foreign
+    return latin, other

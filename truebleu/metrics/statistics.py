@@ -7,6 +7,7 @@ import os
 from truebleu._kernel import InputError, Table, sealed, unsealed
 from truebleu.metrics.base import html_table
 from truebleu.text import checks
+from truebleu.text.data_files import load_json
 from truebleu.text.typed import overload
 
 TYPE_CHECKING = False
@@ -248,7 +249,7 @@ class Statistics(Table):
         with open(path, "rb") as file:
             header, data = unsealed(SAVED, str(name), file.read())
         try:
-            checked = _checked_header(loaded_header(header))
+            checked = _checked_header(load_json(header))
         except ValueError as error:
             raise InputError(
                 f"{name!s}: the header of the table cannot be read: {error}; save it again"
@@ -259,16 +260,6 @@ class Statistics(Table):
                 f"{name!s}: {len(data)} bytes of rows where {expected} are announced; save it again"
             )
         return _from_parts(checked, data)  # type: ignore[return-value]
-
-
-def loaded_header(text: str) -> Any:
-    """The JSON of a header; ValueError for what is none."""
-    import json
-
-    try:
-        return json.loads(text)
-    except RecursionError:
-        raise ValueError("lists in lists without end") from None
 
 
 def _checked_header(header: Any) -> dict[str, Any]:

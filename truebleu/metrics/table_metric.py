@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from truebleu._kernel import InputError, Scores, Table, described
+from truebleu._kernel import InputError, Scores, Table
 from truebleu.metrics import parameters as p
 from truebleu.metrics.base import Metric, MetricFailedError, Score, html_table
 from truebleu.metrics.statistics import SHOWN, Statistics
@@ -101,6 +101,11 @@ class TableScore(Score):
         """The score, to sacreBLEU's last bit."""
         return self._value
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is unusual about the score, in a sentence each; most scores have none."""
+        return self._metric.warnings  # type: ignore[no-any-return]
+
     def details(self) -> dict[str, Any]:
         """The components of the score."""
         values = ((name, getattr(self, name)) for name in self.DETAILS)
@@ -145,10 +150,12 @@ class Corpus:
 
     progress: called about twenty times a second with the number of segments so far.
     totals: True if the sum of all rows is wanted, and not the rows.
+    is_part: True if more text follows, so that `check_corpus` must wait for the sum of all.
     """
 
     __slots__ = (
-        *("hypotheses", "normalize", "progress", "references", "sources", "totals", "workers"),
+        *("hypotheses", "is_part", "normalize", "progress", "references", "sources", "totals"),
+        "workers",
     )
 
     def __init__(
@@ -160,6 +167,7 @@ class Corpus:
         progress: Callable[[int], None] | None = None,
         *,
         totals: bool = False,
+        is_part: bool = False,
     ) -> None:
         self.hypotheses = hypotheses
         self.references = references
@@ -167,6 +175,7 @@ class Corpus:
         self.sources = sources
         self.progress = progress
         self.totals = totals
+        self.is_part = is_part
         # The Unicode form that the text was converted to.
         self.normalize: str | None = None
 
@@ -181,7 +190,9 @@ class Corpus:
             for value in (self.hypotheses, self.references, self.sources)
         )
         made = Corpus(
-            hypotheses, references, self.workers, sources, self.progress, totals=self.totals
+            *(hypotheses, references, self.workers, sources, self.progress),
+            totals=self.totals,
+            is_part=self.is_part,
         )
         made.normalize = form
         return made
@@ -321,6 +332,7 @@ class TableMetric(Metric, Generic[S]):
         sources: inputs.Hypotheses | None = None,
         progress: Callable[[int], None] | None = None,
         totals: bool = False,
+        is_part: bool = False,
     ) -> tuple[Statistics, Summary]:
         """The table of statistics, or with `totals` its sum, and what was noticed of the text.
 
@@ -328,7 +340,11 @@ class TableMetric(Metric, Generic[S]):
         for `Corpus`.
         """
         return self.counted(
-            Corpus(hypotheses, references, workers, sources, progress, totals=totals)
+            Corpus(
+                *(hypotheses, references, workers, sources, progress),
+                totals=totals,
+                is_part=is_part,
+            )
         )
 
     def counted(self, corpus: Corpus) -> tuple[Statistics, Summary]:
@@ -359,7 +375,12 @@ class TableMetric(Metric, Generic[S]):
             raise InputError(f"{self.NAME} needs the source of each segment")
         table, seen = self._count(corpus)
         self.check(seen, corpus.hypotheses)
+        if not corpus.is_part:
+            self.check_corpus(table)
         return table, seen
+
+    def check_corpus(self, table: Table) -> None:
+        """Raise MetricFailedError if the table is of a corpus that the metric cannot score."""
 
     def table_of(self, table: Table, references: int | str | None) -> Statistics:
         """Rows as statistics of this metric."""
@@ -439,8 +460,7 @@ class TableMetric(Metric, Generic[S]):
     def _sentence_of(self, hypothesis: Any, references: Any, sources: Any = None) -> S:
         """The general path, which takes all kinds of input and explains errors."""
         if isinstance(hypothesis, bytes) or not hasattr(hypothesis, "__len__"):
-            found = described(hypothesis).removeprefix("of type ")
-            raise TypeError(f"hypothesis: expected a str, not {found}")
+            raise TypeError(f"hypothesis: expected a str, not {checks.described(hypothesis, '')}")
         one = tuple(references) if isinstance(references, list) else references
         table, seen = self._checked_count(self._corpus((hypothesis,), (one,), sources=sources))
         row = table.tolist()[0]
@@ -521,7 +541,11 @@ class TableMetric(Metric, Generic[S]):
         """A function from texts and as many references to scores, as `sentence` gives them."""
         if self.NEEDS_SOURCE:
             raise ValueError(f"{self.NAME} needs a source beside each pair")
-        return lambda texts, others: self.segments(texts, others, workers=workers)
+
+        def scores(texts: Sequence[Any], others: Sequence[Any]) -> Scores:
+            return self._segments(Corpus(texts, others, workers, is_part=True))
+
+        return scores
 
     def matrix(
         self,

@@ -88,6 +88,7 @@ class TER(KernelMetric[TERScore]):
     CONSTANTS = {"tok": ("tercom", "t")}  # noqa: RUF012
     LOWER_IS_BETTER = True
     BOUND = None
+    WORST = None
     normalized = p.Flag(
         "split off punctuation, resolve entities, join lines, as tercom's -N",
         key="norm",

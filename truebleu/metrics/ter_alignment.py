@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from truebleu import _kernel
-from truebleu._kernel import described
+from truebleu.text import checks
 from truebleu.text.layout import padded, places
 
 TYPE_CHECKING = False
@@ -133,7 +133,7 @@ def align(
 ) -> Alignment:
     """The alignment of one segment; `parameters` are those of `TER`."""
     if not isinstance(hypothesis, str):
-        raise TypeError(f"hypothesis: it is {described(hypothesis)}, not str")
+        raise TypeError(f"hypothesis: expected a str, not {checks.described(hypothesis, '')}")
     tokens, others, chosen, shifts, letters = _kernel.ter_alignment(
         hypothesis, references, **parameters
     )

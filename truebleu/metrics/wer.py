@@ -133,6 +133,7 @@ class _Edits(KernelMetric[S]):
     FIELDS: ClassVar[tuple[str, ...]] = ("case", "tok", "measure")
     LOWER_IS_BETTER = True
     BOUND: ClassVar[float | None] = None
+    WORST: ClassVar[float | None] = None
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -220,6 +221,7 @@ class MER(WER):
     __slots__ = ()
 
     NAME = "MER"
+    WORST = 100.0
     PREFIX = "mer-"
     CONSTANTS = {"measure": ("mer", "m")}  # noqa: RUF012
 
@@ -236,6 +238,7 @@ class WIL(WER):
     __slots__ = ()
 
     NAME = "WIL"
+    WORST = 100.0
     PREFIX = "wil-"
     CONSTANTS = {"measure": ("wil", "m")}  # noqa: RUF012
 
@@ -257,6 +260,7 @@ class WIP(WER):
     CONSTANTS = {"measure": ("wip", "m")}  # noqa: RUF012
     LOWER_IS_BETTER = False
     BOUND = 100.0
+    WORST = 0.0
 
 
 class CER(_Edits[CERScore]):

@@ -6,7 +6,7 @@ from array import array
 from collections import Counter
 from copy import copy
 from itertools import chain
-from math import ceil, inf, isfinite
+from math import ceil, inf
 
 from truebleu._kernel import InputError, Scores, Table
 from truebleu.metrics.statistics import Statistics
@@ -227,14 +227,12 @@ def _places(numbers: Iterable[float]) -> int | None:
 
 def _number(measure: str, system: str, segment: int, value: Any) -> float:
     try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = inf
-    if not isfinite(number):
+        number = checks.number(measure, value, -inf)
+    except ValueError:
         raise InputError(
             f"{measure} of {system}: segment {segment} is {value!r:.40}; expected a finite number "
             "(leave the segment out of all systems, or score it)"
-        )
+        ) from None
     return number
 
 

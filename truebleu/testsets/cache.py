@@ -17,8 +17,10 @@ from truebleu._kernel import InputError
 from truebleu.testsets import readers
 from truebleu.testsets.catalogue import OWN
 from truebleu.text import download
+from truebleu.text.data_files import load_json
 from truebleu.text.files import File, write_whole
 from truebleu.text.record import Record
+from truebleu.text.safe_paths import DEVICE, path_inside
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -82,6 +84,15 @@ def layers() -> list[str]:
 def own() -> str:
     """The cache's folder of test sets, which may not exist."""
     return os.path.join(download.cache_folder(), "testsets")
+
+
+def writable(entry: Entry, *names: str) -> str:
+    """Return the path of a file or folder of a test set in the cache, to be written or deleted.
+
+    Raises InputError for a path that is not inside of the cache.
+    """
+    root = os.path.join(download.writable_folder(), "testsets")
+    return path_inside(root, *entry.name.split("/"), entry.digest, *names)
 
 
 def folder_of(entry: Entry, root: str) -> str:
@@ -154,9 +165,11 @@ def _opened(folder: str) -> Text | None:
 def read(folder: str) -> Text:
     """What FIELDS.json says, not checked. Raises OSError, ValueError, KeyError and TypeError."""
     with open(os.path.join(folder, FIELDS), encoding="utf-8") as file:
-        about = json.load(file)
+        about = load_json(file.read())
     if about["reader"] != readers.VERSION:
         raise ValueError(f"made by another reader: {about['reader']}")
+    for field in about["fields"].values():
+        path_inside(folder, field["file"])
     return Text(folder, about["fields"])
 
 
@@ -194,7 +207,7 @@ def fetched(
 def _fetched(entry: Entry, langpairs: list[str]) -> tuple[dict[str, Text], list[download.Receipt]]:
     archives = [(each, archive_of(entry, each)) for each in _needed(entry, langpairs)]
     by_content = any(receipt.verified == BY_CONTENT for _, (_, receipt) in archives)
-    folder = folder_of(entry, os.path.join(download.writable_folder(), "testsets"))
+    folder = writable(entry)
     os.makedirs(folder, exist_ok=True)
     with download.locked(os.path.join(folder, "text")) as touch:
         done = {pair: _opened(os.path.join(folder, pair)) for pair in langpairs}
@@ -202,14 +215,14 @@ def _fetched(entry: Entry, langpairs: list[str]) -> tuple[dict[str, Text], list[
         # SOURCE.json before the text: it says how the archives were verified.
         record(entry, folder, [receipt for _, (_, receipt) in archives])
         if missing:
-            with _workplace(os.path.join(folder, ".making")) as work:
+            with _workplace(writable(entry, ".making")) as work:
                 raw = os.path.join(work, "raw")
                 _unpack(entry, missing, [(each, path) for each, (path, _) in archives], raw)
                 for pair in missing:
                     fields = (
                         _verified(entry, pair, raw) if by_content else _fields(entry, pair, raw)
                     )
-                    done[pair] = _make(entry, pair, fields, os.path.join(work, "text"), folder)
+                    done[pair] = _make(entry, pair, fields, os.path.join(work, "text"))
                     touch()
     texts = {pair: text for pair, text in done.items() if text is not None}
     return texts, [receipt for _, (_, receipt) in archives]
@@ -261,15 +274,16 @@ def _unpack(
         else:
             copyfile(path, os.path.join(raw, entry.local(archive)))
     for member in members:
-        if not os.path.exists(os.path.join(raw, member)):
+        if not os.path.exists(path_inside(raw, *member.split("/"))):
             names = ", ".join(os.path.basename(archive.address) for archive, _ in archives)
             raise InputError(f"{entry.name}: {names} has no {member}")
 
 
 def _make(
-    entry: Entry, langpair: str, texts: Iterable[tuple[str, Iterable[str]]], work: str, folder: str
+    entry: Entry, langpair: str, texts: Iterable[tuple[str, Iterable[str]]], work: str
 ) -> Text:
-    """Makes the text of a language pair in a folder, which takes its place below another one."""
+    """Make the text of a language pair in a folder, then move the folder into the cache."""
+    place = writable(entry, langpair)
     os.makedirs(work)
     fields: dict[str, dict[str, Any]] = {}
     for name, lines in texts:
@@ -284,7 +298,6 @@ def _make(
     _check_counts(entry, langpair, {name: about["lines"] for name, about in fields.items()})
     said = {"name": entry.name, "langpair": langpair, "reader": readers.VERSION, "fields": fields}
     _write_json(os.path.join(work, FIELDS), said)
-    place = os.path.join(folder, langpair)
     if os.path.lexists(place):
         # Of an older reader, or damaged.
         os.rename(place, f"{work}.old")
@@ -354,9 +367,9 @@ def judge(entry: Entry, archive: Archive) -> Callable[[str], bool] | None:
 
 
 def _judged(entry: Entry, archive: Archive, path: str) -> bool:
-    import tempfile
+    from truebleu.text.termination import temporary_folder
 
-    with tempfile.TemporaryDirectory(prefix="truebleu-") as folder:
+    with temporary_folder() as folder:
         raw = os.path.join(folder, "raw")
         if not entry.sha256:
             pairs = _pairs_of(entry, archive)
@@ -397,7 +410,7 @@ def file_of(field: str) -> str:
     ('ref.A.txt', 'M2M100_1.2B-B4.txt', 'a%2fb%3ac.txt', 'ref%2eA.txt')
     """
     start, name = ("ref.", field[4:]) if field.startswith("ref:") else ("", field)
-    plain = re.sub(r"[^\w.+ -]|^\.|(?<=^ref)\.", _quoted, name)
+    plain = re.sub(rf"[^\w.+ -]|^\.|(?<=^ref)\.|^(?={DEVICE}).", _quoted, name)
     return f"{start}{plain or '%'}.txt"
 
 
@@ -431,8 +444,7 @@ def archive_of(entry: Entry, archive: Archive) -> tuple[str, download.Receipt]:
     """The path of an archive, which is downloaded if it is not here, and what is known of it."""
     if here := archive_here(entry, archive):
         return here
-    root = os.path.join(download.writable_folder(), "testsets")
-    path = os.path.join(folder_of(entry, root), "raw", entry.local(archive))
+    path = writable(entry, "raw", entry.local(archive))
     source = download.Source(
         (archive.address, *archive.mirrors), archive.sha256, archive.md5, archive.size
     )
@@ -516,6 +528,6 @@ def source_of(folder: str) -> dict[str, Any]:
     """What SOURCE.json says in the folder of a test set; nothing if it is not there."""
     try:
         with open(os.path.join(folder, SOURCE), encoding="utf-8") as file:
-            return dict(json.load(file))
+            return dict(load_json(file.read()))
     except (OSError, ValueError):
         return {}

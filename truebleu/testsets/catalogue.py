@@ -13,7 +13,9 @@ from functools import cache
 from truebleu._kernel import InputError
 from truebleu.testsets import readers
 from truebleu.text.checks import close
+from truebleu.text.data_files import parse_json
 from truebleu.text.record import Record
+from truebleu.text.safe_paths import SAFE_NAME, is_safe_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -171,7 +173,9 @@ def is_name(name: str) -> bool:
     >>> is_name("wmt19/google/ar"), is_name("../wmt19"), is_name("")
     (True, False, False)
     """
-    return re.fullmatch(r"[\w.+-]+(/[\w.+-]+)*", name) is not None and ".." not in name
+    # Eight hexadecimal digits name the folder of an entry.
+    plain = re.fullmatch(r"(?!.*\.\.)[\w.+-]+(/(?![0-9a-f]{8}(/|$))[\w.+-]+)*", name)
+    return plain is not None and is_safe_name(name)
 
 
 def some(names: Iterable[str]) -> str:
@@ -258,19 +262,14 @@ def entry(name: str, registry: str | None = None) -> Entry:
 
 def read_registry(path: str) -> dict[str, Entry]:
     """The test sets of a user's registry. Raises InputError with the place of what is wrong."""
-    import json
-
     try:
         with open(path, encoding="utf-8") as file:
             text = file.read()
-        content = json.loads(text)
-    except json.JSONDecodeError as error:
-        where = f"line {error.lineno}, column {error.colno}"
-        raise InputError(f"{path}, {where}: no JSON: {error.msg}") from None
     except UnicodeDecodeError:
         raise InputError(f"{path} is not UTF-8") from None
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from None
+    content = parse_json(text, path)
     check = _Check(path, text)
     folder = os.path.dirname(os.path.abspath(path))
     check.that(isinstance(content, dict), (), "an object")
@@ -328,45 +327,65 @@ class _Check:
             self._archive(archive, (*where, "data"), f"number {place + 1} of data to be")
         one = ("langpairs" in about) != ("languages" in about)
         self.that(one, where, "langpairs or languages, with their files")
+        is_own = not about.get("data")
         for pair, files in about.get("langpairs", {}).items():
             here = (*where, "langpairs", pair)
-            self.that("-" in pair, here, "a language pair, such as en-de")
+            self._pair(pair, here)
             if isinstance(files, dict):
-                self._text_in(files.get("path"), here, "a path")
+                self._paths([files.get("path")], here, "a path", is_own=is_own)
                 self._texts(files.get("refs", []), here, "refs to be a list of names")
             else:
-                self._texts(files, here, "a list of files")
+                self._paths(files, here, "a list of files", is_own=is_own)
         for language, files in about.get("languages", {}).items():
-            self._texts(_several(files), (*where, "languages", language), "a file, or several")
+            here = (*where, "languages", language)
+            self._pair(f"{language}-", here)
+            self._paths(_several(files), here, "a file, or several", is_own=is_own)
+        if "documents" in about:
+            self._paths([about["documents"]], (*where, "documents"), "a file", is_own=is_own)
         self._texts(about.get("refs", []), (*where, "refs"), "a list of names")
+
+    def _pair(self, pair: str, where: tuple[str, ...]) -> None:
+        """Check a language pair, which names a folder of the cache."""
+        fine = "-" in pair and "/" not in pair and is_safe_name(pair)
+        self.that(fine, where, "a language pair, such as en-de")
+
+    def _paths(
+        self, files: Any, where: tuple[str, ...], expected: str, *, is_own: bool = True
+    ) -> None:
+        """Check the paths of a user's own files, or of files in archives, perhaps with a column."""
+        self._texts(files, where, expected)
+        for file in files:
+            self.that(bool(file) and "\0" not in file, where, expected)
+            names = file, file.rpartition(":")[2]
+            fine = is_own or (all(map(is_safe_name, names)) and file.count(":") <= 1)
+            self.that(fine, where, f"files in the archives: {SAFE_NAME}")
 
     def _files(self, pairs: Mapping[str, Any], where: tuple[str, ...]) -> None:
         for pair, fields in pairs.items():
             here = (*where, pair)
-            self.that("-" in pair, here, "a language pair, such as en-de")
+            self._pair(pair, here)
             self.that(isinstance(fields, dict), here, "an object of fields, each with its file")
             for field, path in fields.items():
-                self._text_in(path, (*here, field), "the path of a file")
+                self._paths([path], (*here, field), "the path of a file")
             self.that(any(re.match("ref(:|$)", field) for field in fields), here, "a field ref")
 
     def _archive(self, archive: Any, where: tuple[str, ...], which: str) -> None:
         if isinstance(archive, list):
-            archive = dict(zip(("address", "md5"), archive, strict=False))
+            archive = dict(zip(_ARCHIVE, archive, strict=False)) if len(archive) <= 2 else None
         fine = isinstance(archive, dict) and archive.keys() <= set(_ARCHIVE)
         self.that(fine, where, f"{which} [address, MD5], or an object with {', '.join(_ARCHIVE)}")
-        address = archive.get("address")
-        is_web = isinstance(address, str) and re.match("https?://.", address) is not None
-        self.that(is_web, where, f"{which} with an address (https://…)")
+        self._texts(archive.get("mirrors", []), where, f"{which} with mirrors, a list")
+        for address in (archive.get("address"), *archive.get("mirrors", [])):
+            is_web = isinstance(address, str) and re.match("https?://.", address) is not None
+            self.that(is_web, where, f"{which} with an address (https://…)")
+        fine = is_safe_name(archive["address"].rpartition("/")[2])
+        self.that(fine, where, f"{which} with an address that ends in the name of a file")
         for name, digits in (("md5", 32), ("sha256", 64)):
             found = archive.get(name)
             fine = found is None or bool(re.fullmatch(rf"[0-9a-f]{{{digits}}}", str(found)))
             self.that(fine, where, f"{which} with a {name} of {digits} digits 0-9a-f")
-        self._texts(archive.get("mirrors", []), where, f"{which} with mirrors, a list")
         size = archive.get("size")
         self.that(size is None or isinstance(size, int), where, f"{which} with a size in bytes")
-
-    def _text_in(self, value: Any, where: tuple[str, ...], expected: str) -> None:
-        self.that(isinstance(value, str) and bool(value), where, expected)
 
     def _texts(self, values: Any, where: tuple[str, ...], expected: str) -> None:
         fine = isinstance(values, list) and all(isinstance(value, str) for value in values)

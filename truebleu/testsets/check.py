@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from truebleu.testsets import catalogue
+from truebleu.text.checks import is_whole_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def asked(address: str) -> int | None:
 
     with urlopen(Request(address, method="HEAD"), timeout=PATIENCE) as response:
         size = response.headers.get("Content-Length")
-        return None if size is None else int(size)
+        return int(size) if size and is_whole_number(size) else None
 
 
 def fetched(address: str) -> tuple[int, str, str]:

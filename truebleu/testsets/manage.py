@@ -11,6 +11,7 @@ from truebleu.testsets.sets import TestSet, testset
 from truebleu.text import download
 from truebleu.text.files import write_whole
 from truebleu.text.record import Record
+from truebleu.text.safe_paths import path_inside
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -340,8 +341,7 @@ def _keep(entry: Entry, archive: Archive, path: str, sums: tuple[str, str, str])
     """Puts a copy of an archive into the cache."""
     from shutil import copyfile
 
-    folder = cache.folder_of(entry, os.path.join(download.writable_folder(), "testsets"))
-    place = os.path.join(folder, "raw", entry.local(archive))
+    folder, place = cache.writable(entry), cache.writable(entry, "raw", entry.local(archive))
     md5, sha256, verified = sums
     try:
         os.makedirs(os.path.dirname(place), exist_ok=True)
@@ -371,10 +371,12 @@ def _add_folder(path: str, name: str) -> Added:
         raise InputError(
             f"{name}: a test set's name has letters, digits, . + - _ and / between them"
         )
-    registry = os.path.join(catalogue.own_folder(), f"{name.replace('/', '_')}.json")
+    registry = _registry(name)
     known = catalogue.entries().get(name)
     if known is not None and (known.archives or known.folder):
         raise InputError(f"there is a test set {name} already; give another name with --name")
+    if os.path.exists(registry):
+        raise InputError(f"{registry} exists already; give another name with --name")
     text = f"{json.dumps({'name': name, **about}, indent=1, ensure_ascii=False)}\n"
     try:
         os.makedirs(catalogue.own_folder(), exist_ok=True)
@@ -386,6 +388,11 @@ def _add_folder(path: str, name: str) -> Added:
     except OSError as error:
         raise InputError(f"{registry} cannot be written: {error.strerror}") from None
     return Added(name, registry, tuple(entry.pairs))
+
+
+def _registry(name: str) -> str:
+    """Return the path of the registry that `add` writes for a test set."""
+    return os.path.join(catalogue.own_folder(), f"{name.replace('/', '_')}.json")
 
 
 def _own_files(path: str) -> dict[str, Any] | None:
@@ -527,9 +534,9 @@ def remove(name: str) -> Removed:
 
     if not catalogue.is_name(name):
         catalogue.entry(name)
-    place = os.path.join(cache.own(), *name.split("/"))
+    place = path_inside(cache.own(), *name.split("/"))
     names = os.listdir(place) if os.path.isdir(place) else ()
-    folders = [os.path.join(place, each) for each in sorted(names) if DIGITS.fullmatch(each)]
+    folders = [path_inside(place, each) for each in sorted(names) if DIGITS.fullmatch(each)]
     size = sum(
         os.path.getsize(os.path.join(inner, file))
         for folder in folders
@@ -542,8 +549,9 @@ def remove(name: str) -> Removed:
         rmtree(away, ignore_errors=True)
         os.rename(folder, away)
         rmtree(away, ignore_errors=True)
-    registry = os.path.join(catalogue.own_folder(), f"{name.replace('/', '_')}.json")
-    if os.path.exists(registry):
+    registry = _registry(name)
+    # Another registry may have this file name: "a/b" and "a_b" have the same.
+    if os.path.exists(registry) and [*catalogue.read_registry(registry)] == [name]:
         size += os.path.getsize(registry)
         os.unlink(registry)
         folders.append(registry)

@@ -10,6 +10,7 @@ import os
 import re
 
 from truebleu._kernel import InputError
+from truebleu.text.data_files import parse_json
 from truebleu.text.files import File
 
 TYPE_CHECKING = False
@@ -292,12 +293,12 @@ def _objects(path: str) -> Iterator[tuple[int, dict[str, Any]]]:
     for number, line in enumerate(lines(path), 1):
         if not line.strip():
             continue
+        row = parse_json(line, path, number)
         try:
-            row = json.loads(line)
             # Halves of characters are no text.
             json.dumps(row, ensure_ascii=False).encode("utf-8")
         except ValueError as error:
-            raise InputError(f"{path}, line {number}: no JSON: {error}") from None
+            raise InputError(f"{path}, line {number}: not JSON: {error}") from None
         if not isinstance(row, dict):
             raise InputError(f"{path}, line {number}: expected an object")
         yield number, row

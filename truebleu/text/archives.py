@@ -10,6 +10,7 @@ import stat
 from contextlib import contextmanager
 
 from truebleu._kernel import InputError
+from truebleu.text.safe_paths import is_safe_name, path_inside
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,10 +55,11 @@ def _move(beside: str, folder: str) -> None:
         os.rename(beside, folder)
         return
     for path, _, files in os.walk(beside):
-        place = os.path.join(folder, os.path.relpath(path, beside))
-        os.makedirs(place, exist_ok=True)
         for name in files:
-            os.replace(os.path.join(path, name), os.path.join(place, name))
+            inner = os.path.relpath(os.path.join(path, name), beside)
+            place = path_inside(folder, *inner.split(os.sep))
+            os.makedirs(os.path.dirname(place), exist_ok=True)
+            os.replace(os.path.join(path, name), place)
 
 
 @contextmanager
@@ -117,9 +119,7 @@ def _plain(name: str) -> str:
 def _parts(name: str) -> list[str]:
     """The folders of a member, and its name; all inside."""
     parts = [part for part in name.split("/") if part not in ("", ".")]
-    drive = os.path.splitdrive(name)[0]
-    is_outside = name.startswith(("/", "\\")) or ".." in name.replace("\\", "/").split("/")
-    if is_outside or drive or not parts or "\0" in name or os.path.splitdrive(parts[0])[0]:
+    if name.startswith("/") or not parts or not all(map(is_safe_name, parts)):
         raise _RefusedError(f"the path {name!r} is not inside of it")
     return parts
 

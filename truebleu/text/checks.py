@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from math import inf
+from math import inf, isfinite
+from operator import index
 
 from truebleu._kernel import InputError
 
@@ -42,6 +43,22 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return f"{hint} {', '.join(names)}"
 
 
+def described(item: object, of_type: str = "of type ") -> str:
+    """Return the type of what should be text, or how it is missing.
+
+    >>> described(1), described(float("nan"))
+    ('of type int', 'NaN, a missing value (fill it with "" or leave the segment out)')
+    """
+    name = type(item).__name__
+    # NaN alone differs from itself; comparisons of pandas' NA have no truth value.
+    if isinstance(item, float) and item != item:  # noqa: PLR0124
+        name = "NaN"
+    elif item is not None and name not in ("NAType", "NaTType"):
+        return f"{of_type}{name}"
+    name = {"NAType": "pandas.NA", "NaTType": "pandas.NaT", "NoneType": "None"}.get(name, name)
+    return f'{name}, a missing value (fill it with "" or leave the segment out)'
+
+
 def one_of(what: str, value: object, known: Iterable[object]) -> None:
     """Raises ValueError for a value that is not known."""
     if value not in list(known):
@@ -62,23 +79,85 @@ def span(least: float, most: float = inf) -> str:
 
 def whole(what: str, value: object, least: int, most: float = inf) -> int:
     """A whole number between two limits; ValueError for anything else."""
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise ValueError(f"{what}={value!r}: expected a whole number {span(least, most)}")
-    number: int = value.__index__()
-    if not least <= number <= most:
-        raise ValueError(f"{what}={value!r:.40}: expected a whole number {span(least, most)}")
+    try:
+        number = None if isinstance(value, bool) else index(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        number = None
+    if number is None or not least <= number <= most:
+        raise ValueError(f"{what}={shown(value)}: expected a whole number {span(least, most)}")
     return number
 
 
 def number(what: str, value: object, least: float = 0, most: float = inf) -> float:
     """A finite number between two limits; ValueError for anything else. -0.0 becomes 0.0."""
     try:
-        found = float(value)  # type: ignore[arg-type]
+        # Of text float() reads more than numbers: see `parse_number`.
+        is_text = isinstance(value, bool | str | bytes | bytearray)
+        found = inf if is_text else float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
         found = inf
-    if isinstance(value, bool | str) or not least <= found <= most or found == inf:
-        raise ValueError(f"{what}={value!r:.40}: expected a number {span(least, most)}")
+    if not least <= found <= most or not isfinite(found):
+        raise ValueError(f"{what}={shown(value)}: expected a number {span(least, most)}")
     return found + 0.0
+
+
+def shown(value: object) -> str:
+    """Return a short repr of a value for a message."""
+    try:
+        return f"{value!r:.40}"
+    except ValueError:  # Python writes no integers of more than 4,300 digits
+        return f"{type(value).__name__}(...)"
+
+
+def items(what: str, value: Any, expected: str) -> list[Any]:
+    """Return the items of a sequence of `expected`; raise TypeError for text and other values."""
+    try:
+        if not isinstance(value, str | bytes | bytearray | dict):
+            return list(value)
+    except TypeError:
+        pass
+    raise TypeError(f"{what}={shown(value)}: expected a sequence of {expected}")
+
+
+_NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+
+
+def parse_number(text: str) -> float:
+    """Return the finite number that a file, a program or a user wrote in ASCII digits.
+
+    Spaces and tabs may surround it. Raises ValueError for other text, also for what `float()`
+    accepts: `1_0`, `nan`, `inf`, digits of other scripts.
+
+    >>> parse_number(" -1.5e3"), parse_number(".5")
+    (-1500.0, 0.5)
+    """
+    import re
+
+    stripped = text.strip(" \t\r\n")
+    number = float(stripped) if re.fullmatch(_NUMBER, stripped) else inf
+    if not isfinite(number):
+        raise ValueError(f"expected a number, not {shown(text.strip())}")
+    return number
+
+
+def read_number(value: object) -> float:
+    """Return the finite number in a cell, text or a value of JSON; raise ValueError for others."""
+    return parse_number(value) if isinstance(value, str) else number("value", value, -inf)
+
+
+def is_whole_number(text: str) -> bool:
+    """Return whether text is 1 to 40 ASCII digits, which `int()` reads as they are meant."""
+    return text.isascii() and text.isdecimal() and len(text) <= 40
+
+
+def parse_whole_number(text: str) -> int:
+    """Return the whole number of 0 or more that text has in at most 40 ASCII digits.
+
+    Raises ValueError for other text, also for what `int()` accepts: `1_0`, `+1`, ` 1`.
+    """
+    if not is_whole_number(text):
+        raise ValueError(f"expected a whole number, not {shown(text.strip())}")
+    return int(text)
 
 
 def share(what: str, value: object) -> float:

@@ -1,7 +1,6 @@
 """Files from the network: whole or not at all, and those that they should be.
 
-It lies in this room, the lowest, because tokenizers need models, and what compat downloads for
-sacreBLEU's test sets comes the same way.
+This module belongs to the lowest layer because tokenizers need models.
 """
 
 from __future__ import annotations
@@ -64,7 +63,7 @@ class Settings(Record):
 settings = Settings()
 
 
-class DownloadError(InputError):
+class DownloadError(InputError, OSError):
     """A file that no address gives, or not all of it, or another one."""
 
     exit_status = 1
@@ -270,6 +269,8 @@ def get(
             # Another process may have downloaded it.
             wanted = _Wanted(source, wanted.path, name, accept, remember)
             return wanted.present() or wanted.downloaded(touch)
+    except DownloadError:
+        raise
     except OSError as error:
         raise DownloadError(
             f"{name}: {wanted.path} cannot be written: {error.strerror or error}; "

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import stat
 import sys
+from contextlib import suppress
 from itertools import compress, islice
 
 from truebleu import _kernel
 from truebleu._kernel import InputError
+from truebleu.text.record import Picklable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,7 +63,7 @@ def at_home(name: str) -> str:
     return name if os.path.exists(name) else os.path.expanduser(name)
 
 
-class File:
+class File(Picklable):
     """A file of segments, one per line. Lines end at newlines only, as sacreBLEU reads files.
 
     A regular file is read as far as it reached when it was opened: what is appended later is left
@@ -405,10 +407,34 @@ class WholeFile:
             open(self._path, "r+b").close()
         # The target of a symbolic link is replaced, not the link.
         self._path = os.path.realpath(self._path)
-        self._temporary, self._file = _beside(self._path)
-        if mode is not None:
-            os.chmod(self._temporary, stat.S_IMODE(mode))
+        try:
+            self._file = self._open_beside()
+            if mode is not None:
+                os.chmod(self._temporary or "", stat.S_IMODE(mode))
+        except BaseException:
+            self._remove()
+            raise
         return self._file
+
+    def _open_beside(self) -> BinaryIO:
+        """Open a new file in the same folder."""
+        folder = os.path.dirname(self._path)
+        number = 0
+        while True:
+            # Kept before the file is there, so that a signal cannot leave it.
+            self._temporary = os.path.join(folder, f".truebleu-{os.getpid()}-{number}")
+            try:
+                return open(self._temporary, "xb")
+            except FileExistsError:
+                number += 1
+            except OSError as error:
+                error.filename = self._path
+                raise
+
+    def _remove(self) -> None:
+        if self._temporary is not None:
+            with suppress(FileNotFoundError):
+                os.unlink(self._temporary)
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         try:
@@ -417,22 +443,7 @@ class WholeFile:
                 os.replace(self._temporary, self._path)
                 self._temporary = None
         finally:
-            if self._temporary is not None:
-                os.unlink(self._temporary)
-
-
-def _beside(path: str) -> tuple[str, BinaryIO]:
-    """The name of a new file in the same folder, and the file."""
-    number = 0
-    while True:
-        name = os.path.join(os.path.dirname(path), f".truebleu-{os.getpid()}-{number}")
-        try:
-            return name, open(name, "xb")
-        except FileExistsError:
-            number += 1
-        except OSError as error:
-            error.filename = path
-            raise
+            self._remove()
 
 
 def write_whole(path: Path, content: bytes) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from itertools import islice
 
 from truebleu import _kernel
-from truebleu._kernel import InputError, described
+from truebleu._kernel import InputError
 from truebleu.text import checks, tokenizers
 from truebleu.text.segments import (
     file_of,
@@ -141,7 +141,7 @@ def _not_one(role: str, number: int, item: object) -> str:
     """The message about something that is not one text."""
     several = role == "references" and is_group(item)
     hint = "; a pair has one reference, so those of a segment go one after the other"
-    return f"{role}: segment {number} is {described(item)}, not str" + hint * several
+    return f"{role}: segment {number} is {checks.described(item)}, not str" + hint * several
 
 
 def one_each(role: str, texts: Hypotheses, *, tokens: bool = False) -> tuple[Any, ...]:
@@ -184,7 +184,7 @@ def sets(role: str, texts: Any) -> tuple[list[list[str]], bool]:
     for number, item in enumerate(outer, 1):
         if not is_group(item) or isinstance(item, dict | set | frozenset):
             raise TypeError(
-                f"{role}: source {number} is of type {type(item).__name__}; expected a list of "
+                f"{role}: source {number} is {checks.described(item)}; expected a list of "
                 "strings for each source"
             )
         several.append(_texts_of(f"{role}: source {number}", item))
@@ -197,7 +197,7 @@ def _texts_of(role: str, items: Iterable[Any]) -> list[str]:
         if item is None:
             raise InputError(f"{role}: text {number} is missing (None); leave it out")
         if not isinstance(item, str):
-            raise TypeError(f"{role}: text {number} is {described(item)}, not str")
+            raise TypeError(f"{role}: text {number} is {checks.described(item)}, not str")
     return texts
 
 

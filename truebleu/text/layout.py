@@ -90,3 +90,52 @@ def listed(words: Sequence[str]) -> str:
     """
     *most, last = words
     return f"{', '.join(most)} and {last}" if most else last
+
+
+# ---- names ----
+
+
+def short_names(paths: Sequence[str]) -> list[str]:
+    """The names of systems by their files: what differs, in whole words between dots and slashes.
+
+    >>> short_names(["runs/newstest.en-de.Online-A.de", "runs/newstest.en-de.Online-B.de"])
+    ['Online-A', 'Online-B']
+    >>> short_names(["a/out.txt", "b/out.txt"]), short_names(["x.txt", "x.txt"])
+    (['a', 'b'], ['x.txt', 'x.txt (2)'])
+    """
+    import os
+
+    names = [os.path.basename(path) for path in paths]
+    if len(set(names)) < len(names):
+        names = list(paths)
+    if len(set(names)) == len(names) > 1 and not any("#" in name for name in names):
+        names = _without_common(names)
+    seen: dict[str, int] = {}
+    for i, name in enumerate(names):
+        seen[name] = seen.get(name, 0) + 1
+        if seen[name] > 1:
+            names[i] = f"{name} ({seen[name]})"
+    return names
+
+
+def _without_common(names: Sequence[str]) -> list[str]:
+    """Different names without the parts at the beginning and end that all have in common."""
+    import re
+
+    # Parts and separators in turn; at least one part stays.
+    split = [re.split(r"([./\\])", name) for name in names]
+    most = min(map(len, split)) - 1
+    start = min(_alike(split), most) // 2 * 2
+    if len({parts[start] for parts in split}) == 1:  # one is the beginning of another
+        return list(names)
+    end = min(_alike([parts[::-1] for parts in split]), most - start) // 2 * 2
+    made = ["".join(parts[start : len(parts) - end]) for parts in split]
+    return made if all(made) and len(set(made)) == len(made) else list(names)
+
+
+def _alike(rows: Sequence[Sequence[str]]) -> int:
+    """The number of first parts that all rows have in common."""
+    from itertools import takewhile
+
+    together = zip(*rows, strict=False)
+    return sum(1 for _ in takewhile(lambda parts: len(set(parts)) == 1, together))

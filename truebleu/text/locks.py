@@ -10,6 +10,8 @@ import sys
 import time
 from contextlib import contextmanager, suppress
 
+from truebleu.text.checks import is_whole_number
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -95,7 +97,7 @@ def _content(lock: str) -> bytes:
 def _owner(lock: str) -> tuple[int, str] | None:
     """The process of a lock and its machine; None if it is not written yet."""
     words = _content(lock).decode("utf-8", "replace").split()
-    return (int(words[0]), words[1]) if len(words) == 3 and words[0].isdecimal() else None
+    return (int(words[0]), words[1]) if len(words) == 3 and is_whole_number(words[0]) else None
 
 
 def _is_stale(lock: str) -> bool:

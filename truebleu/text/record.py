@@ -7,6 +7,16 @@ if TYPE_CHECKING:
     from typing import Any, ClassVar, Self
 
 
+class Picklable:
+    """A class with `__slots__` that every pickle protocol can write."""
+
+    __slots__ = ()
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Return what protocol 2 pickles: Python has slots in protocols 0 and 1 refused."""
+        return super().__reduce_ex__(max(2, protocol))
+
+
 class Record:
     """Named values that do not change: those that a subclass annotates, in its order.
 

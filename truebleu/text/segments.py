@@ -10,9 +10,11 @@ from __future__ import annotations
 import os
 from _collections_abc import Sequence  # Python has it loaded; `collections` takes time
 from itertools import zip_longest
+from operator import eq
 
 from truebleu import _kernel
-from truebleu._kernel import InputError, described
+from truebleu._kernel import InputError
+from truebleu.text import checks
 from truebleu.text.files import File, decoded
 
 TYPE_CHECKING = False
@@ -145,12 +147,43 @@ def streams(references: Any) -> list[Texts]:
     return [list(stream) for stream in zip_longest(*rows)]
 
 
+def reference_columns(hypotheses: Any, references: Any) -> list[Any]:
+    """Return each reference as a column of its own, with None where a segment has fewer.
+
+    The columns of several files are these files.
+    """
+    columns = references if isinstance(references, list | tuple) else [references]
+    if columns and all(map(is_file, columns)):
+        return list(columns)
+    rows = [found for _, found in pairs(hypotheses, references)]
+    return [list(column) for column in zip_longest(*rows)]
+
+
+def count_identical(hypotheses: Any, references: Sequence[Any]) -> list[int]:
+    """Return the number of hypotheses that equal each column's text, ignoring outer white space."""
+    own = [_stripped(text) for text in _objects("hypotheses", hypotheses)]
+    return [
+        sum(map(eq, own, map(_stripped, _objects("references", column)))) for column in references
+    ]
+
+
+def _objects(role: str, column: Any) -> Iterable[Any]:
+    return column.texts if isinstance(column, Lines) else items(role, column)
+
+
+def _stripped(text: Any) -> Any:
+    """Return comparable text: without outer white space, and of `Lines` as a string."""
+    if isinstance(text, bytes):
+        text = text.decode("utf-8", "surrogatepass")
+    return text.strip() if isinstance(text, str) else text if text is None else list(text)
+
+
 def _encoded(role: str, number: int, item: Any) -> bytes | None:
     if item is None:
         return None
     if not isinstance(item, str):
         raise InputError(
-            f"{role}: segment {number} is {described(item)}, not str; a report shows text, "
+            f"{role}: segment {number} is {checks.described(item)}, not str; a report shows text, "
             "so join tokens with spaces (and score them with tokenize='none')"
         )
     return item.encode("utf-8", "surrogatepass")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import zip_longest
 
 from truebleu import _kernel
-from truebleu._kernel import InputError, described
-from truebleu.text import segments, tokenizers
+from truebleu._kernel import InputError
+from truebleu.text import checks, segments, tokenizers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class Splitter:
                     "empty one if the system gave nothing"
                 )
             if not self.is_segment(segment):
-                raise TypeError(f"{role}: segment {number} is {described(segment)}, not str")
+                raise TypeError(f"{role}: segment {number} is {checks.described(segment)}, not str")
             yield self.tokens(segment)
 
     def _reference_rows(self, items: Iterable[Any]) -> Iterator[list[Sequence[Any] | None]]:
@@ -86,12 +86,14 @@ class Splitter:
             elif segments.is_group(item):
                 yield [self._reference(number, *one) for one in enumerate(item, 1)]
             else:
-                raise TypeError(f"references: segment {number} is {described(item)}")
+                raise TypeError(f"references: segment {number} is {checks.described(item)}")
 
     def _reference(self, number: int, place: int, item: Any) -> Sequence[Any] | None:
         if item is None or self.is_segment(item):
             return None if item is None else self.tokens(item)
-        raise TypeError(f"references: segment {number}, reference {place} is {described(item)}")
+        raise TypeError(
+            f"references: segment {number}, reference {place} is {checks.described(item)}"
+        )
 
 
 class Strings(Splitter):

@@ -13,6 +13,9 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
+from truebleu.text.checks import is_whole_number
+from truebleu.text.data_files import load_json
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -136,7 +139,7 @@ def _try(address: str, part: str, limits: Limits, told: Callable[[int, int | Non
         else:
             begin = 0
         length = response.headers.get("Content-Length")
-        whole = begin + int(length) if length and length.isdecimal() else None
+        whole = begin + int(length) if length and is_whole_number(length) else None
         if whole is not None:
             limits.check_size(address, whole, is_all=True)
         with open(part, "ab" if begin else "wb") as file:
@@ -161,7 +164,7 @@ def _version(part: str) -> dict[str, str]:
     """What is known of a part, {} if it cannot be resumed."""
     try:
         with open(f"{part}.json", encoding="utf-8") as file:
-            known = json.load(file)
+            known = load_json(file.read())
         os.stat(part)
     except (OSError, ValueError):
         return {}
@@ -238,7 +241,7 @@ def _seconds(text: str) -> float | None:
     """Seconds of a Retry-After: a number, or a time."""
     from email.utils import parsedate_to_datetime
 
-    if text.strip().isdecimal():
+    if is_whole_number(text.strip()):
         return float(text)
     try:
         return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())

@@ -10,10 +10,11 @@ from __future__ import annotations
 import os
 import re
 from array import array
-from math import isfinite
+from math import isfinite, nan
 
 from truebleu._kernel import InputError
 from truebleu.text import checks, segments
+from truebleu.text.data_files import load_json, to_score
 from truebleu.text.files import File
 from truebleu.text.layout import count, listed
 
@@ -157,9 +158,9 @@ def _printed(called: str, lines: Lines) -> dict[str, Numbers]:
                 f"{called}, line {number}: {text.strip()!r:.60} is no line of comet-score"
             )
         column = columns.setdefault(found[1], array("d"))
-        if int(found[2]) != len(column):
+        if found[2] != str(len(column)):
             raise InputError(
-                f"{called}, line {number}: segment {found[2]} of {found[1]}, and "
+                f"{called}, line {number}: segment {found[2]:.20} of {found[1]}, and "
                 f"{len(column)} was expected"
             )
         column.append(_number(found[3], f"{called}, line {number}"))
@@ -168,19 +169,17 @@ def _printed(called: str, lines: Lines) -> dict[str, Numbers]:
 
 def _json(name: str, called: str, lines: Lines) -> dict[str, Numbers]:
     """JSON of COMET, or JSON lines."""
-    import json
-
     kept = [(number, text) for number, text in lines if text.strip()]
     each: list[Any] = []
     try:
         for _, text in kept:
-            each.append(json.loads(text))
+            each.append(load_json(text))
     except ValueError as error:
         try:
-            whole = json.loads("\n".join(text for _, text in lines))
+            whole = load_json("\n".join(text for _, text in lines))
         except ValueError as other:
             line = getattr(other, "lineno", 1)
-            if len(each) > 1:  # they were lines so far
+            if each:  # they were lines so far
                 line, other = kept[len(each)][0], error
             raise InputError(
                 f"{called}, line {line}: no whole JSON ({getattr(other, 'msg', other)}); "
@@ -279,11 +278,11 @@ def _forms(name: str) -> tuple[str, str, str]:
 
 def _number(value: Any, where: str) -> float:
     try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = float("nan")
-    if not isfinite(number) or isinstance(value, bool):
-        found = f"'{value.strip()}'" if isinstance(value, str) else repr(value)
+        number = to_score(value)
+    except ValueError:
+        number = nan
+    if not isfinite(number):
+        found = f"'{value.strip()}'" if isinstance(value, str) else checks.shown(value)
         raise InputError(f"scores: {where}: {found:.60} is not a number")
     return number
 
@@ -298,7 +297,8 @@ def _named_score(fields: list[str]) -> tuple[str, str] | None:
 
 def _is_number(text: str) -> bool:
     try:
-        float(text)
+        checks.parse_number(text)
     except ValueError:
-        return False
+        # What programs print for a number that they lack is not a name.
+        return text.strip().lower().lstrip("+-") in ("nan", "inf", "infinity")
     return True

@@ -86,6 +86,11 @@ def of_texts(
     tokenize = None if first is None else str(first.parameters["tokenize"])
     # The references of all systems are the same.
     made = list(of_references(seen, metrics))
+    made += [
+        {"kind": "parameters", "systems": [], "metrics": [name], "text": f"{name}: {line}"}
+        for metric, name in metrics.items()
+        for line in metric.warnings
+    ]
 
     def add(kind: str, system: str, text: str) -> None:
         names = found.setdefault((kind, text), [])
@@ -109,7 +114,7 @@ def of_texts(
         for text in _of_languages(noticed, language):
             add("language", system, text)
         add("identical", system, _identical(noticed, references[0]))
-        if not made:
+        if not unsplit(made):
             add(UNSPLIT, system, _in_one_piece(noticed, tokenize))
     for (kind, text), names in found.items():
         if text:

@@ -5,7 +5,7 @@
 
 use super::{LOG_OF_ZERO, PARTS, sum};
 use crate::count;
-use crate::elementary::{exp, ln, power};
+use crate::math::{exp, ln, power};
 use crate::ngrams::MOST_ORDERS;
 
 /// pycocoevalcap's guards against division by 0.
@@ -293,7 +293,9 @@ impl Formula {
         }
         let precisions = precisions.enumerate();
         if self.arithmetic == Arithmetic::Single {
-            let logs = precisions.map(|(i, p)| single(single(weight(i)) * single(ln(single(p)))));
+            let logs = precisions
+                .filter(|&(i, _)| weight(i) != 0.0)
+                .map(|(i, p)| single(single(weight(i)) * single(ln(single(p)))));
             return single(exp(single(sum(logs, self.compensated))));
         }
         exp(sum(precisions.map(|(i, p)| weight(i) * ln(p)), self.compensated))
@@ -344,6 +346,8 @@ impl Formula {
         let weight = |i: usize| self.weights.as_ref().map_or(1.0 / orders, |all| all[i]);
         let logs = counts
             .enumerate()
+            // Without a guard, an order without n-grams is perfect, as with the smallest guard.
+            .filter(|&(i, (_, n))| weight(i) != 0.0 && n + self.value != 0.0)
             .map(|(i, (m, n))| weight(i) * (ln(m + self.value) - ln(n + self.value)));
         exp(sum(logs, self.compensated))
     }

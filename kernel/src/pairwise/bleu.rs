@@ -8,8 +8,8 @@
 use super::overlap::{Matched, Number, Overlap, Scores, Summed, Units};
 use crate::bleu::{Formula, LOG_OF_ZERO, brevity};
 use crate::count;
-use crate::elementary::exp;
 use crate::inventory::Vocabulary;
+use crate::math::exp;
 use crate::ngrams::MOST_ORDERS;
 use crate::tokens::View;
 

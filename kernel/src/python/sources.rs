@@ -34,16 +34,15 @@ impl Source {
     }
 }
 
-/// The type of what should be text, or how it is missing, for messages.
-#[pyfunction]
-pub fn described(value: &Bound<'_, PyAny>) -> String {
+/// The type of a value that should be text, or how it is missing: `text.checks.described`.
+fn described(value: &Bound<'_, PyAny>) -> String {
     let name = value.get_type().name().map_or_else(|_| "?".to_owned(), |name| name.to_string());
-    let number = value.cast::<PyFloat>().map(|number| number.value());
+    let is_nan = value.cast::<PyFloat>().is_ok_and(|number| number.value().is_nan());
     let missing = match name.as_str() {
         "NAType" => "pandas.NA",
         "NaTType" => "pandas.NaT",
         "NoneType" => "None",
-        _ if number.is_ok_and(f64::is_nan) => "NaN",
+        _ if is_nan => "NaN",
         _ => return format!("of type {name}"),
     };
     format!("{missing}, a missing value (fill it with \"\" or leave the segment out)")

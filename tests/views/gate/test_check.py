@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -13,6 +14,7 @@ import yaml
 from places import ROOT
 
 import truebleu as tb
+from truebleu.views.gate import rules
 from truebleu.views.history import IncomparableError
 
 EXAMPLES = ROOT / "examples" / "de-en"
@@ -22,6 +24,12 @@ REFERENCE, OTHER, CEDAR, BIRCH = (
 )
 DOCUMENTS = (EXAMPLES / "documents.txt").read_text("utf-8").splitlines()
 BLEU = {name: tb.bleu(file, REFERENCE).value for name, file in (("cedar", CEDAR), ("birch", BIRCH))}
+
+
+NAN, INF = float("nan"), float("inf")
+SIGNIFICANT = {"against": CEDAR, "significant": True}
+FEW = {"hypotheses": ["a b"] * 5, "references": ["a c"] * 5, "against": ["a c"] * 5}
+BLANK = {"hypotheses": ["", " "], "references": [" ", ""]}
 
 
 def kinds(check: tb.Check) -> dict[str, bool]:
@@ -80,13 +88,60 @@ def test_several_metrics_have_a_floor_each():
         ({"name": "x", "minimum": 1}, "name: there is no log"),
         ({"keep": True, "minimum": 1}, "keep: there is no log"),
         ({"minimum": "30"}, "minimum: expected a number"),
-        ({"minimum": float("nan")}, "minimum: expected a number"),
+        *(({"minimum": x}, "minimum: expected a number") for x in (NAN, INF, -INF, 10**400, True)),
+        ({"max_drop": INF, "against": CEDAR}, "max_drop: expected a number"),
+        ({"max_drop": NAN, "against": CEDAR}, "max_drop: expected a number"),
         ({"max_drop": -1, "against": CEDAR}, "max_drop: -1 for BLEU; expected 0 or more"),
+        (
+            {"max_drop": 100, "against": CEDAR},
+            r"max_drop: no output can fail 100 for BLEU \(scores",
+        ),
+        ({"minimum": {}}, "minimum: it is empty"),
+        ({"max_drop": {}, "against": CEDAR}, "max_drop: it is empty"),
+        ({"minimum": {"bleu": 99, "BLEU": 5}}, "minimum: two numbers for BLEU"),
+        ({"minimum": {"sacrebleu": 99, "bleu": 5}}, "minimum: two numbers for BLEU"),
+        ({"minimum": {"chrf": 1}}, "minimum: no metric 'chrf' was asked for"),
+        ({"minimum": 0}, "minimum: no output can fail 0 for BLEU"),
+        ({"minimum": -1}, "minimum: no output can fail -1 for BLEU"),
+        ({"minimum": 100, "metrics": ["wil"]}, "minimum: no output can fail 100 for WIL"),
+        ({"minimum": 1, "metrics": []}, "metrics: none at all"),
+        ({"minimum": 1, "samples": 9}, "samples: no effect without a significance test"),
+        ({"minimum": 1, "level": 0.9}, "level: no effect without a significance test"),
+        (SIGNIFICANT | {"samples": 10}, r"samples: 10 cannot give a p-value below 0\.05"),
+        (SIGNIFICANT | {"samples": 19}, r"samples: 19 cannot give a p-value below 0\.05"),
+        (SIGNIFICANT | {"level": 0.99999}, "samples: 10,000 cannot give a p-value below 1e-05"),
+        (SIGNIFICANT | {"level": 1.0}, "level"),
+        (SIGNIFICANT | FEW, r"significant: no difference of 5 segments .* p-value is 0\.062"),
+        ({"max_drop": 1, "against": BIRCH}, "against: birch.en is the output that is checked"),
+        ({"minimum": 1, "references": tb.File(BIRCH.path)}, "references: birch.en is the output"),
+        ({"minimum": 1, "references": [REFERENCE, BIRCH]}, "references: birch.en is the output"),
+        ({"minimum": 1, "hypotheses": [], "references": []}, "no segments"),
+        (BLANK | {"minimum": 50, "metrics": ["ter"]}, "no TER .*found no text"),
+        (BLANK | {"max_drop": 1, "against": ["", ""]}, "no BLEU .*found no text"),
     ],
 )
-def test_what_cannot_be_asked(asked, told):
+def test_condition_that_cannot_fail_is_an_error(asked, told):
     with pytest.raises(ValueError, match=told):
-        tb.check(BIRCH, REFERENCE, metrics=["bleu"], **asked)
+        tb.check(**{"hypotheses": BIRCH, "references": REFERENCE, **asked})
+
+
+def test_score_that_is_not_finite_is_an_error(monkeypatch):
+    for value in (NAN, INF):
+        score = SimpleNamespace(value=value)
+        monkeypatch.setattr(rules.Scoring, "_score", lambda *_, score=score: score)
+        for asked in ({"minimum": 1}, {"max_drop": 1, "against": CEDAR}):
+            with pytest.raises(tb.InputError, match="expected a finite score, found"):
+                tb.check(BIRCH, REFERENCE, **asked)
+
+
+def test_metric_that_fails_is_an_error():
+    metrics = ["bleu", "command:x=false {hyp} {ref}"]
+    with pytest.raises(tb.InputError, match="x: false ended with status 1"):
+        tb.check(BIRCH, REFERENCE, metrics=metrics, minimum={"bleu": 1})
+
+
+def test_check_without_conditions_does_not_pass():
+    assert not tb.Check.from_json('{"truebleu_check": 1, "system": "x", "metrics": []}')
 
 
 # ---- against a log ----
@@ -256,9 +311,7 @@ def test_junit_has_a_case_for_each_condition(failed):
 
 
 def test_junit_says_where_it_fell():
-    made = tb.check(
-        BIRCH, REFERENCE, against=CEDAR, max_drop=1, minimum=99, samples=99, documents=DOCUMENTS
-    )
+    made = tb.check(BIRCH, REFERENCE, against=CEDAR, max_drop=1, minimum=99, documents=DOCUMENTS)
     floor, drop = (case.find("failure").text for case in ET.fromstring(made.junit())[0])
     assert "\n" not in floor
     lines = drop.splitlines()
@@ -303,6 +356,19 @@ def test_statuses(command, log):
         ("--min", "x"),
         ("--min", "1", "2"),
         ("--min", "bleu=1", "bleu=2"),
+        ("--min", "bleu=99", "BLEU=5"),
+        ("--min", "bleu=99", "--min=sacrebleu=5"),
+        ("--min", ","),
+        ("--min", "nan"),
+        ("--min=-1",),
+        ("--max-drop", "100", "--against", CEDAR.path),
+        ("--max-drop", "1", "--against", BIRCH.path, "--against", CEDAR.path),
+        ("--max-drop", "1", "--against", CEDAR.path, f"--against={CEDAR.path}"),
+        ("--max-drop", "1", "--against", f"{BIRCH.path}"),
+        ("-i", REFERENCE.path, "--min", "1"),
+        ("--against", CEDAR.path, "--significant", "--samples", "10"),
+        ("--against", CEDAR.path, "--significant", "--level", "0.99999"),
+        ("--min", "1", "--samples", "99"),
         ("--max-drop", "1"),
         ("--max-drop", "1", "--log", "none.jsonl"),
         ("--max-drop", "1", "--log", log),

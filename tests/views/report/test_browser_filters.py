@@ -282,7 +282,7 @@ def test_a_difference_has_the_same_interval_wherever_it_stands(example, opened):
         # As one of all settings, whichever is looked at.
         for setting in (0, 1):
             tab = sheet.go(f"#why?setting={setting}")
-            row = tab.locator("section:last-of-type tbody tr").nth(number)
+            row = tab.locator("section:has(h2:text-is('All settings')) tbody tr").nth(number)
             expect(row).to_contain_text(told)
         tab = sheet.go(f"#segments?setting={number}")
         expect(subset(tab)).to_contain_text(told)

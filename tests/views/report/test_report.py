@@ -299,7 +299,7 @@ def test_any_strings_are_text(texts):
         ({"documents": "d"}, "documents: expected a list of strings, or pathlib.Path"),
         ({"documents": ["d"] * 11 + [None]}, "documents: segment 12 has none"),
         ({"labels": {"x": [1]}}, "labels: x has 1 segments, and the systems have 12"),
-        ({"source": [["a", "b"]] * 12}, "source: segment 1 is a list, not a str"),
+        ({"source": [["a", "b"]] * 12}, "source: segment 1 is of type list, not str"),
     ],
 )
 def test_what_does_not_fit_is_refused(options, message):
@@ -319,7 +319,7 @@ def test_systems_of_different_lengths_are_refused():
 
 def test_tokens_are_refused():
     tokens = [text.split() for text in GOOD]
-    with pytest.raises(InputError, match="segment 1 is a list, not a str; a report shows text"):
+    with pytest.raises(InputError, match="segment 1 is of type list, not str; a report shows text"):
         tb.report({"good": tokens}, tokens, metrics=[tb.BLEU("none")])
 
 

@@ -47,11 +47,20 @@ class Comparison(Rows):
         self._request = request
 
     @classmethod
-    def of_request(cls, request: Request, counted: Counted | None = None) -> Comparison:
-        """The comparison that was asked for, of what was counted for it if that is known."""
+    def of_request(
+        cls, request: Request, counted: Counted | None = None, *, by_reference: bool = True
+    ) -> Comparison:
+        """The comparison that was asked for, of what was counted for it if that is known.
+
+        by_reference: whether each of several references is scored alone as well.
+        """
         from truebleu.views.comparison import build
 
         content = build.of_counts(request, request.count() if counted is None else counted)
+        if by_reference and content["references"] not in (None, 1):
+            from truebleu.views.comparison import references
+
+            content = references.add_scores(content, request)
         return cls({f"truebleu_{cls.KIND}": cls.VERSION, **content}, request)
 
     @property
@@ -85,8 +94,20 @@ class Comparison(Rows):
             losses, segments_needed, identical), `details`.
         pairs: the same of every two systems by every metric, the better-placed system first.
         documents: name, segments, and `scores` by metric and system; None without documents.
+        by_reference, warnings: see these properties; they are there where they are not empty.
         """
         return super().to_dict()
+
+    @property
+    def by_reference(self) -> list[dict[str, Any]]:
+        """Each of several references alone; empty with one reference.
+
+        name; segments, those that have this reference; `scores` by metric and system, as those of
+            `systems`; `pairs` of the best system by all references with each other system;
+            `identical` by system: segments that equal the reference, their share, the median of
+            the other systems (None without others), and is_copy, whether that is suspicious.
+        """
+        return list(self.to_dict().get("by_reference", ()))
 
     def _blocks(self, *, digits: int | None, short: bool) -> Iterator[Block]:
         from truebleu.views.comparison import blocks

@@ -40,6 +40,7 @@ def of_content(
         yield from clusters(content)
     for metric in content["metrics"]:
         yield table(content, metric, digits(content, metric, places))
+    yield from by_reference(content, places)
     yield from of_documents(content, places)
     yield from (Paragraph(sentence, "note") for sentence in sentences(content))
     yield from (Paragraph(line, "signature") for line in signatures(content, short=short))
@@ -80,7 +81,10 @@ def _best(content: Content, score: Content | None) -> str:
 
 def _scores(content: Content, metric: Content, write: Write) -> list[Cell]:
     """The scores, with the letters of the systems that are significantly worse."""
-    scores = [system["scores"][metric["name"]] for system in content["systems"]]
+    return _lettered(content, (one["scores"][metric["name"]] for one in content["systems"]), write)
+
+
+def _lettered(content: Content, scores: Iterable[Content], write: Write) -> list[Cell]:
     return [
         Cell(write(one["score"]), letters(content, one["better_than"]), _best(content, one))
         for one in scores
@@ -254,6 +258,37 @@ def parts(content: Content, metric: Content) -> Table | None:
         for name, about, told in known
     ]
     return _table([*_named(content), *filled], f"What {metric['name']} is made of")
+
+
+def by_reference(content: Content, places: int | None = None) -> Iterator[Table]:
+    """Yield the scores by each reference alone, a table per metric, and the identical segments."""
+    references: list[Content] = content.get("by_reference", [])
+    systems = content["systems"]
+    for metric in content["metrics"]:
+        name, write = metric["name"], fixed(digits(content, metric, places))
+        if not any(name in one["scores"] for one in references):
+            continue
+        filled = list(_named(content))
+        filled.append(
+            (Column(f"{headed(metric)} all refs", "all"), _scores(content, metric, write))
+        )
+        for one in references:
+            some = "" if one["segments"] == content["segments"] else f" (n = {one['segments']:,})"
+            scores = [one["scores"][name][system["name"]] for system in systems]
+            cells = _lettered(content, scores, write)
+            filled.append((Column(f"{one['name']} alone{some}", one["name"]), cells))
+        yield _table(filled, f"{name} by reference")
+    if references:
+        filled = list(_named(content))
+        about = "segments whose text equals this reference's; *: suspiciously many"
+        for one in references:
+            known = [one["identical"][system["name"]] for system in systems]
+            cells = [
+                Cell(f"{n['segments']:,} ({100 * n['share']:.1f} %)", "*" if n["is_copy"] else "")
+                for n in known
+            ]
+            filled.append((Column(f"equal to {one['name']}", one["name"], about=about), cells))
+        yield _table(filled, "equal segments")
 
 
 def of_documents(content: Content, places: int | None) -> Iterator[Block]:

@@ -154,6 +154,23 @@ def _resampled(
     return results, [result.intervals for result in results]
 
 
+def resampled_columns(
+    request: Request, order: Sequence[str]
+) -> Iterator[tuple[TableMetric[Any], _Column]]:
+    """Count and resample the metrics of a request; `order` has the systems, best first."""
+    if not request.metrics:
+        return
+    counted = request.count()
+    columns = {
+        metric: _Column.computed(request, metric, name, counted[metric])
+        for metric, name in request.metrics.items()
+    }
+    results, ranges = _resampled(request, list(columns.values()))
+    for i, (metric, column) in enumerate(columns.items()):
+        column.compare(ranges[i], None if results is None else results[i], order)
+        yield metric, column
+
+
 def _documents(request: Request, columns: Sequence[_Column]) -> list[dict[str, Any]] | None:
     """The scores of each document, of its segments' summed statistics."""
     if request.documents is None:

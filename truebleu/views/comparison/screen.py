@@ -44,6 +44,7 @@ def of_content(
     """The whole page of a comparison."""
     yield Heading(1, blocks.title({**content, "baseline": None}))
     yield from first(content, places)
+    yield from blocks.by_reference(content, places)
     opposed, others = blocks.disagreements(content)
     yield from (Paragraph(note["text"], "caution") for note in opposed)
     yield from details(content, places)

@@ -37,8 +37,9 @@ class Check(View):
 
     @property
     def passed(self) -> bool:
-        """True if everything that was asked holds."""
-        return all(one["passed"] for one in self._conditions())
+        """True if all conditions hold, and there is one at least."""
+        conditions = [one["passed"] for one in self._conditions()]
+        return bool(conditions) and all(conditions)
 
     @property
     def failures(self) -> list[str]:
@@ -120,8 +121,9 @@ def check(
         by approximate randomization, p < 1 - `level`. samples, seed: see `compare`.
     source, documents, workers: see `compare`.
 
-    Raises ValueError for what cannot be asked; `IncomparableError` (a ValueError) for a log that is
-    missing, or has no score of this name, signature and references; InputError as `compare` does.
+    Raises ValueError for what cannot be asked, such as a condition that no output could fail;
+    `IncomparableError` (a ValueError) for a log that is missing, or has no score of this name,
+    signature and references; InputError as `compare` does, and if there is no finite score.
 
     >>> references = ["the cat is on the mat", "nobody was there"] * 5
     >>> made = check(["the cat is on a mat", "nobody was there"] * 5, references, minimum=70)

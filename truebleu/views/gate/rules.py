@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+from math import isfinite
 from typing import Any, NamedTuple
 
+from truebleu._kernel import InputError
 from truebleu.metrics import registry
+from truebleu.metrics.base import MetricFailedError
 from truebleu.text import checks, segments
+from truebleu.text.layout import count
 from truebleu.text.record import Record
 from truebleu.views.comparison import Comparison
 from truebleu.views.history import earlier_entries, last_like, log
@@ -22,6 +26,7 @@ if TYPE_CHECKING:
 
 # How many documents and segments are named that fell.
 SHOWN = 5
+LEVEL = 0.95
 
 
 class Asked(Record):
@@ -80,7 +85,7 @@ class Scoring:
         metrics: Any,
         *,
         system: str | None = None,
-        level: float = 0.95,
+        level: float = LEVEL,
         samples: int | None = None,
         seed: int | None = 12345,
         **beside: Any,
@@ -101,28 +106,61 @@ class Scoring:
             seed=seed,
         )
         self.request = Request(systems, references, metrics, testing=testing, **beside)
+        if not asked.significant and (samples is not None or level != LEVEL):
+            given = "level" if samples is None else "samples"
+            raise ValueError(f"{given}: no effect without a significance test")
+        smallest = 1 / (testing.randomizations + 1)
+        if asked.significant and smallest >= testing.alpha:
+            raise ValueError(
+                f"samples: {testing.randomizations:,} cannot give a p-value below "
+                f"{testing.alpha:.4g} (the smallest is {smallest:.2g}). Use more samples, or a "
+                "lower level."
+            )
         names = {metric: name or metric.name for metric, name in self.request.metrics.items()}
         # What each metric is called in the results.
         self.names: dict[TableMetric[Any], str] = {}
         self.minimum = _by_metric("minimum", asked.minimum, names)
         self.max_drop = _by_metric("max_drop", asked.max_drop, names)
+        for metric, least in self.minimum.items():
+            worst = metric.WORST
+            if worst is not None and (least >= worst if metric.lower_is_better else least <= worst):
+                raise ValueError(
+                    f"minimum: no output can fail {least:g} for {names[metric]} (the worst score "
+                    f"is {worst:g}). Give a better score."
+                )
         for metric, drop in self.max_drop.items():
             if drop < 0:
                 raise ValueError(f"max_drop: {drop:g} for {names[metric]}; expected 0 or more")
+            best, worst = 0.0 if metric.lower_is_better else metric.bound, metric.WORST
+            if best is not None and worst is not None and drop >= abs(best - worst):
+                raise ValueError(
+                    f"max_drop: no output can fail {drop:g} for {names[metric]} (scores are from "
+                    f"{worst:g} to {best:g}). Give a smaller drop."
+                )
 
     def content(self) -> dict[str, Any]:
         """What a `Check` is made of. Scores are kept if that was asked for and everything holds."""
         asked, request = self.asked, self.request
+        self._check_inputs()
         # Before anything is read that may be long: without a log nothing can be said.
         known = [] if asked.log is None else earlier_entries(asked.log)
         if asked.log is not None:
             request.last()
         counted = request.count()
-        compared = Comparison.of_request(request, counted).to_dict()
+        if request.failed:
+            raise MetricFailedError("; ".join(request.failed.values()))
+        self._check_size(request.segments(counted))
+        compared = Comparison.of_request(request, counted, by_reference=False).to_dict()
         self.names = {
             metric: one["name"]
             for metric, one in zip(request.metrics, compared["metrics"], strict=True)
         }
+        for metric, name in self.names.items():
+            for system, table in counted[metric].tables.items():
+                found = self._score(metric, counted, system).value
+                if not (isfinite(found) and any(*table.sum().tolist())):
+                    told = "no text" if isfinite(found) else f"{found:g}"
+                    raise InputError(f"{system}: no {name} (expected a finite score, found {told})")
         scores = {metric: self._score(metric, counted, self.system) for metric in self.names}
         entries = {} if asked.log is None else dict(self._entries(scores, compared["segments"]))
         (differences,) = (
@@ -168,6 +206,23 @@ class Scoring:
             "documents": [] if by is None else list(self._documents(compared, by)),
             "fallen": [] if by is None else list(self._fallen(counted, by)),
         }
+
+    def _check_inputs(self) -> None:
+        """Refuse an output that is compared with itself."""
+        columns = [column for _, column in segments.named_columns(self.request.given_references)]
+        given = self.request.given_systems[self.system]
+        for role, others in (("against", [self.asked.against]), ("references", columns)):
+            if any(_is_same_input(given, other) for other in others):
+                raise ValueError(f"{role}: {self.system} is the output that is checked")
+
+    def _check_size(self, size: int) -> None:
+        """Refuse a test that so few segments cannot fail: swapping all or none changes nothing."""
+        alpha = self.request.testing.alpha
+        if self.asked.significant and 2.0 ** (1 - size) >= alpha:
+            raise ValueError(
+                f"significant: no difference of {count(size, 'segment')} is significant (the "
+                f"smallest p-value is {2.0 ** (1 - size):.2g}, expected one below {alpha:.4g})"
+            )
 
     def _score(self, metric: TableMetric[Any], counted: Counted, system: str) -> Score:
         score: Score = metric.from_statistics(counted[metric].tables[system])
@@ -231,7 +286,8 @@ class Scoring:
             told = f"{name} {moved}: {value:.2f}, and {since} is {before:.2f}"
             told += f"; {allowed:g} {'are' if allowed != 1 else 'is'} allowed" if drop > 0 else ""
             yield Condition("drop", drop <= allowed, allowed, drop, told)
-        if self.asked.significant and difference is not None:
+        if self.asked.significant:
+            assert difference is not None
             test = self.request.testing
             worse = difference["value"] > 0 if lower else difference["value"] < 0
             p = difference["p"]
@@ -311,6 +367,8 @@ def _by_metric(
     """A number of each metric that has one."""
     if given is None:
         return {}
+    if hasattr(given, "items") and not given:
+        raise ValueError(f"{role}: it is empty; give a number for a metric")
     if not hasattr(given, "items"):
         if len(names) > 1:
             there = ", ".join(f"{name}=…" for name in names.values())
@@ -318,7 +376,8 @@ def _by_metric(
         return {metric: _number(role, given) for metric in names}
     found = {}
     for called, value in given.items():
-        meant = [metric for metric, name in names.items() if called.casefold() == name.casefold()]
+        key = str(called).casefold()
+        meant = [metric for metric, name in names.items() if key == name.casefold()]
         if not meant:
             try:
                 known = registry.metrics([called])
@@ -328,14 +387,30 @@ def _by_metric(
         if not meant:
             there = checks.nearest(called, list(names.values()))
             raise ValueError(f"{role}: no metric '{called}' was asked for{there}")
+        if len(meant) > 1:
+            raise ValueError(f"{role}: {len(meant)} metrics are called '{called}'; name them apart")
+        if meant[0] in found:
+            raise ValueError(f"{role}: two numbers for {names[meant[0]]}; give one")
         found[meant[0]] = _number(role, value)
     return found
 
 
 def _number(role: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:  # noqa: PLR0124
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= 1e100:
         raise ValueError(f"{role}: expected a number, not {value!r:.40}")
     return float(value)
+
+
+def _is_same_input(value: Any, other: Any) -> bool:
+    """Return whether two inputs are the same object, or the same column of the same file."""
+    if not (segments.is_file(value) and segments.is_file(other)):
+        return value is other
+    one, another = map(segments.file_of, (value, other))
+    if one.column != another.column or not (
+        os.path.exists(one.path) and os.path.exists(another.path)
+    ):
+        return one is another
+    return os.path.samefile(one.path, another.path)
 
 
 def _told(value: float, limit: float) -> str:

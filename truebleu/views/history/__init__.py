@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from truebleu._kernel import InputError
 from truebleu.metrics import registry
 from truebleu.metrics.base import Signature
+from truebleu.text.data_files import load_json
 from truebleu.views.history.log import Entry, Input, read
 from truebleu.views.rendering.view import Rows
 
@@ -237,10 +238,8 @@ class History(Rows):
     @classmethod
     def from_json(cls, text: str) -> Self:
         """A history that `to_json` wrote. Raises InputError for anything else."""
-        import json
-
         try:
-            groups = json.loads(text)["groups"]
+            groups = load_json(text)["groups"]
             scores = [one for group in groups for x in group["series"] for one in x["scores"]]
             return cls(map(Entry.of_dict, scores))
         except (KeyError, TypeError, ValueError) as error:

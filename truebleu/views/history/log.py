@@ -29,6 +29,8 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 from truebleu._kernel import InputError, __version__
+from truebleu.text.checks import is_whole_number
+from truebleu.text.data_files import load_json
 from truebleu.text.record import Record
 
 TYPE_CHECKING = False
@@ -81,7 +83,7 @@ class Entry(Record):
                 raise ValueError(f"it has no '{key}'")
             try:
                 found[key] = check(value)
-            except (TypeError, ValueError, KeyError):
+            except (TypeError, ValueError, KeyError, OverflowError):
                 raise ValueError(f"'{key}' is {value!r:.60}, and should be {meant}") from None
         return cls(**found)
 
@@ -158,7 +160,7 @@ _KINDS: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
 def now() -> datetime:
     """The time, in seconds; the one that SOURCE_DATE_EPOCH says, if it says one."""
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
-    if epoch.isdecimal():
+    if is_whole_number(epoch):
         return datetime.fromtimestamp(int(epoch), UTC)
     return datetime.now(UTC).replace(microsecond=0)
 
@@ -207,8 +209,8 @@ def _entry(path: str, number: int, line: bytes) -> Entry:
     """The entry in a line, which must be whole."""
     where = f"{path}, line {number}"
     try:
-        content = json.loads(line.decode("utf-8", "surrogatepass"), parse_constant=_refused)
-    except (ValueError, RecursionError):
+        content = load_json(line.decode("utf-8", "surrogatepass"))
+    except ValueError:
         if not line.endswith(b"\n"):
             raise InputError(
                 f"{where}: it breaks off, and nothing may be added to it; remove it, and score "
@@ -222,10 +224,6 @@ def _entry(path: str, number: int, line: bytes) -> Entry:
     if not line.endswith(b"\n"):
         raise InputError(f"{where}: it has no line end, so something broke off; add one")
     return entry
-
-
-def _refused(name: str) -> float:
-    raise ValueError(name)
 
 
 # No entry is this long: a file with a longer last line is not a log.

@@ -197,6 +197,7 @@ def meta_evaluate(
     nan_as_zero: bool = False,
     outliers: Sequence[str] | str = (),
     include_humans: bool | None = None,
+    include_references: bool = False,
     by: str | None = None,
     significance: int | None = None,
     correction: str | None = None,
@@ -226,6 +227,8 @@ def meta_evaluate(
     nan_as_zero: rows without a value count as 0, and are not left out.
     outliers: names of systems to be left out; "mad" finds them by WMT20's rule.
     include_humans: whether translations by people, other than the reference, are systems.
+    include_references: compare references, too. By default, outputs that equal a reference in
+        every segment are left out, and so are references (as "refA") that a metric did not score.
     by: "domain" or "doc": each part is a set of its own.
     significance: randomizations of the tests between every two metrics.
     correction: of their p-values: "holm" or "bh".
@@ -267,6 +270,7 @@ hits 3, epsilon 0.0>)
                 groups={"domain": domains, "doc": documents},
                 name=gold or "human",
                 outliers=outliers,
+                include_references=include_references,
                 workers=workers,
             )
         ]
@@ -286,6 +290,7 @@ hits 3, epsilon 0.0>)
             segments=by is not None or confidence is not None,
             gold=gold,
             include_humans=include_humans,
+            include_references=include_references,
             outliers=outliers,
             workers=workers,
         )
@@ -339,7 +344,8 @@ def _warnings(judged: Judged) -> Warnings:
 def beside(
     human: Any,
     metrics: Mapping[str, Scores],
-    systems: Sequence[str],
+    systems: Mapping[str, inputs.Hypotheses],
+    references: inputs.References,
     *,
     documents: Sequence[str] | None = None,
     workers: int = 1,
@@ -357,8 +363,15 @@ def beside(
         raise InputError(
             f"human scores: none of {listed(missing)}; there are those of {listed(list(judged))}"
         )
-    people = people.replaced(matrix=people.matrix.only(systems))
-    return meta_evaluate(people, metrics, documents=documents, workers=workers).to_dict()
+    people = people.replaced(matrix=people.matrix.only(list(systems)))
+    return meta_evaluate(
+        people,
+        metrics,
+        systems=systems,
+        references=references,
+        documents=documents,
+        workers=workers,
+    ).to_dict()
 
 
 def _of_tree(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from truebleu._kernel import InputError
+from truebleu.text.data_files import load_json
+from truebleu.text.record import Picklable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,7 +41,7 @@ def rendered(
     return html.page(title, made)
 
 
-class View:
+class View(Picklable):
     """A view of results. Printing it shows text, a notebook shows HTML; both are of `to_dict`.
 
     A subclass names the `KIND` of its dict, and makes blocks of it.
@@ -95,10 +97,8 @@ class View:
     @classmethod
     def from_json(cls, text: str) -> Self:
         """A view that `to_json` wrote. Raises InputError for anything else."""
-        import json
-
         try:
-            content = json.loads(text)
+            content = load_json(text)
         except ValueError as error:
             raise InputError(f"not JSON: {error}") from None
         if not isinstance(content, dict):

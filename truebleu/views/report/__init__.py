@@ -12,7 +12,7 @@ lab.py         the page with nothing in it, for sentences and files that a reade
 from __future__ import annotations
 
 from truebleu.text import checks
-from truebleu.text.record import Record
+from truebleu.text.record import Picklable, Record
 from truebleu.views.comparison import Comparison
 from truebleu.views.request import TESTING, Request
 
@@ -33,7 +33,7 @@ OF_COMPARISON = ("metrics", "baseline", *TESTING, "scores", "lower_is_better", "
 NOTEBOOK_ROWS = 2000
 
 
-class Page:
+class Page(Picklable):
     """A page that needs nothing else."""
 
     __slots__ = ()

@@ -9,6 +9,7 @@ from __future__ import annotations
 from truebleu._kernel import InputError, Table
 from truebleu.metrics.bleu import BLEU
 from truebleu.text import segments, tokenizers
+from truebleu.text.checks import is_whole_number
 from truebleu.views.report import payload
 
 TYPE_CHECKING = False
@@ -109,7 +110,7 @@ def read_counts(file: File) -> dict[str, int]:
     counts: dict[str, int] = {}
     for number, line in enumerate(file.lines(), 1):
         word, tab, count = line.rstrip("\r").rpartition("\t")
-        if not tab or not count.isascii() or not count.isdigit():
+        if not tab or not is_whole_number(count):
             raise InputError(
                 f"{file.label('word counts')}, line {number}: expected a word, a tab and a number, "
                 f"not {line[:80]!r}"

@@ -521,7 +521,8 @@ def _people(human: Any, request: Request, counted: Counted) -> dict[str, Any]:
         scores[name] = Scores({SEGMENTS: matrix}, lower_is_better=name in request.lower)
     documents = request.documents
     names = None if documents is None else [documents.names[i] for i in documents.indices]
-    return beside(human, scores, list(request.systems), documents=names, workers=request.workers)
+    systems, references = request.systems, request.references
+    return beside(human, scores, systems, references, documents=names, workers=request.workers)
 
 
 def _columns(

@@ -32,11 +32,7 @@ class Laboratory(Page):
 
     def __init__(self) -> None:
         if not live.blocks():
-            raise ImportError(
-                "this truebleu was built without the kernel for pages, which the laboratory "
-                "computes with; to have it: rustup target add wasm32-unknown-unknown, and install "
-                "truebleu from its source again"
-            )
+            raise ImportError(live.MISSING_KERNEL)
         packed = payload.encoded(live.blocks())
         viewer = page.laboratory()
         self._page = page.assembled(TITLE, SUMMARY, manifest(), packed, viewer=viewer)
@@ -80,7 +76,7 @@ def lab(path: str | os.PathLike[str] | None = None) -> Laboratory:
     """A page that scores sentences while they are typed, and makes files into reports.
 
     One HTML file that needs nothing else: dropped files stay on the machine, and every number is
-    counted in the page, by the same kernel and with the same bits as here.
+    counted in the page, by the same kernel, and agrees with Python to 12 digits.
 
     path: where to write it; `Laboratory.save` does that, too.
 

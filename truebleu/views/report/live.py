@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 # kernel/backend.py puts it there when the package is built.
 PLACE = Path(__file__).with_name("kernel.wasm")
 
+MISSING_KERNEL = (
+    "truebleu was built without the kernel for pages, so pages cannot recompute scores. "
+    "Run `rustup target add wasm32-unknown-unknown` and install truebleu from its source again."
+)
+
 # Its names in the manifest are those of the blocks.
 BLOCKS = {"kernel": "kernel", "lowercase": "lowercase"}
 

@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
 from truebleu._kernel import InputError
+from truebleu.text.checks import parse_whole_number
 from truebleu.text.paged import Paged
 from truebleu.views.report import page, payload
 
@@ -161,9 +162,9 @@ def _page(contents: Contents, workers: int) -> tuple[bytes, str]:
 
 def _number(text: str) -> int:
     """A number as the page writes it. Raises ValueError for any other."""
-    if not (text.isascii() and text.isdecimal() and len(text) < 16):
+    if len(text) > 15:
         raise ValueError(text)
-    return int(text)
+    return parse_whole_number(text)
 
 
 # ---- answers ----

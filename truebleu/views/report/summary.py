@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 def render(manifest: Content) -> str:
     """The summary, for a page that has the style."""
-    return html.body(blocks(manifest), "article") + _people(manifest)
+    return html.body(blocks(manifest), "article") + _references(manifest) + _people(manifest)
 
 
 def fragment(manifest: Content) -> str:
     """The summary with its style, for a notebook."""
-    return html.fragment(blocks(manifest))
+    return html.fragment([*blocks(manifest), *_by_reference(manifest)])
 
 
 def blocks(manifest: Content) -> Iterator[Drawn]:
@@ -66,6 +66,18 @@ def _terms(manifest: Content) -> Iterator[Drawn]:
         for used in [glossary["used"][one["name"]]]
     ]
     yield Table.of(["System", "Wanted term used", "Share"], rows)
+
+
+def _by_reference(manifest: Content) -> list[Drawn]:
+    """Return what is known of each reference alone, if there are several."""
+    tables = list(comparison_blocks.by_reference(manifest["comparison"]))
+    return [Heading(2, "Each reference alone"), *tables] if tables else []
+
+
+def _references(manifest: Content) -> str:
+    """Return the same as HTML, which the viewer shows unchanged."""
+    drawn = _by_reference(manifest)
+    return f'<div id="references">\n{html.body(drawn, "section")}\n</div>\n' if drawn else ""
 
 
 def _people(manifest: Content) -> str:

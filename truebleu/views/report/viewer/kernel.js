@@ -1,4 +1,4 @@
-// The kernel as WebAssembly: texts to counts and counts to scores, bit for bit as Python has them.
+// The kernel as WebAssembly: texts to counts and counts to scores, the same integers as in Python, and scores that agree to 12 digits.
 
 /** @typedef {Record<string, string | number | boolean | (number | boolean)[] | null>} Recipe  a metric's parameters, as the kernel takes them */
 /** @typedef {number} Handle  of something that the kernel holds */

@@ -127,7 +127,7 @@ const uniqueNames = names => names.map((name, i) => { const before = names.slice
 /** @typedef {{systems: Map<number, number[]>, pairs: Map<string, number[]>}} Intervals  of one metric: of each system, and of B less A by "A,B" */
 
 /**
- * The intervals that `truebleu compare` gives of the same texts: the same resamples, with the same bits.
+ * The intervals that `truebleu compare` gives of the same texts: the same resamples, and numbers that agree to 12 digits.
  * @param {import("./live.js").Live} live @param {{setting: Setting, tables: Table[]}[]} settings @param {number[][]} pairs @param {(share: number) => Promise<boolean>} going
  * @returns {Promise<Intervals[] | null>}
  */

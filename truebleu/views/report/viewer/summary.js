@@ -28,9 +28,11 @@ export const summaryView = {
     if (drawn) container.append(drawn);
     container.append(...opposed(context, content), ...findings(context), ...all.map(one => details(context, one, content)));
     container.append(el("div.notes", {}, [content.reading, ...(content.notes ?? []).filter((/** @type {any} */ n) => n.kind !== "disagreement").map((/** @type {any} */ n) => sentenceCase(n.text))].filter(Boolean).map(text => el("p.soft", {}, text))));
-    // What people said is in the page as it is without script: its pictures are markup.
-    const people = document.getElementById("people");
-    if (people) { const shown = /** @type {HTMLElement} */ (people.cloneNode(true)); shown.removeAttribute("id"); container.append(shown); }
+    // Each reference alone, and human scores, are in the page as they are without script.
+    for (const id of ["references", "people"]) {
+      const made = document.getElementById(id);
+      if (made) { const shown = /** @type {HTMLElement} */ (made.cloneNode(true)); shown.removeAttribute("id"); container.append(shown); }
+    }
     container.append(facts(context, content));
   },
 };
@@ -50,8 +52,8 @@ function shownOf({ data, current }, content) {
 }
 
 /** Who is best: as Python says it of what was reported, or of what was changed or made here. @param {Context} context */
-function sentence({ current, data }) {
-  const { metric, reported } = current, { headline, comparison } = data.manifest, name = (/** @type {System} */ s) => badge(s, true);
+function sentence(context) {
+  const { current, data } = context, { metric, reported } = current, { headline, comparison } = data.manifest, name = (/** @type {System} */ s) => badge(s, true);
   if (reported && headline) return headline.map((/** @type {any} */ part) => typeof part === "string" ? part : name(/** @type {System} */ (data.systems.find(s => s.name === part.system))));
   if (data.systems.length > 1 && !isSplit(context)) return `No system is called best: ${metric.name} cannot split this text into words.`;
   const [[best, score], second] = data.ranked.map(s => /** @type {[System, number]} */ ([s, current.corpus(s)])).sort((x, y) => metric.higher ? y[1] - x[1] : x[1] - y[1]);

@@ -181,7 +181,7 @@ function whatIf(context) {
   const none = metric.kind === "chrF" ? "With several references chrF takes the best one of each segment: other orders could take another, which needs new counts." : countsEdits(metric.kind) ? `${metric.kind} has no parameters that the counts would serve.` : "This variant's parameters are what makes it; others need new counts.";
   const changed = CHANGES.some(key => store.get(key) !== store.defaults[key]);
   const texts = data.redacted || data.manifest.embedded < data.n || data.manifest.serve;
-  return el("section", {}, el("h2", {}, "What if"), el("p.soft", {}, countable ? "Every view follows what is changed here. The kernel that counted for this file is in it, and gives the same numbers to the last bit."
+  return el("section", {}, el("h2", {}, "What if"), el("p.soft", {}, countable ? "Every view follows what is changed here. The kernel that counted for this file is in it, and gives the same numbers to 12 digits."
     : ["What needs no new counts can be changed here, and every view follows. Tokenizer and case need counts, ", texts ? "and this file has not all texts" : "which the kernel in the page does not make with this tokenizer or Unicode form", ": ", data.settings.length > 1 ? "those in this file are below" : "this file has those of one setting", "; ", el("code", {}, "--also tokenize=intl,char lowercase"), " puts more into it."]),
     fields.length ? el("div.fields", {}, fields, changed ? button("Reset", () => store.set(store.usual(CHANGES))) : null) : el("p.soft", {}, none));
 }

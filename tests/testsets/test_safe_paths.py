@@ -1,0 +1,93 @@
+"""Names that become paths: unsafe ones are refused, and nothing outside of the cache changes."""
+
+import os
+
+import pytest
+from made import about_xml, registry
+
+import truebleu as tb
+from truebleu.meta_evaluation.tree import Tree
+from truebleu.testsets import cache, catalogue, manage
+from truebleu.text.safe_paths import path_inside
+
+UNSAFE = [
+    *("", ".", "..", "../../x-en", "x-en/../..", "/etc/passwd", "//host/x-en", "x//en"),
+    *("C:x-en", "C:\\x-en", "..\\x-en", "\\\\host\\x-en", ".. ", "x-en\0", "x-en\n", "\ud800-en"),
+    *("nul", "CON.txt", "a/com1", "lpt9 .x-en"),
+]
+
+
+@pytest.mark.parametrize("name", UNSAFE)
+def test_unsafe_name_is_refused(tmp_path, monkeypatch, name):
+    plain = {"kind": "PlainText", "data": [["https://x.example/made.tgz", "0" * 32]]}
+    about = {**plain, "langpairs": {"de-en": ["x", "y"]}}
+    in_registry = [
+        {name: about},
+        {"made": {"files": {name: {"ref": "ref.txt"}}}},
+        {"made": {**about, "langpairs": {name: ["made/all.xml"]}}},
+        {"made": {**about, "langpairs": {"de-en": {"path": name}}}},
+        {"made": {**plain, "langpairs": {"de-en": ["x", f"3:{name}"]}}},
+        {"made": {**plain, "langpairs": {"de-en": [f"../{name}:x", "x"]}}},
+        {"made": {**plain, "languages": {"de": ["x"], "en": name}}},
+        {"made": {**plain, "languages": {"de": ["x"], f"{name}/": ["x"]}}},
+        {"made": {**plain, "languages": {"de": ["x"]}, "documents": name}},
+        {"made": {**about, "data": [[f"https://x.example/{name}/.."]]}},
+    ]
+    for sets in in_registry:
+        path = registry(tmp_path, **sets)
+        with pytest.raises(tb.InputError) as refused:
+            catalogue.entries(path)
+        assert str(refused.value).startswith(f"{path}, line ")
+        assert "expected" in str(refused.value)
+    os.makedirs(catalogue.own_folder())
+    os.rename(registry(tmp_path, made=about), os.path.join(catalogue.own_folder(), "any.json"))
+    outside = tmp_path / "x-en/01234567"
+    outside.mkdir(parents=True)
+    (tmp_path / "human-scores").mkdir()
+    monkeypatch.chdir(tmp_path)
+    given_by_user = [
+        lambda: manage.remove(name),
+        lambda: manage.path(name),
+        lambda: manage.path("made", name or ".."),
+        lambda: list(manage.get([name])),
+        lambda: manage.add(str(tmp_path), name or ".."),
+        lambda: tb.testset(name, "de-en"),
+        lambda: tb.testset("made", name),
+        lambda: path_inside(cache.own(), name),
+        lambda: Tree(tmp_path, name or ".."),
+    ]
+    for use in given_by_user:
+        with pytest.raises(tb.InputError):
+            use()
+    assert outside.exists()
+    assert not (tmp_path / "cache").exists()
+
+
+@pytest.mark.parametrize("link", ["", "DIGEST", "DIGEST/raw", "DIGEST/de-en"])
+def test_link_out_of_cache_is_not_followed(archives, tmp_path, link):
+    path = registry(tmp_path, made=about_xml(archives))
+    outside = tmp_path / "outside"
+    (outside / "01234567").mkdir(parents=True)
+    digest = catalogue.entry("made", path).digest
+    place = tmp_path / "cache/testsets/made" / link.replace("DIGEST", digest)
+    place.parent.mkdir(parents=True)
+    place.symlink_to(outside)
+    with pytest.raises(tb.InputError, match="a symbolic link leads out of"):
+        tb.testset("made", "de-en", registry=path)
+    if not link:
+        with pytest.raises(tb.InputError, match="a symbolic link leads out of"):
+            manage.remove("made")
+    assert os.listdir(outside) == ["01234567"]
+
+
+def test_registry_of_another_set_is_kept(tmp_path):
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        for end in ("src", "ref"):
+            (tmp_path / name / f"en-de.{end}").write_text("x\n")
+    manage.add(str(tmp_path / "one"), "a_b")
+    with pytest.raises(tb.InputError, match=r"a_b\.json exists already; give another name"):
+        manage.add(str(tmp_path / "two"), "a/b")
+    with pytest.raises(tb.InputError, match="no test set a/b"):
+        manage.remove("a/b")
+    assert manage.remove("a_b").size

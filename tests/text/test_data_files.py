@@ -1,0 +1,100 @@
+"""Files of data from elsewhere: hostile content is one error with file and line."""
+
+import json
+
+import pytest
+
+import truebleu as tb
+from truebleu.meta_evaluation import files, statistics
+from truebleu.testsets import catalogue, readers
+from truebleu.views import given_scores
+from truebleu.views.history import log
+
+DEEP, HUGE = "[" * 100_000, "9" * 400
+HEADER = "system,item,score\n"
+ROWS = "".join(f"{system},{item},1\n" for system in "ab" for item in range(9))
+ENTRY = {
+    "time": "2026-11-20T09:30:00Z",
+    "system": "x",
+    "metric": "BLEU",
+    "score": 1.0,
+    "signature": "-",
+    "segments": 1,
+    "hypothesis": {"file": "x", "sha256": "0" * 64},
+    "references": [{"file": "x", "sha256": "0" * 64}],
+    "version": "1",
+}
+
+
+def external(path):
+    return given_scores.of_metric("X", path, ["x"])
+
+
+def wmt24pp(path):
+    return list(readers.read("JSONL", "made", ["data"], str(path.parent)))
+
+
+def esa(**row):
+    return "\n" + json.dumps({"system": "a", "segment_id": 1, "esa_score": 1, **row}) + "\n"
+
+
+def entry(**changed):
+    return json.dumps(ENTRY) + "\n" + json.dumps({**ENTRY, **changed}) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("read", "text", "place"),
+    [
+        *((files.read, f"a 1\na {value}\n", 2) for value in ("inf", "-Infinity", "1e999", HUGE)),
+        *((files.read, f"{HEADER}a,1,{value}\n", 2) for value in ("inf", "1e101", HUGE)),
+        *((files.read, esa(esa_score=value), 2) for value in (float("inf"), 10**400, [1], {})),
+        *((files.read, esa(segment_id=value), 2) for value in ([1], {}, float("inf"))),
+        *((files.read, esa(system=value), 2) for value in ([1], {}, float("nan"))),
+        (files.read, esa(doc_id=["x"]), 2),
+        (files.read, esa() + '{"system": ' + DEEP + "\n", 3),
+        (files.read, esa() + '{"esa_score": ' + "9" * 5000 + "}\n", 3),
+        (files.read, f"{HEADER}{ROWS}a,{'x' * 131_073},1\n", 20),
+        (files.read, f'{HEADER}a,"1,1\n{ROWS}', 2),
+        (files.read, f'{HEADER}{ROWS}a,"1,1\nb,1,1\nb,2",1\n', 20),
+        (files.read, f'{HEADER}a,"1" x,1\n{ROWS}', 2),
+        *((external, f"1\n{value}\n", 2) for value in ("inf", "nan", "1e999", HUGE)),
+        *((external, f'{{"score": 1}}\n{{"score": {x}}}\n', 2) for x in ("Infinity", HUGE, DEEP)),
+        (external, f"[\n{DEEP}", 1),
+        (external, "x\tSegment 0\tscore: 1\nx\tSegment " + "9" * 5000 + "\tscore: 1\n", 2),
+        *((log.read, entry(score=value), 2) for value in (float("inf"), float("nan"), 10**400)),
+        (log.read, entry(time="0001-01-01T00:00:00+14:00"), 2),
+        (log.read, entry() + DEEP + "\n", 3),
+        (catalogue.read_registry, DEEP, 1),
+        (wmt24pp, '{"source": "a", "target": "b"}\n' + DEEP + "\n", 2),
+    ],
+)
+def test_hostile_content_is_an_error_with_its_line(tmp_path, read, text, place):
+    path = tmp_path / "data"
+    path.write_text(text)
+    with pytest.raises(tb.InputError) as refused:
+        read(path if read is not catalogue.read_registry else str(path))
+    told = str(refused.value).removeprefix("scores: ").replace(f"scores ({path})", str(path))
+    assert told.startswith(f"{path}, line {place}")
+    assert len(told) < 350
+    assert "\n" not in told
+
+
+@pytest.mark.parametrize("value", [float("inf"), -float("inf"), 1e101, 10**400, "x", [1]])
+def test_score_that_is_no_finite_number_is_refused(value):
+    with pytest.raises(tb.InputError, match=r"score 2 is .*; expected a number"):
+        tb.meta_evaluate({"a": [1, value], "b": [1, 2]}, {"X": {"a": [1, 2], "b": [2, 1]}})
+    for statistic in (statistics.acc_eq_opt, statistics.pearson):
+        with pytest.raises(tb.InputError, match=r"score 2 is .*; expected a number"):
+            statistic([1, value], [1, 2])
+
+
+@pytest.mark.parametrize("read", [tb.Comparison.from_json, tb.History.from_json])
+def test_view_of_deep_json_is_refused(read):
+    with pytest.raises(tb.InputError, match="nested too deeply"):
+        read(DEEP)
+
+
+@pytest.mark.parametrize("weight", ["inf", "nan", HUGE])
+def test_weight_that_is_not_finite_is_refused(weight):
+    with pytest.raises(ValueError, match="expected ERROR:WEIGHT"):
+        files.mqm_weights(f"major:{weight}")

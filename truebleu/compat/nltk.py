@@ -1,0 +1,207 @@
+"""NLTK's `corpus_bleu` and `corpus_chrf` with counts from the kernel.
+
+The kernel counts all segments first. Then NLTK's own code runs with two of its helpers exchanged
+for functions that read these counts, so smoothing, weights, warnings and errors stay NLTK's.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections import defaultdict
+from functools import cache, wraps
+from itertools import chain, count
+from types import FunctionType
+
+from truebleu.metrics.bleu import BLEU
+from truebleu.metrics.chrf import CHRF
+from truebleu.metrics.table_metric import unpacked
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from types import ModuleType
+    from typing import Any, NoReturn
+
+MAX_ORDER = 16
+
+# Sequences that can be read repeatedly. A str is a sequence of characters.
+SEQUENCES = frozenset({list, tuple, str})
+
+# NLTK's F-score where precision or recall are undefined, or nothing matches.
+EPSILON = 1e-16
+
+# The replaced functions: a module, a name, the original and the replacement.
+_patches: list[tuple[ModuleType, str, Any, Any]] = []
+
+
+def installed_release() -> str:
+    """Return the release of the installed NLTK."""
+    return importlib.import_module("nltk").__version__  # type: ignore[no-any-return]
+
+
+def install() -> None:
+    """Replace both functions in their modules."""
+    if _patches:
+        return
+    bleu = importlib.import_module("nltk.translate.bleu_score")
+    chrf = importlib.import_module("nltk.translate.chrf_score")
+    _patch(bleu, "corpus_bleu", _bleu_helpers, ("modified_precision", "closest_ref_length"))
+    counting = ("chrf_precision_recall_fscore_support", "_preprocess")
+    _patch(chrf, "corpus_chrf", _chrf_helpers, counting)
+
+
+def uninstall() -> None:
+    """Restore NLTK's functions, except where another program has replaced them since."""
+    for module, name, original, replacement in _patches:
+        if getattr(module, name) is replacement:
+            setattr(module, name, original)
+    _patches.clear()
+
+
+def _patch(
+    module: ModuleType,
+    name: str,
+    count_segments: Callable[..., tuple[Any, Any]],
+    helpers: tuple[str, str],
+) -> None:
+    """Replace a function by one whose helpers read the kernel's counts."""
+    original = getattr(module, name)
+    code = original.__code__
+    if not {*helpers} <= {*code.co_names}:
+        return
+    names = vars(module)
+    depends_on = [
+        (key, names[key]) for key in (*helpers, "Counter", "ngrams", "Fraction") if key in names
+    ]
+
+    @wraps(original)
+    def accelerated(*args: Any, **kwargs: Any) -> Any:
+        if any(names.get(key) is not value for key, value in depends_on):
+            return original(*args, **kwargs)
+        try:
+            found = count_segments(module, *args, **kwargs)
+        except Exception:  # noqa: BLE001 - NLTK meets the same problem, and reports it its way
+            return original(*args, **kwargs)
+        # Globals of its own for each call, so threads do not meet.
+        run = FunctionType(code, names | dict(zip(helpers, found, strict=True)), name)
+        run.__defaults__ = original.__defaults__
+        return run(*args, **kwargs)
+
+    setattr(module, name, accelerated)
+    _patches.append((module, name, original, accelerated))
+
+
+class _Precision:
+    """A clipped count and a number of n-grams, as NLTK's code reads them of a fraction."""
+
+    __slots__ = ("denominator", "numerator")
+
+    def __init__(self, numerator: int, denominator: int) -> None:
+        self.numerator = numerator
+        self.denominator = denominator
+
+
+def _bleu_helpers(
+    _module: ModuleType,
+    list_of_references: Any,
+    hypotheses: Any,
+    weights: Any = (0.25,) * 4,
+    smoothing_function: Any = None,  # noqa: ARG001 - NLTK's code calls it
+    auto_reweigh: Any = False,  # noqa: ARG001 - NLTK's code reads it
+) -> tuple[Any, Any]:
+    """Return stand-ins for NLTK's two helpers of BLEU; raise for input that NLTK has to count."""
+    if len(list_of_references) != len(hypotheses):
+        _refuse()
+    try:
+        weights[0][0]
+    except (TypeError, IndexError):
+        weights = [weights]
+    order = max(map(len, weights))
+    pairs = list(zip(list_of_references, hypotheses, strict=True))
+    for references, hypothesis in pairs:
+        kinds = {type(references), type(hypothesis), *map(type, references)}
+        if not references or not kinds <= SEQUENCES:
+            _refuse()
+    texts = [_texts((hypothesis, *references)) for references, hypothesis in pairs]
+    rows = _rows(_bleu(order), [t[0] for t in texts], [tuple(t[1:]) for t in texts])
+    precisions = (
+        _Precision(row[1 + n], row[1 + order + n]) for row in rows for n in range(1, order + 1)
+    )
+    lengths = (row[1] for row in rows)
+    return lambda *_: next(precisions), lambda *_: next(lengths)
+
+
+def _chrf_helpers(
+    module: ModuleType,
+    references: Any,
+    hypotheses: Any,
+    min_len: int = 1,
+    max_len: int = 6,
+    beta: float = 3.0,
+    ignore_whitespace: bool = True,
+) -> tuple[Any, Any]:
+    """Return stand-ins for NLTK's two helpers of chrF; raise for input that NLTK has to count."""
+    orders = type(min_len) is type(max_len) is int and 1 <= min_len <= max_len <= MAX_ORDER
+    if not orders or len(references) != len(hypotheses):
+        _refuse()
+    preprocess: Any = vars(module)["_preprocess"]
+    expected, found = (
+        [preprocess(text, ignore_whitespace) for text in texts]
+        for texts in (references, hypotheses)
+    )
+    if not {type(text) for text in (*expected, *found)} <= {str}:
+        _refuse()
+    rows = _rows(_chrf(max_len), found, expected)
+    factor = beta**2
+
+    def scores() -> Iterator[tuple[float, float, float, int]]:
+        for row in rows:
+            for at in range(3 * (min_len - 1), 3 * max_len, 3):
+                tpfp, tpfn, tp = row[at : at + 3]
+                try:
+                    precision, recall = tp / tpfp, tp / tpfn
+                    score = (1 + factor) * (precision * recall) / (factor * precision + recall)
+                except ZeroDivisionError:
+                    precision = recall = score = EPSILON
+                yield precision, recall, score, tp
+
+    results = scores()
+    return lambda *_, **__: next(results), lambda *_: ""
+
+
+def _refuse() -> NoReturn:
+    raise TypeError
+
+
+def _rows(metric: Any, hypotheses: Sequence[str], references: Sequence[Any]) -> Any:
+    """Return the statistics of each segment; of a single one straight from the kernel."""
+    if len(hypotheses) > 1:
+        return metric.statistics(hypotheses, references).tolist()
+    [hypothesis], [reference] = hypotheses, references
+    return [unpacked(metric._kernel.sentence(hypothesis, reference)[1])]
+
+
+@cache
+def _bleu(order: int) -> BLEU:
+    return BLEU("none", max_order=order, missing_order="at-least-one")
+
+
+@cache
+def _chrf(order: int) -> CHRF:
+    return CHRF(order, whitespace=True)
+
+
+def _texts(sequences: Sequence[Sequence[Any]]) -> list[str]:
+    """Convert sequences of hashable tokens to texts whose words are equal where the tokens are.
+
+    >>> _texts([("a", "b"), ("b", "b")]), _texts([(1, "a b"), ("a b", 2.0)])
+    (['a b', 'b b'], ['0 1', '1 2'])
+    """
+    tokens = [*chain.from_iterable(sequences)]
+    # A subclass of str may define equality differently.
+    if {*map(type, tokens)} <= {str} and all(tokens):
+        joined = "".join(tokens)
+        if joined.isprintable() and " " not in joined:  # no other white space is printable
+            return [" ".join(sequence) for sequence in sequences]
+    words: defaultdict[Any, str] = defaultdict(map(str, count()).__next__)
+    return [" ".join(map(words.__getitem__, sequence)) for sequence in sequences]

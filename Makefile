@@ -53,7 +53,7 @@ NEW_ENOUGH := 'import sys; sys.exit(sys.version_info < (3, 11))'
 KERNEL := $(wildcard Cargo.toml Cargo.lock rust-toolchain.toml) $(shell find kernel \( -name target -o -name fuzz \) -prune -o \( -name '*.rs' -o -name '*.toml' \) -print 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: demo claims test test-all engines jupyter hosts neural upstream sanitize miri races fuzz fuzz-guided free-threaded aarch64 wasm bench npm screenshots lint lint-js lint-workflows wheels test-wheels test-sdist reproducible format docs clean help
+.PHONY: demo claims test test-rest test-all engines jupyter hosts neural upstream sanitize miri races fuzz fuzz-guided free-threaded aarch64 wasm bench npm screenshots lint lint-js lint-workflows wheels test-wheels test-sdist reproducible format docs clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -71,6 +71,9 @@ test-all: $(VENV)/.installed $(VENV)/.group-test $(VENV)/.group-docs ## everythi
 	TRUEBLEU_SIMD=scalar $(BIN)/python -m pytest --quiet $(SPREAD) $(addprefix tests/,metrics pairs significance text)
 	HYPOTHESIS_PROFILE=$(CASES) $(BIN)/python -m pytest $(SPREAD) -m ''
 	@export HYPOTHESIS_PROFILE=$(CASES); for rest in $(filter-out $(WITHOUT),upstream engines jupyter neural hosts); do $(MAKE) --no-print-directory $$rest || exit; done
+
+test-rest: $(VENV)/.installed $(VENV)/.group-test $(VENV)/.group-docs ## what `make test` leaves out: long tests, and those that need the reference data
+	HYPOTHESIS_PROFILE=$(CASES) $(BIN)/python -m pytest $(SPREAD) -m thorough
 
 engines: $(addprefix engine-,$(ENGINES)) ## the tests of Spark (needs Java 17) and Ray, in an environment of each
 

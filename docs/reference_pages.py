@@ -62,7 +62,6 @@ VARIABLES = {
     },
     "What sacreBLEU has": {
         "SACREBLEU": "sacreBLEU's folder, in which its test sets and models are found",
-        "SACREBLEU_FORMAT": "the output format of `truebleu-sacrebleu`; it goes before `-f`",
         "SACREBLEU_SEED": "the seed of `truebleu-sacrebleu`, or `none`",
     },
 }

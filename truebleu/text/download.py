@@ -63,7 +63,7 @@ class Settings(Record):
 settings = Settings()
 
 
-class DownloadError(InputError, OSError):
+class DownloadError(InputError):
     """A file that no address gives, or not all of it, or another one."""
 
     exit_status = 1
@@ -269,8 +269,6 @@ def get(
             # Another process may have downloaded it.
             wanted = _Wanted(source, wanted.path, name, accept, remember)
             return wanted.present() or wanted.downloaded(touch)
-    except DownloadError:
-        raise
     except OSError as error:
         raise DownloadError(
             f"{name}: {wanted.path} cannot be written: {error.strerror or error}; "

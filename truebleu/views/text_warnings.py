@@ -100,7 +100,8 @@ def of_texts(
     for system, noticed in seen.items():
         for number in noticed["marked"]:
             # Marks of references were seen with each system, and are said once.
-            name = system if number == 0 else references[number - 1]
+            # References in lists have one name together.
+            name = references[min(number, len(references)) - 1] if number else system
             text = (
                 "starts with a byte-order mark, which is scored as a part of its first word; "
                 "-e utf-8-sig drops it"
@@ -108,7 +109,9 @@ def of_texts(
             add("byte-order mark", name, text)
         for kind, number, text in _of_inputs(noticed):
             several = len(references) > 1 or len(noticed["empty"]) < 3
-            name = references[number - 1 if several else 0] if number else system
+            name = (
+                references[min(number, len(references)) - 1 if several else 0] if number else system
+            )
             add(kind, name, text)
         add("tokenized", system, _tokenized(noticed, tokenize))
         for text in _of_languages(noticed, language):

@@ -185,7 +185,7 @@ def test_steps_to_the_score_are_pythons(example, opened):
     for number, metric in example.settings[:3]:
         python = Python(metric, example.hypotheses, example.references)
         tab = sheet.go(address("why", number))
-        table = tab.locator("main section table").first
+        table = tab.locator("main section:has(h2:text-is('From counts to the score')) table").first
         told = shown(table.locator("tbody tr").last)
         a, b = (python.corpus(name) for name in ("birch", "cedar"))
         assert told == near([a, b, b - a]), metric

@@ -9,6 +9,7 @@ from copy import copy
 from statistics import median
 
 from truebleu.metrics.base import MetricFailedError
+from truebleu._kernel import InputError
 from truebleu.text import segments
 from truebleu.text.layout import count, listed, short_names
 from truebleu.views import labelling
@@ -53,7 +54,11 @@ def add_scores(content: dict[str, Any], request: Request) -> dict[str, Any]:
         chosen = _segments_with_text(column)
         alone = _request_for(request, column, chosen)
         size = content["segments"] if chosen is None else len(chosen)
-        made.append({"name": name, "segments": size, **_scores(content, request, alone)})
+        try:
+            scores = _scores(content, request, alone)
+        except InputError:  # for example, no segment has this reference
+            return content
+        made.append({"name": name, "segments": size, **scores})
         made[-1]["identical"] = dict(_judge_copies(identical, size))
     # A metric may fail with some reference.
     common = set.intersection(*(set(one["scores"]) for one in made))

@@ -149,7 +149,7 @@ def easy_minimum(metric: tb.Metric) -> float:
 
 
 def check(name: str, metric: tb.Metric) -> None:
-    further = {"source": SOURCES} if sources(metric) else {}
+    further = {"minimum": easy_minimum(metric)} | ({"source": SOURCES} if sources(metric) else {})
     made = tb.check(
         ASPEN, references(metric), metrics=[name], minimum=easy_minimum(metric), **further
     )

@@ -8,8 +8,8 @@ from __future__ import annotations
 from copy import copy
 from statistics import median
 
-from truebleu.metrics.base import MetricFailedError
 from truebleu._kernel import InputError
+from truebleu.metrics.base import MetricFailedError
 from truebleu.text import segments
 from truebleu.text.layout import count, listed, short_names
 from truebleu.views import labelling

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import pytest
+
 
 def is_close(first: object, second: object) -> bool:
     """Return whether two results of JSON are equal, floats to 12 digits and integers exactly."""
@@ -15,3 +17,10 @@ def is_close(first: object, second: object) -> bool:
     if isinstance(first, list | tuple) and isinstance(second, list | tuple):
         return len(first) == len(second) and all(map(is_close, first, second))
     return first == second
+
+
+def near(value):
+    """Return what equals a value of a page: pages agree to 12 digits of numbers up to 100."""
+    return pytest.approx(
+        list(value) if not isinstance(value, float | int) else value, rel=1e-12, abs=1e-10
+    )

@@ -56,9 +56,14 @@ PROSE = (
         r"\d+ passed",
     ),
     Claim(
-        "You need Rust, make, and Python 3.11 or newer.",
+        "You need make, Python 3.11 or newer,",
         'grep "requires-python" pyproject.toml',
         r'requires-python = ">=3\.11"',
+    ),
+    Claim(
+        "and Rust 1.89 or newer.",
+        'grep "rust-version" kernel/Cargo.toml',
+        r'rust-version = "1\.89"',
     ),
     Claim("| 0 | done |", f"truebleu score {EXAMPLES} -b", r"[\d.]+"),
     Claim(

@@ -72,7 +72,9 @@ def span(least: float, most: float = inf) -> str:
     >>> span(1, 10_000_000), span(0)
     ('from 1 to 10,000,000', 'of 0 or more')
     """
-    low, high = (f"{limit:,}" if abs(limit) < 1e15 else f"{limit:g}" for limit in (least, most))
+    if least == -inf:
+        return "that is finite"
+    low, high = (f"{limit:,.15g}" if abs(limit) < 1e15 else f"{limit:g}" for limit in (least, most))
     unbounded = most == inf or (isinstance(most, int) and most > 1e15)
     return f"of {low} or more" if unbounded else f"from {low} to {high}"
 

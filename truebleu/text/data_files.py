@@ -69,7 +69,7 @@ def to_score(value: Any) -> float:
 
     Raises ValueError for anything else.
 
-    >>> to_score("1.5"), to_score(10**400)
+    >>> to_score("1.5"), to_score("1e101")
     Traceback (most recent call last):
     ValueError: expected a number from -1e+100 to 1e+100
     """

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 
 import pytest
 import strategies
+from closeness import near
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from opened import ALSO
@@ -43,13 +44,6 @@ CHANGES = [
     (0, {"weights": "1,2"}, BLEU()),
     (0, {"smoothing": "constructor", "beta": 3}, BLEU()),
 ]
-
-
-def near(value):
-    """Return what equals a value of a page: pages agree to 12 digits of numbers up to 100."""
-    return pytest.approx(
-        list(value) if not isinstance(value, float | int) else value, rel=1e-12, abs=1e-10
-    )
 
 
 class Python:

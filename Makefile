@@ -26,8 +26,10 @@ ENGINES := spark ray
 # What `make test-all` leaves out, of upstream, engines, jupyter, neural and hosts; and how many cases its property tests draw.
 WITHOUT ?=
 CASES := $(if $(CI),ci,many)
-# Test files go to as many processes as there are cores, each file to one of them.
-SPREAD := --numprocesses auto --dist loadfile
+# Each start of Python would compile the whole package anew, and tests start it a thousand times.
+unexport PYTHONDONTWRITEBYTECODE
+# Test files go to as many processes as there are cores.
+SPREAD := --numprocesses auto --dist worksteal
 TYPESCRIPT := 5.9.3
 ACTIONLINT := v1.7.12
 # Of `make wheels`: which, of those that `python kernel/wheels.py --help` names; anything else that it takes.

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import strategies
 from browsers import PACKAGES, executable, launched
+from fork_server import ForkServer
 from hypothesis import HealthCheck, settings
 from places import SHARED
 
@@ -50,6 +51,21 @@ LONG = (
     "test_viewer.py::test_the_script_with_and_without",
     "test_viewer.py::test_tokens_to_show",
     "report/test_browser_accessibility",
+    "report/test_browser_agreement",
+    "report/test_browser_filters",
+    "report/test_browser_notes",
+    "report/test_browser_pictures",
+    "report/test_browser_reading",
+    "report/test_lab_files",
+    "test_site.py::test_axe_finds_nothing",
+    "test_lab.py::test_every_number",
+    "test_live.py::test_lists_of_ngrams",
+    "test_live.py::test_any_text",
+    "test_family.py::test_the_kernel_stands_in",
+    "test_pages.py::test_bleu_by_hand",
+    "npm/test_browser.py",
+    "test_npm_scores.py::test_any_text",
+    "test_npm_package.py::test_memory_does_not_grow",
     "report/test_browser_hostile",
     "report/test_browser_page",
     "report/test_browser_parity",
@@ -128,14 +144,26 @@ class Result:
 
 @pytest.fixture(scope="session")
 def truebleu_command():
-    """Runs `python -m truebleu ...` and returns its `Result`."""
+    """Runs `python -m truebleu ...` and returns its `Result`.
+
+    With options of `subprocess.run` other than `input` and `cwd` it is a new process, otherwise,
+    where there is `fork`, the fork of one that has imported truebleu.
+    """
+    server = ForkServer() if hasattr(os, "fork") else None
 
     def run(*arguments, **options) -> Result:
-        command = [sys.executable, "-m", "truebleu", *map(str, arguments)]
+        words = [*map(str, arguments)]
+        if server and options.keys() <= {"input", "cwd"}:
+            return Result(
+                server.run(words, options.get("input", b""), options.get("cwd", os.getcwd()))
+            )
+        command = [sys.executable, "-m", "truebleu", *words]
         options = {"input": b"", "stdout": subprocess.PIPE, "timeout": 120} | options
         return Result(subprocess.run(command, check=False, stderr=subprocess.PIPE, **options))
 
-    return run
+    yield run
+    if server:
+        server.close()
 
 
 @pytest.fixture

@@ -51,6 +51,11 @@ class Figure(NamedTuple):
 
 PROSE = (
     Claim(
+        "recomputes scores that agree to 12 digits.",
+        f"{PYTEST} tests/views/report/test_live.py -k test_any_text",
+        r"\d+ passed",
+    ),
+    Claim(
         "BLEU, chrF, chrF++ and TER equal sacreBLEU 2.6.0 to the last bit.",
         f"{PYTEST} tests/metrics/test_differential.py -k 'not every_assigned'",
         r"\d+ passed",

@@ -8,6 +8,7 @@ modules in another way are listed in `TABLES`; a computed import without a table
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections import defaultdict
 from functools import cache
@@ -194,7 +195,9 @@ def _imports() -> Iterator[Import]:
                 yield Import(module, 0, name)
 
 
-IMPORTS = sorted(set(_imports()))
+@functools.cache
+def imports() -> list[Import]:
+    return sorted(set(_imports()))
 
 
 def room_of(module: str) -> str:
@@ -215,13 +218,13 @@ def test_every_room_is_there():
 
 
 def test_what_is_imported_is_there():
-    assert not [str(found) for found in IMPORTS if found.target not in MODULES]
+    assert not [str(found) for found in imports() if found.target not in MODULES]
 
 
 def test_imports_go_down():
     """A room imports rooms on lower floors only, for type checkers too."""
     broken = []
-    for found in IMPORTS:
+    for found in imports():
         own, other = room_of(found.module), room_of(found.target)
         if other not in FLOOR or own == other or (own, other) in ALLOWED:
             continue
@@ -233,17 +236,17 @@ def test_imports_go_down():
 
 
 def test_what_is_allowed_happens():
-    between = {(room_of(found.module), room_of(found.target)) for found in IMPORTS}
+    between = {(room_of(found.module), room_of(found.target)) for found in imports()}
     assert between >= set(ALLOWED)
 
 
 def test_files_import_each_other_in_no_circle():
     """Not for type checkers and not inside functions either."""
-    imports = defaultdict(set)
-    for found in IMPORTS:
-        imports[found.module].add(found.target)
+    targets = defaultdict(set)
+    for found in imports():
+        targets[found.module].add(found.target)
     try:
-        TopologicalSorter(imports).prepare()
+        TopologicalSorter(targets).prepare()
     except CycleError as error:
         circle = error.args[1][::-1]
         pytest.fail("a circle: " + " imports ".join(circle))

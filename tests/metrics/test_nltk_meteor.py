@@ -20,14 +20,20 @@ from truebleu.metrics import nltk_wordnet
 from truebleu.metrics.base import MetricFailedError
 from truebleu.metrics.nltk_meteor import NLTKMETEOR
 
-LACKING = lacking("meteor-nltk")
-with_wordnet = pytest.mark.skipif(bool(LACKING), reason=LACKING)
+with_wordnet = pytest.mark.usefixtures("wordnet")
 SEGMENTS = [0.806667, 0.694444, 0.196078, 0.806667, 0]
 WORDS = (
     "the a dog dogs cat house home houses Big LARGE quick fast rapidly walk walked walking goes "
     "went child children kid better well naïve , . don't United_States 20th"
 )
 texts = st.lists(st.sampled_from(WORDS.split()), max_size=12).map(" ".join)
+
+
+@pytest.fixture(scope="module")
+def wordnet():
+    """Skips a test where there is no WordNet."""
+    if reason := lacking("meteor-nltk"):
+        pytest.skip(reason)
 
 
 class NoWords:
@@ -39,7 +45,9 @@ class NoWords:
 
 def original(hypothesis: str, references, **more) -> float:
     """NLTK's number, with its own reader of WordNet."""
-    more.setdefault("wordnet", NoWords() if LACKING else nltk_wordnet.wordnet().reader)
+    more.setdefault(
+        "wordnet", NoWords() if lacking("meteor-nltk") else nltk_wordnet.wordnet().reader
+    )
     return meteor_score([other.split() for other in references], hypothesis.split(), **more)
 
 

@@ -1,0 +1,103 @@
+"""Run truebleu's commands in forks of a process that has imported it, which takes milliseconds."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from importlib import import_module
+
+# What most commands import, and what takes long to import.
+PRELOADED = (
+    *("truebleu.cli." + name for name in ("commands", "score", "compare", "matrix", "report")),
+    *("truebleu.metrics.bleu", "truebleu.significance", "truebleu.views.report.build"),
+    *("truebleu.text.termination", "numpy", "pyarrow.parquet", "duckdb"),
+)
+
+
+class ForkServer:
+    """A process of its own that forks for each command."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.socket, theirs = socket.socketpair()
+        command = [sys.executable, __file__, str(theirs.fileno())]
+        self.process = subprocess.Popen(command, pass_fds=[theirs.fileno()])
+        theirs.close()
+
+    def run(self, arguments: list[str], stdin: bytes, cwd: str) -> subprocess.CompletedProcess:
+        """Return the status and the outputs of `python -m truebleu ARGUMENTS`."""
+        read_in, write_in = os.pipe()
+        read_out, write_out = os.pipe()
+        read_err, write_err = os.pipe()
+        theirs = [read_in, write_out, write_err]
+        request = json.dumps([arguments, os.fspath(cwd)]).encode("utf-8", "surrogatepass")
+        with self.lock:
+            socket.send_fds(self.socket, [len(request).to_bytes(4)], theirs)
+            self.socket.sendall(request)
+            for descriptor in theirs:
+                os.close(descriptor)
+            with ThreadPoolExecutor(3) as pool:
+                pool.submit(write_all, write_in, stdin)
+                outputs = list(pool.map(read_all, (read_out, read_err)))
+            status = int.from_bytes(self.socket.recv(4), signed=True)
+        return subprocess.CompletedProcess(arguments, status, *outputs)
+
+    def close(self) -> None:
+        self.socket.close()
+        self.process.wait()
+
+
+def write_all(descriptor: int, content: bytes) -> None:
+    # A command need not read all of its input.
+    with suppress(BrokenPipeError), open(descriptor, "wb") as file:
+        file.write(content)
+
+
+def read_all(descriptor: int) -> bytes:
+    with open(descriptor, "rb") as file:
+        return file.read()
+
+
+def serve(connection: socket.socket) -> None:
+    """Fork for each request until the other end is closed."""
+    for name in PRELOADED:
+        with suppress(ImportError):
+            import_module(name)
+    while True:
+        size, descriptors, *_ = socket.recv_fds(connection, 4, 3)
+        if not size:
+            return
+        request = b""
+        while len(request) < int.from_bytes(size):
+            request += connection.recv(1 << 20)
+        child = os.fork()
+        if not child:
+            connection.close()
+            for target, descriptor in enumerate(descriptors):
+                os.dup2(descriptor, target)
+                os.close(descriptor)
+            arguments, cwd = json.loads(request.decode("utf-8", "surrogatepass"))
+            os.chdir(cwd)
+            signal.alarm(120)
+            sys.argv[1:] = arguments
+            break
+        for descriptor in descriptors:
+            os.close(descriptor)
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        connection.sendall(status.to_bytes(4, signed=True))
+    from truebleu.cli import main
+
+    sys.exit(main())
+
+
+if __name__ == "__main__":
+    del sys.path[0]  # the folder of the tests
+    sys.path.insert(0, os.getcwd())
+    serve(socket.socket(fileno=int(sys.argv[1])))

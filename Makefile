@@ -89,7 +89,7 @@ jupyter: ## what JupyterLab shows of comparisons and reports, trusted and not, i
 	@$(MAKE) --no-print-directory VENV=$(VENV)-jupyter in-jupyter
 
 in-jupyter: $(VENV)/.installed $(VENV)/.group-jupyter
-	$(BIN)/python -m pytest --quiet -m '' tests/views/rendering/test_jupyter.py
+	$(BIN)/python -m pytest --quiet -m '' tests/rendering/test_jupyter.py
 
 hosts: $(VENV)/.installed $(HOSTS)/.installed ## inside torch, torchmetrics, TRL, lm-eval and others, in an environment of their own
 	PYTHONPATH=$(CURDIR) $(HOSTS)/bin/python -m pytest --quiet $(SPREAD) -m '' tests/integrations
@@ -158,7 +158,7 @@ lint: $(VENV)/.installed $(VENV)/.group-lint $(VENV)/.group-test ## what continu
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy truebleu benchmarks npm/build.py
-	$(BIN)/python -m pytest --quiet tests/house/test_trust.py -k types
+	$(BIN)/python -m pytest --quiet tests/project/test_trust.py -k types
 	$(BIN)/stubtest --ignore-missing-stub --ignore-disjoint-bases --ignore-unused-allowlist --allowlist .ci/stubtest-allowed.txt truebleu._kernel
 	cargo fmt --all --check
 	cargo fmt --check --manifest-path kernel/fuzz/Cargo.toml
@@ -170,15 +170,15 @@ npm: $(VENV)/.installed ## the package for Node and browsers, packed into build/
 	@$(BIN)/python npm/build.py
 
 claims: $(VENV)/.installed $(VENV)/.group-test $(if $(BENCH),$(VENV)/.group-bench) ## the command behind each number of README.md, run; BENCH=1 measures speed and size anew
-	@$(BIN)/python tests/house/claims.py $(if $(BENCH),--bench)
+	@$(BIN)/python tests/project/claims.py $(if $(BENCH),--bench)
 
 screenshots: $(VENV)/.installed $(VENV)/.group-test ## pictures of every view of the report, compared with accepted ones (ACCEPT=1)
-	@PYTHONPATH=tests:tests/views/report $(BIN)/python tests/views/report/screenshots.py build/screenshots $(if $(ACCEPT),--accept)
+	@PYTHONPATH=tests:tests/reports $(BIN)/python tests/reports/screenshots.py build/screenshots $(if $(ACCEPT),--accept)
 	@$(if $(ACCEPT),cp build/screenshots/report-*.png docs/)
 
 lint-js: ## the types of the report's script, which its comments say; npm brings the type checker
 	@command -v npx >/dev/null || { echo 'The type checker for JavaScript needs Node and npm (Debian and Ubuntu: apt-get install nodejs npm).' >&2; exit 1; }
-	npx --yes --package=typescript@$(TYPESCRIPT) tsc --project tests/views/report/jsconfig.json
+	npx --yes --package=typescript@$(TYPESCRIPT) tsc --project tests/reports/jsconfig.json
 	npx --yes --package=typescript@$(TYPESCRIPT) tsc --project npm/tsconfig.json --noEmit --emitDeclarationOnly false --declaration false
 
 lint-workflows: ## the workflows of .github; Go brings the linter
@@ -196,7 +196,7 @@ test-sdist: $(VENV)/.created $(VENV)/.group-wheels ## a wheel of the source dist
 	@rm -rf build/sdist && mkdir -p build/sdist/home
 	cd build/sdist && unshare --map-root-user --net env PATH=$(CURDIR)/$(BIN):$$PATH CARGO_HOME=$(CURDIR)/build/sdist/home RUSTUP_HOME=$${RUSTUP_HOME:-$$HOME/.rustup} \
 		python -m pip wheel --no-index --no-deps --no-build-isolation --no-cache-dir -w . $(CURDIR)/dist/truebleu-*.tar.gz
-	$(BIN)/python -c 'import glob, zipfile; assert "truebleu/views/report/kernel.wasm" in zipfile.ZipFile(*glob.glob("build/sdist/*.whl")).namelist()'
+	$(BIN)/python -c 'import glob, zipfile; assert "truebleu/reports/kernel.wasm" in zipfile.ZipFile(*glob.glob("build/sdist/*.whl")).namelist()'
 
 # Of what is committed, in folders of their own.
 reproducible: $(VENV)/.created $(VENV)/.group-wheels ## two builds in two folders give the same bytes: WHEELS="manylinux-x86_64 --python abi3"
@@ -213,11 +213,11 @@ format: $(VENV)/.installed $(VENV)/.group-lint ## let the tools settle the style
 
 docs: $(VENV)/.installed $(VENV)/.group-docs $(VENV)/.group-test ## the pages of docs/; the site with the laboratory, and the reference of package and kernel, into build/docs
 	$(BIN)/python docs/pages.py
-	TRUEBLEU_WRITE_PAGES=1 $(BIN)/python -m pytest --quiet -m '' tests/house/test_product.py -k page
+	TRUEBLEU_WRITE_PAGES=1 $(BIN)/python -m pytest --quiet -m '' tests/project/test_product.py -k page
 	$(BIN)/pdoc --docformat google --output-directory build/docs/python truebleu truebleu.significance $(addprefix truebleu.,engines engines.duckdb engines.polars engines.spark)
 	RUSTDOCFLAGS="-A rustdoc::private_intra_doc_links" cargo doc --no-deps --document-private-items --quiet --target-dir build/docs/rust
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
-	$(BIN)/python -m pytest --quiet -m '' tests/house/test_site.py
+	$(BIN)/python -m pytest --quiet -m '' tests/project/test_site.py
 	@printf 'build/docs/site/index.html\nbuild/docs/site/lab.html\nbuild/docs/python/index.html\nbuild/docs/rust/doc/truebleu_kernel/index.html\n'
 
 clean: ## remove everything that the other targets made
@@ -248,7 +248,7 @@ $(VENV)/.installed: $(VENV)/.created pyproject.toml $(KERNEL)
 	@command -v cargo >/dev/null || { echo 'cargo is not on the PATH. Install Rust with rustup (https://rustup.rs); kernel/Cargo.toml has the oldest version that works.' >&2; exit 1; }
 	@echo 'Building truebleu into $(VENV) (the first time takes one to two minutes)'
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
-	@test -f truebleu/views/report/kernel.wasm || echo 'warning: built without the kernel for pages, so reports cannot recompute scores. Run `rustup target add wasm32-unknown-unknown` and build again.' >&2
+	@test -f truebleu/reports/kernel.wasm || echo 'warning: built without the kernel for pages, so reports cannot recompute scores. Run `rustup target add wasm32-unknown-unknown` and build again.' >&2
 	@touch $@
 
 $(VENV)/.group-%: $(VENV)/.created pyproject.toml

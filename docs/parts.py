@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from truebleu import explain
-from truebleu.views.explanation import blocks
-from truebleu.views.rendering.markdown import code, escaped, render
-from truebleu.views.rendering.numbers import number, short
+from truebleu.explanation import blocks
+from truebleu.rendering.markdown import code, escaped, render
+from truebleu.rendering.numbers import number, short
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from parts import BUILT, HYPOTHESES, REFERENCES, table
 
 from truebleu import BLEU, CHRF, TER
 from truebleu._kernel import Stream, count_apart
+from truebleu.rendering.numbers import needed
 from truebleu.significance import TESTS, Measure, intervals, paired
 from truebleu.significance.sacrebleu import bootstrap_scores, randomized_scores
-from truebleu.views.rendering.numbers import needed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

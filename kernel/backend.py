@@ -47,7 +47,7 @@ __all__ = [
 
 TARGET = "wasm32-unknown-unknown"
 ROOT = Path(__file__).parent.parent
-PLACE = ROOT / "truebleu" / "views" / "report" / "kernel.wasm"
+PLACE = ROOT / "truebleu" / "reports" / "kernel.wasm"
 EXAMPLES = ROOT / "truebleu" / "cli" / "examples"
 COMMAND = (
     *("cargo", "build", "--quiet", "--lib", "--package", "truebleu-kernel"),

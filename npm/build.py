@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 import truebleu
 from truebleu.metrics import parameters, registry
+from truebleu.reports import build, live
 from truebleu.text import tokenizers
-from truebleu.views.report import build, live
 
 if TYPE_CHECKING:
     from truebleu.metrics.table_metric import TableMetric
@@ -43,7 +43,7 @@ CHOSEN = {
     "CER": ("lowercase",),
 }
 
-# A line of an import, as truebleu.views.report.page wants it.
+# A line of an import, as truebleu.reports.page wants it.
 IMPORT = re.compile(r'^import \{[^}\n]*\} from "(\./[\w/-]+\.js)";$', re.MULTILINE)
 
 

@@ -16,7 +16,7 @@ from importlib import import_module
 # What most commands import, and what takes long to import.
 PRELOADED = (
     *("truebleu.cli." + name for name in ("commands", "score", "compare", "matrix", "report")),
-    *("truebleu.metrics.bleu", "truebleu.significance", "truebleu.views.report.build"),
+    *("truebleu.metrics.bleu", "truebleu.significance", "truebleu.reports.build"),
     *("truebleu.text.termination", "numpy", "pyarrow.parquet", "duckdb"),
 )
 

@@ -86,7 +86,7 @@ def read(wheel: Path, folder: Path) -> None:
         assert sum_ in {f"sha256={digest}", ""}, name
         for place in (str(ROOT), str(Path.home() / ".cargo")):
             assert place.encode() not in content, f"{name} names {place}"
-    with (folder / "truebleu/views/report/kernel.wasm").open("rb") as kernel:
+    with (folder / "truebleu/reports/kernel.wasm").open("rb") as kernel:
         assert kernel.read(4) == b"\0asm"
 
 

@@ -10,6 +10,16 @@ if TYPE_CHECKING:  # for editors and type checkers; a test holds this and the ta
     from truebleu.bleu_family.identify import which as which
     from truebleu.bleu_family.members import Family as Family
     from truebleu.bleu_family.members import family as family
+    from truebleu.comparison import Comparison as Comparison
+    from truebleu.comparison import compare as compare
+    from truebleu.comparison.gate import Check as Check
+    from truebleu.comparison.gate import check as check
+    from truebleu.comparison.history import History as History
+    from truebleu.comparison.history import history as history
+    from truebleu.explanation import Explanation as Explanation
+    from truebleu.explanation import explain as explain
+    from truebleu.meta_evaluation.view import MetaEvaluation as MetaEvaluation
+    from truebleu.meta_evaluation.view import meta_evaluate as meta_evaluate
     from truebleu.metrics.accumulator import Accumulator as Accumulator
     from truebleu.metrics.base import Metric as Metric
     from truebleu.metrics.base import Score as Score
@@ -36,30 +46,20 @@ if TYPE_CHECKING:  # for editors and type checkers; a test holds this and the ta
     from truebleu.metrics.wer import WER as WER
     from truebleu.metrics.wer import WIL as WIL
     from truebleu.metrics.wer import WIP as WIP
-    from truebleu.pairs.diversity import distinct_n as distinct_n
-    from truebleu.pairs.diversity import pairwise_diversity as pairwise_diversity
-    from truebleu.pairs.diversity import self_bleu as self_bleu
-    from truebleu.pairs.mbr import MBR as MBR
-    from truebleu.pairs.mbr import mbr as mbr
+    from truebleu.pairwise.diversity import distinct_n as distinct_n
+    from truebleu.pairwise.diversity import pairwise_diversity as pairwise_diversity
+    from truebleu.pairwise.diversity import self_bleu as self_bleu
+    from truebleu.pairwise.mbr import MBR as MBR
+    from truebleu.pairwise.mbr import mbr as mbr
+    from truebleu.reports import Report as Report
+    from truebleu.reports import report as report
+    from truebleu.reports.lab import Laboratory as Laboratory
+    from truebleu.reports.lab import lab as lab
     from truebleu.testsets.sets import TestSet as TestSet
     from truebleu.testsets.sets import testset as testset
     from truebleu.text.files import File as File
     from truebleu.text.languages import language as language
     from truebleu.text.tokenizers import tokenize as tokenize
-    from truebleu.views.comparison import Comparison as Comparison
-    from truebleu.views.comparison import compare as compare
-    from truebleu.views.explanation import Explanation as Explanation
-    from truebleu.views.explanation import explain as explain
-    from truebleu.views.gate import Check as Check
-    from truebleu.views.gate import check as check
-    from truebleu.views.history import History as History
-    from truebleu.views.history import history as history
-    from truebleu.views.meta_evaluation import MetaEvaluation as MetaEvaluation
-    from truebleu.views.meta_evaluation import meta_evaluate as meta_evaluate
-    from truebleu.views.report import Report as Report
-    from truebleu.views.report import report as report
-    from truebleu.views.report.lab import Laboratory as Laboratory
-    from truebleu.views.report.lab import lab as lab
 
 # Each public name, and the module that it is imported from when it is first used.
 PUBLIC = {
@@ -67,26 +67,26 @@ PUBLIC = {
     "BLEU": "metrics.bleu",
     "CER": "metrics.wer",
     "CHRF": "metrics.chrf",
-    "Check": "views.gate",
+    "Check": "comparison.gate",
     "CodeBLEU": "metrics.codebleu",
-    "Comparison": "views.comparison",
-    "Explanation": "views.explanation",
+    "Comparison": "comparison",
+    "Explanation": "explanation",
     "Family": "bleu_family.members",
     "File": "text.files",
     "GECGLEU": "metrics.gec_gleu",
     "GLEU": "metrics.gleu",
-    "History": "views.history",
+    "History": "comparison.history",
     "IBLEU": "metrics.ibleu",
     "InputError": "_kernel",
-    "Laboratory": "views.report.lab",
-    "MBR": "pairs.mbr",
+    "Laboratory": "reports.lab",
+    "MBR": "pairwise.mbr",
     "MER": "metrics.wer",
-    "MetaEvaluation": "views.meta_evaluation",
+    "MetaEvaluation": "meta_evaluation.view",
     "Metric": "metrics.base",
     "NGramF": "metrics.ngram_f",
     "NIST": "metrics.nist",
     "NLTKBLEU": "metrics.nltk_bleu",
-    "Report": "views.report",
+    "Report": "reports",
     "Score": "metrics.base",
     "Scores": "_kernel",
     "Signature": "metrics.base",
@@ -97,23 +97,23 @@ PUBLIC = {
     "WIL": "metrics.wer",
     "WIP": "metrics.wer",
     "bleu": "metrics.bleu",
-    "check": "views.gate",
+    "check": "comparison.gate",
     "chrf": "metrics.chrf",
-    "compare": "views.comparison",
-    "distinct_n": "pairs.diversity",
+    "compare": "comparison",
+    "distinct_n": "pairwise.diversity",
     "document_bleu": "metrics.composed",
-    "explain": "views.explanation",
+    "explain": "explanation",
     "family": "bleu_family.members",
-    "history": "views.history",
-    "lab": "views.report.lab",
+    "history": "comparison.history",
+    "lab": "reports.lab",
     "language": "text.languages",
-    "mbr": "pairs.mbr",
+    "mbr": "pairwise.mbr",
     "mean_document_bleu": "metrics.composed",
-    "meta_evaluate": "views.meta_evaluation",
+    "meta_evaluate": "meta_evaluation.view",
     "metric": "metrics.registry",
-    "pairwise_diversity": "pairs.diversity",
-    "report": "views.report",
-    "self_bleu": "pairs.diversity",
+    "pairwise_diversity": "pairwise.diversity",
+    "report": "reports",
+    "self_bleu": "pairwise.diversity",
     "ter": "metrics.ter",
     "testset": "testsets.sets",
     "tokenize": "text.tokenizers",

@@ -2,7 +2,7 @@
 //!
 //! Deflate finds repetitions, but spells every word anew after 32 KiB, and needs three bytes to say
 //! that one occurs again. What it makes of numbers is a quarter smaller, in half the time.
-//! `truebleu/views/report/payload.py` describes the bytes; `data.js` of the report reads them.
+//! `truebleu/reports/payload.py` describes the bytes; `data.js` of the report reads them.
 
 use crate::interrupt::Work;
 use crate::numbers::TokenNumbers;

@@ -1,6 +1,6 @@
 //! Flags for single texts whose scores may mislead.
 //!
-//! `truebleu/views/report/health.py` says what each flag means to a reader; the definitions are here.
+//! `truebleu/reports/health.py` says what each flag means to a reader; the definitions are here.
 
 mod seen;
 

@@ -11,9 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import truebleu
+from truebleu.comparison.groups import Comparisons
 from truebleu.engines import bucket_of
 from truebleu.engines import duckdb as engine
-from truebleu.views.comparison.groups import Comparisons
 
 WORDS = ["the", "cat", "sat", "on", "a", "mat", "and", "saw", "some", "dogs", "near", "trees"]
 SEGMENTS = 120

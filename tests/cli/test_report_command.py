@@ -6,7 +6,7 @@ import pytest
 from reading_back import Page
 
 import truebleu as tb
-from truebleu.views.report import live
+from truebleu.reports import live
 
 REFERENCES = ["the cat is on the mat", "nobody was there at all", "it rains again today"] * 4
 GOOD = ["the cat is on a mat", "nobody was there at all", "it rains again today"] * 4

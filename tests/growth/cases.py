@@ -17,8 +17,8 @@ from texts import RUNS, TOKENS
 
 import truebleu
 from truebleu import BLEU, CER, CHRF, GLEU, NIST, TER, WER, File, NGramF, _kernel, cli
+from truebleu.reports import health, ngrams
 from truebleu.text import files, mecab, tokenizers
-from truebleu.views.report import health, ngrams
 
 Work = Callable[[], object]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from npm_user import Installed, module
 
-from truebleu.views.report import live
+from truebleu.reports import live
 
 HERE = Path(__file__).parent
 

@@ -34,7 +34,7 @@ def test_it_has_its_files_and_no_dependencies(installed):
 
 
 def test_the_modules_are_those_of_the_report(installed):
-    from truebleu.views.report import live
+    from truebleu.reports import live
 
     own = sorted((installed.package / "viewer").glob("*.js"))
     assert own

@@ -5,10 +5,10 @@ import json
 import pytest
 
 import truebleu as tb
+from truebleu.comparison import external_scores as given_scores
+from truebleu.comparison import score_log as log
 from truebleu.meta_evaluation import files, statistics
 from truebleu.testsets import catalogue, readers
-from truebleu.views import given_scores
-from truebleu.views.history import log
 
 DEEP, HUGE = "[" * 100_000, "9" * 400
 HEADER = "system,item,score\n"

@@ -730,7 +730,7 @@ def test_offline(server, place, monkeypatch):
 # ---- processes ----
 
 PRELUDE = """
-import os, sys
+import os, sys, time
 from truebleu.text import download, locks, transfer
 def get(remember=True):
     source = download.Source((sys.argv[1],), sha256=sys.argv[3])
@@ -797,7 +797,6 @@ def test_a_process_that_is_killed_leaves_nothing_visible(server, place):
     code = """
         import signal
         import truebleu.text.transfer
-        locks.BRIEF = 0
         steps, last = 0, int(os.environ["STEP"])
         def count(*_):
             global steps
@@ -898,8 +897,7 @@ def test_a_lock_is_waited_for(place, capsys, monkeypatch):
     assert order == ["first", "second"]
     said = capsys.readouterr().err
     assert said.count("\n") == 1
-    assert f"truebleu: waiting for process {os.getpid()} on " in said
-    assert f"which works on {place} ({place}.locked)" in said
+    assert f"truebleu: waiting for another process, which works on {place} ({place}.locked)" in said
     assert names(place.parent) == set()
 
 
@@ -913,8 +911,7 @@ def test_what_is_quiet_says_nothing(capsys, monkeypatch):
 
 def test_a_thread_does_not_wait_for_itself(place):
     place.parent.mkdir()
-    with download.locked(place), download.locked(place) as touch:
-        touch()
+    with download.locked(place), download.locked(place):
         assert names(place.parent) == {"file.locked"}
     assert names(place.parent) == set()
 
@@ -926,69 +923,31 @@ def test_a_lock_is_released_after_an_error(place):
     assert names(place.parent) == set()
 
 
-def dead_process() -> int:
-    process = subprocess.Popen([sys.executable, "-c", ""])
-    process.wait()
-    return process.pid
-
-
-@pytest.mark.parametrize("kind", ["dead", "old", "empty and old"])
-def test_stale_locks_are_taken(place, kind):
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows has no SIGKILL")
+def test_lock_of_a_killed_process_is_free(place):
     place.parent.mkdir()
-    lock = place.parent / "file.locked"
-    machine = locks._machine() if kind == "dead" else "elsewhere:1"
-    process = dead_process() if kind == "dead" else os.getpid()
-    lock.write_text("" if kind == "empty and old" else f"{process} {machine} 1\n")
-    if kind != "dead":
-        age = lock.stat().st_mtime - (700 if kind == "old" else 20)
-        os.utime(lock, (age, age))
-    with download.locked(place):
-        assert lock.read_text().split()[0] == str(os.getpid())
-    assert names(place.parent) == set()
-
-
-@pytest.mark.parametrize("text", ["{process} elsewhere:1 1\n", "{process} {machine} 1\n", ""])
-def test_living_locks_are_not_taken(place, text, monkeypatch):
-    place.parent.mkdir()
-    lock = place.parent / "file.locked"
-    process = dead_process() if "elsewhere" in text else os.getpid()
-    lock.write_text(text.format(process=process, machine=locks._machine()))
-    assert not locks._is_stale(str(lock))
-
-
-def test_one_of_those_who_wait_breaks_a_lock(place):
-    place.parent.mkdir()
-    lock = str(place.parent / "file.locked")
-    Path(lock).write_text(f"{dead_process()} {locks._machine()} 1\n")
-    Path(f"{lock}.stale").write_text("")
-    locks._break(lock)
-    assert names(place.parent) == {"file.locked", "file.locked.stale"}
-    age = os.stat(lock).st_mtime - 20
-    os.utime(f"{lock}.stale", (age, age))
-    with download.locked(place):
-        pass
-    assert names(place.parent) == set()
-
-
-def test_a_lock_that_was_taken_over_is_not_removed(place):
-    place.parent.mkdir()
-    lock = place.parent / "file.locked"
-    with download.locked(place):
-        lock.write_text("1 elsewhere 1\n")
+    code = """
+        with download.locked(sys.argv[2]):
+            print("locked", flush=True)
+            time.sleep(100)
+    """
+    process = started(code, "", place)
+    assert process.stdout.readline() == "locked\n"
+    process.kill()
+    ended(process)
     assert names(place.parent) == {"file.locked"}
+    with download.locked(place) as is_alone:
+        assert is_alone
+    assert names(place.parent) == set()
 
 
-def test_long_work_keeps_its_lock(place, monkeypatch):
-    place.parent.mkdir()
-    with download.locked(place) as touch:
-        lock = place.parent / "file.locked"
-        os.utime(lock, (1, 1))
-        touch()
-        assert lock.stat().st_mtime == 1
-        now = locks.time.monotonic() + 60
-        monkeypatch.setattr(locks.time, "monotonic", lambda: now)
-        touch()
-        assert lock.stat().st_mtime > 1
+def test_file_system_without_locks_gets_a_part_per_process(place, server, monkeypatch):
+    monkeypatch.setattr(locks, "lock_file", lambda descriptor, wait: False)
+    parts = []
+    monkeypatch.setattr(transfer, "fetch", lambda address, part, *_: parts.append(part) or 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        get(place, server.at("/a", whole()))
+    assert parts == [f"{place}.{os.getpid()}.part"]
 
 
 # ---- the cache ----

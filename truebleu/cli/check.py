@@ -88,7 +88,8 @@ def groups(words: Sequence[str]) -> Iterator[Group]:
 
 def run(options: argparse.Namespace) -> None:
     """Scores a system, and fails if the score is not what it must be."""
-    from truebleu.views.gate import Check, rules
+    from truebleu.comparison import gate_rules as rules
+    from truebleu.comparison.gate import Check
 
     output = Results(options)
     output.check_exact()

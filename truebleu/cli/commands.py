@@ -196,7 +196,7 @@ def _run(arguments: list[str]) -> None:
 
             print_text(f"truebleu {__version__}\n")
         elif options.citation:
-            from truebleu.views.citation import bibtex
+            from truebleu.rendering.citation import bibtex
 
             print_text(bibtex())
         else:

@@ -26,10 +26,10 @@ from truebleu.cli import options as shared
 from truebleu.cli.declared import Command, Group
 from truebleu.cli.output import Results, UsageError, raise_if_failed
 from truebleu.cli.progress import Progress
+from truebleu.comparison import Comparison
+from truebleu.comparison.groups import Comparisons
+from truebleu.comparison.request import TESTS, Request, Significance
 from truebleu.significance import CORRECTIONS
-from truebleu.views.comparison import Comparison
-from truebleu.views.comparison.groups import Comparisons
-from truebleu.views.request import TESTS, Request, Significance
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from truebleu.cli import metric_options
 from truebleu.cli import options as shared
 from truebleu.cli.declared import Command, Group, whole_number
 from truebleu.cli.output import Results, UsageError
-from truebleu.views.explanation import explain
+from truebleu.explanation import explain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def run(options: argparse.Namespace) -> None:
 
 def _check_metric(metric: Metric, *, recall: bool) -> None:
     """Refuses what cannot be explained, before anything is read."""
-    from truebleu.views.explanation.build import check
+    from truebleu.explanation.build import check
 
     try:
         check(metric, recall=recall)

@@ -24,8 +24,8 @@ from truebleu.cli import options as shared
 from truebleu.cli.declared import Command, Group
 from truebleu.cli.output import Results, UsageError
 from truebleu.cli.progress import Progress
+from truebleu.rendering.blocks import Cell, Facts, Heading, Paragraph, Table
 from truebleu.text.layout import count
-from truebleu.views.rendering.blocks import Cell, Facts, Heading, Paragraph, Table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from truebleu.bleu_family.member import Member
     from truebleu.bleu_family.scores import FamilyScores
-    from truebleu.views.rendering.blocks import Block
+    from truebleu.rendering.blocks import Block
 
     # What an action gives: an object for JSON, and blocks.
     Made = tuple[dict[str, Any], Iterable[Block]]

@@ -47,7 +47,7 @@ def groups(words: Sequence[str]) -> list[Group]:  # noqa: ARG001
 
 def run(options: argparse.Namespace) -> None:
     """Reads the log and draws it."""
-    from truebleu.views.history import history
+    from truebleu.comparison.history import history
 
     output = Results(options)
     output.check_exact()

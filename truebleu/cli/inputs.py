@@ -278,7 +278,7 @@ def _outputs(by_system: Mapping[str, Sequence[File]]) -> dict[str, File]:
     """The file of each output by its name: of a system, or of one of its runs."""
     if all(len(files) == 1 for files in by_system.values()):
         return {name: file for name, (file,) in by_system.items()}
-    from truebleu.views import runs
+    from truebleu.comparison import runs
 
     with_names = {name: runs.names(name, len(files)) for name, files in by_system.items()}
     return {

@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> None:
         raise UsageError("--open: standard output is no file that a browser could open")
     if piped and is_terminal():
         raise UsageError("-o/--output: a page is not for a terminal; name a file")
-    from truebleu.views.report.lab import lab
+    from truebleu.reports.lab import lab
 
     # Made first: what is missing is said before a file is touched.
     made = lab()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from truebleu._kernel import Summary
     from truebleu.cli.inputs import Inputs
     from truebleu.cli.scores import Scored
-    from truebleu.views.history import Input
+    from truebleu.comparison.history import Input
 
 
 def _same(one: str, other: str) -> bool:
@@ -31,7 +31,7 @@ class Logging:
     """Hashes what is read for scores, and adds the scores to a log."""
 
     def __init__(self, options: argparse.Namespace, inputs: Inputs) -> None:
-        from truebleu.views.history import log
+        from truebleu.comparison import score_log as log
 
         systems = len(inputs.systems)
         names: list[str | None] = options.log_name or [None] * systems
@@ -71,7 +71,7 @@ class Logging:
 
     def add(self, results: Sequence[Scored], seen: Mapping[str, Summary]) -> None:
         """Adds all scores of systems, or none."""
-        from truebleu.views.history import log
+        from truebleu.comparison import score_log as log
 
         time = log.now()
         inputs = {
@@ -106,6 +106,6 @@ def _digest(file: Hashed | Lines) -> str:
 
 
 def _input(file: File, digest: str) -> Input:
-    from truebleu.views.history import Input
+    from truebleu.comparison.history import Input
 
     return Input("standard input" if file.path == "-" else file.path, digest)

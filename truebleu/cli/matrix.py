@@ -267,7 +267,7 @@ class Work(Record):
 
     def mbr(self, file: File) -> None:
         """The best candidates of each source."""
-        from truebleu.pairs.mbr import mbr
+        from truebleu.pairwise.mbr import mbr
 
         output = self.output
         names = ["source", "rank", "candidate", self.metric.name, "text"]

@@ -131,7 +131,7 @@ def groups(words: Sequence[str]) -> Iterator[Group]:
 
 def run(options: argparse.Namespace) -> None:
     """Measures the agreement and writes the table."""
-    from truebleu.views.meta_evaluation import meta_evaluate
+    from truebleu.meta_evaluation.view import meta_evaluate
 
     output = Results(options)
     output.check_exact()

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
     from truebleu.metrics.base import Signature
-    from truebleu.views.rendering.blocks import Block
-    from truebleu.views.rendering.view import View
+    from truebleu.rendering.blocks import Block
+    from truebleu.rendering.view import View
 
 STANDARD = "standard output"
 # What means it in the place of a file.
@@ -254,12 +254,12 @@ class Results(Output):
 
     def show_blocks(self, made: Iterable[Block], *, title: str = "") -> None:
         """Writes blocks."""
-        from truebleu.views.rendering.view import rendered
+        from truebleu.rendering.view import rendered
 
         blocks = list(made)
 
         def drawn() -> object:
-            from truebleu.views.rendering.terminal import Drawn
+            from truebleu.rendering.terminal import Drawn
 
             return Drawn(lambda: blocks)
 

@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
+    from truebleu.reports.build import Contents
+    from truebleu.reports.serve import Server
     from truebleu.text.files import File
-    from truebleu.views.report.build import Contents
-    from truebleu.views.report.serve import Server
 
 # Most reports are about fewer; a number with more digits would be a slip of the finger.
 MOST_SEGMENTS = 10**12
@@ -116,8 +116,8 @@ def run(options: argparse.Namespace) -> None:
     read = [] if inputs is None else inputs.every_file()
     kinds = labels.values() if isinstance(labels, dict) else [labels]
     files.check(options, [*read, *kinds, words, terms])
-    from truebleu.views.report import Report, live
-    from truebleu.views.report.build import Contents
+    from truebleu.reports import Report, live
+    from truebleu.reports.build import Contents
 
     # The file is opened before anything is read, and there only when the page is whole.
     with (
@@ -140,7 +140,7 @@ def run(options: argparse.Namespace) -> None:
             page = Report(contents, embed_text=options.embed_text, workers=options.threads)
             output.write_bytes(page.to_bytes())
         else:
-            from truebleu.views.report.serve import Server
+            from truebleu.reports.serve import Server
 
             server = Server(contents, options.serve, workers=options.threads)
     for one in contents.comparison.get("warnings", ()):
@@ -190,7 +190,7 @@ def _serve(server: Server, options: argparse.Namespace) -> None:
 
 
 def _note_size(options: argparse.Namespace, contents: Contents) -> None:
-    from truebleu.views.report.build import MOST_EMBEDDED
+    from truebleu.reports.build import MOST_EMBEDDED
 
     if options.embed_text is None and contents.segments > MOST_EMBEDDED and not contents.redacted:
         complain(
@@ -202,7 +202,7 @@ def _note_size(options: argparse.Namespace, contents: Contents) -> None:
 
 def _also(options: argparse.Namespace, metrics: Mapping[Any, object]) -> list[Any]:
     """Further settings, checked before anything is read."""
-    from truebleu.views.report.build import METRICS, check, settings
+    from truebleu.reports.build import METRICS, check, settings
 
     with compare.as_usage("--also"):
         shown = [metric for metric in metrics if metric.NAME in METRICS]

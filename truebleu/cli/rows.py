@@ -146,7 +146,7 @@ class TabSeparated(_Filled):
 
     def cell(self, value: Any) -> str:
         """A text, as it stands in a line."""
-        from truebleu.views.rendering.separated import cell
+        from truebleu.rendering.separated import cell
 
         return cell(value, self.SEPARATOR)
 

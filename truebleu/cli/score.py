@@ -37,9 +37,9 @@ from truebleu.cli import options as shared
 from truebleu.cli.declared import Command, Group
 from truebleu.cli.output import Results, UsageError, complain, raise_if_failed
 from truebleu.cli.progress import Progress
+from truebleu.comparison import text_warnings
 from truebleu.metrics.table_metric import Corpus, count_those_that_can
 from truebleu.text.record import Record
-from truebleu.views import text_warnings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -193,7 +193,7 @@ class Work(Record):
             scored(*of, table, interval=interval, scripts=scripts) for of, table, interval in found
         ]
         if self.inputs.documents is not None:
-            from truebleu.views import labelling
+            from truebleu.comparison import labelling
 
             known = labelling.documents(self.inputs.documents, len(tables[0]))
             results += [
@@ -213,7 +213,7 @@ class Work(Record):
         """The document of each segment, if documents are to be drawn."""
         if self.options.resample == "segments":
             return None
-        from truebleu.views import labelling
+        from truebleu.comparison import labelling
 
         return labelling.documents(files.documents_of(self.options, self.inputs), segments).indices
 

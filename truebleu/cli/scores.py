@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from truebleu.cli.test_sets import Chosen
     from truebleu.metrics.base import Score, Signature
     from truebleu.metrics.table_metric import TableMetric
+    from truebleu.rendering.blocks import Block
     from truebleu.significance import Interval
-    from truebleu.views.rendering.blocks import Block
 
 FORMATS = ("text", "json", "tsv", "csv", "markdown", "latex", "html")
 
@@ -134,7 +134,7 @@ def write(
     test_set: Chosen | None = None,
 ) -> None:
     """Write the scores, with the warnings about their text before them."""
-    from truebleu.views import text_warnings
+    from truebleu.comparison import text_warnings
 
     whole = ((one.system, one.name, one.score) for one in results if one.document is None)
     warnings = [*warnings, *text_warnings.of_scores(whole)]
@@ -219,8 +219,8 @@ def _blocks(
     rows: Sequence[Sequence[Scored]], output: Results, warnings: Sequence[Mapping[str, Any]]
 ) -> Iterator[Block]:
     """Warnings, tables with a row per system, document or group, and the signatures."""
-    from truebleu.views.rendering.blocks import Paragraph, warnings_of
-    from truebleu.views.rendering.blocks import Table as Drawn
+    from truebleu.rendering.blocks import Paragraph, warnings_of
+    from truebleu.rendering.blocks import Table as Drawn
 
     yield from warnings_of({"warnings": warnings})
     tables: dict[tuple[str, ...], list[Sequence[Scored]]] = {}

@@ -26,8 +26,8 @@ from truebleu.cli.output import Results, raise_if_failed
 from truebleu.cli.progress import Progress
 from truebleu.cli.row_formats import FORMATS
 from truebleu.cli.segment_rows import Writer
+from truebleu.comparison import text_warnings
 from truebleu.metrics.table_metric import Corpus, count_those_that_can, pieces_together
-from truebleu.views import text_warnings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

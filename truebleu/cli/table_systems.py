@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from truebleu.cli.progress import Progress
     from truebleu.cli.table_scores import System
-    from truebleu.views.request import Request
+    from truebleu.comparison.request import Request
 
     # The id of a segment, and the key of a group.
     Key = tuple[Any, ...]

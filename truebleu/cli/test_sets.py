@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
+    from truebleu.comparison.request import Request
     from truebleu.testsets.sets import TestSet
-    from truebleu.views.request import Request
 
 # The options that choose a part of a test set, as the parser calls them.
 FILTERS = ("origlang", "subset", "domain", "documents")

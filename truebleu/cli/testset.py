@@ -29,8 +29,8 @@ from truebleu.cli import options as shared
 from truebleu.cli import test_sets
 from truebleu.cli.declared import HELP, Command, Group
 from truebleu.cli.output import Results, UsageError, printable
+from truebleu.rendering.blocks import Cell, Facts, Heading, Paragraph, Table
 from truebleu.text.layout import count
-from truebleu.views.rendering.blocks import Cell, Facts, Heading, Paragraph, Table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
 
+    from truebleu.rendering.blocks import Block
     from truebleu.testsets.manage import Described, Listed
     from truebleu.text.record import Record
-    from truebleu.views.rendering.blocks import Block
 
     # What an action gives: objects for JSON, and blocks.
     Made = tuple[Sequence[dict[str, Any]], Iterable[Block]]

@@ -10,8 +10,8 @@ themselves uncertain (their width by about 1 / √(2B)). docs/at-scale.md has wh
 from __future__ import annotations
 
 from truebleu._kernel import InputError
+from truebleu.comparison.request import Buckets, Counts
 from truebleu.significance import Measure, resampling
-from truebleu.views.request import Buckets, Counts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

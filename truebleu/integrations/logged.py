@@ -10,11 +10,11 @@ import re
 from typing import NamedTuple
 
 from truebleu._kernel import InputError
+from truebleu.comparison import Comparison, blocks
 from truebleu.integrations import of_segments
 from truebleu.metrics import registry
 from truebleu.metrics.base import Score
-from truebleu.views.comparison import Comparison, blocks
-from truebleu.views.report import Report
+from truebleu.reports import Report
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

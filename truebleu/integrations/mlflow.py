@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
+    from truebleu.comparison import Comparison
     from truebleu.metrics.base import Metric, Score
-    from truebleu.views.comparison import Comparison
-    from truebleu.views.report import Report
+    from truebleu.reports import Report
 
 # The tag by which MLflow's pages know that an artifact is a table.
 TABLES = "mlflow.loggedArtifacts"

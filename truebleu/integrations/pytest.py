@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from truebleu.views.gate import Check
+    from truebleu.comparison.gate import Check
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def truebleu_check(record_property: Callable[[str, object], None]) -> Callable[.
 
     def checked(hypotheses: Any, references: Any, **asked: Any) -> Check:
         # Where tests are run that never ask, nothing of truebleu is imported.
-        from truebleu.views.gate import check
+        from truebleu.comparison.gate import check
 
         made = check(hypotheses, references, **asked)
         for metric in made.to_dict()["metrics"]:

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
+    from truebleu.comparison import Comparison
     from truebleu.metrics.base import Metric, Score
-    from truebleu.views.comparison import Comparison
-    from truebleu.views.report import Report
+    from truebleu.reports import Report
 
 
 def log_result(

@@ -209,7 +209,7 @@ def _fetched(entry: Entry, langpairs: list[str]) -> tuple[dict[str, Text], list[
     by_content = any(receipt.verified == BY_CONTENT for _, (_, receipt) in archives)
     folder = writable(entry)
     os.makedirs(folder, exist_ok=True)
-    with download.locked(os.path.join(folder, "text")) as touch:
+    with download.locked(os.path.join(folder, "text")):
         done = {pair: _opened(os.path.join(folder, pair)) for pair in langpairs}
         missing = [pair for pair, text in done.items() if text is None]
         # SOURCE.json before the text: it says how the archives were verified.
@@ -223,7 +223,6 @@ def _fetched(entry: Entry, langpairs: list[str]) -> tuple[dict[str, Text], list[
                         _verified(entry, pair, raw) if by_content else _fields(entry, pair, raw)
                     )
                     done[pair] = _make(entry, pair, fields, os.path.join(work, "text"))
-                    touch()
     texts = {pair: text for pair, text in done.items() if text is not None}
     return texts, [receipt for _, (_, receipt) in archives]
 

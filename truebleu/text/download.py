@@ -198,13 +198,12 @@ def _say(message: str) -> None:
         print(message, file=sys.stderr, flush=True)  # noqa: T201
 
 
-def locked(path: str) -> AbstractContextManager[Callable[[], None]]:
-    """A context that holds the lock of a path, `path`.locked beside it, for which others wait.
+def locked(path: str) -> AbstractContextManager[bool]:
+    """Return a context that holds the lock of a path, `path`.locked beside it.
 
-    A lock is stale, and is taken, when its process on this machine has ended, or when it was not
-    touched for ten minutes: call what `with` gives now and then during longer work. The folder must
-    exist. A thread that holds the lock already gets it again. Raises OSError if the folder cannot
-    be written to.
+    Other processes and threads wait; a thread that holds the lock gets it again. The folder must
+    exist. The context's value is false where the file system has no locks. Raises OSError if the
+    folder cannot be written to.
     """
     return locks.held(path, _say)
 
@@ -265,10 +264,10 @@ def get(
         )
     try:
         os.makedirs(os.path.dirname(wanted.path), exist_ok=True)
-        with locked(wanted.path) as touch:
+        with locked(wanted.path) as is_alone:
             # Another process may have downloaded it.
             wanted = _Wanted(source, wanted.path, name, accept, remember)
-            return wanted.present() or wanted.downloaded(touch)
+            return wanted.present() or wanted.downloaded(is_alone=is_alone)
     except OSError as error:
         raise DownloadError(
             f"{name}: {wanted.path} cannot be written: {error.strerror or error}; "
@@ -363,16 +362,15 @@ class _Wanted:
             said = f"{address} has {kind} {got}, expected {expected}{since}; nothing of it was kept"
         return said if self.accept is None else f"{said}; its content is not right either{why}"
 
-    def downloaded(self, touch: Callable[[], None]) -> Receipt:
-        """Downloads from the first address that has the file; the lock is held, and touched."""
+    def downloaded(self, *, is_alone: bool) -> Receipt:
+        """Download from the first address that has the file.
+
+        is_alone: no other process downloads it.
+        """
         from truebleu.text import transfer
 
-        part = f"{self.path}.part"
+        part = f"{self.path}.part" if is_alone else f"{self.path}.{os.getpid()}.part"
         progress = transfer.Progress(self.name, quiet=settings.quiet)
-
-        def told(size: int, whole: int | None) -> None:
-            touch()
-            progress(size, whole)
 
         # What is wrong with a file that was there is no matter any more.
         self.problems, self.wrong_sum = [], None
@@ -380,10 +378,9 @@ class _Wanted:
             for address, limits in _ways(self.source, is_exact=self.accept is None):
                 # What was resumed may be two files in one: what was there before is to blame.
                 for _ in range(2):
-                    was_resumed = self._fetch(address, part, limits, told)
+                    was_resumed = self._fetch(address, part, limits, progress)
                     if was_resumed is None:
                         break
-                    touch()
                     if receipt := self.judged(part, address):
                         self._place(part, receipt)
                         return receipt

@@ -1,160 +1,100 @@
-"""Locks between processes: a file that only one of them can make.
-
-Callers call `download.locked`.
-"""
+"""Locks between processes, which the system frees when their owner ends."""
 
 from __future__ import annotations
 
 import os
-import sys
+import threading
 import time
 from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
 
-from truebleu.text.checks import is_whole_number
-
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-# Seconds after which a lock that nobody has touched belongs to nobody; and one without an owner,
-# which is written at once unless its process was killed just then.
-STALE, BRIEF = 600, 10
-# Seconds between two looks at a lock of another process, and until the wait is spoken of.
-LOOK, PATIENCE = 0.05, 1.0
+# Seconds between two tries, and until the wait is reported.
+INTERVAL, PATIENCE = 0.05, 1.0
 
-# What the threads of this process hold: a thread that has a lock does not wait for itself.
-_held: set[tuple[str, int, int]] = set()
+# The thread of this process that holds a path. NFS locks do not keep threads of one process apart.
+_owners: dict[tuple[str, int], int] = {}
 
 
 @contextmanager
-def held(path: str, say: Callable[[str], None]) -> Iterator[Callable[[], None]]:
-    """What `download.locked` does; `say` is told whom it waits for."""
-    import threading
+def held(path: str, report: Callable[[str], None]) -> Iterator[bool]:
+    """Hold the lock file `path`.locked; yield False where the file system has no locks.
 
-    key = os.path.abspath(path), os.getpid(), threading.get_ident()
-    # sacreBLEU has files that end in .lock, which it leaves.
+    A thread that holds the lock gets it again. `report` is called once if another process has it
+    for long. Raises OSError if the folder cannot be written to.
+    """
+    key, thread = (os.path.abspath(path), os.getpid()), threading.get_ident()
+    # sacreBLEU leaves files that end in .lock.
     lock = f"{key[0]}.locked"
-    if key in _held:
-        yield _Touch(lock)
+    if _owners.get(key) == thread:
+        yield True
         return
-    mine = f"{os.getpid()} {_machine()} {time.time_ns()}\n".encode()
-    begin, is_said = time.monotonic(), False
-    while not _made(lock, mine):
-        if _is_stale(lock):
-            _break(lock)
-            continue
-        if not is_said and time.monotonic() - begin >= PATIENCE:
-            owner = _owner(lock)
-            who = f"process {owner[0]} on {owner[1].partition(':')[0]}" if owner else "a process"
-            say(f"truebleu: waiting for {who}, which works on {path} ({lock})")
-            is_said = True
-        time.sleep(LOOK)
-    _held.add(key)
+    begin, is_reported, file = time.monotonic(), False, None
     try:
-        yield _Touch(lock)
+        while _owners.setdefault(key, thread) != thread or (file := _try(lock)) is None:
+            if not is_reported and time.monotonic() - begin >= PATIENCE:
+                report(f"truebleu: waiting for another process, which works on {path} ({lock})")
+                is_reported = True
+            time.sleep(INTERVAL)
+        yield file[1]
     finally:
-        _held.discard(key)
-        # It may have been stale, and have another owner now.
-        if _content(lock) == mine:
-            _remove(lock)
+        if file is not None:
+            # Windows removes no open file.
+            with suppress(OSError):
+                os.unlink(lock)
+            os.close(file[0])
+        if _owners.get(key) == thread:
+            del _owners[key]
 
 
-def _machine() -> str:
-    """This machine, and on Linux whose numbers of processes: containers have their own."""
-    import platform
-
+def _try(lock: str) -> tuple[int, bool] | None:
+    """Return the open lock file and whether it is locked; None if another process has locked it."""
+    descriptor = os.open(lock, os.O_CREAT | os.O_RDWR, 0o666)
     try:
-        room = os.readlink("/proc/self/ns/pid")
-    except OSError:
-        room = ""
-    return f"{platform.node() or 'localhost'}:{room}".replace(" ", "-")
-
-
-def _made(lock: str, content: bytes) -> bool:
-    """Makes a lock, unless it is there."""
-    try:
-        descriptor = os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
-    except FileExistsError:
-        return False
-    try:
-        os.write(descriptor, content)
-    except OSError:
+        is_locked = lock_file(descriptor, wait=False)
+        # Its last owner may have removed it, and another process have made a new one.
+        if os.path.samestat(os.fstat(descriptor), os.stat(lock)):
+            return descriptor, is_locked
+    except (BlockingIOError, FileNotFoundError):
+        pass
+    except BaseException:
         os.close(descriptor)
-        os.unlink(lock)
         raise
     os.close(descriptor)
-    return True
+    return None
 
 
-def _content(lock: str) -> bytes:
+def lock_file(descriptor: int, *, wait: bool) -> bool:
+    """Lock an open file; return False where the system or the file system has no locks.
+
+    Raises BlockingIOError if another process has locked it and `wait` is false.
+    """
     try:
-        with open(lock, "rb") as file:
-            return file.read(1000)
+        import fcntl
+    except ImportError:
+        return _lock_on_windows(descriptor, wait=wait)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except BlockingIOError:
+        raise
     except OSError:
-        return b""
-
-
-def _owner(lock: str) -> tuple[int, str] | None:
-    """The process of a lock and its machine; None if it is not written yet."""
-    words = _content(lock).decode("utf-8", "replace").split()
-    return (int(words[0]), words[1]) if len(words) == 3 and is_whole_number(words[0]) else None
-
-
-def _is_stale(lock: str) -> bool:
-    try:
-        age = time.time() - os.stat(lock).st_mtime
-    except FileNotFoundError:
         return False
-    owner = _owner(lock)
-    if age > (BRIEF if owner is None else STALE):
-        return True
-    return owner is not None and owner[1] == _machine() and not _is_alive(owner[0])
-
-
-def _is_alive(process: int) -> bool:
-    if sys.platform == "win32":
-        return True  # os.kill would end it; the lock gets stale by its age
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except (PermissionError, OverflowError):
-        return True
     return True
 
 
-def _break(lock: str) -> None:
-    """Removes a stale lock. Of those who wait one may, lest it removes the next owner's."""
-    breaker = f"{lock}.stale"
-    if not _made(breaker, b""):
-        if _is_stale(breaker):
-            _remove(breaker)
-        time.sleep(LOOK)
-        return
+def _lock_on_windows(descriptor: int, *, wait: bool) -> bool:
     try:
-        if _is_stale(lock):
-            _remove(lock)
-    finally:
-        _remove(breaker)
-
-
-def _remove(lock: str) -> None:
-    with suppress(FileNotFoundError):
-        os.unlink(lock)
-
-
-class _Touch:
-    """Says that the owner of a lock still works; called often, it says so now and then."""
-
-    __slots__ = ("_last", "_lock")
-
-    def __init__(self, lock: str) -> None:
-        self._lock = lock
-        self._last = time.monotonic()
-
-    def __call__(self) -> None:
-        now = time.monotonic()
-        if now - self._last > STALE / 60:
-            self._last = now
-            with suppress(OSError):
-                os.utime(self._lock)
+        import msvcrt
+    except ImportError:
+        return False
+    while True:
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+        except PermissionError:
+            if not wait:
+                raise BlockingIOError from None
+            time.sleep(INTERVAL)
+        else:
+            return True

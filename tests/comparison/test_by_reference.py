@@ -1,0 +1,177 @@
+"""Several references: each is scored alone, and disagreement and copies are warnings."""
+
+import json
+from pathlib import Path
+
+import pytest
+from places import EXAMPLES
+
+import truebleu as tb
+from truebleu.cli import main
+from truebleu.comparison.references import _judge_copies
+
+GERMAN = EXAMPLES / "de-en"
+SYSTEMS = {name: GERMAN / f"{name}.en" for name in ("cedar", "birch", "aspen")}
+FIRST, SECOND = ((GERMAN / f"reference.{name}.en").read_text("utf-8").splitlines() for name in "ab")
+PAIRS = list(zip(FIRST, SECOND, strict=True))
+SEGMENTS = len(FIRST)
+
+
+@pytest.fixture(scope="module")
+def english_chinese(wmt22):
+    """Words of a command line on which the references of WMT22 en-zh disagree."""
+
+    def path(kind, name):
+        return str(wmt22 / kind / f"generaltest2022.en-zh.{name}.zh")
+
+    references = [path("references", f"ref.{name}") for name in "AB"]
+    systems = ("HuaweiTSC", "JDExploreAcademy", "Online-B")
+    outputs = [path("system-outputs", f"hyp.{name}") for name in systems]
+    return [*references, "-i", *outputs, "-l", "en-zh"]
+
+
+WINNER = (
+    "BLEU: which system is best depends on the reference: with all references Online-B is best "
+    "(+6.7 to HuaweiTSC, p = 0.0001), with ref A alone HuaweiTSC is best (+0.6 to Online-B, "
+    "p = 0.0129) and with ref B alone Online-B is best (+9.3 to HuaweiTSC, p = 0.0001)."
+)
+COPY = "Online-B equals ref B in 373 of 2,037 segments (18.3 %; other systems, in the median: 116)."
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "latex", "html", "report"])
+def test_disagreeing_references_warn_above_the_tables(form, english_chinese, tmp_path):
+    out = tmp_path / "page.html"
+    if form == "report":
+        words = ["report", *english_chinese, "-q"]
+    else:
+        words = ["compare", *english_chinese, "-f", form]
+    assert main([*words, "-o", str(out)]) == 0
+    page = " ".join(out.read_text("utf-8").replace(r"\%", "%").split())
+    table = page.index(
+        {"latex": r"\toprule", "text": "BLEU ↑", "markdown": "BLEU ↑"}.get(form, "<td")
+    )
+    for warning in (WINNER, COPY):
+        assert 0 < page.index(warning) < table
+    for column in ("ref A alone", "ref B alone", "equal to ref A", "equal to ref B"):
+        assert page.index(column, table) > table
+    if form == "text":
+        assert max(map(len, out.read_text("utf-8").split("all refs")[1].split("\n")[:12])) <= 80
+
+
+def test_disagreeing_references_are_in_json(english_chinese, tmp_path):
+    out = tmp_path / "out.json"
+    assert main(["compare", *english_chinese, "-o", str(out)]) == 0
+    content = json.loads(out.read_text("utf-8"))
+    assert [one["kind"] for one in content["warnings"]] == [
+        "winner depends on the reference",
+        "copied reference",
+    ]
+    first, second = content["by_reference"]
+    assert (first["name"], second["name"]) == ("ref A", "ref B")
+    (pair,) = (one for one in first["pairs"] if "HuaweiTSC" in (one["first"], one["second"]))
+    assert (pair["first"], pair["second"], pair["significant"]) == ("HuaweiTSC", "Online-B", True)
+    copied = second["identical"]["Online-B"]
+    assert (copied["segments"], copied["others_median"], copied["is_copy"]) == (373, 116, True)
+    assert not any(one["is_copy"] for one in first["identical"].values())
+
+
+def _arrow_column():
+    return pytest.importorskip("pyarrow").array([list(pair) for pair in PAIRS])
+
+
+# Every fourth segment lacks the second reference.
+SOME = [i for i in range(SEGMENTS) if i % 4]
+
+
+@pytest.mark.parametrize(
+    ("references", "segments"),
+    [
+        (lambda: [GERMAN / f"reference.{name}.en" for name in "ab"], range(SEGMENTS)),
+        (lambda: PAIRS, range(SEGMENTS)),
+        (_arrow_column, range(SEGMENTS)),
+        (lambda: [[a, b] if i % 4 else [a] for i, (a, b) in enumerate(PAIRS)], SOME),
+        (lambda: [[a, b if i % 4 else None] for i, (a, b) in enumerate(PAIRS)], SOME),
+    ],
+    ids=["files", "lists", "arrow", "fewer", "none"],
+)
+def test_each_reference_alone_scores_as_if_it_were_the_only_one(references, segments):
+    texts = {name: path.read_text("utf-8").splitlines() for name, path in SYSTEMS.items()}
+    options = {"metrics": ["bleu", "ter"], "confidence": 50, "samples": 50}
+    comparison = tb.compare(texts, references(), **options)
+    alone = comparison.by_reference[1]
+    expected = tb.compare(
+        {name: [lines[i] for i in segments] for name, lines in texts.items()},
+        [SECOND[i] for i in segments],
+        **options,
+    )
+    assert alone["segments"] == len(segments)
+    for system in SYSTEMS:
+        for metric, score in expected[system]["scores"].items():
+            del score["details"], score["runs"]
+            assert alone["scores"][metric][system] == score
+        equal = sum(texts[system][i].strip() == SECOND[i].strip() for i in segments)
+        assert alone["identical"][system]["segments"] == equal
+    assert (f"n = {len(SOME)}" in comparison.text()) == (segments is SOME)
+    assert comparison.from_json(comparison.to_json()).by_reference == comparison.by_reference
+
+
+def test_tokens_and_runs_and_given_scores_have_scores_by_reference():
+    tokens = {"x": {"1": [FIRST[0].split()] * 40, "2": [SECOND[0].split()] * 40}}
+    references = [[FIRST[0].split(), SECOND[0].split()]] * 40
+    comparison = tb.compare(
+        {**tokens, "y": [["another"]] * 40},
+        references,
+        metrics=[tb.BLEU(tokenize="none")],
+        scores={"given": {"x": [[1.0] * 40, [2.0] * 40], "y": [1.0] * 40}},
+        test=None,
+    )
+    for one in comparison.by_reference:
+        assert list(one["scores"]) == ["BLEU"]
+        assert one["scores"]["BLEU"]["x"]["score"] > 50
+        assert one["identical"]["x"] == {
+            "segments": 40,
+            "share": 1.0,
+            "others_median": 0,
+            "is_copy": True,
+        }
+
+
+@pytest.mark.parametrize(
+    ("counts", "size", "copies"),
+    [
+        ({"a": 25, "b": 10, "c": 10}, 500, {"a"}),
+        ({"a": 24, "b": 10, "c": 10}, 400, set()),  # not 2.5 times as many
+        ({"a": 25, "b": 10, "c": 10}, 501, set()),  # less than 5 %
+        ({"a": 9, "b": 0}, 20, set()),  # fewer than 10
+        ({"a": 300, "b": 290, "c": 310}, 400, set()),  # easy segments
+        ({"a": 400}, 400, set()),  # nothing to compare with
+    ],
+)
+def test_copy_is_many_segments_and_more_than_other_systems_have(counts, size, copies):
+    assert {name for name, one in _judge_copies(counts, size) if one["is_copy"]} == copies
+
+
+@pytest.mark.parametrize("references", [FIRST, [GERMAN / "reference.a.en"]])
+def test_one_reference_is_counted_once_and_has_no_section(references, monkeypatch):
+    counted = []
+    count = tb.BLEU.counted
+    monkeypatch.setattr(tb.BLEU, "counted", lambda *words: counted.append(1) or count(*words))
+    comparison = tb.compare(SYSTEMS, references, confidence=50, samples=50)
+    assert len(counted) == len(SYSTEMS)
+    assert (comparison.by_reference, comparison.warnings) == ([], [])
+    assert "by_reference" not in comparison.to_dict()
+    assert "alone" not in comparison.text()
+
+
+def test_more_than_20_references_are_not_scored_alone():
+    comparison = tb.compare(SYSTEMS, [[text] * 21 for text in FIRST], confidence=50, samples=50)
+    assert comparison.by_reference == []
+    assert "21 references per segment: none of them is scored alone" in comparison.text(1000)
+
+
+def test_references_of_other_files_have_short_names(tmp_path):
+    paths = [tmp_path / name for name in ("human.en", "edited.en")]
+    for path, lines in zip(paths, (FIRST, SECOND), strict=True):
+        Path(path).write_text("\n".join(lines) + "\n", "utf-8")
+    comparison = tb.compare(SYSTEMS, paths, confidence=50, samples=50)
+    assert [one["name"] for one in comparison.by_reference] == ["ref human", "ref edited"]

@@ -1,0 +1,543 @@
+"""The gate: floors, drops and falls that chance does not make, in Python and in the command."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from xml.etree import ElementTree as ET
+
+import pytest
+import yaml
+from places import ROOT
+
+import truebleu as tb
+from truebleu.comparison import gate_rules as rules
+from truebleu.comparison.history import IncomparableError
+
+EXAMPLES = ROOT / "examples" / "de-en"
+REFERENCE, OTHER, CEDAR, BIRCH = (
+    tb.File(str(EXAMPLES / f"{name}.en"))
+    for name in ("reference.a", "reference.b", "cedar", "birch")
+)
+DOCUMENTS = (EXAMPLES / "documents.txt").read_text("utf-8").splitlines()
+BLEU = {name: tb.bleu(file, REFERENCE).value for name, file in (("cedar", CEDAR), ("birch", BIRCH))}
+
+
+NAN, INF = float("nan"), float("inf")
+SIGNIFICANT = {"against": CEDAR, "significant": True}
+FEW = {"hypotheses": ["a b"] * 5, "references": ["a c"] * 5, "against": ["a c"] * 5}
+BLANK = {"hypotheses": ["", " "], "references": [" ", ""]}
+
+
+def kinds(check: tb.Check) -> dict[str, bool]:
+    return {
+        one["kind"]: one["passed"]
+        for metric in check.to_dict()["metrics"]
+        for one in metric["conditions"]
+    }
+
+
+# ---- floors ----
+
+
+def test_a_floor_is_the_least_score():
+    score = BLEU["birch"]
+    assert tb.check(BIRCH, REFERENCE, minimum=score).passed
+    made = tb.check(BIRCH, REFERENCE, minimum=30)
+    assert not made
+    assert made.failures == ["BLEU 29.96 is below the floor of 30"]
+    assert made.to_dict()["metrics"][0]["score"] == score
+    assert repr(made) == "<Check of birch.en: failed: BLEU 29.96 is below the floor of 30>"
+
+
+def test_digits_tell_a_score_from_its_floor():
+    floor = round(BLEU["birch"] + 0.0004, 3)
+    (told,) = tb.check(BIRCH, REFERENCE, minimum=floor).failures
+    written = told.split()[1]
+    assert float(written) < floor
+
+
+def test_where_lower_is_better_it_is_a_ceiling():
+    ter = tb.ter(BIRCH, REFERENCE).value
+    assert tb.check(BIRCH, REFERENCE, metrics=["ter"], minimum=ter).passed
+    (told,) = tb.check(BIRCH, REFERENCE, metrics=["ter"], minimum=10).failures
+    assert "is above the ceiling of 10" in told
+
+
+def test_several_metrics_have_a_floor_each():
+    asked = {"metrics": ["bleu", "chrf"]}
+    made = tb.check(BIRCH, REFERENCE, minimum={"bleu": 10, "chrf": 99}, **asked)
+    assert [one.split()[0] for one in made.failures] == ["chrF2"]
+    with pytest.raises(ValueError, match=r"minimum: with several metrics.*BLEU=…, chrF2=…"):
+        tb.check(BIRCH, REFERENCE, minimum=10, **asked)
+    with pytest.raises(ValueError, match="minimum: no metric 'blue' was asked for; there are BLEU"):
+        tb.check(BIRCH, REFERENCE, minimum={"blue": 10}, **asked)
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ({}, "nothing is asked"),
+        ({"max_drop": 1}, "max_drop: from which score"),
+        ({"significant": True}, "significant: against which output"),
+        ({"log": "log", "minimum": 1}, "log: nothing is asked of it"),
+        ({"against": CEDAR, "minimum": 1}, "against: nothing is asked of it"),
+        ({"name": "x", "minimum": 1}, "name: there is no log"),
+        ({"keep": True, "minimum": 1}, "keep: there is no log"),
+        ({"minimum": "30"}, "minimum: expected a number"),
+        *(({"minimum": x}, "minimum: expected a number") for x in (NAN, INF, -INF, 10**400, True)),
+        ({"max_drop": INF, "against": CEDAR}, "max_drop: expected a number"),
+        ({"max_drop": NAN, "against": CEDAR}, "max_drop: expected a number"),
+        ({"max_drop": -1, "against": CEDAR}, "max_drop: -1 for BLEU; expected 0 or more"),
+        (
+            {"max_drop": 100, "against": CEDAR},
+            r"max_drop: no output can fail 100 for BLEU \(scores",
+        ),
+        ({"minimum": {}}, "minimum: it is empty"),
+        ({"max_drop": {}, "against": CEDAR}, "max_drop: it is empty"),
+        ({"minimum": {"bleu": 99, "BLEU": 5}}, "minimum: two numbers for BLEU"),
+        ({"minimum": {"sacrebleu": 99, "bleu": 5}}, "minimum: two numbers for BLEU"),
+        ({"minimum": {"chrf": 1}}, "minimum: no metric 'chrf' was asked for"),
+        ({"minimum": 0}, "minimum: no output can fail 0 for BLEU"),
+        ({"minimum": -1}, "minimum: no output can fail -1 for BLEU"),
+        ({"minimum": 100, "metrics": ["wil"]}, "minimum: no output can fail 100 for WIL"),
+        ({"minimum": 1, "metrics": []}, "metrics: none at all"),
+        ({"minimum": 1, "samples": 9}, "samples: no effect without a significance test"),
+        ({"minimum": 1, "level": 0.9}, "level: no effect without a significance test"),
+        (SIGNIFICANT | {"samples": 10}, r"samples: 10 cannot give a p-value below 0\.05"),
+        (SIGNIFICANT | {"samples": 19}, r"samples: 19 cannot give a p-value below 0\.05"),
+        (SIGNIFICANT | {"level": 0.99999}, "samples: 10,000 cannot give a p-value below 1e-05"),
+        (SIGNIFICANT | {"level": 1.0}, "level"),
+        (SIGNIFICANT | FEW, r"significant: no difference of 5 segments .* p-value is 0\.062"),
+        ({"max_drop": 1, "against": BIRCH}, "against: birch.en is the output that is checked"),
+        ({"minimum": 1, "references": tb.File(BIRCH.path)}, "references: birch.en is the output"),
+        ({"minimum": 1, "references": [REFERENCE, BIRCH]}, "references: birch.en is the output"),
+        ({"minimum": 1, "hypotheses": [], "references": []}, "no segments"),
+        (BLANK | {"minimum": 50, "metrics": ["ter"]}, "no TER .*found no text"),
+        (BLANK | {"max_drop": 1, "against": ["", ""]}, "no BLEU .*found no text"),
+    ],
+)
+def test_condition_that_cannot_fail_is_an_error(asked, told):
+    with pytest.raises(ValueError, match=told):
+        tb.check(**{"hypotheses": BIRCH, "references": REFERENCE, **asked})
+
+
+def test_score_that_is_not_finite_is_an_error(monkeypatch):
+    for value in (NAN, INF):
+        score = SimpleNamespace(value=value)
+        monkeypatch.setattr(rules.Scoring, "_score", lambda *_, score=score: score)
+        for asked in ({"minimum": 1}, {"max_drop": 1, "against": CEDAR}):
+            with pytest.raises(tb.InputError, match="expected a finite score, found"):
+                tb.check(BIRCH, REFERENCE, **asked)
+
+
+def test_metric_that_fails_is_an_error():
+    metrics = ["bleu", "command:x=false {hyp} {ref}"]
+    with pytest.raises(tb.InputError, match="x: false ended with status 1"):
+        tb.check(BIRCH, REFERENCE, metrics=metrics, minimum={"bleu": 1})
+
+
+def test_check_without_conditions_does_not_pass():
+    assert not tb.Check.from_json('{"truebleu_check": 1, "system": "x", "metrics": []}')
+
+
+# ---- against a log ----
+
+
+@pytest.fixture
+def log(tmp_path, truebleu_command) -> Path:
+    """A log that has the score of cedar, followed as `main`."""
+    path = tmp_path / "scores.jsonl"
+    words = ("score", REFERENCE.path, "-i", CEDAR.path, "--log", path, "--log-name", "main")
+    assert truebleu_command(*words).status == 0
+    return path
+
+
+def test_a_drop_from_the_last_score_in_a_log(log):
+    asked = {"log": log, "name": "main"}
+    drop = BLEU["cedar"] - BLEU["birch"]
+    assert tb.check(BIRCH, REFERENCE, max_drop=drop, **asked).passed
+    made = tb.check(BIRCH, REFERENCE, max_drop=1, **asked)
+    (condition,) = made.to_dict()["metrics"][0]["conditions"]
+    assert condition["measured"] == drop
+    assert "BLEU fell by 16.99: 29.96" in condition["told"]
+    assert "1 is allowed" in condition["told"]
+    assert tb.check(CEDAR, REFERENCE, max_drop=0, **asked).passed
+
+
+def test_lists_compare_with_files_of_the_same_text(log):
+    hypotheses, references = ([*file.lines()] for file in (BIRCH, REFERENCE))
+    assert not tb.check(hypotheses, references, max_drop=1, log=log, name="main")
+
+
+def test_the_last_score_that_compares_counts(log):
+    for hypotheses, options in ((BIRCH, ["-lc"]), (CEDAR, [])):
+        words = ["score", REFERENCE.path, "-i", hypotheses.path, "--log", log, *options]
+        subprocess.run(
+            [sys.executable, "-m", "truebleu", *map(str, words), "--log-name", "main"],
+            check=True,
+            capture_output=True,
+        )
+    made = tb.check(BIRCH, REFERENCE, max_drop=0, log=log, name="main")
+    assert made.to_dict()["metrics"][0]["earlier"]["log"]["score"] == BLEU["cedar"]
+
+
+def test_a_passing_score_is_kept_and_a_failing_one_is_not(log):
+    asked = {"log": log, "name": "main", "max_drop": 1, "keep": True}
+    assert not tb.check(BIRCH, REFERENCE, **asked)
+    assert len(tb.history(log)) == 1
+    assert tb.check(CEDAR, REFERENCE, **asked)
+    series = tb.history(log).series
+    assert [one.scores for one in series] == [[BLEU["cedar"]] * 2]
+
+
+@pytest.mark.parametrize(
+    ("hypotheses", "references", "asked", "told"),
+    [
+        (BIRCH, REFERENCE, {"name": "other"}, "no score of other; there are those of main"),
+        (BIRCH, OTHER, {"name": "main"}, "the last has reference reference.a.en"),
+        (
+            BIRCH,
+            REFERENCE,
+            {"metrics": ["chrf"], "name": "main"},
+            "no chrF2 of main; there is BLEU",
+        ),
+        (
+            BIRCH,
+            REFERENCE,
+            {"metrics": [tb.BLEU(lowercase=True)], "name": "main"},
+            "the last has case:mixed, and this one case:lc",
+        ),
+    ],
+)
+def test_what_does_not_compare_is_no_pass(log, hypotheses, references, asked, told):
+    with pytest.raises(IncomparableError, match=told):
+        tb.check(hypotheses, references, max_drop=99, log=log, **asked)
+
+
+def test_a_missing_log_is_no_pass(tmp_path):
+    with pytest.raises(IncomparableError, match="there is no such log"):
+        tb.check(BIRCH, REFERENCE, max_drop=99, log=tmp_path / "none.jsonl", name="main")
+    (tmp_path / "empty.jsonl").touch()
+    with pytest.raises(IncomparableError, match="a log of no scores"):
+        tb.check(BIRCH, REFERENCE, max_drop=99, log=tmp_path / "empty.jsonl", name="main")
+
+
+# ---- against an output ----
+
+
+def test_a_fall_that_chance_does_not_make_and_where():
+    made = tb.check(
+        BIRCH, REFERENCE, against=CEDAR, significant=True, documents=DOCUMENTS, samples=999
+    )
+    content = made.to_dict()
+    compared = tb.compare(
+        {"cedar.en": CEDAR, "birch.en": BIRCH}, REFERENCE, samples=999, confidence=None
+    )
+    (condition,) = content["metrics"][0]["conditions"]
+    difference = compared["birch.en"]["scores"]["BLEU"]["difference"]
+    assert condition["measured"] == difference["p"]
+    assert kinds(made) == {"chance": False}
+    falls = [one["score"] - one["earlier"] for one in content["documents"]]
+    assert falls == sorted(falls)
+    assert all(fall < 0 for fall in falls)
+    hypotheses, references = ([*file.lines()] for file in (BIRCH, REFERENCE))
+    for one in content["fallen"]:
+        i = one["number"] - 1
+        assert (one["hypothesis"], one["references"]) == (hypotheses[i], [references[i]])
+        assert one["score"] == tb.BLEU().sentence(hypotheses[i], [references[i]]).value
+    assert len(content["fallen"]) == 5
+
+
+def test_what_chance_makes_passes_and_what_is_better_does():
+    hypotheses = [*CEDAR.lines()]
+    worse = [*hypotheses[:-1], " ".join(reversed(hypotheses[-1].split()))]
+    asked = {"against": CEDAR, "significant": True, "samples": 999}
+    made = tb.check(worse, REFERENCE, **asked)
+    assert made.passed
+    assert "as chance makes" in made.to_dict()["metrics"][0]["conditions"][0]["told"]
+    better = tb.check(CEDAR, REFERENCE, **asked | {"against": BIRCH})
+    assert better.passed
+    assert (better.to_dict()["documents"], better.to_dict()["fallen"]) == ([], [])
+
+
+def test_ter_that_rises_is_worse():
+    asked = {"metrics": ["ter"], "max_drop": 0, "significant": True, "samples": 999}
+    made = tb.check(BIRCH, REFERENCE, against=CEDAR, **asked)
+    assert kinds(made) == {"drop": False, "chance": False}
+    assert all("TER rose by" in told for told in made.failures)
+    assert tb.check(CEDAR, REFERENCE, against=BIRCH, **asked).passed
+
+
+def test_files_of_one_name_are_told_apart(tmp_path):
+    earlier = tmp_path / "birch.en"
+    earlier.write_bytes(Path(CEDAR.path).read_bytes())
+    made = tb.check(BIRCH, REFERENCE, against=earlier, max_drop=1)
+    assert made.to_dict()["earlier"]["output"] == "birch.en (earlier)"
+
+
+# ---- formats ----
+
+
+@pytest.fixture(scope="module")
+def failed() -> tb.Check:
+    return tb.check(
+        *(BIRCH, REFERENCE),
+        metrics=["bleu", "ter"],
+        minimum={"bleu": 29, "ter": 10},
+        against=CEDAR,
+        significant=True,
+        samples=99,
+    )
+
+
+def test_it_goes_through_json(failed):
+    assert tb.Check.from_json(failed.to_json()) == failed
+    assert failed.to_dict()["truebleu_check"] == 1
+
+
+def test_junit_has_a_case_for_each_condition(failed):
+    (suite,) = ET.fromstring(failed.junit())
+    conditions = [one for m in failed.to_dict()["metrics"] for one in m["conditions"]]
+    cases = suite.findall("testcase")
+    assert suite.get("tests") == str(len(cases)) == str(len(conditions))
+    assert suite.get("failures") == str(len(failed.failures))
+    messages = [case.find("failure") for case in cases]
+    assert [one is None for one in messages] == [one["passed"] for one in conditions]
+    assert [one.get("message") for one in messages if one is not None] == failed.failures
+
+
+def test_junit_says_where_it_fell():
+    made = tb.check(BIRCH, REFERENCE, against=CEDAR, max_drop=1, minimum=99, documents=DOCUMENTS)
+    floor, drop = (case.find("failure").text for case in ET.fromstring(made.junit())[0])
+    assert "\n" not in floor
+    lines = drop.splitlines()
+    assert "document sports-report fell from 42.83 to 14.94" in lines
+    assert "segment 43 fell from 100.00 to 8.12" in lines
+    assert len(lines) == 1 + 5 + 5
+
+
+def test_names_that_xml_and_html_cannot_have(tmp_path):
+    odd = tmp_path / "a\x01<b>&.en"
+    odd.write_bytes(Path(BIRCH.path).read_bytes())
+    made = tb.check(odd, REFERENCE, minimum=99)
+    (suite,) = ET.fromstring(made.junit())
+    assert "<b>&" in suite[0].get("classname")
+    assert "<b>&" not in made.html()
+
+
+def test_text_and_markdown_say_what_failed_and_the_numbers(failed):
+    for written in (str(failed), failed.markdown(), failed.html()):
+        assert "29.96" in written
+        assert all(told.split(" (")[0] in written for told in failed.failures)
+
+
+# ---- the command ----
+
+
+@pytest.fixture
+def command(truebleu_command):
+    def run(*words, **options):
+        return truebleu_command("check", REFERENCE.path, "-i", BIRCH.path, *words, **options)
+
+    return run
+
+
+def test_statuses(command, log):
+    assert command("--min", 29).status == 0
+    low = command("--min", 30)
+    assert (low.status, low.error) == (3, "truebleu: error: BLEU 29.96 is below the floor of 30\n")
+    assert command("--max-drop", 1, "--log", log, "--log-name", "main").status == 3
+    for words in (
+        (),
+        ("--min", "x"),
+        ("--min", "1", "2"),
+        ("--min", "bleu=1", "bleu=2"),
+        ("--min", "bleu=99", "BLEU=5"),
+        ("--min", "bleu=99", "--min=sacrebleu=5"),
+        ("--min", ","),
+        ("--min", "nan"),
+        ("--min=-1",),
+        ("--max-drop", "100", "--against", CEDAR.path),
+        ("--max-drop", "1", "--against", BIRCH.path, "--against", CEDAR.path),
+        ("--max-drop", "1", "--against", CEDAR.path, f"--against={CEDAR.path}"),
+        ("--max-drop", "1", "--against", f"{BIRCH.path}"),
+        ("-i", REFERENCE.path, "--min", "1"),
+        ("--against", CEDAR.path, "--significant", "--samples", "10"),
+        ("--against", CEDAR.path, "--significant", "--level", "0.99999"),
+        ("--min", "1", "--samples", "99"),
+        ("--max-drop", "1"),
+        ("--max-drop", "1", "--log", "none.jsonl"),
+        ("--max-drop", "1", "--log", log),
+        ("-lc", "--max-drop", "1", "--log", log, "--log-name", "main"),
+        ("--significant",),
+    ):
+        done = command(*words)
+        assert (done.status, done.output) == (2, ""), words
+        assert done.error.count("\n") == 1
+        assert "Traceback" not in done.error
+
+
+def test_json_is_that_of_python(command):
+    done = command("--max-drop", 1, "--against", CEDAR.path, "-f", "json")
+    assert done.status == 3
+    own = tb.check(BIRCH, REFERENCE, max_drop=1, against=CEDAR)
+    assert json.loads(done.output) == own.to_dict()
+
+
+def test_what_is_kept_is_what_score_logs(command, log, tmp_path, truebleu_command):
+    words = ("--log", log, "--log-name", "main")
+    assert command("--max-drop", 50, *words, "--keep").status == 0
+    other = tmp_path / "other.jsonl"
+    words = ("score", REFERENCE.path, "-i", BIRCH.path, "--log", other, "--log-name", "main")
+    assert truebleu_command(*words).status == 0
+    kept, logged = (
+        json.loads(path.read_text().splitlines()[-1]) | {"time": ""} for path in (log, other)
+    )
+    assert kept == logged
+
+
+def test_two_references_in_a_table_compare_with_two_files(tmp_path, truebleu_command):
+    lines = zip(REFERENCE.lines(), OTHER.lines(), strict=True)
+    table = tmp_path / "references.tsv"
+    table.write_text("".join(f"{a}\t{b}\n" for a, b in lines), "utf-8")
+    log = tmp_path / "log.jsonl"
+    files = (REFERENCE.path, OTHER.path)
+    assert truebleu_command("score", *files, "-i", BIRCH.path, "--log", log).status == 0
+    words = ("-i", BIRCH.path, "--log", log, "--max-drop", 0)
+    assert truebleu_command("check", table, "-nr", 2, *words).status == 0
+
+
+def test_files_for_build_servers(command, tmp_path):
+    summary, junit = tmp_path / "summary.md", tmp_path / "junit.xml"
+    summary.write_text("# Build\n")
+    assert command("--min", 30, "--summary", summary, "--junit", junit).status == 3
+    own = tb.check(BIRCH, REFERENCE, minimum=30)
+    assert summary.read_text("utf-8") == f"# Build\n{own.markdown()}\n"
+    assert junit.read_text("utf-8") == own.junit()
+
+
+def test_standard_input_against_an_output(truebleu_command):
+    text = Path(BIRCH.path).read_bytes()
+    words = ("--against", CEDAR.path, "--max-drop", 1)
+    done = truebleu_command("check", REFERENCE.path, "-i", "-", *words, input=text)
+    assert done.status == 3
+    assert "BLEU fell by 16.99" in done.error
+
+
+def test_a_wrong_input_leaves_nothing_behind(command, tmp_path):
+    junit = tmp_path / "junit.xml"
+    done = command("--min", 1, "--against", tmp_path / "none", "--max-drop", 1, "--junit", junit)
+    assert done.status == 1
+    assert not junit.exists()
+
+
+# ---- the action ----
+
+ACTION = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
+PAGE = (ROOT / "docs" / "gate.md").read_text("utf-8")
+
+
+def steps(version: str) -> list[dict]:
+    """The steps of the action that run with this version of truebleu."""
+    assert ACTION["runs"]["using"] == "composite"
+    conditions = {None: True, "inputs.version != 'none'": version != "none"}
+    return [step for step in ACTION["runs"]["steps"] if conditions[step.get("if")]]
+
+
+def act(step: dict, folder: Path, summary: Path) -> subprocess.CompletedProcess:
+    """Runs a step of somebody's workflow, which uses the action: its steps, with those inputs."""
+    given = {name: one.get("default", "") for name, one in ACTION["inputs"].items()}
+    assert set(step["with"]) <= set(given)
+    assert {name for name, one in ACTION["inputs"].items() if one.get("required")} <= {
+        *step["with"]
+    }
+    given |= step["with"]
+
+    def filled(text: str) -> str:
+        return re.sub(r"\$\{\{ inputs\.(\w+) \}\}", lambda found: given[found[1]], text)
+
+    for one in steps(given["version"]):
+        assert one["shell"] == "bash"
+        done = subprocess.run(
+            ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", one["run"]],
+            env={
+                **os.environ,
+                "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+                "GITHUB_STEP_SUMMARY": str(summary),
+                **{name: filled(text) for name, text in one.get("env", {}).items()},
+            },
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode:
+            break
+    return done
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the action runs in bash")
+def test_the_example_of_the_action_runs(tmp_path, truebleu_command):
+    """The step in docs/gate.md, in a project that has such files; truebleu is installed here."""
+    ((step,),) = (
+        yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)
+    )
+    step["with"]["version"] = "none"
+    files = {"data/reference.en": REFERENCE, "out/system.en": CEDAR}
+    for name, file in files.items():
+        path = tmp_path / name
+        path.parent.mkdir()
+        path.write_bytes(Path(file.path).read_bytes())
+    summary = tmp_path / "summary.md"
+    missing = act(step, tmp_path, summary)
+    assert (missing.returncode, summary.exists()) == (2, False)
+    assert "scores.jsonl: there is no such log" in missing.stderr
+    words = "score data/reference.en -i out/system.en --log scores.jsonl --log-name nightly"
+    assert truebleu_command(*words.split(), cwd=tmp_path).status == 0
+    assert act(step, tmp_path, summary).returncode == 0
+    assert "**passed: 2 conditions for system.en**" in summary.read_text("utf-8")
+    (tmp_path / "out/system.en").write_bytes(Path(BIRCH.path).read_bytes())
+    fell = act(step, tmp_path, summary)
+    assert fell.returncode == 3
+    assert "is below the floor of 30; BLEU fell by 16.99" in fell.stderr
+    assert "**failed: 2 of 2 conditions do not hold for system.en**" in summary.read_text("utf-8")
+
+
+def test_the_action_installs_the_version_that_is_asked_for():
+    first, _ = steps("==0.1.0")
+    assert first["run"] == 'python -m pip install --quiet "truebleu$VERSION"'
+    assert first["env"] == {"VERSION": "${{ inputs.version }}"}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the action runs in bash")
+def test_the_action_runs_the_check_and_nothing_that_is_in_its_inputs(tmp_path):
+    script = steps("none")[0]["run"]
+    summary = tmp_path / "summary.md"
+    spoilt = tmp_path / "spoilt"
+
+    def run(arguments: str) -> subprocess.CompletedProcess:
+        return subprocess.run(
+            ["bash", "-e", "-c", script],
+            env={
+                **os.environ,
+                "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+                "REFERENCES": REFERENCE.path,
+                "HYPOTHESES": BIRCH.path,
+                "ARGUMENTS": arguments,
+                "GITHUB_STEP_SUMMARY": str(summary),
+            },
+            cwd=ROOT,
+            capture_output=True,
+            check=False,
+        )
+
+    assert run("--min 29").returncode == 0
+    assert "passed: 1 condition" in summary.read_text("utf-8")
+    assert run("--min 30").returncode == 3
+    assert run(f"--min 29; touch {spoilt}").returncode == 2
+    assert run(f"--min $(touch {spoilt})").returncode == 2
+    assert not spoilt.exists()

@@ -1,0 +1,902 @@
+"""Systems side by side: the numbers are sacreBLEU's, and every rendering says the same."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import html.parser
+import io
+import json
+import random
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+import sacrebleu
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from places import ROOT
+from sacrebleu.significance import PairedTest
+
+import truebleu
+from truebleu import BLEU, CHRF, Comparison, File, InputError, compare
+from truebleu.comparison import blocks
+from truebleu.comparison.request import TESTS
+from truebleu.significance import Measure, holm, paired
+from truebleu.text.layout import places, visible
+
+EXAMPLES = ROOT / "examples" / "de-en"
+GOLDEN = Path(__file__).parent / "golden"
+REFERENCES = [EXAMPLES / "reference.a.en", EXAMPLES / "reference.b.en"]
+SYSTEMS = {name: EXAMPLES / f"{name}.en" for name in ("birch", "cedar", "aspen")}
+
+COUNT = 300
+
+
+@pytest.fixture(scope="module")
+def examples() -> Comparison:
+    """The three example systems by two metrics, as the golden files have them."""
+    return compare(SYSTEMS, REFERENCES, metrics=["bleu", "chrf"], correction="holm")
+
+
+def noisy(lines: list[str], share: float, seed: int) -> list[str]:
+    """Lines with some words gone or doubled: another system that is somewhat worse."""
+    dice = random.Random(seed)
+    made = []
+    for line in lines:
+        words = [word for word in line.split() if dice.random() > share]
+        made.append(" ".join(words + words[:1] * (dice.random() < share)))
+    return made
+
+
+@pytest.fixture(scope="module")
+def systems(corpus) -> tuple[dict[str, list[str]], list[str]]:
+    """Three systems that are close to each other, and their references."""
+    hypotheses, references = corpus
+    hypotheses, references = hypotheses[-COUNT:], references[-COUNT:]
+    return {
+        "base": hypotheses,
+        "near": noisy(hypotheses, 0.02, 1),
+        "far": noisy(hypotheses, 0.2, 2),
+    }, references
+
+
+# ---- the numbers ----
+
+
+def test_randomization_is_sacrebleus(systems):
+    texts, references = systems
+    signatures, theirs = PairedTest(
+        list(texts.items()),
+        {
+            "BLEU": sacrebleu.BLEU(),
+            "chrF2": sacrebleu.CHRF(),
+            "chrF2++": sacrebleu.CHRF(word_order=2),
+        },
+        [references],
+        test_type="ar",
+        n_samples=500,
+    )()
+    own = compare(
+        texts, references, metrics=["bleu", "chrf", "chrf++"], samples=500, confidence=None
+    )
+    for name in ("BLEU", "chrF2", "chrF2++"):
+        for system, result in zip(theirs["System"], theirs[name], strict=True):
+            score = own[system.removeprefix("Baseline: ")]["scores"][name]
+            assert score["score"] == result.score
+            if result.p_value is not None:
+                assert score["difference"]["p"] == result.p_value
+    for metric in own.to_dict()["metrics"]:
+        printed = str(signatures[metric["name"]])
+        assert metric["signature"] == f"{printed}|by:truebleu-{truebleu.__version__}"
+
+
+def test_sacrebleus_bootstrap_is_sacrebleus(systems):
+    texts, references = systems
+    _, theirs = PairedTest(
+        list(texts.items()), {"BLEU": sacrebleu.BLEU()}, [references], test_type="bs", n_samples=200
+    )()
+    own = compare(texts, references, test="bs-sacrebleu", samples=200)
+    for system, result in list(zip(theirs["System"], theirs["BLEU"], strict=True))[1:]:
+        score = own[system]["scores"]["BLEU"]
+        assert score["difference"]["p"] == result.p_value
+        assert score["interval"]["mean"] == pytest.approx(result.mean, abs=1e-4)
+        assert score["interval"]["half_width"] == pytest.approx(result.ci, abs=1e-4)
+
+
+def test_ter_is_better_where_it_is_lower():
+    # sacreBLEU takes minutes for long segments.
+    texts = {name: path.read_text("utf-8").splitlines()[:40] for name, path in SYSTEMS.items()}
+    references = REFERENCES[0].read_text("utf-8").splitlines()[:40]
+    _, theirs = PairedTest(
+        list(texts.items()), {"TER": sacrebleu.TER()}, [references], test_type="ar", n_samples=200
+    )()
+    own = compare(texts, references, metrics=["ter"], samples=200)
+    for system, result in list(zip(theirs["System"], theirs["TER"], strict=True))[1:]:
+        score = own[system]["scores"]["TER"]
+        assert score["score"] == result.score
+        # A randomization that makes exactly the observed difference counts here, and not there.
+        assert result.p_value <= score["difference"]["p"] <= result.p_value + 0.05
+    assert list(own) == ["cedar", "birch", "aspen"]
+    assert not own.to_dict()["metrics"][0]["higher_is_better"]
+    difference = own["cedar"]["scores"]["TER"]["difference"]
+    assert difference["value"] < 0
+    assert difference["wins"] > difference["losses"]
+
+
+def test_wmt22_german_english(wmt22):
+    """Online-G against Online-A by sacreBLEU 2.6.0 and NumPy 2, seed 12345, its defaults."""
+    reference = wmt22 / "references" / "generaltest2022.de-en.ref.A.en"
+    both = {
+        name: wmt22 / "system-outputs" / f"generaltest2022.de-en.hyp.{name}.en"
+        for name in ("Online-A", "Online-G")
+    }
+    ar = compare(both, reference, metrics=["bleu", "chrf"])["Online-G"]["scores"]
+    assert ar["BLEU"]["score"] == 33.65251607563512
+    assert ar["BLEU"]["difference"]["p"] == 0.11298870112988701
+    assert ar["chrF2"]["score"] == 58.67361717449294
+    assert ar["chrF2"]["difference"]["p"] == 0.09989001099890012
+    assert ar["BLEU"]["interval"]["mean"] == pytest.approx(33.650776022340885, abs=1e-6)
+    assert ar["BLEU"]["interval"]["half_width"] == pytest.approx(0.887801772909679, abs=1e-6)
+    bs = compare(both, reference, metrics=["bleu", "chrf"], test="bs-sacrebleu")["Online-G"]
+    assert bs["scores"]["BLEU"]["difference"]["p"] == 0.054945054945054944
+    assert bs["scores"]["chrF2"]["difference"]["p"] == 0.052947052947052944
+
+
+def test_everything_is_the_tests_own(systems):
+    """Differences, intervals, corrected p-values, letters and clusters are those of `paired`."""
+    texts, references = systems
+    metric = BLEU()
+    tables = {name: metric.statistics(lines, references) for name, lines in texts.items()}
+    (result,) = paired(
+        [Measure(metric, tables)], pairs="all", test="bs", resamples=300, correction="holm"
+    )
+    content = compare(texts, references, test="bs", samples=300, correction="holm").to_dict()
+    corrected = holm([difference.p for difference in result.pairs.values()])
+    by_pair = dict(zip(result.pairs, corrected, strict=True))
+    for pair in content["pairs"]:
+        names = pair["first"], pair["second"]
+        expected = result.between(*names)
+        assert (pair["value"], pair["p"]) == (expected.value, expected.p)
+        assert pair["corrected_p"] == by_pair.get(names, by_pair.get(names[::-1]))
+        assert pair["interval"]["low"] == expected.interval.low
+        assert pair["segments_needed"] == expected.segments_needed
+    better = result.better_than(0.05)
+    for system in content["systems"]:
+        assert sorted(system["scores"]["BLEU"]["better_than"]) == sorted(better[system["name"]])
+    clusters = result.clusters(0.05)
+    for number, names in enumerate(clusters, 1):
+        for name in names:
+            scores = next(s for s in content["systems"] if s["name"] == name)["scores"]
+            assert scores["BLEU"]["cluster"] == number
+
+
+def test_wins_ties_and_losses_are_of_segments(systems):
+    texts, references = systems
+    metric = BLEU()
+    base, other = (list(metric.segments(texts[name], references)) for name in ("base", "far"))
+    difference = compare(texts, references, samples=10)["far"]["scores"]["BLEU"]["difference"]
+    assert difference["wins"] == sum(o > b for b, o in zip(base, other, strict=True))
+    assert difference["losses"] == sum(o < b for b, o in zip(base, other, strict=True))
+    assert difference["wins"] + difference["ties"] + difference["losses"] == COUNT
+
+
+def test_the_best_system_is_first(examples):
+    assert list(examples) == ["cedar", "birch", "aspen"]
+    scores = [examples[name]["scores"]["BLEU"]["score"] for name in examples]
+    assert scores == sorted(scores, reverse=True)
+    assert [examples[name]["letter"] for name in examples] == ["B", "A", "C"], "as given"
+    assert examples.to_dict()["baseline"] == "birch", "the first that was given"
+
+
+def test_signatures_say_what_was_resampled(examples):
+    bleu, chrf = examples.to_dict()["metrics"]
+    assert bleu["signature"].startswith("nrefs:2|bs:1000|ar:10000|seed:12345|case:mixed|eff:no|")
+    assert truebleu.metric(bleu["signature"]) == BLEU(effective_order=False)
+    assert truebleu.metric(f"chrF2|{chrf['signature']}") == CHRF()
+    alone = compare({"a": ["x y"]}, ["x z"], confidence=None).to_dict()
+    assert alone["metrics"][0]["signature"].startswith("nrefs:1|case:mixed")
+
+
+def test_seeds_decide_and_threads_do_not(systems):
+    texts, references = systems
+    one, again, other = (
+        compare(texts, references, samples=200, confidence=50, seed=seed, workers=workers)
+        for seed, workers in ((0, 1), (0, 2), (1, 1))
+    )
+    assert one == again
+    assert one != other
+    assert compare(texts, references, samples=20, confidence=5, seed=None).to_dict()["seed"] is None
+
+
+# ---- metrics ----
+
+
+def test_metrics_of_one_name_are_told_apart():
+    comparison = compare(
+        SYSTEMS, REFERENCES, metrics=["bleu", BLEU("intl"), "sacrebleu"], samples=9
+    )
+    names = [metric["name"] for metric in comparison.to_dict()["metrics"]]
+    assert names[:2] == ["BLEU tok:13a", "BLEU tok:intl"]
+    assert comparison["cedar"]["scores"]["BLEU tok:intl"]["score"] == (
+        BLEU("intl").score(SYSTEMS["cedar"], REFERENCES).value
+    )
+
+
+def test_members_of_the_family_keep_their_names():
+    comparison = compare(SYSTEMS, REFERENCES, metrics=["mteval-v13a"], samples=9)
+    member = truebleu.family["mteval-v13a"]
+    expected = member.score(SYSTEMS["cedar"], REFERENCES).value
+    assert comparison["cedar"]["scores"]["mteval-v13a"]["score"] == expected
+    assert "mteval-v13a: BLEU|nrefs:2|bs:1000|ar:9|" in comparison.text()
+
+
+def test_members_that_are_means_of_segments():
+    member = truebleu.family["nltk-sentence-3"]
+    comparison = compare(
+        SYSTEMS, REFERENCES[0], metrics=[BLEU(aggregate="segments"), member], samples=9
+    )
+    scores = comparison["cedar"]["scores"]
+    expected = BLEU(aggregate="segments").score(SYSTEMS["cedar"], REFERENCES[0]).value
+    assert scores["BLEU"]["score"] == pytest.approx(expected, rel=1e-12)
+
+
+def test_a_signature_names_a_metric():
+    signature = "nrefs:1|case:lc|eff:no|tok:intl|smooth:exp|version:2.6.0"
+    comparison = compare({"a": ["A b c d e"]}, ["a b c d f"], metrics=[signature])
+    expected = BLEU("intl", lowercase=True).score(["A b c d e"], ["a b c d f"]).value
+    assert comparison["a"]["scores"]["BLEU"]["score"] == expected
+
+
+def test_tokens_and_tokenizers_of_ones_own():
+    tokens = {"a": [["x", "y"], ["z"]], "b": [["x"], ["z"]]}
+    references = [[["x", "y"]], [["z"]]]
+    one = compare(tokens, references, metrics=[BLEU("none"), BLEU("none", max_order=2)], samples=9)
+    assert one["a"]["scores"]["BLEU order:2"]["difference"] is None
+    split = compare(
+        {"a": ["x y", "z"], "b": ["x", "z"]},
+        ["x y", "z"],
+        metrics=[BLEU(str.split), "bleu", "chrf"],
+    )
+    assert len(split.to_dict()["metrics"]) == 3
+
+
+# ---- scores from elsewhere ----
+
+
+def test_given_scores():
+    by_hand = {"COMET": {"a": [0.8, 0.9, 0.7], "b": [0.8, 0.8, 0.6]}}
+    comparison = compare(None, None, metrics=(), scores=by_hand, samples=99)
+    assert comparison["a"]["scores"]["COMET"]["score"] == pytest.approx(0.8)
+    difference = comparison["b"]["scores"]["COMET"]["difference"]
+    assert (difference["wins"], difference["ties"], difference["losses"]) == (0, 1, 2)
+    (metric,) = comparison.to_dict()["metrics"]
+    assert metric["source"] == "given"
+    assert metric["signature"] == metric["short_signature"] == "given|sha256:85a7a05f"
+    assert comparison.to_dict()["references"] is None
+
+
+def test_lower_can_be_better():
+    by_hand = {"errors": {"good": [1.0] * 40 + [0.0] * 10, "bad": [3.0] * 50}}
+    comparison = compare(
+        None, None, metrics=(), scores=by_hand, lower_is_better=["errors"], baseline="bad"
+    )
+    assert list(comparison) == ["good", "bad"]
+    score = comparison["good"]["scores"]["errors"]
+    assert score["better_than"] == ["bad"]
+    assert score["difference"]["value"] < 0
+    assert score["difference"]["wins"] == 50
+    assert "errors ↓" in comparison.text()
+    assert "for errors, lower wins" in comparison.text(300)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["a\tb", "0.5\t0.25", "1\t2e-1"],
+        ["a 0.5", "a 1", "b 0.25", "b 2e-1"],
+        ["b\t0.25", "b\t2e-1", "a\t0.5", "a\t1"],
+    ],
+    ids=["columns", "lines", "lines with tabs"],
+)
+def test_scores_of_all_systems_in_one_file(write, lines):
+    path = write("scores", lines)
+    comparison = compare(None, None, metrics=(), scores={"M": path}, samples=9)
+    assert comparison["a"]["scores"]["M"]["score"] == 0.75
+    assert comparison["b"]["scores"]["M"]["score"] == pytest.approx(0.225)
+
+
+def test_scores_in_a_file_a_system(write):
+    files = {"a": write("a", ["1", " 2 "]), "b": File(write("b.tsv", ["x\t3", "y\t4"]), 2)}
+    comparison = compare(None, None, metrics=(), scores={"M": files}, samples=9)
+    assert comparison["b"]["scores"]["M"]["score"] == 3.5
+
+
+def test_columns_without_a_header_are_in_the_order_of_the_systems(write):
+    path = write("scores", ["1\t2", "3\t4"])
+    texts = {"a": ["x", "y"], "b": ["x", "z"]}
+    comparison = compare(texts, ["x", "y"], scores={"M": path}, samples=9)
+    assert comparison["b"]["scores"]["M"]["score"] == 3
+
+
+# ---- what is unusual ----
+
+
+def test_identical_systems():
+    texts = {"one": SYSTEMS["cedar"], "two": SYSTEMS["cedar"]}
+    comparison = compare(texts, REFERENCES, metrics=["bleu", "chrf"], samples=99)
+    for metric in ("BLEU", "chrF2"):
+        difference = comparison["two"]["scores"][metric]["difference"]
+        assert (difference["value"], difference["p"]) == (0, 1)
+        assert not difference["significant"]
+        assert difference["segments_needed"] is None
+        assert comparison["one"]["scores"][metric]["rank"] == 1
+        assert comparison["two"]["scores"][metric]["rank"] == 1
+    assert "one and two are counted the same in every segment: p = 1" in comparison.text(300)
+
+
+@pytest.mark.parametrize("test", ["ar", "bs", "koehn", "bs-sacrebleu"])
+def test_one_segment(test):
+    comparison = compare({"a": ["x y z"], "b": ["x y"]}, ["x y z"], test=test, samples=99)
+    for name in comparison:
+        assert comparison[name]["scores"]["BLEU"]["interval"] is None
+    difference = comparison["b"]["scores"]["BLEU"]["difference"]
+    assert difference["p"] == 1
+    assert not difference["significant"]
+    assert "there is only one segment" in comparison.text()
+
+
+def test_one_system_has_intervals_and_no_test():
+    comparison = compare({"cedar": SYSTEMS["cedar"]}, REFERENCES)
+    content = comparison.to_dict()
+    assert (content["test"], content["baseline"], content["pairs"]) == (None, None, [])
+    interval = content["systems"][0]["scores"]["BLEU"]["interval"]
+    assert interval["low"] < 54.01 < interval["high"]
+    assert "ar:" not in content["metrics"][0]["signature"]
+    for rendering in (comparison.text(), comparison.markdown(), comparison.latex()):
+        assert "Δ" not in rendering
+        assert "54.0" in rendering
+
+
+def test_without_a_test_there_are_differences_still():
+    content = compare(SYSTEMS, REFERENCES, test=None).to_dict()
+    difference = content["systems"][0]["scores"]["BLEU"]["difference"]
+    assert difference["interval"]["low"] > 0
+    assert difference["p"] is None
+    assert difference["significant"] is None
+    assert content["test"] is None
+
+
+def test_without_intervals():
+    comparison = compare(SYSTEMS, REFERENCES, confidence=None, samples=99)
+    assert "interval" not in comparison.text()
+    assert comparison.to_dict()["metrics"][0]["signature"].startswith("nrefs:2|ar:99|seed:12345|")
+
+
+def test_every_test_says_what_it_can_say():
+    readings = {
+        compare(SYSTEMS, REFERENCES, test=test, samples=9).to_dict()["reading"] for test in TESTS
+    }
+    assert len(readings) == len(TESTS)
+
+
+def test_many_systems_have_letters_of_their_own():
+    texts = {f"system {i:02}": ["a b c d e f"[: 2 * (i % 6) + 1], "x"] for i in range(60)}
+    comparison = compare(texts, ["a b c d e f", "x"], samples=9, confidence=9)
+    letters = [comparison[name]["letter"] for name in comparison]
+    assert sorted(letters, key=lambda one: (len(one), one))[24:27] == ["Z", "AA", "AB"]
+    assert comparison["system 00"]["letter"] == "A"
+    assert len(set(letters)) == 60
+    assert "Q" not in "".join(letters), "which cannot be raised"
+
+
+def test_files_that_can_be_read_once_are_read_once(tmp_path):
+    paths = {}
+    for name, path in SYSTEMS.items():
+        paths[name] = tmp_path / f"{name}.gz"
+        paths[name].write_bytes(gzip.compress(path.read_bytes()))
+    plain = compare(SYSTEMS, REFERENCES, metrics=["bleu", "chrf"], samples=9)
+    packed = compare(paths, REFERENCES, metrics=["bleu", "chrf"], samples=9)
+    assert packed == plain
+
+
+# ---- bad input ----
+
+
+@pytest.mark.parametrize(
+    ("systems", "references", "options", "error", "message"),
+    [
+        ({"A": ["x"], "B": ["x", "y"]}, ["x"], {}, InputError, "B: .*hypotheses 2, references 1"),
+        ({"A": ["x", None]}, ["x", "y"], {}, InputError, "A: hypotheses: segment 2"),
+        ({"A": "x"}, ["x"], {}, TypeError, "A: hypotheses: a single str"),
+        ({}, ["x"], {}, ValueError, "systems: none at all"),
+        (["x"], ["x"], {}, TypeError, "expected a mapping from names to hypotheses"),
+        ({"": ["x"]}, ["x"], {}, TypeError, "a system's name is a str"),
+        (None, None, {}, ValueError, "metrics need hypotheses"),
+        ({"A": ["x"]}, None, {}, ValueError, "references: none"),
+        ({"A": ["x"]}, ["x"], {"metrics": []}, ValueError, "metrics: none at all"),
+        ({"A": ["x"]}, ["x"], {"metrics": ["blue"]}, ValueError, "did you mean 'bleu'"),
+        ({"A": ["x"]}, ["x"], {"metrics": [1]}, TypeError, "or a name, not 1"),
+        ({"A": ["x"]}, ["x"], {"metrics": ["nltk-corpus-5"]}, ValueError, "mixes in the last"),
+        ({"A": ["x"]}, ["x"], {"metrics": ["ibleu"]}, InputError, "iBLEU needs the source"),
+        ({"A": ["x"], "B": ["y"]}, ["x"], {"baseline": "b"}, ValueError, "no system 'b'.*A, B"),
+        ({"A": ["x"]}, ["x"], {"test": "as"}, ValueError, "unknown test 'as'.*did you mean"),
+        ({"A": ["x"]}, ["x"], {"samples": 0}, ValueError, "samples=0: .* of 1 or more"),
+        ({"A": ["x"]}, ["x"], {"confidence": 0}, ValueError, "confidence=0: .* 1 or more"),
+        ({"A": ["x"]}, ["x"], {"test": None, "samples": 9}, ValueError, "there is none"),
+        ({"A": ["x"]}, ["x"], {"test": None, "correction": "bh"}, ValueError, "there is no test"),
+        (
+            *({"A": ["x"]}, ["x"]),
+            *({"test": "bs", "samples": 9, "confidence": 8}, ValueError, "give one number"),
+        ),
+        ({"A": ["x"]}, ["x"], {"level": 95}, ValueError, "level=95: .* between 0 and 1"),
+        ({"A": ["x"]}, ["x"], {"seed": -1}, ValueError, "seed=-1: .* 0 or more"),
+        ({"A": ["x"]}, ["x"], {"correction": "by"}, ValueError, "unknown correction 'by'"),
+        ({"A": ["x"]}, ["x"], {"scores": {"M": {"B": [1]}}}, ValueError, "M has no system 'B'"),
+        ({"A": ["x"]}, ["x"], {"scores": {"M": {}}}, ValueError, "M has nothing for A"),
+        (
+            {"A": ["x"]},
+            ["x"],
+            {"scores": {"M": "m.txt"}},
+            TypeError,
+            "M: expected a mapping .*pathlib.Path",
+        ),
+        ({"A": ["x"]}, ["x"], {"scores": {"M": {"A": 3}}}, TypeError, "a list of numbers"),
+        (
+            *({"A": ["x"]}, ["x"], {"scores": {"M": {"A": ["1,5"]}}}),
+            *(InputError, "M, A, segment 1: '1,5' is not a number"),
+        ),
+        (
+            *({"A": ["x"]}, ["x"], {"scores": {"M": {"A": [float("nan")]}}}),
+            *(InputError, "M, A, segment 1: nan is not a number"),
+        ),
+        (
+            *({"A": ["x"]}, ["x"], {"scores": {"M": {"A": [1, 2]}}}),
+            *(InputError, "M, A has 2 numbers for 1 segment"),
+        ),
+        (
+            *({"A": ["x"]}, ["x"], {"scores": {"BLEU": {"A": [1]}}}),
+            *(ValueError, "BLEU is the name of another metric"),
+        ),
+        ({"A": ["x"]}, ["x"], {"lower_is_better": ["M"]}, ValueError, "called 'M'; there are none"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_bad_input(systems, references, options, error, message):
+    with pytest.raises(error, match=message):
+        compare(systems, references, **options)
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (["1\t2", "3\tx"], r"line 2: 'x' is not a number"),
+        (["1\t2", "3"], r"line 2: 1 tab-separated column for 2 systems"),
+        (["1\t2\t3"], r"line 1: 3 tab-separated columns for 2 systems"),
+        (["a\ta", "1\t2"], r"line 1: a system is named twice"),
+        (["a\tc", "1\t2"], r"M has no system 'c'"),
+        (["a 1", "a 2", "b"], r"line 3: expected a system and a score"),
+        (["a 1", "a 2", "b z"], r"line 3: 'z' is not a number"),
+        (["a 1", "a 2", "b 1"], r"M, b has 1 number for 2 segments"),
+        (["a 1", "a 2"], r"M has nothing for b"),
+        ([], r"the file is empty"),
+    ],
+)
+def test_bad_files_of_scores(write, lines, message):
+    path = write("scores.tsv", lines)
+    with pytest.raises(ValueError, match=message):
+        compare({"a": ["x", "y"], "b": ["x", "z"]}, ["x", "y"], scores={"M": path})
+
+
+def test_given_scores_must_be_of_the_same_systems():
+    by_hand = {"M": {"a": [1], "b": [2]}, "N": {"a": [1], "c": [2]}}
+    with pytest.raises(InputError, match="is in N or M, but not in both"):
+        compare(None, None, metrics=(), scores=by_hand)
+
+
+# ---- renderings ----
+
+
+@pytest.mark.parametrize(
+    ("name", "render"),
+    [
+        ("comparison.txt", lambda comparison: comparison.text()),
+        ("comparison.narrow.txt", lambda comparison: comparison.text(60)),
+        ("comparison.wide.txt", lambda comparison: comparison.text(140)),
+        ("comparison.md", Comparison.markdown),
+        ("comparison.tex", Comparison.latex),
+    ],
+)
+def test_golden(examples, name, render):
+    """The files in golden/ are what was looked at and found good."""
+    expected = (GOLDEN / name).read_text("utf-8").replace("{version}", truebleu.__version__)
+    assert render(examples) == expected
+
+
+def test_every_rendering_is_made_of_the_dict(examples):
+    again = Comparison.from_json(examples.to_json())
+    assert again == examples
+    for render in (Comparison.text, Comparison.markdown, Comparison.latex, Comparison.csv):
+        assert render(again) == render(examples)
+    assert again.html() == examples.html()
+    with pytest.raises(InputError, match="not a truebleu comparison of version 1"):
+        Comparison.from_json('{"truebleu_comparison": 2}')
+    with pytest.raises(InputError, match="a JSON object, not list"):
+        Comparison.from_json("[]")
+
+
+def test_the_dict_cannot_be_changed_from_outside(examples):
+    examples.to_dict()["systems"].clear()
+    examples["cedar"]["scores"].clear()
+    assert examples["cedar"]["scores"]
+    with pytest.raises(KeyError, match="no system 'oak'; there are cedar, birch, aspen"):
+        examples["oak"]
+
+
+@pytest.mark.parametrize("width", [40, 60, 79, 100, 140, 200])
+def test_no_width_loses_a_number(examples, width):
+    """Lines fit, and what stands in the widest table stands in every other."""
+    lines = examples.text(width).split("BLEU|")[0].splitlines()
+    assert all(places(line) <= width for line in lines)
+
+    def words(shown: str) -> list[str]:
+        return re.findall(r"[−+]?\d[\d.,]*\*?", shown)
+
+    wide, narrow = (set(words(examples.text(w).split("Raised")[0])) for w in (300, width))
+    assert wide == narrow
+
+
+@given(
+    st.lists(st.text(min_size=1, max_size=12), min_size=1, max_size=7, unique=True),
+    st.integers(1, 5),
+    st.integers(1, 160),
+    st.data(),
+)
+@settings(max_examples=60)
+def test_any_names_and_numbers(names, segments, width, data):
+    """Every rendering says every system, and text in any width says every number."""
+    number = st.floats(-1e6, 1e6, allow_subnormal=False)
+    columns = {
+        name: data.draw(st.lists(number, min_size=segments, max_size=segments)) for name in names
+    }
+    comparison = compare(None, None, metrics=(), scores={"M": columns}, samples=5, confidence=5)
+    assert Comparison.from_json(comparison.to_json()) == comparison
+    shown = [visible(name) for name in names]
+    page = Elements()
+    page.feed(comparison.html())
+    for name in shown:
+        assert name.strip() in comparison.text(10_000)
+        assert name.strip() in page.shown
+    rows = list(csv.DictReader(io.StringIO(comparison.csv(), newline="")))
+    assert {r["system"].removeprefix("'") for r in rows} == {n.removeprefix("'") for n in shown}
+    assert {float(row["score"]) for row in rows} == {
+        comparison[name]["scores"]["M"]["score"] for name in names
+    }
+    wide, narrow = (comparison.text(w).partition("\n\n")[2] for w in (10_000, width))
+    for cell in re.findall(r"\[[^]\s]+, [^]\s]+\]", wide.partition("Won")[0]):
+        assert cell in narrow
+
+
+def test_columns_are_aligned_whatever_the_script():
+    names = ["abc", "漢字かな", "e\u0301te\u0301", "a\tb", "x" * 30]
+    by_hand = {"M": {name: [float(i), i + 1.0] for i, name in enumerate(names)}}
+    shown = compare(None, None, metrics=(), scores=by_hand, samples=9).text(200)
+    rows = [line for line in shown.splitlines() if "[" in line]
+    assert len({places(line.partition("]")[0]) for line in rows}) == 1
+    assert "\t" not in shown
+
+
+def test_no_commands_for_terminals():
+    name = "\x1b[31mred\x07"
+    shown = compare({name: ["x"], "b": ["y"]}, ["x"]).text()
+    assert "\x1b" not in shown
+    assert r"\x1b[31mred\x07" in shown
+
+
+def test_csv_has_every_number(examples):
+    rows = list(csv.DictReader(io.StringIO(examples.csv())))
+    assert [row["system"] for row in rows] == ["cedar", "birch", "aspen"] * 2
+    for row in rows:
+        score = examples[row["system"]]["scores"][row["metric"]]
+        assert float(row["score"]) == score["score"]
+        assert float(row["low"]) == score["interval"]["low"]
+        difference = score["difference"]
+        if difference is None:
+            assert row["difference"] == row["p"] == row["wins"] == ""
+            continue
+        assert float(row["difference"]) == difference["value"]
+        assert float(row["corrected_p"]) == difference["corrected_p"]
+        assert row["significant"] == ("yes" if difference["significant"] else "no")
+        assert int(row["wins"]) == difference["wins"]
+    tabs = list(csv.DictReader(io.StringIO(examples.tsv()), delimiter="\t"))
+    assert tabs == rows
+
+
+def test_csv_is_no_formula():
+    names = ['=cmd("x")', 'a,"b"', "+1", "-1", "@x"]
+    by_hand = {"M": {name: [1.0, 2.0] for name in names}}
+    made = compare(None, None, metrics=(), scores=by_hand, samples=9).csv()
+    read = [row["system"] for row in csv.DictReader(io.StringIO(made))]
+    assert read == [name if name[0] == "a" else f"'{name}" for name in names]
+
+
+class Elements(html.parser.HTMLParser):
+    """The names of elements and attributes, and the text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: set[str] = set()
+        self.attributes: set[str] = set()
+        self.shown = ""
+
+    def handle_starttag(self, tag, attrs):
+        self.names.add(tag)
+        self.attributes |= {name for name, _ in attrs}
+
+    def handle_data(self, data):
+        self.shown += data
+
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "</title><img src=x onerror=alert(1)>",
+    '"><svg onload=alert(1)>',
+    "&lt;b&gt;",
+    "a|b`c*d_e",
+    r"\input{x} $x^2$ 50% #1 ~ & {}",
+]
+
+
+def test_html_has_no_element_from_a_name():
+    by_hand = {
+        f"{name} metric": {n: [1.0, i] for i, n in enumerate(HOSTILE)} for name in HOSTILE[:2]
+    }
+    comparison = compare(None, None, metrics=(), scores=by_hand, samples=9)
+    for made in (comparison.html(), comparison._repr_html_()):
+        page = Elements()
+        page.feed(made)
+        assert not page.names & {"script", "img", "b"}
+        assert not any(name.startswith("on") for name in page.attributes)
+        for name in HOSTILE:
+            assert name in page.shown
+
+
+def test_markdown_has_no_markup_from_a_name():
+    by_hand = {"M": {name: [1.0, i] for i, name in enumerate(HOSTILE)}}
+    made = compare(None, None, metrics=(), scores=by_hand, samples=9).markdown()
+    table = [line for line in made.splitlines() if line.startswith("|")]
+    assert len({len(re.findall(r"(?<!\\)\|", line)) for line in table}) == 1
+    assert "<script" not in made.replace(r"\<script", "")
+
+
+def test_latex_compiles(tmp_path, examples):
+    by_hand = {"M": {name: [1.0, i] for i, name in enumerate([*HOSTILE, "Δ", "l'été"])}}
+    hostile = compare(None, None, metrics=(), scores=by_hand, samples=9, correction="bh")
+    latex = shutil.which("pdflatex")
+    for i, comparison in enumerate((examples, hostile)):
+        made = comparison.latex()
+        tables = re.findall(r"\\begin\{tabular\}\{(\w+)\}(.*?)\\end\{tabular\}", made, re.DOTALL)
+        for columns, body in tables:
+            rows = [line for line in body.splitlines() if line.endswith(r"\\")]
+            assert rows
+            assert all(len(re.findall(r"(?<!\\)&", row)) == len(columns) - 1 for row in rows)
+        if latex is None:
+            continue
+        (tmp_path / f"{i}.tex").write_text(
+            "\\documentclass{article}\\usepackage{booktabs}\\usepackage[T1]{fontenc}\n"
+            f"\\begin{{document}}\\tiny\n{made}\n\\end{{document}}\n",
+            "utf-8",
+        )
+        done = subprocess.run(
+            [latex, "-interaction=nonstopmode", "-halt-on-error", f"{i}.tex"],
+            cwd=tmp_path,
+            capture_output=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout.decode(errors="replace")[-2000:]
+
+
+def test_in_a_terminal(examples):
+    console = pytest.importorskip("rich.console")
+    wide = console.Console(record=True, width=140, file=io.StringIO(), force_terminal=True)
+    wide.print(examples)
+    shown = [line.rstrip() for line in wide.export_text(clear=False).splitlines()]
+    assert shown == examples.text(140).splitlines()
+    assert "color" in wide.export_html()
+
+
+def test_digits():
+    comparison = compare(SYSTEMS, REFERENCES, samples=9, confidence=9)
+    assert "54.0144" in comparison.text(200, digits=4)
+    assert "54.0144" in comparison.latex(digits=4)
+    assert "54.0144" in comparison.markdown(digits=4)
+    assert "54.0144" in comparison.html(digits=4)
+    assert re.search(r"cedar +54", comparison.text(digits=0))
+
+
+def test_small_scores_have_more_digits():
+    by_hand = {"COMET": {"a": [0.8512, 0.8513], "b": [0.8, 0.8]}}
+    comparison = compare(None, None, metrics=(), scores=by_hand, samples=9)
+    assert "0.8513" in comparison.text(), "0.85125 to four digits"
+
+
+def test_short_signatures(examples):
+    assert "BLEU|#:2|bs:1000|ar:10000|rs:12345|c:mixed" in examples.text(short=True)
+
+
+def test_names_and_shapes(examples):
+    assert repr(examples) == "<Comparison of cedar, birch, aspen by BLEU, chrF2>"
+    assert len(examples) == 3
+    assert str(examples) == examples.text()
+    assert json.loads(examples.to_json()) == examples.to_dict()
+    assert blocks.title(examples.to_dict()) == (
+        "3 systems, 128 segments, 2 references per segment; Δ to birch"
+    )
+
+
+# ---- metrics beside each other ----
+
+
+def opposed(**more):
+    """Systems whom BLEU and two other metrics place one way, and an error rate the other."""
+    dice = random.Random(4)
+    likes = {"cedar": 0.8, "birch": 0.7, "aspen": 0.6}
+    scores = {
+        "quality": {
+            name: [round(dice.gauss(x, 0.05), 3) for _ in range(128)] for name, x in likes.items()
+        },
+        "errors": {
+            name: [round(dice.gauss(10 * likes[name], 0.5), 2) for _ in range(128)]
+            for name in likes
+        },
+    }
+    options = {"samples": 500, "confidence": 200, "lower_is_better": ["errors"]} | more
+    return compare(SYSTEMS, REFERENCES, metrics=["bleu", "chrf"], scores=scores, **options)
+
+
+def disagreements(content):
+    return [note for note in content["notes"] if note["kind"] == "disagreement"]
+
+
+def test_metrics_that_call_opposite_winners_are_named():
+    content = opposed().to_dict()
+    found = disagreements(content)
+    assert [note["systems"] for note in found] == [
+        ["cedar", "birch"],
+        ["cedar", "aspen"],
+        ["birch", "aspen"],
+    ], "a note a pair of systems, not one of each two metrics"
+    assert content["notes"][: len(found)] == found, "before the smaller matters"
+    values = {(pair["metric"], pair["first"], pair["second"]): pair for pair in content["pairs"]}
+    first = found[0]
+    assert [one["metric"] for one in first["metrics"]] == ["BLEU", "chrF2", "quality", "errors"]
+    assert [one["better"] for one in first["metrics"]] == ["cedar", "cedar", "cedar", "birch"]
+    bleu, *_, errors = first["metrics"]
+    assert bleu["difference"] == values["BLEU", "cedar", "birch"]["value"] > 0
+    # Of cedar less birch, whoever is better; birch makes fewer errors.
+    assert errors["difference"] == -values["errors", "birch", "cedar"]["value"] > 0
+    assert errors["p"] == values["errors", "birch", "cedar"]["p"]
+    assert errors["corrected_p"] is None
+    assert first["text"].startswith(
+        "BLEU (+20.1, p = 0.0020), chrF2 (+10.3, p = 0.0020) and quality (+"
+    )
+    assert " call cedar better than birch, errors calls birch better (−" in first["text"]
+
+
+@pytest.mark.parametrize("rendering", ["text", "markdown", "latex", "html"])
+def test_every_format_tells_of_the_disagreement(rendering):
+    shown = getattr(opposed(), rendering)()
+    assert "call cedar better than birch" in " ".join(shown.split())
+
+
+def test_what_is_not_significant_is_no_disagreement():
+    # After the correction nothing is.
+    content = opposed(samples=99, correction="holm", level=0.99).to_dict()
+    assert not any(pair["significant"] for pair in content["pairs"])
+    assert not disagreements(content)
+    assert disagreements(opposed(samples=1000, correction="holm").to_dict())
+    assert not disagreements(opposed(test=None, samples=None).to_dict())
+
+
+def test_metrics_that_agree_are_not_remarked_on(examples):
+    assert not disagreements(examples.to_dict())
+
+
+def test_two_metrics_that_disagree_make_a_plain_sentence():
+    scores = {"x": {"a": [1.0] * 60, "b": [0.0] * 60}, "y": {"a": [3.0] * 60, "b": [1.0] * 60}}
+    made = compare(None, None, metrics=(), scores=scores, lower_is_better=["y"], samples=999)
+    [note] = disagreements(made.to_dict())
+    assert note["text"] == (
+        "x calls a better than b (+1.000, p = 0.0010), y calls b better (−2.000, p = 0.0010)."
+    )
+
+
+def six(**more):
+    """Six systems by three metrics."""
+    dice = random.Random(5)
+    scores = {
+        metric: {
+            f"system {i}": [round(dice.gauss(sign * step * (i // size), 1), 2) for _ in range(200)]
+            for i in range(6)
+        }
+        for metric, sign, step, size in (("M", 1, 1, 2), ("N", 1, 1, 3), ("errors", -1, 0, 1))
+    }
+    options = {"samples": 500, "confidence": 200, "lower_is_better": ["errors"]} | more
+    return compare(None, None, metrics=(), scores=scores, **options)
+
+
+def test_clusters_are_shown_by_metric():
+    content = six().to_dict()
+    by_metric = {metric["name"]: metric["clusters"] for metric in content["metrics"]}
+    assert list(map(len, by_metric["M"])) == [2, 2, 2]
+    assert list(map(len, by_metric["N"])) == [3, 3]
+    assert list(map(len, by_metric["errors"])) == [6], "which are not told apart"
+    for system in content["systems"]:
+        for name, clusters in by_metric.items():
+            assert system["name"] in clusters[system["scores"][name]["cluster"] - 1]
+    lines = six().text().splitlines()
+    start = lines.index("cluster   1            2      3")
+    rows = lines[start + 2 : start + 5]
+    assert [row.split("  ")[0].strip() for row in rows] == ["M ↑", "N ↑", "errors ↓"]
+    letters = {system["letter"]: system["name"] for system in content["systems"]}
+    for row, name in zip(rows, by_metric, strict=True):
+        told = re.split(r"\s{2,}", row.strip())[1:]
+        assert [[letters[one] for one in part.split()] for part in told] == by_metric[name]
+
+
+def test_html_has_the_clusters_in_its_table_of_all_metrics():
+    made = six()
+    _, sub, *rows = table_of(made.html())
+    clusters = [i for i, name in enumerate(["", "system", *sub]) if name == "cluster"]
+    assert len(clusters) == len(made.to_dict()["metrics"]) == 3
+    for row, system in zip(rows, made.to_dict()["systems"], strict=True):
+        assert row[1] == system["name"]
+        told = [row[i] for i in clusters]
+        assert told == [str(score["cluster"]) for score in system["scores"].values()]
+
+
+def table_of(page):
+    """The text of the first table of a page, row by row."""
+    markup = page[page.index("<table>") : page.index("</table>")]
+    return [
+        [re.sub("<[^>]*>", " ", cell).strip() for cell in re.findall("<t[hd].*?</t[hd]>", row)]
+        for row in re.findall("(?s)<tr>(.*?)</tr>", markup)
+    ]
+
+
+@pytest.mark.parametrize("rendering", ["markdown", "latex"])
+def test_other_formats_have_the_clusters_too(rendering):
+    shown = getattr(six(), rendering)()
+    assert re.search(r"[A-F] [A-F] [A-F] [A-F] [A-F] [A-F]", shown)
+    assert "Clusters by metric" in shown or rendering == "markdown"
+
+
+def test_without_a_test_there_are_no_clusters():
+    content = six(test=None, samples=None)
+    assert {metric["clusters"] for metric in content.to_dict()["metrics"]} == {None}
+    assert "\ncluster " not in content.text()
+
+
+def test_arrows_say_which_way_is_better():
+    made = compare(SYSTEMS, REFERENCES, metrics=["bleu", "ter"], samples=9, confidence=9)
+    assert r"BLEU $\uparrow$" in made.latex()
+    assert r"TER $\downarrow$" in made.latex()
+    for rendering in (made.text(), made.markdown(), made.html()):
+        assert "BLEU ↑" in rendering
+        assert "TER ↓" in rendering
+    best = next(line for line in made.latex().splitlines() if "cedar" in line)
+    assert best.count(r"\textbf") == 2, "of each metric"
+
+
+def test_a_metric_that_is_not_repeatable_is_remarked_on(monkeypatch):
+    rouge = truebleu.metric("rouge-l")
+    options = {"metrics": [rouge, "bleu"], "samples": 9, "confidence": 9}
+    kinds = [note["kind"] for note in compare(SYSTEMS, REFERENCES, **options).to_dict()["notes"]]
+    assert "not repeatable" not in kinds
+    monkeypatch.setattr(type(rouge), "DETERMINISTIC", False)
+    notes = compare(SYSTEMS, REFERENCES, **options).to_dict()["notes"]
+    [note] = [note for note in notes if note["kind"] == "not repeatable"]
+    assert note["metric"] == "ROUGE-L"
+    assert note["text"].startswith("ROUGE-L may give the same text another number")

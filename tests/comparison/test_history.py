@@ -1,0 +1,572 @@
+"""Scores are kept in a log, and shown over time; what cannot be compared is not on one line."""
+
+import gzip
+import hashlib
+import json
+import os
+import re
+import sys
+import threading
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import truebleu as tb
+from truebleu.comparison import score_log as log
+from truebleu.comparison.history import Entry, History, Input
+
+REFERENCE = ["The cat sat on the mat.", "Nobody was there.", "It is late."]
+FIRST = ["The cat sat on a mat.", "Nobody was here.", "It is late."]
+SECOND = ["The cat sat on the mat.", "Nobody was here.", "It is late."]
+
+EPOCH = {**os.environ, "SOURCE_DATE_EPOCH": "1700000000"}
+
+
+def text_of(lines) -> bytes:
+    return "".join(f"{line}\n" for line in lines).encode()
+
+
+def sha256(lines) -> str:
+    return hashlib.sha256(text_of(lines)).hexdigest()
+
+
+def entry(score=20.0, **changes) -> Entry:
+    """An entry of a log, with some of its values changed."""
+    known = {
+        "time": datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC),
+        "system": "system.en",
+        "metric": "BLEU",
+        "score": score,
+        "signature": "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0",
+        "segments": 3,
+        "hypothesis": Input("system.en", sha256(FIRST)),
+        "references": (Input("ref.en", sha256(REFERENCE)),),
+        "version": "0.1.0",
+    }
+    return Entry(**{**known, **changes})
+
+
+@pytest.fixture
+def folder(write, monkeypatch, tmp_path):
+    """A folder, made the current one, with a reference and the outputs of two systems."""
+    monkeypatch.chdir(tmp_path)
+    write("ref", REFERENCE)
+    write("one", FIRST)
+    write("two", SECOND)
+    return tmp_path
+
+
+# ---- what score --log writes ----
+
+
+def test_each_score_of_each_system_is_a_line(folder, truebleu_command):
+    words = ["score", "ref", "-i", "one", "two", "-m", "bleu", "ter", "--log", "log.jsonl"]
+    done = truebleu_command(*words, "--log-note", "first", env=EPOCH)
+    assert done.status == 0, done
+    lines = [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
+    assert [(line["system"], line["metric"]) for line in lines] == [
+        *(("one", "BLEU"), ("one", "TER"), ("two", "BLEU"), ("two", "TER"))
+    ]
+    score = tb.bleu(FIRST, REFERENCE)
+    assert lines[0] == {
+        "time": "2023-11-14T22:13:20Z",
+        "system": "one",
+        "metric": "BLEU",
+        "score": score.value,
+        "signature": str(score.signature),
+        "segments": 3,
+        "hypothesis": {"file": "one", "sha256": sha256(FIRST)},
+        "references": [{"file": "ref", "sha256": sha256(REFERENCE)}],
+        "version": tb.__version__,
+        "note": "first",
+    }
+    assert lines[3]["score"] == tb.ter(SECOND, REFERENCE).value
+
+
+def test_the_output_is_the_same_with_a_log(folder, truebleu_command):
+    words = ["score", "ref", "-i", "one", "two", "-m", "bleu", "chrf"]
+    assert truebleu_command(*words, "--log", "log.jsonl").output == truebleu_command(*words).output
+
+
+def test_the_hash_is_of_the_text_however_it_is_kept(folder, truebleu_command):
+    """Compressed, decoded, a column, without its last line end, standard input, side by side."""
+    (folder / "one.gz").write_bytes(gzip.compress(text_of(FIRST)))
+    (folder / "one.latin").write_bytes("\n".join(FIRST).encode("latin-1"))
+    rows = [f"{i}\t{a}\t{b}" for i, (a, b) in enumerate(zip(FIRST, REFERENCE, strict=True))]
+    (folder / "table").write_text("\n".join(rows))
+    (folder / "refs").write_text(
+        "".join(f"{a}\t{b}\n" for a, b in zip(REFERENCE, SECOND, strict=True))
+    )
+    for words in (
+        ["ref", "-i", "one.gz"],
+        ["ref", "-i", "one.latin", "-e", "latin-1"],
+        ["table#3", "-i", "table#2"],
+        ["ref"],
+    ):
+        done = truebleu_command("score", *words, "--log", "log", input=text_of(FIRST))
+        assert done.status == 0, done
+    done = truebleu_command("score", "refs", "-nr", "2", "-i", "one", "two", "--log", "log")
+    assert done.status == 0, done
+    *entries, side_one, side_two = log.read("log")
+    for one in entries:
+        assert one.hypothesis.sha256 == sha256(FIRST), one
+        assert [text.sha256 for text in one.references] == [sha256(REFERENCE)]
+    assert entries[-1].hypothesis.file == "standard input"
+    for one in (side_one, side_two):
+        assert [text.sha256 for text in one.references] == [sha256(REFERENCE), sha256(SECOND)]
+
+
+def test_intervals_are_kept_and_change_no_series(folder, truebleu_command):
+    assert truebleu_command("score", "ref", "-i", "one", "--log", "log").status == 0
+    assert truebleu_command("score", "ref", "-i", "one", "--log", "log", "-ci").status == 0
+    plain, estimated = log.read("log")
+    assert plain.low is None
+    assert estimated.low <= estimated.score <= estimated.high
+    (series,) = tb.history("log").series
+    assert len(series.entries) == 2
+    assert series.to_dict()["scores"][1]["same_output"]
+
+
+def test_names_are_one_for_each_system(folder, truebleu_command):
+    words = ["score", "ref", "-i", "one", "two", "--log", "log", "--log-name"]
+    assert truebleu_command(*words, "base", "new").status == 0
+    assert [one.name for one in log.read("log")] == ["base", "new"]
+    done = truebleu_command(*words, "base")
+    assert (done.status, "give each one" in done.error) == (2, True)
+
+
+@pytest.mark.parametrize(
+    "option", [["--log-name", "a"], ["--log-note", "a"], ["--log-report", "a"]]
+)
+def test_what_is_said_of_no_log_is_refused(folder, truebleu_command, option):
+    done = truebleu_command("score", "ref", "-i", "one", *option)
+    assert done.status == 2
+    assert "--log FILE" in done.error
+
+
+def test_nothing_is_added_when_scoring_fails(folder, truebleu_command, write):
+    write("short", REFERENCE[:1])
+    done = truebleu_command("score", "ref", "-i", "one", "short", "--log", "log")
+    assert done.status == 1
+    assert not (folder / "log").exists()
+
+
+def test_a_log_is_no_output_and_no_input(folder, truebleu_command):
+    done = truebleu_command("score", "ref", "-i", "one", "--log", "log", "-o", "./log")
+    assert done.status == 2
+    done = truebleu_command("score", "ref", "-i", "one", "--log", "ref")
+    assert done.status == 1
+    assert "ref, line 3: not JSON" in done.error
+    assert (folder / "ref").read_bytes() == text_of(REFERENCE)
+
+
+def test_a_name_of_a_file_that_is_no_text(folder, truebleu_command):
+    name = os.fsdecode(b"one\xff\n")
+    try:
+        os.rename("one", name)
+    except OSError:
+        pytest.skip("this file system has no such names")
+    assert truebleu_command("score", "ref", "-i", name, "--log", "log").status == 0
+    (one,) = log.read("log")
+    assert one.system == name
+    assert truebleu_command("history", "log", "-f", "text").status == 0
+    assert "one\\udcff" in truebleu_command("history", "log", "-f", "html").output
+
+
+# ---- adding ----
+
+
+def test_what_is_added_comes_back(tmp_path):
+    path = tmp_path / "log"
+    full = entry(low=19.5, high=20.5, name="Naïve\u2028 \ud800", note='"\n\\', score=0.1 + 0.2)
+    log.append(path, [entry(), full])
+    log.append(path, [entry(30.0)])
+    assert log.read(path) == [entry(), full, entry(30.0)]
+
+
+@given(
+    st.text(),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.datetimes(min_value=datetime(1, 1, 2), max_value=datetime(9999, 12, 30)),
+)
+def test_any_name_score_and_time(text, score, time):
+    one = entry(score, system=text, note=text, time=time.replace(tzinfo=UTC, microsecond=0))
+    line = one.line()
+    assert line.count(b"\n") == 1
+    assert Entry.of_dict(json.loads(line)) == one
+
+
+@pytest.mark.parametrize("kept", [10, 200, -1])
+def test_nothing_is_glued_to_a_line_that_breaks_off(tmp_path, kept):
+    path = tmp_path / "log"
+    log.append(path, [entry(), entry()])
+    whole = path.read_bytes()
+    path.write_bytes(whole + whole[: len(whole) // 2][:kept])
+    before = path.read_bytes()
+    for attempt in (partial(log.append, entries=[entry()]), log.check, log.read):
+        with pytest.raises(tb.InputError, match=r"log, line 3: it (breaks off|has no line end)"):
+            attempt(path)
+    assert path.read_bytes() == before
+
+
+def test_many_add_at_once(tmp_path):
+    path = tmp_path / "log"
+
+    def add(number):
+        for i in range(20):
+            log.append(path, [entry(float(i), system=str(number)) for _ in range(3)])
+
+    threads = [threading.Thread(target=add, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    entries = log.read(path)
+    assert len(entries) == 4 * 20 * 3
+    # What was added together stands together.
+    for i in range(0, len(entries), 3):
+        assert len({(one.system, one.score) for one in entries[i : i + 3]}) == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX only")
+def test_a_write_that_fails_leaves_nothing(tmp_path, monkeypatch):
+    path = tmp_path / "log"
+    log.append(path, [entry()])
+    before = path.read_bytes()
+    write = os.write
+    monkeypatch.setattr(os, "write", lambda descriptor, data: write(descriptor, data[:50]))
+    with pytest.raises(OSError, match="No space left"):
+        log.append(path, [entry()])
+    assert path.read_bytes() == before
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/null"), reason="no /dev/null")
+def test_a_device_is_no_log():
+    with pytest.raises(tb.InputError, match="no regular file"):
+        log.append("/dev/null", [entry()])
+
+
+# ---- reading ----
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        (b"x", "not JSON"),
+        (b"[]", "not an object"),
+        (b"\xff", "not JSON"),
+        (b"[" * 100_000, "not JSON"),
+        ({"score": None}, "'score' is None, and should be a number"),
+        ({"score": True}, "'score' is True"),
+        ({"score": "20"}, "'score' is '20'"),
+        ({"time": "2026-01-02"}, "'time' is '2026-01-02', and should be a time with its zone"),
+        ({"segments": 0}, "'segments' is 0"),
+        ({"hypothesis": {"file": "a", "sha256": "12"}}, "'hypothesis' is "),
+        ({"references": []}, r"'references' is \[\]"),
+        ({"note": 3}, "'note' is 3, and should be text"),
+        ({"signature": ...}, "it has no 'signature'"),
+    ],
+)
+def test_errors_name_the_line(tmp_path, line, problem):
+    path = tmp_path / "log"
+    if isinstance(line, dict):
+        content = {**entry().to_dict(), **line}
+        line = json.dumps({k: v for k, v in content.items() if v is not ...}).encode()
+    path.write_bytes(entry().line() + b"\n" + line + b"\n" + entry().line())
+    with pytest.raises(tb.InputError, match=f"log, line 3: {problem}"):
+        log.read(path)
+
+
+def test_not_a_number_is_no_score(tmp_path):
+    path = tmp_path / "log"
+    path.write_bytes(entry().line().replace(b"20.0", b"NaN"))
+    with pytest.raises(tb.InputError, match="line 1"):
+        log.read(path)
+
+
+def test_keys_of_a_later_version_are_left_alone(tmp_path):
+    path = tmp_path / "log"
+    path.write_text(json.dumps({**entry().to_dict(), "host": "a"}) + "\n")
+    assert log.read(path) == [entry()]
+
+
+# ---- series ----
+
+
+def test_scores_that_can_be_compared_are_one_series():
+    scores = [20.0, 22.5, 21.0]
+    history = History([entry(score) for score in scores])
+    ((series,), (group,)) = history.series, history.groups
+    assert group.warning is None
+    assert series.scores == scores
+    told = series.to_dict()["scores"]
+    assert [one["since_previous"] for one in told] == [None, 2.5, -1.5]
+    assert [one["since_first"] for one in told] == [None, 2.5, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("change", "labels", "differ"),
+    [
+        (
+            {"signature": "nrefs:1|case:lc|eff:no|tok:13a|smooth:exp|version:2.6.0"},
+            ["case:mixed", "case:lc"],
+            "signatures differ",
+        ),
+        (
+            {"references": (Input("ref.en", "0" * 64),)},
+            [f"reference ref.en ({sha256(REFERENCE)[:8]})", "reference ref.en (00000000)"],
+            "references differ",
+        ),
+        (
+            {"signature": entry().signature + "|by:truebleu-9"},
+            ["no by", "by:truebleu-9"],
+            "signatures differ",
+        ),
+    ],
+)
+def test_no_line_through_what_cannot_be_compared(change, labels, differ):
+    history = History([entry(), entry(30.0, **change), entry(21.0)])
+    (group,) = history.groups
+    assert [series.scores for series in group.series] == [[20.0, 21.0], [30.0]]
+    assert [", ".join(series.differs) for series in group.series] == labels
+    assert f"2 series, not one line: {differ}" in group.warning
+    # All that it is shown as says so.
+    for shown in (history.text(1000), history.markdown(), history.html(), history.to_json()):
+        assert f"not one line: {differ}" in shown
+    assert history.html().count("<svg") == 1
+
+
+def test_systems_metrics_and_names_are_followed_apart():
+    history = History(
+        [entry(), entry(system="other"), entry(metric="TER"), entry(system="x", name="system.en")]
+    )
+    assert [(group.followed, group.metric) for group in history.groups] == [
+        *(("system.en", "BLEU"), ("other", "BLEU"), ("system.en", "TER"))
+    ]
+    assert len(history.groups[0].series[0].entries) == 2
+    assert [group.lower_is_better for group in history.groups] == [False, False, True]
+
+
+def test_the_order_of_references_and_the_settings_of_intervals_change_nothing():
+    one, two = Input("a", "1" * 64), Input("b", "2" * 64)
+    bs = "nrefs:1|bs:1000|seed:12345|" + entry().signature.partition("|")[2]
+    history = History(
+        [
+            *(entry(references=(one, two)), entry(references=(two, one))),
+            entry(references=(two, one), signature=bs),
+        ]
+    )
+    assert len(history.series) == 1
+
+
+def test_scores_are_in_the_order_of_time():
+    late = entry(1.0, time=datetime(2027, 1, 1, tzinfo=UTC))
+    assert History([late, entry(2.0)]).series[0].scores == [2.0, 1.0]
+
+
+def test_only_what_was_asked_for(tmp_path):
+    path = tmp_path / "log"
+    log.append(path, [entry(), entry(metric="TER"), entry(system="b", name="c")])
+    assert len(tb.history(path, metric="bleu")) == 2
+    assert len(tb.history(path, system=["C"])) == 1
+    assert len(tb.history(path, system="b", metric=["BLEU"])) == 1
+    with pytest.raises(tb.InputError, match="no metric 'chrF2'; there are BLEU, TER"):
+        tb.history(path, metric="chrF2")
+
+
+def test_dict_has_everything_and_is_json():
+    history = History([entry(), entry(0.1 + 0.2)])
+    content = json.loads(history.to_json())
+    assert content == history.to_dict()
+    (group,) = content["groups"]
+    (series,) = group["series"]
+    assert series["scores"][1]["score"] == 0.1 + 0.2
+    assert Entry.of_dict(series["scores"][0]) == entry()
+
+
+# ---- drawing ----
+
+
+def test_the_terminal_shows_a_drawing_and_a_table():
+    text = History([entry(score, note=f"run {score:.0f}") for score in (20, 24, 22, 27)]).text()
+    assert "20.00 ▁▅▃█ 27.00" in text
+    assert "22.00       −2.00    +2.00  yes          run 22" in text
+
+
+def test_a_long_history_is_drawn_in_full():
+    text = History([entry(float(i)) for i in range(300)]).text(80)
+    drawn = [line for line in text.splitlines() if set(line) & set("▁▂▃▄▅▆▇█")]
+    assert sum(line.count(bar) for line in drawn for bar in "▁▂▃▄▅▆▇█") == 300
+    assert max(map(len, drawn)) <= 80
+
+
+def test_nothing_yet(tmp_path):
+    (tmp_path / "log").write_bytes(b"")
+    history = tb.history(tmp_path / "log")
+    for shown in (history.text(), history.markdown(), history.html()):
+        assert "No scores yet." in shown
+    assert history.csv().count("\n") == 1
+
+
+class Tags(HTMLParser):
+    """The elements of a page and its text."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags, self.attributes, self.text = set(), [], ""
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+        self.attributes += attrs
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def places(page: str) -> list[float]:
+    """Where the points of a page's charts lie across."""
+    return [float(x) for x in re.findall(r'<circle cx="([\d.]+)" cy="[\d.]+" r="4"><title>', page)]
+
+
+def test_the_axis_is_of_time_itself():
+    start = entry().time
+    days = [0, 1, 10]
+    some = [entry(20.0 + day).replaced(time=start + timedelta(days=day)) for day in days]
+    page = History(some).html()
+    first, second, last = places(page)
+    assert (second - first) / (last - first) == pytest.approx(0.1, abs=0.001)
+    assert "time (UTC)" in page
+    assert ">BLEU</text>" in page
+    # At the same time they stand side by side.
+    assert len(set(places(History([entry(), entry(21.0), entry(22.0)]).html()))) == 3
+
+
+def test_intervals_are_in_the_legend_if_there_are_any():
+    sure = entry().replaced(low=19.0, high=21.0)
+    assert ">interval</text>" in History([sure, sure]).html()
+    assert ">interval</text>" not in History([entry(), entry(21.0)]).html()
+
+
+@pytest.mark.parametrize(
+    ("address", "linked"),
+    [
+        ("report.html", True),
+        ("runs/a:b.html", True),
+        ("https://example.org/r?a=1&b=2", True),
+        ("javascript:alert(1)", False),
+        ("data:text/html,x", False),
+        ("JavaScript:alert(1)//", False),
+    ],
+)
+def test_scores_lead_to_their_reports(address, linked):
+    page = Tags(History([entry().replaced(report=address), entry(21.0)]).html())
+    links = [value for name, value in page.attributes if name == "href"]
+    # In the chart and in the table.
+    assert links == ([address] * 2 if linked else [])
+    assert address in page.text
+
+
+def test_a_report_is_logged(folder, truebleu_command):
+    words = ["score", "ref", "-i", "one", "--log", "log", "--log-report", "r.html"]
+    assert truebleu_command(*words).status == 0
+    assert json.loads((folder / "log").read_text())["report"] == "r.html"
+    assert "r.html" in truebleu_command("history", "log", "-f", "text").output
+    assert truebleu_command("history", "log", "-f", "csv").output.splitlines()[1].endswith("r.html")
+
+
+ATTACKS = [
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "</title><svg onload=alert(1)>",
+    "{{constructor}} ${x} &lt;b&gt; \u202e\x00\ud800",
+]
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_text_stays_text_in_the_page(attack):
+    one = entry(
+        system=attack,
+        metric=attack,
+        note=attack,
+        signature=f"tok:{attack}",
+        references=(Input(attack, "0" * 64),),
+    )
+    usual = Tags(History([entry(), entry()]).html())
+    history = History([one, one, one.replaced(signature="tok:13a")])
+    page = Tags(history.html())
+    assert page.tags <= usual.tags | {"h3", "wbr"}
+    assert not [name for name, _ in page.attributes if name.startswith("on") or name == "src"]
+    assert "tok:13a" in page.text
+    history.html().encode()
+
+
+def test_the_page_needs_nothing_and_allows_nothing():
+    page = History([entry(), entry(21.0)]).html()
+    style = page.partition("<style>")[2].partition("</style>")[0]
+    import base64
+
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    assert f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'" in page
+    assert "<script" not in page
+    assert "http" not in page.replace("http-equiv", "")
+    assert " style=" not in page
+    assert "<svg" in History([entry(), entry()])._repr_html_()
+
+
+def test_spreadsheets_find_no_formulas():
+    text = History([entry(note="=1+1", system="@x")]).csv()
+    assert "'=1+1" in text
+    assert "'@x" in text
+
+
+# ---- the command ----
+
+
+def test_formats(folder, truebleu_command):
+    for note in ("a", "b"):
+        words = ["score", "ref", "-i", "one", "--log", "log", "--log-note", note]
+        assert truebleu_command(*words, env=EPOCH).status == 0
+    history = tb.history("log")
+    for form, content in {
+        "json": history.to_json() + "\n",
+        "csv": history.csv(),
+        "markdown": history.markdown(digits=2),
+        "html": history.html(digits=2),
+    }.items():
+        assert truebleu_command("history", "log", "-f", form).output == content
+    done = truebleu_command("history", "log", "-f", "text", "-w", "4")
+    assert f"{tb.bleu(FIRST, REFERENCE).value:.4f}" in done.output
+    assert truebleu_command("history", "log", "-o", "page.html").status == 0
+    assert (folder / "page.html").read_text() == history.html()
+    assert truebleu_command("history", "log", "-o", "log").status == 2
+    assert truebleu_command("history", "log", "-f", "json", "-w", "1").status == 2
+
+
+def test_the_command_says_why_there_are_two_lines(folder, truebleu_command):
+    for words in ([], ["-lc"]):
+        assert truebleu_command("score", "ref", "-i", "one", "--log", "log", *words).status == 0
+    assert "2 series, not one line" in truebleu_command("history", "log", "-f", "text").output
+    done = truebleu_command("history", "log", "-o", "page.html")
+    assert "note: one, BLEU: 2 series, not one line: signatures differ" in done.error
+    assert not truebleu_command("history", "log", "-o", "page.html", "-q").error
+
+
+def test_what_is_no_log_is_one_line(folder, truebleu_command):
+    for words in (["history", "ref"], ["history", "missing"], ["history", "ref", "x"]):
+        done = truebleu_command(*words)
+        assert done.status in (1, 2)
+        assert done.error.count("\n") == 1
+        assert "Traceback" not in done.error
+
+
+def test_help_and_completion_know_it(truebleu_command):
+    assert "--system" in truebleu_command("history", "--help").output
+    assert "history" in truebleu_command("--help").output
+    completion = truebleu_command("completion", "bash").output
+    assert "--log-note" in completion
+    assert "history" in completion

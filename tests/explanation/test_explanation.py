@@ -1,0 +1,591 @@
+"""Explanations: worked examples of the literature, equality with the metric, every rendering."""
+
+import json
+import math
+from html.parser import HTMLParser
+from unicodedata import category
+
+import hypothesis.strategies as st
+import pytest
+import strategies
+from hypothesis import given
+
+import truebleu as tb
+from truebleu import BLEU, Explanation, InputError, explain
+from truebleu.text.layout import visible
+
+WIKIPEDIA = ["the cat is on the mat", "there is a cat on the mat"]
+WORDS = BLEU("none", smoothing="none", effective_order=False)
+
+
+def system(*arguments, **options) -> dict:
+    return explain(*arguments, **options).to_dict()["systems"][0]
+
+
+def fractions(explained: dict) -> list[tuple[int, int]]:
+    return [(order["matches"], order["total"]) for order in explained["orders"]]
+
+
+# The worked examples of well-known texts on BLEU, with the right values where the text has others.
+
+
+def test_seven_times_the():
+    unigram = system("the the the the the the the", WIKIPEDIA)["orders"][0]
+    assert unigram["ngrams"] == [
+        {"ngram": ["the"], "count": 7, "reference_count": 2, "reference": 1, "clipped": 2}
+    ]
+    assert (unigram["matches"], unigram["total"]) == (2, 7)
+
+
+def test_the_cat():
+    pair = system("the cat", WIKIPEDIA, WORDS, recall=True)
+    assert fractions(pair) == [(2, 2), (1, 1), (0, 0), (0, 0)]
+    assert pair["brevity_penalty"] == pytest.approx(0.1353, abs=5e-5)
+    assert pair["score"] == 0
+    assert "too short to have any trigrams" in pair["zero"]
+    # The encyclopedia says 3/6, which counts both "the" of the reference; clipped it is 2/6.
+    assert [(one["matches"], one["total"]) for one in pair["orders"][0]["recall"]] == [
+        (2, 6),
+        (2, 7),
+    ]
+    assert fractions(system("the cat", WIKIPEDIA[1], WORDS))[1] == (0, 1)
+    two = BLEU("none", max_order=2, smoothing="none")
+    assert system("the cat", WIKIPEDIA, two)["fraction"] == pytest.approx(0.1353, abs=5e-5)
+
+
+def test_case_costs_the_word_it_begins():
+    # The notebook's 2/7 and 1/7: the reference's "The" is not "the".
+    seven = " ".join(["the"] * 7)
+    reference = "The cat is on the mat"
+    lowered = BLEU("none", lowercase=True, smoothing="none")
+    assert fractions(system(seven, reference, WORDS))[0] == (1, 7)
+    assert fractions(system(seven, reference, lowered))[0] == (2, 7)
+
+
+def test_the_bigrams_of_a_sentence_that_says_on_the_twice():
+    sentence = "The cat is on the mat on the floor"
+    bigrams = system(sentence, sentence, WORDS)["orders"][1]["ngrams"]
+    assert {" ".join(gram["ngram"]): gram["count"] for gram in bigrams} == {
+        "The cat": 1,
+        "cat is": 1,
+        "is on": 1,
+        "on the": 2,
+        "the mat": 1,
+        "mat on": 1,
+        "the floor": 1,
+    }
+
+
+def test_the_bigrams_of_abab_in_abcbab_and_of_aba_in_abababa():
+    letters = BLEU("char", max_order=2, smoothing="none")
+
+    def counts(hypothesis: str, reference: str) -> dict[str, int]:
+        bigrams = system(hypothesis, reference, letters)["orders"][1]["ngrams"]
+        return {"".join(gram["ngram"]): gram["reference_count"] for gram in bigrams}
+
+    assert counts("abab", "abcbab") == {"ab": 2, "ba": 1}
+    assert counts("aba", "abababa") == {"ab": 3, "ba": 3}  # 3 + 3 = 6
+
+
+def test_the_the_cat():
+    # The encyclopedia's table has 2/3, which needs the second reference alone.
+    assert fractions(system("the the cat", WIKIPEDIA))[:2] == [(3, 3), (1, 2)]
+    assert fractions(system("the the cat", WIKIPEDIA[0]))[:2] == [(3, 3), (1, 2)]
+    assert fractions(system("the the cat", WIKIPEDIA[1]))[:2] == [(2, 3), (0, 2)]
+
+
+def test_character_bigrams_of_abab():
+    characters = BLEU("char", max_order=2)
+    assert {
+        "".join(row["ngram"]) for row in system("abab", "abcbab", characters)["orders"][1]["ngrams"]
+    } == {"ab", "ba"}
+    rows = system("abcbab", "abab", characters)["orders"][1]["ngrams"]
+    assert [row["count"] for row in rows if row["ngram"] == ["a", "b"]] == [2]
+
+
+@pytest.mark.parametrize(
+    ("hypothesis", "references", "matches", "penalty", "score"),
+    [
+        # A guide to metrics: 7/8 6/7 5/6 4/5, BP 0.882, BLEU 0.742; its variant "exhausted", 0.478.
+        ("a b c d e f g x", "a b c d e f g h i", [(7, 8), (6, 7), (5, 6), (4, 5)], 0.8825, 0.7421),
+        ("a x b c d e f y", "a b c d e f g h i", [(6, 8), (4, 7), (3, 6), (2, 5)], 0.8825, 0.4775),
+        # A study note calls this length 5 and the penalty 0.8187; the text has 4 tokens.
+        ("the cat on mat", "the cat is on the mat", [(4, 4), (1, 3), (0, 2), (0, 1)], 0.6065, 0),
+    ],
+)
+def test_precisions_and_brevity(hypothesis, references, matches, penalty, score):
+    explained = system(hypothesis, references, WORDS)
+    assert fractions(explained) == matches
+    assert explained["brevity_penalty"] == pytest.approx(penalty, abs=5e-5)
+    assert explained["fraction"] == pytest.approx(score, abs=5e-5)
+
+
+def test_a_study_note_s_three_orders():
+    # p1 5/7, p2 3/6, p3 1/5: the logarithms sum to -2.63906, their mean is -0.87969.
+    three = BLEU("none", max_order=3, smoothing="none")
+    explained = system("the cat the cat on the mat", WIKIPEDIA[0], three)
+    assert fractions(explained) == [(5, 7), (3, 6), (1, 5)]
+    assert sum(order["log"] for order in explained["orders"]) == pytest.approx(-2.63906, abs=5e-6)
+    assert explained["log_mean"] == pytest.approx(-0.87969, abs=5e-6)
+    assert explained["fraction"] == pytest.approx(0.41491, abs=5e-6)
+    assert system("the cat the cat on the mat", WIKIPEDIA[0], WORDS)["score"] == 0
+
+
+def test_unigram_bleu_by_length():
+    # A university notebook's table: "the", once to eight times, against "the cat is on the mat".
+    one = BLEU("none", max_order=1, smoothing="none")
+    table = [0.00674, 0.13534, 0.24525, 0.30327, 0.32749, 0.33333, 0.28571, 0.25]
+    for count, value in enumerate(table, 1):
+        explained = system(" ".join(["the"] * count), WIKIPEDIA[0], one)
+        assert explained["fraction"] == pytest.approx(value, abs=5e-6)
+
+
+def test_active_and_passive():
+    half = BLEU("none", max_order=2, weights=[0.5, 0.5], smoothing="none")
+    # p = (1, .8) gives .894427 and p = (5/7, 1/3) gives .487950, both without brevity penalty.
+    explained = system("a b c d e f", "b c d e f a", half)
+    assert fractions(explained) == [(6, 6), (4, 5)]
+    assert explained["fraction"] == pytest.approx(0.894427, abs=5e-7)
+    explained = system("a b x c d y e", "e c d a b z", half)
+    assert fractions(explained) == [(5, 7), (2, 6)]
+    assert explained["fraction"] == pytest.approx(0.487950, abs=5e-7)
+
+
+# The numbers are the metric's.
+
+
+@given(strategies.corpora(max_segments=1), strategies.parameters())
+def test_a_pair_is_explained_by_the_metric_s_own_numbers(corpus, parameters):
+    (hypothesis,), (references,) = corpus
+    metric = BLEU(**parameters)
+    content = explain(hypothesis, references, metric, recall=True).to_dict()
+    explained, score = content["systems"][0], metric.sentence(hypothesis, references)
+    _same(explained, score)
+    row = metric.statistics([hypothesis], [references]).tolist()[0]
+    orders = explained["orders"]
+    assert row == [
+        len(explained["tokens"]),
+        explained["reference_length"],
+        *(sum(ngram["clipped"] for ngram in order["ngrams"]) for order in orders),
+        *(sum(ngram["count"] for ngram in order["ngrams"]) for order in orders),
+    ]
+    chosen = explained["reference_choice"]["references"]
+    lengths = {one["number"]: one["length"] for one in content["references"]}
+    assert {lengths[number] for number in chosen} == {explained["reference_length"]}
+    _adds_up(explained)
+
+
+def _same(explained: dict, score) -> None:
+    """Whether all numbers of the metric are in an explanation, to the last bit."""
+    assert explained["score"] == score.value
+    assert explained["fraction"] == score.fraction
+    assert explained["brevity_penalty"] == score.brevity_penalty
+    assert explained["hypothesis_length"] == score.hypothesis_length
+    assert explained["reference_length"] == score.reference_length
+    assert explained["signature"] == str(score.signature)
+    orders = explained["orders"]
+    assert tuple(order["matches"] for order in orders) == score.matches
+    assert tuple(order["total"] for order in orders) == score.totals
+    assert tuple(order["precision"] for order in orders) == score.precisions
+
+
+def _adds_up(explained: dict, tolerance: float = 1e-9) -> None:
+    """Whether the steps shown lead to the score."""
+    if explained["zero"] is not None:
+        assert explained["score"] == 0
+        return
+    product = explained["brevity_penalty"] * explained["geometric_mean"]
+    assert product == pytest.approx(explained["fraction"], rel=tolerance)
+    for order in explained["orders"]:
+        if order["smoothed"] and order["state"] == "counts" and order["log"] is not None:
+            made = order["smoothed"]["numerator"] / order["smoothed"]["denominator"]
+            assert math.log(made) == pytest.approx(order["log"], abs=1e-9)
+
+
+FAMILY = [
+    BLEU("none", smoothing="tiny", missing_order="at-least-one", arithmetic="nltk"),
+    BLEU("none", smoothing="none", missing_order="at-least-one", arithmetic="nltk"),
+    BLEU("none", reference_length="shortest", smoothing="add-k-all", arithmetic="nmt"),
+    BLEU("none", reference_length="longest", no_match="any-zero", smoothing="add-k"),
+    BLEU("none", reference_length="average", no_match="smoothed", smoothing="floor"),
+    BLEU("none", reference_length="average-truncated", brevity_penalty="none"),
+    BLEU("none", tie="first", missing_order="one", no_match="smoothed"),
+    BLEU("none", tie="longer", missing_order="drop", lowercase="after"),
+    BLEU(
+        "none", smoothing="epsilon", brevity_penalty="coco", no_match="smoothed", arithmetic="coco"
+    ),
+    BLEU("none", brevity_penalty="plus-one", smoothing="add-k", scale=1.0, lowercase="ascii"),
+    BLEU("none", weights=[0.5, 0.5, 0, 0.25]),
+    BLEU(str.split, max_order=2, weights=[1, 2], effective_order=True),
+    BLEU("none", arithmetic="float32", missing_order="drop"),
+]
+
+few_words = st.lists(st.sampled_from(["a", "b", "A", "c"]), max_size=9).map(" ".join)
+
+
+@pytest.mark.parametrize("metric", FAMILY, ids=str)
+@given(few_words, st.lists(few_words, min_size=1, max_size=3))
+def test_every_parameter_is_explained(metric, hypothesis, references):
+    explanation = explain(hypothesis, references, metric)
+    explained = explanation.to_dict()["systems"][0]
+    _same(explained, metric.sentence(hypothesis, references))
+    _adds_up(explained, 1e-5 if metric.arithmetic == "float32" else 1e-9)
+    choice = explained["reference_choice"]
+    rule, tie = choice["rule"], choice["tie"]
+    from truebleu.explanation.counting import reference_length
+
+    length, _ = reference_length(explained["hypothesis_length"], choice["lengths"], rule, tie)
+    assert length == pytest.approx(explained["reference_length"])
+    assert json.loads(explanation.to_json()) == explanation.to_dict()
+    assert explanation.text()
+
+
+MEMBERS = [name for name in tb.family if isinstance(tb.family[name].metric, BLEU)]
+
+
+@pytest.mark.parametrize("name", MEMBERS)
+def test_every_member_of_the_family_is_explained(name):
+    metric = tb.family[name].metric
+    for hypothesis, reference in [
+        ("The cat sat on the mat , it said .", "The cat is on the mat , he said ."),
+        ("the cat", "the cat is on the mat"),
+        ("a dog", "the cat"),
+        ("a b c d e f", "a b c d e"),
+    ]:
+        explained = system(hypothesis, reference, metric)
+        _same(explained, metric.sentence(hypothesis, reference))
+        _adds_up(explained, 1e-4 if metric.arithmetic in ("float32", "cdec") else 1e-8)
+        clipped = [sum(row["clipped"] for row in order["ngrams"]) for order in explained["orders"]]
+        assert clipped == [order["matches"] for order in explained["orders"]]
+
+
+@given(strategies.corpora(), st.sampled_from(["corpus", "segments"]))
+def test_a_corpus_is_explained_by_the_metric_s_own_numbers(corpus, aggregate):
+    hypotheses, references = corpus
+    references = [tuple(segment) for segment in references]
+    metric = BLEU(aggregate=aggregate)
+    explained = system(hypotheses, references, metric)
+    _same(explained, metric.score(hypotheses, references))
+    if aggregate == "corpus":
+        _adds_up(explained)
+    else:
+        assert "mean of the segments' scores" in explained["formula"][-1]
+
+
+def test_the_cover_marks_the_longest_match_and_what_was_clipped():
+    explained = system("the cat the cat on the mat", "the cat is on the mat", BLEU("none"))
+    assert [one["longest"] for one in explained["cover"]] == [2, 2, 1, 0, 3, 3, 3]
+    assert [one["clipped"] for one in explained["cover"]] == [
+        [],
+        [],
+        [2],
+        [1, 2],
+        [],
+        [1],
+        [],
+    ]
+
+
+def test_a_corpus_lists_what_is_clipped_unmatched_and_missing():
+    order = system(["a a a", "a a b"], ["a c", "a a c"], BLEU("none"))["orders"][0]
+    assert order["clipped"] == [{"ngram": ["a"], "count": 2}]
+    assert order["unmatched"] == [{"ngram": ["b"], "count": 1}]
+    assert order["missing"] == [{"ngram": ["c"], "count": 2}]
+
+
+def test_lists_of_a_corpus_are_bounded(monkeypatch):
+    monkeypatch.setattr("truebleu.explanation.counting.LOOKED_INTO", 3)
+    words = [f"w{i}" for i in range(40)]
+    explained = system([" ".join(words)] * 5, ["x"] * 5, recall=True)
+    assert explained["looked_into"] == 3
+    assert explained["segments"] == 5
+    assert len(explained["orders"][0]["unmatched"]) == 10
+    assert explained["orders"][0]["unmatched"][0]["count"] == 3
+    assert explained["orders"][0]["recall"][0]["total"] == 5
+
+
+# Two systems.
+
+
+@given(few_words, few_words, st.lists(few_words, min_size=1, max_size=2))
+@pytest.mark.parametrize("metric", [m for m in FAMILY if m.arithmetic != "float32"], ids=str)
+def test_the_split_of_a_difference_sums_to_it(metric, first, second, references):
+    content = explain(first, references, metric, second=second).to_dict()
+    one, other = content["systems"]
+    comparison = content["comparison"]
+    assert comparison["difference"] == other["score"] - one["score"]
+    if not (one["score"] and other["score"]):
+        assert "no logarithm" in comparison["zero"]
+        assert comparison["log_difference"] is None
+        return
+    parts = [comparison["brevity"], *comparison["orders"]]
+    if comparison["weights"] is not None:
+        parts.append(comparison["weights"])
+    whole = comparison["log_difference"]
+    assert whole == math.log(other["score"]) - math.log(one["score"])
+    assert math.fsum(part["log"] for part in parts) == pytest.approx(whole, abs=1e-9)
+    points = math.fsum(part["points"] for part in parts)
+    assert points == pytest.approx(comparison["difference"], abs=1e-7)
+
+
+def test_a_score_of_0_is_said_plainly():
+    text = explain("dog", "the cat is on the mat", second="the cat", names=["A", "B"]).text()
+    assert "it is not split: A scores 0" in " ".join(text.split())
+
+
+# Renderings.
+
+NASTY = "<script>alert(1)</script> & $5 50% #1 a_b ^ ~ \\ {x} `tick` | [link](x) *b* \u202e\x1b[31m"
+RENDERINGS = ["text", "markdown", "latex", "html", "to_json"]
+
+
+class Reader(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.text = ""
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        assert all(name != "src" and not name.startswith("on") for name, _ in attrs)
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def test_markup_in_text_is_text_in_html():
+    reader = Reader()
+    page = explain(NASTY, [NASTY, "<b>"], second="<img src=x>").html()
+    reader.feed(page)
+    assert not {"script", "img", "b", "link"} & set(reader.tags)
+    assert "\u202e" not in page
+    assert "\x1b" not in page
+    assert page.startswith("<!doctype html>")
+    assert "color-scheme: light dark" in page
+
+
+def test_a_name_is_escaped_too():
+    for rendering in ("html", "_repr_html_"):
+        made = getattr(explain("a", "a", names=["<b>"], second=None), rendering)()
+        assert "<b>" not in made
+        made = getattr(explain("a", "a", names=["<b>", "c"], second="b"), rendering)()
+        assert "<b>" not in made
+        assert "&lt;b&gt;" in made
+
+
+def test_specials_are_escaped_in_latex():
+    made = explain(NASTY, NASTY, BLEU("none")).latex()
+    for special in (r"\$5", r"50\%", r"\#1", r"a\_b", r"\textasciicircum{}", r"\textbackslash{}"):
+        assert special in made
+    for special in (r"\textasciitilde{}", r"\{x\}", r"\textbar{}", r"\&"):
+        assert special in made
+    body = made.replace("\\\\", "").replace(r"\{", "").replace(r"\}", "")
+    assert body.count("{") == body.count("}")
+
+
+def test_tables_in_markdown_keep_their_columns():
+    made = explain(NASTY, NASTY, BLEU("none")).markdown()
+    tables = [line for line in made.splitlines() if line.startswith("|")]
+    header = ""
+    for before, line in zip(["", *tables], tables, strict=False):
+        columns = line.replace("\\|", "").count("|")
+        header = line if "---" not in line and "unigram" in line else header
+        if "---" not in line and "--:" not in line and before and "n-gram" not in line:
+            assert columns >= 4
+    assert "<script>" not in made.replace("`<script>alert(1)</script>`", "").split("```")[0]
+
+
+def test_no_rendering_can_command_a_terminal():
+    explanation = explain(NASTY, NASTY)
+    for rendering in ("text", "markdown", "latex", "html"):
+        assert "\x1b" not in getattr(explanation, rendering)()
+    rich = pytest.importorskip("rich.console")
+    console = rich.Console(width=100, no_color=True, force_terminal=False)
+    with console.capture() as capture:
+        console.print(explanation)
+    assert "\x1b" not in capture.get()
+    assert "BLEU = " in capture.get()
+
+
+@pytest.mark.parametrize("rendering", ["text", "markdown", "latex", "html", "rich"])
+def test_every_number_that_matters_is_shown(rendering):
+    explanation = explain("the cat the cat on the mat .", WIKIPEDIA, recall=True)
+    if rendering == "rich":
+        rich = pytest.importorskip("rich.console")
+        console = rich.Console(width=200)
+        with console.capture() as capture:
+            console.print(explanation)
+        made = capture.get()
+    else:
+        made = getattr(explanation, rendering)()
+    if rendering == "html":
+        reader = Reader()
+        reader.feed(made)
+        made = reader.text
+    if rendering == "latex":
+        made = made.replace("-{}", "-").replace("$-$", "−")
+    explained = explanation.to_dict()["systems"][0]
+    assert f"{explained['score']:.2f}" in made
+    for value in (explained["fraction"], explained["geometric_mean"]):
+        assert f"{value:.4f}" in made
+    for order in explained["orders"]:
+        assert f"{order['matches']}/{order['total']}" in made
+        assert f"{order['precision'] / 100:.4f}" in made
+        assert f"{order['recall'][0]['recall']:.4f}".rstrip("0").rstrip(".") in made
+        for ngram in order["ngrams"]:
+            assert " ".join(ngram["ngram"]) in made
+    assert explanation.to_dict()["caution"].split(",")[0] in " ".join(made.split())
+
+
+def test_the_table_of_ngrams_says_which_reference_has_them():
+    lines = explain("the cat", WIKIPEDIA, WORDS).text().splitlines()
+    assert "unigram  hypothesis  reference  which  clipped" in lines
+    assert "the               1          2      1        1" in lines
+    lines = explain("the cat", WIKIPEDIA[0], WORDS).text().splitlines()
+    assert "unigram  hypothesis  reference  clipped" in lines
+
+
+def test_long_tables_are_folded_in_html():
+    assert "<details>" in explain(" ".join(f"w{i}" for i in range(30)), "x").html()
+    assert "<details>" not in explain("a b c", "x").html()
+
+
+def test_json_is_the_explanation():
+    explanation = explain("the cat", WIKIPEDIA, second="the dog")
+    again = Explanation.from_json(explanation.to_json())
+    assert again == explanation
+    assert again.html() == explanation.html()
+    assert explanation.to_dict()["truebleu_explanation"] == 1
+    with pytest.raises(InputError, match="version 1"):
+        Explanation({"truebleu_explanation": 2})
+
+
+@given(st.text())
+def test_what_does_not_show_is_shown(text):
+    hidden = {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
+    joiners = "\u200c\u200d"
+    assert not any(category(c) in hidden and c not in joiners for c in visible(text))
+
+
+def test_pieces_of_text_in_any_script():
+    for text in ("日本語 の 文", "שלום עולם", "e\u0301 \U0001f600", "a" * 500):
+        explanation = explain(text, [text, None, ""])
+        for rendering in RENDERINGS:
+            assert getattr(explanation, rendering)()
+
+
+# Input of every kind, and bad input.
+
+
+def test_a_segment_of_a_corpus(write):
+    hypotheses = write("system", ["a b", "the cat", "c"])
+    references = [write("one", ["a b", "the cat is", "c"]), write("two", ["b", "the dog", "d"])]
+    content = explain(hypotheses, references, segment=2).to_dict()
+    assert content["kind"] == "segment"
+    assert content["segment"] == 2
+    assert content["systems"][0]["name"] == "system"
+    assert [one["text"] for one in content["references"]] == ["the cat is", "the dog"]
+    assert (
+        content["systems"][0]["score"]
+        == BLEU().sentence("the cat", ["the cat is", "the dog"]).value
+    )
+
+
+def test_missing_references_keep_their_numbers():
+    content = explain(["a b c"], [(None, "a b", "a b c")], segment=1).to_dict()
+    assert [one["number"] for one in content["references"]] == [2, 3]
+    assert content["systems"][0]["reference_choice"]["references"] == [3]
+    assert content["systems"][0]["orders"][0]["ngrams"][0]["reference"] == 2
+
+
+def test_tokens_and_columns():
+    none = BLEU("none")
+    assert (
+        system([[1, 2, 3]], [[[1, 2, 4], [3]]], none)["score"]
+        == none.score([[1, 2, 3]], [[[1, 2, 4], [3]]]).value
+    )
+    assert system([["a", "b"]], [["a", "b"]], none, segment=1)["tokens"] == ["a", "b"]
+    pa = pytest.importorskip("pyarrow")
+    assert system(pa.array(["a b"]), pa.array(["a c"]))["hypothesis_length"] == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "error", "message"),
+    [
+        (("a", []), {}, InputError, "segment 1"),
+        (("a", [None]), {}, InputError, "segment 1"),
+        (("a", 3), {}, TypeError, "references"),
+        ((["a", "b"], ["a"]), {}, InputError, "(?s)2.*1"),
+        ((["a"], ["a"]), {"segment": 2}, InputError, "segment 2 was asked for, and there are 1"),
+        ((["a"], ["a"]), {"segment": 0}, InputError, "counted from 1"),
+        (("a", "b"), {"segment": 1}, TypeError, "segment"),
+        (("a", "b"), {"second": ["a"]}, TypeError, "second"),
+        ((["a"], ["b"]), {"second": "a"}, TypeError, "second"),
+        (("a", "b"), {"metric": 7}, TypeError, "metric"),
+        (("a", "b"), {"metric": "codebleu"}, ValueError, "explain knows BLEU, chrF"),
+        (("a", "b"), {"metric": "ter", "recall": True}, ValueError, "for BLEU alone"),
+        (("a", "b"), {"names": ["x", "y"]}, ValueError, "names"),
+        ((["a", "b", "c"], [["a", "b", "c"]]), {}, InputError, "streams"),
+    ],
+)
+def test_bad_input(arguments, options, error, message):
+    with pytest.raises(error, match=message):
+        explain(*arguments, **options)
+
+
+# The command.
+
+
+def test_the_command_explains_a_pair(truebleu_command):
+    done = truebleu_command("explain", "the cat on mat", "--reference", *WIKIPEDIA, "-f", "text")
+    assert done.status == 0, done
+    assert "BP = exp(1 − 6/4) = 0.6065" in done.output
+    piped = truebleu_command("explain", "the cat on mat", "--reference", *WIKIPEDIA)
+    assert piped.output == explain("the cat on mat", WIKIPEDIA).text()
+    made = truebleu_command("explain", "the cat on mat", "--reference", *WIKIPEDIA, "-f", "json")
+    assert Explanation.from_json(made.output) == explain("the cat on mat", WIKIPEDIA)
+
+
+def test_text_may_begin_with_a_dash(truebleu_command):
+    done = truebleu_command("explain", "- a b", "--reference", "- a c", "--b d", "-f", "json")
+    assert done.status == 0, done
+    assert json.loads(done.output)["systems"][0]["tokens"] == ["-", "a", "b"]
+
+
+def test_the_command_explains_files(truebleu_command, write, tmp_path):
+    one = write("one", ["the cat is on the mat", "a b c"])
+    cedar, birch = write("cedar", ["the cat on mat", "a b"]), write("birch", ["the cat", "a b c"])
+    page = tmp_path / "page.html"
+    done = truebleu_command("explain", one, "-i", cedar, birch, "-o", page)
+    assert done.status == 0, done
+    assert "cedar: BLEU" in page.read_text()
+    done = truebleu_command("explain", one, "-i", cedar, "-n", 2, "-f", "markdown")
+    assert "segment 2" in done.output
+    piped = truebleu_command("explain", one, "-f", "json", input=b"the cat on mat\na b\n")
+    assert json.loads(piped.output)["systems"][0]["score"] == tb.bleu(cedar, one).value
+
+
+def test_references_side_by_side(truebleu_command, write):
+    table = write("table", ["a b c d\ta b c e", "c\td"])
+    systems = write("one", ["a b c d", "c"]), write("two", ["a b c", "d"])
+    done = truebleu_command("explain", table, "-nr", 2, "-i", *systems, "-f", "json")
+    assert done.status == 0, done
+    assert [one["score"] for one in json.loads(done.output)["systems"]] == [
+        BLEU().score(path, [("a b c d", "a b c e"), ("c", "d")]).value for path in systems
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["a b", "c"], "put --reference before"),
+        (["a", "b", "c", "--reference", "d"], "3 hypotheses"),
+        (["--reference", "d"], "0 hypotheses"),
+        (["a", "--reference", "d", "-i", "x"], "--input"),
+        (["a", "--reference", "d", "-n", "1"], "--segment"),
+    ],
+)
+def test_a_wrong_command_line(truebleu_command, arguments, message):
+    done = truebleu_command("explain", *arguments)
+    assert done.status == 2, done
+    assert message in done.error

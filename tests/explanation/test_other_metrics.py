@@ -1,0 +1,451 @@
+"""Metrics beside BLEU explained: the metric's own numbers, in renderings that are whole."""
+
+import json
+import re
+from collections import Counter
+from html.parser import HTMLParser
+from xml.etree import ElementTree as ET
+
+import hypothesis.strategies as st
+import pytest
+import strategies
+from hypothesis import given, settings
+
+from truebleu import CER, CHRF, MER, TER, WER, WIL, WIP, Explanation, NGramF, explain
+from truebleu.explanation import chrf
+from truebleu.explanation.counting import ngrams
+from truebleu.metrics.gleu import GLEU
+from truebleu.metrics.nist import NIST
+from truebleu.metrics.rouge import ROUGE
+from truebleu.metrics.table_metric import PARTS
+
+METRICS = [
+    CHRF(),
+    CHRF(word_order=2),
+    CHRF(char_order=3, word_order=1, beta=1, lowercase=True, whitespace=True),
+    CHRF(word_order=2, eps_smoothing=True),
+    TER(),
+    TER(normalized=True, no_punct=True, asian_support=True, case_sensitive=True),
+    NIST(),
+    NIST("none", max_order=3, variant="doddington"),
+    NIST("char", lowercase=True),
+    GLEU(),
+    GLEU("none", min_order=2, max_order=3, lowercase=True),
+    NGramF(),
+    NGramF((1, 3), beta=2, tokenize="none"),
+    ROUGE("1", tokenize="13a"),
+    ROUGE("l", tokenize="13a"),
+    ROUGE("lsum", tokenize="intl"),
+    WER(),
+    WER("13a", lowercase=True),
+    MER(),
+    WIL(),
+    WIP(),
+    CER(),
+]
+
+TRICKY = {
+    "empty": ("", ["the cat is on the mat"]),
+    "empty reference": ("the cat", [""]),
+    "both empty": ("", [""]),
+    "one word": ("cat", ["cat"]),
+    "a missing reference": ("a b c d", [None, "a b c e", None, "a b d"]),
+    "markup": (
+        "<script>alert(1)</script> & $5 50% #1 a_b ^ ~ \\ {x} `tick` | [link](x) *b* --",
+        ["<b>bold</b> & $5 50% #1 a_b ^ ~ \\ {y} ``tick`` | ![link](x) **b** ---"],
+    ),
+    "combining": ("e\u0301te\u0301 a\u0323\u0307", ["e\u0301te a\u0323\u0307", "\u0301 \u0323"]),
+    "right to left": ("שלום עולם טוב", ["שלום עולם", "مرحبا بالعالم"]),
+    "what does not show": ("a\u202eb \x1b[31m c\x00 d\u200b", ["a\u202eb \x1b[31m c\x00 e\u200b"]),
+    "ends of lines": ("a b\nc\r\nd\u2028e", ["a b\nc d\u2028e", "a\tb"]),
+    "lone surrogates": ("a \ud800 b", ["a \ud800 c"]),
+    "emoji": ("\U0001f469\u200d\U0001f52c ok \U0001f1e9\U0001f1ea", ["\U0001f469\u200d\U0001f52c"]),
+    "no spaces": ("日本語の文です。", ["日本語の本です。"]),
+    "long": ("the cat sat on the mat " * 12, ["a cat sat on the mat and slept " * 10]),
+}
+
+
+def system(*arguments, **options) -> dict:
+    return explain(*arguments, **options).to_dict()["systems"][0]
+
+
+def of_metrics(name: str):
+    return pytest.mark.parametrize("metric", [m for m in METRICS if name == m.NAME], ids=str)
+
+
+TEXT = strategies.texts(12)
+WORDS = st.lists(st.sampled_from(["a", "b", "A", "c,", "(d", "."]), max_size=9).map(" ".join)
+SEGMENT = st.tuples(WORDS | TEXT, st.lists(WORDS | TEXT, min_size=1, max_size=3))
+CORPUS = st.lists(SEGMENT, min_size=1, max_size=4)
+few = settings(max_examples=20)
+
+
+# ---- the numbers are the metric's ----
+
+
+@pytest.mark.parametrize("metric", METRICS, ids=str)
+@few
+@given(SEGMENT)
+def test_the_score_of_a_pair_is_the_metric_s(metric, segment):
+    hypothesis, references = segment
+    score = metric.sentence(hypothesis, references)
+    explained = system(hypothesis, references, metric)
+    assert explained["score"] == score.value
+    assert explained["signature"] == str(score.signature)
+
+
+@pytest.mark.parametrize("metric", METRICS, ids=str)
+@few
+@given(CORPUS)
+def test_the_score_of_a_corpus_is_the_metric_s(metric, corpus):
+    hypotheses, references = [one for one, _ in corpus], [tuple(many) for _, many in corpus]
+    content = explain(hypotheses, references, metric).to_dict()
+    assert content["kind"] == "corpus"
+    assert content["segments"] == len(corpus)
+    assert content["systems"][0]["score"] == metric.score(hypotheses, references).value
+    of_one = explain(hypotheses, references, metric, segment=len(corpus)).to_dict()
+    assert of_one["systems"][0]["score"] == metric.sentence(hypotheses[-1], references[-1]).value
+
+
+def counted(metric, hypothesis, references) -> list[int]:
+    """What the metric itself counts in a segment."""
+    return metric.statistics([hypothesis], [tuple(references)]).tolist()[0]
+
+
+@of_metrics("chrF")
+@few
+@given(SEGMENT)
+def test_chrf_s_counts_are_the_kernel_s(metric, segment):
+    hypothesis, references = segment
+    explained = system(hypothesis, references, metric)
+    keys = ("hypothesis", "reference", "matches")
+    row = [order[key] for order in explained["orders"] for key in keys]
+    assert row == counted(metric, hypothesis, references)
+    # The words and characters that are shown are those that were counted.
+    chosen = references[explained["reference"] - 1]
+    for order in explained["orders"]:
+        split = chrf.tokens if order["unit"] == "character" else chrf.word_tokens
+        mine, theirs = (
+            ngrams(split(metric, text), order["order"]) for text in (hypothesis, chosen)
+        )
+        assert order["matches"] == sum((mine & theirs).values())
+        assert order["reference"] == sum(theirs.values())
+        if order["reference"]:
+            assert order["hypothesis"] == sum(mine.values())
+        for kind, left in (("extra", mine - theirs), ("missing", theirs - mine)):
+            shown = {tuple(one["ngram"]): one["count"] for one in order[kind]}
+            assert shown == dict(left.most_common(len(shown)))
+            assert len(shown) == min(len(left), 10)
+
+
+@of_metrics("chrF")
+@few
+@given(SEGMENT)
+def test_chrf_s_shares_make_the_score(metric, segment):
+    explained = system(*segment, metric)
+    used = [order for order in explained["orders"] if order["precision"] is not None]
+    if metric.eps_smoothing:
+        value = sum(order["f"] for order in used) / len(used)
+    else:
+        factor, p, r = metric.beta**2, explained["precision"], explained["recall"]
+        value = (1 + factor) * p * r / (factor * p + r) if p + r else 0.0
+    assert explained["fraction"] == pytest.approx(value, abs=1e-9)
+    assert explained["score"] == pytest.approx(100 * explained["fraction"])
+
+
+def test_chrf_s_words_are_split_as_sacrebleu_splits_them():
+    metric = CHRF(word_order=1)
+    assert chrf.word_tokens(metric, "(Hello, world!) a. b") == (
+        ["(Hello", ",", "world!", ")", "a", ".", "b"]
+    )
+
+
+@of_metrics("TER")
+@few
+@given(SEGMENT)
+def test_ter_s_edits_are_the_kernel_s_and_make_the_reference(metric, segment):
+    hypothesis, references = segment
+    explained = system(hypothesis, references, metric)
+    assert [explained["edits"], explained["reference_length"] * PARTS] == pytest.approx(
+        counted(metric, hypothesis, references)
+    )
+    assert sum(explained["kinds"].values()) == explained["edits"]
+    alignment = explained["alignment"]
+    kinds = Counter(one["kind"] for one in alignment["operations"])
+    assert {kind: kinds[kind] for kind in ("substitution", "deletion", "insertion")} == {
+        kind: n for kind, n in explained["kinds"].items() if kind != "shift"
+    }
+    made = []
+    for one in alignment["operations"]:
+        if one["kind"] == "match":
+            made.append(alignment["hypothesis"][one["hypothesis"]])
+        elif one["kind"] != "deletion":
+            made.append(alignment["reference"][one["reference"]])
+    assert made == alignment["reference"]
+
+
+@of_metrics("NIST")
+@few
+@given(SEGMENT)
+def test_nist_s_information_is_the_metric_s(metric, segment):
+    hypothesis, references = segment
+    explained = system(hypothesis, references, metric)
+    row = counted(metric, hypothesis, references)
+    orders, order_count = explained["orders"], metric.max_order
+    assert explained["hypothesis_length"] == row[0] == len(explained["tokens"])
+    assert explained["reference_length"] * PARTS == pytest.approx(row[1])
+    assert [order["total"] for order in orders] == row[2 + 2 * order_count :]
+    for i, order in enumerate(orders):
+        high, low = row[2 + i], row[2 + order_count + i]
+        bits = ((high << 32) + low) / 2**52
+        assert order["information"] == pytest.approx(bits, abs=1e-9)
+        shown = sum(
+            one["clipped"] * one["information"] for one in order["ngrams"] if one["clipped"]
+        )
+        assert shown == pytest.approx(bits, abs=1e-9)
+        assert sum(one["count"] for one in order["ngrams"]) == order["total"]
+    assert explained["information"] * explained["penalty"] == pytest.approx(explained["score"])
+
+
+@of_metrics("GLEU")
+@few
+@given(SEGMENT)
+def test_gleu_s_counts_are_the_metric_s(metric, segment):
+    hypothesis, references = segment
+    explained = system(hypothesis, references, metric)
+    orders = explained["orders"]
+    sums = {
+        key: sum(order[key] for order in orders) for key in ("matches", "total", "reference_total")
+    }
+    larger = max(sums["total"], sums["reference_total"])
+    # An empty reference of an empty hypothesis has nothing to count.
+    assert [sums["matches"], larger] == counted(metric, hypothesis, references)
+    assert [explained["matches"], explained["totals"]] == [sums["matches"], larger]
+    for order in orders:
+        assert sum(one["clipped"] for one in order["ngrams"]) == order["matches"]
+        assert sum(one["count"] for one in order["ngrams"]) == order["total"]
+
+
+@of_metrics("GLEU")
+@few
+@given(CORPUS)
+def test_gleu_of_a_corpus_adds_up(metric, corpus):
+    hypotheses, references = [one for one, _ in corpus], [tuple(many) for _, many in corpus]
+    explained = system(hypotheses, references, metric)
+    totals = metric.statistics(hypotheses, references).sum().tolist()[0]
+    assert [explained["matches"], explained["totals"]] == totals
+    assert sum(order["matches"] for order in explained["orders"]) == totals[0]
+
+
+# ---- worked examples ----
+
+
+def test_chrf_worked_through():
+    text = explain("abc", ["abd"], CHRF(char_order=2)).text()
+    # Unigrams: 2 of 3 match; bigrams: 1 of 2.
+    assert "P = 1/2 (0.6667 + 0.5000) = 0.5833" in text
+    assert "(5 · 0.5833 · 0.5833)/(4 · 0.5833 + 0.5833)" in text
+    assert "Only in the hypothesis" in text
+    assert "Character 1-grams: “c”." in text
+    assert "Character 2-grams: “bd”." in text
+
+
+def test_ter_worked_through():
+    text = explain("on the mat sat a cat", ["a cat sat on the mat"], TER()).text()
+    assert "TER = 33.33" in text
+    assert "100 · 2/6" in text
+    assert re.search(r"shift +on the mat +by 3 to the right", text)
+    same = explain("a cat", ["a cat"], TER()).text()
+    assert "None: the hypothesis is the reference." in same
+
+
+def test_nist_worked_through():
+    text = explain("a b", ["a c"], NIST("none", max_order=2)).text()
+    # One match of two unigrams; the information of "a" is log2(2/1) = 1 bit.
+    assert "penalty = 1, because 2 ≥ 2" in text
+    assert "(1/2 + 0/1)" in text.replace("1.00", "1").replace("0.00", "0")
+    assert (
+        explain("a b", ["a c"], NIST("none", max_order=2)).to_dict()["systems"][0]["score"] == 0.5
+    )
+
+
+def test_gleu_worked_through():
+    text = explain("the cat sat on the mat", ["the cat is on the mat"], GLEU("none")).text()
+    # 5 unigrams, 3 bigrams and 1 trigram of 6 + 5 + 4 + 3 match.
+    assert "9/18" in text
+    assert "GLEU = 50.00" in text
+
+
+@pytest.mark.parametrize(
+    ("metric", "told"),
+    [
+        (CHRF(), "It is scored against reference 2, which gives the best score."),
+        (GLEU(), "It is scored against reference 2, which gives the best score."),
+        (TER(), "Of the references, number 2 takes the fewest edits."),
+    ],
+    ids=["chrF", "GLEU", "TER"],
+)
+def test_the_reference_that_counts_is_named(metric, told):
+    references = ["something else entirely", "the cat is on a mat"]
+    assert told in explain("the cat is on the mat", references, metric).text()
+    assert told not in explain("the cat is on the mat", references[1:], metric).text()
+
+
+# ---- every rendering is whole, whatever the text ----
+
+
+VOID = {"meta", "wbr", "br", "line", "circle"}
+
+
+class Reader(HTMLParser):
+    """HTML in which every element is closed, and nothing can run or be loaded."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.text = ""
+        self.feed(page)
+        assert not self.open
+
+    def handle_starttag(self, tag, attrs):
+        assert tag not in ("script", "img", "b", "link", "iframe")
+        assert all(name not in ("src", "href") and not name.startswith("on") for name, _ in attrs)
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        pass
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def check_html(page: str, explanation: Explanation) -> None:
+    reader = Reader(page)
+    assert explanation.to_dict()["caution"] in reader.text
+    for math in re.findall(r"<math.*?</math>", page, re.DOTALL):
+        ET.fromstring(math.replace("&nbsp;", " "))
+
+
+def check_latex(made: str) -> None:
+    assert [a for a, _ in environments(made)] == [b for _, b in environments(made)]
+    bare = made.replace("\\\\", "").replace(r"\{", "").replace(r"\}", "")
+    assert bare.count("{") == bare.count("}")
+    for environment in re.findall(r"\\begin\{longtable\}.*?\\end\{longtable\}", made, re.DOTALL):
+        body = [line for line in environment.splitlines() if line.endswith(r"\\")]
+        assert len({len(re.findall(r"(?<!\\)&", line)) for line in body}) == 1
+
+
+def environments(made: str) -> list[tuple[str, str]]:
+    begun = sorted(re.findall(r"\\begin\{(\w+\*?)\}", made))
+    return list(zip(begun, sorted(re.findall(r"\\end\{(\w+\*?)\}", made)), strict=True))
+
+
+def check_markdown(made: str) -> None:
+    fences = re.findall(r"^(```+)", made, re.MULTILINE)
+    assert len(fences) % 2 == 0
+    outside = re.sub(r"^(```+)text\n.*?^\1$", "", made, flags=re.MULTILINE | re.DOTALL)
+    for table in re.findall(r"(?:^\|.*\n?)+", outside, re.MULTILINE):
+        columns = {len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()}
+        assert len(columns) == 1
+
+
+def check_all(explanation: Explanation) -> None:
+    again = Explanation.from_json(explanation.to_json())
+    assert again == explanation
+    assert json.loads(explanation.to_json()) == explanation.to_dict()
+    made = {form: getattr(explanation, form)() for form in ("text", "markdown", "latex", "html")}
+    heading = explanation.text().splitlines()[0]
+    assert re.match(r"[\w-]+[+\d]* = (\d|−)", heading)
+    for form, text in made.items():
+        assert text.encode("utf-8"), form
+        assert not re.search("[\x00-\x09\x0b-\x1f\x7f\u202e\u2028\ud800-\udfff]", text), form
+        assert text == getattr(again, form)()
+    check_html(made["html"], explanation)
+    check_latex(made["latex"])
+    check_markdown(made["markdown"])
+    Reader(explanation._repr_html_())
+
+
+@pytest.mark.parametrize("case", TRICKY)
+@pytest.mark.parametrize("metric", METRICS, ids=str)
+def test_tricky_text_is_rendered_whole(metric, case):
+    hypothesis, references = TRICKY[case]
+    explanation = explain(hypothesis, references, metric)
+    given_score = metric.sentence(hypothesis, references).value
+    assert explanation.to_dict()["systems"][0]["score"] == given_score
+    check_all(explanation)
+
+
+@pytest.mark.parametrize("metric", METRICS, ids=str)
+@settings(max_examples=5)
+@given(SEGMENT, st.text(max_size=20))
+def test_any_text_is_rendered_whole(metric, segment, second):
+    hypothesis, references = segment
+    check_all(explain(hypothesis, references, metric))
+    check_all(explain(hypothesis, references, metric, second=second, names=["<b>", "$x_1$|"]))
+
+
+@pytest.mark.parametrize("metric", METRICS, ids=str)
+def test_a_corpus_of_two_systems_is_rendered_whole(metric):
+    hypotheses = [hypothesis for hypothesis, _ in TRICKY.values()]
+    references = [tuple(many) for _, many in TRICKY.values()]
+    others = [many[-1] for many in references]
+    explanation = explain(hypotheses, references, metric, second=others)
+    check_all(explanation)
+    content = explanation.to_dict()
+    first, second = content["systems"]
+    assert content["comparison"]["difference"] == second["score"] - first["score"]
+    for one, texts in ((first, hypotheses), (second, others)):
+        assert one["score"] == metric.score(texts, references).value
+
+
+@pytest.mark.parametrize("metric", METRICS, ids=str)
+def test_a_terminal_shows_it_in_colour(metric):
+    console = pytest.importorskip("rich.console")
+    made = console.Console(width=90, force_terminal=True, color_system="standard")
+    for hypothesis, references in (TRICKY["markup"], TRICKY["right to left"], TRICKY["empty"]):
+        explanation = explain(hypothesis, references, metric)
+        with made.capture() as capture:
+            made.print(explanation)
+        plain = re.sub(r"\x1b\[[\d;]*m", "", capture.get())
+        assert explanation.text().splitlines()[0] in plain
+        assert "\x1b" not in plain
+
+
+# ---- what is folded, what is looked into ----
+
+
+def test_few_segments_are_looked_into(monkeypatch):
+    monkeypatch.setattr("truebleu.explanation.ter.ALIGNED", 2)
+    monkeypatch.setattr("truebleu.explanation.counting.LOOKED_INTO", 20)
+    texts = ["a b c d", "b c d e", "x y z w"]
+    for metric in (TER(), CHRF()):
+        explanation = explain(texts, texts[::-1], metric)
+        assert explanation.to_dict()["systems"][0]["looked_into"] == 2
+        assert "of the first 2 segments:" in explanation.text().lower()
+
+
+# ---- the command ----
+
+
+@pytest.mark.parametrize(
+    ("name", "word"),
+    [("chrf", "mean precision"), ("ter", "shifts"), ("nist", "information"), ("gleu", "n-grams")],
+)
+def test_the_command_explains_every_metric(truebleu_command, write, name, word):
+    reference = write("ref", ["the cat is on the mat", "nobody was there"])
+    cedar = write("cedar", ["the cat on the mat is", "nobody is there"])
+    birch = write("birch", ["a cat is on a mat", "nobody was there"])
+    files = ("explain", reference, "-m", name, "-i", cedar)
+    whole = truebleu_command(*files, "-f", "json")
+    assert whole.status == 0, whole
+    explained = explain(cedar, [reference], name)
+    assert json.loads(whole.output)["systems"] == explained.to_dict()["systems"]
+    segment = truebleu_command(*files, birch, "-n", 1)
+    assert segment.status == 0, segment
+    assert ", segment 1" in segment.output.splitlines()[0]
+    assert word in segment.output

@@ -1,0 +1,399 @@
+"""How different texts are: self-BLEU, pairwise diversity, distinct n-grams."""
+
+import json
+import math
+import os
+import random
+import subprocess
+import sys
+from collections import Counter
+from fractions import Fraction
+from itertools import permutations
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+import sacrebleu
+from hypothesis import given
+from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
+from plain_self_bleu import ngrams, plain_self_bleu
+
+import truebleu as tb
+from truebleu import BLEU, CHRF, TER, InputError
+from truebleu.metrics.gleu import GLEU
+from truebleu.metrics.nist import NIST
+from truebleu.pairwise.diversity import Distinct, distinct_n, pairwise_diversity, self_bleu
+from truebleu.text.tokenizers import tokenizer
+
+WORDS = st.lists(st.sampled_from("abcd"), max_size=8).map(" ".join)
+SETS = st.lists(WORDS, min_size=2, max_size=7)
+
+
+@pytest.fixture(scope="module")
+def outputs(wmt22):
+    """The outputs of all systems of WMT22's English to German, segment by segment."""
+    paths = sorted((wmt22 / "system-outputs").glob("generaltest2022.en-de.hyp.*.de"))
+    columns = [path.read_text(encoding="utf-8").splitlines() for path in paths]
+    return list(zip(*columns, strict=True))
+
+
+# ---- self-BLEU ----
+
+
+def texygen(sentences, order):
+    """SelfBleu.get_bleu_parallel of Texygen's utils/metrics/SelfBleu.py, on white space, in %."""
+    tokens = [sentence.split() for sentence in sentences]
+    smoothing = SmoothingFunction().method1
+    return [
+        100 * sentence_bleu(tokens[:i] + tokens[i + 1 :], one, (1 / order,) * order, smoothing)
+        for i, one in enumerate(tokens)
+    ]
+
+
+@given(SETS, st.integers(2, 5))
+def test_self_bleu_is_texygens(sentences, order):
+    scores = texygen(sentences, order)
+    found = self_bleu(sentences, max_order=order)
+    assert found.details()["segments"] == scores
+    assert found.value == sum(scores) / len(scores)
+
+
+def test_self_bleu_of_real_text_is_texygens(outputs):
+    texts = [segment[0] for segment in outputs[:60]]
+    for order in (3, 4):
+        found = self_bleu(texts, max_order=order)
+        assert found.details()["segments"] == texygen(texts, order)
+
+
+def test_self_bleu_of_real_text_is_fast_bleus(outputs):
+    """But where it is not defined: fast-bleu 0.0.90 reads one length more than there are others.
+
+    What lies there decides its brevity penalty unless another text is as long as the hypothesis.
+    It has the weights in single precision.
+    """
+    fast_bleu = pytest.importorskip("fast_bleu", reason="fast-bleu is not installed")
+    texts = [segment[0] for segment in outputs]
+    tokens = [text.split() for text in texts]
+    lengths = Counter(map(len, tokens))
+    defined = [i for i, text in enumerate(tokens) if lengths[len(text)] > 1]
+    for order in (2, 3, 4, 5):
+        expected = fast_bleu.SelfBLEU(tokens, {0: (1 / order,) * order}).get_score()[0]
+        found = self_bleu(texts, max_order=order).details()["segments"]
+        assert [found[i] for i in defined] == pytest.approx(
+            [100 * expected[i] for i in defined], rel=1e-6
+        )
+    assert len(defined) > 0.98 * len(texts)
+
+
+RULES = [
+    ("closest", "shorter"),
+    ("closest", "first"),
+    ("closest", "longer"),
+    ("shortest", "shorter"),
+    ("longest", "shorter"),
+    ("average", "shorter"),
+    ("average-truncated", "shorter"),
+]
+
+
+@pytest.mark.parametrize(("rule", "tie"), RULES)
+@given(sentences=SETS, smoothing=st.sampled_from(["exp", "floor", "add-k", "none"]))
+def test_one_pass_gives_what_all_pairs_give(rule, tie, sentences, smoothing):
+    metric = BLEU("none", reference_length=rule, tie=tie, smoothing=smoothing)
+    expected = [
+        metric.sentence(text, sentences[:i] + sentences[i + 1 :]).value
+        for i, text in enumerate(sentences)
+    ]
+    assert self_bleu(sentences, metric=metric).details()["segments"] == expected
+
+
+METRICS = [
+    BLEU(),
+    BLEU("intl", lowercase=True),
+    BLEU("none", lowercase="after", max_order=2),
+    BLEU("none", lowercase="ascii", weights=(0.5, 0.3, 0.1, 0.1)),
+    BLEU(str.split, smoothing="tiny"),
+    BLEU("char", smoothing="none", max_order=6),
+    BLEU(reference_length="average", smoothing="add-k-all"),
+    BLEU(reference_length="average-truncated", brevity_penalty="plus-one"),
+    BLEU(missing_order="at-least-one", arithmetic="nltk", smoothing="floor"),
+    BLEU(missing_order="one", arithmetic="float32"),
+    BLEU(arithmetic="codenn", smoothing="add-k-all", no_match="smoothed"),
+    BLEU(arithmetic="coco", smoothing="epsilon", brevity_penalty="coco", no_match="smoothed"),
+]
+
+
+@pytest.mark.parametrize("metric", METRICS, ids=repr)
+@pytest.mark.parametrize("workers", [1, 3])
+def test_real_text_has_the_bits_of_the_definition(corpus, metric, workers):
+    texts = [*corpus[0][40:80], *corpus[1][60:80], "", "a"]
+    split = tokenizer(metric.tokenize, metric.lowercase)
+    expected = plain_self_bleu(metric, [split(text) for text in texts])
+    found = self_bleu(texts, metric=metric, workers=workers)
+    assert found.details()["segments"] == expected
+    assert found.value == sum(expected) / len(expected)
+
+
+@pytest.mark.parametrize("metric", [CHRF(), TER(), GLEU("none")], ids=repr)
+def test_self_bleu_with_any_metric(metric):
+    sentences = ["the cat sat", "the cat sat down", "a dog", ""] * 10
+    score = self_bleu(sentences, metric=metric, workers=2)
+    expected = [
+        metric.sentence(text, sentences[:i] + sentences[i + 1 :]).value
+        for i, text in enumerate(sentences)
+    ]
+    assert score.details()["segments"] == expected
+    assert score.value == sum(expected) / len(expected)
+    assert str(score.signature).startswith(f"texts:40|metric:{metric.name}|")
+
+
+def test_self_bleu_of_a_sample():
+    sentences = ["a b c d", "a b c e", "x y z w"]
+    assert self_bleu(sentences, sample=2).value == self_bleu(sentences[:2]).value
+    assert self_bleu(sentences, sample=9).value == self_bleu(sentences).value
+
+
+def test_self_bleu_of_tokens_files_and_columns(write):
+    pa = pytest.importorskip("pyarrow")
+    sentences = ["a b c d", "a b c e", "x y z w a b"]
+    expected = self_bleu(sentences)
+    assert self_bleu([text.split() for text in sentences]) == expected
+    assert self_bleu(pa.array(sentences)) == expected
+    path = write("texts", sentences)
+    assert self_bleu(path) == expected
+    assert self_bleu(path, sample=2) == self_bleu(sentences[:2])
+    assert self_bleu(path, metric=CHRF()) == self_bleu(sentences, metric=CHRF())
+
+
+def test_self_bleu_of_too_little():
+    with pytest.raises(InputError, match="needs another"):
+        self_bleu(["alone"])
+    with pytest.raises(InputError, match="needs another"):
+        self_bleu([])
+    for sample in (-1, 0, 1, 2.5, "2", True):
+        with pytest.raises(
+            ValueError, match=f"sample={sample!r}: expected a whole number of 2 or more"
+        ):
+            self_bleu(["a", "b"], sample=sample)
+    for workers in (0, "2"):
+        with pytest.raises(ValueError, match="expected a whole number of 1 or more"):
+            self_bleu(["a", "b"], workers=workers)
+    with pytest.raises(TypeError, match=r"truebleu.CHRF\(\), or a name, not 7"):
+        self_bleu(["a", "b"], metric=7)
+    with pytest.raises(InputError, match="texts: segment 1 is a list"):
+        self_bleu([["a"], ["b"]], metric=BLEU())
+    with pytest.raises(InputError, match="needs another"):
+        self_bleu(["alone"], metric=CHRF())
+    with pytest.raises(TypeError, match="one str per segment"):
+        self_bleu("alone")
+    with pytest.raises(InputError, match=r"texts: segment 2 is missing .*text must be there"):
+        self_bleu(["a", None])
+    pa = pytest.importorskip("pyarrow")
+    with pytest.raises(InputError, match=r"texts: segment 2 is missing .*text must be there"):
+        self_bleu(pa.array(["a", None]))
+    with pytest.raises(InputError, match="texts: text 2 is missing"):
+        self_bleu(["a", None], metric=CHRF())
+    with pytest.raises(TypeError, match="texts: segment 2 is of type int"):
+        self_bleu(["a", 2])
+    with pytest.raises(ValueError, match="of the default metric"):
+        self_bleu(["a", "b"], metric=BLEU(), max_order=3)
+    with pytest.raises(InputError, match="defined for one"):
+        self_bleu(["a", "b", "c"], metric=BLEU(reference_length="single"))
+
+
+FEW_THREADS = """
+import resource
+from pathlib import Path
+from truebleu import self_bleu
+texts = [f"the cat {i} sat with {i * i} dogs" for i in range(2000)]
+expected = self_bleu(texts)
+pages = int(Path("/proc/self/statm").read_text().split()[0])
+limit = pages * resource.getpagesize() + (256 << 20)
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+assert self_bleu(texts, workers=1000) == expected
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="where memory can be limited so")
+def test_threads_that_the_system_does_not_grant_are_done_without():
+    # Stacks so large that only five fit, and room beside them for what threads need besides.
+    limits = {"RUST_MIN_STACK": str(48 << 20), "MALLOC_ARENA_MAX": "1"}
+    subprocess.run([sys.executable, "-c", FEW_THREADS], check=True, env=os.environ | limits)
+
+
+def test_texts_without_tokens():
+    assert self_bleu(["", ""]).value == 0
+    assert self_bleu(["", "a b c d", "a b c d"], metric=BLEU()).details()["segments"][0] == 0
+
+
+# ---- pairwise diversity ----
+
+
+def mean_of_pairs(metric, texts):
+    """The definition, pair by pair."""
+    means = []
+    for i, own in enumerate(texts):
+        others = [other for j, other in enumerate(texts) if j != i]
+        scores = [metric.sentence(own, [other]).value for other in others]
+        means.append(math.fsum(scores) / len(scores))
+    return math.fsum(means) / len(means)
+
+
+@pytest.mark.parametrize("metric", [BLEU(), CHRF(), TER(), GLEU("none")], ids=repr)
+def test_pairwise_diversity_is_its_definition(metric):
+    texts = [
+        "the cat sat on the mat",
+        "the cat sat down",
+        "a dog sat on the mat",
+        "the cat sat down",
+    ]
+    score = pairwise_diversity(texts, metric=metric)
+    assert score.pairwise == mean_of_pairs(metric, texts)
+    assert score.value == (score.pairwise if metric.LOWER_IS_BETTER else 100 - score.pairwise)
+    assert score.sources == [score.pairwise]
+    assert score.details()["pairs"] == 12
+
+
+def test_pairwise_diversity_of_many_sources(outputs):
+    sources = [list(segment) for segment in outputs[:20]]
+    sources[3] = sources[3][:2]
+    score = pairwise_diversity(sources, workers=2)
+    means = [mean_of_pairs(BLEU(), texts) for texts in sources]
+    assert score.sources == means
+    assert score.pairwise == math.fsum(means) / 20
+    assert str(score.signature).startswith("sources:20|pairs:pairs|metric:BLEU|case:mixed|eff:yes|")
+    assert score.verbose == f"(pairwise BLEU = {score.pairwise:.2f}, 1,370 pairs)"
+
+
+def test_pairwise_bleu_of_shen_et_al(outputs):
+    """`pairwise` of fairseq's examples/translation_moe/score.py."""
+    sources = [list(segment) for segment in outputs[:20]]
+    pairs = [pair for texts in sources for pair in permutations(texts, 2)]
+    references, hypotheses = zip(*pairs, strict=True)
+    expected = sacrebleu.corpus_bleu(hypotheses, [references], tokenize="none").score
+    score = pairwise_diversity(sources, metric=BLEU("none"), aggregate="corpus")
+    assert score.pairwise == expected
+    assert score.value == 100 - expected
+    assert score.sources is None
+    mean = pairwise_diversity(
+        sources, metric=BLEU("none", aggregate="segments"), aggregate="corpus"
+    )
+    assert mean.pairwise == pytest.approx(
+        sum(BLEU("none").sentence(hyp, ref).value for ref, hyp in pairs) / len(pairs)
+    )
+
+
+def test_order_does_not_matter():
+    texts = [f"{a} b c d e {b}" for a in "xyz" for b in "uvw"]
+    shuffled = random.Random(1).sample(texts, 9)
+    assert pairwise_diversity(texts).value == pairwise_diversity(shuffled).value
+
+
+def test_pairwise_diversity_of_wrong_sets():
+    with pytest.raises(InputError, match="texts: 1; each needs another"):
+        pairwise_diversity(["alone"])
+    with pytest.raises(InputError, match="texts: source 2 has 1; each"):
+        pairwise_diversity([["a", "b"], ["c"]])
+    with pytest.raises(InputError, match="texts: none at all"):
+        pairwise_diversity([])
+    with pytest.raises(InputError, match="texts: source 2: text 1 is missing"):
+        pairwise_diversity([["a", "b"], [None, "c"]])
+    with pytest.raises(InputError, match="texts: text 2 is missing"):
+        pairwise_diversity(["a", None])
+    with pytest.raises(TypeError, match="texts: source 2 is of type str"):
+        pairwise_diversity([["a", "b"], "c"])
+    with pytest.raises(TypeError, match="text 1 is of type int"):
+        pairwise_diversity([[1, 2]])
+    with pytest.raises(TypeError, match="single str"):
+        pairwise_diversity("alone")
+    with pytest.raises(ValueError, match="unknown aggregate 'mean'; there are pairs, corpus"):
+        pairwise_diversity(["a", "b"], aggregate="mean")
+    with pytest.raises(TypeError, match="BLEU is a class"):
+        pairwise_diversity(["a", "b"], metric=BLEU)
+    with pytest.raises(ValueError, match="NIST has no upper bound"):
+        pairwise_diversity(["a", "b"], metric=NIST())
+
+
+# ---- distinct n-grams ----
+
+
+def plain_distinct(tokens, n):
+    each = [ngrams(text, n) for text in tokens]
+    everything = sum(each, Counter())
+    ratios = [len(one) / one.total() if one else 0.0 for one in each]
+    return len(everything), everything.total(), math.fsum(ratios) / len(ratios)
+
+
+@given(st.lists(WORDS, min_size=1, max_size=7), st.integers(1, 5))
+def test_distinct_is_what_a_counter_says(texts, n):
+    tokens = [text.split() for text in texts]
+    distinct, total, mean = plain_distinct(tokens, n)
+    if not total:
+        with pytest.raises(InputError, match=f"no {n}-gram"):
+            distinct_n(texts, n)
+        return
+    found = distinct_n(texts, n)
+    assert (found.distinct, found.ngrams, found.mean) == (distinct, total, mean)
+    assert float(found) == found.value == distinct / total
+    assert found.per_token == distinct / sum(map(len, tokens))
+    assert found.texts == len(texts)
+    assert found.shorter == sum(len(text) < n for text in tokens)
+
+
+@pytest.mark.parametrize("tokenize", ["13a", "char", "zh", str.split])
+def test_distinct_with_any_tokenizer(corpus, tokenize):
+    texts = corpus[0]
+    split = tokenizer(tokenize, lowercase=True)
+    distinct, total, mean = plain_distinct([split(text) for text in texts], 3)
+    found = distinct_n(texts, 3, tokenize=tokenize, lowercase=True)
+    assert (found.distinct, found.ngrams, found.mean) == (distinct, total, mean)
+
+
+def test_expectation_adjusted_distinct():
+    """N / (V (1 - ((V - 1) / V)^C)) of Liu et al. (2022)."""
+    for vocabulary in (2, 10, 50_000, 250_000**3, 10**400):
+        found = distinct_n(["a b a", "b c"], 1, vocabulary=vocabulary)
+        size = Fraction(vocabulary)
+        exact = float(3 / (size * (1 - ((size - 1) / size) ** 5)))
+        assert found.expectation_adjusted == pytest.approx(exact, rel=1e-15)
+    assert distinct_n(["a b a"], 1).expectation_adjusted is None
+    assert distinct_n(["a a"], 1, vocabulary=1).expectation_adjusted == 1
+
+
+def test_distinct_prints_and_serializes():
+    found = distinct_n(["a b a b", "b"], 2)
+    assert str(found) == "distinct-2 = 0.6667 (2 of 3; 0.3333 in the mean text)"
+    assert json.loads(found.to_json()) == found.to_dict()
+    assert found == distinct_n([["a", "b", "a", "b"], ["b"]], 2)
+    assert found != distinct_n(["a b a b", "b"], 1)
+    assert isinstance(found, Distinct)
+    assert hash(found) == hash(distinct_n(["a b a b", "b"], 2))
+
+
+def test_distinct_of_wrong_input():
+    for n in (0, -1, 1.5, True):
+        with pytest.raises(ValueError, match="expected a whole number of 1 or more"):
+            distinct_n(["a b"], n)
+    with pytest.raises(ValueError, match="vocabulary=0"):
+        distinct_n(["a b"], vocabulary=0)
+    with pytest.raises(InputError, match="texts: none at all"):
+        distinct_n([])
+    with pytest.raises(InputError, match="no 3-gram in any of 2; the longest has 2 tokens"):
+        distinct_n(["a b", ""], 3)
+    with pytest.raises(InputError, match="texts: segment 1 is missing"):
+        distinct_n([None])
+    with pytest.raises(TypeError, match="single str"):
+        distinct_n("a b")
+    with pytest.raises(ValueError, match="unknown tokenizer '14a'; did you mean '13a'"):
+        distinct_n(["a b"], tokenize="14a")
+    with pytest.raises(ValueError, match="unknown lowercase 'yes'"):
+        distinct_n(["a b"], lowercase="yes")
+    assert distinct_n(["a b a"], np.int64(2)) == distinct_n(["a b a"], 2)
+
+
+def test_they_are_public():
+    assert (tb.self_bleu, tb.pairwise_diversity, tb.distinct_n) == (
+        self_bleu,
+        pairwise_diversity,
+        distinct_n,
+    )

@@ -1,0 +1,312 @@
+"""The house: who may import whom, and what stands where.
+
+Every import in the package is read with `ast`: those of a module, those inside functions, those for
+type checkers, `import_module`, and strings that name a module of the package. Tables that name
+modules in another way are listed in `TABLES`; a computed import without a table fails.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import re
+from collections import defaultdict
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+from places import ROOT
+
+import truebleu
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
+
+PACKAGE = ROOT / "truebleu"
+
+# The rooms, floor by floor. Imports only go down; rooms on one floor do not know each other.
+FLOORS = (
+    ("_kernel",),
+    ("text",),
+    ("testsets",),
+    ("metrics",),
+    ("bleu_family", "pairwise", "significance"),
+    ("rendering",),
+    ("comparison", "explanation"),
+    ("meta_evaluation",),
+    ("reports",),
+    ("engines",),
+    ("integrations", "compat", "cli"),
+    ("__init__", "__main__"),
+)
+FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
+
+# What a room may import beside the rooms below it.
+ALLOWED = {
+    ("__main__", "cli"): "`python -m truebleu` is the command",
+    ("engines", "__init__"): "a worker on another machine is asked which release it has",
+}
+
+# Python's own files in a package's folder.
+PYTHONS_OWN = re.compile(r"__init__\.py|__main__\.py|__pycache__|py\.typed|_kernel\..*")
+
+
+def _of(module: str, attribute: str) -> Callable[[], Iterable[str]]:
+    """The names in a table of a module: its values, or what it lists."""
+
+    def names() -> Iterable[str]:
+        table = getattr(import_module(module), attribute)
+        return table.values() if isinstance(table, dict) else table
+
+    return names
+
+
+def _public() -> Iterator[str]:
+    yield from (f"truebleu.{place}" for place in truebleu.PUBLIC.values())
+
+
+def _metrics() -> Iterator[str]:
+    for place, _ in _of("truebleu.metrics.registry", "METRICS")():
+        yield f"truebleu.metrics.{place.partition(':')[0]}"
+
+
+def _commands() -> Iterator[str]:
+    yield from (f"truebleu.cli.{name}" for name in import_module("truebleu.cli.commands").COMMANDS)
+
+
+def _splitting() -> Iterator[str]:
+    for table in ("WITH_DATA", "PYTHON"):
+        for room, _ in _of("truebleu.text.tokenizers", table)():
+            yield f"truebleu.text.{room}"
+
+
+def _explained() -> Iterator[str]:
+    package = "truebleu.explanation"
+    yield from (f"{package}.{name}" for name in _of(f"{package}.build", "EXPLAINED")())
+
+
+def _others() -> Iterable[str]:
+    """Modules that are not of this package: hosts, or the standard library's."""
+    return ()
+
+
+# Modules that compute what they import, and what that can be.
+TABLES: dict[str, Callable[[], Iterable[str]]] = {
+    "truebleu": _public,
+    "truebleu.metrics.registry": _metrics,
+    "truebleu.cli.commands": _commands,
+    "truebleu.engines.shipping": tuple,  # whoever sends a call names its module
+    "truebleu.integrations": _others,
+    "truebleu.metrics.rouge": _others,
+    "truebleu.text.files": _others,
+    "truebleu.text.tokenizers": _splitting,
+    "truebleu.explanation.build": _explained,
+}
+
+
+class Import(NamedTuple):
+    """One module of the package that knows another."""
+
+    module: str
+    line: int
+    target: str
+
+    def __str__(self) -> str:
+        where = FILES[self.module].relative_to(ROOT)
+        return f"{where}:{self.line} imports {self.target}"
+
+
+def _files() -> dict[str, Path]:
+    """Each module of the package by its name."""
+    found = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+FILES = _files()
+MODULES = {*FILES, "truebleu._kernel"}
+
+
+@cache
+def _tree(module: str) -> ast.Module:
+    return ast.parse(FILES[module].read_text(encoding="utf-8"))
+
+
+def _package_of(module: str, level: int) -> str:
+    """What so many dots before a name stand for."""
+    inside = FILES[module].name == "__init__.py"
+    parts = module.split(".")
+    return ".".join(parts[: len(parts) - level + inside])
+
+
+def _docstrings(tree: ast.Module) -> set[ast.Constant]:
+    return {
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    }
+
+
+def _is_dynamic(node: ast.AST) -> bool:
+    """Whether it is a call that imports what its first argument says."""
+    if not isinstance(node, ast.Call):
+        return False
+    called = node.func.attr if isinstance(node.func, ast.Attribute) else node.func
+    name = called.id if isinstance(called, ast.Name) else called
+    return name in ("import_module", "__import__")
+
+
+def _imported(module: str, node: ast.AST) -> Iterator[str]:
+    """The modules that a statement, or a string, names."""
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+    elif isinstance(node, ast.ImportFrom):
+        start = _package_of(module, node.level) if node.level else ""
+        base = ".".join(filter(None, (start, node.module)))
+        for alias in node.names:
+            name = f"{base}.{alias.name}"
+            yield name if name in MODULES else base
+    elif _is_dynamic(node) and isinstance(node.args[0], ast.Constant):
+        yield node.args[0].value
+    elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+        name = node.value.partition(":")[0]
+        # The name of the package alone is said in many places.
+        if name in MODULES and name != "truebleu":
+            yield name
+
+
+def _imports() -> Iterator[Import]:
+    for module in FILES:
+        tree = _tree(module)
+        docstrings = _docstrings(tree)
+        for node in ast.walk(tree):
+            for name in _imported(module, node) if node not in docstrings else ():
+                if name.partition(".")[0] == "truebleu" and name != module:
+                    yield Import(module, node.lineno, name)
+        for name in TABLES.get(module, tuple)():
+            if name != module:
+                yield Import(module, 0, name)
+
+
+@functools.cache
+def imports() -> list[Import]:
+    return sorted(set(_imports()))
+
+
+def room_of(module: str) -> str:
+    """The room that a module is in."""
+    own = module.removeprefix("truebleu").removeprefix(".") or "__init__"
+    return next((room for room in FLOOR if f"{own}.".startswith(f"{room}.")), own)
+
+
+def test_every_module_is_in_a_room():
+    assert {room_of(module) for module in FILES} <= FLOOR.keys()
+
+
+def test_every_room_is_there():
+    assert {room_of(module) for module in MODULES} == set(FLOOR)
+
+
+def test_what_is_imported_is_there():
+    assert not [str(found) for found in imports() if found.target not in MODULES]
+
+
+def test_imports_go_down():
+    """A room imports rooms on lower floors only, for type checkers too."""
+    broken = []
+    for found in imports():
+        own, other = room_of(found.module), room_of(found.target)
+        if other not in FLOOR or own == other or (own, other) in ALLOWED:
+            continue
+        if FLOOR[other] > FLOOR[own]:
+            broken.append(f"{found}: {other} is above {own}")
+        elif FLOOR[other] == FLOOR[own]:
+            broken.append(f"{found}: {other} and {own} are on one floor")
+    assert not broken, "\n" + "\n".join(broken)
+
+
+def test_what_is_allowed_happens():
+    between = {(room_of(found.module), room_of(found.target)) for found in imports()}
+    assert between >= set(ALLOWED)
+
+
+def test_files_import_each_other_in_no_circle():
+    """Not for type checkers and not inside functions either."""
+    targets = defaultdict(set)
+    for found in imports():
+        targets[found.module].add(found.target)
+    try:
+        TopologicalSorter(targets).prepare()
+    except CycleError as error:
+        circle = error.args[1][::-1]
+        pytest.fail("a circle: " + " imports ".join(circle))
+
+
+def test_computed_imports_have_a_table():
+    """So that this test can follow them."""
+    computed = {
+        module
+        for module in FILES
+        for node in ast.walk(_tree(module))
+        if _is_dynamic(node) and not isinstance(node.args[0], ast.Constant)
+    }
+    # `typed` has import_module itself.
+    assert computed - {"truebleu.text.typed"} == set(TABLES)
+
+
+def test_the_kernel_imports_nothing_of_the_package():
+    sources = (ROOT / "kernel" / "src").rglob("*.rs")
+    importing = [
+        path.name
+        for path in sources
+        if re.search(r'import(_bound)?\(\s*"truebleu', path.read_text(encoding="utf-8"))
+    ]
+    assert not importing
+
+
+def test_no_module_is_called_like_what_its_package_offers():
+    """`truebleu.report` is a function, so no module may be called `truebleu.report`."""
+    assert not set(truebleu.PUBLIC) & {name.partition(".")[2] for name in MODULES}
+    for module, path in FILES.items():
+        if path.name == "__init__.py":
+            defined = {
+                node.name
+                for node in _tree(module).body
+                if isinstance(node, ast.FunctionDef | ast.ClassDef)
+            }
+            taken = {name.rpartition(".")[2] for name in MODULES if name.startswith(f"{module}.")}
+            below = {name for name in taken if f"{module}.{name}" in MODULES}
+            assert not defined & below, module
+
+
+def test_no_module_is_callable():
+    for module in FILES:
+        for node in ast.walk(_tree(module)):
+            if isinstance(node, ast.ClassDef):
+                bases = {ast.unparse(base).rpartition(".")[2] for base in node.bases}
+                assert "ModuleType" not in bases, f"{module}:{node.lineno}"
+
+
+def test_the_package_is_one_screen():
+    entries = [path.name for path in PACKAGE.iterdir() if not PYTHONS_OWN.fullmatch(path.name)]
+    assert len(entries) <= 15, sorted(entries)
+
+
+def test_tests_are_in_folders_called_as_the_rooms():
+    tests = ROOT / "tests"
+    loose = [path.name for path in tests.glob("test_*.py")]
+    assert not loose
+    with_tests = {path.name for path in tests.iterdir() if any(path.glob("**/test_*.py"))}
+    rooms = {path.name for path in PACKAGE.iterdir() if path.is_dir()}
+    # "project" is about the repository, "growth" about every entry point, "npm" about npm's package.
+    assert with_tests - {"project", "growth", "npm"} <= rooms
+    assert with_tests >= {room.partition(".")[0] for room in FLOOR} - {
+        "_kernel",
+        "__init__",
+        "__main__",
+    }

@@ -1,0 +1,52 @@
+"""Numbers as people read them: no more digits than are known."""
+
+import json
+import shutil
+import subprocess
+
+import pytest
+
+from truebleu.rendering import numbers
+from truebleu.reports import page
+from truebleu.reports.page import slimmed
+
+NEEDED = {
+    2: "2",
+    13: "13",
+    99: "99",
+    124: "120",
+    125: "130",
+    128: "130",
+    994: "990",
+    995: "1,000",
+    3925: "3,900",
+    87_011: "87,000",
+    1_000_000: "1,000,000",
+    1_000_001: "> 1 million",
+    8_701_186: "> 1 million",
+    10**12: "> 1 million",
+}
+
+
+@pytest.mark.parametrize(("segments", "shown"), NEEDED.items())
+def test_needed_segments_have_two_digits(segments, shown):
+    assert numbers.needed(segments) == shown
+
+
+def test_nothing_is_said_where_nothing_is_known():
+    assert numbers.needed(None) == ""
+
+
+def test_the_page_shows_the_same(tmp_path):
+    node = shutil.which("node")
+    if not node:
+        pytest.skip("no Node here to run the viewer's functions")
+    source = (page.FOLDER / "viewer" / "dom.js").read_text("utf-8")
+    (tmp_path / "dom.mjs").write_text(slimmed(source), "utf-8")
+    script = (
+        'import {needed} from "./dom.mjs";'
+        f"console.log(JSON.stringify({json.dumps(list(NEEDED))}.map(needed)))"
+    )
+    (tmp_path / "run.mjs").write_text(script)
+    done = subprocess.run([node, tmp_path / "run.mjs"], capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == list(NEEDED.values())

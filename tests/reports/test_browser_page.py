@@ -1,0 +1,194 @@
+"""The file in a browser: any text, no network, no script, on paper, in a frame."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from playwright_or_skip import expect, only_chromium
+
+from truebleu.reports import report
+
+# Name, text, and the marks by which what cannot be seen is shown.
+TEXTS = {
+    "Arabic": ("القطة جلست على السجادة ٣٫٥ BLEU", ()),
+    "Hebrew": ("החתול ישב (על) השטיח, 100% English", ()),
+    "Chinese": ("猫坐在垫子上。", ()),
+    "Japanese": ("猫がマットの上に座った。ｶﾅ", ()),
+    "Korean": ("고양이가 매트 위에 앉았다", ()),
+    "Thai": ("แมวนั่งบนเสื่อ", ()),
+    "emoji": ("👩‍👩‍👧‍👦 🏳️‍🌈 👍🏽 1️⃣ 🇩🇪", ()),
+    "combining": ("e\u0301 a\u0323\u0307 Z\u0351\u036b\u0343\u036a a\u20dd", ()),
+    "Devanagari": ("बिल्ली चटाई पर बैठी", ()),
+    "long": ("word " * 2000, ()),
+    "unbroken": ("x" * 10_000, ()),
+    "empty": ("", ()),
+    "white space": ("  a\tb\u00a0c\u3000d  ", ("U+0009", "U+00A0")),
+    "surrogates": ("a \ud800 b\udfff\udc00 c", ("U+D800", "U+DFFF", "U+DC00")),
+    "carriage return": ("a\rb\r", ("U+000D",)),
+    "line separators": ("a\u2028b\u2029c\x85d\x0be", ("U+2028", "U+2029", "U+0085", "U+000B")),
+    "nul": ("a\0b", ("U+0000",)),
+    "unseen": ("a\u200bb\u2060c\ufeffd\u00ade\u202ef", ("U+200B", "U+2060", "U+FEFF", "U+202E")),
+    "private": ("\ue000\U000f0000\uffff\U0010ffff", ()),
+    "replacement": ("\ufffd a", ()),
+}
+
+
+@pytest.fixture(scope="module")
+def texts():
+    every = [text for text, _ in TEXTS.values()]
+    return report(
+        {"same": every, "turned": [" ".join(t.split(" ")[::-1]) for t in every]},
+        [[f"{text} .", "猫 the cat"] for text in every],
+        source=every,
+        documents=list(TEXTS),
+        metrics=["bleu", "chrf"],
+        also=["tokenize=char"],
+        samples=20,
+        confidence=20,
+    )
+
+
+def utf16(text):
+    raw = text.encode("utf-16-le", "surrogatepass")
+    return [raw[i] + 256 * raw[i + 1] for i in range(0, len(raw), 2)]
+
+
+# Text of an element without the marks that stand for what cannot be seen.
+PLAIN = """node => {
+  const copy = node.cloneNode(true), codes = [];
+  for (const mark of copy.querySelectorAll(".mark"))
+    mark.replaceWith(String.fromCodePoint(parseInt(mark.title.slice(2), 16)));
+  return copy.textContent.split("").map(c => c.charCodeAt(0));
+}"""
+
+
+@pytest.mark.parametrize("mode", ["plain", "match", "diff", "ref"])
+def test_any_text_is_shown_whole(texts, opened, mode):
+    sheet = opened(texts)
+    for i, (name, (text, marks)) in enumerate(TEXTS.items()):
+        tab = sheet.go(f"#segments?seg={i + 1}&mode={mode}")
+        tab.get_by_role("heading", name=f"Segment {i + 1}").wait_for()
+        section = tab.locator(".detail section").filter(has=tab.locator("h3 bdi", has_text="same"))
+        place = section.locator(".text")
+        if not text:
+            assert place.inner_text() == "(empty)"
+            continue
+        titles = set(place.locator(".mark").evaluate_all("all => all.map(m => m.title)"))
+        assert titles >= set(marks), name
+        # A mark of a line's end is followed by one.
+        codes = place.evaluate(PLAIN)
+        wanted = utf16(text.replace("\u2028", "\u2028\n"))
+        if mode != "plain":  # White space at the end has nothing to show.
+            wanted = utf16(text.replace("\u2028", "\u2028\n").rstrip())
+            codes = codes[: len(wanted)]
+        assert codes == wanted, name
+
+
+def test_text_stays_within_the_page(texts, opened):
+    for width in (320, 1440):
+        sheet = opened(texts, viewport={"width": width, "height": 800})
+        for i, name in enumerate(TEXTS):
+            tab = sheet.go(f"#segments?seg={i + 1}")
+            tab.get_by_role("heading", name=f"Segment {i + 1}").wait_for()
+            wide = tab.evaluate("document.documentElement.scrollWidth - innerWidth")
+            assert wide <= 0, (name, width)
+            over = tab.locator(".detail .scroll").evaluate("d => d.scrollWidth - d.clientWidth")
+            assert over <= 0, (name, width)
+
+
+def test_text_runs_as_most_of_its_side_does(texts, opened):
+    # Most letters of these texts are Latin: an Arabic segment among them runs as the others do.
+    sheet = opened(texts)
+    i = list(TEXTS).index("Arabic")
+    tab = sheet.go(f"#segments?seg={i + 1}")
+    tab.get_by_role("heading", name=f"Segment {i + 1}").wait_for()
+    told = tab.locator(".detail .text").first.evaluate("n => getComputedStyle(n).direction")
+    assert told == "ltr"
+
+
+def test_searches_find_any_text(texts, opened):
+    sheet = opened(texts)
+    for wanted, name in (
+        ("السجادة", "Arabic"),
+        ("垫子", "Chinese"),
+        ("👩‍👩‍👧‍👦", "emoji"),
+        ("นั่ง", "Thai"),
+    ):
+        tab = sheet.go("#segments")
+        tab.get_by_role("searchbox").fill(wanted)
+        expect(tab.locator(".subset strong").first).to_have_text("1")
+        expect(tab.locator(".rows .row .doc")).to_have_text(name)
+
+
+# ---- what it needs ----
+
+
+def test_nothing_is_asked_of_anybody(example, opened):
+    """`opened` is offline and fails at any request; here every view is looked at."""
+    sheet = opened(example.path)
+    for view in sheet.views:
+        sheet.go(f"#{view}")
+        expect(sheet.page.locator("main.view h1").first).to_be_attached()
+    sheet.check()
+    loaded = sheet.page.evaluate("() => performance.getEntriesByType('resource').map(e => e.name)")
+    # The worker, which is in the file.
+    assert all(name.startswith("blob:") for name in loaded)
+
+
+def test_the_summary_is_there_without_script(example, opened):
+    tab = opened(example.path, wait=False, java_script_enabled=False).page
+    text = tab.locator("main#static").inner_text()
+    assert "Three systems" in text
+    told = example.report.to_dict()
+    for metric, setting in zip(told["comparison"]["metrics"], told["settings"], strict=False):
+        assert metric["signature"] in text
+        for score in setting["scores"].values():
+            assert f"{score:.1f}" in text
+    assert tab.locator("#app").is_hidden()
+
+
+def test_the_summary_is_readable_before_the_rest_is_unpacked(example):
+    page = example.path.read_bytes()
+    assert page.index(b'<main id="static">') < page.index(b"<script")
+
+
+@only_chromium
+def test_it_prints(example, opened):
+    sheets = opened(example.path).page.pdf()
+    assert sheets.startswith(b"%PDF")
+    assert len(sheets) > 20_000
+    tab = opened(example.path).page
+    tab.evaluate("() => dispatchEvent(new Event('beforeprint'))")
+    tab.emulate_media(media="print")
+    printed = tab.locator("#printed")
+    expect(printed).to_be_visible()
+    text = printed.inner_text()
+    assert "Segments 1 to 20 of 128" in text
+    assert "From counts to the score" in text
+    expect(tab.locator("nav")).to_be_hidden()
+    tab.evaluate("() => dispatchEvent(new Event('afterprint'))")
+    assert printed.count() == 0
+
+
+def test_a_notebook_s_frame_keeps_it_in(example, opened, tmp_path):
+    """`show` in a page of another program: no address, no storage, no way out; and it works."""
+    path = tmp_path / "notebook.html"
+    path.write_text(
+        f"<!doctype html><title>own</title>{example.report.show()._repr_html_()}", "utf-8"
+    )
+    sheet = opened(path, wait=False)
+    frame = sheet.page.frame_locator("iframe")
+    frame.locator("html[data-ready]").wait_for(state="attached")
+    expect(frame.locator("main.view h1")).to_have_text("Three systems")
+    frame.get_by_role("link", name="Segments", exact=True).click()
+    frame.locator(".rows .row").first.click()
+    expect(frame.get_by_role("heading", name="Segment 1")).to_be_visible()
+    frame.get_by_role("button", name="Theme: auto").click()
+    expect(frame.get_by_role("button", name="Theme: light")).to_be_visible()
+    assert sheet.page.title() == "own"
+
+
+def test_two_of_one_input_are_the_same_file(example):
+    assert example.report.to_bytes() == example.path.read_bytes()
+    assert json.dumps(example.report.to_dict()) == json.dumps(example.report.to_dict())

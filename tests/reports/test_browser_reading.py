@@ -1,0 +1,277 @@
+"""Reading a report: names in addresses, marks in the texts, the glossary, rules, directions."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+import pytest
+from playwright_or_skip import expect
+
+from truebleu.reports import page, report, terms
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+GLOSSARY_JS = json.dumps((page.FOLDER / "viewer/glossary.js").as_uri())
+RULES_JS = json.dumps((page.FOLDER / "viewer/rules.js").as_uri())
+
+EVIL = "<img src=x onerror=alert(1)>"
+SOURCE = [
+    "Der Zug nach Köln kam um 9 Uhr.",
+    "Die IT fehlt heute.",
+    "Ein Haus, kein Zug.",
+    "So.",
+] * 30
+REFERENCES = [
+    "The train to Cologne came at nine.",
+    "We have no IT department today.",
+    "A house, no train.",
+    "So it goes.",
+] * 30
+GOOD = ["The train to Cologne came at 9.", "No IT today.", "A house, not a train.", "So."] * 30
+POOR = ["The trains to Cologne came.", "It is not here.", "A house, not a bus.", "So."] * 30
+GLOSSARY = {"Zug": "train", "IT": "IT", "Haus": "house", EVIL: EVIL}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory) -> Path:
+    """Two systems with a glossary, one of them with a name that must be written in addresses."""
+    path = tmp_path_factory.mktemp("reading") / "reading.html"
+    report(
+        {"a & b": GOOD, "poor": POOR, "third": REFERENCES},
+        REFERENCES,
+        source=SOURCE,
+        terms=GLOSSARY,
+        samples=50,
+        confidence=50,
+        baseline="a & b",
+        languages=("de", "en"),
+        path=path,
+    )
+    return path
+
+
+def count(tab):
+    return tab.locator(".subset strong").first
+
+
+def marks(tab, kind="found"):
+    """The texts of the marks in the rows in sight, in their order."""
+    rows = tab.locator(f".rows .row mark.{kind}")
+    return rows.all_inner_texts()
+
+
+# ---- names in addresses ----
+
+
+def test_addresses_name_systems(made, opened):
+    tab = opened(made, "#segments?a=poor&b=a+%26+b").page
+    expect(tab.get_by_label("Baseline", exact=True)).to_have_value("1")
+    expect(tab.get_by_label("System compared with it")).to_have_value("0")
+    tab.get_by_label("System compared with it").select_option("2")
+    assert tab.url.endswith("#segments?a=poor")
+    tab.locator("#view").focus()
+    tab.keyboard.press("x")
+    assert tab.url.endswith("#segments?a=third&b=poor")
+    expect(tab.locator(".notice")).to_be_hidden()
+
+
+@pytest.mark.parametrize("name", ["elsewhere", "1", EVIL])
+def test_a_name_that_no_system_has_is_told_of(made, opened, name):
+    tab = opened(made, f"#segments?b={quote(name)}").page
+    notice = tab.locator(".notice")
+    expect(notice).to_contain_text(
+        f"The address names “{name}”, which no system of this report is called."
+    )
+    expect(notice).to_contain_text("Shown:")
+    notice.get_by_role("button", name="Keep these").click()
+    expect(notice).to_be_hidden()
+    assert "b=" not in tab.url
+
+
+# ---- marks in the list ----
+
+
+def test_what_is_sought_is_marked_in_the_list(made, opened):
+    tab = opened(made, "#segments?find=TRAIN").page
+    expect(count(tab)).to_have_text("60")
+    assert {text.lower() for text in marks(tab)} == {"train"}
+    tab = opened(made, "#segments?find=train&case=true&in=reference").page
+    expect(count(tab)).to_have_text("60")
+    texts = tab.locator(".rows .row").first.locator(".line").all_inner_texts()
+    assert "train" in texts[1]
+    assert tab.locator(".rows .row").first.locator(".line").nth(1).locator("mark").count() == 1
+    assert tab.locator(".rows .row").first.locator(".line").nth(2).locator("mark").count() == 0
+
+
+def test_a_pattern_is_marked_when_the_other_thread_has_found_it(made, opened):
+    tab = opened(made, "#segments?regex=true&find=t.a.n").page
+    expect(tab.locator(".rows mark.found").first).to_be_visible()
+    assert set(marks(tab)) == {"train"}
+
+
+def test_a_pattern_that_does_not_end_leaves_the_page_alive(opened, tmp_path):
+    texts = ["nobody was there", "a" * 200 + "!"] * 30
+    path = tmp_path / "endless.html"
+    report({"one": texts}, texts, confidence=None, path=path)
+    tab = opened(path, "#segments?regex=true&find=%28%28a%2B%29%2B%29%2B%24").page
+    tab.get_by_role("button", name="Cancel").click()
+    expect(count(tab)).to_have_text("60")
+
+
+def test_an_n_gram_is_marked_in_the_list(made, opened):
+    tab = opened(made, "#segments?holds=The+train&mark=The+train").page
+    expect(count(tab)).to_have_text("30")
+    assert set(marks(tab)) == {"The train"}
+
+
+def test_a_match_far_to_the_right_is_brought_into_sight(opened, tmp_path):
+    texts = ["many words " * 60 + "needle at the end", "short"] * 20
+    path = tmp_path / "long.html"
+    report({"one": texts}, texts, confidence=None, path=path)
+    tab = opened(path, "#segments?find=needle").page
+    expect(count(tab)).to_have_text("20")
+    mark = tab.locator(".rows .row mark.found").first
+    expect(mark).to_have_text("needle")
+    line, place = mark.locator("xpath=..").bounding_box(), mark.bounding_box()
+    assert line["x"] <= place["x"] < place["x"] + place["width"] <= line["x"] + line["width"] + 1
+
+
+# ---- directions ----
+
+
+def test_a_side_runs_as_most_of_its_letters_do(opened, tmp_path):
+    hebrew = ["Windows היא מערכת הפעלה", "שלום עולם", "NASA"] * 10
+    english = ["Windows is an operating system", "hello world", "NASA"] * 10
+    path = tmp_path / "hebrew.html"
+    report({"one": hebrew}, hebrew, source=english, confidence=None, path=path)
+    tab = opened(path, "#segments?seg=1").page
+    row = tab.locator(".rows .row").first
+    directions = [one.get_attribute("dir") for one in row.locator(".preview").all()]
+    assert directions == ["ltr", "rtl", "rtl"]
+    directions = [one.get_attribute("dir") for one in tab.locator(".detail p.text").all()]
+    assert directions == ["ltr", "rtl", "rtl"]
+
+
+# ---- the glossary ----
+
+
+def test_the_view_of_terms_has_pythons_numbers_and_leads_to_the_segments(made, opened):
+    tab = opened(made, "#terms?b=poor").page
+    view = tab.locator("main.view.terms")
+    expect(view).to_contain_text("4 terms of given terms: the source has one in 90 segments")
+    rows = view.locator("table").first.locator("tbody tr").all_inner_texts()
+    assert [row.split("\t")[-3:] for row in rows] == [
+        ["120", "0", "100.0%"],
+        ["30", "90", "25.0%"],
+        ["120", "0", "100.0%"],
+    ]
+    expect(view).to_contain_text("1 term is in no segment.")
+    view.get_by_role("link", name="90").click()
+    expect(count(tab)).to_have_text("90")
+    expect(tab.locator(".chips")).to_contain_text("a term missed by B")
+
+
+@pytest.mark.parametrize(
+    ("where", "left"),
+    [
+        ("terms=in", 90),
+        ("terms=in&term=Zug", 60),
+        ("terms=used-a&term=Zug", 60),
+        ("terms=missed-b&term=Zug", 60),
+        ("terms=used-b", 30),
+        ("terms=missed-b&term=IT", 30),
+        ("terms=missed-a", 0),
+        ("terms=differ", 90),
+        ("b=third&terms=missed-b", 0),
+        ("terms=nonsense", 120),
+    ],
+)
+def test_filters_by_terms(made, opened, where, left):
+    tab = opened(made, f"#segments?b=poor&{where}").page
+    expect(count(tab)).to_have_text(str(left))
+
+
+def test_terms_are_marked_in_the_text_and_missed_ones_named(made, opened):
+    tab = opened(made, "#segments?seg=1&mode=plain").page
+    detail = tab.locator(".detail")
+    assert detail.locator("mark.term-of:not(.used)").all_inner_texts() == ["Zug"]
+    assert set(detail.locator("mark.used").all_inner_texts()) == {"train"}
+    expect(detail).to_contain_text("Wanted terms missed: Zug → train")
+    tab = opened(made, "#segments?b=poor&terms=in").page
+    assert "Zug" in marks(tab, "term-of")
+    tab.get_by_role("button", name="Filters").click()
+    tab.get_by_label("Terms").select_option("missed-b")
+    expect(tab.locator(".chips")).to_contain_text("a term missed by B")
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="no Node")
+def test_the_page_finds_terms_where_python_does():
+    cases = [
+        (term, text)
+        for term in ["train", "IT", "C++", "machine learning", "東京", "Straße", "e", "3", "a.b"]
+        for text in [
+            "Train, train; trains train-set restrain _train train",
+            "IT it It, C++ c++ C",
+            "machine\u00a0 learning machine\tlearning Machine-learning",
+            "東京都 3 33 e\u0301 e STRASSE straße a.b axb",
+        ]
+    ]
+    script = f"""
+      const {{ termPlaces }} = await import({GLOSSARY_JS});
+      const found = ([term, text]) => termPlaces(text, term, "").length;
+      console.log(JSON.stringify({json.dumps(cases)}.map(found)));
+    """
+    told = subprocess.run(
+        ["node", "--input-type=module", "-e", script], capture_output=True, check=True, text=True
+    )
+    expected = [len(list(terms.finder(term)(terms.Text(text.encode())))) for term, text in cases]
+    assert json.loads(told.stdout) == expected
+
+
+# ---- rules ----
+
+
+@pytest.mark.parametrize(
+    ("rule", "left"), [("numbers", 30), ("-numbers", 90), ("names", 60), ("-names", 60)]
+)
+def test_filters_by_rule(made, opened, rule, left):
+    tab = opened(made, f"#segments?rule={rule}").page
+    expect(count(tab)).to_have_text(str(left))
+    expect(tab.locator(".chips button")).to_have_count(1)
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="no Node")
+def test_names_are_words_with_a_capital_inside_a_sentence():
+    cases = {
+        "The train to Cologne.": True,
+        "The train came. Then it left.": False,
+        "He said: “Come!” I know I'm late.": False,
+        "He said “Come”.": False,
+        "so says NATO": True,
+        "Cologne": False,
+        "Он живёт в Москве.": True,
+        "東京": False,
+        "": False,
+        "... Berlin is big": False,
+        "ask Élodie": True,
+    }
+    script = f"""
+      const {{ hasName, hasNumber }} = await import({RULES_JS});
+      const names = {json.dumps(list(cases))}.map(hasName);
+      console.log(JSON.stringify([names, ["٣", "3", "three", ""].map(hasNumber)]));
+    """
+    told = subprocess.run(
+        ["node", "--input-type=module", "-e", script], capture_output=True, check=True, text=True
+    )
+    assert json.loads(told.stdout) == [list(cases.values()), [True, True, False, False]]
+
+
+def test_length_is_a_filter_too(made, opened):
+    tab = opened(made, "#segments?range=length:8:99").page
+    expect(tab.locator(".chips")).to_contain_text("Reference length (tokens) 8 to 99")
+    expect(count(tab)).to_have_text("30")

@@ -1,0 +1,230 @@
+"""One file of a template, a style, modules and data."""
+
+import base64
+import hashlib
+import re
+import subprocess
+
+import pytest
+from reading_back import Page
+from viewer_rules import broken
+
+from truebleu.reports import page
+
+TEMPLATE = """<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{{csp}}">
+<title>{{title}}</title><style>{{css}}</style></head>
+<body>{{summary}}
+<script type="application/json" id="manifest">{{manifest}}</script>
+{{blocks}}<script type="text/plain" id="worker">{{worker}}</script>
+<script>{{script}}</script></body></html>
+"""
+
+MODULES = {
+    "report.js": """// What is run.
+import {number, Thing} from "./numbers.js";
+import {word} from "./words.js";
+
+/** @param {number} n */
+function told(n) { return `${word} ${n}`; }
+
+result = told(number + new Thing().size);
+""",
+    "numbers.js": """import {word} from "./words.js";
+export const number = word.length;
+export class Thing { get size() { return 38; } }
+""",
+    "words.js": 'export const word = "word";\nexport async function later() {}\n',
+    "worker.js": 'import {word} from "./words.js";\npostMessage(word);\n',
+}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "viewer").mkdir()
+    (tmp_path / "page.html").write_text(TEMPLATE)
+    (tmp_path / "page.css").write_text("body { margin: 0 }\n")
+    for name, source in MODULES.items():
+        (tmp_path / "viewer" / name).write_text(source)
+    return tmp_path
+
+
+def viewer(folder):
+    return page.Viewer(folder, "")
+
+
+def assembled(folder, title="A title", **options):
+    given = {"summary": "<p>read</p>", "manifest": {"a": 1}, "blocks": [("b", b"QUJD")]} | options
+    return page.assembled(title, **given, viewer=viewer(folder))
+
+
+# ---- joining ----
+
+
+def test_modules_stand_behind_those_they_import_once_each(folder):
+    script = viewer(folder).script
+    assert re.findall(r"^// (\S+\.js)$", script, re.MULTILINE) == [
+        "words.js",
+        "numbers.js",
+        "report.js",
+    ]
+    assert not re.search(r"^(import|export)\b", script, re.MULTILINE)
+
+
+def test_the_joined_script_runs(folder):
+    node = (
+        "const s = require('fs').readFileSync(0, 'utf8'); let result; eval(s); console.log(result)"
+    )
+    try:
+        done = subprocess.run(
+            ["node", "-e", node],
+            check=False,
+            input=viewer(folder).script,
+            capture_output=True,
+            text=True,
+        )
+    except FileNotFoundError:
+        pytest.skip("there is no node to run it")
+    assert done.stdout == "word 42\n", done.stderr
+
+
+def test_comments_and_indentation_stay_behind(folder):
+    (folder / "viewer" / "words.js").write_text(
+        "// One.\n/** Two,\n * three.\n */\nexport const word = [\n"
+        '  /** @type {string} */ ("a // b"),\n\n  // Four.\n    "/* c */", 8];\n'
+    )
+    script = viewer(folder).script
+    words = script[script.index("// words.js") : script.index("\n// numbers.js")]
+    assert words.split("\n")[1:] == ["const word = [", '("a // b"),', '"/* c */", 8];']
+
+
+def test_the_worker_is_joined_from_its_own_imports(folder):
+    worker = viewer(folder).worker
+    assert 'const word = "word";' in worker
+    assert "told" not in worker
+
+
+def test_modules_may_import_each_other_in_a_circle(folder):
+    (folder / "viewer" / "words.js").write_text(
+        'import {number} from "./numbers.js";\nexport const word = "word";\n'
+        "export function again() { return number; }\n"
+    )
+    # As a browser would run them: what is begun first is done last.
+    script = viewer(folder).script
+    assert (
+        script.index("// words.js") < script.index("// numbers.js") < script.index("// report.js")
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "message"),
+    [
+        (
+            "report.js",
+            'import {nothing} from "./words.js";\n',
+            "report.js imports nothing, which words",
+        ),
+        ("report.js", 'import {x} from "./missing.js";\n', "missing.js"),
+        (
+            "report.js",
+            'import * as all from "./words.js";\n',
+            "cannot be joined with this line: imp",
+        ),
+        ("report.js", 'import {word as w} from "./words.js";\n', "imports word as w"),
+        ("report.js", "export default 1;\n", "cannot be joined with this line: export default 1;"),
+        ("numbers.js", "export const number = 1; class Thing {}\nclass Thing {}", "not export"),
+        (
+            "report.js",
+            'import {word} from "./words.js";\nconst word = 1;\n',
+            "word is declared in wo",
+        ),
+        ("report.js", "const {a, b} = window;\n", "a pattern is declared at the left margin"),
+        ("report.js", 'const end = "</scr" + "ipt>", bad = "</SCRIPT>";\n', "read as markup"),
+        ("report.js", "const x = `<!--`;\n", "<!-- would be read as markup"),
+    ],
+)
+def test_what_cannot_be_joined_is_refused(folder, name, source, message):
+    assert not list(broken(folder))
+    (folder / "viewer" / name).write_text(source)
+    assert any(message in rule for rule in broken(folder))
+
+
+@pytest.mark.parametrize("entry", ["report.js", "lab.js"])
+def test_the_files_of_the_package_can_be_joined(entry):
+    assert not list(broken(page.FOLDER, entry))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("{{title}}", "", "page.html has"),
+        ("{{title}}", "{{title}}{{title}}", "page.html has"),
+        ("{{title}}", "{{name}}", "page.html has"),
+        ("<script>{{script}}", "<script> {{script}}", "script and nothing else stands in <script>"),
+        ("{{css}}<", "{{css}} <", "css and nothing else stands in <style>"),
+    ],
+)
+def test_a_template_that_does_not_fit_is_refused(folder, old, new, message):
+    (folder / "page.html").write_text(TEMPLATE.replace(old, new))
+    assert any(message in rule for rule in broken(folder))
+
+
+# ---- the page ----
+
+
+def test_everything_is_in_its_place(folder):
+    made = Page(assembled(folder))
+    assert made.title == "A title"
+    assert "read" in made.text
+    assert made.manifest == {"a": 1}
+    assert [text for attributes, text in made.scripts if attributes.get("data-block") == "b"] == [
+        "QUJD"
+    ]
+
+
+def test_the_policy_names_this_script_and_this_style_and_nothing_else(folder):
+    made = Page(assembled(folder))
+
+    def hashed(text):
+        return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+    style = made.scripts[0][1]
+    script = made.scripts[-1][1]
+    assert style.startswith("body")
+    assert script.startswith("(() => {")
+    assert made.policy == {
+        "default-src": "'none'",
+        "script-src": f"{hashed(script)} 'wasm-unsafe-eval'",
+        "worker-src": "blob:",
+        "style-src": hashed(style),
+        "img-src": "data:",
+        "connect-src": "'none'",
+        "base-uri": "'none'",
+        "form-action": "'none'",
+    }
+
+
+def test_a_server_can_be_named(folder):
+    made = Page(assembled(folder, connect="'self'"))
+    assert made.policy["connect-src"] == "'self'"
+
+
+def test_data_that_looks_like_a_place_is_data(folder):
+    made = Page(assembled(folder, title="{{script}}", manifest={"a": "{{css}}"}))
+    assert made.title == "{{script}}"
+    assert made.manifest == {"a": "{{css}}"}
+
+
+def test_a_title_is_text(folder):
+    made = Page(assembled(folder, title="</title><script>alert(1)</script>"))
+    assert made.title == "</title><script>alert(1)</script>"
+    assert len(made.scripts) == len(Page(assembled(folder)).scripts)
+
+
+def test_line_ends_of_windows_are_not_hashed(folder):
+    script = viewer(folder).script
+    for file in (folder / "viewer").iterdir():
+        file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
+    assert viewer(folder).script == script

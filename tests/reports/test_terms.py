@@ -1,0 +1,231 @@
+"""A glossary in a report: what a term is, how often it was used, and what is refused."""
+
+import json
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reading_back import Page
+
+import truebleu as tb
+from truebleu import InputError
+from truebleu.cli import main
+from truebleu.reports import terms
+from truebleu.text.files import File
+
+SOURCE = [
+    "Das maschinelle Lernen hilft der Maschine.",
+    "Der Zug kam; kein Zug fuhr.",
+    "Er kauft IT-Bücher, doch it ist kein Wort.",
+    None,
+]
+REFERENCES = ["Machine learning helps.", "The train came.", "He buys IT books.", "Nothing."]
+SYSTEMS = {
+    "good": ["Machine  learning helps the machine.", "The TRAIN came.", "IT books.", "Zug"],
+    "poor": ["Machines learn.", "The trains came, a train left.", "It books.", "train"],
+}
+GLOSSARY = {"Zug": "train", "maschinelle Lernen": "machine learning", "IT": "IT", "Lernen": "study"}
+
+
+def report(glossary=GLOSSARY, **options):
+    return tb.report(SYSTEMS, REFERENCES, source=SOURCE, terms=glossary, confidence=None, **options)
+
+
+def found(term, text):
+    places = list(terms.finder(term)(terms.Text(text.encode("utf-8", "surrogatepass"))))
+    return len(places)
+
+
+# ---- what a term is ----
+
+
+@pytest.mark.parametrize(
+    ("term", "text", "times"),
+    [
+        ("train", "Train, train; trains train-set restrain _train", 4),
+        ("train", "the train’s", 1),
+        ("IT", "IT it It", 1),
+        ("C++", "C++ and c++, not C", 2),
+        ("machine learning", "machine\u00a0 learning\nmachine\tlearning", 2),
+        ("東京", "東京都に東京", 2),
+        ("Straße", "STRASSE straße", 1),
+        ("i̇stanbul", "İstanbul", 0),
+        ("İstanbul", "İstanbul istanbul", 1),
+        ("e", "e\u0301", 0),
+        ("3", "3 33 3.", 2),
+    ],
+)
+def test_terms_are_whole_words_whose_case_does_not_count_unless_all_are_capitals(term, text, times):
+    assert found(term, text) == times
+
+
+@given(st.text(max_size=20), st.text(max_size=5), st.text(max_size=20))
+def test_a_term_between_spaces_is_always_found(before, term, after):
+    term = " ".join(term.split())
+    if term:
+        assert found(term, f"{before} {term} {after}") >= 1
+
+
+@given(st.text(max_size=30))
+def test_small_letters_stand_where_the_letters_stand(text):
+    assert len(terms.small(text)) == len(text)
+
+
+# ---- how often it was used ----
+
+
+def test_terms_count_once_in_a_segment_and_the_longest_of_those_that_lie_in_each_other():
+    told = report().to_dict()["terms"]
+    assert told == {
+        "name": "given terms",
+        "found": 3,
+        "used": {"good": 3, "poor": 1},
+        "segments": 3,
+        "terms": [
+            {"source": "Zug", "targets": ["train"], "segments": 1, "used": {"good": 1, "poor": 1}},
+            {
+                "source": "maschinelle Lernen",
+                "targets": ["machine learning"],
+                "segments": 1,
+                "used": {"good": 1, "poor": 0},
+            },
+            {"source": "IT", "targets": ["IT"], "segments": 1, "used": {"good": 1, "poor": 0}},
+            {
+                "source": "Lernen",
+                "targets": ["study"],
+                "segments": 0,
+                "used": {"good": 0, "poor": 0},
+            },
+        ],
+        "block": "terms",
+    }
+
+
+def test_the_block_says_which_segments_have_a_term_and_which_systems_did_not_use_it():
+    made = Page(report().to_bytes())
+    assert json.loads(made.blocks["terms"]) == [
+        [[1], [[], []]],
+        [[0], [[], [0]]],
+        [[2], [[], [2]]],
+        [[], [[], []]],
+    ]
+
+
+def test_any_of_several_wanted_terms_will_do():
+    told = report([("Zug", "railway"), ("Zug", "train")]).to_dict()["terms"]
+    assert told["terms"] == [
+        {
+            "source": "Zug",
+            "targets": ["railway", "train"],
+            "segments": 1,
+            "used": {"good": 1, "poor": 1},
+        }
+    ]
+
+
+def test_without_a_glossary_there_is_none():
+    told = tb.report(SYSTEMS, REFERENCES, source=SOURCE, confidence=None).to_dict()
+    assert told["terms"] is None
+
+
+def test_a_redacted_page_has_numbers_and_no_term():
+    made = report({"Zug": "Lokomotivführerschein"}, redact_text=True)
+    assert b"Lokomotiv" not in made.to_bytes()
+    assert made.to_dict()["terms"]["terms"] == [
+        {"source": None, "targets": None, "segments": 1, "used": {"good": 0, "poor": 0}}
+    ]
+
+
+def test_the_summary_without_script_says_how_often_each_system_used_them():
+    text = re.sub(r"<[^>]+>", " ", report()._repr_html_())
+    text = re.sub(r"\s+", " ", text)
+    assert "The source has one of the 4 terms in 3 segments, 3 times in all." in text
+    assert "A good 3 of 3 100.0%" in text
+    assert "B poor 1 of 3 33.3%" in text
+    none = re.sub(r"<[^>]+>", " ", report({"Elefant": "elephant"})._repr_html_())
+    assert "No segment of the source has one of the 1 term." in re.sub(r"\s+", " ", none)
+
+
+# ---- a file, and what is wrong with it ----
+
+
+def test_a_file_may_have_empty_lines_and_carriage_returns(tmp_path):
+    path = tmp_path / "terms.tsv"
+    path.write_bytes(b"Zug\ttrain\r\n\r\n Haus \t big  house \n")
+    assert terms.given(File(str(path))) == (
+        [terms.Term("Zug", ("train",)), terms.Term("Haus", ("big house",))],
+        "terms.tsv",
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("Zug\ttrain\nHaus house\n", "line 2: expected a source term, a tab and a target term"),
+        ("Zug\ttrain\tbus\n", "line 1: expected a source term, a tab and a target term"),
+        ("\nZug\t \n", "line 2: the target term is empty"),
+        ("\ttrain\n", "line 1: the source term is empty"),
+        ("Zug\ttrain\n\nZug\ttrain\n", "line 3: 'Zug' as 'train' is in line 1 already"),
+        ("\n\n", "there are no terms in it"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_a_file_is_told_with_its_line(tmp_path, text, told):
+    path = tmp_path / "terms.tsv"
+    path.write_text(text)
+    with pytest.raises(InputError, match=re.escape(told)) as error:
+        terms.given(path)
+    assert "terms.tsv" in str(error.value)
+
+
+@pytest.mark.parametrize("value", ["Zug", 7, b"Zug"])
+def test_what_is_no_glossary_is_refused(value):
+    with pytest.raises(TypeError, match="terms: expected a mapping from source terms"):
+        terms.given(value)
+
+
+@pytest.mark.parametrize("pairs", [[("Zug",)], [("Zug", 1)], ["Zug"], [("Zug", None)]])
+def test_what_is_no_pair_is_refused_with_its_number(pairs):
+    with pytest.raises(InputError, match="terms, pair 1: expected"):
+        terms.given(pairs)
+
+
+def test_terms_without_a_source_are_refused():
+    with pytest.raises(ValueError, match="terms: they are looked for in the source"):
+        tb.report(SYSTEMS, REFERENCES, terms=GLOSSARY)
+
+
+# ---- the command ----
+
+
+@pytest.fixture
+def files(tmp_path):
+    for name, lines in {"ref.en": REFERENCES, "src.de": [*SOURCE[:3], ""], **SYSTEMS}.items():
+        (tmp_path / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (tmp_path / "terms.tsv").write_text("Zug\ttrain\n", encoding="utf-8")
+    return tmp_path
+
+
+def test_the_command_reads_a_glossary_and_says_so_in_the_page(files, monkeypatch):
+    monkeypatch.chdir(files)
+    words = ["report", "ref.en", "-i", "good", "poor", "-src", "src.de", "--terms", "terms.tsv"]
+    assert main([*words, "-o", "r.html", "-q"]) == 0
+    told = Page((files / "r.html").read_bytes()).manifest
+    assert told["terms"]["name"] == "terms.tsv"
+    assert told["terms"]["used"] == {"good": 1, "poor": 1}
+    assert "--terms terms.tsv" in told["commands"][0]
+
+
+def test_the_command_names_the_line_and_what_is_missing(files, monkeypatch, capsys):
+    monkeypatch.chdir(files)
+    (files / "bad.tsv").write_text("Zug\ttrain\nZug train\n", encoding="utf-8")
+    words = ["report", "ref.en", "-i", "good", "-o", "r.html"]
+    assert main([*words, "-src", "src.de", "--terms", "bad.tsv"]) == 1
+    assert "bad.tsv" in (told := capsys.readouterr().err)
+    assert "line 2" in told
+    assert main([*words, "--terms", "terms.tsv"]) == 2
+    assert (
+        "--terms: they are looked for in the source; name it with -src" in capsys.readouterr().err
+    )
+    assert main([*words, "-src", "src.de", "--terms", "none.tsv"]) == 1
+    assert "none.tsv" in capsys.readouterr().err

@@ -1,0 +1,346 @@
+"""The viewer's script: what it computes, held against Python, and what it must not contain."""
+
+import itertools
+import json
+import math
+import random
+import re
+import shutil
+import subprocess
+
+import pytest
+from closeness import is_close
+
+from truebleu import BLEU, CER, CHRF, MER, TER, WER, WIL, WIP
+from truebleu.reports import live, page, payload
+from truebleu.reports.page import slimmed
+from truebleu.text.tokenizers import tokenize
+
+VIEWER = page.FOLDER / "viewer"
+MODULES = sorted(VIEWER.glob("*.js"))
+
+# What turns data into markup or script, or asks somebody else for something.
+FORBIDDEN = (
+    r"\binnerHTML\b",
+    r"\bouterHTML\b",
+    r"\binsertAdjacentHTML\b",
+    r"\bdocument\.write",
+    r"\beval\b",
+    r"\bnew Function\b",
+    r"\bcreateContextualFragment\b",
+    r"\bDOMParser\b",
+    r"\bXMLHttpRequest\b",
+    r"\bWebSocket\b",
+    r"\bsendBeacon\b",
+    r"\bsetAttribute\(\s*[\"'](?:on|style)",
+    r"[{,]\s*(?:on(?:click|load|error|mouse|key|focus|input|change|toggle)\w*|style)\s*:",
+    r"\bcookie\b",
+)
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda path: path.name)
+def test_data_cannot_become_markup_or_script(module):
+    source = module.read_text(encoding="utf-8")
+    for pattern in FORBIDDEN:
+        found = re.search(pattern, source)
+        assert not found, found[0]
+
+
+def test_only_the_data_module_asks_a_server_and_only_where_the_manifest_has_one():
+    asking = [m.name for m in MODULES if re.search(r"\bfetch\s*\(", m.read_text(encoding="utf-8"))]
+    assert asking == ["data.js"]
+    source = (VIEWER / "data.js").read_text(encoding="utf-8")
+    assert source.count("fetch(") == 1
+    assert "fetch(`${this.manifest.serve.base}" in source
+
+
+def test_the_page_template_has_no_handlers_and_no_styles_of_elements():
+    template = (page.FOLDER / "page.html").read_text(encoding="utf-8")
+    assert not re.search(r"\s(?:on\w+|style)\s*=", template)
+
+
+# ---- without comments and white space ----
+
+
+@pytest.mark.parametrize(
+    ("long", "short"),
+    [
+        ("// one\n  // two\nconst b = 2;\n", "const b = 2;\n"),
+        ("/** @param {number} x */\n  f(x, y); // stays\n", "f(x, y); // stays\n"),
+        ("f(/** @type {any} */ (x),\n  y);\n", "f((x),\ny);\n"),
+        ("/**\n * Several\n * lines.\n */\nlet a = b\n   (c)\n", "let a = b\n(c)\n"),
+        ("s = '  // no ' + \" /* no */ \";\n", "s = '  // no ' + \" /* no */ \";\n"),
+    ],
+)
+def test_comments_and_white_space_go(long, short):
+    assert slimmed(long) == short
+
+
+def test_the_script_with_and_without_them_is_understood(node, tmp_path):
+    for module in MODULES:
+        path = tmp_path / f"{module.stem}.mjs"
+        path.write_text(slimmed(module.read_text(encoding="utf-8")), encoding="utf-8")
+        subprocess.run([node, "--check", path], check=True)
+
+
+# ---- against Python ----
+
+
+@pytest.fixture(scope="module")
+def node():
+    found = shutil.which("node")
+    if not found:
+        pytest.skip("no Node here to run the viewer's functions")
+    return found
+
+
+@pytest.fixture(scope="module")
+def run(node, tmp_path_factory):
+    """Gives what the viewer's functions make of some cases."""
+    # Node takes a file for a module if this says so; the joined and slimmed form is what is run.
+    folder = tmp_path_factory.mktemp("viewer")
+    (folder / "package.json").write_text('{"type": "module"}')
+    for module in MODULES:
+        (folder / module.name).write_text(slimmed(module.read_text("utf-8")), "utf-8")
+    script = VIEWER.parents[2] / "tests" / "reports" / "viewer.mjs"
+
+    def run(**cases):
+        done = subprocess.run(
+            [node, script, folder, live.PLACE],
+            input=json.dumps(cases),
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return json.loads(done.stdout)
+
+    return run
+
+
+WORDS = ["the", "cat", "sat", "on", "a", "mat", ".", "1,5", "dog", "in", "of"]
+
+
+def corpus_of_words(seed):
+    dice = random.Random(seed)
+
+    def sentence(words):
+        return " ".join(dice.choice(WORDS) for _ in range(words))
+
+    hypotheses = [sentence(dice.choice([0, 1, 2, 3, 5, 8, 13, 20])) for _ in range(40)]
+    references = [
+        [sentence(dice.choice([0, 1, 2, 4, 6, 8, 13])), h if dice.random() < 0.1 else sentence(9)]
+        for h in hypotheses
+    ]
+    return hypotheses, references
+
+
+def smoothings():
+    values = [("exp", None), ("floor", None), ("floor", 0.01), ("add-k", None), ("add-k", 0.3)]
+    values += [(name, None) for name in ("none", "add-k-all", "epsilon", "tiny", "add-k-tiny")]
+    for (smoothing, value), order in itertools.product(values, (1, 2, 4, 6)):
+        rising = tuple((i + 1) / 10 for i in range(order))
+        last = (*(0.0 for _ in range(order - 1)), 1.0)
+        for weights, effective in itertools.product((None, rising, last), (None, True, False)):
+            yield {
+                "smoothing": smoothing,
+                "smoothing_value": value,
+                "max_order": order,
+                "weights": weights,
+                "effective_order": effective,
+            }
+
+
+def members():
+    """Parameters of other programs' BLEU, some hundred of the many combinations."""
+    names = ("arithmetic", "brevity_penalty", "missing_order", "no_match", "aggregate")
+    declared = {parameter.name: parameter for parameter in BLEU.PARAMETERS}
+    combinations = list(itertools.product(*(declared[name].meanings for name in names)))
+    dice = random.Random(7)
+    for combination in dice.sample(combinations, 150):
+        yield BLEU(
+            **dict(zip(names, combination, strict=True)),
+            smoothing=dice.choice(["exp", "none", "add-k", "epsilon"]),
+            reference_length=dice.choice(["closest", "average"]),
+            empty_brevity=dice.choice([0.0, 1.0]),
+            weights=dice.choice([None, (0.4, 0.3, 0.2, 0.1)]),
+        )
+
+
+def described(metric):
+    return {
+        "id": "0",
+        "metric": metric.NAME,
+        "name": metric.name,
+        "signature": str(metric.signature(2)),
+        "higher_is_better": not metric.LOWER_IS_BETTER,
+        "parameters": metric.parameters,
+        "recipe": live.recipe(metric),
+        "columns": list(metric.columns),
+    }
+
+
+def check_scores(run, pairs, seed=4):
+    """The page's numbers of each metric, from the table of a setting, are Python's."""
+    if not live.blocks():
+        pytest.skip("the package was built without the kernel for pages")
+    hypotheses, references = corpus_of_words(seed)
+    cases, wanted = [], []
+    subset = list(range(3, 40, 3))
+    for own, base, changes in pairs:
+        table = own.statistics(hypotheses, references)
+        rows = table.tolist()
+        try:
+            segments = list(own.segments(hypotheses, references))
+
+            def score(chosen, own=own):
+                chosen = list(chosen)
+                few = [[texts[i] for i in chosen] for texts in (hypotheses, references)]
+                return own.score(*few).value
+
+            found = {
+                "signature": str(own.signature(2)),
+                "segments": segments,
+                "corpus": score(range(40)),
+                "subset": score(subset),
+                "without": [score(j for j in range(40) if j != i) for i in range(40)],
+                "segment": segments[subset[0]],
+                "row": rows[subset[0]],
+                "sums": [sum(column) for column in zip(*rows, strict=True)],
+                "column": [row[1] for row in rows],
+            }
+        except ValueError:  # AllenNLP's has no logarithm of a difference below 0.
+            continue
+        wanted.append(found)
+        table = base.statistics(hypotheses, references).tolist()
+        cases.append(
+            {"setting": described(base), "changes": changes, "rows": table, "subset": subset}
+        )
+    assert len(wanted) > 0.5 * len(pairs)
+    for given, found in zip(run(scores=cases)["scores"], wanted, strict=True):
+        mean = "agg" in found["signature"]
+        walked, without = given.pop("walked"), given.pop("without")
+        # A sum less one of its parts is not the sum of the rest; no such number is shown.
+        expected = found.pop("without")
+        assert without == pytest.approx(expected, abs=1e-9, rel=1e-12)
+        assert mean or is_close(walked, found["corpus"])
+        assert is_close(given, found)
+
+
+def test_bleu_with_other_smoothing_order_and_weights_is_pythons(run):
+    base = BLEU(max_order=6, effective_order=False)
+    check_scores(run, [(BLEU(**changes), base, changes) for changes in smoothings()])
+
+
+def test_every_kind_of_bleu_is_pythons(run):
+    check_scores(run, [(metric, metric, {}) for metric in members()])
+
+
+def test_chrf_is_pythons(run):
+    metrics = [
+        CHRF(char_order, word_order, beta, eps_smoothing=eps, whitespace=whitespace)
+        for char_order, word_order, beta, eps, whitespace in itertools.product(
+            (0, 1, 6), (0, 1, 2), (0, 1, 2, 0.5), (False, True), (False, True)
+        )
+        if char_order + word_order
+    ]
+    check_scores(run, [(metric, metric, {}) for metric in metrics])
+
+
+def test_ter_is_pythons(run):
+    check_scores(run, [(TER(), TER(), {}), (TER(normalized=True), TER(normalized=True), {})])
+
+
+def test_error_rates_are_pythons(run):
+    check_scores(run, [(metric, metric, {}) for metric in (WER(), MER(), WIL(), WIP(), CER())])
+
+
+HTML = {"lt;": "<", "gt;": ">", "&amp;": "&", "&quot;": '"'}
+
+
+def test_tokens_to_show_are_pythons_and_stand_where_they_are_shown(run, corpus):
+    if not live.blocks():
+        pytest.skip("the package was built without the kernel for pages")
+    rewritten = "&amp;lt; x-\ny <skipped>1.5,,6 İ ΑΣ. -5-6 ½.½ «a» &quot;b &amp; c&gt;"
+    metrics = [
+        BLEU(name, lowercase=lowercase)
+        for name in ("13a", "intl", "zh", "char", "none")
+        for lowercase in (False, True)
+    ]
+    cases = [
+        (text, metric)
+        for text in [*corpus[0], rewritten, "\ud800 x", ""]
+        for metric in metrics
+        # Unicode's releases differ in what makes a sigma final.
+        if not (metric.lowercase and "Σ" in text and "ʕ" in text)
+    ]
+    found = run(
+        tokens=[[text, live.recipe(metric)] for text, metric in cases],
+        lowercase=live.blocks()["lowercase"].hex(),
+    )["tokens"]
+    for (text, metric), own in zip(cases, found, strict=True):
+        keys = tokenize(text, metric.tokenize, lowercase=metric.lowercase)
+        assert own["keys"] == keys, (text, metric)
+        # JavaScript counts what is beyond U+FFFF as two.
+        units = text.encode("utf-16-le", "surrogatepass")
+        last = 0, 0
+        for key, start, end in zip(keys, own["starts"], own["ends"], strict=True):
+            if (start, end) == last:  # Of İ, two characters in lower case.
+                assert key[0] == "\u0307", (text, metric, key)
+                continue
+            assert last[1] <= start < end, (text, metric, key)
+            last = start, end
+            here = units[2 * start : 2 * end].decode("utf-16-le", "surrogatepass")
+            here = here.lower() if metric.lowercase else here
+            if metric.tokenize == "13a":
+                here = re.sub("&(?:amp;)?([lg]t;)|&amp;|&quot;", lambda m: HTML[m[1] or m[0]], here)
+                here = here.replace("-\n", "").replace("<skipped>", "")
+            # Sigmas differ by what is around them.
+            same = here if key != "i" else here[:1]
+            assert same.replace("ς", "σ") == key.replace("ς", "σ"), (text, metric, key)
+
+
+def test_matches_to_show_are_those_that_were_counted(run):
+    hypotheses, references = corpus_of_words(5)
+    rows = BLEU().statistics(hypotheses, references).tolist()
+    cases = [
+        [tokenize(text), [tokenize(reference) for reference in several]]
+        for text, several in zip(hypotheses, references, strict=True)
+    ]
+    assert run(matches=cases)["matches"] == [row[2:] for row in rows]
+
+
+def test_a_search_finds_what_python_finds(run):
+    texts = ["The Cat", None, "", "cat", "ca", "t the", "ΜΌΣΧΑ Москва", "Straße É", "é%É", "猫の猫"]
+    needles = ["cat", "CAT", "a", "t", "москва", "É", "e\u0301", "猫", "%", "the cat", "ß"]
+    cases = [[texts, needle, exact] for needle in needles for exact in (False, True)]
+    for (_, needle, exact), hits in zip(cases, run(searches=cases)["searches"], strict=True):
+        same = str if exact else str.lower
+        expected = [int(t is not None and same(needle) in same(t)) for t in texts]
+        assert hits == expected, (needle, exact)
+
+
+def test_sorting_keeps_equal_numbers_in_order_and_puts_missing_ones_last(run):
+    dice = random.Random(3)
+    values = [dice.choice([-1.5, -0.0, 0.0, 1e-300, -1e300, 3.25, None]) for _ in range(500)]
+    values += [dice.uniform(-100, 100) for _ in range(500)]
+
+    def place(i):
+        return (values[i] is None, math.inf if values[i] is None else values[i])
+
+    assert run(sorts=[values])["sorts"][0] == sorted(range(1000), key=place)
+
+
+def test_texts_come_back_as_they_were(run):
+    texts = ["", "a\x00b", None, "\ufeffBOM", "\ud800 lone \udfff", "👩‍👩‍👧", "\u2028\r\n", "�"]
+    columns = [texts, texts[::-1], [*texts[3:], *texts[:3]]]
+    encoded = [
+        [None if t is None else t.encode("utf-8", "surrogatepass") for t in column]
+        for column in columns
+    ]
+    for roles in (1, 2, 3):
+        block = payload.together(encoded[:roles]).hex()
+        expected = [
+            [None if t is None else [ord(c) for c in t] for t in column]
+            for column in columns[:roles]
+        ]
+        assert run(blocks=[[block, len(texts), roles]])["blocks"] == [expected]

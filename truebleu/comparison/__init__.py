@@ -1,0 +1,221 @@
+"""Several systems, several metrics, one table: which differences are real, and how large they are.
+
+The dict that `Comparison.to_dict` gives is the contract; every format is made of it alone.
+
+build.py    from tables of statistics to the dict
+blocks.py   from the dict to tables and sentences
+screen.py   from the dict to what HTML shows first
+"""
+
+from __future__ import annotations
+
+from truebleu.comparison.request import Request
+from truebleu.rendering.view import Rows
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
+
+    from truebleu.comparison.request import Counted
+    from truebleu.metrics.base import Metric
+    from truebleu.rendering.blocks import Block, Drawn
+    from truebleu.text import inputs
+
+
+class Comparison(Rows):
+    """Systems side by side. `print` shows a table; a notebook shows it as HTML.
+
+    Iterating gives the names of the systems, best first by the first metric; indexing by a name
+    gives what is known of that system. `truebleu.report` makes a page of it.
+    """
+
+    __slots__ = ("_request",)
+
+    KIND = "comparison"
+    # As wide as one metric's table with the letters of a few systems.
+    WIDTH = 104
+    COLUMNS = (
+        *("metric", "system", "letter", "score", "low", "high", "mean", "half_width", "rank"),
+        *("cluster", "better_than", "baseline", "difference", "difference_low"),
+        *("difference_high", "p", "corrected_p", "significant", "wins", "ties", "losses"),
+        *("segments_needed", "signature"),
+    )
+
+    def __init__(self, content: dict[str, Any], request: Request | None = None) -> None:
+        super().__init__(content)
+        self._request = request
+
+    @classmethod
+    def of_request(
+        cls, request: Request, counted: Counted | None = None, *, by_reference: bool = True
+    ) -> Comparison:
+        """The comparison that was asked for, of what was counted for it if that is known.
+
+        by_reference: whether each of several references is scored alone as well.
+        """
+        from truebleu.comparison import build
+
+        content = build.of_counts(request, request.count() if counted is None else counted)
+        if by_reference and content["references"] not in (None, 1):
+            from truebleu.comparison import references
+
+            content = references.add_scores(content, request)
+        return cls({f"truebleu_{cls.KIND}": cls.VERSION, **content}, request)
+
+    @property
+    def request(self) -> Request:
+        """The request behind the comparison, with its text. Raises ValueError if that is gone.
+
+        So it is for a comparison that was read from JSON, of scores from elsewhere alone, or of
+        standard input.
+        """
+        if self._request is None:
+            raise ValueError("a comparison that was read from JSON has no text")
+        problem = self._request.missing_text()
+        if problem:
+            raise ValueError(problem)
+        return self._request
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, in the types of JSON, every number with all of its digits.
+
+        segments, buckets (None where there are none), references, baseline, level, seed; `test`,
+            `intervals` and `correction`: how they were made, or None; `reading`: what the test can
+            and cannot say; `notes`, of which those of kind "disagreement" name metrics that call
+            opposite winners of two systems.
+        metrics: name, whether higher is better, whether truebleu computed it, signature, and the
+            `clusters` of systems that its test cannot tell apart, best first.
+        systems: best first by the first metric; name, letter (in the order in which they were
+            given), number of runs, and `scores` by metric: `score`, `interval` (low, high, mean,
+            half_width), `runs` (scores, deviation, test_set_error), `rank`, `cluster`,
+            `better_than` (systems that it is significantly better than),
+            `difference` to the baseline (value, interval, p, corrected_p, significant, wins, ties,
+            losses, segments_needed, identical), `details`.
+        pairs: the same of every two systems by every metric, the better-placed system first.
+        documents: name, segments, and `scores` by metric and system; None without documents.
+        by_reference, warnings: see these properties; they are there where they are not empty.
+        """
+        return super().to_dict()
+
+    @property
+    def by_reference(self) -> list[dict[str, Any]]:
+        """Each of several references alone; empty with one reference.
+
+        name; segments, those that have this reference; `scores` by metric and system, as those of
+            `systems`; `pairs` of the best system by all references with each other system;
+            `identical` by system: segments that equal the reference, their share, the median of
+            the other systems (None without others), and is_copy, whether that is suspicious.
+        """
+        return list(self.to_dict().get("by_reference", ()))
+
+    def _blocks(self, *, digits: int | None, short: bool) -> Iterator[Block]:
+        from truebleu.comparison import blocks
+
+        return blocks.of_content(self._content, digits, short=short)
+
+    def _screen(self, *, digits: int | None, short: bool) -> Iterator[Drawn]:
+        from truebleu.comparison import screen
+
+        return screen.of_content(self._content, digits, short=short)
+
+    def _title(self) -> str:
+        return ", ".join(self)
+
+    def _records(self) -> Iterator[Mapping[str, Any]]:
+        from truebleu.comparison import blocks
+
+        return blocks.records(self._content)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Not with all of the text.
+        return (Comparison, (self._content,))
+
+    def __iter__(self) -> Iterator[str]:
+        return (system["name"] for system in self._content["systems"])
+
+    def __len__(self) -> int:
+        return len(self._content["systems"])
+
+    def __getitem__(self, system: str) -> dict[str, Any]:
+        from copy import deepcopy
+
+        for one in self._content["systems"]:
+            if one["name"] == system:
+                return deepcopy(one)
+        raise KeyError(f"no system '{system}'; there are {', '.join(self)}")
+
+    def __repr__(self) -> str:
+        metrics = ", ".join(metric["name"] for metric in self._content["metrics"])
+        return f"<Comparison of {', '.join(self)} by {metrics}>"
+
+
+def compare(
+    systems: Mapping[str, inputs.Hypotheses] | None,
+    references: inputs.References | None,
+    *,
+    metrics: Sequence[str | Metric] = ("bleu",),
+    baseline: str | None = None,
+    test: str | None = "ar",
+    samples: int | None = None,
+    confidence: int | None = 1000,
+    level: float = 0.95,
+    seed: int | None = 12345,
+    correction: str | None = None,
+    scores: Mapping[str, Any] | None = None,
+    lower_is_better: Sequence[str] = (),
+    higher_is_better: Sequence[str] = (),
+    source: inputs.Hypotheses | None = None,
+    documents: Any = None,
+    resample: str = "segments",
+    workers: int = 1,
+) -> Comparison:
+    r"""Systems side by side, with intervals and paired tests.
+
+    systems: a name for each system, and its hypotheses, as `BLEU.score` takes them. A system with
+        several runs, as other seeds make them, has a list of their hypotheses (files, columns, or
+        lists), or a mapping from names to them: its score is their mean, and intervals and tests
+        know how runs differ. (For metrics of text in tokens a list of lists is one run.)
+    references: as `BLEU.score` takes them.
+    metrics: names, members of the family, signatures or metrics, as `truebleu.metric` takes them.
+        The first decides the order of systems.
+    baseline: the system that the others are compared with; the first if not given.
+    test: "ar" (paired approximate randomization), "bs" (paired bootstrap, centred), "koehn" (the
+        share of resamples lost), "bs-sacrebleu" (sacreBLEU's, which finds too many differences),
+        or None. Every two systems are tested, not only those with the baseline.
+    samples: randomizations (10,000) or resamples (1,000) of the test.
+    confidence: resamples for intervals, or None for none. A bootstrap test's are the same as its.
+    level: of intervals; differences are significant if p < 1 - level.
+    seed: 0 or more; None for another each time.
+    correction: for many tests: "holm", "bh" (Benjamini and Hochberg) or None; metric by metric,
+        for those with the baseline and for those of all pairs.
+    scores: by further metrics, that truebleu does not compute: for each name a file, or a mapping
+        of each system to its numbers, one per segment, in a sequence or a file. The mean is the
+        score. A file for all systems has a tab-separated column for each, or lines of a system's
+        name and a score. With `metrics=()` there need be no systems and no references.
+    lower_is_better, higher_is_better: names of such metrics, where the name itself does not say
+        it: of TER, WER, CER, MER, WIL, CharacTER and MetricX lower is better, of others higher.
+    source: what was translated or corrected, a text per segment, for metrics that need it.
+    documents: the name of each segment's document, or a file of them: adds the scores of each.
+    resample: what intervals and tests draw and exchange: "segments", as if each stood alone, or
+        whole "documents", whose segments are alike. The second is right where documents matter.
+    workers: threads.
+
+    A metric that fails, as a program may, is left out with a warning and a note. Raises InputError
+    for systems and references of different lengths and for what is not a number, and if every
+    metric fails; ValueError for an unknown name.
+
+    >>> references = ["the cat is on the mat", "nobody was there", "it rains again"] * 10
+    >>> good = ["the cat is on a mat", "nobody was there", "it rains again"] * 10
+    >>> poor = ["a cat is at the mat", "nobody were here", "it rains again"] * 10
+    >>> comparison = compare({"poor": poor, "good": good}, references)
+    >>> list(comparison)
+    ['good', 'poor']
+    >>> difference = comparison["good"]["scores"]["BLEU"]["difference"]
+    >>> difference["significant"], difference["wins"], difference["ties"], difference["losses"]
+    (True, 20, 10, 0)
+    """
+    request = Request.of(locals())
+    made = Comparison.of_request(request)
+    request.warn()
+    return made

@@ -1,0 +1,116 @@
+"""The parts of WER, MER, WIL, WIP and CER: hits and edits of the cheapest alignment."""
+
+from __future__ import annotations
+
+from truebleu.explanation import edit_blocks
+from truebleu.metrics.wer import COLUMNS
+from truebleu.rendering.blocks import Heading, Paragraph, Table
+from truebleu.rendering.numbers import number
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from truebleu.explanation.counting import Case
+    from truebleu.metrics.wer import EditScore
+    from truebleu.rendering.blocks import Block
+    from truebleu.rendering.equations import Equation, Node
+    from truebleu.rendering.view import Content
+
+TOKEN = "token"
+CHOSEN = "Of the references, number {} has the best score."
+LENGTHS = ("reference_length", "hypothesis_length")
+
+READINGS = {
+    "WER": "edits per 100 words of the references. 0 is best, lower is better, and it may exceed "
+    "100.",
+    "CER": "edits per 100 characters of the references. 0 is best, lower is better, and it may "
+    "exceed 100.",
+    "MER": "the share of edits among hits and edits. 0 is best, lower is better.",
+    "WIL": "the information of the words that is lost. 0 is best, lower is better.",
+    "WIP": "the information of the words that is preserved. 100 is best.",
+}
+
+
+def tokens(metric: Any, text: str) -> list[str]:
+    """The words, or characters, that are counted."""
+    found: list[str] = metric.tokens(text)
+    return found
+
+
+def of_pair(case: Case[Any, EditScore]) -> dict[str, Any]:
+    """The explanation of one hypothesis and the reference with the best score."""
+    hypothesis, *references = case.texts
+    alignment = case.metric.alignment(hypothesis, references)
+    return {
+        **_system(case),
+        "reference": case.references[alignment.chosen][0],
+        "tokens": list(alignment.hypothesis),
+        "alignment": edit_blocks.content(alignment),
+    }
+
+
+def of_corpus(case: Case[Any, EditScore]) -> dict[str, Any]:
+    """The explanation of a corpus."""
+    return _system(case)
+
+
+def _system(case: Case[Any, EditScore]) -> dict[str, Any]:
+    names = (*COLUMNS, "edits", *LENGTHS)
+    counts = {name: getattr(case.score, name) for name in names}
+    return {"measure": case.score.name, "fraction": case.score.fraction, **counts}
+
+
+def parts(system: Content) -> dict[str, float]:
+    """The numbers by which systems are compared, beside the score."""
+    return {name: system[name] for name in ("edits", *COLUMNS)}
+
+
+# ---- blocks ----
+
+
+def formula(system: Content, parameters: Content) -> list[Equation]:  # noqa: ARG001
+    """The measure from its counts."""
+    name, hits, edits = (system[key] for key in ("measure", "hits", "edits"))
+    reference, hypothesis = (system[key] for key in LENGTHS)
+    score = number(system["score"], 2)
+    if not reference:
+        return [(name, f"{score}, because there is no token in any reference")]
+    if name in ("WIL", "WIP"):
+        if not hypothesis:
+            return [(name, f"{score}, because there is no token in any hypothesis")]
+        worded = ("hits", "reference tokens", "hypothesis tokens")
+        steps: list[Node] = [
+            ("row", ("frac", over, one), " · ", ("frac", over, other))
+            for over, one, other in (worded, (str(hits), str(reference), str(hypothesis)))
+        ]
+        if name == "WIL":
+            steps = [("row", "1 − ", step) for step in steps]
+            steps = [("paren", step) for step in steps]
+    else:
+        below = "hits + edits" if name == "MER" else "reference tokens"
+        whole = reference + system["insertions"] if name == "MER" else reference
+        steps = [("frac", "edits", below), ("frac", str(edits), str(whole))]
+    left = (name, "")
+    lines = [(one, ("row", "100 · ", step)) for one, step in zip(left, steps, strict=True)]
+    return [*lines, ("", score)]
+
+
+def blocks(content: Content, system: Content, level: int) -> Iterator[Block]:
+    """One system: its edits token by token, and how many of each kind there are."""
+    if "alignment" in system:
+        yield from edit_blocks.blocks(
+            system["alignment"], level, TOKEN, ("reference", "hypothesis")
+        )
+    yield Heading(level, f"Edits: {system['edits']:,}")
+    rows = [[name, f"{system[name]:,}"] for name in COLUMNS]
+    rows += [[f"tokens of the {name.partition('_')[0]}", f"{system[name]:,}"] for name in LENGTHS]
+    yield Table.of(["kind", "number"], rows)
+    if content["kind"] == "corpus" or len(content["references"]) > 1:
+        yield Paragraph("Of several references, the one with the best score counts.")
+
+
+def reading(content: Content, system: Content) -> str:  # noqa: ARG001
+    """The meaning of such a score."""
+    return f": {READINGS[system['measure']]}"

@@ -1,0 +1,475 @@
+"""How far metrics agree with people: a table a person can act on, and its pictures.
+
+The dict that `MetaEvaluation.to_dict` gives is the contract; every format is made of it alone.
+
+blocks.py    from the dict to tables and sentences
+pictures.py  from the dict to drawings: systems by people and metric, agreement by difference
+"""
+
+from __future__ import annotations
+
+from truebleu._kernel import InputError
+from truebleu.comparison import text_warnings
+from truebleu.meta_evaluation import presets
+from truebleu.meta_evaluation.given import metric_of, of_scores, scored
+from truebleu.meta_evaluation.judged import LEVELS, of_tree
+from truebleu.meta_evaluation.statistics import AVERAGES, EXCHANGES
+from truebleu.meta_evaluation.table import results
+from truebleu.meta_evaluation.tasks import Asked, Task, levels_of, tasks_of, tasks_of_preset
+from truebleu.metrics import registry
+from truebleu.rendering.view import Rows
+from truebleu.text import checks
+from truebleu.text.layout import listed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
+
+    from truebleu.comparison.text_warnings import Warnings
+    from truebleu.meta_evaluation.judged import Judged, Scores
+    from truebleu.rendering.blocks import Block
+    from truebleu.text import inputs
+
+DEFAULT_SEED = 12345
+
+
+class Found:
+    """The values of one metric for one set: an attribute for each statistic, with all it knows.
+
+    A value has `.value`, and where it applies `.epsilon`, `.pairs`, `.hits`, `.rows`, `.left_out`,
+    `.interval`. Where a statistic is there at several levels, name the level too:
+    `table["en-de", "BLEU", "seg"].pearson`.
+    """
+
+    def __init__(self, values: Mapping[str, Mapping[str, Any]]) -> None:
+        self._values = values
+
+    def __getattr__(self, name: str) -> Any:
+        key = name.replace("_", "-")
+        found = {task: one for task, one in self._values.items() if task.split(":")[1] == key}
+        if not found:
+            there = [task.split(":")[1] for task in self._values]
+            raise AttributeError(f"no statistic '{key}'{checks.nearest(key, dict.fromkeys(there))}")
+        if len(found) > 1:
+            levels = ", ".join(task.partition(":")[0] for task in found)
+            raise AttributeError(f"{key} is there at several levels ({levels}): name one")
+        return Known(next(iter(found.values())))
+
+    def __repr__(self) -> str:
+        words = [f"{name} {one['value']:.6f}" for name, one in self._values.items() if one["value"]]
+        return f"<{', '.join(words)}>"
+
+
+class Known:
+    """A value and what is known of it, as attributes; None for what is not."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self._values = values
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return self._values.get(name)
+
+    def __float__(self) -> float:
+        value = self._values["value"]
+        return float("nan") if value is None else float(value)
+
+    def __repr__(self) -> str:
+        return f"<{', '.join(f'{name} {value}' for name, value in self._values.items())}>"
+
+
+class MetaEvaluation(Rows):
+    """Metrics against human judgement. `print` shows a table; a notebook shows it as HTML.
+
+    Iterating gives the names of the metrics, best first. Indexing by a set and a metric, and a
+    level if a statistic is there at several, gives the values: `table["en-de", "BLEU"].spa.value`.
+    Over all sets the name of the set is "all".
+    """
+
+    __slots__ = ()
+
+    KIND = "meta_evaluation"
+    COLUMNS = (
+        *("metric", "reference_free", "rank", "cluster", "average", "task", "value", "low", "high"),
+        *("epsilon", "tied", "at_zero", "pairs", "hits", "cells", "rows", "left_out"),
+        *("task_cluster", "recipe", "signature"),
+    )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, in the types of JSON, every number with all of its digits.
+
+        preset: the year whose official tasks these are, or None. reading: the first sentence.
+        sets: name, gold (what people gave), systems, items, rated, left_out.
+        tasks: name (set:level:statistic), sets, level, statistic, average, weight, recipe.
+        metrics: best first; name, reference_free, lower_is_better, signature, average, rank,
+            cluster, and `scores` by task: value (None where there is none) and what is known of it
+            (epsilon, tied, at_zero, pairs, hits, cells, rows, left_out, interval, cluster).
+        tests: task, first, second, difference, p, corrected_p, significant, test, samples, seed of
+            every two metrics; None without.
+        systems: set, system, human, and `scores` by metric.
+        agreement: metric, low, high, pairs, agree of each range of differences between two systems.
+        """
+        return super().to_dict()
+
+    def _blocks(self, *, digits: int | None, short: bool) -> Iterator[Block]:
+        from truebleu.meta_evaluation import blocks
+
+        return blocks.of_content(self._content, digits, short=short)
+
+    def _title(self) -> str:
+        sets = ", ".join(one["name"] for one in self._content["sets"])
+        return f"Metrics against people: {sets}"
+
+    def _records(self) -> Iterator[Mapping[str, Any]]:
+        from truebleu.meta_evaluation import blocks
+
+        return blocks.records(self._content)
+
+    def html(self, *, digits: int | None = None, short: bool = False) -> str:
+        """A page of its own with both pictures, without script, for light and dark screens."""
+        from truebleu.meta_evaluation import charts as pictures
+
+        return pictures.into_page(super().html(digits=digits, short=short), self._content)
+
+    def svg(self, picture: str = "scatter", metric: str | None = None) -> str:
+        """A picture as SVG: "scatter" (systems by people and by a metric) or "agreement".
+
+        metric: the one that is drawn; the first if not given. Raises ValueError for others.
+        """
+        from truebleu.meta_evaluation import charts as pictures
+
+        checks.one_of("picture", picture, pictures.PICTURES)
+        names = list(self)
+        if metric is not None and metric not in names:
+            raise ValueError(f"no metric '{metric}'{checks.nearest(metric, names)}")
+        return pictures.PICTURES[picture](self._content, metric or names[0])
+
+    def __iter__(self) -> Iterator[str]:
+        return (metric["name"] for metric in self._content["metrics"])
+
+    def __len__(self) -> int:
+        return len(self._content["metrics"])
+
+    def __getitem__(self, key: tuple[str, ...]) -> Found:
+        if not isinstance(key, tuple) or len(key) not in (2, 3):
+            raise KeyError(f"expected a set and a metric, as table['en-de', 'BLEU'], not {key!r}")
+        wanted, metric, *level = key
+        for row in self._content["metrics"]:
+            if row["name"] == metric:
+                values = {
+                    task.partition(":")[2]: value
+                    for task, value in row["scores"].items()
+                    if task.partition(":")[0] == wanted
+                }
+                if not values:
+                    sets = dict.fromkeys(task.partition(":")[0] for task in row["scores"])
+                    raise KeyError(f"no set '{wanted}'; there are {', '.join(sets)}")
+                if level:
+                    values = {k: v for k, v in values.items() if k.split(":")[0] == level[0]}
+                return Found(values)
+        raise KeyError(f"no metric '{metric}'; there are {', '.join(self)}")
+
+    def __repr__(self) -> str:
+        return f"<MetaEvaluation of {', '.join(self)}>"
+
+
+def meta_evaluate(
+    human: Any = None,
+    metrics: Mapping[str, Any] | Sequence[Any] | None = None,
+    *,
+    systems: Mapping[str, inputs.Hypotheses] | None = None,
+    references: inputs.References | None = None,
+    source: inputs.Hypotheses | None = None,
+    documents: Sequence[str] | None = None,
+    domains: Sequence[str] | None = None,
+    tree: str | os.PathLike[str] | None = None,
+    test_set: str | None = None,
+    sets: Sequence[str] | None = None,
+    gold: str | None = None,
+    preset: str | None = None,
+    levels: Sequence[str] = ("sys", "seg"),
+    statistics: Sequence[str] | None = None,
+    average: str | None = None,
+    epsilon: float | None = None,
+    nan_as_zero: bool = False,
+    outliers: Sequence[str] | str = (),
+    include_humans: bool | None = None,
+    include_references: bool = False,
+    by: str | None = None,
+    significance: int | None = None,
+    correction: str | None = None,
+    confidence: int | None = None,
+    resampled: str = "items",
+    level: float = 0.95,
+    seed: int | None = DEFAULT_SEED,
+    workers: int = 1,
+) -> MetaEvaluation:
+    """How far metrics agree with people.
+
+    human: people's scores: of each system a number, or one of each segment with None where nobody
+        rated; or a file of a known kind. Not with `tree`.
+    metrics: by name scores of the same shape, a file of them, or a metric of truebleu (a `Metric`,
+        or what `truebleu.metric` takes), which needs `systems` and `references`. A list of names
+        with `tree`: stored ones, and in lower case those that truebleu computes from its text.
+    systems, references, source: text, as `compare` takes it.
+    documents, domains: the name of each segment's document, and of its domain.
+    tree: a folder of mt-metrics-eval; `test_set` its name there, `sets` the language pairs, `gold`
+        whose scores (as mqm).
+    preset: the official tasks of a year: "wmt20", "wmt22", "wmt23" or "wmt24", with its average.
+    levels: of "sys", "domain", "doc", "seg".
+    statistics: of pearson, spearman, tau-b, tau-c, kendall-like, acc-eq, acc-eq-opt, pairwise, spa;
+        what suits each level if not given.
+    average: "none", "item" or "sys"; what is usual for each statistic if not given.
+    epsilon: of acc-eq: metric scores that differ by no more are tied.
+    nan_as_zero: rows without a value count as 0, and are not left out.
+    outliers: names of systems to be left out; "mad" finds them by WMT20's rule.
+    include_humans: whether translations by people, other than the reference, are systems.
+    include_references: compare references, too. By default, outputs that equal a reference in
+        every segment are left out, and so are references (as "refA") that a metric did not score.
+    by: "domain" or "doc": each part is a set of its own.
+    significance: randomizations of the tests between every two metrics.
+    correction: of their p-values: "holm" or "bh".
+    confidence: resamples for intervals, over `resampled`: "items", "documents" or "systems".
+    level: of intervals; metrics differ significantly if p <= 1 - level.
+    seed: 0 or more; None for another each time. workers: threads.
+
+    Raises InputError for scores that do not fit together, with names and counts; ValueError for an
+    unknown name.
+
+    >>> people = {"A": [3, 5, 4, None], "B": [2, 4, 4, 1], "C": [1, 2, 2, 2]}
+    >>> metric = {"A": [.8, .9, .7, .4], "B": [.7, .8, .7, .4], "C": [.3, .4, .2, .3]}
+    >>> table = meta_evaluate(people, {"ours": metric}, statistics=["pearson", "acc-eq"])
+    >>> round(table["human", "ours", "seg"].pearson.value, 4), table["human", "ours", "sys"].acc_eq
+    (0.811, <value 1.0, statistic acc-eq, average none, cells 3, rows 1, left_out 0, pairs 3, \
+hits 3, epsilon 0.0>)
+    """
+    for one in levels:
+        checks.one_of("level", one, LEVELS)
+    if average is not None:
+        checks.one_of("average", average, AVERAGES)
+    checks.one_of("preset", preset, (None, *presets.PRESETS))
+    checks.one_of("by", by, (None, "domain", "doc"))
+    checks.one_of("resampled", resampled, ("items", "documents", "systems"))
+    known = presets.PRESETS.get(preset or "")
+    if tree is None and known is not None:
+        raise ValueError("preset: the tasks of a year need its scores; name their folder as tree")
+    judged: list[Judged]
+    if tree is None:
+        if human is None:
+            raise ValueError("human: no scores of people; give them, or a tree")
+        judged = [
+            of_scores(
+                human,
+                metrics,
+                systems=systems,
+                references=references,
+                source=source,
+                groups={"domain": domains, "doc": documents},
+                name=gold or "human",
+                outliers=outliers,
+                include_references=include_references,
+                workers=workers,
+            )
+        ]
+        names = [one.name for one in judged]
+        tasks = tasks_of(names, levels, statistics, average)
+        tasks = [task for task in tasks if judged[0].can(task.level, task.statistic)]
+    else:
+        if human is not None:
+            raise ValueError("human: the tree has people's scores; give one of both")
+        tasks, judged = _of_tree(
+            tree,
+            test_set or preset,
+            sets,
+            metrics,
+            known,
+            (levels, statistics, average),
+            segments=by is not None or confidence is not None,
+            gold=gold,
+            include_humans=include_humans,
+            include_references=include_references,
+            outliers=outliers,
+            workers=workers,
+        )
+    if by is not None:
+        judged = [part for one in judged for part in one.parts(by)]
+        tasks = (
+            tasks_of([one.name for one in judged], levels, statistics, average)
+            if known is None
+            else tasks_of_preset(known, [one.name for one in judged])
+        )
+    if not tasks:
+        raise InputError(
+            "nothing can be computed of these scores: there are human scores of "
+            f"{', '.join(judged[0].gold)} only, and levels {', '.join(levels)} were asked for"
+        )
+    asked = Asked(
+        tasks,
+        epsilon=None if epsilon is None else checks.number("epsilon", epsilon),
+        nan_as_zero=nan_as_zero,
+        exchanges=EXCHANGES,
+        seed=checks.seed(seed),
+        workers=checks.threads(workers),
+        preset=preset,
+        significance=None
+        if significance is None
+        else checks.whole("significance", significance, 1),
+        correction=correction,
+        confidence=None if confidence is None else checks.whole("confidence", confidence, 1),
+        resampled=resampled,
+        level=checks.share("level", level),
+    )
+    content = results(judged, asked)
+    warnings = [one for of_set in judged for one in _warnings(of_set)]
+    if warnings:
+        content["warnings"] = warnings
+    return MetaEvaluation({f"truebleu_{MetaEvaluation.KIND}": MetaEvaluation.VERSION, **content})
+
+
+def _warnings(judged: Judged) -> Warnings:
+    """Return the warnings about the text that metrics were computed of."""
+    seen: dict[str, Any] = {}
+    metrics = {}
+    for name, scores in judged.metrics.items():
+        if scores.table is not None:
+            metrics[scores.table.metric] = name
+            # Metrics in Python notice nothing.
+            seen |= {k: v for k, v in scores.table.seen.items() if v["characters"][0]}
+    return list(text_warnings.of_references(seen, metrics))
+
+
+def beside(
+    human: Any,
+    metrics: Mapping[str, Scores],
+    systems: Mapping[str, inputs.Hypotheses],
+    references: inputs.References,
+    *,
+    documents: Sequence[str] | None = None,
+    workers: int = 1,
+) -> dict[str, Any]:
+    """The dict of what people said of some systems, beside scores that are known already.
+
+    human: as for `meta_evaluate`; people may have judged further systems, which do not count.
+
+    Raises InputError for systems that people have not judged.
+    """
+    people = scored(human, "human scores")
+    judged = people.matrix.systems
+    missing = [name for name in systems if name not in judged]
+    if missing:
+        raise InputError(
+            f"human scores: none of {listed(missing)}; there are those of {listed(list(judged))}"
+        )
+    people = people.replaced(matrix=people.matrix.only(list(systems)))
+    return meta_evaluate(
+        people,
+        metrics,
+        systems=systems,
+        references=references,
+        documents=documents,
+        workers=workers,
+    ).to_dict()
+
+
+def _of_tree(
+    folder: str | os.PathLike[str],
+    test_set: str | None,
+    sets: Sequence[str] | None,
+    metrics: Mapping[str, Any] | Sequence[Any] | None,
+    preset: presets.Preset | None,
+    asked: tuple[Sequence[str], Sequence[str] | None, str | None],
+    *,
+    segments: bool,
+    workers: int,
+    **more: Any,
+) -> tuple[list[Task], list[Judged]]:
+    from truebleu.meta_evaluation.tree import Tree
+
+    found = Tree(folder, test_set)
+    if sets is None and preset is not None and preset.pairs:
+        sets = preset.pairs
+    names = list(sets) if sets else found.pairs()
+    if not names:
+        raise InputError(f"{found.folder}: no human scores there")
+    tasks = tasks_of(names, *asked) if preset is None else tasks_of_preset(preset, names)
+    needed = levels_of(tasks)
+    if segments and "seg" not in needed:
+        needed.append("seg")
+    stored, computed, by_name = _named(found, names, metrics, preset)
+    judged = [
+        of_tree(
+            found,
+            pair,
+            metrics=stored,
+            computed={
+                name: _in_language(metric, pair) if name in by_name else metric
+                for name, metric in computed.items()
+            },
+            levels=needed,
+            workers=workers,
+            **more,
+        )
+        for pair in names
+    ]
+    if stored is None:
+        common = [name for name in judged[0].metrics if all(name in one.metrics for one in judged)]
+        judged = [
+            one.replaced(metrics={name: one.metrics[name] for name in common}) for one in judged
+        ]
+    return tasks, judged
+
+
+def _named(
+    tree: Any,
+    pairs: Sequence[str],
+    metrics: Mapping[str, Any] | Sequence[Any] | None,
+    preset: presets.Preset | None,
+) -> tuple[list[str] | None, dict[str, Any], set[str]]:
+    """The stored metrics that were asked for, and those that truebleu computes.
+
+    What is not the name of a stored metric is a metric of truebleu. It takes the place of a stored
+    one that is called the same but for the case. The third are those that only a name asks for.
+    """
+    official = list(preset.metrics) if preset is not None and preset.metrics else None
+    if metrics is None:
+        return official, {}, set()
+    there = {name for pair in pairs for name in tree.stored(pair)}
+    folded = {name.casefold(): name for name in there}
+    by_name: set[str] = set()
+    stored: list[str] = []
+    computed: dict[str, Any] = {}
+    given = metrics.items() if hasattr(metrics, "items") else [(None, one) for one in metrics]
+    for name, one in given:
+        if isinstance(one, str) and one in there and name is None:
+            stored.append(one)
+            continue
+        made = metric_of(one)
+        called = name or folded.get(str(one).casefold()) or _called(made, folded)
+        computed[called] = made
+        if isinstance(one, str) and ":" not in one:
+            by_name.add(called)
+    if official is not None:
+        more = (name for name in stored if name not in official)
+        return [*official, *more], computed, by_name
+    return stored, computed, by_name
+
+
+def _called(metric: Any, folded: Mapping[str, str]) -> str:
+    """The stored name of a metric, if truebleu knows it by that; otherwise its own."""
+    for name, stored in folded.items():
+        if name in registry.METRICS and metric_of(name) == metric:
+            return stored
+    return str(metric.name)
+
+
+def _in_language(metric: Any, pair: str) -> Any:
+    """A metric with the tokenizer of the language that is translated into."""
+    from truebleu.text import languages
+
+    try:
+        return metric.in_language(languages.target(pair))
+    except ValueError:
+        return metric  # nobody knows the language

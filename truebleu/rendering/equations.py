@@ -1,0 +1,157 @@
+"""Formulas with the numbers put in, as plain text, LaTeX and MathML.
+
+A formula is a tree: text, or a node of a kind and its parts: ("row", a, b, ...), ("frac", above,
+below), ("sub", name, index), ("sup", base, exponent), ("exp", x), ("paren", x), ("ln", x),
+("sum", index).
+"""
+
+from __future__ import annotations
+
+from truebleu.rendering.numbers import MINUS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
+
+    # Text, or a node: its kind and its parts.
+    Node = str | tuple[Any, ...]
+    # A left side, which may be empty, and a right side.
+    Equation = tuple[Node, Node]
+
+# Names of several letters, which are set upright.
+NAMES = (
+    *("BP", "BLEU", "chrF", "TER", "NIST", "GLEU", "P", "R", "F"),
+    *("WER", "MER", "WIL", "WIP", "CER"),
+)
+SUBSCRIPTS = str.maketrans("0123456789n", "₀₁₂₃₄₅₆₇₈₉ₙ")
+SUPERSCRIPTS = str.maketrans("0123456789n", "⁰¹²³⁴⁵⁶⁷⁸⁹ⁿ")
+SIGNS = {"·": r"\cdot", "≥": r"\ge", MINUS: "-", "=": "=", "+": "+"}
+
+
+def between(nodes: Sequence[Node], separator: str) -> Node:
+    """Nodes in a row, with a sign between each two."""
+    return ("row", *[part for node in nodes for part in (separator, node)][1:])
+
+
+def _written(
+    node: Node,
+    forms: Mapping[str, str | Callable[..., str]],
+    leaf: Callable[[str], str],
+    part: str = "{}",
+) -> str:
+    """A formula in a format, which has a form for each kind of node and writes text itself.
+
+    part: what is around each part of a node.
+    """
+    if isinstance(node, str):
+        return leaf(node)
+    kind, *parts = node
+    texts = [part.format(_written(one, forms, leaf, part)) for one in parts]
+    form = forms.get(kind)
+    if form is None:
+        return "".join(texts)
+    return form.format(*texts) if isinstance(form, str) else form(*texts)
+
+
+# ---- text ----
+
+
+def _quotient(*sides: str) -> str:
+    return "/".join(f"({side})" if " " in side else side for side in sides)
+
+
+TEXT: Mapping[str, str | Callable[..., str]] = {
+    "frac": _quotient,
+    "exp": "exp({})",
+    "paren": "({})",
+    "ln": "ln {}",
+    "sub": lambda name, index: f"{name}{index.translate(SUBSCRIPTS)}",
+    "sup": lambda base, exponent: f"{base}{exponent.translate(SUPERSCRIPTS)}",
+    "sum": "Σ ",
+}
+
+
+def as_text(equations: Sequence[Equation]) -> list[str]:
+    """Lines of text, aligned at their equals signs."""
+    sides = [[_written(side, TEXT, str) for side in equation] for equation in equations]
+    width = max(len(left) for left, _ in sides)
+    return [f"{left:>{width}} = {right}" for left, right in sides]
+
+
+# ---- LaTeX ----
+
+LATEX = {
+    "frac": r"\frac{{{}}}{{{}}}",
+    "exp": r"\exp\left({}\right)",
+    "paren": r"\left({}\right)",
+    "ln": r"\ln {}",
+    "sub": "{}_{{{}}}",
+    "sup": "{}^{{{}}}",
+    "sum": r"\sum_{{{}}} ",
+}
+
+
+def as_latex(equations: Sequence[Equation]) -> str:
+    """An `align*` environment of amsmath."""
+    sides = [[_written(side, LATEX, _latex) for side in equation] for equation in equations]
+    lines = [rf"{left} &= {right} \\" for left, right in sides]
+    return "\n".join([r"\begin{align*}", *lines, r"\end{align*}"])
+
+
+def _latex(text: str) -> str:
+    return " ".join(map(_latex_word, text.split(" ")))
+
+
+def _latex_word(word: str) -> str:
+    if word in SIGNS:
+        return SIGNS[word]
+    if word in NAMES:
+        return rf"\mathrm{{{word}}}"
+    if word == "β":
+        return r"\beta"
+    if len(word) > 1 and word.isascii() and not any(c.isdecimal() for c in word):
+        return rf"\text{{ {word} }}"
+    return word.replace(MINUS, "-")
+
+
+# ---- MathML ----
+
+SPACE = '<mspace width="0.17em"/>'
+MATHML = {
+    "frac": "<mfrac>{}{}</mfrac>",
+    "exp": "<mrow><mi>exp</mi><mo>(</mo>{}<mo>)</mo></mrow>",
+    "paren": "<mrow><mo>(</mo>{}<mo>)</mo></mrow>",
+    "ln": f"<mrow>{SPACE}<mi>ln</mi>{SPACE}{{}}</mrow>",
+    "sub": "<msub>{}{}</msub>",
+    "sup": "<msup>{}{}</msup>",
+    "sum": "<munder><mo>∑</mo>{}</munder>",
+}
+
+
+def as_mathml(equations: Sequence[Equation]) -> str:
+    """A MathML table, which browsers show without a script."""
+    row = "<mtr><mtd>{}</mtd><mtd><mo>=</mo></mtd><mtd>{}</mtd></mtr>"
+    rows = "".join(
+        row.format(*(_written(side, MATHML, _mathml, "<mrow>{}</mrow>") for side in equation))
+        for equation in equations
+    )
+    return f'<math display="block"><mtable displaystyle="true">{rows}</mtable></math>'
+
+
+def _mathml(text: str) -> str:
+    return "".join(_mathml_word(word) for word in text.replace(",", " , ").split(" ") if word)
+
+
+def _mathml_word(word: str) -> str:
+    from html import escape  # for pages alone; its table of entities takes long to load
+
+    if word[0].isdecimal() or (word[0] == MINUS and len(word) > 1):
+        return f"<mn>{escape(word)}</mn>"
+    if word in SIGNS:
+        return f"<mo>{word}</mo>"
+    if word in NAMES:
+        return f'<mi mathvariant="normal">{word}</mi>'
+    if len(word) == 1 and word.isalpha():
+        return f"<mi>{word}</mi>"
+    return f"<mtext>&nbsp;{escape(word)}&nbsp;</mtext>" if word != "," else "<mtext>,</mtext>"

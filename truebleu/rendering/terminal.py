@@ -1,0 +1,57 @@
+"""Blocks in a terminal, coloured by the library rich, as wide as it is when they are drawn."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from rich.text import Text
+
+from truebleu.rendering.lines import lines
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from rich.console import Console, ConsoleOptions
+
+    from truebleu.rendering.blocks import Block
+
+# Signs, stars and numbers say the same without colour.
+STYLES = {
+    "title": "bold",
+    "heading": "bold",
+    "head": "dim",
+    "rule": "dim",
+    "note": "dim",
+    "caution": "yellow",
+    "signature": "dim",
+    "code": "cyan",
+    "best": "bold",
+    "baseline": "dim italic",
+    "better": "bold green",
+    "worse": "bold red",
+    "raised": "cyan",
+    "match 0": "dim",
+    "match 1": "cyan",
+    "match 2": "green",
+    "match 3": "bold green",
+    "match 4": "bold green reverse",
+}
+
+
+class Drawn(NamedTuple):
+    """Blocks that know how wide their terminal is when they are drawn."""
+
+    blocks: Callable[[], Iterable[Block]]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
+        for line in lines(self.blocks(), options.max_width):
+            made = Text(no_wrap=True, overflow="ignore")
+            for piece, kind in line:
+                style = STYLES.get(kind.removesuffix(" cut"), "")
+                made.append(piece, style=f"{style} underline" if kind.endswith(" cut") else style)
+            made.rstrip()
+            if not options.no_wrap and any(kind == "signature" for _, kind in line):
+                # It is longer than most terminals are wide, and rich would cut it off.
+                made.no_wrap, made.overflow = False, "fold"
+            yield made

@@ -1,1 +1,0 @@
-"""Views of results: explanations, comparisons, reports and histories, and how they are drawn."""

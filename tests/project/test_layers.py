@@ -303,7 +303,7 @@ def test_tests_are_in_folders_called_as_the_rooms():
     assert not loose
     with_tests = {path.name for path in tests.iterdir() if any(path.glob("**/test_*.py"))}
     rooms = {path.name for path in PACKAGE.iterdir() if path.is_dir()}
-    # "project" is about the repository, "growth" about every entry point, "npm" about npm's package.
+    # "project" is about the repository, "growth" about every entry point, "npm" about a package.
     assert with_tests - {"project", "growth", "npm"} <= rooms
     assert with_tests >= {room.partition(".")[0] for room in FLOOR} - {
         "_kernel",

@@ -126,7 +126,7 @@ __all__ = ["__version__", *PUBLIC]  # noqa: PLE0604
 def __getattr__(name: str) -> object:
     if name not in PUBLIC:
         raise AttributeError(f"module 'truebleu' has no attribute '{name}'")
-    from truebleu.text.typed import import_module
+    from importlib import import_module
 
     value = getattr(import_module(f"truebleu.{PUBLIC[name]}"), name)
     globals()[name] = value

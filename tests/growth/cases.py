@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
 from io import BytesIO
-from pathlib import Path  # noqa: TC003 - of a dataclass
+from pathlib import Path
 
 import texts
 from texts import RUNS, TOKENS

@@ -255,8 +255,7 @@ def test_computed_imports_have_a_table():
         for node in ast.walk(_tree(module))
         if _is_dynamic(node) and not isinstance(node.args[0], ast.Constant)
     }
-    # `typed` has import_module itself.
-    assert computed - {"truebleu.text.typed"} == set(TABLES)
+    assert computed == set(TABLES)
 
 
 def test_the_kernel_imports_nothing_of_the_package():

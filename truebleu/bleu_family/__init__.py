@@ -5,13 +5,12 @@ The registry of metrics learns here that the members of the family are names of 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
 from truebleu.metrics import registry
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Any
-
     from truebleu.metrics.table_metric import TableMetric
 
 

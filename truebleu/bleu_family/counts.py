@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import Table
 from truebleu.metrics.bleu import BLEU, BLEUScore
@@ -12,11 +14,7 @@ from truebleu.metrics.table_metric import count_references
 from truebleu.text import checks, inputs, segments
 from truebleu.text.program_tokenizers import AS_KERNEL
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
     from truebleu.metrics.base import Metric, Score
     from truebleu.text.tokenizers import Tokenize
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from itertools import combinations, pairwise, product
 from math import inf
+from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import InputError
 from truebleu.bleu_family.counts import Text
@@ -14,11 +16,7 @@ from truebleu.metrics.nist import NIST
 from truebleu.text import checks, layout
 from truebleu.text.record import Record
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from typing import Any
-
     from truebleu.bleu_family.member import Member
     from truebleu.metrics.base import Metric
     from truebleu.text.inputs import Hypotheses, References

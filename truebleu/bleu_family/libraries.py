@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 from truebleu.bleu_family import parameters as p
 from truebleu.bleu_family.member import Member, group
 from truebleu.metrics.bleu import BLEU
 from truebleu.metrics.nltk_bleu import NLTKBLEU
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
 
 
 def _nltk() -> Iterator[Member]:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 from truebleu.bleu_family import parameters as p
 from truebleu.bleu_family.member import Member, group
 from truebleu.metrics.bleu import BLEU
 from truebleu.metrics.cdec import CdecBLEU
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
 
 # The tokenizers of mteval's versions, for lower case and for case kept (-c).
 _V11B = ("mteval-v11b-lower", "mteval-v11b")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Self
+
 from truebleu.metrics.bleu import BLEU
 from truebleu.text.record import Record
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator, Sequence
-    from typing import Any, Self
-
     from truebleu._kernel import Scores
     from truebleu.metrics.base import Score
     from truebleu.metrics.table_metric import TableMetric, TableScore

@@ -7,7 +7,8 @@ was run; tests/bleu_family has the numbers.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from truebleu.bleu_family.captions_and_code import captions_and_code
 from truebleu.bleu_family.libraries import libraries
@@ -18,10 +19,7 @@ from truebleu.bleu_family.relatives import relatives as relatives_of_bleu
 from truebleu.metrics import registry
 from truebleu.text import checks
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
     from truebleu.bleu_family.scores import FamilyScores
     from truebleu.text.inputs import Hypotheses, References
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from typing import Any
 
 PAPINENI = "Papineni, Roukos, Ward and Zhu (2002): BLEU: a method for automatic evaluation. ACL"
 MTEVAL = "NIST mteval-{}.pl, in mosesdecoder/scripts/generic"

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from truebleu.bleu_family import parameters as p
 from truebleu.bleu_family.member import Member
 from truebleu.metrics.codebleu import CodeBLEU
 from truebleu.metrics.gleu import GLEU
 from truebleu.metrics.nist import NIST
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 # Metrics that are no BLEU, whatever their parameters.
 RELATIVES = (NIST, GLEU, CodeBLEU)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
 from truebleu.bleu_family.counts import Text
 from truebleu.text.layout import aligned
 from truebleu.text.record import Picklable, Record
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from typing import Any
-
     from truebleu.bleu_family.member import Member
     from truebleu.metrics.base import Score
     from truebleu.text.inputs import Hypotheses, References

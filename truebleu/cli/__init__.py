@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from collections.abc import Sequence
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

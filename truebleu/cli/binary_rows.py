@@ -5,16 +5,14 @@ from __future__ import annotations
 import io
 import sys
 from array import array
+from collections.abc import Sequence
 from itertools import repeat
+from typing import TYPE_CHECKING, Any
 
 from truebleu.cli.output import UnavailableError, UsageError, printable
 from truebleu.cli.rows import Rows, as_json
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
     import pyarrow as pa
     import pyarrow.parquet as pq
     from typing_extensions import Buffer

@@ -16,6 +16,9 @@ examples:
 
 from __future__ import annotations
 
+import argparse
+from collections.abc import Iterator, Sequence
+
 from truebleu.cli import inputs as files
 from truebleu.cli import metric_options, table_options
 from truebleu.cli import options as shared
@@ -24,11 +27,6 @@ from truebleu.cli.declared import Command, Group
 from truebleu.cli.output import FellError, Output, Results, UsageError
 from truebleu.cli.progress import Progress
 from truebleu.text.checks import parse_number
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Iterator, Sequence
 
 FORMATS = ("text", "json", "markdown", "latex", "html")
 

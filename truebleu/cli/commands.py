@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
+from collections.abc import Iterable, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from truebleu.cli import plain
 from truebleu.cli.declared import HELP, Command, Group
 from truebleu.cli.output import (
@@ -19,14 +24,8 @@ from truebleu.cli.output import (
 )
 from truebleu.text.checks import nearest
 from truebleu.text.termination import Terminated, end_by
-from truebleu.text.typed import import_module
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Iterable, Sequence
-    from typing import Any
-
     from truebleu.cli.parser import Parser
 
 # The module of this room that has a command is called as the command.

@@ -16,8 +16,11 @@ examples:
 
 from __future__ import annotations
 
+import argparse
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import InputError
 from truebleu.cli import inputs as files
@@ -31,12 +34,7 @@ from truebleu.comparison.groups import Comparisons
 from truebleu.comparison.request import TESTS, Request, Significance
 from truebleu.significance import CORRECTIONS
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Iterator, Mapping, Sequence
-    from typing import Any
-
     from truebleu.text.files import File
 
 # Errors about a request, by what is called otherwise on a command line.

@@ -9,15 +9,12 @@ examples, to complete words from the next session on:
 
 from __future__ import annotations
 
+import argparse
 import re
+from collections.abc import Sequence
 
 from truebleu.cli.declared import HELP, Command, Group
 from truebleu.cli.output import print_text
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Sequence
 
 SHELLS = ("bash", "zsh", "fish", "tcsh")
 

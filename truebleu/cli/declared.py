@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
 from truebleu.text import checks
 from truebleu.text.record import Record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from typing import Any
 
 # The default of an option that parsed options have only where it was given.
 ABSENT = object()

@@ -13,17 +13,14 @@ examples:
 
 from __future__ import annotations
 
+import argparse
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from truebleu.cli.declared import HELP, Command, Group
 from truebleu.cli.output import PIPE_CLOSED, UnavailableError, UsageError, print_text
 from truebleu.text.files import write_whole
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Sequence
 
 # A wheel has the texts beside this module, and a checkout where all its documents name them.
 PLACES = (Path(__file__).with_name("examples"), Path(__file__).parents[2] / "examples")

@@ -16,8 +16,11 @@ examples:
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from truebleu.cli import inputs as files
 from truebleu.cli import metric_options
@@ -26,12 +29,7 @@ from truebleu.cli.declared import Command, Group, whole_number
 from truebleu.cli.output import Results, UsageError
 from truebleu.explanation import explain
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Iterator, Sequence
-    from typing import Any
-
     from truebleu.metrics.base import Metric
 
 FORMATS = ("text", "json", "markdown", "latex", "html")

@@ -16,7 +16,10 @@ examples:
 
 from __future__ import annotations
 
+import argparse
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from truebleu.cli import inputs as files
 from truebleu.cli import metric_options
@@ -27,12 +30,7 @@ from truebleu.cli.progress import Progress
 from truebleu.rendering.blocks import Cell, Facts, Heading, Paragraph, Table
 from truebleu.text.layout import count
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Iterable, Iterator, Sequence
-    from typing import Any
-
     from truebleu.bleu_family.member import Member
     from truebleu.bleu_family.scores import FamilyScores
     from truebleu.rendering.blocks import Block

@@ -11,17 +11,14 @@ examples:
 
 from __future__ import annotations
 
+import argparse
+from collections.abc import Sequence
+
 from truebleu.cli import metric_options
 from truebleu.cli import options as shared
 from truebleu.cli.declared import HELP, Command, Group
 from truebleu.cli.inputs import check_output
 from truebleu.cli.output import Results, complain
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Sequence
-
 
 FORMATS = ("text", "json", "markdown", "latex", "csv", "tsv", "html")
 

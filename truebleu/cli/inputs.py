@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from truebleu.cli.declared import Group, options, whole_number
 from truebleu.cli.output import UsageError, complain
@@ -12,12 +15,7 @@ from truebleu.text.files import File, table_format
 from truebleu.text.layout import count, short_names
 from truebleu.text.segments import is_lasting
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from typing import Any
-
     from truebleu.cli.test_sets import Chosen
 
     # Files of references, or for each segment its references.

@@ -10,16 +10,13 @@ examples:
 
 from __future__ import annotations
 
+import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
 from truebleu.cli.declared import HELP, Command, Group
 from truebleu.cli.options import QUIET
 from truebleu.cli.output import STANDARD_NAMES, Output, UsageError, complain, is_terminal
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Sequence
 
 PAGE = Group(
     "page",

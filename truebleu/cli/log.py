@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+import argparse
 import os
+from collections.abc import Mapping, Sequence
 from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
 
 from truebleu.cli.output import UsageError
 from truebleu.text.files import File
 from truebleu.text.segments import Hashed, Lines, hashed
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Mapping, Sequence
-    from typing import Any
-
     from truebleu._kernel import Summary
     from truebleu.cli.inputs import Inputs
     from truebleu.cli.scores import Scored

@@ -19,10 +19,13 @@ examples:
 
 from __future__ import annotations
 
+import argparse
 from array import array
+from collections.abc import Iterator, Sequence
 from itertools import groupby, islice, repeat
 from operator import itemgetter
 from sys import maxsize
+from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import InputError
 from truebleu.cli import inputs as files
@@ -36,12 +39,7 @@ from truebleu.cli.row_formats import FORMATS as ROWS
 from truebleu.cli.rows import Rows, Table
 from truebleu.text.record import Record
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Iterator, Sequence
-    from typing import Any
-
     from truebleu.metrics.matrix import Matrix
     from truebleu.metrics.table_metric import TableMetric
     from truebleu.text.files import File

@@ -17,6 +17,10 @@ examples:
 
 from __future__ import annotations
 
+import argparse
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
 from truebleu.cli import inputs as files
 from truebleu.cli import metric_options
 from truebleu.cli import options as shared
@@ -31,12 +35,6 @@ from truebleu.meta_evaluation.statistics import AVERAGES, STATISTICS
 from truebleu.meta_evaluation.table import left_out
 from truebleu.significance import CORRECTIONS
 from truebleu.text.layout import listed
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Iterator, Mapping, Sequence
-    from typing import Any
 
 FORMATS = ("text", "json", "markdown", "latex", "csv", "tsv", "html", "svg")
 RANDOMIZATIONS = 10_000

@@ -5,18 +5,16 @@ Only the options of the metrics that are asked for are there; truebleu help metr
 
 from __future__ import annotations
 
+import argparse
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 from truebleu.cli.declared import ABSENT, Group, option, options
 from truebleu.cli.output import UsageError, complain
 from truebleu.metrics import registry
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-    from typing import Any
-
     from truebleu.cli.declared import Option
     from truebleu.metrics.base import Metric
     from truebleu.metrics.parameters import Parameter

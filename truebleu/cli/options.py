@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+import argparse
 import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from truebleu.cli.declared import HELP, Group, whole_number
 from truebleu.cli.declared import options as declared
 from truebleu.cli.output import UsageError
 from truebleu.text.checks import MOST_WORKERS, parse_number
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Sequence
-
     from truebleu.cli.declared import Option
 
 OUTPUT, COLOR, SCORE_ONLY = declared(

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+import argparse
 import io
 import os
 import sys
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, BinaryIO, Self, TextIO
 
 from truebleu.text import json_text
 from truebleu.text.files import WholeFile
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Callable, Iterable, Mapping
-    from typing import Any, BinaryIO, Self, TextIO
-
     from typing_extensions import Buffer
 
     from truebleu.metrics.base import Signature

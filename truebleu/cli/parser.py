@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from truebleu.cli.declared import ABSENT
 from truebleu.cli.output import UsageError, columns, print_text
 from truebleu.text import checks
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from typing import Any, NoReturn
-
     from truebleu.cli.declared import Group
 
 # What sacreBLEU's command has and truebleu's has under another name, or has not.

@@ -7,13 +7,12 @@ with a mistake among them.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
 from truebleu.cli.declared import ABSENT
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from typing import Any
-
     from truebleu.cli.declared import Group, Option
 
 # What argparse is told of options that are read here: flags, one value, one value or several.

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Self
+from typing import Self
 
 # Nobody needs to be told of what is over in a second.
 PATIENCE = 1.0

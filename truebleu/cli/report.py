@@ -19,8 +19,11 @@ examples:
 
 from __future__ import annotations
 
+import argparse
 import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any
 
 from truebleu.cli import compare, metric_options, table_options, table_systems
 from truebleu.cli import inputs as files
@@ -29,12 +32,7 @@ from truebleu.cli.declared import Command, Group, whole_number
 from truebleu.cli.output import Output, UsageError, complain, is_terminal, print_text
 from truebleu.cli.progress import Progress
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from typing import Any
-
     from truebleu.reports.build import Contents
     from truebleu.reports.serve import Server
     from truebleu.text.files import File

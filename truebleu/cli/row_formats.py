@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 from truebleu.cli.rows import JSON, CommaSeparated, JSONLines, TabSeparated, Text
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from truebleu.cli.output import Results
     from truebleu.cli.rows import Rows, Table
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import repeat
 from math import isfinite
 from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from truebleu.cli.output import VERSION, printable
 from truebleu.text import json_text
 from truebleu.text.record import Record
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-    from typing import Any
-
     from truebleu.cli.output import Results
 
 

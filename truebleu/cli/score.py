@@ -31,6 +31,10 @@ examples:
 
 from __future__ import annotations
 
+import argparse
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
 from truebleu.cli import inputs as files
 from truebleu.cli import metric_options, scores, table_options
 from truebleu.cli import options as shared
@@ -41,12 +45,7 @@ from truebleu.comparison import text_warnings
 from truebleu.metrics.table_metric import Corpus, count_those_that_can
 from truebleu.text.record import Record
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Iterator, Mapping, Sequence
-    from typing import Any
-
     from truebleu._kernel import Summary
     from truebleu.cli.log import Logging
     from truebleu.cli.scores import Scored

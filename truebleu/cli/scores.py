@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+import argparse
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from truebleu.cli.output import UsageError, printable
 from truebleu.text import json_text
 from truebleu.text.record import Record
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from typing import Any
-
     from truebleu.cli.output import Results
     from truebleu.cli.test_sets import Chosen
     from truebleu.metrics.base import Score, Signature

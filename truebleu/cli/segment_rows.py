@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from itertools import repeat
 from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from truebleu.cli.output import UsageError, printable
 from truebleu.cli.row_formats import FORMATS
 from truebleu.cli.rows import Rows, Table
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
-
     from truebleu._kernel import Scores
     from truebleu.cli.output import Results
     from truebleu.metrics.statistics import Statistics

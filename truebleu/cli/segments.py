@@ -16,7 +16,10 @@ examples:
 
 from __future__ import annotations
 
+import argparse
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from truebleu.cli import inputs as files
 from truebleu.cli import metric_options, table_options
@@ -29,12 +32,7 @@ from truebleu.cli.segment_rows import Writer
 from truebleu.comparison import text_warnings
 from truebleu.metrics.table_metric import Corpus, count_those_that_can, pieces_together
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from typing import Any
-
     from truebleu._kernel import Summary
     from truebleu.metrics.table_metric import Failed
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 
 from truebleu._kernel import InputError
 from truebleu.cli.declared import Group
 from truebleu.cli.output import UsageError
 from truebleu.text.files import NO_FILES, at_home, table_format
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
 
 # The options of tables, as the parser calls them.
 OPTIONS = ("hyp_column", "ref_column", "by", "join", "nulls", "unjoined", "memory")

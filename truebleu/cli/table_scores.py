@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import InputError
 from truebleu.cli.inputs import check_output, drop_repeated, file_of
@@ -17,12 +20,7 @@ from truebleu.metrics.table_metric import Corpus, pieces_together
 from truebleu.text.layout import short_names
 from truebleu.text.record import Record
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from typing import Any
-
     from truebleu.cli.output import Results
     from truebleu.cli.segment_rows import Counted, Metrics
     from truebleu.engines.sums import Sums

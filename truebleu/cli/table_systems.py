@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import argparse
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
 from truebleu._kernel import InputError
 from truebleu.cli import table_options
 from truebleu.cli.declared import Group
@@ -11,12 +15,7 @@ from truebleu.engines.duckdb_join import shown
 from truebleu.text.checks import is_whole_number
 from truebleu.text.layout import count
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from typing import Any
-
     from truebleu.cli.progress import Progress
     from truebleu.cli.table_scores import System
     from truebleu.comparison.request import Request

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+import argparse
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, overload
+
 from truebleu.cli.declared import Group
 from truebleu.cli.output import UsageError
 from truebleu.text.files import File, Part
 from truebleu.text.segments import Lines
-from truebleu.text.typed import overload
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Sequence
-    from typing import Any
-
     from truebleu.comparison.request import Request
     from truebleu.testsets.sets import TestSet
 

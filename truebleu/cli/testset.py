@@ -25,6 +25,10 @@ examples:
 
 from __future__ import annotations
 
+import argparse
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
 from truebleu.cli import options as shared
 from truebleu.cli import test_sets
 from truebleu.cli.declared import HELP, Command, Group
@@ -32,12 +36,7 @@ from truebleu.cli.output import Results, UsageError, printable
 from truebleu.rendering.blocks import Cell, Facts, Heading, Paragraph, Table
 from truebleu.text.layout import count
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from typing import Any
-
     from truebleu.rendering.blocks import Block
     from truebleu.testsets.manage import Described, Listed
     from truebleu.text.record import Record

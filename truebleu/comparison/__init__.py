@@ -9,14 +9,13 @@ screen.py   from the dict to what HTML shows first
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
 from truebleu.comparison.request import Request
 from truebleu.rendering.view import Rows
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from typing import Any
-
     from truebleu.comparison.request import Counted
     from truebleu.metrics.base import Metric
     from truebleu.rendering.blocks import Block, Drawn

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import floor, log10
+from typing import TYPE_CHECKING, Any
 
 from truebleu.rendering.blocks import (
     Cell,
@@ -16,11 +18,7 @@ from truebleu.rendering.blocks import (
 from truebleu.rendering.numbers import fixed, needed, p_value, percent, signed
 from truebleu.text.layout import count, listed
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from typing import Any
-
     from truebleu.rendering.blocks import Block
     from truebleu.rendering.numbers import Write
     from truebleu.rendering.view import Content

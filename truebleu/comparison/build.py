@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from math import fsum, sqrt
 from operator import gt, lt
+from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import __version__
 from truebleu.comparison import labelling, runs, text_warnings
@@ -15,11 +17,7 @@ from truebleu.rendering.numbers import fixed, p_value, signed
 from truebleu.significance import Measure, errors_by_documents, intervals, paired
 from truebleu.text.layout import listed
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from typing import Any
-
     from truebleu.comparison.labelling import Names
     from truebleu.comparison.request import Counted, Counts, Request, Significance
     from truebleu.metrics.base import Signature

@@ -10,7 +10,9 @@ from __future__ import annotations
 import os
 import re
 from array import array
+from collections.abc import Mapping, Sequence
 from math import isfinite, nan
+from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import InputError
 from truebleu.text import checks, segments
@@ -18,11 +20,7 @@ from truebleu.text.data_files import load_json, to_score
 from truebleu.text.files import File
 from truebleu.text.layout import count, listed
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
-
     # A number for each segment, eight bytes each.
     Numbers = array[float]
     # The lines of a file with their numbers.

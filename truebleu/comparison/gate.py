@@ -9,14 +9,13 @@ The dict that `Check.to_dict` gives is the contract; every format is made of it 
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Self
+
 from truebleu.rendering.view import View
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterator, Mapping, Sequence
-    from typing import Any, Self
-
     from truebleu.comparison.gate_rules import Scoring
     from truebleu.metrics.base import Metric
     from truebleu.rendering.blocks import Block

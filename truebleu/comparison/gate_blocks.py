@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
 from truebleu.rendering.blocks import Cell, Heading, Paragraph, Table, warnings_of
 from truebleu.rendering.numbers import fixed, signed
 from truebleu.text.layout import count
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from typing import Any
-
     from truebleu.rendering.blocks import Block
     from truebleu.rendering.numbers import Write
     from truebleu.rendering.view import Content

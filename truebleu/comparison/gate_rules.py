@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from truebleu._kernel import InputError
 from truebleu.comparison import Comparison
@@ -17,10 +18,7 @@ from truebleu.text import checks, segments
 from truebleu.text.layout import count
 from truebleu.text.record import Record
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from truebleu.comparison.request import Counted
     from truebleu.metrics.base import Score
     from truebleu.metrics.table_metric import TableMetric

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
 from truebleu.rendering.blocks import Heading
 from truebleu.rendering.view import Rows
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from typing import Any
-
     from truebleu.comparison import Comparison
     from truebleu.rendering.blocks import Block, Drawn
 

@@ -11,8 +11,9 @@ their own, and each says what is special about it.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from truebleu._kernel import InputError
 from truebleu.comparison.score_log import Entry, Input, read
@@ -23,11 +24,7 @@ from truebleu.text.data_files import load_json
 
 __all__ = ["Entry", "Group", "History", "IncomparableError", "Input", "Series", "history"]
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from typing import Self
-
     from truebleu.rendering.blocks import Block
 
 

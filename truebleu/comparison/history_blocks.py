@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING, Any
 
 from truebleu.rendering.blocks import Cell, Chart, Heading, Paragraph, Point, Table
 from truebleu.rendering.numbers import fixed, signed
 from truebleu.text.layout import count
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import Any
-
     from truebleu.rendering.blocks import Block
     from truebleu.rendering.view import Content
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
 from truebleu.text.layout import visible
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from truebleu.rendering.view import Content
 
 # What a condition is called, with its limit.

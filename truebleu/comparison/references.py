@@ -5,8 +5,10 @@ A winner that depends on the reference is worth a warning, and so is an output t
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from copy import copy
 from statistics import median
+from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import InputError
 from truebleu.comparison import labelling
@@ -17,11 +19,7 @@ from truebleu.rendering.numbers import fixed, p_value, signed
 from truebleu.text import segments
 from truebleu.text.layout import count, listed, short_names
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import Any
-
     from truebleu.comparison.request import Request
     from truebleu.rendering.view import Content
 

@@ -5,9 +5,10 @@ A `Request` is made once of what people pass, and handed to comparison, report a
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from truebleu._kernel import InputError
 from truebleu.comparison import external_scores as given_scores
@@ -21,10 +22,7 @@ from truebleu.text.files import File
 from truebleu.text.layout import count
 from truebleu.text.record import Record
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
     from truebleu._kernel import Summary
     from truebleu.comparison.external_scores import Numbers
     from truebleu.metrics.base import Signature

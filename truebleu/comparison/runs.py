@@ -7,14 +7,10 @@ runs, for metrics that take tokens; a mapping is always runs.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from truebleu.text.segments import is_column
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from typing import Any
 
 # For each system the names of its outputs: its own, if it has one.
 Runs = dict[str, list[str]]

@@ -23,6 +23,7 @@ import json
 import os
 import re
 import stat
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from math import isfinite
 from typing import Any, NamedTuple
@@ -32,10 +33,6 @@ from truebleu.text.checks import is_whole_number
 from truebleu.text.data_files import load_json
 from truebleu.text.locks import lock_file
 from truebleu.text.record import Record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
 
 _HASH = re.compile("[0-9a-f]{64}")
 

@@ -6,6 +6,9 @@ summary shows again with things to click.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
 from truebleu.comparison import blocks
 from truebleu.comparison.blocks import decisive, digits, headed, letters, verdict
 from truebleu.rendering.blocks import (
@@ -22,11 +25,7 @@ from truebleu.rendering.blocks import (
 from truebleu.rendering.numbers import fixed, p_value, percent, signed
 from truebleu.text.layout import count, listed
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import Any
-
     from truebleu.rendering.blocks import Drawn
     from truebleu.rendering.numbers import Write
     from truebleu.rendering.view import Content

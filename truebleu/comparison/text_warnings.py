@@ -6,14 +6,13 @@ known the `systems` and `metrics` that it is about, and the `option` that helps.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
 from truebleu.text.layout import listed
 from truebleu.text.segments import is_lasting
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from typing import Any
-
     from truebleu._kernel import Scores, Summary, Table
     from truebleu.metrics.base import Score
     from truebleu.metrics.table_metric import TableMetric

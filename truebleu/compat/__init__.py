@@ -12,10 +12,7 @@ holds for one process: call `install` in each worker process, too.
 from __future__ import annotations
 
 import warnings
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from types import ModuleType
+from types import ModuleType
 
 __all__ = ["install", "uninstall"]
 

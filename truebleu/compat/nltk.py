@@ -8,19 +8,15 @@ from __future__ import annotations
 
 import importlib
 from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache, wraps
 from itertools import chain, count
-from types import FunctionType
+from types import FunctionType, ModuleType
+from typing import Any, NoReturn
 
 from truebleu.metrics.bleu import BLEU
 from truebleu.metrics.chrf import CHRF
 from truebleu.metrics.table_metric import unpacked
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from types import ModuleType
-    from typing import Any, NoReturn
 
 MAX_ORDER = 16
 

@@ -9,18 +9,15 @@ from __future__ import annotations
 
 import copy
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache, wraps
+from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import InputError
 from truebleu.metrics import registry
 from truebleu.metrics.table_metric import PARTS, unpacked
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
     Lines = Sequence[str | None]
     # The name and the parameters of a metric of truebleu.
     Settings = tuple[Any, ...]

@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import os
 import sys
-from importlib.machinery import PathFinder
+from collections.abc import Sequence
+from importlib.machinery import ModuleSpec, PathFinder
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import SingleStack, Stream, Table
 from truebleu.compat import sacrebleu_counting as counting
@@ -17,13 +20,7 @@ from truebleu.metrics.table_metric import PARTS
 from truebleu.significance import memory
 from truebleu.significance.sacrebleu import randomized_scores
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from importlib.machinery import ModuleSpec
-    from types import ModuleType
-    from typing import Any
-
     Rows = Sequence[Sequence[float]]
 
 MODULE = "sacrebleu.significance"

@@ -9,15 +9,14 @@ themselves uncertain (their width by about 1 / √(2B)). docs/at-scale.md has wh
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
 from truebleu._kernel import InputError
 from truebleu.comparison.request import Buckets, Counts
 from truebleu.significance import Measure, resampling
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import Any
-
     from truebleu.engines.sums import Columns, Sums
     from truebleu.metrics.statistics import Statistics
     from truebleu.metrics.table_metric import TableMetric

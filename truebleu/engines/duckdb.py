@@ -19,8 +19,10 @@ BLEU = 31.95 83.3/30.0/25.0/16.7 (BP = 1.000 ratio = 1.000 hyp_len = 12 ref_len 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import InputError
 from truebleu.engines.functions import (
@@ -53,11 +55,7 @@ from truebleu.engines.duckdb_rows import (
     watched,
 )
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from typing import Any
-
     from duckdb import DuckDBPyConnection, DuckDBPyRelation, Expression
 
     from truebleu.engines.duckdb_rows import Data

@@ -7,17 +7,16 @@ import glob
 import os
 import re
 import warnings
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from truebleu._kernel import InputError
 from truebleu.engines.functions import several, told
 from truebleu.text.data_files import read_csv
 from truebleu.text.files import NO_FILES, File, at_home, table_format
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
     Names = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import re
 import warnings
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 
@@ -17,11 +19,7 @@ from truebleu.engines.functions import release, several, told
 from truebleu.text.checks import nearest, one_of
 from truebleu.text.files import at_home, table_format
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from typing import Any
-
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
     # A relation, SQL, the name of a table, files.

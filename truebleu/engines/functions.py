@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import inspect
 import re
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
 
 from truebleu import _kernel
 from truebleu._kernel import InputError
@@ -17,11 +18,7 @@ from truebleu.engines.sums import counter, given, names
 from truebleu.metrics import registry
 from truebleu.metrics.accumulator import checked
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any, ParamSpec, TypeVar
-
     from truebleu.engines.sums import Columns, Sums
     from truebleu.metrics.base import Metric
     from truebleu.metrics.table_metric import TableMetric

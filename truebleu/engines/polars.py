@@ -22,9 +22,10 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from glob import glob
+from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import InputError
 from truebleu.engines.functions import (
@@ -46,11 +47,7 @@ except ImportError as error:
         "truebleu.engines.polars needs Polars: pip install 'truebleu[polars]'"
     ) from error
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
     from truebleu.engines.sums import Columns, Metrics, Nulls
     from truebleu.metrics.base import Metric
     from truebleu.metrics.table_metric import TableMetric

@@ -10,8 +10,10 @@ same for any blocks, order of blocks and number of workers, and when Ray runs a 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import InputError, __version__
 from truebleu.engines.functions import NAMED, RowScores, named, of_engine, of_rows, release, told
@@ -19,11 +21,7 @@ from truebleu.engines.shipping import shipped
 from truebleu.engines.sums import Sums, names, told_nulls
 from truebleu.metrics import registry
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from typing import Any
-
     from truebleu.engines.sums import Columns, Metrics, Nulls
     from truebleu.metrics.base import Metric
 

@@ -11,7 +11,9 @@ Connect: there is no RDD and no accumulator in it.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import InputError
 from truebleu.engines import spark_cluster
@@ -23,11 +25,7 @@ with suppress(ImportError):  # `spark_cluster.check_packages` says what is missi
     from pyspark.sql import functions as F  # noqa: N812
     from pyspark.sql import types as T  # noqa: N812
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
-
     from pyspark.sql import Column, DataFrame, SparkSession
 
     from truebleu.engines.sums import Columns, Metrics, Nulls

@@ -5,17 +5,15 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import InputError
 from truebleu.engines import shipping
 from truebleu.engines.functions import release, told
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import Any
-
     from pyspark.sql import SparkSession
 
 OLDEST = (3, 4)

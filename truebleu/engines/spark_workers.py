@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -9,11 +12,7 @@ from truebleu._kernel import Table, __version__
 from truebleu.engines.functions import scores_of
 from truebleu.metrics.table_metric import count_references
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from typing import Any
-
     from truebleu.engines.sums import Sums
     from truebleu.metrics.table_metric import TableMetric
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Self
+
 from truebleu import _kernel
 from truebleu._kernel import InputError
 from truebleu.engines import keys as key_values
@@ -11,11 +14,7 @@ from truebleu.metrics.table_metric import count_references
 from truebleu.text import checks
 from truebleu.text.data_files import load_json
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from typing import Any, Literal, Self
-
     from truebleu.metrics.base import Metric
     from truebleu.metrics.table_metric import TableMetric
 

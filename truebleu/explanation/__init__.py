@@ -11,15 +11,14 @@ counting.py    n-grams, clipping and lengths, over tokens, and what is collected
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
 from truebleu.metrics import registry
 from truebleu.rendering.view import View
 from truebleu.text import segments
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import Any
-
     from truebleu.metrics.base import Metric
     from truebleu.rendering.blocks import Block
     from truebleu.text import inputs

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator, Sequence
 from math import exp, fsum, log
+from typing import TYPE_CHECKING, Any
 
 from truebleu.explanation import counting, ngram_blocks
 from truebleu.explanation.counting import tokens
@@ -14,11 +16,7 @@ from truebleu.rendering.equations import between
 from truebleu.rendering.numbers import MINUS, fixed, ngrams, number, short, signed
 from truebleu.text.layout import count
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import Any
-
     from truebleu.explanation.counting import Case
     from truebleu.metrics.bleu import BLEU, BLEUScore
     from truebleu.rendering.blocks import Block

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
 from truebleu.explanation import ngram_blocks
 from truebleu.explanation.build import about
 from truebleu.metrics.base import Signature
@@ -9,10 +12,7 @@ from truebleu.rendering.blocks import Equations, Heading, Paragraph, Table, Word
 from truebleu.rendering.numbers import MINUS, fixed, number, signed
 from truebleu.text.layout import count
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from truebleu.rendering.blocks import Block
     from truebleu.rendering.numbers import Write
     from truebleu.rendering.view import Content

@@ -12,7 +12,10 @@ blocks, reading       what is shown above the formula, and what is said of the s
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from truebleu.explanation.counting import Case, present
 from truebleu.rendering.equations import as_text
@@ -20,12 +23,7 @@ from truebleu.text.layout import listed
 from truebleu.text.segments import lasting
 from truebleu.text.tokenizers import label
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from types import ModuleType
-    from typing import Any
-
     from truebleu.metrics.base import Metric
     from truebleu.metrics.table_metric import TableMetric
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
+from typing import TYPE_CHECKING, Any
 
 from truebleu.explanation import counting
 from truebleu.explanation.ngram_blocks import first_segments, listed, share
@@ -13,11 +15,7 @@ from truebleu.rendering.numbers import number, short
 from truebleu.text.layout import count
 from truebleu.text.segments import pairs
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from typing import Any
-
     from truebleu.explanation.counting import Case
     from truebleu.metrics.chrf import CHRF, CHRFScore
     from truebleu.rendering.blocks import Block

@@ -7,17 +7,15 @@ corpus have most of.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Sequence
 from itertools import islice
 from operator import add
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from truebleu.text import tokenizers
 from truebleu.text.segments import pairs
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from truebleu.text.tokenizers import Tokenize
 
     Tokens = Sequence[str]

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
 from truebleu.metrics.ter_alignment import MARKS
 from truebleu.rendering.blocks import Cell, Heading, Paragraph, Table, Words
 from truebleu.text.layout import count
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
     from truebleu.metrics.ter_alignment import Alignment
     from truebleu.rendering.blocks import Block
     from truebleu.rendering.view import Content

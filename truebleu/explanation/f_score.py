@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from truebleu.explanation import counting, ngram_blocks
 from truebleu.rendering.blocks import Heading, Paragraph, Table
 from truebleu.rendering.numbers import ngrams, number
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import Any
-
     from truebleu.explanation.counting import Case, Tokens
     from truebleu.rendering.blocks import Block
     from truebleu.rendering.equations import Equation

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from itertools import islice
+from typing import TYPE_CHECKING, Any
 
 from truebleu.explanation import counting, ngram_blocks
 from truebleu.explanation.counting import tokens
@@ -10,11 +12,7 @@ from truebleu.rendering.blocks import Heading, Paragraph, Table
 from truebleu.rendering.numbers import number
 from truebleu.text.segments import pairs
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import Any
-
     from truebleu.explanation.counting import Case, Tokens
     from truebleu.metrics.gleu import GLEU
     from truebleu.metrics.python_metric import PythonScore

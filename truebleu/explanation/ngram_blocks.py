@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
 from truebleu.rendering.blocks import Cell, Heading, Paragraph, Table, Words
 from truebleu.rendering.numbers import ngrams, number
 from truebleu.text.layout import count
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from typing import Any
-
     from truebleu.rendering.blocks import Block
     from truebleu.rendering.view import Content
 

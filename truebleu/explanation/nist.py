@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from math import log
+from typing import TYPE_CHECKING, Any
 
 from truebleu.explanation import counting, ngram_blocks
 from truebleu.explanation.counting import tokens
@@ -12,11 +14,7 @@ from truebleu.rendering.equations import between
 from truebleu.rendering.numbers import number, short
 from truebleu.text.layout import count
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import Any
-
     from truebleu.explanation.counting import Case, Ngram, Tokens
     from truebleu.metrics.nist import NIST
     from truebleu.metrics.python_metric import PythonScore

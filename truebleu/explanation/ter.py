@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from itertools import islice
+from typing import TYPE_CHECKING, Any
 
 from truebleu.explanation import edit_blocks
 from truebleu.explanation.ngram_blocks import first_segments
@@ -11,11 +13,7 @@ from truebleu.rendering.blocks import Heading, Paragraph, Table
 from truebleu.rendering.numbers import number
 from truebleu.text.segments import pairs
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
     from truebleu.explanation.counting import Case
     from truebleu.metrics.ter import TER, TERScore
     from truebleu.metrics.ter_alignment import Alignment

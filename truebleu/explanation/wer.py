@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
 from truebleu.explanation import edit_blocks
 from truebleu.metrics.wer import COLUMNS
 from truebleu.rendering.blocks import Heading, Paragraph, Table
 from truebleu.rendering.numbers import number
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
     from truebleu.explanation.counting import Case
     from truebleu.metrics.wer import EditScore
     from truebleu.rendering.blocks import Block

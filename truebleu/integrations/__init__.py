@@ -19,16 +19,15 @@ integrations.md` has an example of each; `truebleu.Accumulator` does the same wo
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Self
+
 from truebleu._kernel import InputError
 from truebleu.metrics import registry
 from truebleu.metrics.accumulator import Accumulator
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from types import ModuleType
-    from typing import Any, Self
-
     from truebleu.metrics.base import Metric, Score
     from truebleu.metrics.table_metric import TableMetric
 

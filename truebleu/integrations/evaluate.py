@@ -14,12 +14,9 @@ evaluate 0.4.6 and datasets 5.2.0.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from truebleu.integrations import metric_of, needed
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 
 def path() -> str:

@@ -16,15 +16,13 @@ read it. Run with lighteval 0.13.0; before 0.10 metrics had another constructor.
 from __future__ import annotations
 
 import pickle
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import InputError
 from truebleu.integrations import metric_of, name_of, needed, score
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
     from truebleu.metrics.base import Metric
     from truebleu.metrics.table_metric import TableMetric
 

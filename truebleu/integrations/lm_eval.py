@@ -23,16 +23,15 @@ MetricSpec, was read: the same decorators fill it.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
 from truebleu._kernel import InputError
 from truebleu.integrations import metric_of, needed
 from truebleu.integrations import score as score_of
 from truebleu.metrics.registry import METRICS
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-    from typing import Any
-
     from truebleu.metrics.base import Metric
 
 _REGISTERED: dict[str, Metric] = {}

@@ -7,7 +7,8 @@ A score is `BLEU`; of a comparison, `aspen/BLEU` with `aspen/BLEU/low`, `…/hig
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from truebleu._kernel import InputError
 from truebleu.comparison import Comparison, blocks
@@ -16,11 +17,7 @@ from truebleu.metrics import registry
 from truebleu.metrics.base import Score
 from truebleu.reports import Report
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from typing import Any
-
     from truebleu.metrics.base import Metric
 
     Row = Sequence[Any]

@@ -17,13 +17,12 @@ mlflow-skinny 3.17.2 and its store in a file of SQLite.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
 from truebleu.integrations import logged, needed
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from typing import Any
-
     from truebleu.comparison import Comparison
     from truebleu.metrics.base import Metric, Score
     from truebleu.reports import Report

@@ -11,13 +11,12 @@ Arguments are those of `truebleu.check`. Scores are properties of the test in JU
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
 import pytest
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
     from truebleu.comparison.gate import Check
 
 

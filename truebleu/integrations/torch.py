@@ -15,16 +15,15 @@ current CUDA device; that was not run.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, TypeVar
+
 from truebleu._kernel import InputError, Table
 from truebleu.integrations import needed
 from truebleu.metrics.accumulator import MOST, Accumulator
 from truebleu.metrics.statistics import Statistics
 from truebleu.metrics.table_metric import count_references
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, TypeVar
-
     Totals = TypeVar("Totals", Accumulator, Statistics)
 
 # More references than any segment has, for processes without text and for numbers that vary.

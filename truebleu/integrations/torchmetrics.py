@@ -19,17 +19,15 @@ Run with torchmetrics 1.9.0 and torch 2.15; 1.2.0 was tried, which has no `merge
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 from truebleu._kernel import InputError
 from truebleu.integrations import metric_of, needed, of_segments
 from truebleu.metrics import registry
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any
-
     from truebleu.metrics.base import Metric, Score
     from truebleu.metrics.table_metric import TableMetric
 

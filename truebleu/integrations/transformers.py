@@ -18,14 +18,13 @@ Seq2SeqTrainer.evaluate, both ways. transformers itself is not imported here.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 from truebleu._kernel import InputError
 from truebleu.integrations import Total, metric_of, name_of
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
     from truebleu.metrics.base import Metric
     from truebleu.metrics.table_metric import TableMetric
 

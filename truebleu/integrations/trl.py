@@ -16,19 +16,17 @@ the kernel. Run with TRL 1.16.0: GRPOTrainer's own method that computes rewards.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import compress
 from math import isfinite
+from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import InputError
 from truebleu.integrations import metric_of, name_of
 from truebleu.text.checks import nearest
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-    from typing import Any
-
     from truebleu.metrics.base import Metric
     from truebleu.metrics.table_metric import TableMetric
 

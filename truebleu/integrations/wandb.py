@@ -16,13 +16,12 @@ do not compare. Run with wandb 0.31.0, offline.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
 from truebleu.integrations import logged, needed
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from typing import Any
-
     from truebleu.comparison import Comparison
     from truebleu.metrics.base import Metric, Score
     from truebleu.reports import Report

@@ -6,16 +6,14 @@ policy allows no style but its own. Points are ellipses, because a page's style 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
+from typing import TYPE_CHECKING, Any
 
 from truebleu.rendering.html import escaped
 from truebleu.rendering.numbers import ticks
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from typing import Any
-
     from truebleu.rendering.view import Content
 
 WIDTH, HEIGHT = 640, 420

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import os
 from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import fsum, isfinite, isnan, nan
+from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import InputError, score_lines
 from truebleu.meta_evaluation.matrix import Matrix, some
@@ -21,11 +23,7 @@ from truebleu.text.files import File, check_start, table_format
 from truebleu.text.layout import count
 from truebleu.text.record import Record
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from typing import Any
-
     # A system, an item, a score.
     Cell = tuple[str, Any, float]
 

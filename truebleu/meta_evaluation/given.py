@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from truebleu._kernel import InputError
 from truebleu.meta_evaluation import files, presets
@@ -22,11 +24,6 @@ from truebleu.metrics import registry
 from truebleu.metrics.base import Metric
 from truebleu.text import segments
 from truebleu.text.layout import count
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from typing import Any
 
 
 def metric_of(one: Any) -> Any:

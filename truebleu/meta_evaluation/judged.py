@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from math import isnan
 from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import InputError
 from truebleu.meta_evaluation import presets
@@ -14,11 +16,7 @@ from truebleu.text.checks import nearest
 from truebleu.text.layout import count
 from truebleu.text.record import Record
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from typing import Any
-
     from truebleu.meta_evaluation.tree import Tree
 
 SEGMENTS, SYSTEMS = "seg", "sys"

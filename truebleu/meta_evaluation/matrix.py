@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Hashable, Iterable, Sequence
 from math import fsum, isnan, nan
+from typing import Any
 
 from truebleu._kernel import InputError, holes
 from truebleu.text.checks import nearest
 from truebleu.text.data_files import to_score
 from truebleu.text.layout import count
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Sequence
-    from typing import Any
 
 # Names that a message lists before it says how many more there are.
 LISTED = 6

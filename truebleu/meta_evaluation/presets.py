@@ -6,13 +6,10 @@ an outlier where the organizers said so; `outliers` finds those of other data by
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from statistics import median
 
 from truebleu.text.record import Record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 # Deviations from the median, in units of the median absolute deviation, that make an outlier
 # (Nitika Mathur, Timothy Baldwin and Trevor Cohn 2020: Tangled up in BLEU. ACL).

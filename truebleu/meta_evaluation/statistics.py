@@ -8,18 +8,15 @@ row C are concordant, D discordant, Tg tied for people only, Tm for the metric o
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from math import fsum, isnan, nan, sqrt
+from typing import Any
 
 from truebleu import _kernel
 from truebleu._kernel import InputError, Stream
 from truebleu.meta_evaluation.matrix import Matrix, aligned
 from truebleu.text import checks
 from truebleu.text.record import Record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-    from typing import Any
 
 AVERAGES = ("none", "item", "sys")
 # The smallest difference of people's scores that counts for `kendall_like` (WMT17 to WMT20).

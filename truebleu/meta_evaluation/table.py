@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import combinations
 from math import fsum, isnan
+from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import InputError, __version__
 from truebleu.meta_evaluation import statistics
@@ -12,11 +14,7 @@ from truebleu.meta_evaluation.judged import SEGMENTS, SYSTEMS
 from truebleu.meta_evaluation.statistics import SIGNED, STATISTICS, Value
 from truebleu.text.layout import count, listed
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from typing import Any
-
     from truebleu.meta_evaluation.judged import Judged
     from truebleu.meta_evaluation.tasks import Asked, Task
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from truebleu.meta_evaluation import statistics
 from truebleu.meta_evaluation.judged import SEGMENTS, SYSTEMS
 from truebleu.meta_evaluation.statistics import STATISTICS, WITHOUT_AVERAGE
 from truebleu.text import checks
 from truebleu.text.record import Record
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from truebleu.meta_evaluation import presets
 
 # What is asked of each level where nobody says it.

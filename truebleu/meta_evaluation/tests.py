@@ -7,8 +7,10 @@ knows of it, and the sums of draws are exact. All metrics share the draws.
 from __future__ import annotations
 
 from array import array
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from itertools import combinations
 from math import exp, floor, frexp, fsum, inf, isnan, lgamma, log, sqrt
+from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import InputError, Stack, Stream, Table, exceeding, outcomes, subset_sums
 from truebleu.meta_evaluation import statistics
@@ -18,11 +20,7 @@ from truebleu.meta_evaluation.statistics import STATISTICS, Value
 from truebleu.significance.resampling import METHODS
 from truebleu.text.record import Record
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Mapping, Sequence
-    from typing import Any
-
     from truebleu.meta_evaluation.judged import Counted, Judged
     from truebleu.meta_evaluation.tasks import Asked, Task
 

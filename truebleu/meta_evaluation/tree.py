@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from functools import cache
+from typing import TYPE_CHECKING
 
 from truebleu._kernel import InputError
 from truebleu.meta_evaluation import files
@@ -18,10 +20,7 @@ from truebleu.text.checks import nearest
 from truebleu.text.files import File
 from truebleu.text.safe_paths import join_safe
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from truebleu.meta_evaluation.matrix import Matrix
 
 LEVELS = ("sys", "domain", "doc", "seg")

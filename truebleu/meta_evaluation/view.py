@@ -8,6 +8,10 @@ pictures.py  from the dict to drawings: systems by people and metric, agreement 
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
 from truebleu._kernel import InputError
 from truebleu.comparison import text_warnings
 from truebleu.meta_evaluation import presets
@@ -21,12 +25,7 @@ from truebleu.rendering.view import Rows
 from truebleu.text import checks
 from truebleu.text.layout import listed
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterator, Mapping, Sequence
-    from typing import Any
-
     from truebleu.comparison.text_warnings import Warnings
     from truebleu.meta_evaluation.judged import Judged, Scores
     from truebleu.rendering.blocks import Block

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self
+
 from truebleu._kernel import InputError, Table
 from truebleu.metrics import registry
 from truebleu.metrics.table_metric import TableMetric, count_references
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any, Self
-
     from truebleu.metrics.base import Metric, Score
     from truebleu.text import inputs
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, repeat
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from truebleu._kernel import InputError, __version__
 from truebleu.text import checks
 from truebleu.text.record import Picklable
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-    from typing import Any, ClassVar, Self
-
     from truebleu._kernel import Scores
     from truebleu.metrics.parameters import Parameter
     from truebleu.text.languages import Language
@@ -89,7 +87,8 @@ class Metric:
     )
 
     def __init_subclass__(cls) -> None:
-        """Makes properties and documentation of the parameters."""
+        """Make properties and documentation of the parameters."""
+        super().__init_subclass__()
         if "PARAMETERS" in vars(cls):  # else they are those of the class above
             above = (p for base in cls.__bases__ for p in getattr(base, "PARAMETERS", ()))
             own = {p.name: p for p in above if p.inherited} | {p.name: p for p in cls.PARAMETERS}

@@ -7,6 +7,9 @@ evaluation of machine translation. ACL. Counting and arithmetic are sacreBLEU 2.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
 from truebleu._kernel import InputError, Scores, Table
 from truebleu.metrics import parameters as p
 from truebleu.metrics.bleu_formula import OWN_SMOOTHING, SMOOTHING, SMOOTHING_VALUES, Formula
@@ -16,11 +19,7 @@ from truebleu.text import inputs, tokenizers
 
 __all__ = ["BLEU", "BLEUScore", "bleu"]
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from typing import Any
-
     from truebleu import _kernel
     from truebleu._kernel import Summary
 

@@ -9,12 +9,9 @@ kernel/src/bleu.rs has sacreBLEU's case for many rows at once; the tests hold th
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping, Sequence
 from math import exp, fsum, inf, log
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
+from typing import Any
 
 # sacreBLEU's stand-in for the logarithm of 0; its exponential is 0.
 LOG_OF_ZERO = -9999999999

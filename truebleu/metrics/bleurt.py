@@ -7,15 +7,13 @@ generation. ACL. Amy Pu et al. (2021), EMNLP, for BLEURT-20.
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Self
 
 from truebleu.metrics import parameters as p
 from truebleu.metrics.base import MetricFailedError
 from truebleu.metrics.neural_metric import NeuralMetric, device
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Self
-
     from truebleu.metrics.column_metric import Texts
     from truebleu.metrics.table_metric import Corpus
 

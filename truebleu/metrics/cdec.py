@@ -7,18 +7,16 @@ finite-state and context-free translation models. ACL demonstrations; mteval/ns.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import exp, log
+from typing import TYPE_CHECKING, Any
 
 from truebleu.metrics import parameters as p
 from truebleu.metrics.bleu import BLEU, limits_of_orders
 from truebleu.metrics.bleu_formula import single
 from truebleu.metrics.python_metric import PythonMetric
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
     from truebleu.metrics.table_metric import Corpus, Rows
     from truebleu.text import tokenizers
 

@@ -9,6 +9,9 @@ is of precisions and recalls and not of F-scores, and a corpus is scored by its 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 from truebleu.metrics import parameters as p
 from truebleu.metrics.kernel_metric import KernelMetric
 from truebleu.metrics.table_metric import TableScore
@@ -16,11 +19,7 @@ from truebleu.text import checks
 
 __all__ = ["CHRF", "CHRFScore", "chrf"]
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
     from truebleu.text import inputs
 
 

@@ -6,17 +6,15 @@ arXiv:2009.10297. As CodeXGLUE's evaluator and its package `codebleu` 0.7.0 comp
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from math import exp, fsum, log
+from typing import TYPE_CHECKING, Any
 
 from truebleu.metrics import parameters as p
 from truebleu.metrics.bleu import BLEU
 from truebleu.metrics.python_metric import PythonMetric, ngrams
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from typing import Any
-
     from truebleu.metrics.table_metric import Corpus, Rows
     from truebleu.text import tokenizers
 

@@ -6,8 +6,10 @@ resampling are those of any other metric.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, repeat
 from math import floor, isfinite, ldexp
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from truebleu._kernel import Scores
 from truebleu.metrics.base import MetricFailedError, MetricMissingError
@@ -15,11 +17,7 @@ from truebleu.metrics.python_metric import PythonScore, SourceMetric
 from truebleu.text import inputs
 from truebleu.text.layout import count
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from typing import Any, ClassVar
-
     from truebleu._kernel import Table
     from truebleu.metrics.base import Signature
     from truebleu.metrics.table_metric import Corpus, Rows

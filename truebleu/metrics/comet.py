@@ -9,15 +9,13 @@ from __future__ import annotations
 import os
 import re
 from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 from truebleu.metrics import parameters as p
 from truebleu.metrics.base import MetricFailedError
 from truebleu.metrics.neural_metric import NeuralMetric, device, found
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from truebleu.metrics.column_metric import Texts
     from truebleu.metrics.table_metric import Corpus
 

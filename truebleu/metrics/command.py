@@ -6,6 +6,8 @@ import hashlib
 import os
 import re
 import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Self
 
 from truebleu.metrics import parameters as p
 from truebleu.metrics import registry
@@ -13,11 +15,7 @@ from truebleu.metrics.base import MetricFailedError
 from truebleu.metrics.column_metric import ColumnMetric
 from truebleu.text.checks import parse_number
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from typing import Any, Self
-
     from truebleu.metrics.column_metric import Texts
     from truebleu.metrics.table_metric import Corpus
 

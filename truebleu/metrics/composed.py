@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
 from truebleu._kernel import InputError
 from truebleu.metrics import registry
 from truebleu.metrics.base import Score, Signature
 from truebleu.text import checks, inputs
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Mapping
-    from typing import Any
-
     from truebleu.metrics.base import Metric
 
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from truebleu import _kernel
 from truebleu._kernel import InputError
 from truebleu.metrics.ter_alignment import Alignment, Operation
 from truebleu.text import checks
 from truebleu.text.layout import count
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
 
 KINDS = {"h": "match", "s": "substitution", "d": "deletion", "i": "insertion"}
 

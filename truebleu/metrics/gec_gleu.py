@@ -6,18 +6,16 @@ grammatical error correction metrics. ACL; and (2016): GLEU without tuning. arXi
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from math import exp, log
 from random import Random
+from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import InputError, Scores
 from truebleu.metrics import parameters as p
 from truebleu.metrics.python_metric import PythonScore, SourceMetric, ngrams
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import Any
-
     from truebleu.metrics.table_metric import Corpus, Rows
     from truebleu.text import tokenizers
 

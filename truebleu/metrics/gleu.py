@@ -6,15 +6,14 @@ Not to be confused with the GLEU of grammatical error correction (gec_gleu.py).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 from truebleu.metrics import parameters as p
 from truebleu.metrics.bleu import BLEU
 from truebleu.metrics.python_metric import PythonMetric
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
     from truebleu.metrics.table_metric import Corpus, Rows
     from truebleu.text import tokenizers
 

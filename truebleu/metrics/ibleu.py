@@ -7,17 +7,16 @@ The paper does not say which BLEU; the parameters here do. Not to be confused wi
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 from truebleu._kernel import InputError
 from truebleu.metrics import parameters as p
 from truebleu.metrics.bleu import BLEU
 from truebleu.metrics.python_metric import SourceMetric
 from truebleu.metrics.table_metric import Corpus
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
     from truebleu.metrics.table_metric import Rows
     from truebleu.text import tokenizers
 

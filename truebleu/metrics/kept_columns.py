@@ -10,16 +10,13 @@ from __future__ import annotations
 import hashlib
 import os
 from array import array
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from time import perf_counter
 
 from truebleu.text import download
 from truebleu.text.files import write_whole
 from truebleu.text.record import Record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
 
 # Changes when files of an earlier release could no longer be read.
 VERSION = "1"

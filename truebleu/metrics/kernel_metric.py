@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 from truebleu import _kernel
 from truebleu._kernel import Table, strings
 from truebleu.metrics.table_metric import COMPENSATED, Corpus, S, TableMetric
 from truebleu.text import inputs, tokenizers
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
     from truebleu._kernel import Metric as Compiled
     from truebleu._kernel import Scan, Scores, Summary
     from truebleu.metrics.table_metric import Pairs, Set

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from math import inf, isqrt
 from operator import index as integer
+from typing import Any, overload
 
 from truebleu._kernel import InputError, PairScores, Scores
 from truebleu.metrics.statistics import place
-from truebleu.text.typed import overload
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from typing import Any
 
 
 class Pairs(PairScores):

@@ -8,17 +8,15 @@ tokenizes and aligns; the formula, and its numbers for each task and language, a
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import InputError
 from truebleu.metrics import parameters as p
 from truebleu.metrics.python_metric import PythonMetric
 from truebleu.text import checks, inputs
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from typing import Any
-
     from truebleu.metrics.table_metric import Corpus, Rows
 
     Parts = tuple[float, ...]

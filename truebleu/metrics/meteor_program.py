@@ -6,16 +6,13 @@ import atexit
 import os
 import subprocess
 import threading
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from typing import IO
 
 from truebleu.metrics.base import MetricFailedError
 from truebleu.metrics.column_metric import lacking
 from truebleu.text.checks import parse_number
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from typing import IO
 
 NAME = "METEOR"
 # The number of numbers in the program's answer to a segment.

@@ -7,18 +7,16 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from truebleu.metrics.base import MetricFailedError
 from truebleu.metrics.column_metric import ColumnMetric, installed, lacking
 from truebleu.text.data_files import load_json
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from typing import Any, ClassVar, Self
-
     from truebleu.metrics.base import Signature
 
 # What a model consists of; files of other kinds beside it change nothing.

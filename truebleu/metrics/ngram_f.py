@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
 from truebleu.metrics import parameters as p
 from truebleu.metrics.kernel_metric import TokenMetric
 from truebleu.metrics.table_metric import TableScore
@@ -9,11 +12,7 @@ from truebleu.text import checks
 
 __all__ = ["NGramF", "NGramFScore"]
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Any
-
     from truebleu.text import tokenizers
 
 

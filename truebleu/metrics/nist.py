@@ -7,18 +7,16 @@ co-occurrence statistics. HLT. As mteval-v11b to v14 compute it, and as NLTK doe
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import exp, log
+from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import Scores
 from truebleu.metrics import parameters as p
 from truebleu.metrics.python_metric import PythonMetric
 from truebleu.metrics.table_metric import PARTS
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from typing import Any
-
     from truebleu.metrics.table_metric import Corpus, Rows
     from truebleu.text import tokenizers
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 import sys
 import warnings
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from math import exp, fsum, log
+from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import InputError
 from truebleu.metrics import parameters as p
@@ -18,11 +20,7 @@ from truebleu.metrics.bleu import BLEU, limits_of_orders
 from truebleu.metrics.python_metric import PythonMetric, PythonScore
 from truebleu.text import checks
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any
-
     from truebleu._kernel import Scores, Table
     from truebleu.metrics.table_metric import Corpus, Rows
     from truebleu.text import tokenizers

@@ -6,17 +6,15 @@ of correlation with human judgments. Workshop on Statistical Machine Translation
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 from truebleu.metrics import parameters as p
 from truebleu.metrics.column_metric import ColumnMetric, installed, lacking
 from truebleu.text.record import Record
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
     from truebleu.metrics.column_metric import Texts
     from truebleu.metrics.table_metric import Corpus
     from truebleu.text import tokenizers

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import os
+from collections.abc import Sequence
 from functools import lru_cache
+from typing import Any
 
 import nltk.data
 from nltk.corpus.reader.wordnet import WordNetCorpusReader
@@ -12,11 +14,6 @@ from nltk.corpus.reader.wordnet import WordNetCorpusReader
 from truebleu.metrics.base import MetricFailedError
 from truebleu.metrics.column_metric import lacking
 from truebleu.text.record import Record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
 
 VERSION = "3.0"
 DEBIAN = "/usr/share/wordnet"

@@ -9,19 +9,13 @@ of these declarations.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import fsum, inf
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from truebleu.text import checks, tokenizers
-from truebleu.text.typed import Generic
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from typing import Any, TypeVar
-
-    T = TypeVar("T")
-else:
-    T = None
+T = TypeVar("T")
 
 # The longest n-grams that a metric counts.
 MAX_ORDER = 16

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from truebleu._kernel import InputError, Scores, Table
 from truebleu.metrics.bleu import BLEU
 from truebleu.metrics.table_metric import Corpus, TableMetric, TableScore
 from truebleu.text import inputs
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import Any, ClassVar
-
     from truebleu._kernel import ScriptSummary, Summary
     from truebleu.metrics.statistics import Statistics
     from truebleu.metrics.table_metric import Rows

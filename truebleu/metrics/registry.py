@@ -6,15 +6,14 @@ asked for. Rooms above add what they know by name (`add_source`), as the BLEU fa
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from truebleu.metrics.base import CIRCUMSTANCES, Metric, Signature, split_signature
 from truebleu.text import checks
-from truebleu.text.typed import import_module
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-    from typing import Any
-
     from truebleu.metrics.table_metric import TableMetric
 
     AnyMetric = TableMetric[Any]

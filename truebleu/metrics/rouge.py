@@ -8,19 +8,17 @@ Summarization Branches Out. The numbers are those of `rouge-score` 0.1.2; where 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from importlib import import_module
 from string import ascii_letters
+from typing import TYPE_CHECKING, Any
 
 from truebleu.metrics import parameters as p
 from truebleu.metrics.base import MetricFailedError
 from truebleu.metrics.column_metric import ColumnMetric, ColumnScore, lacking, named
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from typing import Any
-
     from truebleu._kernel import Table
     from truebleu.metrics.column_metric import Texts
     from truebleu.metrics.table_metric import Corpus

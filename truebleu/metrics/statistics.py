@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any, Self, overload
 
 from truebleu._kernel import InputError, Table, sealed, unsealed
 from truebleu.metrics.base import html_table
 from truebleu.text import checks
 from truebleu.text.data_files import load_json
-from truebleu.text.typed import overload
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Sequence
-    from typing import Any, Self
 
 # The saved format is the frame of kernel/src/sealed.rs: the line "truebleu statistics 2", a line of
 # JSON, zero bytes up to a multiple of 64, the rows as little-endian 64-bit integers, and the XXH3

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from truebleu._kernel import InputError, Scores, Table
 from truebleu.metrics import parameters as p
@@ -10,13 +12,8 @@ from truebleu.metrics.base import Metric, MetricFailedError, Score, html_table
 from truebleu.metrics.statistics import SHOWN, Statistics
 from truebleu.text import checks, inputs, tokenizers
 from truebleu.text.segments import lasting
-from truebleu.text.typed import Generic
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from typing import Any, ClassVar, TypeVar
-
     from truebleu._kernel import Pairs as CompiledPairs
     from truebleu._kernel import Scan, ScriptSummary, Summary
     from truebleu.metrics.base import Signature
@@ -32,9 +29,7 @@ if TYPE_CHECKING:
     # Of `means_of_sets`: the sizes, the order of references, their weights, and the divisor.
     Set = tuple[int, int, Sequence[int], Sequence[float] | None, float]
 
-    S = TypeVar("S", bound=Score)
-else:
-    S = None
+S = TypeVar("S", bound=Score)
 
 # sacreBLEU's sum of logarithms, and a mean of scores, is Python's sum(), which adds with
 # compensation since 3.12: the last bit depends on the Python that computes it. The kernel does as

@@ -7,17 +7,16 @@ of their program tercom, with the limits of sacreBLEU 2.6.0, and the arithmetic 
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Any, Self
+
 from truebleu.metrics import parameters as p
 from truebleu.metrics.kernel_metric import KernelMetric
 from truebleu.metrics.table_metric import PARTS, TableScore
 
 __all__ = ["TER", "TERScore", "ter"]
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-    from typing import Any, Self
-
     from truebleu.metrics.ter_alignment import Alignment
     from truebleu.text import inputs
     from truebleu.text.languages import Language

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from truebleu import _kernel
 from truebleu.text import checks
 from truebleu.text.layout import padded, places
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
 
 KINDS = {"m": "match", "s": "substitution", "d": "deletion", "i": "insertion"}
 

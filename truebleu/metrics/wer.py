@@ -7,17 +7,16 @@ arithmetic are those of jiwer 4.0.0, whose alignment is rapidfuzz's, operation b
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
 from truebleu.metrics import parameters as p
 from truebleu.metrics.kernel_metric import KernelMetric, TokenMetric
 from truebleu.metrics.table_metric import S, TableScore
 
 __all__ = ["CER", "MER", "WER", "WIL", "WIP", "CERScore", "WERScore"]
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any, ClassVar
-
     from truebleu.metrics.edit_alignment import EditAlignment
     from truebleu.text import tokenizers
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from math import expm1, fsum, log1p
 from sys import maxsize
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from truebleu import _kernel
 from truebleu._kernel import InputError
@@ -14,11 +15,7 @@ from truebleu.metrics.bleu import BLEU
 from truebleu.metrics.composed import Composed
 from truebleu.text import checks, inputs, tokenizers
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import Any
-
     from truebleu._kernel import Table
     from truebleu.metrics.base import Metric, Score
     from truebleu.metrics.table_metric import TableMetric

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, overload
+
 from truebleu._kernel import InputError, Scores
 from truebleu.metrics.matrix import checked_weights
 from truebleu.pairwise import methods
@@ -9,13 +12,8 @@ from truebleu.pairwise.utility import Given, Source, Utility, given, is_given, o
 from truebleu.text import checks, inputs
 from truebleu.text.layout import columns
 from truebleu.text.record import Record
-from truebleu.text.typed import overload
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-    from typing import Any, Protocol
-
     from truebleu.metrics.base import Metric, Signature
 
     # f(candidates, references), with sources f(candidates, references, sources): a number per pair.

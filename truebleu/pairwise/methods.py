@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from math import inf
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from truebleu._kernel import Stack, Stream, Table
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from truebleu.pairwise.utility import Source, Utility
 
 # Pruning looks first at so many references, then at twice as many, and so on; and draws so many

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from math import isfinite
+from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import InputError
 from truebleu.metrics import registry
 from truebleu.text.record import Record
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from typing import Any
-
     from truebleu.metrics.table_metric import TableMetric
 
     # The place of a source, and those of some of its candidates and references: every pair of them.

@@ -6,10 +6,11 @@ do not show are written out here, once for all formats.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from truebleu.text.layout import visible
 from truebleu.text.record import Record
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from typing import Any, dataclass_transform

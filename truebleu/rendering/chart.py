@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from truebleu.rendering.markup import escaped, leads
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from truebleu.rendering.blocks import Chart, Point
 
 WIDTH, HEIGHT = 704, 244

@@ -7,13 +7,12 @@ below), ("sub", name, index), ("sup", base, exponent), ("exp", x), ("paren", x),
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
 from truebleu.rendering.numbers import MINUS
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from typing import Any
-
     # Text, or a node: its kind and its parts.
     Node = str | tuple[Any, ...]
     # A left side, which may be empty, and a right side.

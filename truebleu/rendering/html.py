@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from truebleu.rendering import blocks, chart, markup
 from truebleu.rendering.blocks import Range
 from truebleu.rendering.equations import as_mathml
 from truebleu.rendering.numbers import MINUS, fixed, signed, ticks
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
     from truebleu.rendering.blocks import (
         Cell,
         Column,

@@ -6,15 +6,15 @@ say once more what is written.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
 from truebleu.rendering import blocks
 from truebleu.rendering.blocks import Cell, Fields, Range
 from truebleu.rendering.equations import as_text
 from truebleu.text.layout import padded, places, wrapped
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from truebleu.rendering.blocks import Block, Chart, Column, Facts, Table, Words
 
     # Text, and what it is: the mark of a cell, the kind of a paragraph, "title", "head", "rule", …

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
 from truebleu.rendering import blocks, lines
 from truebleu.rendering.equations import as_text
 from truebleu.text.layout import columns
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from truebleu.rendering.blocks import Block, Cell, Table
 
 # Text in fences is set as it is; lines of this many characters fit most columns.

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
+if TYPE_CHECKING:
     # How a number of some metric is written.
     Write = Callable[[float], str]
 

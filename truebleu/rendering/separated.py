@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from truebleu.text.layout import visible
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from typing import Any
+from truebleu.text.layout import visible
 
 # What a spreadsheet would take for the beginning of a formula.
 FORMULA = ("=", "+", "-", "@")

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
 
 from rich.text import Text
 
 from truebleu.rendering.lines import lines
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
     from rich.console import Console, ConsoleOptions
 
     from truebleu.rendering.blocks import Block

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
 from truebleu._kernel import InputError
 from truebleu.text.data_files import load_json
 from truebleu.text.record import Picklable
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from typing import Any, ClassVar, Self
-
     from truebleu.rendering.blocks import Block, Drawn
 
     # What a view is made of: the types of JSON.

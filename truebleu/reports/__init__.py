@@ -11,17 +11,16 @@ lab.py         the page with nothing in it, for sentences and files that a reade
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
 from truebleu.comparison import Comparison
 from truebleu.comparison.request import TESTING, Request
 from truebleu.text import checks
 from truebleu.text.record import Picklable, Record
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Mapping, Sequence
-    from typing import Any
-
     from truebleu.metrics.base import Metric
     from truebleu.reports.build import Contents
     from truebleu.text import inputs

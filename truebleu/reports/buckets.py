@@ -6,17 +6,16 @@ whatever the metric; frequency needs the words.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
 from truebleu._kernel import InputError, Table
 from truebleu.metrics.bleu import BLEU
 from truebleu.reports import payload
 from truebleu.text import segments, tokenizers
 from truebleu.text.checks import is_whole_number
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
-
     from truebleu._kernel import Corpus
     from truebleu.metrics.statistics import Statistics
     from truebleu.text.files import File

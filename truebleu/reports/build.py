@@ -37,8 +37,9 @@ commands, bibtex    how to make these numbers again, and what to cite
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from truebleu._kernel import __version__
 from truebleu.comparison import Comparison, labelling, runs, screen
@@ -55,10 +56,7 @@ from truebleu.text import checks, languages, segments
 from truebleu.text.files import DECOMPRESSORS
 from truebleu.text.layout import listed
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from truebleu._kernel import Corpus
     from truebleu.comparison.request import Counted, Counts, Request
     from truebleu.metrics.base import Metric

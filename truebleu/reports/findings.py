@@ -21,9 +21,10 @@ from __future__ import annotations
 import sys
 from array import array
 from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 from heapq import nsmallest
 from math import sqrt
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from truebleu import _kernel
 from truebleu.rendering.numbers import fixed, signed
@@ -32,10 +33,7 @@ from truebleu.reports.influence import changes
 from truebleu.text.layout import count, listed
 from truebleu.text.segments import held
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from truebleu.comparison.labelling import Names
     from truebleu.metrics.statistics import Statistics
     from truebleu.metrics.table_metric import TableMetric

@@ -8,8 +8,9 @@ segment, choose a tokenizer, or go and look.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterable, Sequence
 from itertools import chain, islice
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from truebleu import _kernel
 from truebleu.reports import payload
@@ -17,10 +18,7 @@ from truebleu.text import languages, tokenizers
 from truebleu.text.paged import Paged
 from truebleu.text.segments import held
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from truebleu.text.segments import Texts
     from truebleu.text.tokenizers import Tokenize
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+import os
+from typing import Any
+
 from truebleu._kernel import __version__
 from truebleu.metrics import registry
 from truebleu.rendering.citation import bibtex
 from truebleu.reports import Page, buckets, build, live, ngrams, page, payload
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import os
-    from typing import Any
 
 TITLE = "truebleu laboratory"
 

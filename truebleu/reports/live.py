@@ -5,13 +5,10 @@ from __future__ import annotations
 from array import array
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from truebleu.reports import payload
 from truebleu.text import tokenizers
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 # kernel/backend.py puts it there when the package is built.
 PLACE = Path(__file__).with_name("kernel.wasm")

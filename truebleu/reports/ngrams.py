@@ -8,14 +8,13 @@ here they get words.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 from truebleu import _kernel
 from truebleu.text import segments, tokenizers
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
     from truebleu._kernel import Corpus
     from truebleu.metrics.bleu import BLEU
     from truebleu.text.segments import Texts

@@ -9,17 +9,14 @@ worker's are carried as text. What they may look like for that is tested
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from truebleu.rendering import html
 from truebleu.rendering.html import escaped, hashed
 from truebleu.reports import payload, summary
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from typing import Any
 
 FOLDER = Path(__file__).parent
 

@@ -26,7 +26,9 @@ import sys
 import zlib
 from array import array
 from base64 import b64encode
+from collections.abc import Container, Iterable, Iterator, Mapping
 from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 from truebleu import _kernel
 from truebleu._kernel import InputError
@@ -34,11 +36,7 @@ from truebleu.text import segments
 from truebleu.text.paged import Paged
 from truebleu.text.segments import MISSING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Mapping
-    from typing import Any
-
     from truebleu._kernel import Table
     from truebleu.text.segments import Texts
 

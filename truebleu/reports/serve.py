@@ -16,11 +16,12 @@ from __future__ import annotations
 
 import secrets
 import sys
+from collections.abc import Iterable, Iterator, Sequence
 from hmac import compare_digest
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from socketserver import TCPServer
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import parse_qsl
 
 from truebleu._kernel import InputError
@@ -28,10 +29,7 @@ from truebleu.reports import page, payload
 from truebleu.text.checks import parse_whole_number
 from truebleu.text.paged import Paged
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from truebleu.reports.build import Contents
 
 ADDRESS = "127.0.0.1"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
 from truebleu.comparison import blocks as comparison_blocks
 from truebleu.comparison import screen
 from truebleu.meta_evaluation import blocks as people_blocks
@@ -11,10 +14,7 @@ from truebleu.rendering.blocks import Cell, Facts, Heading, Paragraph, Table
 from truebleu.rendering.numbers import percent
 from truebleu.text.layout import count
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from truebleu.rendering.blocks import Drawn
     from truebleu.rendering.view import Content
 

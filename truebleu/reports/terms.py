@@ -10,17 +10,15 @@ space of any kind and length is one space. Of terms that lie in each other the l
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 from unicodedata import category
 
 from truebleu._kernel import InputError
 from truebleu.reports import payload
 from truebleu.text import segments
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
     from truebleu.text.segments import Texts
 
 # Scripts that put no space between words: Thai, Lao, Tibetan, Burmese, Khmer, kana, Han.

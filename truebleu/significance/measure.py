@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from copy import copy
 from itertools import chain
 from math import ceil, inf
+from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import InputError, Scores, Table
 from truebleu.metrics.statistics import Statistics
 from truebleu.text import checks
 from truebleu.text.record import Record
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Mapping, Sequence
-    from typing import Any
-
     from truebleu.metrics.table_metric import TableMetric
 
 # Decimal places up to which scores are taken for decimal numbers, and added as such.

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import combinations, product
 from math import fsum, sqrt
+from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import InputError, Stack, Stream, Table, count_apart, exchanged
 from truebleu.significance import memory
@@ -13,11 +15,7 @@ from truebleu.significance.results import Difference, Interval, Paired
 from truebleu.significance.runs import Runs, noise, variance
 from truebleu.text import checks
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-    from typing import Any
-
     from truebleu._kernel import Scores
     from truebleu.significance.runs import Noise
 

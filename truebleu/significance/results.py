@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from math import ceil
+from typing import TYPE_CHECKING, Any, Self
 
 from truebleu.text import checks
 from truebleu.text.record import Record
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Self
-
     from truebleu.significance.measure import Measure
     from truebleu.significance.runs import Runs
 

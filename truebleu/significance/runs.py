@@ -23,13 +23,10 @@ problem of Behrens and Fisher, and with one run each nothing is: the test is the
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import fsum, sqrt
 
 from truebleu.text.record import Record
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 class Runs(Record):

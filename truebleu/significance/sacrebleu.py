@@ -8,7 +8,9 @@ calls a paired bootstrap is miscalibrated: docs/significance.md. Use these to re
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
+from typing import TYPE_CHECKING, Any
 
 from truebleu import _kernel
 from truebleu.metrics.bleu_formula import single as rounded
@@ -16,11 +18,7 @@ from truebleu.metrics.table_metric import COMPENSATED
 from truebleu.significance import memory
 from truebleu.text.record import Record
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from typing import Any
-
     from truebleu.metrics.base import Metric
 
 SEED = 12345

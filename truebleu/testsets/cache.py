@@ -12,6 +12,8 @@ import json
 import os
 import re
 import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import InputError
 from truebleu.testsets import readers
@@ -22,11 +24,7 @@ from truebleu.text.files import File, write_whole
 from truebleu.text.record import Record
 from truebleu.text.safe_paths import DEVICE, path_inside
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from typing import Any
-
     from truebleu.testsets.catalogue import Archive, Entry
 
 FIELDS, SOURCE = "FIELDS.json", "SOURCE.json"

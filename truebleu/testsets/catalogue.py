@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
+from typing import Any, NoReturn
 
 from truebleu._kernel import InputError
 from truebleu.testsets import readers
@@ -16,11 +18,6 @@ from truebleu.text.checks import close
 from truebleu.text.data_files import parse_json
 from truebleu.text.record import Record
 from truebleu.text.safe_paths import SAFE_NAME, is_safe_name
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from typing import Any, NoReturn
 
 # As many names as a message has room for.
 SHOWN = 12

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
 from truebleu.testsets import catalogue
 from truebleu.text.checks import is_whole_number
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from truebleu.testsets.catalogue import Archive
 
 # Seconds without a byte.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import InputError
 from truebleu.testsets import cache, catalogue
@@ -13,11 +15,7 @@ from truebleu.text.files import write_whole
 from truebleu.text.record import Record
 from truebleu.text.safe_paths import path_inside
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from typing import Any
-
     from truebleu.testsets.catalogue import Archive, Entry
 
 # The folder of a test set below its name: the digits of its entry.

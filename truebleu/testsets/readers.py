@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import IO, TYPE_CHECKING, Any
+from xml.etree.ElementTree import Element
 
 from truebleu._kernel import InputError
 from truebleu.text.data_files import parse_json
 from truebleu.text.files import File
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from typing import IO, Any
-    from xml.etree.ElementTree import Element
-
     Fields = Iterator[tuple[str, Iterable[str]]]
     Reader = Callable[[str, Sequence[str], str], Fields]
 

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import InputError
 from truebleu.testsets import cache, catalogue, readers
 from truebleu.text import download
 from truebleu.text.checks import nearest
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from typing import Any
-
     from truebleu.testsets.catalogue import Entry
 
 # What a subset begins with that names a country, as sacreBLEU has it.

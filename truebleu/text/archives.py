@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from truebleu._kernel import InputError
 from truebleu.text.safe_paths import is_safe_name, path_inside
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import BinaryIO, Protocol
 
     class Readable(Protocol):
         """Anything that gives bytes."""

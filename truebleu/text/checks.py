@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Iterable
 from math import inf, isfinite
 from operator import index
+from typing import Any
 
 from truebleu._kernel import InputError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable
-    from typing import Any
 
 # More threads than this are of no use.
 MOST_WORKERS = 1024

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from math import isnan
+from typing import Any
 
 from truebleu._kernel import InputError
 from truebleu.text import checks
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from typing import Any
 
 # Sums of squares of larger scores may be infinite.
 MAX_SCORE = 1e100

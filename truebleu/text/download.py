@@ -7,18 +7,16 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from truebleu._kernel import InputError
 from truebleu.text import locks
 from truebleu.text.record import Record
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from contextlib import AbstractContextManager
-
     from truebleu.text.transfer import Limits
 
 # Bytes that a download may have whose size is not known.

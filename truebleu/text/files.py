@@ -5,17 +5,16 @@ from __future__ import annotations
 import os
 import stat
 import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import compress, islice
+from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from truebleu import _kernel
 from truebleu._kernel import InputError
 from truebleu.text.record import Picklable
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from typing import BinaryIO, Protocol
 
     class Readable(Protocol):
         """Anything that gives bytes."""

@@ -8,12 +8,9 @@ Unicode Standard Annex 29: Unicode text segmentation. https://unicode.org/report
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from truebleu._kernel import InputError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def function(name: str) -> Callable[[str], list[str]]:

@@ -5,7 +5,9 @@ Everything that can be mistaken for something else is refused here, with both re
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from truebleu import _kernel
 from truebleu._kernel import InputError
@@ -20,17 +22,11 @@ from truebleu.text.segments import (
     named_columns,
 )
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from typing import Any
-
     from truebleu.text.splitting import Splitter
 
-    Hypotheses = Any
-    References = Any
-else:  # for programs that read annotations
-    Hypotheses = References = object
+Hypotheses: TypeAlias = Any
+References: TypeAlias = Any
 
 
 def scan(

@@ -5,10 +5,8 @@ That import brings regular expressions, and takes longer than a test set takes t
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
+from collections.abc import Callable
+from typing import Any
 
 
 def written(

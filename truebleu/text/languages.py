@@ -6,15 +6,14 @@ FLORES: `ja`, `jpn`, `ja-JP`, `jpn_Jpan`. A pair is two of them: `en-ja`, `eng_L
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from typing import TYPE_CHECKING
 
 from truebleu.text import checks, tokenizers
 from truebleu.text.record import Record
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from truebleu._kernel import ScriptSummary
 
 DEFAULT = "13a"

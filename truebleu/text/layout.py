@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+from collections.abc import Collection, Sequence
 
 # Joiners are parts of words and of emoji; everything else that does not show is shown.
 JOINERS = "\u200c\u200d"

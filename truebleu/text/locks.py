@@ -5,11 +5,8 @@ from __future__ import annotations
 import os
 import threading
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 # Seconds between two tries, and until the wait is reported.
 INTERVAL, PATIENCE = 0.05, 1.0

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Callable
 from functools import partial
 from itertools import islice, zip_longest
+from typing import Any
 
 from truebleu._kernel import InputError
 from truebleu.text.files import File
 from truebleu.text.segments import file_of, is_column, is_file, items
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
 
 
 def normalize_text(form: str, text: str) -> str:

@@ -10,17 +10,13 @@ from __future__ import annotations
 import os
 import stat
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate, islice, pairwise
 from threading import Lock
+from typing import overload
 
 from truebleu._kernel import InputError
 from truebleu.text.files import File, lines_of
-from truebleu.text.typed import overload
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 # How much is read at once.
 PIECE = 1 << 18

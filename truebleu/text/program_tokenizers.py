@@ -11,14 +11,13 @@ tokenizer of the COCO caption evaluation, which is a Java program.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from functools import cache, wraps
+from typing import TYPE_CHECKING
 
 from truebleu import _kernel
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     Split = Callable[[str], list[str]]
 
 # What programs split at. Python's str.split() has four more: the separators U+001C to U+001F.

@@ -9,19 +9,17 @@ from __future__ import annotations
 
 import os
 from _collections_abc import Sequence  # Python has it loaded; `collections` takes time
+from collections.abc import Iterable, Iterator
 from itertools import zip_longest
 from operator import eq
+from typing import TYPE_CHECKING, Any
 
 from truebleu import _kernel
 from truebleu._kernel import InputError
 from truebleu.text import checks
 from truebleu.text.files import File, decoded
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from typing import Any
-
     # Texts in UTF-8, one per segment; None for one that is missing. Lone surrogates are three
     # bytes each, as Python's "surrogatepass" has them.
     Texts = Sequence[bytes | None]

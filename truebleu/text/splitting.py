@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import zip_longest
+from typing import Any
 
 from truebleu import _kernel
 from truebleu._kernel import InputError
 from truebleu.text import checks, segments, tokenizers
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from typing import Any
 
 
 class Splitter:

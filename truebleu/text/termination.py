@@ -5,11 +5,8 @@ from __future__ import annotations
 # What `signal` is made of, without its enumerations, which take longer than small files do.
 import _signal as signal  # type: ignore[import-not-found]
 import os
+from collections.abc import Iterator
 from contextlib import contextmanager
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 @contextmanager

@@ -7,18 +7,14 @@ if that needs a dictionary or a model; or of `PYTHON`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
 from truebleu import _kernel
 from truebleu.text import checks
-from truebleu.text.typed import import_module
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    Tokenize = str | Callable[[str], list[str]] | Callable[[str], str]
-else:  # for programs that read annotations
-    Tokenize = object
+Tokenize = str | Callable[[str], list[str]] | Callable[[str], str]
 
 # The kernel's; the names are sacreBLEU's.
 KERNEL = {

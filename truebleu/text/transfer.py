@@ -12,14 +12,11 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
+from collections.abc import Callable
+from typing import Any
 
 from truebleu.text.checks import is_whole_number
 from truebleu.text.data_files import load_json
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
 
 # Seconds to connect; seconds that a server may be silent; seconds before each further try, and how
 # long a server may make us wait for one; redirects one after the other.

@@ -55,7 +55,7 @@ NEW_ENOUGH := 'import sys; sys.exit(sys.version_info < (3, 11))'
 KERNEL := $(wildcard Cargo.toml Cargo.lock rust-toolchain.toml) $(shell find kernel \( -name target -o -name fuzz \) -prune -o \( -name '*.rs' -o -name '*.toml' \) -print 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: demo claims test test-rest test-all engines jupyter hosts neural upstream sanitize miri races fuzz fuzz-guided free-threaded aarch64 wasm bench npm screenshots lint lint-js lint-workflows wheels test-wheels test-sdist reproducible format docs clean help
+.PHONY: demo claims test test-rest test-all growth engines jupyter hosts neural upstream sanitize miri races fuzz fuzz-guided free-threaded aarch64 wasm bench npm screenshots lint lint-js lint-workflows wheels test-wheels test-sdist reproducible format docs clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -70,12 +70,15 @@ test-all: $(VENV)/.installed $(VENV)/.group-test $(VENV)/.group-docs ## everythi
 	cargo test --quiet
 	cargo test --quiet --release --manifest-path kernel/fuzz/Cargo.toml --target-dir target/fuzz
 	$(MAKE) --no-print-directory fuzz EXECUTIONS=1e5
-	TRUEBLEU_SIMD=scalar $(BIN)/python -m pytest --quiet $(SPREAD) $(addprefix tests/,metrics pairs significance text)
+	TRUEBLEU_SIMD=scalar $(BIN)/python -m pytest --quiet $(SPREAD) $(addprefix tests/,metrics pairwise significance text)
 	HYPOTHESIS_PROFILE=$(CASES) $(BIN)/python -m pytest $(SPREAD) -m ''
 	@export HYPOTHESIS_PROFILE=$(CASES); for rest in $(filter-out $(WITHOUT),upstream engines jupyter neural hosts); do $(MAKE) --no-print-directory $$rest || exit; done
 
 test-rest: $(VENV)/.installed $(VENV)/.group-test $(VENV)/.group-docs ## what `make test` leaves out: long tests, and those that need the reference data
-	HYPOTHESIS_PROFILE=$(CASES) $(BIN)/python -m pytest $(SPREAD) -m thorough
+	HYPOTHESIS_PROFILE=$(CASES) $(BIN)/python -m pytest $(SPREAD) -m thorough --ignore tests/growth
+
+growth: $(VENV)/.installed $(VENV)/.group-test ## how work grows with the text, in instructions that valgrind counts
+	$(BIN)/python -m pytest $(SPREAD) -m thorough tests/growth
 
 engines: $(addprefix engine-,$(ENGINES)) ## the tests of Spark (needs Java 17) and Ray, in an environment of each
 
@@ -134,7 +137,7 @@ fuzz-guided: ## libFuzzer with AddressSanitizer, which looks for inputs that rea
 
 free-threaded: $(VENV)/.installed $(VENV)/.group-free-threaded ## the kernel's tests on a free-threaded Python: make free-threaded PYTHON=python3.14t VENV=build/py314t
 	@$(BIN)/python -c 'import sysconfig, sys; sys.exit(not sysconfig.get_config_var("Py_GIL_DISABLED"))' || { echo '"$(PYTHON)" is no free-threaded Python. Name one, and an environment of its own: make free-threaded PYTHON=python3.14t VENV=build/py314t' >&2; exit 1; }
-	PYTHON_GIL=0 $(BIN)/python -m pytest $(addprefix tests/,metrics pairs significance text)
+	PYTHON_GIL=0 $(BIN)/python -m pytest $(addprefix tests/,metrics pairwise significance text)
 
 aarch64: ## the kernel's tests on an emulated aarch64: NEON and the portable path
 	@command -v aarch64-linux-gnu-gcc >/dev/null && command -v qemu-aarch64 >/dev/null && test -d /usr/aarch64-linux-gnu/include || { echo 'This needs a linker and a C library for aarch64, and an emulator (Debian and Ubuntu: apt-get install gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user).' >&2; exit 1; }

@@ -55,7 +55,7 @@ NEW_ENOUGH := 'import sys; sys.exit(sys.version_info < (3, 11))'
 KERNEL := $(wildcard Cargo.toml Cargo.lock rust-toolchain.toml) $(shell find kernel \( -name target -o -name fuzz \) -prune -o \( -name '*.rs' -o -name '*.toml' \) -print 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: demo claims test test-rest test-all engines jupyter hosts neural upstream sanitize miri races fuzz fuzz-guided free-threaded aarch64 wasm bench npm screenshots lint lint-js lint-workflows wheels test-wheels test-sdist reproducible format docs clean help
+.PHONY: demo claims test test-rest test-all growth engines jupyter hosts neural upstream sanitize miri races fuzz fuzz-guided free-threaded aarch64 wasm bench npm screenshots lint lint-js lint-workflows wheels test-wheels test-sdist reproducible format docs clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -75,7 +75,10 @@ test-all: $(VENV)/.installed $(VENV)/.group-test $(VENV)/.group-docs ## everythi
 	@export HYPOTHESIS_PROFILE=$(CASES); for rest in $(filter-out $(WITHOUT),upstream engines jupyter neural hosts); do $(MAKE) --no-print-directory $$rest || exit; done
 
 test-rest: $(VENV)/.installed $(VENV)/.group-test $(VENV)/.group-docs ## what `make test` leaves out: long tests, and those that need the reference data
-	HYPOTHESIS_PROFILE=$(CASES) $(BIN)/python -m pytest $(SPREAD) -m thorough
+	HYPOTHESIS_PROFILE=$(CASES) $(BIN)/python -m pytest $(SPREAD) -m thorough --ignore tests/growth
+
+growth: $(VENV)/.installed $(VENV)/.group-test ## how work grows with the text, in instructions that valgrind counts
+	$(BIN)/python -m pytest $(SPREAD) -m thorough tests/growth
 
 engines: $(addprefix engine-,$(ENGINES)) ## the tests of Spark (needs Java 17) and Ray, in an environment of each
 

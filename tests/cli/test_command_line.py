@@ -480,7 +480,13 @@ def interrupted(
 
 
 def started(*command, **options) -> subprocess.Popen:
+    def restore() -> None:
+        # nohup has what it starts ignore SIGHUP.
+        if hasattr(signal, "SIGHUP"):
+            signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
     pipe = subprocess.PIPE
+    options.setdefault("preexec_fn", restore if os.name == "posix" else None)
     return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True, **options)
 
 

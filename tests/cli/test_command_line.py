@@ -480,13 +480,10 @@ def interrupted(
 
 
 def started(*command, **options) -> subprocess.Popen:
-    def restore() -> None:
-        # nohup has what it starts ignore SIGHUP.
-        if hasattr(signal, "SIGHUP"):
-            signal.signal(signal.SIGHUP, signal.SIG_DFL)
-
     pipe = subprocess.PIPE
-    options.setdefault("preexec_fn", restore if os.name == "posix" else None)
+    if os.name == "posix":
+        # Under nohup SIGHUP is ignored, here and in every process that is started from here.
+        options["preexec_fn"] = lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL)
     return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True, **options)
 
 

@@ -159,6 +159,14 @@ def test_any_text_has_the_same_bits(data):
 LISTED = ("order", "tokens", "matched", "produced", "reference", "log_odds", "z")
 
 
+def listed(page):
+    """Return what lists of n-grams have of each, without examples."""
+    return {
+        kind: [{key: gram[key] for key in LISTED} for gram in grams]
+        for kind, grams in page["lists"].items()
+    }
+
+
 def check_lists(systems, references, metric, limit):
     """The lists of n-grams that a page makes are those that a report would have."""
     columns = list(zip(*references, strict=True))
@@ -185,14 +193,7 @@ def check_lists(systems, references, metric, limit):
     found = in_node(lists=[given | {"pair": pair} for pair in pairs])
     for one, told in zip(found, wanted, strict=True):
         assert one["segments"] == len(references)
-        lists = [
-            {
-                kind: [{key: gram[key] for key in LISTED} for gram in grams]
-                for kind, grams in of["lists"].items()
-            }
-            for of in (one, told)
-        ]
-        assert is_close(*lists)
+        assert is_close(*map(listed, (one, told)))
 
 
 @needs_kernel

@@ -574,6 +574,7 @@ def test_signal_leaves_no_temporary_file(files, number, command):
     assert sorted(files.rglob("*")) == there
 
 
+@pytest.mark.thorough
 @posix
 @pytest.mark.parametrize("module", ["truebleu", "truebleu.compat.sacrebleu"])
 @pytest.mark.parametrize("number", SIGNALS)

@@ -20,6 +20,8 @@ from truebleu.metrics import nltk_wordnet
 from truebleu.metrics.base import MetricFailedError
 from truebleu.metrics.nltk_meteor import NLTKMETEOR
 
+pytestmark = pytest.mark.thorough
+
 with_wordnet = pytest.mark.usefixtures("wordnet")
 SEGMENTS = [0.806667, 0.694444, 0.196078, 0.806667, 0]
 WORDS = (

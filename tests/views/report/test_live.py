@@ -144,6 +144,7 @@ def test_the_tricky_inputs_have_pythons_numbers():
     check(hypotheses, references)
 
 
+@pytest.mark.thorough
 @needs_kernel
 @needs_node
 @settings(max_examples=25, deadline=None)
@@ -196,6 +197,7 @@ def check_lists(systems, references, metric, limit):
         assert is_close(*map(listed, (one, told)))
 
 
+@pytest.mark.thorough
 @needs_kernel
 @needs_node
 @settings(max_examples=25, deadline=None)
@@ -292,6 +294,7 @@ CHANGES = [
 ]
 
 
+@pytest.mark.thorough
 @needs_kernel
 @pytest.mark.parametrize(("setting", "changes", "metric"), CHANGES, ids=lambda x: str(x)[:40])
 def test_the_page_counts_anew_what_python_counts(example, opened, setting, changes, metric):

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, settings
 from places import SHARED
 
 QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
-# `make test` draws few cases and `make test-all` many.
+# `make test` draws few cases, `make test-rest` and `make test-all` many.
 settings.register_profile("few", max_examples=15, deadline=None, suppress_health_check=QUIET)
 settings.register_profile("many", settings.get_profile("few"), max_examples=150)
 settings.register_profile("thorough", settings.get_profile("few"), max_examples=10_000)

@@ -88,10 +88,10 @@ class Result:
 
 @pytest.fixture(scope="session")
 def truebleu_command():
-    """Runs `python -m truebleu ...` and returns its `Result`.
+    """Return a function that runs `python -m truebleu ...` and returns its `Result`.
 
-    With options of `subprocess.run` other than `input` and `cwd` it is a new process, otherwise,
-    where there is `fork`, the fork of one that has imported truebleu.
+    It takes options of `subprocess.run`. With none but `input` and `cwd`, the command runs in a
+    fork of a process that has imported truebleu, on systems that can fork.
     """
     server = ForkServer() if hasattr(os, "fork") else None
 

@@ -28,21 +28,21 @@ class ForkServer:
     """A process of its own that forks for each command."""
 
     def __init__(self) -> None:
-        self.socket, theirs = socket.socketpair()
-        command = [sys.executable, __file__, str(theirs.fileno())]
-        self.process = subprocess.Popen(command, pass_fds=[theirs.fileno()])
-        theirs.close()
+        self.socket, other_end = socket.socketpair()
+        command = [sys.executable, __file__, str(other_end.fileno())]
+        self.process = subprocess.Popen(command, pass_fds=[other_end.fileno()])
+        other_end.close()
 
     def run(self, arguments: list[str], stdin: bytes, cwd: str) -> subprocess.CompletedProcess:
         """Return the status and the outputs of `python -m truebleu ARGUMENTS`."""
         read_in, write_in = os.pipe()
         read_out, write_out = os.pipe()
         read_err, write_err = os.pipe()
-        theirs = [read_in, write_out, write_err]
+        child_ends = [read_in, write_out, write_err]
         request = json.dumps([arguments, os.fspath(cwd)]).encode("utf-8", "surrogatepass")
-        socket.send_fds(self.socket, [len(request).to_bytes(4)], theirs)
+        socket.send_fds(self.socket, [len(request).to_bytes(4)], child_ends)
         self.socket.sendall(request)
-        for descriptor in theirs:
+        for descriptor in child_ends:
             os.close(descriptor)
         with ThreadPoolExecutor(max_workers=3) as pool:
             pool.submit(write_all, write_in, stdin)

@@ -33,7 +33,7 @@ texts = st.lists(st.sampled_from(WORDS.split()), max_size=12).map(" ".join)
 
 @pytest.fixture(scope="module")
 def wordnet():
-    """Skips a test where there is no WordNet."""
+    """Skip the test where there is no WordNet."""
     if reason := lacking("meteor-nltk"):
         pytest.skip(reason)
 

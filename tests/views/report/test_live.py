@@ -161,7 +161,7 @@ LISTED = ("order", "tokens", "matched", "produced", "reference", "log_odds", "z"
 
 
 def listed(page):
-    """Return what lists of n-grams have of each, without examples."""
+    """Return the n-grams in the lists of a page, without their examples."""
     return {
         kind: [{key: gram[key] for key in LISTED} for gram in grams]
         for kind, grams in page["lists"].items()

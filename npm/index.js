@@ -349,7 +349,8 @@ function chosenOf(base, options) {
 /** A value of a parameter. @param {import("./tables.js").Declared} one @param {any} value */
 function valueOf({ name, kind, optional, choices, least, most }, value) {
   if (value === null && optional) return null;
-  const span = most === null ? `of ${least} or more` : `from ${least.toLocaleString("en-US")} to ${most.toLocaleString("en-US")}`, within = (/** @type {any} */ x) => Number.isFinite(x) && x >= least && x <= (most ?? Infinity);
+  const written = (/** @type {number} */ limit) => limit.toLocaleString("en-US", { maximumSignificantDigits: 15 });
+  const span = most === null ? `of ${written(least)} or more` : `from ${written(least)} to ${written(most)}`, within = (/** @type {any} */ x) => Number.isFinite(x) && x >= least && x <= (most ?? Infinity);
   const told = typeof value === "string" ? `'${value}'` : Array.isArray(value) ? `[${value}]` : String(value);
   if (kind === "flag" && typeof value !== "boolean") throw new TypeError(`${name}=${told}: expected true or false`);
   if (kind === "choice" && !choices.includes(value)) throw new RangeError(`unknown ${name} ${told}${nearest(String(value), choices)}`);

@@ -20,7 +20,7 @@ def is_close(first: object, second: object) -> bool:
 
 
 def near(value):
-    """Return what equals a value of a page: pages agree to 12 digits of numbers up to 100."""
+    """Return a value that equals the same number, or list of numbers, of a page to 12 digits."""
     return pytest.approx(
         list(value) if not isinstance(value, float | int) else value, rel=1e-12, abs=1e-10
     )

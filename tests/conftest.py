@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, settings
 from places import SHARED
 
 QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
-# `make test` draws few cases and `make test-all` many.
+# `make test` draws few cases, `make test-rest` and `make test-all` many.
 settings.register_profile("few", max_examples=15, deadline=None, suppress_health_check=QUIET)
 settings.register_profile("many", settings.get_profile("few"), max_examples=150)
 settings.register_profile("thorough", settings.get_profile("few"), max_examples=10_000)
@@ -29,78 +29,11 @@ def pytest_configure() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-# What takes long, and shows what something shorter shows as well: `make test-all` runs it, as it
-# runs everything that needs the data beside the checkout.
-LONG = (
-    "growth/test_growth",
-    "metrics/test_meteor.py",
-    "test_product.py::test_cell[meteor",
-    "test_accumulator.py::test_any_split",
-    "test_engines_together.py::test_a_row_of_50_megabytes",
-    "test_interrupts.py::test_ctrl_c_comes_out_of_the_kernel",
-    "test_mecab.py::test_changed_bytes",
-    "test_mecab.py::test_very_long_lines",
-    "test_other_metrics.py::test_any_text_is_rendered_whole",
-    "test_report.py::test_any_strings_are_text",
-    "test_sums_truth.py::test_every_bit",
-    "test_table_truth.py::test_no_bit_of_a_saved_table_can_change",
-    "test_lab.py::test_any_text_is_scored",
-    "test_lab.py::test_axe_finds_nothing",
-    "test_lab.py::test_nothing_is_cut_off",
-    "test_viewer.py::test_bleu_with_other_smoothing",
-    "test_viewer.py::test_the_script_with_and_without",
-    "test_viewer.py::test_tokens_to_show",
-    "reports/test_browser_accessibility",
-    "reports/test_browser_agreement",
-    "reports/test_browser_filters",
-    "reports/test_browser_flows",
-    "reports/test_browser_notes",
-    "reports/test_browser_pictures",
-    "reports/test_browser_reading",
-    "reports/test_lab_files",
-    "test_site.py::test_axe_finds_nothing",
-    "test_lab.py::test_every_number",
-    "test_live.py::test_lists_of_ngrams",
-    "test_live.py::test_any_text",
-    "test_family.py::test_the_kernel_stands_in",
-    "test_pages.py::test_bleu_by_hand",
-    "npm/test_browser.py",
-    "test_npm_scores.py::test_any_text",
-    "test_npm_package.py::test_memory_does_not_grow",
-    "reports/test_browser_hostile",
-    "reports/test_browser_page",
-    "reports/test_browser_parity",
-    "reports/test_browser_sizes",
-    "test_differential.py::test_every_assigned_code_point",
-    "test_diversity.py::test_real_text",
-    "test_duckdb.py::test_a_join_spills",
-    "test_duckdb.py::test_every_function_with_every_metric",
-    "test_duckdb.py::test_segments_of_ten_megabytes",
-    "test_duckdb.py::test_every_metric_that",
-    "test_parameters.py::test_degenerate_text",
-    "test_product.py::test_no_metric_is_refused",
-    "test_npm_package.py::test_it_is_as_small",
-    "test_npm_package.py::test_a_strict_program",
-    "test_npm_scores.py::test_hard_text",
-    "test_nltk_meteor.py::test_wordnet_of_nltk",
-    "test_pages.py::test_which_bleu",
-    "test_cache.py::test_a_process_that_is_killed",
-    "test_command_line.py::test_signal_that_a_shell_ignores",
-    "test_site.py::test_a_search",
-    "test_equivalence.py::test_any_number_of_workers",
-    "test_equivalence.py::test_files_larger",
-    "test_matrix.py::test_only_the_answer_grows",
-    "test_serve.py::test_memory",
-    "test_ter.py::test_absurd_lines",
-    "test_ter.py::test_tokens_of_every_code_point",
-    "test_which.py::test_finds_each_member",
-)
-
-
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
+    """Leave what needs the data beside the checkout to `make test-rest`, as what takes long."""
     for item in items:
-        if "shared" in item.fixturenames or any(name in item.nodeid for name in LONG):
+        if "shared" in item.fixturenames:
             item.add_marker(pytest.mark.thorough)
 
 
@@ -155,10 +88,10 @@ class Result:
 
 @pytest.fixture(scope="session")
 def truebleu_command():
-    """Runs `python -m truebleu ...` and returns its `Result`.
+    """Return a function that runs `python -m truebleu ...` and returns its `Result`.
 
-    With options of `subprocess.run` other than `input` and `cwd` it is a new process, otherwise,
-    where there is `fork`, the fork of one that has imported truebleu.
+    It takes options of `subprocess.run`. With none but `input` and `cwd`, the command runs in a
+    fork of a process that has imported truebleu, on systems that can fork.
     """
     server = ForkServer() if hasattr(os, "fork") else None
 

@@ -1,4 +1,8 @@
-"""Run truebleu's commands in forks of a process that has imported it, which takes milliseconds."""
+"""Run truebleu's commands in forks of a process that has imported it, which takes milliseconds.
+
+Unlike with the fork server of `multiprocessing`, a command has its own standard input, and its
+process ends as any other.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,6 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from importlib import import_module
@@ -25,29 +28,28 @@ class ForkServer:
     """A process of its own that forks for each command."""
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.socket, theirs = socket.socketpair()
-        command = [sys.executable, __file__, str(theirs.fileno())]
-        self.process = subprocess.Popen(command, pass_fds=[theirs.fileno()])
-        theirs.close()
+        self.socket, other_end = socket.socketpair()
+        command = [sys.executable, __file__, str(other_end.fileno())]
+        self.process = subprocess.Popen(command, pass_fds=[other_end.fileno()])
+        other_end.close()
 
     def run(self, arguments: list[str], stdin: bytes, cwd: str) -> subprocess.CompletedProcess:
         """Return the status and the outputs of `python -m truebleu ARGUMENTS`."""
         read_in, write_in = os.pipe()
         read_out, write_out = os.pipe()
         read_err, write_err = os.pipe()
-        theirs = [read_in, write_out, write_err]
+        child_ends = [read_in, write_out, write_err]
         request = json.dumps([arguments, os.fspath(cwd)]).encode("utf-8", "surrogatepass")
-        with self.lock:
-            socket.send_fds(self.socket, [len(request).to_bytes(4)], theirs)
-            self.socket.sendall(request)
-            for descriptor in theirs:
-                os.close(descriptor)
-            with ThreadPoolExecutor(3) as pool:
-                pool.submit(write_all, write_in, stdin)
-                outputs = list(pool.map(read_all, (read_out, read_err)))
-            status = int.from_bytes(self.socket.recv(4), signed=True)
-        return subprocess.CompletedProcess(arguments, status, *outputs)
+        socket.send_fds(self.socket, [len(request).to_bytes(4)], child_ends)
+        self.socket.sendall(request)
+        for descriptor in child_ends:
+            os.close(descriptor)
+        with ThreadPoolExecutor(max_workers=3) as pool:
+            pool.submit(write_all, write_in, stdin)
+            outputs = list(pool.map(read_all, (read_out, read_err)))
+        status = self.socket.recv(4)
+        assert status, "the fork server has ended"
+        return subprocess.CompletedProcess(arguments, int.from_bytes(status, signed=True), *outputs)
 
     def close(self) -> None:
         self.socket.close()
@@ -85,7 +87,7 @@ def serve(connection: socket.socket) -> None:
                 os.close(descriptor)
             arguments, cwd = json.loads(request.decode("utf-8", "surrogatepass"))
             os.chdir(cwd)
-            signal.alarm(120)
+            signal.alarm(120)  # seconds, after which a command that hangs is ended
             sys.argv[1:] = arguments
             break
         for descriptor in descriptors:

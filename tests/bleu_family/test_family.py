@@ -453,6 +453,7 @@ def test_ignites_documented_example():
 # Tokenizers that the kernel stands in for.
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("lowercase", [False, True, "ascii"])
 @pytest.mark.parametrize("tokenize", AS_KERNEL)
 @given(text=texts(12))

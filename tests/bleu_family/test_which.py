@@ -23,6 +23,7 @@ def found(number, tried):
     return identify.identified(identify.number(number)[1], tried, {})
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("name", "changes", "one", "two"), GOLDEN)
 def test_finds_each_member_by_its_number(name, changes, one, two, tried, counted):  # noqa: F811
     wanted = family[name].metric

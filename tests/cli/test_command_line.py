@@ -481,6 +481,9 @@ def interrupted(
 
 def started(*command, **options) -> subprocess.Popen:
     pipe = subprocess.PIPE
+    if os.name == "posix":
+        # Under nohup SIGHUP is ignored, here and in every process that is started from here.
+        options["preexec_fn"] = lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL)
     return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True, **options)
 
 
@@ -571,6 +574,7 @@ def test_signal_leaves_no_temporary_file(files, number, command):
     assert sorted(files.rglob("*")) == there
 
 
+@pytest.mark.thorough
 @posix
 @pytest.mark.parametrize("module", ["truebleu", "truebleu.compat.sacrebleu"])
 @pytest.mark.parametrize("number", SIGNALS)

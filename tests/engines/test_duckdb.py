@@ -60,6 +60,7 @@ def run_in_parts(batches, **options) -> Sums:
     return first
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 @pytest.mark.parametrize("run", [run_at_once, run_in_parts], ids=["at once", "in parts"])
 def test_contract(case, run):
@@ -379,6 +380,7 @@ def test_json_arrays(tmp_path, end):
     assert engine.corpus_bleu(path) == truebleu.bleu(["a b c d"], ["a b c d"])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("end", ["csv", "jsonl", "parquet"])
 def test_segments_of_ten_megabytes(tmp_path, end):
     hyp, ref = "the cat sat on a mat, " * 480_000, "the cat sat on the mat, " * 440_000
@@ -625,6 +627,7 @@ def test_null_ids_join_nothing(sides):
         )
 
 
+@pytest.mark.thorough
 def test_a_join_spills_what_does_not_fit(tmp_path):
     """A join of more text than DuckDB may keep in memory."""
     with duckdb.connect() as connection:
@@ -909,6 +912,7 @@ def test_functions_can_be_registered_again(connection):
         assert connection.sql("SELECT own('A', 'a') > 99.9").fetchall() == [(lowercase,)]
 
 
+@pytest.mark.thorough
 def test_every_function_with_every_metric(connection):
     def arrow(relation):
         return relation.to_arrow_table()
@@ -971,6 +975,7 @@ def test_older_releases_stream_with_pyarrow(monkeypatch, table):
         engine.corpus_bleu(table)
 
 
+@pytest.mark.thorough
 def test_every_metric_that_truebleu_metric_takes():
     def relation(hyp, ref):
         return duckdb.from_arrow(pa.table({"hyp": hyp, "ref": ref}))

@@ -161,6 +161,7 @@ def test_one_bad_file_of_many_is_named_in_a_line(fault, told, read, tmp_path):
     assert "\n" not in str(raised.value)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("engine", [of_duckdb, of_polars], ids=["DuckDB", "Polars"])
 def test_a_row_of_50_megabytes(engine, tmp_path):
     long = pa.table({"hyp": ["word " * 10_000_000, "a b"], "ref": ["a b"] * 2})

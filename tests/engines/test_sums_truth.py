@@ -83,6 +83,7 @@ def test_changes_with_a_right_checksum_are_refused_or_are_sums(data):
         assert other.spawn().merge_state(pa.table(other)) == other
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("of", [sums(), sums(by=None)], ids=["keys", "none"])
 def test_every_bit_with_a_right_checksum(of):
     content = opened(of)[1]

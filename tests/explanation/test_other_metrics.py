@@ -380,6 +380,7 @@ def test_tricky_text_is_rendered_whole(metric, case):
     check_all(explanation)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("metric", METRICS, ids=str)
 @settings(max_examples=5)
 @given(SEGMENT, st.text(max_size=20))

@@ -16,7 +16,7 @@ import truebleu
 # it need be.
 MOST_OF_SQUARE = 32
 
-pytestmark = pytest.mark.skipif(bool(lacking()), reason=lacking())
+pytestmark = [pytest.mark.skipif(bool(lacking()), reason=lacking()), pytest.mark.thorough]
 
 
 def test_every_public_name_is_a_case_or_reads_no_text():

@@ -32,6 +32,7 @@ METRICS = [
 NAMES = ["bleu", "parameters", "callable", "shortest", "chrf++", "chrf", "ter", "mteval-v13a"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("metric", METRICS, ids=NAMES)
 @given(corpora(max_segments=6), st.data())
 def test_any_split_in_any_order_has_the_score_of_the_whole(metric, corpus, data):

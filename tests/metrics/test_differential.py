@@ -30,6 +30,7 @@ def test_tokens(tokenizer, text, lowercase):
     assert tokenize(text, tokenizer, lowercase=lowercase) == expected
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("lowercase", [False, True])
 @pytest.mark.parametrize("tokenizer", TOKENIZERS)
 def test_every_assigned_code_point_in_every_context(tokenizer, lowercase):

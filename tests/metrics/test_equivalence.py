@@ -238,6 +238,7 @@ def test_several_reference_files_and_a_list_of_hypotheses(corpus, write):
     assert truebleu.BLEU().statistics(hypotheses, tuple(paths)) == expected
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("suffix", ["", ".gz"])
 def test_files_larger_than_any_buffer(corpus, expected, tmp_path, suffix):
     """Ten thousand segments, and after them one line of six megabytes."""
@@ -301,6 +302,7 @@ def test_a_callable_instead_of_a_tokenizer(corpus, expected):
 # Threads and instruction sets.
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("tokenizer", TOKENIZERS)
 @pytest.mark.parametrize("workers", [2, 3, 64])
 def test_any_number_of_workers(corpus, tokenizer, workers):

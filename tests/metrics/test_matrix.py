@@ -470,6 +470,7 @@ except MemoryError as error:
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform != "linux", reason="needs Linux's /proc")
 def test_only_the_answer_grows_with_the_pairs():
     """12,000 × 12,000 scores would be 1.1 GB."""

@@ -23,6 +23,8 @@ from truebleu.metrics import meteor_program
 from truebleu.metrics.base import MetricFailedError
 from truebleu.metrics.meteor import EVAL_ID, LANGUAGES, METEOR, _tasks
 
+pytestmark = pytest.mark.thorough
+
 LACKING = lacking("meteor")
 PROGRAM = (
     []

@@ -20,6 +20,8 @@ from truebleu.metrics import nltk_wordnet
 from truebleu.metrics.base import MetricFailedError
 from truebleu.metrics.nltk_meteor import NLTKMETEOR
 
+pytestmark = pytest.mark.thorough
+
 with_wordnet = pytest.mark.usefixtures("wordnet")
 SEGMENTS = [0.806667, 0.694444, 0.196078, 0.806667, 0]
 WORDS = (
@@ -31,7 +33,7 @@ texts = st.lists(st.sampled_from(WORDS.split()), max_size=12).map(" ".join)
 
 @pytest.fixture(scope="module")
 def wordnet():
-    """Skips a test where there is no WordNet."""
+    """Skip the test where there is no WordNet."""
     if reason := lacking("meteor-nltk"):
         pytest.skip(reason)
 

@@ -105,6 +105,7 @@ def test_any_value_is_refused_by_name_or_survives_the_signature(cls, name):
             assert_scores(metric)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("arithmetic", ARITHMETICS)
 def test_degenerate_text_has_a_score_in_every_variant_of_bleu(arithmetic):
     parameters = {p.name: p for p in BLEU.PARAMETERS}
@@ -116,6 +117,7 @@ def test_degenerate_text_has_a_score_in_every_variant_of_bleu(arithmetic):
         assert_scores(metric)
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore:method")
 @pytest.mark.parametrize("method", range(8))
 def test_degenerate_text_has_a_score_or_a_refusal_in_every_release_of_nltk(method):
@@ -133,6 +135,7 @@ def test_degenerate_text_has_a_score_or_a_refusal_in_every_release_of_nltk(metho
         assert_scores(metric)
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore:method")
 def test_degenerate_text_has_a_score_for_every_member_of_the_family():
     for member in tb.family.values():

@@ -62,6 +62,7 @@ def loaded(tmp_path):
 # ---- files ----
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("metric", FOUR, ids=str)
 def test_no_bit_of_a_saved_table_can_change(metric, tmp_path, loaded):
     table = counted(metric)

@@ -74,6 +74,7 @@ def test_tokens(options, text):
     assert list(alignment.reference) == tercom(text, options, times=2)
 
 
+@pytest.mark.thorough
 @all_options
 def test_tokens_of_every_code_point(options):
     wrong = []
@@ -243,6 +244,7 @@ def test_a_gain_beyond_what_a_shift_can_save():
     assert score.edits == sacrebleu.TER().sentence_score(hypothesis, [reference]).num_edits == 45
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["reversed", "random", "two words", "one against many"])
 def test_absurd_lines_are_scored(kind):
     """100,000 tokens in a line, of which sacreBLEU would make a table of ten billion cells."""

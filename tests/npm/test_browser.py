@@ -13,6 +13,8 @@ from places import EXAMPLES
 
 import truebleu as tb
 
+pytestmark = pytest.mark.thorough
+
 POLICY = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval' 'unsafe-inline'"
 PAGE = """<!doctype html>
 <meta charset="utf-8">

@@ -17,6 +17,7 @@ HYPOTHESES = ["The cat sat on the mat.", "A dog ran"]
 REFERENCES = [["The cat sat on a mat.", "There is a cat."], ["A dog was running", "One dog ran"]]
 
 
+@pytest.mark.thorough
 def test_it_is_as_small_as_was_promised(installed):
     assert installed.packed["size"] <= module("npm/build.py").MOST_BYTES
     assert installed.packed["name"] == "truebleu"
@@ -43,6 +44,7 @@ def test_the_modules_are_those_of_the_report(installed):
     assert (installed.package / "kernel.wasm").read_bytes() == live.PLACE.read_bytes()
 
 
+@pytest.mark.thorough
 def test_a_strict_program_has_types(installed):
     program = (ROOT / "npm" / "example.ts").read_text(encoding="utf-8")
     strict = (
@@ -297,6 +299,7 @@ def test_what_is_explained_is_what_python_explains(installed):
             assert (own["best"] is not None) == (metric.NAME == "chrF")
 
 
+@pytest.mark.thorough
 def test_memory_does_not_grow_with_what_was_scored(installed):
     sizes = installed.node("memory.mjs")
     assert min(sizes[8:]) < 1.25 * max(sizes[:4])

@@ -148,6 +148,7 @@ def test_the_examples_give_pythons_numbers(installed, names):
     check(installed, settings_of(names), texts)
 
 
+@pytest.mark.thorough
 def test_hard_text_gives_pythons_numbers(installed, names, corpus):
     hypotheses, references = corpus
     odd = [
@@ -171,6 +172,7 @@ def test_long_references_give_pythons_numbers(installed):
     check(installed, chosen, [(["a b c d e", "c"], [[long, "a b c d"], [long, "c d"]])])
 
 
+@pytest.mark.thorough
 @settings(max_examples=5)
 @given(st.data())
 def test_any_text_gives_pythons_numbers(installed, names, data):

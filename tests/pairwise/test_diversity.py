@@ -123,6 +123,7 @@ METRICS = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("metric", METRICS, ids=repr)
 @pytest.mark.parametrize("workers", [1, 3])
 def test_real_text_has_the_bits_of_the_definition(corpus, metric, workers):

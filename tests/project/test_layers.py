@@ -8,7 +8,6 @@ modules in another way are listed in `TABLES`; a computed import without a table
 from __future__ import annotations
 
 import ast
-import functools
 import re
 from collections import defaultdict
 from functools import cache
@@ -193,8 +192,9 @@ def _imports() -> Iterator[Import]:
                 yield Import(module, 0, name)
 
 
-@functools.cache
+@cache
 def imports() -> list[Import]:
+    """Return every import of the package, whatever it is for."""
     return sorted(set(_imports()))
 
 

@@ -26,6 +26,7 @@ def built(pages) -> dict[str, str]:
     return {name: " ".join(page().split()) for name, page in pages.PAGES.items()}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "claim",
     [
@@ -138,6 +139,7 @@ def test_what_bleu_cannot_see(pages):
     assert score(same, "other code points") == score(same, "no accents")
 
 
+@pytest.mark.thorough
 def test_which_bleu(built):
     page = built["which-bleu.md"]
     assert "| sacreBLEU's defaults | 29.96 | | 33.94 | |" in page

@@ -37,8 +37,15 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("product")
 
 
+# METEOR reads tables for 12 seconds.
+CELLS = [
+    pytest.param(name, marks=pytest.mark.thorough) if name.startswith("meteor") else name
+    for name in (*registry.METRICS, *SOME)
+]
+
+
 @pytest.mark.parametrize("face", product.FACES, ids=" ".join)
-@pytest.mark.parametrize("name", [*registry.METRICS, *SOME])
+@pytest.mark.parametrize("name", CELLS)
 def test_cell(name, face, folder):
     """The number of the metric, or one sentence; the cell raises otherwise."""
     skip_without(name)
@@ -47,6 +54,7 @@ def test_cell(name, face, folder):
     assert "Traceback" not in said
 
 
+@pytest.mark.thorough
 def test_no_metric_is_refused_by_the_verbs_that_every_metric_has(folder):
     for name in [*registry.METRICS, *SOME]:
         if lacking(name):

@@ -82,6 +82,7 @@ VIEWED = (
 )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("look", axe_core.LOOKS)
 def test_axe_finds_nothing_serious(site, chromium, look):
     script, wrong = axe_core.script(), {}
@@ -102,6 +103,7 @@ def test_axe_finds_nothing_serious(site, chromium, look):
     assert not wrong
 
 
+@pytest.mark.thorough
 def test_a_search_finds_a_page(site, chromium):
     page = chromium.new_page()
     asked = []

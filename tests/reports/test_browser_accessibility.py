@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from axe_core import LOOKS, found
 
+pytestmark = pytest.mark.thorough
+
 # Each view, and what can be open in it.
 OPEN = {
     "segment": "#segments?seg=3",

@@ -12,6 +12,8 @@ from test_browser_sizes import PATIENCE, many
 
 import truebleu as tb
 
+pytestmark = pytest.mark.thorough
+
 BLEU_TO_TER = "#agreement?across=0&up=2"
 
 

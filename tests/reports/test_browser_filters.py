@@ -10,6 +10,8 @@ from playwright_or_skip import expect
 from truebleu import BLEU, CHRF, tokenize
 from truebleu.reports import live, report
 
+pytestmark = pytest.mark.thorough
+
 needs_kernel = pytest.mark.skipif(not live.blocks(), reason="built without the kernel for pages")
 
 # Every step back doubles the work: no computer ends this one.

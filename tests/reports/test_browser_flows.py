@@ -14,6 +14,8 @@ from playwright_or_skip import expect, only_chromium
 import truebleu as tb
 from truebleu import Comparison
 
+pytestmark = pytest.mark.thorough
+
 # What has the focus: its place and name, whether it is anything, whether that shows, and its size.
 FOCUSED = """() => {
   const e = document.activeElement, box = e.getBoundingClientRect();

@@ -9,6 +9,8 @@ from playwright_or_skip import expect
 
 from truebleu.reports import report
 
+pytestmark = pytest.mark.thorough
+
 # What ran in other viewers comes first. Each says "pwned" in some way if it gets anywhere.
 PAYLOADS = [
     "<img src=x onerror=\"document.title='pwned';window.pwned=1;alert(1)\">",

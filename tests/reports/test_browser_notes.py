@@ -10,6 +10,8 @@ from playwright_or_skip import expect
 
 from truebleu.reports import report
 
+pytestmark = pytest.mark.thorough
+
 EVIL = "<img src=x onerror=alert(1)>"
 TEXTS = ["the cat sat", "nobody was there", "it rains"] * 10
 

@@ -9,6 +9,8 @@ from playwright_or_skip import expect, only_chromium
 
 from truebleu.reports import report
 
+pytestmark = pytest.mark.thorough
+
 # Name, text, and the marks by which what cannot be seen is shown.
 TEXTS = {
     "Arabic": ("القطة جلست على السجادة ٣٫٥ BLEU", ()),

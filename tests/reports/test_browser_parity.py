@@ -18,6 +18,8 @@ from opened import ALSO
 from truebleu import BLEU, CHRF, TER
 from truebleu.reports import page, payload, report
 
+pytestmark = pytest.mark.thorough
+
 SUBSET = (0, 3, 4, 17, 31, 77, 90, 127)
 
 # What can be changed in the page, by the setting that it is changed of, and what Python calls it.

@@ -20,6 +20,8 @@ import truebleu as tb
 from truebleu import reports as package
 from truebleu.reports import report
 
+pytestmark = pytest.mark.thorough
+
 VIEWER = Path(package.__file__).parent / "viewer"
 KINDS = ("scatter", "spread", "ratio", "course", "all", "groups", "metrics")
 

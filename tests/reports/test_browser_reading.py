@@ -13,6 +13,8 @@ from playwright_or_skip import expect
 
 from truebleu.reports import page, report, terms
 
+pytestmark = pytest.mark.thorough
+
 if TYPE_CHECKING:
     from pathlib import Path
 

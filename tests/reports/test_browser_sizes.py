@@ -15,6 +15,8 @@ from playwright_or_skip import expect
 import truebleu as tb
 from truebleu.reports import page
 
+pytestmark = pytest.mark.thorough
+
 # Milliseconds; what is waited for takes some ten of them, unless the machine is busy.
 PATIENCE = 60_000
 

@@ -17,6 +17,8 @@ from truebleu.cli import main
 from truebleu.reports import live
 from truebleu.reports.lab import METRICS, Laboratory, lab
 
+pytestmark = pytest.mark.thorough
+
 # What the page makes of a link to it, with all digits: the score, and every other number.
 SHOWN = """() => {
   // What does not show has a mark, which says what it is.

@@ -15,7 +15,10 @@ from truebleu.cli import main
 from truebleu.reports import live
 from truebleu.reports.lab import lab
 
-pytestmark = pytest.mark.skipif(not live.blocks(), reason="built without the kernel for pages")
+pytestmark = [
+    pytest.mark.skipif(not live.blocks(), reason="built without the kernel for pages"),
+    pytest.mark.thorough,
+]
 
 DE_EN = EXAMPLES / "de-en"
 REFERENCES = ["reference.a.en", "reference.b.en"]

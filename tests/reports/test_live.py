@@ -144,6 +144,7 @@ def test_the_tricky_inputs_have_pythons_numbers():
     check(hypotheses, references)
 
 
+@pytest.mark.thorough
 @needs_kernel
 @needs_node
 @settings(max_examples=25, deadline=None)
@@ -157,6 +158,14 @@ def test_any_text_has_the_same_bits(data):
 
 
 LISTED = ("order", "tokens", "matched", "produced", "reference", "log_odds", "z")
+
+
+def listed(page):
+    """Return the n-grams in the lists of a page, without their examples."""
+    return {
+        kind: [{key: gram[key] for key in LISTED} for gram in grams]
+        for kind, grams in page["lists"].items()
+    }
 
 
 def check_lists(systems, references, metric, limit):
@@ -185,16 +194,10 @@ def check_lists(systems, references, metric, limit):
     found = in_node(lists=[given | {"pair": pair} for pair in pairs])
     for one, told in zip(found, wanted, strict=True):
         assert one["segments"] == len(references)
-        lists = [
-            {
-                kind: [{key: gram[key] for key in LISTED} for gram in grams]
-                for kind, grams in of["lists"].items()
-            }
-            for of in (one, told)
-        ]
-        assert is_close(*lists)
+        assert is_close(*map(listed, (one, told)))
 
 
+@pytest.mark.thorough
 @needs_kernel
 @needs_node
 @settings(max_examples=25, deadline=None)
@@ -291,6 +294,7 @@ CHANGES = [
 ]
 
 
+@pytest.mark.thorough
 @needs_kernel
 @pytest.mark.parametrize(("setting", "changes", "metric"), CHANGES, ids=lambda x: str(x)[:40])
 def test_the_page_counts_anew_what_python_counts(example, opened, setting, changes, metric):

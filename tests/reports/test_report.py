@@ -284,6 +284,7 @@ def test_any_string_is_text():
     assert made.texts("system1") == odd[::-1]
 
 
+@pytest.mark.thorough
 @given(st.lists(st.text(st.characters(), max_size=9), min_size=1, max_size=4))
 @settings(max_examples=25)
 def test_any_strings_are_text(texts):

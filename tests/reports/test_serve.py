@@ -527,6 +527,7 @@ def test_what_does_not_go_together(write, truebleu_command, words, problem):
     assert problem in done.error
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="needs /proc")
 def test_memory_does_not_grow_with_the_text(tmp_path):
     """Of files eight times as large, with as many segments, nothing more is in memory.

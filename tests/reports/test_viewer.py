@@ -76,6 +76,7 @@ def test_comments_and_white_space_go(long, short):
     assert slimmed(long) == short
 
 
+@pytest.mark.thorough
 def test_the_script_with_and_without_them_is_understood(node, tmp_path):
     for module in MODULES:
         path = tmp_path / f"{module.stem}.mjs"
@@ -226,6 +227,7 @@ def check_scores(run, pairs, seed=4):
         assert is_close(given, found)
 
 
+@pytest.mark.thorough
 def test_bleu_with_other_smoothing_order_and_weights_is_pythons(run):
     base = BLEU(max_order=6, effective_order=False)
     check_scores(run, [(BLEU(**changes), base, changes) for changes in smoothings()])
@@ -257,6 +259,7 @@ def test_error_rates_are_pythons(run):
 HTML = {"lt;": "<", "gt;": ">", "&amp;": "&", "&quot;": '"'}
 
 
+@pytest.mark.thorough
 def test_tokens_to_show_are_pythons_and_stand_where_they_are_shown(run, corpus):
     if not live.blocks():
         pytest.skip("the package was built without the kernel for pages")

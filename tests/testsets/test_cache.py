@@ -261,6 +261,7 @@ def test_sixteen_processes_download_once(archives, path):
     assert archives.requests == 1
 
 
+@pytest.mark.thorough
 def test_a_process_that_is_killed_leaves_nothing_half_made(archives, tmp_path):
     words = random.Random(5)
     documents = (

@@ -15,6 +15,7 @@ from truebleu import _kernel
 posix = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 
 
+@pytest.mark.thorough
 @posix
 @pytest.mark.parametrize("case", long_work.CASES)
 def test_ctrl_c_comes_out_of_the_kernel(case):

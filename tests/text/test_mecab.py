@@ -220,6 +220,7 @@ def test_the_reach_of_a_word(name, words):
         same(f"a{' ' * spaces}{words}", name)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("piece", ["a", "ア", "あ", "漢", "가", "東京 ", "は尾張氏、", "。"])
 def test_very_long_lines(name, piece):
@@ -424,6 +425,7 @@ def test_files_that_are_cut_short_are_refused(file, files, tmp_path):
         LoadedTokenizer.mecab(str(place))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("file", FILES)
 def test_changed_bytes_give_an_error_or_some_tokens(file, files, tmp_path):
     key = file.partition(".")[0]

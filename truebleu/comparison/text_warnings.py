@@ -96,22 +96,21 @@ def of_texts(
         if system not in names:
             names.append(system)
 
+    def name_of(number: int) -> str:
+        """Return the name of an input; references that come in lists share one."""
+        return references[min(number, len(references)) - 1] if number else system
+
     for system, noticed in seen.items():
         for number in noticed["marked"]:
             # Marks of references were seen with each system, and are said once.
-            # References in lists have one name together.
-            name = references[min(number, len(references)) - 1] if number else system
             text = (
                 "starts with a byte-order mark, which is scored as a part of its first word; "
                 "-e utf-8-sig drops it"
             )
-            add("byte-order mark", name, text)
+            add("byte-order mark", name_of(number), text)
         for kind, number, text in _of_inputs(noticed):
             several = len(references) > 1 or len(noticed["empty"]) < 3
-            name = (
-                references[min(number, len(references)) - 1 if several else 0] if number else system
-            )
-            add(kind, name, text)
+            add(kind, name_of(number if several else min(number, 1)), text)
         add("tokenized", system, _tokenized(noticed, tokenize))
         for text in _of_languages(noticed, language):
             add("language", system, text)

@@ -66,10 +66,10 @@ def one_of(what: str, value: object, known: Iterable[object]) -> None:
 def span(least: float, most: float = inf) -> str:
     """The values between two limits, in words.
 
-    >>> span(1, 10_000_000), span(0)
-    ('from 1 to 10,000,000', 'of 0 or more')
+    >>> span(1, 10_000_000), span(0), span(-inf)
+    ('from 1 to 10,000,000', 'of 0 or more', 'that is finite')
     """
-    if least == -inf:
+    if (least, most) == (-inf, inf):
         return "that is finite"
     low, high = (f"{limit:,.15g}" if abs(limit) < 1e15 else f"{limit:g}" for limit in (least, most))
     unbounded = most == inf or (isinstance(most, int) and most > 1e15)

@@ -239,6 +239,12 @@ def prepare_compiler() -> None:
         subprocess.run(
             ["rustup", "toolchain", "install"], capture_output=True, check=False, cwd=ROOT
         )
+        if subprocess.run(["rustc", "-V"], capture_output=True, check=False, cwd=ROOT).returncode:
+            # Without a network, the default compiler will do.
+            asked = ["rustup", "default"]
+            default = subprocess.run(asked, capture_output=True, check=False, text=True).stdout
+            if default:
+                os.environ.setdefault("RUSTUP_TOOLCHAIN", default.split()[0])
     manifest = tomllib.loads((ROOT / "kernel" / "Cargo.toml").read_text("utf-8"))
     needed = manifest["package"]["rust-version"]
     remedy = f"truebleu needs Rust {needed} or newer. Install it with rustup (https://rustup.rs)."

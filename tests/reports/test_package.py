@@ -69,9 +69,9 @@ def wheel(source, folder, **variables):
 
 
 def test_the_source_distribution_has_what_the_build_needs(source):
-    for name in ("kernel/backend.py", "kernel/Cargo.toml", "Cargo.lock", "LICENSE", "NOTICE"):
-        assert (source / name).read_bytes(), name
-    for name in (".cargo/config.toml", "vendor/memchr/LICENSE-MIT", "THIRD-PARTY-LICENSES.txt"):
+    names = ["kernel/backend.py", "kernel/Cargo.toml", "Cargo.lock", "rust-toolchain.toml"]
+    names += ["LICENSE", "NOTICE", "THIRD-PARTY-LICENSES.txt"]
+    for name in (*names, ".cargo/config.toml", "vendor/memchr/LICENSE-MIT"):
         assert (source / name).read_bytes(), name
     for folder, kinds in {
         "truebleu": (".py", ".pyi", ".js", ".css"),

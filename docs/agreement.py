@@ -12,7 +12,7 @@ import json
 import sys
 from pathlib import Path
 
-from parts import BUILT, table
+from parts import filled, table
 
 from truebleu.text.files import write_whole
 
@@ -82,70 +82,23 @@ def page() -> str:
     lowest = min(by_name[name][f"{pair}:sys:pearson"]["value"] for name in neural for pair in PAIRS)
     correlations = ", ".join(f"{bleu[f'{pair}:sys:pearson']['value']:.2f}" for pair in PAIRS)
     segment = ", ".join(f"{bleu[f'{pair}:seg:pearson']['value']:.2f}" for pair in PAIRS)
-    return f"""{BUILT}
-# How far metrics agree with people
-
-A metric stands in for people's judgement. How well it does so can be measured on translations that
-people have judged. `truebleu meta` does that with your own judgements, in [any of these
-formats](command-line.md#metrics-against-people):
-
-```
-truebleu meta --human mqm.seg.score reference.de -i systems/*.de -m bleu chrf ter -o agreement.html
-```
-
-The numbers below are of WMT23's metrics task, whose translations were judged by MQM, with marked and weighted errors
-({rated}). BLEU, chrF and TER were computed here from the text, the others are published values.
-`TREE` is the folder `wmt23` of mt-metrics-eval's data, which are not part of truebleu: in a checkout `python
-docs/agreement.py TREE` computes the numbers anew, and `truebleu meta --preset wmt23 --tree TREE` prints the official table, all
-32 metrics and 10 tasks of it.
-
-## Which of two systems is better?
-
-{_systems(by_name)}
-
-The first column is the share of all pairs of systems that the metric orders as people do; then
-Pearson's correlation of
-systems' scores, and SPA, which asks of each pair whether metric and people are equally sure. BLEU orders
-{pooled["hits"]} of {pooled["pairs"]} pairs as people do, {best}
-{by_name[best]["all:sys:pairwise"]["hits"]}. Over so few
-systems a correlation is uncertain: `truebleu meta --confidence 1000` gives its interval, and a few systems far from
-the others can decide it.
-
-## What difference do people notice?
-
-{_ranges(ranges)}
-
-Below {ranges[0]["high"]:.1f} points of BLEU, people prefer the system with the higher BLEU in {ranges[0]["agree"]} of
-{ranges[0]["pairs"]} pairs, which is no better than a coin. There a difference can be significant,
-and still people do not see it. `truebleu meta` draws this for your own metric and judgements, and
-`truebleu report --human FILE` puts it into a page.
-
-## Which of two translations is better?
-
-{_segments(by_name)}
-
-For single segments, metrics of n-grams say little: BLEU's correlation is {segment}. acc\\*eq is the share of pairs of
-translations of one source that the metric orders as people do, ties included; the value expected by
-chance depends on how many ties people's judgements have.
-
-## What the literature found
-
-* Kishore Papineni et al. (2002), who proposed BLEU, found correlations of .99 with monolingual and .96 with bilingual
-  judges, over five systems, two of them people.
-* Chris Callison-Burch, Miles Osborne and Philipp Koehn (2006) showed when it fails: in NIST's evaluation of
-  2005, the system that people ranked first was sixth by BLEU, and SYSTRAN, a rule-based system, did
-  substantially worse by BLEU than by human judgement.
-* On WMT23, over twelve to fifteen systems, BLEU's correlations are {correlations}; the lowest of the
-  neural metrics in the first table is {lowest:.2f}.
-
-## What to do
-
-* Read BLEU together with a metric that sees other things: chrF, TER and, if there is a model for the
-  language, a neural one ([metrics beside BLEU](companions.md)).
-* Report a difference with its interval and its test ([is the difference real?](significance.md)), and know
-  that a difference below a point or two says little about what people prefer.
-* Do not use sentence scores of BLEU to choose between translations of one source.
-"""
+    return filled(
+        "agreement-with-people",
+        rated=rated,
+        systems=_systems(by_name),
+        hits=pooled["hits"],
+        pairs=pooled["pairs"],
+        best=best,
+        hits_2=by_name[best]["all:sys:pairwise"]["hits"],
+        ranges=_ranges(ranges),
+        high=ranges[0]["high"],
+        agree=ranges[0]["agree"],
+        pairs_2=ranges[0]["pairs"],
+        segments=_segments(by_name),
+        segment=segment,
+        correlations=correlations,
+        lowest=lowest,
+    )
 
 
 def _systems(by_name: dict[str, Any]) -> str:

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from statistics import median
 
-from parts import table
+from parts import filled, table
 
 from truebleu import BLEU, CHRF
 from truebleu.engines import Sums
@@ -56,43 +56,34 @@ def section() -> str:
     row = _state_bytes((BLEU(),))
     both = _state_bytes((BLEU(), CHRF()))
     buckets = SYSTEMS * BUCKETS * row
-    return f"""## A billion segments
-
-Take {SYSTEMS} systems with {SEGMENTS // SYSTEMS:,} segments each: {SEGMENTS:,} hypotheses and as
-many references, {text / 1e9:.0f} GB of text at {found.bytes_a_segment:.0f} bytes per pair, as in the
-text of the benchmarks. Nobody ran that: `make bench` measured the cost per row
-({found.machine}; the figures are in `benchmarks/results.json`), and the hours are that times a
-billion. The cents are for the processors alone, at {CENTS_AN_HOUR} cents per hour and processor; put in your own
-price. Starting the engine, and reading the text from where it is stored, cost extra.
-
-{table(HEADER, rows, left=2)}
-
-Time grows with the number of rows only: no step looks at more than a row and its group. With twice
-the rows, two workers of one core each processed {found.scaling("Spark, 2 executors")} as many rows
-per second as one on Spark, {found.scaling(f"{RAY_SCALING}, blocks")} on Ray with blocks in memory and
-{found.scaling(f"{RAY_SCALING}, Parquet")} with Parquet files (measured on the two cores of one
-machine). The effect of a
-network and of hundreds of machines was not measured.
-
-**What is shuffled.** A partition passes on one row per group and metric. Partitions of
-{PARTITION >> 20} MiB make {partitions:,.0f} partitions and at most {states:,.0f} rows (if every
-system is in every partition). A row of BLEU has {row:.0f} bytes in Arrow's layout (computed here,
-without compression), so {states * row / 1e6:.0f} MB of sums travel in place of
-{text / 1e9:.0f} GB of text, 1/{text / (states * row):,.0f} of it. BLEU and chrF together are
-{states * both / 1e6:.0f} MB. Data sorted by system send a hundredth of that.
-
-**Memory.** One process keeps a row for each group: {SYSTEMS * row / 1e3:.0f} kB for {SYSTEMS}
-systems, {buckets / 1e6:.0f} MB with {BUCKETS:,} buckets for significance. The rest is the engine's.
-The peak of the whole process was
-{found.peaks("DuckDB")} with DuckDB, {found.peaks("Polars, file by file")} with Polars
-file by file, and {found.peaks("Polars")} with one scan of Polars, which reads ahead in several
-files (measured). A Spark worker passes its groups on when it has 100,000 of them, so any number of
-groups costs shuffled rows, not memory.
-
-**Exactness.** The sums are 64-bit integers. The largest are the numbers of n-grams, about
-{found.tokens_a_segment * SEGMENTS:.1e} for a billion segments at six bytes per token; the limit is
-2⁶³ = 9.2e+18, and a total
-beyond it is an error. The score is that of one machine, to the last bit."""
+    return filled(
+        "at-scale-section",
+        systems=SYSTEMS,
+        segments_of_system=SEGMENTS // SYSTEMS,
+        segments=SEGMENTS,
+        text_gigabytes=text / 1e9,
+        bytes_a_segment=found.bytes_a_segment,
+        machine=found.machine,
+        cents_an_hour=CENTS_AN_HOUR,
+        table=table(HEADER, rows, left=2),
+        spark_scaling=found.scaling("Spark, 2 executors"),
+        ray_blocks_scaling=found.scaling(f"{RAY_SCALING}, blocks"),
+        ray_parquet_scaling=found.scaling(f"{RAY_SCALING}, Parquet"),
+        partition=PARTITION >> 20,
+        partitions=partitions,
+        states=states,
+        row_bytes=row,
+        sums_megabytes=states * row / 1e6,
+        text_per_sums=text / (states * row),
+        both_megabytes=states * both / 1e6,
+        groups_kilobytes=SYSTEMS * row / 1e3,
+        buckets_megabytes=buckets / 1e6,
+        buckets=BUCKETS,
+        duckdb_peak=found.peaks("DuckDB"),
+        polars_peak=found.peaks("Polars, file by file"),
+        polars_scan_peak=found.peaks("Polars"),
+        largest=found.tokens_a_segment * SEGMENTS,
+    )
 
 
 def _hours(ns: float) -> tuple[str, str, str]:

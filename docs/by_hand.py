@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from parts import BUILT, code, formula, fraction, number, short, system, table, worked
+from parts import BUILT, code, filled, formula, fraction, number, short, system, table, worked
 
 from truebleu import BLEU, bleu, explain
 
@@ -33,38 +33,30 @@ def page() -> str:
 
 
 def _beginning() -> str:
-    return f"""# BLEU by hand
-
-BLEU compares a text with reference texts by counting: how many of its words, word pairs, triples and
-quadruples are also in a reference, and is the text long enough? Everything on this page can be checked
-with a pencil, and all numbers were computed by `truebleu explain`. The examples are those that most
-introductions to BLEU use. Where an introduction has a different number, the page says so: the slips
-are small, they are copied from one text to the next, and each of them teaches something.
-
-The definition is by Kishore Papineni, Salim Roukos, Todd Ward and Wei-Jing Zhu (ACL 2002).
-
-## One sentence from beginning to end
-
-The hypothesis {code("the cat the cat on the mat")} against the reference {code(CAT)}, up to
-trigrams:
-
-{worked("the cat the cat on the mat", CAT, words(3))}"""
+    return filled(
+        "by-hand-beginning",
+        code=code("the cat the cat on the mat"),
+        code_cat=code(CAT),
+        worked=worked("the cat the cat on the mat", CAT, words(3)),
+    )
 
 
 def _clipping() -> str:
     seven = system("the the the the the the the", CATS, words())["orders"][0]
     row = seven["ngrams"][0]
-    return f"""## Why counts are clipped
-
-All words of the hypothesis {code(" ".join(["the"] * 7))} are in the reference, {row["count"]}
-of {seven["total"]}. Therefore an n-gram counts at most as often as it occurs in a single reference.
-{code("the")} occurs {row["reference_count"]} times in reference {row["reference"]}, so the
-clipped precision is {fraction(seven)}.
-
-A second example has characters instead of words: the bigrams of {code("abab")}, and how often each
-occurs in {code("abcbab")}.
-
-{_bigrams_of_characters()}"""
+    return filled(
+        "by-hand-clipping",
+        code=code(" ".join(["the"] * 7)),
+        count=row["count"],
+        total=seven["total"],
+        code_2=code("the"),
+        reference_count=row["reference_count"],
+        reference=row["reference"],
+        fraction_seven=fraction(seven),
+        code_3=code("abab"),
+        code_4=code("abcbab"),
+        bigrams_of_characters=_bigrams_of_characters(),
+    )
 
 
 def _bigrams_of_characters() -> str:
@@ -86,19 +78,21 @@ def _recall() -> str:
         f"{entry['matches']}/{entry['total']} of reference {entry['reference']}"
         for entry in one["recall"]
     )
-    return f"""## Why there is a brevity penalty
-
-{code("the cat")} has perfect precision: {fraction(one)} unigrams and {fraction(two)} bigrams match. Recall
-would show what is missing: {recalls}. (A well-known encyclopedia has 3/6 for the first. That counts
-{code("the")} twice, as the reference has it, although the hypothesis has it once; clipped, it is
-{one["recall"][0]["matches"]}/{one["recall"][0]["total"]}.) But recall makes no sense with several
-references, because a good translation does not repeat all of them. Instead, BLEU penalizes texts that
-are shorter than their reference: here {pair["hypothesis_length"]} tokens against
-{pair["reference_length"]}.
-
-{formula(pair)}
-
-This is BLEU-2. BLEU-4 of the same pair is {number(four["fraction"])}, because {four["zero"]}."""
+    return filled(
+        "by-hand-recall",
+        code=code("the cat"),
+        fraction_one=fraction(one),
+        fraction_two=fraction(two),
+        recalls=recalls,
+        code_2=code("the"),
+        matches=one["recall"][0]["matches"],
+        total=one["recall"][0]["total"],
+        hypothesis_length=pair["hypothesis_length"],
+        reference_length=pair["reference_length"],
+        formula_pair=formula(pair),
+        number_four=number(four["fraction"]),
+        zero=four["zero"],
+    )
 
 
 def _two_references() -> str:
@@ -111,21 +105,12 @@ def _two_references() -> str:
     separate = [system(hypothesis, reference, words())["score"] for reference in CATS]
     pooled = system(hypothesis, CATS, words())["score"]
     assert pooled > max(separate)
-    return f"""## References are pooled
-
-With several references, an n-gram may match in any of them. For {code("the the cat")}:
-
-{table(header, rows)}
-
-A table in the same encyclopedia gives 2/3 and 1/2. The first is right for reference 2 alone, the
-second is not, so no set of references gives both.
-
-Some guides say that the scores against the references are averaged, or that the best one counts.
-Neither is BLEU: the clipped counts are pooled before anything is divided. For example,
-{code(hypothesis)}:
-
-{
-        table(
+    return filled(
+        "by-hand-two-references",
+        code=code("the the cat"),
+        table=table(header, rows),
+        code_hypothesis=code(hypothesis),
+        table_of_methods=table(
             ["method", "BLEU"],
             [
                 ("reference 1 alone", f"{separate[0]:.2f}"),
@@ -134,8 +119,8 @@ Neither is BLEU: the clipped counts are pooled before anything is divided. For e
                 ("the best of these", f"{max(separate):.2f}"),
                 ("**pooled, which is BLEU**", f"**{pooled:.2f}**"),
             ],
-        )
-    }"""
+        ),
+    )
 
 
 def _brevity() -> str:
@@ -147,25 +132,18 @@ def _brevity() -> str:
         order = explained["orders"][0]
         penalty = number(explained["brevity_penalty"], 5)
         rows.append((count, fraction(order), penalty, number(explained["fraction"], 5)))
-    return f"""## How long is it?
-
-{code("the cat on mat")} has {short["hypothesis_length"]} tokens and its reference
-{short["reference_length"]}, so
-
-```text
-{short["formula"][0].strip()}
-```
-
-An often copied study note has exp(1 − 6/5) = {number(longer["brevity_penalty"])} for it. That is the
-penalty of a text of {longer["hypothesis_length"]} tokens, such as {code("the cat on the mat")}: a word was
-lost between the calculation and the example. Count the tokens that the tokenizer made.
-
-Precision and penalty work against each other. The clearest case is {code("the")}, repeated 1 to 8
-times, with unigrams only:
-
-{table(["tokens", "precision", "BP", "BLEU-1"], rows, left=0)}
-
-A text that is too long has no penalty of its own: what does not match lowers the precisions."""
+    return filled(
+        "by-hand-brevity",
+        code=code("the cat on mat"),
+        hypothesis_length=short["hypothesis_length"],
+        reference_length=short["reference_length"],
+        short=short["formula"][0].strip(),
+        number_longer=number(longer["brevity_penalty"]),
+        hypothesis_length_2=longer["hypothesis_length"],
+        code_2=code("the cat on the mat"),
+        code_3=code("the"),
+        table_rows=table(["tokens", "precision", "BP", "BLEU-1"], rows, left=0),
+    )
 
 
 def _zero() -> str:
@@ -187,17 +165,15 @@ def _zero() -> str:
         "none", smoothing="tiny", missing_order="at-least-one", arithmetic="nltk", scale=1.0
     )
     nltk = system(*pair, tiny)["published"]
-    return f"""## When an order has no match
-
-The same pair has {fraction(plain["orders"][2])} trigrams and {fraction(plain["orders"][3])} 4-grams, so its BLEU-4 is
-{number(plain["fraction"])}: {plain["zero"]}. That hardly ever happens for a test set. For single sentences it is
-common, so every implementation *smooths*, each in its own way:
-
-{table(["smoothing", "p1", "p2", "p3", "p4", "BLEU"], rows)}
-
-So a sentence-level BLEU means nothing without the name of its smoothing. NLTK is a special case: it is
-sometimes said to give 0 here, and it gives {nltk:.3g}. Without smoothing it replaces a precision of 0
-by the smallest positive number, and warns. It gives 0 only if no word matches."""
+    return filled(
+        "by-hand-zero",
+        fraction_plain=fraction(plain["orders"][2]),
+        fraction_plain_2=fraction(plain["orders"][3]),
+        number_plain=number(plain["fraction"]),
+        zero=plain["zero"],
+        table_rows=table(["smoothing", "p1", "p2", "p3", "p4", "BLEU"], rows),
+        nltk=nltk,
+    )
 
 
 # Their order by words is not their order by characters; the page checks that.
@@ -224,18 +200,13 @@ def _characters() -> str:
         for rival, pair in zip(RIVALS, scores, strict=True)
     ]
     best = [RIVALS[order[0]] for order in orders]
-    return f"""## Words, please
-
-NLTK's `sentence_bleu` expects lists of tokens. It accepts two strings without complaint, because a
-string is a sequence of characters, and returns the BLEU of *characters*. A university's notebook ranks
-six hypotheses that way. The numbers are far too high, and the ranking can change. Three hypotheses for
-{code(BUDGET)}:
-
-{table(["hypothesis", "words", "characters"], rows)}
-
-By words the best is {code(best[0])}, by characters {code(best[1])}. Call
-`.split()`, or better, use a tool that names its tokenizer in the signature.
-"""
+    return filled(
+        "by-hand-characters",
+        code_budget=code(BUDGET),
+        table_rows=table(["hypothesis", "words", "characters"], rows),
+        code_best=code(best[0]),
+        code_best_2=code(best[1]),
+    )
 
 
 def _corpus() -> str:
@@ -253,16 +224,10 @@ def _corpus() -> str:
     rows.append(("**corpus: the sums**", "", *sums, f"**{corpus.value:.2f}**"))
     mean = sum(sentences) / len(sentences)
     rows.append(("mean of the sentences", "", "", "", "", "", f"{mean:.2f}"))
-    return f"""## A corpus is not the mean of its sentences
-
-"The scores are averaged over the corpus", several introductions say. They are not: matches, n-grams
-and lengths are summed over all segments, and the formula is applied once. A short sentence has little
-weight, and a sentence without a matching 4-gram does no harm.
-
-{table(["hypothesis", "reference", "p1", "p2", "p3", "p4", "BLEU"], rows, left=2)}
-
-The denominator is the number of n-grams in the hypotheses. A formula in the encyclopedia sums over
-those of the reference, which would be recall."""
+    return filled(
+        "by-hand-corpus",
+        table_rows=table(["hypothesis", "reference", "p1", "p2", "p3", "p4", "BLEU"], rows, left=2),
+    )
 
 
 def _case_and_order() -> str:
@@ -270,31 +235,18 @@ def _case_and_order() -> str:
     upper, lower = (system(f"{the} cat", CAT, one) for the in ("The", "the"))
     shuffled = "mat the on is cat the"
     orders = system(shuffled, CAT, words())["orders"]
-    return f"""## Two smaller things
-
-*Case counts.* BLEU-1 of {code("The cat")} is {number(upper["fraction"])}, and of {code("the cat")}
-{
-        number(lower["fraction"])
-    }. Lower-casing both is a setting, and the signature says whether it was used.
-
-*Word order counts.* BLEU is said not to "consider word order". It does, in windows of
-four: {code(shuffled)} has all the words of {code(CAT)}, and matches {
-        ", ".join(map(fraction, orders))
-    } of its
-1-, 2-, 3- and 4-grams. It does not see the order over longer distances."""
+    return filled(
+        "by-hand-case-and-order",
+        code=code("The cat"),
+        number_upper=number(upper["fraction"]),
+        code_2=code("the cat"),
+        number_lower=number(lower["fraction"]),
+        code_shuffled=code(shuffled),
+        code_cat=code(CAT),
+        map_fraction_orders=", ".join(map(fraction, orders)),
+    )
 
 
 def _your_own() -> str:
     score = bleu(["a cat on the mat"], [CAT])
-    return f"""## Your own
-
-```console
-$ truebleu explain "a cat on the mat" --reference "{CAT}"
-$ truebleu explain examples/de-en/reference.a.en -i examples/de-en/cedar.en --segment 17 -o segment17.html
-```
-
-In Python it is `print(tb.explain("a cat on the mat", "{CAT}"))`, and a notebook shows the same in
-colour. The answer is {score.value:.2f}; try it by hand first.
-
-`truebleu lab --open` is this page for any sentence: a page that counts while you type, with the
-formula and every n-gram beside the text, and with each of the choices above to be tried out."""
+    return filled("by-hand-your-own", cat=CAT, value=score.value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from parts import BUILT, EXAMPLES, HYPOTHESES, REFERENCES, code, system, table
+from parts import EXAMPLES, HYPOTHESES, REFERENCES, code, filled, system, table
 
 from truebleu import BLEU
 
@@ -126,45 +126,13 @@ METRICS = {
 def page() -> str:
     """The page."""
     claims = "\n\n".join(_claim(*claim) for claim in CLAIMS)
-    return f"""{BUILT}
-# What BLEU cannot see
-
-BLEU counts n-grams. Over a test set of a few thousand segments, that correlates with human judgement
-of similar systems. It is not human judgement, and for single sentences it can be far from it. Each
-claim on this page comes with two or three sentences and their scores: sentence-level BLEU with
-sacreBLEU's defaults, lower-cased (`-lc`), and split at white space only (`-tok none`). Every score can be checked:
-
-```
-truebleu explain "You must take this medicine with alcohol ." --reference "You must not take this medicine with alcohol ."
-```
-
-{claims}
-
-## How many references
-
-The same systems against one reference and against two: the scores rise, and the systems are the same.
-
-{_references()}
-
-A good human translation does not score 100 either. Reference B against reference A scores
-**{_person():.2f}**.
-
-## One test set against another
-
-One system on the documents of one test set, best first. The numbers do not show that it translates one
-document better than another: sentences are longer or shorter, and references closer or farther.
-
-{_documents()}
-
-So a BLEU of 30 on one test set is neither better nor worse than 25 on another. The customary reading
-(below 10 almost useless, 40 to 60 high quality, and so on) is a convention, not a measurement.
-
-## What helps
-
-* Compare systems on the same test set, with the same references and the same signature.
-* Look at segments: `truebleu explain REF -i HYP --segment N`.
-* Read a second metric of another kind, and some of the output itself.
-"""
+    return filled(
+        "what-bleu-cannot-see",
+        claims=claims,
+        references=_references(),
+        person=_person(),
+        documents=_documents(),
+    )
 
 
 def _claim(title: str, text: str, reference: str, hypotheses: Sequence[tuple[str, str]]) -> str:

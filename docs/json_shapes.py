@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
-from parts import BUILT, code, table
+from parts import code, filled, table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -154,33 +154,7 @@ MEANINGS: dict[str, dict[str, str]] = tomllib.loads(
 def page() -> str:
     """The page."""
     sections = "\n\n".join(_section(kind) for kind in COMMANDS)
-    return f"""{BUILT}
-# The JSON of each command
-
-`score` and `matrix` print JSON in a pipe, `segments` prints JSON lines, and every command prints JSON
-with `-f json` or `-o FILE.json`. Each command has one shape, whatever the number of systems, metrics and groups.
-
-* The first key names the shape and has its version, as in `"truebleu_score": 1`. The version
-  changes if a program that reads the old form could not read the new one. New keys may be added
-  without a new version.
-* Numbers have all digits that a double has. A number that is not finite is a string (`"inf"`).
-* `-f jsonl` of `segments` and `matrix` has one object per line: the version and one of the `rows`.
-* In Python, `to_json()` of a comparison, an explanation or a history gives what the command prints, and `from_json` reads it
-  back. `to_dict()` of a score gives an entry of `scores` without `system` and `scripts`, and `to_dict()` of what `tb.which`
-  returns what `family which` prints, without the first key.
-
-The keys of each command, with an example of each value: `[]` is any entry of a list, a name in
-capitals any key of an object.
-
-{sections}
-
-## Tables and logs
-
-With `--by`, `truebleu score` on a table puts `"group"`, an object of the columns and their values, and
-`"segments"` beside `"system"`; `truebleu segments` adds the columns of `--by` and `--join` to the rows.
-A log that `--log` writes has one object per line, with the keys of `scores` in `history` up to
-`version`.
-"""
+    return filled("json", sections=sections)
 
 
 def _section(kind: str) -> str:

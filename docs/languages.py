@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from parts import BUILT, code, table
+from parts import code, filled, table
 
 from truebleu.text import languages, tokenizers
 
@@ -16,68 +16,14 @@ FEW = 40
 
 def page() -> str:
     """The page."""
-    return f"""{BUILT}
-# Which tokenizer for which language
-
-BLEU counts words, and a tokenizer decides what a word is. The default, `13a`, splits at white space and
-punctuation, so it suits languages that put spaces between words. It makes one or two tokens of a line of
-Japanese, so only whole lines can match.
-
-`-l` takes a language, or a pair of which the second language counts, and picks the tokenizer that sacreBLEU's
-`-l` picks, so the scores are equal to the last digit:
-
-```
-truebleu score reference.ja -i system.ja -l ja
-truebleu score reference.ja -i system.ja -l en-ja
-```
-
-A tag is a code of ISO 639-1 or 639-3, alone or with a script or a region: `ja`, `jpn`, `ja-JP`,
-`jpn_Jpan`, `zh-TW`, `zho_Hant`. A pair has a hyphen: `en-ja`, `en-ja_JP`, `eng_Latn-jpn_Jpan`. Two capital
-letters are a region, two small ones a language: `pt-BR` is Portuguese, and `de-fr` a pair. `-tok` and the
-tokenizer of a signature win over `-l`. In Python it is `tb.BLEU(tokenize=tb.language("ja").tokenizer)`.
-
-{_kinds()}
-
-The default is recommended for the other languages, by script: {_names(languages.KINDS[-1])}.
-
-Scores by different tokenizers cannot be compared; the signature names the tokenizer. If you compare with an
-earlier paper, use its tokenizer rather than the one recommended here: `-m` takes its signature,
-`-m "nrefs:1|..."`.
-
-## The tokenizers
-
-{_tokenizers()}
-
-In Python, any function from text to tokens is a tokenizer. Signatures have its name and the version of its
-package, because another version may split differently: `tok:pythainlp.tokenize.core.word_tokenize@5.4.0`.
-
-## Warnings about the text
-
-`score`, `segments`, `compare`, `check`, `report` and `meta` look at the beginning of the references. Each metric tries
-its tokenizer on a sample of their script. If the tokenizer leaves the sample in one piece, or drops letters, the result
-has a warning with the option that helps, and how to install that:
-
-{_signs()}
-
-TER splits Chinese and Japanese with `--ter-normalized --ter-asian-support`, which `-l zh` and `-l ja` set; `-l` sets the
-tokenizer of WER and ROUGE, too. chrF and CER need no words. ROUGE's own words are runs of a-z and 0-9, so it breaks
-words such as *été*; `-tok intl` keeps them. Text that has spaces between its words already needs no tokenizer.
-
-The warning is a part of the result: above the table in text, Markdown, HTML and the report, a comment at the top of
-LaTeX, and `warnings` in [JSON](json.md) and of a `tb.compare` in Python. For TSV, CSV and one line per score it is on
-standard error, before the output. A metric that does not split the text names no winner: its scores have no bold
-type, letters, stars, ranks and clusters; p-values and intervals stay. Korean has spaces, so its scores keep them.
-
-Other warnings are of
-
-* text in another script than `-l` says, such as `-l ja` for a text without kana;
-* traditional Chinese that is scored against simplified references, or the reverse. Only characters that are in just
-  one of the standards GB 2312 and Big5 (its common part) count; the warning comes if more than
-  {languages.ONE_SIDED:.0%} of them are of one kind in the hypotheses and of the other kind in all references;
-* any tokenizer that makes fewer than two tokens of a segment of more than 20 characters.
-
-Languages that share a script are not told apart. `-q` silences standard error; the results keep their warnings.
-"""
+    return filled(
+        "languages",
+        kinds=_kinds(),
+        names=_names(languages.KINDS[-1]),
+        tokenizers=_tokenizers(),
+        signs=_signs(),
+        one_sided=languages.ONE_SIDED,
+    )
 
 
 def _names(kind: Kind) -> str:

@@ -27,6 +27,12 @@ BUILT = (
 __all__ = ["BUILT", "EXAMPLES", "HYPOTHESES", "REFERENCES", "code", "escaped", "number", "short"]
 
 
+def filled(name: str, **values: object) -> str:
+    """The text of docs/templates/NAME.md.in with its placeholders filled, as `str.format` does."""
+    template = Path(__file__).with_name("templates") / f"{name}.md.in"
+    return template.read_text("utf-8").format(BUILT=BUILT, **values).removesuffix("\n")
+
+
 def table(header: Sequence[str], rows: Sequence[Sequence[object]], left: int = 1) -> str:
     """A Markdown table, of which the first columns are text."""
     lines = [header, ["---" if i < left else "--:" for i in range(len(header))], *rows]

@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from textwrap import dedent, wrap
 
-from parts import table
+from parts import filled, table
 
 import truebleu
 from truebleu.cli import commands, output
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from truebleu.cli.declared import Group, Option
-
-BUILT = "<!-- Made by `make docs` from docs/reference_pages.py, which reads what the code declares. -->\n"
 
 # Each environment variable that the package reads, and what for; a test reads the code and holds
 # this complete.
@@ -74,14 +72,7 @@ def environment() -> str:
         + table(["variable", "meaning"], [(f"`{name}`", about) for name, about in named.items()], 2)
         for title, named in VARIABLES.items()
     )
-    return f"""{BUILT}
-# Environment variables
-
-No variable has to be set. An option of the command line wins over a variable. If a variable has several folders
-or files, they are separated as in `PATH`: by `:`, on Windows by `;`.
-
-{tables}
-"""
+    return filled("reference-environment", tables=tables)
 
 
 def _cell(text: str) -> str:
@@ -150,22 +141,11 @@ def all_commands() -> str:
             f"```text\n{examples}\n```" if examples else "",
         ]
     body = "\n\n".join(filter(None, parts))
-    return f"""{BUILT}
-# Commands and options
-
-This page has what `truebleu help COMMAND` prints for each command. [The command line](../command-line.md)
-explains inputs, metrics and output. Each metric that `-m` names has its own options; this page has those of
-BLEU, chrF and TER, and [metrics and signatures](signatures.md) has the parameters of the others.
-
-{body}
-
-## Exit status
-
-{table(["status", "meaning"], exit_statuses(), 2)}
-
-The message on standard error says what is wrong, and where; statuses above 128 come without one. They
-are what a shell reports of any program that a signal ended, or whose reader is gone.
-"""
+    return filled(
+        "reference-all-commands",
+        body=body,
+        table_exit_statuses=table(["status", "meaning"], exit_statuses(), 2),
+    )
 
 
 # Fields of signatures that belong to no metric.
@@ -229,26 +209,11 @@ def signatures() -> str:
         (f"`{name}`", f"`{short}`", CIRCUMSTANCES[name])
         for name, short in base.CIRCUMSTANCES.items()
     ]
-    return f"""{BUILT}
-# Metrics and signatures
-
-A metric is a value with parameters, and its signature contains all parameters that change the score. So a
-printed signature is enough to make the metric again:
-`tb.metric("nrefs:1|case:lc|eff:no|tok:intl|smooth:exp|version:2.6.0")`
-in Python, `-m "nrefs:1|..."` on the command line. Signatures that sacreBLEU printed work, too.
-
-Fields whose parameter has its default are left out unless sacreBLEU prints them. On the command line, an option
-has the parameter's name, with hyphens; for some metrics it begins with the metric's name (`--chrf-word-order`).
-`truebleu help metrics` lists them.
-
-## Fields that change no metric
-
-They say what was scored, by what, and how sure the score is.
-
-{table(["field", "short", "meaning"], around, 3)}
-
-{body}
-"""
+    return filled(
+        "reference-signatures",
+        table_around=table(["field", "short", "meaning"], around, 3),
+        body=body,
+    )
 
 
 # What metrics do, beside making their signatures; `help(tb.BLEU)` has the rest.
@@ -368,33 +333,13 @@ def python() -> str:
         if not issubclass(each, base.Metric) and not issubclass(each, Exception)
     ]
     newline = "\n\n"
-    return f"""{BUILT}
-# Python
-
-`import truebleu as tb` gives everything on this page, and imports little before it is used. `help(tb.bleu)` says the same in a terminal. The examples leave `tb.` out, as after `from truebleu import bleu`. An error in the data is a `tb.InputError`, which is a `ValueError`; it names the segment and the input.
-
-## Functions
-
-{newline.join(functions)}
-
-## Metrics
-
-A metric is made of its parameters, frozen, hashable, and equal to another with the same ones.
-
-{table(["class", "what it is"], metrics, 2)}
-
-### What every metric does
-
-Metrics that cannot do one of these say so, and why.
-
-{newline.join(verbs)}
-
-## Objects
-
-`tb.family` is an object of `Family`; the others come from functions and metrics.
-
-{newline.join(objects)}
-"""
+    return filled(
+        "reference-python",
+        functions_newline=newline.join(functions),
+        table_metrics=table(["class", "what it is"], metrics, 2),
+        verbs_newline=newline.join(verbs),
+        objects_newline=newline.join(objects),
+    )
 
 
 # ---- engines, hosts and other packages' names ----
@@ -510,28 +455,13 @@ def engines() -> str:
             for name in names
         ]
     newline = "\n\n"
-    return f"""{BUILT}
-# Engines
-
-[Data where they are](../engines.md) explains how text is scored in DuckDB, Polars, Spark and Ray, and has
-examples. This is every function.
-
-## For all engines
-
-`from truebleu.engines import Sums, compare, intervals, bucket_of`
-
-{newline.join(parts)}
-
-## In each engine
-
-The modules of DuckDB, Polars, Spark and Ray have these functions; Spark has a `stats` of its own.
-
-{newline.join(same)}
-
-{table(["function", "the same as"], named, 2)}
-
-{newline.join(own)}
-"""
+    return filled(
+        "reference-engines",
+        parts_newline=newline.join(parts),
+        same_newline=newline.join(same),
+        table_named=table(["function", "the same as"], named, 2),
+        own_newline=newline.join(own),
+    )
 
 
 def hosts() -> str:
@@ -543,29 +473,15 @@ def hosts() -> str:
         parts += [f"## truebleu.integrations.{module}", summary]
         parts += [_as_written(tree, name) for name in names]
     newline = "\n\n"
-    return f"""{BUILT}
-# Integrations
-
-[Inside other programs](../integrations.md) has a whole example for each host. This is every function.
-
-{newline.join(parts)}
-"""
+    return filled("reference-hosts", parts_newline=newline.join(parts))
 
 
 def compatible() -> str:
     """The page of truebleu.compat."""
     from truebleu import compat
 
-    return f"""{BUILT}
-# Accelerators
-
-`truebleu.compat` makes installed packages count in truebleu's kernel. [From sacreBLEU](../sacrebleu.md)
-and [from NLTK](../nltk.md) say what is accelerated, and what differs.
-
-{_function("install", compat.install, "##")}
-
-{_function("uninstall", compat.uninstall, "##")}
-
-`import truebleu.compat.sacrebleu` installs the accelerator, too, and has sacreBLEU's names;
-`python -m truebleu.compat.sacrebleu` is the command `truebleu-sacrebleu`.
-"""
+    return filled(
+        "reference-compatible",
+        function=_function("install", compat.install, "##"),
+        function_2=_function("uninstall", compat.uninstall, "##"),
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 
-from parts import BUILT, HYPOTHESES, REFERENCES, code, escaped, table
+from parts import HYPOTHESES, REFERENCES, code, escaped, filled, table
 
 from truebleu import BLEU, InputError, family
 
@@ -33,36 +33,7 @@ SETTINGS = {
 
 def page() -> str:
     """The page."""
-    return f"""{BUILT}
-# Which BLEU is that?
-
-"BLEU = 27.3" says too little. BLEU is a family, and its members differ in how they tokenize, whether
-case counts, which of several references gives the length, how they smooth an order without a match,
-and whether they sum counts or average scores. Two papers can report BLEU scores that are several points
-apart on the same text, and both can be right.
-
-The examples on this page are for one text: system *birch* of `examples/de-en`, which [`truebleu
-demo`](install.md#see-it-work) writes, {_lines()} segments, against reference A, and against A and B together.
-
-## One setting at a time
-
-{_settings()}
-
-The settings that change the score most are those that papers leave out most often: the tokenizer, and
-whether the corpus or its sentences were scored.
-
-## Every member
-
-{_members()}
-
-## What to do about it
-
-* Report the signature with the score. It names everything above, and `truebleu.metric(signature)`
-  computes it again.
-* To find out which BLEU an unsigned number is, score your copy of the text with all of them:
-  `truebleu family which SCORE REF -i HYP`.
-* Compare only numbers with the same signature, on the same test set.
-"""
+    return filled("which-bleu", lines=_lines(), settings=_settings(), members=_members())
 
 
 def _lines() -> int:

@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -208,7 +209,7 @@ def test_check_asks_each_address_once(archives, path, monkeypatch, capsys):
     assert archives.requests == 1
     assert check.check(is_head=True) == 0
     wrong = catalogue.Archive(entry.archives[0].address, "0" * 32, mirrors=("http://127.0.0.1:9/",))
-    monkeypatch.setattr(catalogue, "entries", lambda: {"made": entry.replaced(archives=(wrong,))})
+    monkeypatch.setattr(catalogue, "entries", lambda: {"made": replace(entry, archives=(wrong,))})
     assert check.check() == 1
     said = capsys.readouterr().out
     assert f"not {'0' * 32}" in said

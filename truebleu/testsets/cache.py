@@ -8,24 +8,23 @@ text is renamed to its place when everything is in it.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import re
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from truebleu._kernel import InputError
 from truebleu.testsets import readers
-from truebleu.testsets.catalogue import OWN
+from truebleu.testsets.catalogue import OWN, Archive, Entry
 from truebleu.text import download
-from truebleu.text.data_files import load_json
-from truebleu.text.files import File, write_whole
-from truebleu.text.record import Record
-from truebleu.text.safe_paths import DEVICE, path_inside
-
-if TYPE_CHECKING:
-    from truebleu.testsets.catalogue import Archive, Entry
+from truebleu.text.archives import unpacked
+from truebleu.text.checks import load_json
+from truebleu.text.segments import File
+from truebleu.text.system import DEVICE, path_inside, write_whole
 
 FIELDS, SOURCE = "FIELDS.json", "SOURCE.json"
 # The kinds whose documents filters know from the source's file.
@@ -36,7 +35,8 @@ FOR_FILTERS = ("_origlang", "_docid")
 BY_CONTENT = "content"
 
 
-class Text(Record):
+@dataclasses.dataclass(frozen=True)
+class Text:
     """A language pair of a test set, as text on the disk."""
 
     folder: str
@@ -46,7 +46,7 @@ class Text(Record):
     texts: Mapping[str, list[str]] | None = None
     """The lines of each field, where there are no such files."""
 
-    paths: Mapping[str, str] = {}
+    paths: Mapping[str, str] = dataclasses.field(default_factory=dict)
     """With `texts`: the files of fields that are in one."""
 
     @property
@@ -267,7 +267,7 @@ def _unpack(
     for archive, path in archives:
         name = os.path.basename(archive.address)
         if archive.is_packed:
-            download.unpacked(path, raw, packed, called=f"{entry.name}: {name}", some=True)
+            unpacked(path, raw, packed, called=f"{entry.name}: {name}", some=True)
         else:
             copyfile(path, os.path.join(raw, entry.local(archive)))
     for member in members:
@@ -364,7 +364,7 @@ def judge(entry: Entry, archive: Archive) -> Callable[[str], bool] | None:
 
 
 def _judged(entry: Entry, archive: Archive, path: str) -> bool:
-    from truebleu.text.termination import temporary_folder
+    from truebleu.text.system import temporary_folder
 
     with temporary_folder() as folder:
         raw = os.path.join(folder, "raw")
@@ -451,7 +451,7 @@ def archive_of(entry: Entry, archive: Archive) -> tuple[str, download.Receipt]:
         raise download.OfflineError(_instructions(entry, archive)) from None
     if archive.md5 is None and archive.sha256 is None:
         # Whole, but whose it is nobody knows.
-        receipt = receipt.replaced(verified="")
+        receipt = dataclasses.replace(receipt, verified="")
     if entry.licence and not download.settings.quiet:
         # Once: later the archive is here.
         print(f"truebleu: {entry.name}: licence: {entry.licence}", file=sys.stderr)  # noqa: T201
@@ -507,15 +507,13 @@ def _instructions(entry: Entry, archive: Archive) -> str:
 
 def record(entry: Entry, folder: str, receipts: Iterable[download.Receipt]) -> None:
     """Writes SOURCE.json: what was fetched, when, from where, and how it was verified."""
-    import time
-
     path = os.path.join(folder, SOURCE)
     known = source_of(folder).get("archives", [])
     kept = {each["sha256"]: each for each in known}
     for receipt in receipts:
         if receipt.sha256 not in kept:
             when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-            kept[receipt.sha256] = {**receipt.to_dict(), "time": when}
+            kept[receipt.sha256] = {**dataclasses.asdict(receipt), "time": when}
     about = {"name": entry.name, "reader": readers.VERSION, "archives": [*kept.values()]}
     if list(kept.values()) != known:
         _write_json(path, about)

@@ -13,8 +13,8 @@ from typing import IO, TYPE_CHECKING, Any
 from xml.etree.ElementTree import Element
 
 from truebleu._kernel import InputError
-from truebleu.text.data_files import parse_json
-from truebleu.text.files import File
+from truebleu.text.checks import parse_json
+from truebleu.text.segments import File
 
 if TYPE_CHECKING:
     Fields = Iterator[tuple[str, Iterable[str]]]

@@ -7,13 +7,14 @@ are packages of data.
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from functools import cache
 
 from truebleu._kernel import InputError, LoadedTokenizer
-from truebleu.text.record import Record
 
 
-class Dictionary(Record):
+@dataclass(frozen=True)
+class Dictionary:
     """A dictionary whose tokens sacreBLEU's scores are of."""
 
     package: str

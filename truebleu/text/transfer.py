@@ -15,8 +15,7 @@ import urllib.request
 from collections.abc import Callable
 from typing import Any
 
-from truebleu.text.checks import is_whole_number
-from truebleu.text.data_files import load_json
+from truebleu.text.checks import is_whole_number, load_json
 
 # Seconds to connect; seconds that a server may be silent; seconds before each further try, and how
 # long a server may make us wait for one; redirects one after the other.

@@ -327,12 +327,13 @@ def _verified(entry: Entry, langpair: str, raw: str) -> Iterator[tuple[str, Iter
     for name, lines in _fields(entry, langpair, raw):
         if name in sums:
             kept = list(lines)
-            if _sum(kept) != sums[name]:
+            if sum_of(kept) != sums[name]:
                 raise InputError(f"{entry.name} {langpair}: {name} is not the catalogue's text")
             yield name, kept
 
 
-def _sum(lines: Iterable[str]) -> str:
+def sum_of(lines: Iterable[str]) -> str:
+    """The SHA-256 of lines in UTF-8, with a newline behind each."""
     return sha256("".join(f"{line}\n" for line in lines).encode()).hexdigest()
 
 

@@ -78,7 +78,9 @@ def _loaded(name: str, place: str | None) -> LoadedTokenizer:
         made, _, _ = LoadedTokenizer.mecab(_folder(name))
         made.check()
         return made
-    folder = place or _installed(name, known)
+    folder = place or _place(known)
+    if folder is None:
+        raise ImportError(f"the tokenizer {name} is not installed: {known.command}")
     try:
         made, words, checksum = LoadedTokenizer.mecab(folder)
     except InputError as error:
@@ -95,14 +97,6 @@ def _loaded(name: str, place: str | None) -> LoadedTokenizer:
             f"{other}; expected {expected}. To use it as it is, name it: tokenize='mecab:{folder}'"
         )
     return made
-
-
-def _installed(name: str, known: Dictionary) -> str:
-    """The folder of a dictionary's package."""
-    place = _place(known)
-    if place is None:
-        raise ImportError(f"the tokenizer {name} is not installed: {known.command}")
-    return place
 
 
 def _place(known: Dictionary) -> str | None:

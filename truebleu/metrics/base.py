@@ -637,7 +637,7 @@ class Score(Picklable):
 
     def to_json(self) -> str:
         """`to_dict` as JSON."""
-        from truebleu.text.checks import written
+        from truebleu.text.json_text import written
 
         return written(self.to_dict(), indent=1)
 

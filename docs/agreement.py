@@ -14,7 +14,7 @@ from pathlib import Path
 
 from parts import filled, table
 
-from truebleu.text.files import write_whole
+from truebleu.text.system import write_whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

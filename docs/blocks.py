@@ -24,7 +24,7 @@ import calibration
 from truebleu import BLEU, Statistics
 from truebleu.engines import bucket_of
 from truebleu.significance import Measure, paired
-from truebleu.text.files import write_whole
+from truebleu.text.system import write_whole
 
 RESULT = Path(__file__).with_name("blocks.json")
 

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from truebleu import BLEU, CHRF, TER, Statistics
 from truebleu.significance import RANDOMIZATIONS, RESAMPLES, TESTS, Measure, paired
-from truebleu.text.files import write_whole
+from truebleu.text.system import write_whole
 
 RESULT = Path(__file__).with_name("calibration.json")
 

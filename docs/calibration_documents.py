@@ -26,7 +26,7 @@ from statistics import quantiles
 
 from truebleu import BLEU, CHRF
 from truebleu.significance import Measure, paired
-from truebleu.text.files import write_whole
+from truebleu.text.system import write_whole
 
 RESULT = Path(__file__).with_name("calibration_documents.json")
 

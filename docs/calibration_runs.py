@@ -20,7 +20,7 @@ import random
 from pathlib import Path
 
 from truebleu.significance import Measure, paired
-from truebleu.text.files import write_whole
+from truebleu.text.system import write_whole
 
 RESULT = Path(__file__).with_name("calibration_runs.json")
 

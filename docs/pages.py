@@ -21,7 +21,7 @@ import reference_pages
 import significance
 import which_bleu
 
-from truebleu.text.files import write_whole
+from truebleu.text.system import write_whole
 
 PAGES = {
     "by-hand.md": by_hand.page,

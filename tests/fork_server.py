@@ -20,7 +20,7 @@ from importlib import import_module
 PRELOADED = (
     *("truebleu.cli." + name for name in ("commands", "score", "compare", "matrix", "report")),
     *("truebleu.metrics.bleu", "truebleu.significance", "truebleu.reports.build"),
-    *("truebleu.text.termination", "numpy", "pyarrow.parquet", "duckdb"),
+    *("truebleu.text.system", "numpy", "pyarrow.parquet", "duckdb"),
 )
 
 

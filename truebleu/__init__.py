@@ -57,8 +57,8 @@ if TYPE_CHECKING:  # for editors and type checkers; a test holds this and the ta
     from truebleu.reports.lab import lab as lab
     from truebleu.testsets.sets import TestSet as TestSet
     from truebleu.testsets.sets import testset as testset
-    from truebleu.text.files import File as File
     from truebleu.text.languages import language as language
+    from truebleu.text.segments import File as File
     from truebleu.text.tokenizers import tokenize as tokenize
 
 # Each public name, and the module that it is imported from when it is first used.
@@ -72,7 +72,7 @@ PUBLIC = {
     "Comparison": "comparison",
     "Explanation": "explanation",
     "Family": "bleu_family.members",
-    "File": "text.files",
+    "File": "text.segments",
     "GECGLEU": "metrics.gec_gleu",
     "GLEU": "metrics.gleu",
     "History": "comparison.history",

@@ -18,7 +18,8 @@ from texts import RUNS, TOKENS
 import truebleu
 from truebleu import BLEU, CER, CHRF, GLEU, NIST, TER, WER, File, NGramF, _kernel, cli
 from truebleu.reports import health, ngrams
-from truebleu.text import files, mecab, tokenizers
+from truebleu.text import mecab, tokenizers
+from truebleu.text import segments as reader
 
 Work = Callable[[], object]
 
@@ -416,7 +417,7 @@ def one_line(kind: str) -> Callable:
             wide.write_text(data.decode(), encoding="utf-16")
             return lambda: BLEU().score(File(wide, encoding="utf-16"), [File(plain)])
         if kind == "lines":
-            return lambda: list(files.lines_of(data[i : i + 128] for i in range(0, n, 128)))
+            return lambda: list(reader.lines_of(data[i : i + 128] for i in range(0, n, 128)))
         if kind == "command line":
             return lambda: cli.main(
                 ["score", str(plain), "-i", str(plain), "-o", str(folder / "out")]

@@ -6,7 +6,7 @@ import pytest
 
 import truebleu
 from truebleu.metrics import registry
-from truebleu.text.files import File
+from truebleu.text.segments import File
 
 TEXTS = ["Où est le café ｆｕｌｌ ?", "Der Bär lief über die Straße nach Köln."]
 DECOMPOSED = [unicodedata.normalize("NFD", text) for text in TEXTS]

@@ -76,12 +76,6 @@ def _commands() -> Iterator[str]:
     yield from (f"truebleu.cli.{name}" for name in import_module("truebleu.cli.commands").COMMANDS)
 
 
-def _splitting() -> Iterator[str]:
-    for table in ("WITH_DATA", "PYTHON"):
-        for room, _ in _of("truebleu.text.tokenizers", table)():
-            yield f"truebleu.text.{room}"
-
-
 def _explained() -> Iterator[str]:
     package = "truebleu.explanation"
     yield from (f"{package}.{name}" for name in _of(f"{package}.build", "EXPLAINED")())
@@ -100,8 +94,6 @@ TABLES: dict[str, Callable[[], Iterable[str]]] = {
     "truebleu.engines.shipping": tuple,  # whoever sends a call names its module
     "truebleu.integrations": _others,
     "truebleu.metrics.rouge": _others,
-    "truebleu.text.files": _others,
-    "truebleu.text.tokenizers": _splitting,
     "truebleu.explanation.build": _explained,
 }
 

@@ -23,8 +23,7 @@ from truebleu.comparison.request import Request, Significance
 from truebleu.reports import payload
 from truebleu.reports.build import Contents
 from truebleu.reports.serve import MOST, Server
-from truebleu.text import paged
-from truebleu.text.files import File
+from truebleu.text.segments import PIECE, File, paged
 
 REFERENCES = ["The cat sat on the mat.", "Nobody was there.", "It is late.", ""] * 5
 GOOD = ["The cat sat on a mat.", "Nobody was here.", "It is late.", "x\r"] * 5
@@ -345,7 +344,7 @@ def test_so_many_at_once_and_no_more():
 
 
 def column(path, **options):
-    return paged.paged(File(path, **options))
+    return paged(File(path, **options))
 
 
 @given(st.lists(st.binary().map(lambda line: line.replace(b"\n", b""))), st.booleans())
@@ -366,7 +365,7 @@ def test_any_lines_on_disk(tmp_path_factory, lines, ended):
 
 
 def test_lines_longer_than_a_piece(tmp_path):
-    lines = [b"x" * (paged.PIECE - 1), b"", b"y" * (3 * paged.PIECE), b"z", b"w" * paged.PIECE]
+    lines = [b"x" * (PIECE - 1), b"", b"y" * (3 * PIECE), b"z", b"w" * PIECE]
     (tmp_path / "lines").write_bytes(b"\n".join(lines))
     found = column(tmp_path / "lines")
     assert list(found) == [found[i] for i in range(5)] == lines

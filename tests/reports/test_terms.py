@@ -12,7 +12,7 @@ import truebleu as tb
 from truebleu import InputError
 from truebleu.cli import main
 from truebleu.reports import terms
-from truebleu.text.files import File
+from truebleu.text.segments import File
 
 SOURCE = [
     "Das maschinelle Lernen hilft der Maschine.",

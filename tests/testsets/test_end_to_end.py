@@ -6,6 +6,7 @@ import math
 import shutil
 import sys
 from collections import defaultdict
+from dataclasses import replace
 
 import pytest
 from test_readers import xml_of
@@ -32,7 +33,7 @@ def mirror(archives, monkeypatch):
         place = archives.folder / archive.address.partition("://")[2]
         place.parent.mkdir(parents=True)
         shutil.move(archives.folder / "made.tar.gz", place)
-        known = entry.replaced(archives=(catalogue.Archive(archive.address, md5),))
+        known = replace(entry, archives=(catalogue.Archive(archive.address, md5),))
         monkeypatch.setitem(catalogue._published(), "wmt22", known)
         return f"http://127.0.0.1:{archives.server.server_port}"
 

@@ -5,13 +5,14 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from made import OTHER, REF, SRC, about_xml, registry, text
 
 import truebleu as tb
-from truebleu.testsets import catalogue, check, manage
+from truebleu.testsets import __main__, catalogue, manage
 from truebleu.text import download
 
 
@@ -201,15 +202,15 @@ def test_removing_a_set_leaves_those_below_its_name(archives, tmp_path):
 def test_check_asks_each_address_once(archives, path, monkeypatch, capsys):
     entry = catalogue.entry("made")
     monkeypatch.setattr(catalogue, "entries", lambda: {"made": entry, "again": entry})
-    assert check.check() == 0
+    assert __main__.check() == 0
     line = capsys.readouterr().out
     assert line.startswith("ok ")
     assert entry.archives[0].md5 in line
     assert archives.requests == 1
-    assert check.check(is_head=True) == 0
+    assert __main__.check(is_head=True) == 0
     wrong = catalogue.Archive(entry.archives[0].address, "0" * 32, mirrors=("http://127.0.0.1:9/",))
-    monkeypatch.setattr(catalogue, "entries", lambda: {"made": entry.replaced(archives=(wrong,))})
-    assert check.check() == 1
+    monkeypatch.setattr(catalogue, "entries", lambda: {"made": replace(entry, archives=(wrong,))})
+    assert __main__.check() == 1
     said = capsys.readouterr().out
     assert f"not {'0' * 32}" in said
     assert said.count("WRONG") == 2

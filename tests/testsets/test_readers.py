@@ -1,6 +1,7 @@
 """Readers that sacreBLEU does not have: lines of JSON, and a file for each language."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from made import OTHER, REF, SRC, registry, text
@@ -191,7 +192,7 @@ def test_ntrex_as_it_is(archives, tmp_path, monkeypatch):
     files = {name: text([f"{name} {number}" for number in range(4)]) for name in names}
     address, md5 = archives.make("ntrex.tar.gz", files | {entry.documents: "a\na\nb\nc\n"})
     archive = catalogue.Archive(address, md5)
-    monkeypatch.setitem(catalogue._published(), "ntrex", entry.replaced(archives=(archive,)))
+    monkeypatch.setitem(catalogue._published(), "ntrex", replace(entry, archives=(archive,)))
     for pair in ("eng-deu", "deu-eng", "zho-TW-srp-Cyrl", "eng-spa"):
         made = tb.testset("ntrex", pair)
         assert made.documents == ["a", "a", "b", "c"]
@@ -237,7 +238,7 @@ def test_wmt22_from_its_text_to_its_lines(shared, archives, monkeypatch):
     files = {entry.files(pair)[0]: made[pair][0] for pair in pairs}
     address, md5 = archives.make("v1.1.tar.gz", files)
     archive = catalogue.Archive(address, md5)
-    monkeypatch.setitem(catalogue._published(), "wmt22", entry.replaced(archives=(archive,)))
+    monkeypatch.setitem(catalogue._published(), "wmt22", replace(entry, archives=(archive,)))
     for pair in pairs:
         lines = {name: list(map(readers.cleaned, texts)) for name, texts in made[pair][1].items()}
         found = tb.testset("wmt22", pair)

@@ -8,7 +8,7 @@ from made import about_xml, registry
 import truebleu as tb
 from truebleu.meta_evaluation.tree import Tree
 from truebleu.testsets import cache, catalogue, manage
-from truebleu.text.safe_paths import path_inside
+from truebleu.text.system import path_inside
 
 UNSAFE = [
     *("", ".", "..", "../../x-en", "x-en/../..", "/etc/passwd", "//host/x-en", "x//en"),

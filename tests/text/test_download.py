@@ -24,7 +24,7 @@ from pathlib import Path
 import pytest
 
 from truebleu import InputError
-from truebleu.text import archives, download, locks, transfer
+from truebleu.text import archives, download, system, transfer
 from truebleu.text.download import DownloadError, OfflineError, Source
 
 CONTENT = random.Random(7).randbytes(300_000)
@@ -731,7 +731,7 @@ def test_offline(server, place, monkeypatch):
 
 PRELUDE = """
 import os, sys, time
-from truebleu.text import download, locks, transfer
+from truebleu.text import download, system, transfer
 def get(remember=True):
     source = download.Source((sys.argv[1],), sha256=sys.argv[3])
     return download.get(source, sys.argv[2], name="wmt00", remember=remember)
@@ -876,7 +876,7 @@ def test_the_disk_is_full(server, place):
 
 
 def test_a_lock_is_waited_for(place, capsys, monkeypatch):
-    monkeypatch.setattr(locks, "PATIENCE", 0)
+    monkeypatch.setattr(system, "LOCK_PATIENCE", 0)
     place.parent.mkdir()
     order = []
     is_held, may_end = threading.Event(), threading.Event()
@@ -890,7 +890,7 @@ def test_a_lock_is_waited_for(place, capsys, monkeypatch):
     thread = threading.Thread(target=first)
     thread.start()
     is_held.wait(60)
-    monkeypatch.setattr(locks.time, "sleep", lambda _: may_end.set())
+    monkeypatch.setattr(system.time, "sleep", lambda _: may_end.set())
     with download.locked(place):
         order.append("second")
     thread.join()
@@ -942,7 +942,7 @@ def test_lock_of_a_killed_process_is_free(place):
 
 
 def test_file_system_without_locks_gets_a_part_per_process(place, server, monkeypatch):
-    monkeypatch.setattr(locks, "lock_file", lambda descriptor, wait: False)
+    monkeypatch.setattr(system, "lock_file", lambda descriptor, wait: False)
     parts = []
     monkeypatch.setattr(transfer, "fetch", lambda address, part, *_: parts.append(part) or 1 / 0)
     with pytest.raises(ZeroDivisionError):
@@ -1110,7 +1110,7 @@ def tree(folder: Path) -> dict[str, bytes]:
 
 
 def unpack(archive: str, folder: Path, members=None) -> dict[str, bytes]:
-    download.unpacked(archive, str(folder), members, called="the archive")
+    archives.unpacked(archive, str(folder), members, called="the archive")
     return tree(folder)
 
 

@@ -6,8 +6,7 @@ import pytest
 
 import truebleu as tb
 from truebleu._kernel import InputError
-from truebleu.text.files import File, Part
-from truebleu.text.segments import Lines
+from truebleu.text.segments import File, Lines, Part
 
 TEXT = "a cat sat\nno end\n\tof tabs\na dog\u2028ran\nlast"
 KEPT = [True, False, True, True, False]

@@ -8,6 +8,7 @@ import struct
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from functools import cache
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -376,7 +377,7 @@ def server(folder):
 
 
 def published(monkeypatch, name: str, addresses: list[str], sha256: str | None) -> None:
-    other = sentencepiece.MODELS[name].replaced(addresses=tuple(addresses), sha256=sha256)
+    other = replace(sentencepiece.MODELS[name], addresses=tuple(addresses), sha256=sha256)
     monkeypatch.setitem(sentencepiece.MODELS, name, other)
 
 

@@ -21,7 +21,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # imports what it needs.
     gc.disable()
     from truebleu.cli.commands import status_of
-    from truebleu.text.termination import raise_at_signals
+    from truebleu.text.system import raise_at_signals
 
     raise_at_signals()
     status = status_of(sys.argv[1:])

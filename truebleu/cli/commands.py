@@ -23,7 +23,7 @@ from truebleu.cli.output import (
     print_text,
 )
 from truebleu.text.checks import nearest
-from truebleu.text.termination import Terminated, end_by
+from truebleu.text.system import Terminated, end_by
 
 if TYPE_CHECKING:
     from truebleu.cli.parser import Parser

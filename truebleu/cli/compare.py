@@ -35,7 +35,7 @@ from truebleu.comparison.request import TESTS, Request, Significance
 from truebleu.significance import CORRECTIONS
 
 if TYPE_CHECKING:
-    from truebleu.text.files import File
+    from truebleu.text.segments import File
 
 # Errors about a request, by what is called otherwise on a command line.
 OPTIONS = {

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from truebleu.cli.declared import HELP, Command, Group
 from truebleu.cli.output import PIPE_CLOSED, UnavailableError, UsageError, print_text
-from truebleu.text.files import write_whole
+from truebleu.text.system import write_whole
 
 # A wheel has the texts beside this module, and a checkout where all its documents name them.
 PLACES = (Path(__file__).with_name("examples"), Path(__file__).parents[2] / "examples")

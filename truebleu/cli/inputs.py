@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 from truebleu.cli.declared import Group, options, whole_number
 from truebleu.cli.output import UsageError, complain
 from truebleu.text.checks import is_whole_number
-from truebleu.text.files import File, table_format
 from truebleu.text.layout import count, short_names
-from truebleu.text.segments import is_lasting
+from truebleu.text.segments import File, is_lasting, table_format
 
 if TYPE_CHECKING:
     from truebleu.cli.test_sets import Chosen

@@ -9,8 +9,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from truebleu.cli.output import UsageError
-from truebleu.text.files import File
-from truebleu.text.segments import Hashed, Lines, hashed
+from truebleu.text.segments import File, Hashed, Lines, hashed
 
 if TYPE_CHECKING:
     from truebleu._kernel import Summary

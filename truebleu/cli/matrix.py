@@ -42,7 +42,7 @@ from truebleu.text.record import Record
 if TYPE_CHECKING:
     from truebleu.metrics.matrix import Matrix
     from truebleu.metrics.table_metric import TableMetric
-    from truebleu.text.files import File
+    from truebleu.text.segments import File
 
 # How many scores are computed at a time, about, but those of some hypotheses at least. References
 # are read anew each time, which takes BLEU and chrF as long as some hundred hypotheses; TER takes

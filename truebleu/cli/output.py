@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, BinaryIO, Self, TextIO
 
 from truebleu.text import json_text
-from truebleu.text.files import WholeFile
+from truebleu.text.system import WholeFile
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer

@@ -35,7 +35,7 @@ from truebleu.cli.progress import Progress
 if TYPE_CHECKING:
     from truebleu.reports.build import Contents
     from truebleu.reports.serve import Server
-    from truebleu.text.files import File
+    from truebleu.text.segments import File
 
 # Most reports are about fewer; a number with more digits would be a slip of the finger.
 MOST_SEGMENTS = 10**12

@@ -8,7 +8,7 @@ import os
 from truebleu._kernel import InputError
 from truebleu.cli.declared import Group
 from truebleu.cli.output import UsageError
-from truebleu.text.files import NO_FILES, at_home, table_format
+from truebleu.text.segments import NO_FILES, at_home, table_format
 
 # The options of tables, as the parser calls them.
 OPTIONS = ("hyp_column", "ref_column", "by", "join", "nulls", "unjoined", "memory")

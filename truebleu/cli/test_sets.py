@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from truebleu.cli.declared import Group
 from truebleu.cli.output import UsageError
-from truebleu.text.files import File, Part
-from truebleu.text.segments import Lines
+from truebleu.text.segments import File, Lines, Part
 
 if TYPE_CHECKING:
     from truebleu.comparison.request import Request

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import InputError
 from truebleu.text import checks, segments
-from truebleu.text.data_files import load_json, to_score
-from truebleu.text.files import File
+from truebleu.text.checks import load_json, to_score
 from truebleu.text.layout import count, listed
+from truebleu.text.segments import File
 
 if TYPE_CHECKING:
     # A number for each segment, eight bytes each.

@@ -20,7 +20,7 @@ from truebleu.comparison.score_log import Entry, Input, read
 from truebleu.metrics import registry
 from truebleu.metrics.base import Signature
 from truebleu.rendering.view import Rows
-from truebleu.text.data_files import load_json
+from truebleu.text.checks import load_json
 
 __all__ = ["Entry", "Group", "History", "IncomparableError", "Input", "Series", "history"]
 

@@ -18,9 +18,9 @@ from truebleu.metrics.base import MetricFailedError
 from truebleu.metrics.table_metric import Corpus, TableMetric, count_those_that_can
 from truebleu.significance import CORRECTIONS, RANDOMIZATIONS, RESAMPLES
 from truebleu.text import checks, segments
-from truebleu.text.files import File
 from truebleu.text.layout import count
 from truebleu.text.record import Record
+from truebleu.text.segments import File
 
 if TYPE_CHECKING:
     from truebleu._kernel import Summary
@@ -264,7 +264,7 @@ class Request:
     def normalize(self, form: str | None, *, on_disk: bool = False) -> None:
         """Convert the text to a Unicode form, in which a page shows and embeds it."""
         if form is not None:
-            from truebleu.text.normalization import normalize_input
+            from truebleu.text.inputs import normalize_input
 
             convert = partial(normalize_input, form)
             self.systems = {name: convert(text) for name, text in self.systems.items()}

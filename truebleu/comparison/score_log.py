@@ -29,10 +29,9 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 from truebleu._kernel import InputError, __version__
-from truebleu.text.checks import is_whole_number
-from truebleu.text.data_files import load_json
-from truebleu.text.locks import lock_file
+from truebleu.text.checks import is_whole_number, load_json
 from truebleu.text.record import Record
+from truebleu.text.system import lock_file
 
 _HASH = re.compile("[0-9a-f]{64}")
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from truebleu._kernel import Scores, Summary, Table
     from truebleu.metrics.base import Score
     from truebleu.metrics.table_metric import TableMetric
-    from truebleu.text.files import File
+    from truebleu.text.segments import File
 
     Warnings = list[dict[str, Any]]
 

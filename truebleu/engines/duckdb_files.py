@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from truebleu._kernel import InputError
 from truebleu.engines.functions import several, told
-from truebleu.text.data_files import read_csv
-from truebleu.text.files import NO_FILES, File, at_home, table_format
+from truebleu.text.checks import read_csv
+from truebleu.text.segments import NO_FILES, File, at_home, table_format
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation

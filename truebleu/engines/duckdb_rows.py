@@ -17,7 +17,7 @@ from truebleu.engines.duckdb_files import SEPARATED, Files, culprit, damaged, qu
 from truebleu.engines.duckdb_join import Ids, apart, joined
 from truebleu.engines.functions import release, several, told
 from truebleu.text.checks import nearest, one_of
-from truebleu.text.files import at_home, table_format
+from truebleu.text.segments import at_home, table_format
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
@@ -68,7 +68,7 @@ def opened(
         yield connection
         return
     limit = memory or f"{MEMORY[0] + MEMORY[1] * threads}MiB"
-    from truebleu.text.termination import temporary_folder
+    from truebleu.text.system import temporary_folder
 
     with temporary_folder() as folder:
         settings: dict[str, Any] = {

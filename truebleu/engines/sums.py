@@ -12,7 +12,7 @@ from truebleu.metrics.accumulator import checked
 from truebleu.metrics.statistics import Statistics
 from truebleu.metrics.table_metric import count_references
 from truebleu.text import checks
-from truebleu.text.data_files import load_json
+from truebleu.text.checks import load_json
 
 if TYPE_CHECKING:
     from truebleu.metrics.base import Metric

@@ -112,7 +112,7 @@ def _normalized(
     form = metric.unicode_form
     if form is None:
         return list(systems), references
-    from truebleu.text.normalization import normalize_input
+    from truebleu.text.inputs import normalize_input
 
     made = [(name, lasting(normalize_input(form, text))) for name, text in systems]
     return made, lasting(normalize_input(form, references))

@@ -17,11 +17,10 @@ from typing import TYPE_CHECKING, Any
 from truebleu._kernel import InputError, score_lines
 from truebleu.meta_evaluation.matrix import Matrix, some
 from truebleu.text import checks
-from truebleu.text.checks import nearest
-from truebleu.text.data_files import first_unbounded, parse_json, read_csv, to_score
-from truebleu.text.files import File, check_start, table_format
+from truebleu.text.checks import first_unbounded, nearest, parse_json, read_csv, to_score
 from truebleu.text.layout import count
 from truebleu.text.record import Record
+from truebleu.text.segments import File, check_start, table_format
 
 if TYPE_CHECKING:
     # A system, an item, a score.

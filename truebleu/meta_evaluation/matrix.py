@@ -8,8 +8,7 @@ from math import fsum, isnan, nan
 from typing import Any
 
 from truebleu._kernel import InputError, holes
-from truebleu.text.checks import nearest
-from truebleu.text.data_files import to_score
+from truebleu.text.checks import nearest, to_score
 from truebleu.text.layout import count
 
 # Names that a message lists before it says how many more there are.

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 from truebleu._kernel import InputError
 from truebleu.meta_evaluation import files
 from truebleu.text.checks import nearest
-from truebleu.text.files import File
-from truebleu.text.safe_paths import join_safe
+from truebleu.text.segments import File
+from truebleu.text.system import join_safe
 
 if TYPE_CHECKING:
     from truebleu.meta_evaluation.matrix import Matrix

@@ -132,7 +132,7 @@ class Command(ColumnMetric):
 
     def _numbers(self, corpus: Corpus, texts: Texts) -> list[float]:
         from truebleu.text import inputs
-        from truebleu.text.termination import temporary_folder
+        from truebleu.text.system import temporary_folder
 
         sources = None
         if self.NEEDS_SOURCE:

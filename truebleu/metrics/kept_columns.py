@@ -15,8 +15,8 @@ from contextlib import suppress
 from time import perf_counter
 
 from truebleu.text import download
-from truebleu.text.files import write_whole
 from truebleu.text.record import Record
+from truebleu.text.system import write_whole
 
 # Changes when files of an earlier release could no longer be read.
 VERSION = "1"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from truebleu.metrics.base import MetricFailedError
 from truebleu.metrics.column_metric import ColumnMetric, installed, lacking
-from truebleu.text.data_files import load_json
+from truebleu.text.checks import load_json
 
 if TYPE_CHECKING:
     from truebleu.metrics.base import Signature

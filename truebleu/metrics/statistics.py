@@ -9,7 +9,7 @@ from typing import Any, Self, overload
 from truebleu._kernel import InputError, Table, sealed, unsealed
 from truebleu.metrics.base import html_table
 from truebleu.text import checks
-from truebleu.text.data_files import load_json
+from truebleu.text.checks import load_json
 
 # The saved format is the frame of kernel/src/sealed.rs: the line "truebleu statistics 2", a line of
 # JSON, zero bytes up to a multiple of 64, the rows as little-endian 64-bit integers, and the XXH3
@@ -230,7 +230,7 @@ class Statistics(Table):
         """
         import json
 
-        from truebleu.text.files import write_whole
+        from truebleu.text.system import write_whole
 
         write_whole(path, sealed(SAVED, json.dumps(self._header()), self.to_bytes()))
 

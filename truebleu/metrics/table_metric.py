@@ -178,7 +178,7 @@ class Corpus:
         """Return the corpus with its text in a Unicode form; itself without one."""
         if form == self.normalize:
             return self
-        from truebleu.text.normalization import normalize_input
+        from truebleu.text.inputs import normalize_input
 
         hypotheses, references, sources = (
             normalize_input(form, value)
@@ -361,7 +361,7 @@ class TableMetric(Metric, Generic[S]):
         form = self.unicode_form
         if form is None:
             return texts
-        from truebleu.text.normalization import normalize_input
+        from truebleu.text.inputs import normalize_input
 
         return tuple(normalize_input(form, text) for text in texts)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from truebleu._kernel import InputError
-from truebleu.text.data_files import load_json
+from truebleu.text.checks import load_json
 from truebleu.text.record import Picklable
 
 if TYPE_CHECKING:

@@ -47,7 +47,7 @@ class Page(Picklable):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the page to a file, whole or not at all."""
-        from truebleu.text.files import write_whole
+        from truebleu.text.system import write_whole
 
         write_whole(path, self.to_bytes())
 

@@ -18,8 +18,7 @@ from truebleu.text.checks import is_whole_number
 if TYPE_CHECKING:
     from truebleu._kernel import Corpus
     from truebleu.metrics.statistics import Statistics
-    from truebleu.text.files import File
-    from truebleu.text.segments import Texts
+    from truebleu.text.segments import File, Texts
 
 # The least frequency of each bucket. What is counted elsewhere may not be there at all.
 EDGES: tuple[int, ...] = (1, 2, 5, 10, 100, 1000)

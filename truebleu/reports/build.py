@@ -53,8 +53,8 @@ from truebleu.reports.influence import influence
 from truebleu.reports.terms import counted as terms_counted
 from truebleu.reports.terms import given as terms_given
 from truebleu.text import checks, languages, segments
-from truebleu.text.files import DECOMPRESSORS
 from truebleu.text.layout import listed
+from truebleu.text.segments import DECOMPRESSORS
 
 if TYPE_CHECKING:
     from truebleu._kernel import Corpus
@@ -628,7 +628,7 @@ def _name_of(role: str, value: Any) -> str:
 def _language(value: Any) -> str | None:
     """The language of an input, as the ending of its file's name has it.
 
-    >>> from truebleu.text.files import File
+    >>> from truebleu.text.segments import File
     >>> _language(File("a.de")), _language(File("b.en.gz"))
     ('de', 'en')
     """

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from truebleu import _kernel
 from truebleu.reports import payload
 from truebleu.text import languages, tokenizers
-from truebleu.text.paged import Paged
-from truebleu.text.segments import held
+from truebleu.text.segments import Paged, held
 
 if TYPE_CHECKING:
     from truebleu.text.segments import Texts

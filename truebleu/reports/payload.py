@@ -33,8 +33,7 @@ from typing import TYPE_CHECKING, Any
 from truebleu import _kernel
 from truebleu._kernel import InputError
 from truebleu.text import segments
-from truebleu.text.paged import Paged
-from truebleu.text.segments import MISSING
+from truebleu.text.segments import MISSING, Paged
 
 if TYPE_CHECKING:
     from truebleu._kernel import Table

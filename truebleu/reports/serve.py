@@ -8,8 +8,8 @@ elsewhere cannot forge even where a name of its own leads to this machine. There
 /TOKEN/texts?roles=A,B&from=I&to=J          the texts of segments I to J - 1 of each role, one block
                                             behind another, as payload.py has them
 
-Texts are read from their files when they are asked for (truebleu/text/paged.py), so memory does not
-grow with them. Everything else is not found, and is told nothing.
+Texts are read from their files when they are asked for (truebleu/text/segments.py), so memory does
+not grow with them. Everything else is not found, and is told nothing.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from urllib.parse import parse_qsl
 from truebleu._kernel import InputError
 from truebleu.reports import page, payload
 from truebleu.text.checks import parse_whole_number
-from truebleu.text.paged import Paged
+from truebleu.text.segments import Paged
 
 if TYPE_CHECKING:
     from truebleu.reports.build import Contents

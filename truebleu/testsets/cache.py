@@ -8,24 +8,26 @@ text is renamed to its place when everything is in it.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import re
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from contextlib import contextmanager
+from hashlib import sha256
+from shutil import copyfile, rmtree
+from typing import Any
 
 from truebleu._kernel import InputError
 from truebleu.testsets import readers
-from truebleu.testsets.catalogue import OWN
+from truebleu.testsets.catalogue import OWN, Archive, Entry
 from truebleu.text import download
-from truebleu.text.data_files import load_json
-from truebleu.text.files import File, write_whole
-from truebleu.text.record import Record
-from truebleu.text.safe_paths import DEVICE, path_inside
-
-if TYPE_CHECKING:
-    from truebleu.testsets.catalogue import Archive, Entry
+from truebleu.text.archives import unpacked
+from truebleu.text.checks import load_json
+from truebleu.text.segments import File
+from truebleu.text.system import DEVICE, path_inside, temporary_folder, write_whole
 
 FIELDS, SOURCE = "FIELDS.json", "SOURCE.json"
 # The kinds whose documents filters know from the source's file.
@@ -36,7 +38,8 @@ FOR_FILTERS = ("_origlang", "_docid")
 BY_CONTENT = "content"
 
 
-class Text(Record):
+@dataclasses.dataclass(frozen=True)
+class Text:
     """A language pair of a test set, as text on the disk."""
 
     folder: str
@@ -46,7 +49,7 @@ class Text(Record):
     texts: Mapping[str, list[str]] | None = None
     """The lines of each field, where there are no such files."""
 
-    paths: Mapping[str, str] = {}
+    paths: Mapping[str, str] = dataclasses.field(default_factory=dict)
     """With `texts`: the files of fields that are in one."""
 
     @property
@@ -112,7 +115,7 @@ def opened(entry: Entry, langpair: str) -> Text:
     """
     if entry.folder is not None:
         return _own(entry, langpair, entry.folder)
-    return found(entry, langpair) or made(entry, [langpair])[langpair]
+    return found(entry, langpair) or fetched(entry, [langpair])[0][langpair]
 
 
 def _own(entry: Entry, langpair: str, folder: str) -> Text:
@@ -180,49 +183,40 @@ def _is_right(text: Text, field: str) -> bool:
     return bool(there.st_mtime_ns == about["mtime"] or download.sums(path)[1] == about["sha256"])
 
 
-def made(entry: Entry, langpairs: Iterable[str]) -> dict[str, Text]:
-    """Makes the text of language pairs of the archives, which are downloaded if they must be."""
-    return fetched(entry, langpairs)[0]
-
-
 def fetched(
     entry: Entry, langpairs: Iterable[str]
 ) -> tuple[dict[str, Text], list[download.Receipt]]:
     """The text of language pairs, and what is known of the archives that it is made of.
 
-    Without language pairs: of the archives alone.
+    The archives are downloaded if they must be. Without language pairs: of the archives alone.
     """
     langpairs = list(langpairs)
     if not entry.archives:
         raise InputError(f"{entry.name} is not here. {entry.how or 'It has no address'}")
     try:
-        return _fetched(entry, langpairs)
+        archives = [(each, *archive_of(entry, each)) for each in _needed(entry, langpairs)]
+        receipts = [receipt for _, _, receipt in archives]
+        read_fields = _fields
+        if any(receipt.verified == BY_CONTENT for receipt in receipts):
+            read_fields = _verified
+        folder = writable(entry)
+        os.makedirs(folder, exist_ok=True)
+        with download.locked(os.path.join(folder, "text")):
+            done = {pair: _opened(os.path.join(folder, pair)) for pair in langpairs}
+            missing = [pair for pair, text in done.items() if text is None]
+            # SOURCE.json before the text: it says how the archives were verified.
+            record(entry, folder, receipts)
+            if missing:
+                with _workplace(writable(entry, ".making")) as work:
+                    raw = os.path.join(work, "raw")
+                    _unpack(entry, missing, [(each, path) for each, path, _ in archives], raw)
+                    for pair in missing:
+                        fields = read_fields(entry, pair, raw)
+                        done[pair] = _make(entry, pair, fields, os.path.join(work, "text"))
+        return {pair: text for pair, text in done.items() if text is not None}, receipts
     except OSError as error:
         where = error.filename or own()
         raise InputError(f"{entry.name}: {where} cannot be written: {error.strerror}") from error
-
-
-def _fetched(entry: Entry, langpairs: list[str]) -> tuple[dict[str, Text], list[download.Receipt]]:
-    archives = [(each, archive_of(entry, each)) for each in _needed(entry, langpairs)]
-    by_content = any(receipt.verified == BY_CONTENT for _, (_, receipt) in archives)
-    folder = writable(entry)
-    os.makedirs(folder, exist_ok=True)
-    with download.locked(os.path.join(folder, "text")):
-        done = {pair: _opened(os.path.join(folder, pair)) for pair in langpairs}
-        missing = [pair for pair, text in done.items() if text is None]
-        # SOURCE.json before the text: it says how the archives were verified.
-        record(entry, folder, [receipt for _, (_, receipt) in archives])
-        if missing:
-            with _workplace(writable(entry, ".making")) as work:
-                raw = os.path.join(work, "raw")
-                _unpack(entry, missing, [(each, path) for each, (path, _) in archives], raw)
-                for pair in missing:
-                    fields = (
-                        _verified(entry, pair, raw) if by_content else _fields(entry, pair, raw)
-                    )
-                    done[pair] = _make(entry, pair, fields, os.path.join(work, "text"))
-    texts = {pair: text for pair, text in done.items() if text is not None}
-    return texts, [receipt for _, (_, receipt) in archives]
 
 
 def _needed(entry: Entry, langpairs: Sequence[str]) -> list[Archive]:
@@ -233,21 +227,15 @@ def _needed(entry: Entry, langpairs: Sequence[str]) -> list[Archive]:
     return [each for each in entry.archives if each.is_packed or entry.local(each) in files]
 
 
-class _workplace:  # noqa: N801 (used as a function)
+@contextmanager
+def _workplace(folder: str) -> Iterator[str]:
     """A new folder for the time of the work; the lock of whoever works there is held."""
-
-    def __init__(self, folder: str) -> None:
-        self.folder = folder
-
-    def __enter__(self) -> str:
-        self.__exit__()
-        os.makedirs(self.folder)
-        return self.folder
-
-    def __exit__(self, *_: object) -> None:
-        from shutil import rmtree
-
-        rmtree(self.folder, ignore_errors=True)
+    rmtree(folder, ignore_errors=True)
+    try:
+        os.makedirs(folder)
+        yield folder
+    finally:
+        rmtree(folder, ignore_errors=True)
 
 
 def _unpack(
@@ -257,8 +245,6 @@ def _unpack(
     raw: str,
 ) -> None:
     """Puts the files of language pairs into a folder."""
-    from shutil import copyfile
-
     files = [readers.paths(entry.files(pair), "") for pair in langpairs]
     members = list(dict.fromkeys(file for each in files for file in each))
     local = {entry.local(archive) for archive, _ in archives if not archive.is_packed}
@@ -267,7 +253,7 @@ def _unpack(
     for archive, path in archives:
         name = os.path.basename(archive.address)
         if archive.is_packed:
-            download.unpacked(path, raw, packed, called=f"{entry.name}: {name}", some=True)
+            unpacked(path, raw, packed, called=f"{entry.name}: {name}", some=True)
         else:
             copyfile(path, os.path.join(raw, entry.local(archive)))
     for member in members:
@@ -341,15 +327,14 @@ def _verified(entry: Entry, langpair: str, raw: str) -> Iterator[tuple[str, Iter
     for name, lines in _fields(entry, langpair, raw):
         if name in sums:
             kept = list(lines)
-            if _sum(kept) != sums[name]:
+            if sum_of(kept) != sums[name]:
                 raise InputError(f"{entry.name} {langpair}: {name} is not the catalogue's text")
             yield name, kept
 
 
-def _sum(lines: Iterable[str]) -> str:
-    from hashlib import sha256
-
-    return sha256("".join(f"{line}\n" for line in lines).encode("utf-8")).hexdigest()
+def sum_of(lines: Iterable[str]) -> str:
+    """The SHA-256 of lines in UTF-8, with a newline behind each."""
+    return sha256("".join(f"{line}\n" for line in lines).encode()).hexdigest()
 
 
 def judge(entry: Entry, archive: Archive) -> Callable[[str], bool] | None:
@@ -358,30 +343,25 @@ def judge(entry: Entry, archive: Archive) -> Callable[[str], bool] | None:
     It has the text of the catalogue; or where no sums are known, all files of the test set. None
     if nothing can tell.
     """
-    if not entry.sha256 and (archive.md5 or archive.sha256):
+    known = entry.sha256
+    if not known and (archive.md5 or archive.sha256):
         return None
-    return lambda path: _judged(entry, archive, path)
 
-
-def _judged(entry: Entry, archive: Archive, path: str) -> bool:
-    from truebleu.text.termination import temporary_folder
-
-    with temporary_folder() as folder:
-        raw = os.path.join(folder, "raw")
-        if not entry.sha256:
-            pairs = _pairs_of(entry, archive)
+    def judged(path: str) -> bool:
+        with temporary_folder() as folder:
+            raw = os.path.join(folder, "raw")
+            pairs = list(known) or _pairs_of(entry, archive)
             _unpack(entry, pairs, [(archive, path)], raw)
-            for pair in pairs:
-                for _ in _fields(entry, pair, raw):
-                    pass
-            return True
-        pairs = list(entry.sha256)
-        _unpack(entry, pairs, [(archive, path)], raw)
-        known = entry.sha256
-        return all(
-            {name for name, _ in _verified(entry, pair, raw)} == known[pair].keys()
-            for pair in pairs
-        )
+            if not known:
+                for pair in pairs:
+                    for _ in _fields(entry, pair, raw):
+                        pass
+            return all(
+                {name for name, _ in _verified(entry, pair, raw)} == known[pair].keys()
+                for pair in known
+            )
+
+    return judged
 
 
 def _pairs_of(entry: Entry, archive: Archive) -> list[str]:
@@ -416,8 +396,6 @@ def _quoted(found: re.Match[str]) -> str:
 
 
 def _write(path: str, lines: Iterable[str]) -> dict[str, Any]:
-    from hashlib import sha256
-
     text = [f"{line}\n" for line in lines]
     content = "".join(text).encode("utf-8")
     with open(path, "wb") as file:
@@ -451,7 +429,7 @@ def archive_of(entry: Entry, archive: Archive) -> tuple[str, download.Receipt]:
         raise download.OfflineError(_instructions(entry, archive)) from None
     if archive.md5 is None and archive.sha256 is None:
         # Whole, but whose it is nobody knows.
-        receipt = receipt.replaced(verified="")
+        receipt = dataclasses.replace(receipt, verified="")
     if entry.licence and not download.settings.quiet:
         # Once: later the archive is here.
         print(f"truebleu: {entry.name}: licence: {entry.licence}", file=sys.stderr)  # noqa: T201
@@ -507,15 +485,13 @@ def _instructions(entry: Entry, archive: Archive) -> str:
 
 def record(entry: Entry, folder: str, receipts: Iterable[download.Receipt]) -> None:
     """Writes SOURCE.json: what was fetched, when, from where, and how it was verified."""
-    import time
-
     path = os.path.join(folder, SOURCE)
     known = source_of(folder).get("archives", [])
     kept = {each["sha256"]: each for each in known}
     for receipt in receipts:
         if receipt.sha256 not in kept:
             when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-            kept[receipt.sha256] = {**receipt.to_dict(), "time": when}
+            kept[receipt.sha256] = {**dataclasses.asdict(receipt), "time": when}
     about = {"name": entry.name, "reader": readers.VERSION, "archives": [*kept.values()]}
     if list(kept.values()) != known:
         _write_json(path, about)

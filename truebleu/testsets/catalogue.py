@@ -6,6 +6,7 @@ $XDG_CONFIG_HOME/truebleu/testsets or wherever the user says.
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,10 +15,8 @@ from typing import Any, NoReturn
 
 from truebleu._kernel import InputError
 from truebleu.testsets import readers
-from truebleu.text.checks import close
-from truebleu.text.data_files import parse_json
-from truebleu.text.record import Record
-from truebleu.text.safe_paths import SAFE_NAME, is_safe_name
+from truebleu.text.checks import close, parse_json
+from truebleu.text.system import SAFE_NAME, is_safe_name
 
 # As many names as a message has room for.
 SHOWN = 12
@@ -36,7 +35,8 @@ def builtin() -> dict[str, Any]:
         return json.load(file)  # type: ignore[no-any-return]
 
 
-class Archive(Record):
+@dataclasses.dataclass(frozen=True)
+class Archive:
     """A file to download, packed or not."""
 
     address: str
@@ -56,16 +56,17 @@ class Archive(Record):
         return os.path.basename(self.address)
 
 
-class Entry(Record):
+@dataclasses.dataclass(frozen=True)
+class Entry:
     """A test set, as the catalogue describes it."""
 
     name: str
     kind: str
     archives: tuple[Archive, ...] = ()
-    langpairs: Mapping[str, Any] = {}
+    langpairs: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     """For each language pair its files, or `path` and `refs`, or a field's name and its file."""
 
-    languages: Mapping[str, Any] = {}
+    languages: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     """For each language its file, or several; any two of them are a language pair."""
 
     documents: str | None = None
@@ -78,11 +79,11 @@ class Entry(Record):
     citation: str | None = None
     licence: str | None = None
     released: str | None = None
-    segments: Mapping[str, int] = {}
-    sha256: Mapping[str, Mapping[str, str]] = {}
+    segments: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    sha256: Mapping[str, Mapping[str, str]] = dataclasses.field(default_factory=dict)
     """The sums of made text, by language pair and field."""
 
-    signature: Mapping[str, str] = {}
+    signature: Mapping[str, str] = dataclasses.field(default_factory=dict)
     """What a score's signature says beside the name."""
 
     how: str | None = None
@@ -389,7 +390,7 @@ class _Check:
         self.that(fine, where, expected)
 
 
-_ARCHIVE = tuple(Archive.__annotations__)
+_ARCHIVE = tuple(each.name for each in dataclasses.fields(Archive))
 # What may be said of a test set, and what kind of value it is.
 _KNOWN: dict[str, type] = {
     "kind": str,

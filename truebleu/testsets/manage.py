@@ -5,24 +5,35 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from truebleu._kernel import InputError
 from truebleu.testsets import cache, catalogue
+from truebleu.testsets.catalogue import Archive, Entry
 from truebleu.testsets.sets import TestSet, testset
 from truebleu.text import download
-from truebleu.text.files import write_whole
-from truebleu.text.record import Record
-from truebleu.text.safe_paths import path_inside
-
-if TYPE_CHECKING:
-    from truebleu.testsets.catalogue import Archive, Entry
+from truebleu.text.json_text import written
+from truebleu.text.system import path_inside, write_whole
 
 # The folder of a test set below its name: the digits of its entry.
 DIGITS = re.compile("[0-9a-f]{8}")
 
 
-class Listed(Record):
+class _Result:
+    """What an action gives: a dataclass, which can be written as JSON."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """All values."""
+        return asdict(self)  # type: ignore[call-overload, no-any-return]
+
+    def to_json(self) -> str:
+        """`to_dict` as JSON."""
+        return written(self.to_dict(), indent=1)
+
+
+@dataclass(frozen=True)
+class Listed(_Result):
     """A test set in one line."""
 
     name: str
@@ -43,7 +54,8 @@ class Listed(Record):
     description: str
 
 
-class Pair(Record):
+@dataclass(frozen=True)
+class Pair(_Result):
     """A language pair that is here."""
 
     langpair: str
@@ -61,7 +73,8 @@ class Pair(Record):
     systems: tuple[str, ...]
 
 
-class Described(Record):
+@dataclass(frozen=True)
+class Described(_Result):
     """Everything that is known of a test set."""
 
     name: str
@@ -93,7 +106,8 @@ class Described(Record):
     """The language pair that was asked for, if it is here."""
 
 
-class Fetched(Record):
+@dataclass(frozen=True)
+class Fetched(_Result):
     """A test set that is here now."""
 
     name: str
@@ -106,7 +120,8 @@ class Fetched(Record):
     licence: str | None
 
 
-class Added(Record):
+@dataclass(frozen=True)
+class Added(_Result):
     """What was added."""
 
     name: str
@@ -116,7 +131,8 @@ class Added(Record):
     langpairs: tuple[str, ...]
 
 
-class Verified(Record):
+@dataclass(frozen=True)
+class Verified(_Result):
     """A file of a test set, and whether it is as it should be."""
 
     name: str
@@ -125,7 +141,8 @@ class Verified(Record):
     """Empty if there is none."""
 
 
-class Removed(Record):
+@dataclass(frozen=True)
+class Removed(_Result):
     """What was removed."""
 
     name: str
@@ -174,7 +191,7 @@ def info(name: str, langpair: str | None = None, registry: str | None = None) ->
         name=each.name,
         description=each.description,
         kind=each.kind,
-        archives=tuple(archive.to_dict() for archive in each.archives),
+        archives=tuple(asdict(archive) for archive in each.archives),
         langpairs=tuple(each.pairs),
         languages=tuple(each.languages),
         preferred={one: refs for one, refs in named.items() if refs is not None},

@@ -9,16 +9,15 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import IO, TYPE_CHECKING, Any
+from typing import Any
 from xml.etree.ElementTree import Element
 
 from truebleu._kernel import InputError
-from truebleu.text.data_files import parse_json
-from truebleu.text.files import File
+from truebleu.text.checks import parse_json
+from truebleu.text.segments import File
 
-if TYPE_CHECKING:
-    Fields = Iterator[tuple[str, Iterable[str]]]
-    Reader = Callable[[str, Sequence[str], str], Fields]
+Fields = Iterator[tuple[str, Iterable[str]]]
+Reader = Callable[[str, Sequence[str], str], Fields]
 
 # Fields that are made when this is another number than it was: text of older readers is not used.
 VERSION = 1
@@ -36,15 +35,6 @@ def read(kind: str, name: str, files: Sequence[str], raw: str) -> Fields:
     within the folder `raw`. Raises InputError for files that are not as they should be.
     """
     return KINDS[kind](name, files, raw)
-
-
-def names(kind: str, name: str, files: Sequence[str]) -> list[str] | None:
-    """The names of the fields of a language pair; None if its files must be read for that."""
-    if kind in ("PlainText", "TSV"):
-        return ["src", "ref"]
-    if kind in ("FakeSGML", "WMTAddition", "IWSLTXML"):
-        return _sgml_names(name, len(files) - 1)
-    return None
 
 
 def paths(files: Iterable[str], raw: str) -> list[str]:
@@ -118,14 +108,10 @@ def documents(path: str) -> Iterator[tuple[str | None, str | None]]:
     language = name = None
     for line in lines(path):
         if line.startswith("<doc "):
-            language, name = _attribute("origlang", line), _attribute("docid", line)
+            values = (re.match(rf'.* {key}="([^"]+)"', line) for key in ("origlang", "docid"))
+            language, name = (value[1] if value else line for value in values)
         if line.startswith("<seg "):
             yield language, name
-
-
-def _attribute(name: str, line: str) -> str:
-    found = re.match(rf'.* {name}="([^"]+)"', line)
-    return found[1] if found else line
 
 
 def _plain(path: str) -> Iterator[str]:
@@ -181,25 +167,23 @@ def reference(translator: str | None) -> str:
     return f"ref:{translator}" if translator else "ref"
 
 
-def xml(file: str | IO[Any]) -> dict[str, list[str]]:
+def xml(path: str) -> dict[str, list[str]]:
     """The fields of a file in XML, as WMT has them since 2021, not cleaned.
 
     src, the references in the file's order, docid, origlang, each system, and perhaps domain.
     """
-    root = _root(file)
+    root = _root(path)
     sources = {each.get("lang") for each in root.iterfind(".//src")}
     references = list(root.iterfind(".//ref"))
     languages = {each.get("lang") for each in references}
     if len(sources) != 1:
-        raise InputError(f"Multiple source languages found in the file: {_name(file)}")
+        raise InputError(f"Multiple source languages found in the file: {path}")
     if len(languages) != 1:
-        raise InputError(
-            f"Found {len(languages)} reference languages found in the file: {_name(file)}"
-        )
+        raise InputError(f"Found {len(languages)} reference languages found in the file: {path}")
     try:
         return _xml_fields(root, list(dict.fromkeys(each.get("translator") for each in references)))
     except KeyError as error:
-        raise InputError(f"{_name(file)}: an element has no attribute {error}") from error
+        raise InputError(f"{path}: an element has no attribute {error}") from error
 
 
 def _xml_fields(root: Element, translators: list[str | None]) -> dict[str, list[str]]:
@@ -211,8 +195,13 @@ def _xml_fields(root: Element, translators: list[str | None]) -> dict[str, list[
         if "testsuite" in document.attrib:
             continue
         source = _xml_segments(document.iterfind(".//src//seg"))
-        by_translator = _by("translator", document.iterfind(".//ref"))
-        by_system = _by("system", document.iterfind(".//hyp"))
+        by_translator, by_system = (
+            {
+                each.get(attribute): _xml_segments(each.iterfind(".//seg"))
+                for each in document.iterfind(f".//{element}")
+            }
+            for attribute, element in (("translator", "ref"), ("system", "hyp"))
+        )
         for number in sorted(source):
             # Segments without any translation are left out.
             if not any(texts.get(number) for texts in by_translator.values()):
@@ -231,29 +220,20 @@ def _xml_fields(root: Element, translators: list[str | None]) -> dict[str, list[
     return fields
 
 
-def _root(file: str | IO[Any]) -> Element:
+def _root(path: str) -> Element:
     """The outermost element of a file, with comments as elements: text ends before one."""
     import xml.etree.ElementTree as ET
 
     builder = ET.TreeBuilder(insert_comments=True, insert_pis=True)
     try:
-        return ET.parse(file, ET.XMLParser(target=builder)).getroot()
+        return ET.parse(path, ET.XMLParser(target=builder)).getroot()
     except (ET.ParseError, LookupError) as error:
-        raise InputError(f"{_name(file)} is not XML: {error}") from error
-
-
-def _name(file: str | IO[Any]) -> str:
-    return str(getattr(file, "name", file))
+        raise InputError(f"{path} is not XML: {error}") from error
 
 
 def _xml_segments(elements: Iterable[Element]) -> dict[int, str]:
     """The text of segments by their numbers."""
     return {int(each.attrib["id"]): each.text or "" for each in elements}
-
-
-def _by(attribute: str, elements: Iterable[Element]) -> dict[str | None, dict[int, str]]:
-    """The segments within elements, by an attribute of these."""
-    return {each.get(attribute): _xml_segments(each.iterfind(".//seg")) for each in elements}
 
 
 def _jsonl(_name: str, files: Sequence[str], raw: str) -> Fields:

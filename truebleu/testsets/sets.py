@@ -5,15 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import InputError
 from truebleu.testsets import cache, catalogue, readers
+from truebleu.testsets.catalogue import Entry
 from truebleu.text import download
 from truebleu.text.checks import nearest
-
-if TYPE_CHECKING:
-    from truebleu.testsets.catalogue import Entry
 
 # What a subset begins with that names a country, as sacreBLEU has it.
 COUNTRY = "country:"
@@ -129,11 +126,7 @@ class TestSet:
         self._kept = kept
         self._filters = filters
         self._preferred = preferred
-        self._one_layout()
-
-    def _one_layout(self) -> None:
-        """Refuses test sets with other references than the first."""
-        first, *others = self._parts
+        first, *others = parts
         for other in others:
             if len(other.preferred) != len(first.preferred):
                 raise InputError(
@@ -254,14 +247,7 @@ class TestSet:
     @cached_property
     def sha256(self) -> dict[str, str]:
         """The SHA-256 of each reference to use, its lines in UTF-8 with a newline behind each."""
-        from hashlib import sha256
-
-        return {
-            name: sha256(
-                "".join(f"{line}\n" for line in self.references[name]).encode()
-            ).hexdigest()
-            for name in self.preferred
-        }
+        return {name: cache.sum_of(self.references[name]) for name in self.preferred}
 
     def preferring(self, references: Sequence[str]) -> TestSet:
         """The same with other references to use."""
@@ -312,7 +298,8 @@ class TestSet:
         if documents is not None:
             said["documents"] = ",".join(sorted(named))
         if not keep:
-            raise InputError(f"{self.name} {self.langpair}: no segment is left with {_said(said)}")
+            told = " and ".join(f"{name} {value}" for name, value in said.items())
+            raise InputError(f"{self.name} {self.langpair}: no segment is left with {told}")
         return TestSet(self._parts, sorted(keep), {**self._filters, **said}, self._preferred)
 
     def _known(self, what: str, option: str) -> list[str]:
@@ -383,10 +370,6 @@ class TestSet:
             if name in known:
                 return name
         raise InputError(f"{self.name} {self.langpair} has no field {field}{nearest(field, known)}")
-
-
-def _said(filters: Mapping[str, Any]) -> str:
-    return " and ".join(f"{name} {value}" for name, value in filters.items())
 
 
 class _Systems(Mapping[str, "list[str]"]):

@@ -1,7 +1,4 @@
-"""Archives, tar and zip: what is in them as plain files, and nothing outside of a folder.
-
-Callers call `download.unpacked`, which holds a lock.
-"""
+"""Archives, tar and zip: what is in them as plain files, and nothing outside of a folder."""
 
 from __future__ import annotations
 
@@ -9,43 +6,49 @@ import os
 import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, BinaryIO, Protocol
+from shutil import rmtree
+from typing import Any, BinaryIO
 
 from truebleu._kernel import InputError
-from truebleu.text.safe_paths import is_safe_name, path_inside
-
-if TYPE_CHECKING:
-
-    class Readable(Protocol):
-        """Anything that gives bytes."""
-
-        def read(self, size: int = -1, /) -> bytes:
-            """Up to so many bytes; none at the end."""
-            ...
-
+from truebleu.text import download
+from truebleu.text.system import is_safe_name, path_inside
 
 # How much an archive may hold: so many times its own size, but never more than this; archives of
 # small files are mostly padding.
 TIMES, MOST, LEAST = 20, 4 * 10**9, 10**6
 
 
-def unpack(
-    archive: str, folder: str, members: Sequence[str] | None, called: str, *, some: bool
+def unpacked(
+    archive: str, folder: str, members: Sequence[str] | None, *, called: str, some: bool = False
 ) -> None:
-    """What `download.unpacked` does when nobody else unpacks to the folder."""
-    from shutil import rmtree
+    """Unpacks a tar file, compressed or not, or a zip file into a folder, whole or not at all.
 
-    folder = os.path.abspath(folder)
-    beside = f"{folder}.unpacking"
+    members: the files to unpack, by their names in the archive; None for all files.
+    called: what the archive is called in messages.
+    some: members may be missing; other archives have them.
+
+    A folder that does not exist appears with everything in it; in one that exists each file takes
+    its place when all of them are unpacked. Links and devices are left out, unless they are among
+    the members. Raises InputError for what is no archive, or is a damaged one; members that are
+    missing, that are no files, or lie outside of the folder; and for more than 20 times the
+    archive's size (1 MB is always allowed), or 4 GB.
+    """
+    place = os.path.abspath(folder)
+    beside = f"{place}.unpacking"
     try:
-        # One that was killed may have left it.
-        rmtree(beside, ignore_errors=True)
-        os.mkdir(beside)
-        with _problems(called):
-            _unpack(archive, beside, members, some=some)
-        _move(beside, folder)
-    finally:
-        rmtree(beside, ignore_errors=True)
+        os.makedirs(os.path.dirname(place), exist_ok=True)
+        with download.locked(place):
+            try:
+                # One that was killed may have left it.
+                rmtree(beside, ignore_errors=True)
+                os.mkdir(beside)
+                with _problems(called):
+                    _unpack(archive, beside, members, some=some)
+                _move(beside, place)
+            finally:
+                rmtree(beside, ignore_errors=True)
+    except OSError as error:
+        raise InputError(f"{called} cannot be unpacked into {folder}: {error}") from error
 
 
 def _move(beside: str, folder: str) -> None:
@@ -90,21 +93,29 @@ class _RefusedError(Exception):
 def _unpack(archive: str, folder: str, members: Sequence[str] | None, *, some: bool) -> None:
     wanted = None if members is None else {_plain(name) for name in members}
     allowed = min(MOST, max(LEAST, TIMES * os.path.getsize(archive)))
+    done = set()
     with open(archive, "rb") as file:
         start = file.read(6)
         file.seek(0)
-        contents = _zip_members if start.startswith(b"PK") else _tar_members
-        done = set()
-        for name, kind, content in contents(file, start, allowed):
+        if start.startswith(b"PK"):
+            contents = _zip_members(file, allowed)
+        else:
+            contents = _tar_members(_Limited(_decompressed(file, start), allowed))
+        for name, kind, content in contents:
             if wanted is not None and _plain(name) not in wanted:
                 continue
             if content is None:
                 if wanted is not None:
                     raise _RefusedError(f"{name} is {kind}, no file")
                 continue
-            place = os.path.join(folder, *_parts(name))
+            parts = [part for part in name.split("/") if part not in ("", ".")]
+            if name.startswith("/") or not parts or not all(map(is_safe_name, parts)):
+                raise _RefusedError(f"the path {name!r} is not inside of it")
+            place = os.path.join(folder, *parts)
             os.makedirs(os.path.dirname(place), exist_ok=True)
-            _write(content, place)
+            with open(place, "wb") as made:
+                while piece := content.read(1 << 20):
+                    made.write(piece)
             done.add(_plain(name))
     if not some and (missing := (wanted or set()) - done):
         raise _RefusedError(f"it has no {', '.join(sorted(missing))}")
@@ -115,23 +126,8 @@ def _plain(name: str) -> str:
     return "/".join(part for part in name.split("/") if part != ".")
 
 
-def _parts(name: str) -> list[str]:
-    """The folders of a member, and its name; all inside."""
-    parts = [part for part in name.split("/") if part not in ("", ".")]
-    if name.startswith("/") or not parts or not all(map(is_safe_name, parts)):
-        raise _RefusedError(f"the path {name!r} is not inside of it")
-    return parts
-
-
-def _write(content: Readable, place: str) -> None:
-    with open(place, "wb") as file:
-        while piece := content.read(1 << 20):
-            file.write(piece)
-
-
-def _zip_members(
-    file: BinaryIO, _start: bytes, allowed: int
-) -> Iterator[tuple[str, str, Readable | None]]:
+def _zip_members(file: BinaryIO, allowed: int) -> Iterator[tuple[str, str, Any]]:
+    """The name, the kind and the content of each member; no content of links and devices."""
     import zipfile
 
     with zipfile.ZipFile(file) as packed:
@@ -150,12 +146,10 @@ def _zip_members(
                 yield member.filename, "a file", content
 
 
-def _tar_members(
-    file: BinaryIO, start: bytes, allowed: int
-) -> Iterator[tuple[str, str, Readable | None]]:
+def _tar_members(stream: _Limited) -> Iterator[tuple[str, str, Any]]:
+    """The same of a tar file."""
     import tarfile
 
-    stream = _Limited(_decompressed(file, start), allowed)
     # In one pass: every byte that is decompressed counts.
     with tarfile.open(fileobj=stream, mode="r|") as packed:  # type: ignore[call-overload]
         for member in packed:
@@ -171,7 +165,7 @@ def _tar_members(
         pass
 
 
-def _decompressed(file: BinaryIO, start: bytes) -> Readable:
+def _decompressed(file: BinaryIO, start: bytes) -> Any:
     if start.startswith(b"\x1f\x8b"):
         import gzip
 
@@ -190,15 +184,13 @@ def _decompressed(file: BinaryIO, start: bytes) -> Readable:
 class _Limited:
     """The bytes of a stream, as long as they are not too many."""
 
-    __slots__ = ("_all", "_left", "_stream")
-
-    def __init__(self, stream: Readable, allowed: int) -> None:
+    def __init__(self, stream: Any, allowed: int) -> None:
         self._stream = stream
         self._all = self._left = allowed
 
     def read(self, size: int = -1) -> bytes:
         """Up to so many bytes. Raises _RefusedError when there are more than allowed."""
-        data = self._stream.read(size)
+        data: bytes = self._stream.read(size)
         self._left -= len(data)
         if self._left < 0:
             raise _RefusedError(f"it holds more than {_amount(self._all)}")

@@ -7,23 +7,22 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
-from functools import lru_cache
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+from urllib.parse import urlsplit
 
 from truebleu._kernel import InputError
-from truebleu.text import locks
-from truebleu.text.record import Record
-
-if TYPE_CHECKING:
-    from truebleu.text.transfer import Limits
+from truebleu.text.system import hold_lock
 
 # Bytes that a download may have whose size is not known.
 LARGEST = 2 * 10**9
 
 
-class Source(Record):
+@dataclass(frozen=True)
+class Source:
     """What is to be fetched."""
 
     addresses: tuple[str, ...]
@@ -34,8 +33,14 @@ class Source(Record):
     size: int | None = None
     """In bytes."""
 
+    @property
+    def sums(self) -> tuple[tuple[str, str | None], ...]:
+        """The sums by which files are verified, if they are known; the first is preferred."""
+        return ("SHA-256", self.sha256), ("MD5", self.md5)
 
-class Receipt(Record):
+
+@dataclass(frozen=True)
+class Receipt:
     """What was fetched."""
 
     address: str
@@ -49,13 +54,14 @@ class Receipt(Record):
     """By what: "SHA-256", "MD5", "content", or "" for a first download that nothing is known of."""
 
 
-class Settings(Record):
+@dataclass(frozen=True)
+class Settings:
     """What a command line says of downloads, before the environment."""
 
     offline: bool | None = None
     mirror: str | None = None
     quiet: bool = False
-    """Neither progress nor waiting is told."""
+    """Hide progress and retry messages."""
 
 
 settings = Settings()
@@ -82,7 +88,8 @@ def using(*, offline: bool | None = None, mirror: str | None = None) -> Iterator
     """Downloads as a caller says it, while `with` lasts; None leaves a setting as it is."""
     global settings  # noqa: PLW0603 (what a command line sets is of the whole process)
     before = settings
-    settings = before.replaced(
+    settings = replace(
+        before,
         offline=before.offline if offline is None else offline,
         mirror=before.mirror if mirror is None else mirror,
     )
@@ -149,7 +156,7 @@ def writable_folder() -> str:
     return _writable(cache_folder())
 
 
-@lru_cache
+@cache
 def _writable(folder: str) -> str:
     import tempfile
 
@@ -161,7 +168,7 @@ def _writable(folder: str) -> str:
         return _temporary(f"{folder}: {error.strerror}")
 
 
-@lru_cache
+@cache
 def _made_for_this() -> str:
     import atexit
     import shutil
@@ -203,32 +210,7 @@ def locked(path: str) -> AbstractContextManager[bool]:
     exist. The context's value is false where the file system has no locks. Raises OSError if the
     folder cannot be written to.
     """
-    return locks.held(path, _say)
-
-
-def unpacked(
-    archive: str, folder: str, members: Sequence[str] | None, *, called: str, some: bool = False
-) -> None:
-    """Unpacks a tar file, compressed or not, or a zip file into a folder, whole or not at all.
-
-    members: the files to unpack, by their names in the archive; None for all files.
-    called: what the archive is called in messages.
-    some: members may be missing; other archives have them.
-
-    A folder that does not exist appears with everything in it; in one that exists each file takes
-    its place when all of them are unpacked. Links and devices are left out, unless they are among
-    the members. Raises InputError for what is no archive, or is a damaged one; members that are
-    missing, that are no files, or lie outside of the folder; and for more than 20 times the
-    archive's size (1 MB is always allowed), or 4 GB.
-    """
-    from truebleu.text import archives
-
-    try:
-        os.makedirs(os.path.dirname(os.path.abspath(folder)), exist_ok=True)
-        with locked(os.path.abspath(folder)):
-            archives.unpack(archive, folder, members, called, some=some)
-    except OSError as error:
-        raise InputError(f"{called} cannot be unpacked into {folder}: {error}") from error
+    return hold_lock(path, _say)
 
 
 def get(
@@ -256,9 +238,10 @@ def get(
         return receipt
     if is_offline():
         where = source.addresses[0] if source.addresses else "it"
+        known = ", ".join(f"{kind} {digits}" for kind, digits in source.sums if digits)
         raise OfflineError(
             f"{name} is not here, and {why_offline()}. On a machine with internet, fetch "
-            f"{where}{_sums(source)}, and put it at {wanted.path}"
+            f"{where}{known and f' ({known})'}, and put it at {wanted.path}"
         )
     try:
         os.makedirs(os.path.dirname(wanted.path), exist_ok=True)
@@ -296,16 +279,6 @@ def sums(path: str) -> tuple[str, str]:
     return each[0].hexdigest(), each[1].hexdigest()
 
 
-def _sums(source: Source) -> str:
-    """The sums that are known, for messages."""
-    known = [f"{kind} {one}" for kind, one in _known(source) if one]
-    return f" ({', '.join(known)})" if known else ""
-
-
-def _known(source: Source) -> tuple[tuple[str, str | None], ...]:
-    return ("SHA-256", source.sha256), ("MD5", source.md5)
-
-
 class _Wanted:
     """A file that should be at a path: what is known of it, and who judges it."""
 
@@ -320,7 +293,7 @@ class _Wanted:
         self.path, self.name, self.accept = path, name, accept
         self.is_recorded = remember and not source.sha256
         record = recorded(path) if self.is_recorded else None
-        self.source = source.replaced(sha256=source.sha256 or record)
+        self.source = replace(source, sha256=source.sha256 or record)
         self.has_record = record is not None
         self.problems: list[str] = []
         self.of_certificate = False
@@ -335,30 +308,31 @@ class _Wanted:
 
     def judged(self, path: str, address: str) -> Receipt | None:
         """The receipt of a file if it is the right one; else a problem is noted."""
-        got = sums(path)
-        known = zip(_known(self.source), reversed(got), strict=True)
-        wrong = [(kind, sum_, one) for (kind, one), sum_ in known if one and one.lower() != sum_]
-        verified = next((kind for kind, one in _known(self.source) if one), "")
-        why = ""
+        md5, sha256 = sums(path)
+        known = zip(self.source.sums, (sha256, md5), strict=True)
+        wrong = [(kind, got, one) for (kind, one), got in known if one and one.lower() != got]
+        verified = next((kind for kind, one in self.source.sums if one), "")
         if wrong or (self.accept is not None and not verified):
             verified = "content"
+            is_right, why = False, ""
             try:
                 is_right = self.accept is not None and self.accept(path)
             except InputError as error:
-                is_right, why = False, f": {error}"
+                why = f": {error}"
             if not is_right:
                 self.wrong_sum = wrong[0] if wrong else None
-                self.problems.append(self._other(address, why))
+                said = f"{address} has another file; nothing of it was kept"
+                if wrong:
+                    kind, got, expected = wrong[0]
+                    has_record = self.has_record and kind != "MD5"
+                    since = f" as {self.path}.sha256 has it" if has_record else ""
+                    said = f"{address} has {kind} {got}, expected {expected}{since}; "
+                    said += "nothing of it was kept"
+                if self.accept is not None:
+                    said += f"; its content is not right either{why}"
+                self.problems.append(said)
                 return None
-        return Receipt(address, os.path.getsize(path), *got, verified)
-
-    def _other(self, address: str, why: str) -> str:
-        said = f"{address} has another file; nothing of it was kept"
-        if self.wrong_sum:
-            kind, got, expected = self.wrong_sum
-            since = f" as {self.path}.sha256 has it" if self.has_record and kind != "MD5" else ""
-            said = f"{address} has {kind} {got}, expected {expected}{since}; nothing of it was kept"
-        return said if self.accept is None else f"{said}; its content is not right either{why}"
+        return Receipt(address, os.path.getsize(path), md5, sha256, verified)
 
     def downloaded(self, *, is_alone: bool) -> Receipt:
         """Download from the first address that has the file.
@@ -369,22 +343,25 @@ class _Wanted:
 
         part = f"{self.path}.part" if is_alone else f"{self.path}.{os.getpid()}.part"
         progress = transfer.Progress(self.name, quiet=settings.quiet)
-
         # What is wrong with a file that was there is no matter any more.
         self.problems, self.wrong_sum = [], None
         try:
-            for address, limits in _ways(self.source, is_exact=self.accept is None):
+            for address, limits in self._ways():
                 # What was resumed may be two files in one: what was there before is to blame.
+                was_resumed = True
                 for _ in range(2):
-                    was_resumed = self._fetch(address, part, limits, progress)
-                    if was_resumed is None:
+                    if not was_resumed:
+                        break
+                    try:
+                        was_resumed = transfer.fetch(address, part, limits, progress)
+                    except transfer.BrokenError as problem:
+                        self.problems.append(str(problem))
+                        self.of_certificate |= problem.of_certificate
                         break
                     if receipt := self.judged(part, address):
                         self._place(part, receipt)
                         return receipt
                     transfer.forget(part)
-                    if not was_resumed:
-                        break
         except BaseException as error:
             # The disk is full, or worse; an interrupted download can be resumed.
             if not isinstance(error, KeyboardInterrupt):
@@ -399,18 +376,18 @@ class _Wanted:
         failed.of_certificate, failed.wrong_sum = self.of_certificate, self.wrong_sum
         raise failed
 
-    def _fetch(
-        self, address: str, part: str, limits: Limits, told: Callable[[int, int | None], None]
-    ) -> bool | None:
-        """Whether a download was resumed; None if it failed, and the problem is noted."""
-        from truebleu.text import transfer
+    def _ways(self) -> Iterator[tuple[str, Any]]:
+        """The addresses in order, each with what is allowed of it: the user's mirror first."""
+        from truebleu.text.transfer import Limits
 
-        try:
-            return transfer.fetch(address, part, limits, told)
-        except transfer.BrokenError as problem:
-            self.problems.append(str(problem))
-            self.of_certificate |= problem.of_certificate
-            return None
+        known = self.source.size
+        size, most = known if self.accept is None else None, max(LARGEST, known or 0)
+        if prefix := (mirror() or "").rstrip("/"):
+            limits = Limits(size, most, urlsplit(prefix).hostname)
+            for address in self.source.addresses:
+                yield f"{prefix}/{address.partition('://')[2]}", limits
+        for address in self.source.addresses:
+            yield address, Limits(size, most, None)
 
     def _place(self, part: str, receipt: Receipt) -> None:
         """Puts a part in its place, when it is on the disk."""
@@ -429,19 +406,3 @@ class _Wanted:
                 os.fsync(folder)
             finally:
                 os.close(folder)
-
-
-def _ways(source: Source, *, is_exact: bool) -> Iterator[tuple[str, Limits]]:
-    """The addresses in order, each with what is allowed of it: the user's mirror first."""
-    from urllib.parse import urlsplit
-
-    from truebleu.text.transfer import Limits
-
-    size, most = source.size if is_exact else None, max(LARGEST, source.size or 0)
-    if prefix := mirror():
-        prefix = prefix.rstrip("/")
-        for address in source.addresses:
-            own = f"{prefix}/{address.partition('://')[2]}"
-            yield own, Limits(size, most, urlsplit(prefix).hostname)
-    for address in source.addresses:
-        yield address, Limits(size, most, None)

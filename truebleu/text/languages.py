@@ -7,11 +7,12 @@ FLORES: `ja`, `jpn`, `ja-JP`, `jpn_Jpan`. A pair is two of them: `en-ja`, `eng_L
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from truebleu.text import checks, tokenizers
-from truebleu.text.record import Record
+from truebleu.text.json_text import written
 
 if TYPE_CHECKING:
     from truebleu._kernel import ScriptSummary
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 DEFAULT = "13a"
 
 
-class Kind(Record):
+@dataclass(frozen=True)
+class Kind:
     """Languages that the same is recommended for."""
 
     title: str
@@ -212,7 +214,8 @@ _REGIONS = """
 _SMALL_REGIONS = {("zh", "tw"), ("pt", "br")}
 
 
-class Language(Record):
+@dataclass(frozen=True)
+class Language:
     """A language: its codes, its name, what it is written in, and what is recommended for it."""
 
     code: str
@@ -225,6 +228,14 @@ class Language(Record):
     script: str = ""
     """The script of the tag, as ISO 15924 writes it."""
     region: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """All values."""
+        return asdict(self)
+
+    def to_json(self) -> str:
+        """`to_dict` as JSON."""
+        return written(self.to_dict(), indent=1)
 
     @property
     def tokenizer(self) -> str:
@@ -286,11 +297,11 @@ def _parsed(tag: str) -> tuple[Language, ...]:
         region = region and (word.isupper() or behind or small not in known)
         if last and not last.script and word.title() in SCRIPTS:
             script = word.title()
-            found[-1] = last.replaced(script=script, scripts=(SCRIPTS[script],))
+            found[-1] = replace(last, script=script, scripts=(SCRIPTS[script],))
         elif last and not last.region and (region or pair in _SMALL_REGIONS):
-            found[-1] = last.replaced(region=word.upper())
+            found[-1] = replace(last, region=word.upper())
         elif last and not last.region and word.isdecimal() and len(word) == 3:
-            found[-1] = last.replaced(region=word)
+            found[-1] = replace(last, region=word)
         elif small in known and not behind:
             found.append(known[small])
         else:
@@ -355,7 +366,8 @@ def tokenizer(tag: str) -> str:
 # ---- advice ----
 
 
-class Unsplit(Record):
+@dataclass(frozen=True)
+class Unsplit:
     """A script whose words some tokenizers do not tell apart, with a sample to try them on."""
 
     language: str

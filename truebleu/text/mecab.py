@@ -7,13 +7,14 @@ are packages of data.
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from functools import cache
 
 from truebleu._kernel import InputError, LoadedTokenizer
-from truebleu.text.record import Record
 
 
-class Dictionary(Record):
+@dataclass(frozen=True)
+class Dictionary:
     """A dictionary whose tokens sacreBLEU's scores are of."""
 
     package: str
@@ -77,7 +78,9 @@ def _loaded(name: str, place: str | None) -> LoadedTokenizer:
         made, _, _ = LoadedTokenizer.mecab(_folder(name))
         made.check()
         return made
-    folder = place or _installed(name, known)
+    folder = place or _place(known)
+    if folder is None:
+        raise ImportError(f"the tokenizer {name} is not installed: {known.command}")
     try:
         made, words, checksum = LoadedTokenizer.mecab(folder)
     except InputError as error:
@@ -94,14 +97,6 @@ def _loaded(name: str, place: str | None) -> LoadedTokenizer:
             f"{other}; expected {expected}. To use it as it is, name it: tokenize='mecab:{folder}'"
         )
     return made
-
-
-def _installed(name: str, known: Dictionary) -> str:
-    """The folder of a dictionary's package."""
-    place = _place(known)
-    if place is None:
-        raise ImportError(f"the tokenizer {name} is not installed: {known.command}")
-    return place
 
 
 def _place(known: Dictionary) -> str | None:

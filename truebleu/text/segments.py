@@ -1,34 +1,653 @@
-"""Segments as Python has them, and text that can be read again.
+"""The reader of all text: files, pipes, compressed files, sequences and Arrow columns.
 
-An input is a sequence, a column that speaks Arrow, a file, or a list of columns or files.
-Here is one way to walk through each of them, and `Lines`: a file that is read once and kept, in
-memory or, for what is too large, on disk with an index of where each line begins.
+An input is a sequence, a column that speaks Arrow, a file, or a list of columns or files. `File`
+reads lines of any file. `Lines` is a file that is read once and kept, in memory or on disk with an
+index of where each line begins (`Paged`). The functions below walk through any input; the last
+section reads files beside the segments: labels, scores, term lists.
 """
 
 from __future__ import annotations
 
 import os
-from _collections_abc import Sequence  # Python has it loaded; `collections` takes time
-from collections.abc import Iterable, Iterator
-from itertools import zip_longest
+import stat
+import sys
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import accumulate, compress, islice, pairwise, zip_longest
 from operator import eq
-from typing import TYPE_CHECKING, Any
+from threading import Lock
+from typing import Any
 
 from truebleu import _kernel
 from truebleu._kernel import InputError
 from truebleu.text import checks
-from truebleu.text.files import File, decoded
+from truebleu.text.layout import count as count_of
 
-if TYPE_CHECKING:
-    # Texts in UTF-8, one per segment; None for one that is missing. Lone surrogates are three
-    # bytes each, as Python's "surrogatepass" has them.
-    Texts = Sequence[bytes | None]
-
-# The length of a text that is missing, where lengths are written.
+Path = str | os.PathLike[str]
+# Texts in UTF-8, one per segment; None for a missing text. Lone surrogates are three bytes each, as
+# with Python's "surrogatepass".
+Texts = Sequence[bytes | None]
+# The length of a missing text, where lengths are written.
 MISSING = 0xFFFFFFFF
 
+# Files of named columns, which DuckDB reads, and their formats.
+TABLES = {
+    ".parquet": "parquet",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".jsonl": "json",
+    ".ndjson": "json",
+    ".json": "json",
+}
+NO_FILES = "no .parquet, .csv, .tsv, .jsonl or .json files in this directory"
+# The endings of compressed files of lines.
+DECOMPRESSORS = (".gz", ".bz2", ".xz", ".zst")
+# Bytes that are read at once.
+PIECE = 1 << 18
+ENCODING_HINT = (
+    "name the text's encoding (--encoding on the command line, for all files; "
+    "File(path, encoding=...) in Python)"
+)
 
-# ---- what there is ----
+
+def table_format(path: str) -> str | None:
+    """The format of a file of named columns, by its extension; None for lines of text.
+
+    "tsv" may be lines of text as well: what reads it knows.
+
+    >>> [table_format(path) for path in ("a.parquet", "part-*.CSV.gz", "ref.txt.gz", "cols.tsv")]
+    ['parquet', 'csv', None, 'tsv']
+    """
+    name, end = os.path.splitext(path.rstrip("/").lower())
+    if end in (".gz", ".zst"):
+        end = os.path.splitext(name)[1]
+        return None if end == ".parquet" else TABLES.get(end)
+    return TABLES.get(end)
+
+
+def at_home(name: str) -> str:
+    """A path with ~ as the home folder: a pattern in quotes comes here as it was typed."""
+    return name if os.path.exists(name) else os.path.expanduser(name)
+
+
+# ---- files ----
+
+
+class File:
+    """A file of segments, one per line. Lines end at newlines only, as sacreBLEU reads files.
+
+    A regular file is read as far as it reached when it was opened: what is appended later is left
+    out, and one that is cut short meanwhile is an InputError.
+
+    `path` may end in .gz, .bz2, .xz or .zst; "-" is standard input. `column` takes one
+    tab-separated column, counted from 1; None takes whole lines. `encoding` is any that Python
+    knows; utf-8-sig drops a byte-order mark.
+    """
+
+    def __init__(self, path: Path, column: int | None = None, encoding: str = "utf-8") -> None:
+        if column is not None and (not isinstance(column, int) or column < 1):
+            raise ValueError(f"column={column!r}: expected a number, counted from 1")
+        if not isinstance(os.fspath(path), str):
+            raise TypeError(f"path: expected a str or an os.PathLike of str, not {path!r:.60}")
+        try:
+            "".encode(encoding)
+        except LookupError:
+            raise ValueError(f"unknown encoding '{encoding}'") from None
+        self._path, self._column, self._encoding = os.fspath(path), column, encoding
+
+    @property
+    def path(self) -> str:
+        """The path of the file; "-" for standard input."""
+        return self._path
+
+    @property
+    def column(self) -> int | None:
+        """The tab-separated column that is read, from 1; None for whole lines."""
+        return self._column
+
+    @property
+    def encoding(self) -> str:
+        """The encoding of the text."""
+        return self._encoding
+
+    @property
+    def is_utf8(self) -> bool:
+        """True if the bytes are UTF-8, after decompression."""
+        return self._encoding.lower() in ("utf-8", "utf8", "u8", "utf_8")
+
+    @property
+    def is_plain(self) -> bool:
+        """True if the bytes are UTF-8 on disk, not compressed."""
+        return self.is_utf8 and not self._path.endswith(DECOMPRESSORS)
+
+    def __repr__(self) -> str:
+        column = "" if self._column is None else f", column={self._column}"
+        encoding = "" if self.is_utf8 else f", encoding={self._encoding!r}"
+        return f"File({self._path!r}{column}{encoding})"
+
+    def __eq__(self, other: object) -> bool:
+        return self._key() == other._key() if isinstance(other, File) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> tuple[object, ...]:
+        return self._path, self._column, self._encoding
+
+    def label(self, role: str) -> str:
+        """The name of the file in messages: its role and its path."""
+        if self._path == "-":
+            return f"{role} (standard input)"
+        # File names may not be valid UTF-8.
+        return f"{role} ({os.fsencode(self._path).decode('utf-8', 'backslashreplace')})"
+
+    def source(self, role: str) -> _kernel.Source:
+        """The lines, for the kernel; `role` says what they are in messages."""
+        name = self.label(role)
+        # A pipe must not be opened here: whoever writes to it would see it closed.
+        if self._is_on_disk():
+            # This gives Python's own error, with the name, if it fails.
+            with open(self._path, "rb") as file:
+                check_start(file.read(1 << 16), self._path)
+            return _kernel.file(self._path, name)
+        column = None if self._column is None else self._column - 1
+        return _kernel.stream(self._reader(), name, column)
+
+    def _is_on_disk(self) -> bool:
+        """True if the bytes of a regular file are whole lines of UTF-8."""
+        is_plain = self.is_plain and self._column is None and self._path != "-"
+        return is_plain and stat.S_ISREG(os.stat(self._path).st_mode)
+
+    def content(self) -> bytes:
+        """Everything that is in it, as UTF-8 if it is text in its encoding; not checked."""
+        is_file = self.is_plain and os.path.isfile(self._path)
+        size = os.path.getsize(self._path) + 1 if is_file else 0
+        return b"".join(self._read(max(1 << 22, size)))
+
+    def pieces(self) -> Iterator[bytes]:
+        """The lines as UTF-8 with their ends, a piece at a time; not checked if they are whole."""
+        if self._column is None:
+            yield from self._read()
+            return
+        lines = self.lines()
+        while some := list(islice(lines, 64)):
+            yield "".join(f"{line}\n" for line in some).encode("utf-8", "surrogatepass")
+
+    def lines(self) -> Iterator[str]:
+        """The lines as strings, without their ends."""
+        for number, line in enumerate(lines_of(self._read()), 1):
+            text = decoded(line, self._path, number)
+            if self._column is not None:
+                fields = text.split("\t")
+                if len(fields) < self._column:
+                    raise InputError(
+                        f"{self._path}, line {number}: column {self._column} asked for, but the "
+                        f"line has {len(fields)} tab-separated columns"
+                    )
+                text = fields[self._column - 1]
+            yield text
+
+    def _read(self, size: int = PIECE) -> Iterator[bytes]:
+        """All bytes of UTF-8, a piece at a time."""
+        read = self._reader()
+        return iter(lambda: read(size), b"")
+
+    def _reader(self) -> Callable[[int], bytes]:
+        """A function that reads so many bytes of UTF-8, fewer at the end."""
+        reader = _Reader(self._path, is_utf8=self.is_utf8)
+        return reader if self.is_utf8 else _decoded(reader, self._path, self._encoding)
+
+
+class Part(File):
+    """Some of the lines of a file.
+
+    kept: for each line of the file, true if it is one of them.
+    like: what has as many lines as the file should have, for messages.
+    """
+
+    def __init__(self, file: File, kept: Sequence[bool], like: str) -> None:
+        super().__init__(file.path, file.column, file.encoding)
+        self._kept, self._like = tuple(kept), like
+
+    @property
+    def is_plain(self) -> bool:
+        """False: its bytes are not those on the disk."""
+        return False
+
+    def _key(self) -> tuple[object, ...]:
+        return *super()._key(), self._kept
+
+    def _reader(self) -> Callable[[int], bytes]:
+        read = super()._reader()
+        lines = compress(self._counted(lines_of(iter(lambda: read(PIECE), b""))), self._kept)
+        some = iter(lambda: b"".join(b"%b\n" % line for line in islice(lines, 1024)), b"")
+        return lambda _: next(some, b"")
+
+    def _counted(self, lines: Iterable[bytes]) -> Iterator[bytes]:
+        """The lines; raises InputError if there are more or fewer than there should be."""
+        count, expected = 0, len(self._kept)
+        for count, line in enumerate(lines, 1):
+            if count <= expected:
+                yield line
+        if count != expected:
+            raise InputError(f"{self._path} has {count:,} lines, and {self._like} {expected:,}")
+
+
+def lines_of(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """The lines of bytes that come a piece at a time, without their ends."""
+    # A long line comes in many pieces: they are put together once.
+    begun: list[bytes] = []
+    for piece in pieces:
+        end, *lines = piece.split(b"\n")
+        begun.append(end)
+        if lines:
+            yield b"".join(begun)
+            *whole, rest = lines
+            yield from whole
+            begun = [rest]
+    if rest := b"".join(begun):
+        yield rest
+
+
+def decoded(text: bytes, where: str, number: int, errors: str = "strict") -> str:
+    """A line as a string; `where` and `number` say in messages which."""
+    try:
+        return text.decode("utf-8", errors)
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{where}, line {number}: byte 0x{text[error.start]:02x} is not UTF-8; if the text is "
+            "in another encoding, name it (--encoding on the command line, "
+            "File(path, encoding=...) in Python)"
+        ) from None
+
+
+def check_start(start: bytes, path: str) -> None:
+    """Refuse text whose beginning shows UTF-16, which would be read as UTF-8, or old line ends."""
+    name = "standard input" if path == "-" else path
+    if start.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise InputError(
+            f"{name} is UTF-16, and was to be read as UTF-8; "
+            "name the encoding (-e utf-16 on the command line, File(path, encoding='utf-16') in "
+            "Python), or convert it (iconv -f utf-16 -t utf-8)"
+        )
+    # A CR at the end may belong to a line end of which only a part was read.
+    if b"\n" not in start and b"\r" in start.rstrip():
+        raise InputError(
+            f"{name} has the line ends of old Macs (CR without LF), so all of it would be one "
+            "line; convert them (tr '\\r' '\\n' < FILE)"
+        )
+
+
+class _Reader:
+    """Reads an open file, says which one cannot be read, closes it at its end."""
+
+    _file: Any = None
+
+    def __init__(self, path: str, *, is_utf8: bool) -> None:
+        self._path, self._checks = path, is_utf8
+        self._file = _open(path)
+
+    def __call__(self, size: int) -> bytes:
+        if self._file is None:
+            return b""
+        try:
+            data: bytes = self._file.read(size)
+        except (EOFError, OSError, ValueError) as error:
+            raise InputError(f"{self._path} cannot be read: {error}") from error
+        except Exception as error:
+            # lzma and zstd have errors of their own, which have no common base.
+            if type(error).__name__ in ("LZMAError", "ZstdError"):
+                raise InputError(f"{self._path} cannot be decompressed: {error}") from error
+            raise
+        if not data:
+            self.close()
+        elif self._checks:
+            check_start(data, self._path)
+        self._checks = False
+        return data
+
+    def close(self) -> None:
+        """Close the file; standard input stays open."""
+        if self._file is not None and self._path != "-":
+            self._file.close()
+        self._file = None
+
+    __del__ = close
+
+
+def _open(path: str) -> Any:
+    """Open a file to read bytes, which are decompressed."""
+    if path == "-":
+        if sys.stdin is None:
+            raise InputError("standard input is closed")
+        return sys.stdin.buffer
+    if path.endswith(".gz"):
+        import gzip
+
+        return gzip.open(path, "rb")
+    if path.endswith(".bz2"):
+        import bz2
+
+        return bz2.open(path, "rb")
+    if path.endswith(".xz"):
+        import lzma
+
+        return lzma.open(path, "rb")
+    if path.endswith(".zst"):
+        if sys.version_info >= (3, 14):
+            from compression import zstd
+        else:
+            from backports import zstd
+        return zstd.open(path, "rb")
+    return open(path, "rb")
+
+
+def _decoded(read: Callable[[int], bytes], path: str, encoding: str) -> Callable[[int], bytes]:
+    """`read`, with its bytes turned from `encoding` into UTF-8."""
+    import codecs
+
+    decoder = codecs.getincrementaldecoder(encoding)()
+    offset = newlines = 0
+
+    def decoded(size: int) -> bytes:
+        nonlocal offset, newlines
+        while True:
+            piece = read(size)
+            try:
+                text = decoder.decode(piece, final=not piece)
+            except UnicodeDecodeError as error:
+                # The decoder may have kept bytes of the piece before.
+                at = offset - (len(error.object) - len(piece)) + error.start
+                line = newlines + error.object[: error.start].count(b"\n") + 1
+                raise InputError(
+                    f"{path}, line {line}: byte 0x{error.object[error.start]:02x} at offset {at} "
+                    f"is not {encoding}; {ENCODING_HINT}"
+                ) from None
+            except UnicodeError as error:
+                raise InputError(f"{path} is not {encoding}: {error}; {ENCODING_HINT}") from None
+            if not offset:
+                check_start(text[: 1 << 16].encode("utf-8", "surrogatepass"), path)
+            offset += len(piece)
+            newlines += text.count("\n")
+            if text or not piece:
+                return text.encode("utf-8", "surrogatepass")
+
+    return decoded
+
+
+# ---- text that is read once ----
+
+
+def is_lasting(path: str) -> bool:
+    """True if a file can be read more than once, or does not exist."""
+    return path != "-" and (os.path.isfile(path) or not os.path.exists(path))
+
+
+def lasting(value: Any, *, every: bool = False, on_disk: bool = False) -> Any:
+    """The same to be read more than once.
+
+    Files that cannot be, or are slow to read because they are compressed or in another encoding,
+    are kept; with `every`, all files, so that none is read twice. on_disk: where they are kept.
+    """
+    if isinstance(value, list | tuple):
+        if value and all(map(is_file, value)):
+            return [lasting(item, every=every, on_disk=on_disk) for item in value]
+        return value
+    if not is_file(value) or isinstance(value, Lines | Hashed):
+        return value
+    file = file_of(value)
+    if not every and file.is_plain and is_lasting(file.path):
+        return file
+    return Lines(file, on_disk=on_disk)
+
+
+class Lines(File):
+    """The lines of a file, read once: to be scored, shown and hashed as often as one likes."""
+
+    # Its texts, without line ends, not checked to be UTF-8.
+    texts: Sequence[bytes]
+
+    def __init__(self, file: File, *, on_disk: bool = False) -> None:
+        super().__init__(file.path, file.column, file.encoding)
+        if on_disk:
+            self.texts = paged(file)
+        elif file.column is None and file.is_utf8:
+            self.texts = Whole(file.content())
+        else:
+            self.texts = [line.encode("utf-8", "surrogatepass") for line in file.lines()]
+
+    @classmethod
+    def given(cls, name: str, lines: Iterable[str]) -> Lines:
+        """Lines of no file, and what messages call them."""
+        made = cls.__new__(cls)
+        File.__init__(made, name)
+        made.texts = [line.encode("utf-8", "surrogatepass") for line in lines]
+        return made
+
+    def lines(self) -> Iterator[str]:
+        """The lines as strings, without their ends."""
+        for number, text in enumerate(self.texts, 1):
+            yield decoded(text, self.label("line"), number, "surrogatepass")
+
+    def pieces(self) -> Iterator[bytes]:
+        """The lines as UTF-8 with their ends, a piece at a time."""
+        return _pieces(self.texts)
+
+    def source(self, role: str) -> _kernel.Source:
+        """The lines, for the kernel."""
+        pieces = _pieces(self.texts)
+        return _kernel.stream(lambda _: next(pieces, b""), self.label(role))
+
+
+class Hashed(File):
+    """A file whose text is hashed while it is read: once, in memory that does not grow."""
+
+    # The SHA-256 of all text, as if every line had an end, when all of it was read.
+    sha256: str = ""
+
+    def __init__(self, file: File) -> None:
+        super().__init__(file.path, file.column, file.encoding)
+        self._file = file
+
+    def source(self, role: str) -> _kernel.Source:
+        """The text, for the kernel."""
+        from hashlib import sha256
+
+        digest = sha256()
+        pieces = self._file.pieces()
+        end = b"\n"
+
+        def read(_: int) -> bytes:
+            nonlocal end
+            piece = next(pieces, b"")
+            digest.update(piece)
+            if piece:
+                end = piece[-1:]
+            elif not self.sha256:
+                digest.update(b"" if end == b"\n" else b"\n")
+                self.sha256 = digest.hexdigest()
+            return piece
+
+        return _kernel.stream(read, self._file.label(role))
+
+
+class Whole(Sequence[bytes]):
+    """The text of a file, whose lines are made when one is asked for."""
+
+    def __init__(self, text: bytes) -> None:
+        # With the end of each line, also of the last one.
+        self.text = text if text.endswith(b"\n") or not text else text + b"\n"
+        self._count = _kernel.count_lines(self.text)
+        self._lines: list[bytes] | None = None
+
+    @property
+    def lines(self) -> list[bytes]:
+        """All lines, without their ends."""
+        if self._lines is None:
+            self._lines = self.text.split(b"\n")
+            # Behind the last end there is no line.
+            self._lines.pop()
+        return self._lines
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, which: Any) -> Any:
+        return self.lines[which]
+
+    def __iter__(self) -> Iterator[bytes]:
+        return iter(self.lines)
+
+
+def paged(file: File) -> Paged:
+    """The lines of a file, on disk.
+
+    What cannot be read at any place (a compressed file, a column of a table, standard input) is put
+    into a temporary file first, which has no name and goes away with the process.
+    """
+    name = "standard input" if file.path == "-" else file.path
+    if type(file) is File and file._is_on_disk():  # noqa: SLF001
+        descriptor = os.open(file.path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+        return Paged(descriptor, name, changes=True)
+    from tempfile import TemporaryFile
+
+    with TemporaryFile() as made:
+        for piece in file.pieces():
+            made.write(piece)
+        made.flush()
+        return Paged(os.dup(made.fileno()), name, changes=False)
+
+
+class Paged(Sequence[bytes]):
+    """The lines of a file on disk, without their ends: for text that is too large for memory."""
+
+    def __init__(self, descriptor: int, path: str, *, changes: bool) -> None:
+        """descriptor: of an open file, which it closes in the end.
+
+        path: what messages call it; changes: whether others may write to it.
+        """
+        self._descriptor, self._path, self._lock = descriptor, path, Lock()
+        self._state = self._status() if changes else None
+        # Where each line begins, and where one after the last would.
+        self._starts = array("Q", [0])
+        unfinished = 0
+        for piece in self.between(0, None):
+            lengths = list(map(len, piece.split(b"\n")))
+            lengths[0] += unfinished
+            unfinished = lengths.pop()
+            ends = accumulate((length + 1 for length in lengths), initial=self._starts[-1])
+            self._starts.extend(islice(ends, 1, None))
+        if unfinished:
+            self._starts.append(self._starts[-1] + unfinished + 1)
+
+    def __len__(self) -> int:
+        return len(self._starts) - 1
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            chosen = range(len(self))[index]
+            if chosen.step != 1 or not chosen:
+                return [self[i] for i in chosen]
+            ends = self._starts[chosen.start], self._starts[chosen.stop]
+            return b"".join(self.between(*ends)).split(b"\n")[: len(chosen)]
+        first = range(len(self))[index]
+        return b"".join(self.together(first, first + 1))
+
+    def __iter__(self) -> Iterator[bytes]:
+        return lines_of(self.between(0, None))
+
+    def size(self, count: int) -> int:
+        """The size of the first lines in bytes, with their ends."""
+        return self._starts[count]
+
+    def lengths(self, first: int, last: int) -> array[int]:
+        """The length in bytes of each of some lines."""
+        starts = self._starts[first : last + 1]
+        return array("Q", (end - start - 1 for start, end in pairwise(starts)))
+
+    def together(self, first: int, last: int) -> Iterator[bytes]:
+        """Some lines, one behind another, a piece at a time."""
+        for piece in self.between(self._starts[first], self._starts[last]):
+            yield piece.replace(b"\n", b"")
+
+    def between(self, start: int, end: int | None) -> Iterator[bytes]:
+        """The bytes from one place to another, or to the end, a piece at a time.
+
+        Raises InputError if the file is no longer what it was.
+        """
+        while end is None or start < end:
+            size = PIECE if end is None else min(PIECE, end - start)
+            with self._lock:
+                os.lseek(self._descriptor, start, os.SEEK_SET)
+                piece = os.read(self._descriptor, size)
+            self.check()
+            if not piece:
+                return
+            start += len(piece)
+            yield piece
+
+    def check(self) -> None:
+        """Raises InputError if the file is no longer what it was."""
+        if self._state is not None and self._status() != self._state:
+            raise InputError(f"{self._path} has changed since it was read; start again")
+
+    def _status(self) -> tuple[int, int]:
+        status = os.fstat(self._descriptor)
+        return status.st_size, status.st_mtime_ns
+
+    def __del__(self) -> None:
+        os.close(self._descriptor)
+
+
+def _pieces(texts: Any) -> Iterator[bytes]:
+    """Lines in memory, or on disk, as bytes with their ends."""
+    if isinstance(texts, Paged):
+        return texts.between(0, None)
+    return iter([texts.text if isinstance(texts, Whole) else b"\n".join([*texts, b""])])
+
+
+def source_of(texts: Texts, role: str) -> _kernel.Source:
+    """Texts, for the kernel; `role` is what messages call them."""
+    if isinstance(texts, list | tuple):
+        return _kernel.encoded(tuple(texts), role)
+    pieces = _pieces(texts)
+    return _kernel.stream(lambda _: next(pieces, b""), role)
+
+
+def held(texts: Texts, first: int | None = None) -> bytes | tuple[bytes | None, ...]:
+    """Texts, or the first ones, as functions of the kernel take them that look at all at once.
+
+    All lines of a file are one piece of text.
+    """
+    if isinstance(texts, Whole) and first in (None, len(texts)):
+        return texts.text
+    return tuple(texts[:first])
+
+
+def hashed(column: Texts) -> str:
+    """The SHA-256 of texts, a line each: what `sha256sum` prints of a plain file.
+
+    Where a text is missing, or has a line end in it, lengths and texts are hashed, so that
+    different columns have different hashes.
+    """
+    from hashlib import sha256
+
+    if isinstance(column, Whole):
+        return sha256(column.text).hexdigest()
+    if not isinstance(column, list):  # lines of a file on disk, which are all there
+        made = sha256()
+        for text in column:
+            made.update((text or b"") + b"\n")
+        return made.hexdigest()
+    data = b"" if None in column else b"\n".join([*column, b""])
+    if data.count(b"\n") != len(column):
+        lengths = (MISSING if text is None else len(text) for text in column)
+        data = b"".join(length.to_bytes(4, "little") for length in lengths)
+        data += b"".join(filter(None, column))
+    return sha256(data).hexdigest()
+
+
+# ---- any input ----
 
 
 def is_file(value: object) -> bool:
@@ -62,11 +681,10 @@ def file_name(value: Any) -> str | None:
     return os.path.basename(value.path if isinstance(value, File) else os.fspath(value))
 
 
-def named_columns(references: Any) -> list[tuple[str, Any]]:
-    """The columns of references, and what messages call each."""
-    if isinstance(references, list):
-        return [(f"reference {i}", column) for i, column in enumerate(references, 1)]
-    return [("references", references)]
+def label(role: str, value: Any) -> str:
+    """The name in messages of an input beside systems and references."""
+    name = file_name(value)
+    return role if name is None else f"{role} ({name})"
 
 
 def items(role: str, value: Any, kind: str = "strings") -> Iterable[Any]:
@@ -82,6 +700,13 @@ def items(role: str, value: Any, kind: str = "strings") -> Iterable[Any]:
             f"not {type(value).__name__}"
         )
     return value  # type: ignore[no-any-return]
+
+
+def named_columns(references: Any) -> list[tuple[str, Any]]:
+    """The columns of references, and what messages call each."""
+    if isinstance(references, list):
+        return [(f"reference {i}", column) for i, column in enumerate(references, 1)]
+    return [("references", references)]
 
 
 def references_of(references: Any) -> Iterator[tuple[Any, ...]]:
@@ -123,9 +748,6 @@ def segment(hypotheses: Any, references: Any, number: int) -> tuple[Any, list[An
     )
 
 
-# ---- texts ----
-
-
 def texts(role: str, value: Any) -> Texts:
     """A column of texts, some of which may be missing."""
     if isinstance(value, Lines):
@@ -145,6 +767,17 @@ def streams(references: Any) -> list[Texts]:
     return [list(stream) for stream in zip_longest(*rows)]
 
 
+def _encoded(role: str, number: int, item: Any) -> bytes | None:
+    if item is None:
+        return None
+    if not isinstance(item, str):
+        raise InputError(
+            f"{role}: segment {number} is {checks.described(item)}, not str; a report shows text, "
+            "so join tokens with spaces (and score them with tokenize='none')"
+        )
+    return item.encode("utf-8", "surrogatepass")
+
+
 def reference_columns(hypotheses: Any, references: Any) -> list[Any]:
     """Return each reference as a column of its own, with None where a segment has fewer.
 
@@ -159,250 +792,89 @@ def reference_columns(hypotheses: Any, references: Any) -> list[Any]:
 
 def count_identical(hypotheses: Any, references: Sequence[Any]) -> list[int]:
     """Return the number of hypotheses that equal each column's text, ignoring outer white space."""
-    own = [_stripped(text) for text in _objects("hypotheses", hypotheses)]
-    return [
-        sum(map(eq, own, map(_stripped, _objects("references", column)))) for column in references
-    ]
+
+    def stripped(role: str, column: Any) -> Iterator[Any]:
+        for text in column.texts if isinstance(column, Lines) else items(role, column):
+            if isinstance(text, str | bytes):
+                plain = text if isinstance(text, str) else text.decode("utf-8", "surrogatepass")
+                yield plain.strip()
+            else:
+                yield text if text is None else list(text)
+
+    own = list(stripped("hypotheses", hypotheses))
+    return [sum(map(eq, own, stripped("references", column))) for column in references]
 
 
-def _objects(role: str, column: Any) -> Iterable[Any]:
-    return column.texts if isinstance(column, Lines) else items(role, column)
-
-
-def _stripped(text: Any) -> Any:
-    """Return comparable text: without outer white space, and of `Lines` as a string."""
-    if isinstance(text, bytes):
-        text = text.decode("utf-8", "surrogatepass")
-    return text.strip() if isinstance(text, str) else text if text is None else list(text)
-
-
-def _encoded(role: str, number: int, item: Any) -> bytes | None:
-    if item is None:
-        return None
-    if not isinstance(item, str):
-        raise InputError(
-            f"{role}: segment {number} is {checks.described(item)}, not str; a report shows text, "
-            "so join tokens with spaces (and score them with tokenize='none')"
-        )
-    return item.encode("utf-8", "surrogatepass")
+# ---- beside the segments: labels, scores, term lists, counts ----
 
 
 def side(role: str, value: Any, segments: int, *, on_disk: bool = False) -> Texts:
     """A column beside those that were scored: as long as they are, and UTF-8."""
     column = texts(role, lasting(value, every=True, on_disk=on_disk))
     name = label(role, value)
-    if len(column) != segments:
-        raise InputError(
-            f"{name} has {len(column):,} segments, and the systems have {segments:,}; "
-            "give one for each, in the same order"
-        )
-    if is_file(value) and not (isinstance(column, Whole) and column.is_utf8):
+    _check_length(name, len(column), segments)
+    is_known = isinstance(column, Whole) and _kernel.is_utf8(column.text)
+    if is_file(value) and not is_known:
         for number, text in enumerate(column, 1):
             if text is not None and not text.isascii():
                 decoded(text, name, number)
     return column
 
 
-def label(role: str, value: Any) -> str:
-    """The name in messages of an input beside systems and references."""
-    name = file_name(value)
-    return role if name is None else f"{role} ({name})"
+def _check_length(name: str, length: int, segments: int) -> None:
+    if length != segments:
+        raise InputError(
+            f"{name} has {length:,} segments, and the systems have {segments:,}; "
+            "give one for each, in the same order"
+        )
 
 
-# ---- text that can be read again ----
+def side_names(role: str, value: Any, segments: int, *, is_required: bool = False) -> Iterator[str]:
+    """Yield a name for each segment, from a file or from anything that can be written.
 
-
-def is_lasting(path: str) -> bool:
-    """True if a file can be read more than once, or does not exist."""
-    return path != "-" and (os.path.isfile(path) or not os.path.exists(path))
-
-
-def lasting(value: Any, *, every: bool = False, on_disk: bool = False) -> Any:
-    """The same to be read more than once.
-
-    Files that cannot be, or are dear to read because they are compressed or in another encoding,
-    are kept; with `every`, all files, so that none is read twice. on_disk: where they are kept.
+    A missing one is "", or an InputError if it is required. A CR at the end of a line is left out.
     """
-    if isinstance(value, list | tuple):
-        if value and all(map(is_file, value)):
-            return [lasting(item, every=every, on_disk=on_disk) for item in value]
-        return value
-    if not is_file(value) or isinstance(value, Lines | Hashed):
-        return value
-    file = file_of(value)
-    if not every and file.is_plain and is_lasting(file.path):
-        return file
-    return Lines(file, on_disk=on_disk)
+    if is_file(value):
+        names = (
+            None if text is None else text.decode("utf-8", "surrogatepass")
+            for text in side(role, value, segments)
+        )
+    else:
+        column = list(items(role, value))
+        _check_length(role, len(column), segments)
+        names = (None if item is None else str(item) for item in column)
+    for number, name in enumerate(names, 1):
+        if name is None and is_required:
+            raise InputError(f"{role}: segment {number} has none")
+        yield (name or "").removesuffix("\r")
 
 
-class Whole(Sequence[bytes]):
-    """The text of a file, whose lines are made when one is asked for."""
+def numbered_rows(value: Any) -> Iterator[tuple[int, list[str]]]:
+    """Yield the number, from 1, and the tab-separated fields of each line of a file.
 
-    __slots__ = ("_count", "_lines", "text")
-
-    def __init__(self, text: bytes) -> None:
-        # With the end of each line, also of the last one.
-        self.text = text if text.endswith(b"\n") or not text else text + b"\n"
-        self._count = _kernel.count_lines(self.text)
-        self._lines: list[bytes] | None = None
-
-    @property
-    def lines(self) -> list[bytes]:
-        """All lines, without their ends."""
-        if self._lines is None:
-            self._lines = self.text.split(b"\n")
-            # Behind the last end there is no line.
-            self._lines.pop()
-        return self._lines
-
-    def __len__(self) -> int:
-        return self._count
-
-    def __getitem__(self, which: Any) -> Any:
-        return self.lines[which]
-
-    def __iter__(self) -> Iterator[bytes]:
-        return iter(self.lines)
-
-    @property
-    def is_utf8(self) -> bool:
-        """True if all lines are."""
-        return _kernel.is_utf8(self.text)
-
-
-class Lines(File):
-    """The lines of a file, read once: to be scored, shown and hashed as often as one likes."""
-
-    __slots__ = ("texts",)
-
-    # Its texts, without line ends, not checked to be UTF-8.
-    texts: Sequence[bytes]
-
-    def __init__(self, file: File, *, on_disk: bool = False) -> None:
-        super().__init__(file.path, file.column, file.encoding)
-        if on_disk:
-            from truebleu.text.paged import paged
-
-            self.texts = paged(file)
-        elif file.column is None and file.is_utf8:
-            self.texts = Whole(file.content())
-        else:
-            self.texts = [line.encode("utf-8", "surrogatepass") for line in file.lines()]
-
-    @classmethod
-    def given(cls, name: str, lines: Iterable[str]) -> Lines:
-        """Lines of no file, and what messages call them."""
-        made = cls.__new__(cls)
-        File.__init__(made, name)
-        made.texts = [line.encode("utf-8", "surrogatepass") for line in lines]
-        return made
-
-    def lines(self) -> Iterator[str]:
-        """The lines as strings, without their ends."""
-        for number, text in enumerate(self.texts, 1):
-            yield decoded(text, self.label("line"), number, "surrogatepass")
-
-    def pieces(self) -> Iterator[bytes]:
-        """The lines as UTF-8 with their ends, a piece at a time."""
-        return _pieces(self.texts)
-
-    def source(self, role: str) -> _kernel.Source:
-        """The lines, for the kernel."""
-        return _streamed(self.texts, self.label(role))
-
-
-def held(texts: Texts, first: int | None = None) -> bytes | tuple[bytes | None, ...]:
-    """Texts, or the first ones, as functions of the kernel take them that look at all at once.
-
-    All lines of a file are one piece of text.
+    A CR at the end of a line is left out; an empty line has one empty field.
     """
-    if isinstance(texts, Whole) and first in (None, len(texts)):
-        return texts.text
-    return tuple(texts[:first])
+    for number, line in enumerate(file_of(value).lines(), 1):
+        yield number, line.removesuffix("\r").split("\t")
 
 
-def source_of(texts: Texts, role: str) -> _kernel.Source:
-    """Texts, for the kernel; `role` is what messages call them."""
-    if isinstance(texts, list | tuple):
-        return _kernel.encoded(tuple(texts), role)
-    return _streamed(texts, role)
-
-
-def _streamed(texts: Any, role: str) -> _kernel.Source:
-    pieces = _pieces(texts)
-    return _kernel.stream(lambda _: next(pieces, b""), role)
-
-
-def _pieces(texts: Any) -> Iterator[bytes]:
-    """Lines in memory, or on disk, as bytes with their ends."""
-    if isinstance(texts, Whole):
-        return iter([texts.text])
-    if isinstance(texts, list):
-        return iter([b"\n".join([*texts, b""])])
-    pieces: Iterator[bytes] = texts.between(0, None)
-    return pieces
-
-
-# ---- hashes ----
-
-
-class Hashed(File):
-    """A file whose text is hashed while it is read: once, in memory that does not grow."""
-
-    __slots__ = ("_file", "_sum")
-
-    def __init__(self, file: File) -> None:
-        super().__init__(file.path, file.column, file.encoding)
-        self._file = file
-        self._sum: str | None = None
-
-    def source(self, role: str) -> _kernel.Source:
-        """The text, for the kernel."""
-        from hashlib import sha256
-
-        made = sha256()
-        pieces = self._file.pieces()
-        end = b"\n"
-
-        def read(_: int) -> bytes:
-            nonlocal end
-            piece = next(pieces, b"")
-            made.update(piece)
-            if piece:
-                end = piece[-1:]
-            elif self._sum is None:
-                # As if every line had an end.
-                made.update(b"" if end == b"\n" else b"\n")
-                self._sum = made.hexdigest()
-            return piece
-
-        return _kernel.stream(read, self._file.label(role))
-
-    @property
-    def sha256(self) -> str:
-        """The hash of all text, when all of it was read."""
-        assert self._sum is not None
-        return self._sum
-
-
-def hashed(column: Texts) -> str:
-    """The SHA-256 of texts, a line each: what `sha256sum` prints of a plain file.
-
-    Where a text is missing, or has a line end in it, lengths and texts are hashed, so that
-    different columns have different hashes.
-    """
-    from hashlib import sha256
-
-    if isinstance(column, Whole):
-        return sha256(column.text).hexdigest()
-    if not isinstance(column, list):  # lines of a file on disk, which are all there
-        made = sha256()
-        for text in column:
-            made.update((text or b"") + b"\n")
-        return made.hexdigest()
-    data = b"" if None in column else b"\n".join([*column, b""])
-    if data.count(b"\n") != len(column):
-        lengths = (MISSING if text is None else len(text) for text in column)
-        data = b"".join(length.to_bytes(4, "little") for length in lengths)
-        data += b"".join(filter(None, column))
-    return sha256(data).hexdigest()
+def named_fields(role: str, value: Any) -> dict[str, list[str]]:
+    """Return the columns of a tab-separated file, by their names in its first line."""
+    name = label(role, value)
+    rows = numbered_rows(value)
+    header = [field.strip() for field in next(rows, (0, [""]))[1]]
+    for field in header:
+        if not field:
+            raise InputError(f"{name}, line 1: it names the columns, and one has no name")
+        if header.count(field) > 1:
+            raise InputError(f"{name}, line 1: '{field}' is there twice")
+    columns: list[list[str]] = [[] for _ in header]
+    for number, fields in rows:
+        if len(fields) != len(header):
+            raise InputError(
+                f"{name}, line {number}: {count_of(len(fields), 'tab-separated column')}, and "
+                f"line 1 names {len(header)}"
+            )
+        for column, field in zip(columns, fields, strict=True):
+            column.append(field)
+    return dict(zip(header, columns, strict=True))

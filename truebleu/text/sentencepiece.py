@@ -9,14 +9,15 @@ machine translation. TACL. Scores of different models do not compare.
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from functools import lru_cache
 
 from truebleu._kernel import InputError, LoadedTokenizer
 from truebleu.text import download
-from truebleu.text.record import Record
 
 
-class Published(Record):
+@dataclass(frozen=True)
+class Published:
     """A model that scores are published with."""
 
     variable: str
@@ -62,7 +63,8 @@ MODELS = {
 _SEEN: dict[str, str] = {}
 
 
-class Model(Record):
+@dataclass(frozen=True)
+class Model:
     """A model that was read."""
 
     tokenizer: LoadedTokenizer | None

@@ -15,8 +15,7 @@ import urllib.request
 from collections.abc import Callable
 from typing import Any
 
-from truebleu.text.checks import is_whole_number
-from truebleu.text.data_files import load_json
+from truebleu.text.checks import is_whole_number, load_json
 
 # Seconds to connect; seconds that a server may be silent; seconds before each further try, and how
 # long a server may make us wait for one; redirects one after the other.
@@ -144,7 +143,13 @@ def _try(address: str, part: str, limits: Limits, told: Callable[[int, int | Non
                 _keep_version(part, address, response.headers)
             size = begin
             told(size, whole)
-            while piece := _piece(response, address):
+            while True:
+                try:
+                    piece = response.read1(PIECE)
+                except (OSError, http.client.HTTPException) as error:
+                    raise _problem(address, error) from error
+                if not piece:
+                    break
                 size += len(piece)
                 limits.check_size(address, size, is_all=False)
                 file.write(piece)
@@ -179,14 +184,6 @@ def _keep_version(part: str, address: str, headers: Any) -> None:
             json.dump({"address": address, "version": version}, file)
     elif os.path.lexists(f"{part}.json"):
         os.unlink(f"{part}.json")
-
-
-def _piece(response: Any, address: str) -> bytes:
-    try:
-        piece: bytes = response.read1(PIECE)
-    except (OSError, http.client.HTTPException) as error:
-        raise _problem(address, error) from error
-    return piece
 
 
 def _opened(request: urllib.request.Request, part: str, limits: Limits, begin: int) -> Any:

@@ -1,0 +1,49 @@
+"""Files beside the segments: labels, tables, term lists."""
+
+import pytest
+
+from truebleu._kernel import InputError
+from truebleu.text.segments import named_fields, numbered_rows, side_names
+
+
+@pytest.fixture
+def write(tmp_path):
+    def written(text):
+        path = tmp_path / "side.tsv"
+        path.write_bytes(text.encode())
+        return path
+
+    return written
+
+
+def test_names_are_those_of_a_file_or_of_values(write):
+    assert list(side_names("labels: x", write("a\r\nb\n"), 2)) == ["a", "b"]
+    assert list(side_names("labels: x", ["a", None, 3], 3)) == ["a", "", "3"]
+    with pytest.raises(InputError, match=r"documents: segment 2 has none"):
+        list(side_names("documents", ["a", None], 2, is_required=True))
+
+
+@pytest.mark.parametrize("as_file", [True, False])
+def test_another_number_of_names_is_refused(write, as_file):
+    column = write("a\n") if as_file else ["a"]
+    with pytest.raises(InputError, match=r"has 1 segments, and the systems have 2; give one for"):
+        list(side_names("documents", column, 2))
+
+
+def test_rows_and_columns_of_a_table(write):
+    path = write("x\ty\r\n1\t2\r\n\n")
+    assert list(numbered_rows(path)) == [(1, ["x", "y"]), (2, ["1", "2"]), (3, [""])]
+    assert named_fields("labels", write("x\t y\r\n1\t2\r\n")) == {"x": ["1"], "y": ["2"]}
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "line 1: it names the columns, and one has no name"),
+        ("a\ta\n", "line 1: 'a' is there twice"),
+        ("a\tb\n1\n", "line 2: 1 tab-separated column, and line 1 names 2"),
+    ],
+)
+def test_wrong_tables_are_refused(write, text, problem):
+    with pytest.raises(InputError, match=rf"labels \(side\.tsv\), {problem}"):
+        named_fields("labels", write(text))

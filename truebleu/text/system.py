@@ -1,0 +1,271 @@
+"""The operating system: signals, temporary folders, files written whole, locks, safe paths."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import stat
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import BinaryIO
+
+from truebleu._kernel import InputError
+
+# ---- signals, and temporary folders, of which none is left ----
+
+
+@contextmanager
+def temporary_folder() -> Iterator[str]:
+    """Yield a new folder, and remove it even if a signal comes while it is being made."""
+    import shutil
+    import tempfile
+    from secrets import token_hex
+
+    folder = os.path.join(tempfile.gettempdir(), f"truebleu-{token_hex(8)}")
+    try:
+        os.mkdir(folder, 0o700)
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+class Terminated(SystemExit):
+    """SIGTERM or SIGHUP was received; `code` is the exit status that shells report."""
+
+
+def raise_at_signals() -> None:
+    """Make SIGTERM and SIGHUP raise `Terminated`, so that temporary files are removed.
+
+    Ignored signals stay ignored: nohup and shells rely on that.
+    """
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)  # Windows has no SIGHUP
+        if number is not None and signal.getsignal(number) == signal.SIG_DFL:
+            signal.signal(number, _terminate)
+
+
+def _terminate(number: int, _: object) -> None:
+    # A second signal must not interrupt the removal of temporary files.
+    for other in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
+        signal.signal(other, signal.SIG_IGN)
+    raise Terminated(128 + number)
+
+
+def end_by(status: int) -> int:
+    """End the process by the signal of an exit status; return the status if that does not end it.
+
+    A shell then ends the loop around the command.
+    """
+    if os.name == "posix":
+        import atexit
+
+        # A process that a signal ends does not call these functions, which remove folders.
+        atexit._run_exitfuncs()  # noqa: SLF001
+        signal.signal(status - 128, signal.SIG_DFL)
+        os.kill(os.getpid(), status - 128)
+    return status
+
+
+# ---- files that are written whole ----
+
+
+class WholeFile:
+    """A file to write that takes its place when it is whole, or leaves the place as it was.
+
+    Used with `with`: after an exception inside, nothing is put there. Until then the bytes are in
+    the same folder under another name. What is no regular file (/dev/null, /dev/fd/3, a named pipe)
+    has no place to take and is written to as it is.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._path = os.fspath(path)
+        self._temporary: str | None = None
+
+    def __enter__(self) -> BinaryIO:
+        try:
+            mode = os.stat(self._path).st_mode
+        except FileNotFoundError:
+            mode = None
+        device = os.path.abspath(self._path).startswith(("/dev/", "/proc/"))
+        if device or (mode is not None and not stat.S_ISREG(mode)):
+            self._file: BinaryIO = open(self._path, "wb")
+            return self._file
+        if mode is not None:
+            # Gives the error that a file which must not be written to deserves.
+            open(self._path, "r+b").close()
+        # The target of a symbolic link is replaced, not the link.
+        self._path = os.path.realpath(self._path)
+        start = os.path.join(os.path.dirname(self._path), f".truebleu-{os.getpid()}-")
+        number = 0
+        try:
+            while True:
+                # Kept before the file is there, so that a signal cannot leave it.
+                self._temporary = f"{start}{number}"
+                try:
+                    self._file = open(self._temporary, "xb")
+                    break
+                except FileExistsError:
+                    number += 1
+                except OSError as error:
+                    error.filename = self._path
+                    raise
+            if mode is not None:
+                os.chmod(self._temporary, stat.S_IMODE(mode))
+        except BaseException:
+            self._remove()
+            raise
+        return self._file
+
+    def _remove(self) -> None:
+        if self._temporary is not None:
+            with suppress(FileNotFoundError):
+                os.unlink(self._temporary)
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        try:
+            self._file.close()
+            if self._temporary is not None and kind is None:
+                os.replace(self._temporary, self._path)
+                self._temporary = None
+        finally:
+            self._remove()
+
+
+def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
+    """Writes a file so that it is there whole or not at all."""
+    with WholeFile(path) as file:
+        file.write(content)
+
+
+# ---- locks between processes, which the system frees when their owner ends ----
+
+# Seconds between two tries, and until the wait is reported.
+LOCK_INTERVAL, LOCK_PATIENCE = 0.05, 1.0
+# The thread of this process that holds a path. NFS locks do not keep threads of one process apart.
+_owners: dict[tuple[str, int], int] = {}
+
+
+@contextmanager
+def hold_lock(path: str, report: Callable[[str], None]) -> Iterator[bool]:
+    """Hold the lock file `path`.locked; yield False where the file system has no locks.
+
+    A thread that holds the lock gets it again. `report` is called once if another process has it
+    for long. Raises OSError if the folder cannot be written to.
+    """
+    key, thread = (os.path.abspath(path), os.getpid()), threading.get_ident()
+    # sacreBLEU leaves files that end in .lock.
+    lock = f"{key[0]}.locked"
+    if _owners.get(key) == thread:
+        yield True
+        return
+    begin, is_reported, file = time.monotonic(), False, None
+    try:
+        while _owners.setdefault(key, thread) != thread or (file := _try_lock(lock)) is None:
+            if not is_reported and time.monotonic() - begin >= LOCK_PATIENCE:
+                report(f"truebleu: waiting for another process, which works on {path} ({lock})")
+                is_reported = True
+            time.sleep(LOCK_INTERVAL)
+        yield file[1]
+    finally:
+        if file is not None:
+            # Windows removes no open file.
+            with suppress(OSError):
+                os.unlink(lock)
+            os.close(file[0])
+        if _owners.get(key) == thread:
+            del _owners[key]
+
+
+def _try_lock(lock: str) -> tuple[int, bool] | None:
+    """Return the open lock file and whether it is locked; None if another process has locked it."""
+    descriptor = os.open(lock, os.O_CREAT | os.O_RDWR, 0o666)
+    try:
+        is_locked = lock_file(descriptor, wait=False)
+        # Its last owner may have removed it, and another process have made a new one.
+        if os.path.samestat(os.fstat(descriptor), os.stat(lock)):
+            return descriptor, is_locked
+    except (BlockingIOError, FileNotFoundError):
+        pass
+    except BaseException:
+        os.close(descriptor)
+        raise
+    os.close(descriptor)
+    return None
+
+
+def lock_file(descriptor: int, *, wait: bool) -> bool:
+    """Lock an open file; return False where the system or the file system has no locks.
+
+    Raises BlockingIOError if another process has locked it and `wait` is false.
+    """
+    try:
+        import fcntl
+    except ImportError:
+        return _lock_on_windows(descriptor, wait=wait)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except BlockingIOError:
+        raise
+    except OSError:
+        return False
+    return True
+
+
+def _lock_on_windows(descriptor: int, *, wait: bool) -> bool:
+    try:
+        import msvcrt
+    except ImportError:
+        return False
+    while True:
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+        except PermissionError:
+            if not wait:
+                raise BlockingIOError from None
+            time.sleep(LOCK_INTERVAL)
+        else:
+            return True
+
+
+# ---- names that become paths ----
+
+# Names of devices on Windows, with any ending.
+DEVICE = r"(?i:con|prn|aux|nul|com\d|lpt\d)\s*(?:[.:]|$)"
+# No device, no drive, not only dots and spaces; no control characters, backslashes or characters
+# that file names cannot have (halves of surrogate pairs, except for bytes that are not UTF-8).
+_PART = rf"(?!{DEVICE}|[A-Za-z]:)(?=.*[^. ])[^\x00-\x1f\x7f\\\ud800-\udc7f\udd00-\udfff]+"
+# What `is_safe_name` expects, for messages.
+SAFE_NAME = "a relative path without .., backslashes, drive letters and device names"
+
+
+def is_safe_name(name: str) -> bool:
+    r"""Return whether a relative path stays below its folder, on every operating system.
+
+    >>> is_safe_name("xml/en-de.xml"), is_safe_name("../x"), is_safe_name("C:x"), is_safe_name("/x")
+    (True, False, False, False)
+    """
+    return all(re.fullmatch(_PART, part) for part in name.split("/"))
+
+
+def join_safe(folder: str, *names: str) -> str:
+    """Return the path of names below a folder. Raises InputError if a name is not safe."""
+    for name in names:
+        if not is_safe_name(name):
+            raise InputError(f"{folder}: unsafe file name {name!r} (expected {SAFE_NAME})")
+    return os.path.join(folder, *names)
+
+
+def path_inside(folder: str, *names: str) -> str:
+    """Return a path below a folder to be written or deleted.
+
+    Raises InputError if a name is not safe, or if a symbolic link leads out of the folder.
+    """
+    path = join_safe(folder, *names)
+    if not os.path.realpath(path).startswith(os.path.join(os.path.realpath(folder), "")):
+        raise InputError(
+            f"{path}: a symbolic link leads out of {folder} to {os.path.realpath(path)}. Remove it."
+        )
+    return path

@@ -19,8 +19,7 @@ from truebleu.text.layout import count
 
 if TYPE_CHECKING:
     from truebleu._kernel import Table
-    from truebleu.metrics.base import Signature
-    from truebleu.metrics.table_metric import Corpus, Rows
+    from truebleu.metrics.base import Corpus, Rows, Signature
 
     # The text of each segment, and the texts of its references.
     Texts = Sequence[tuple[str, list[str]]]

@@ -7,14 +7,15 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from truebleu._kernel import InputError, Scores, Table
+from truebleu.metrics.base import Corpus, TableMetric
 from truebleu.metrics.bleu import BLEU
-from truebleu.metrics.table_metric import Corpus, TableMetric, TableScore
+from truebleu.metrics.scores import TableScore
 from truebleu.text import inputs
 
 if TYPE_CHECKING:
     from truebleu._kernel import ScriptSummary, Summary
+    from truebleu.metrics.base import Rows
     from truebleu.metrics.statistics import Statistics
-    from truebleu.metrics.table_metric import Rows
 
 
 class PythonScore(TableScore):
@@ -69,6 +70,22 @@ class PythonMetric(TableMetric[PythonScore]):
     FIELDS: ClassVar[tuple[str, ...]] = ("case", "tok")
     SCALE: ClassVar[float] = 100.0
     SCORE: ClassVar[type[PythonScore]] = PythonScore
+    _plain = False
+
+    def _prepare(self) -> None:
+        """Prepare nothing: no kernel counts this."""
+
+    @property
+    def reads_text(self) -> bool:
+        """False: the text is read in Python."""
+        return False
+
+    def _scan(self, _: Corpus) -> None:
+        return None
+
+    def sentence(self, hypothesis: str, references: str | Sequence[str | None]) -> PythonScore:
+        """The score of one segment."""
+        return self._sentence_of(hypothesis, references)
 
     def _rows(self, corpus: Corpus) -> Rows:
         raise NotImplementedError

@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from truebleu.metrics.base import CIRCUMSTANCES, Metric, Signature, split_signature
+from truebleu.metrics.base import CIRCUMSTANCES, Metric, Signature
+from truebleu.metrics.scores import split_signature
 from truebleu.text import checks
 
 if TYPE_CHECKING:
-    from truebleu.metrics.table_metric import TableMetric
+    from truebleu.metrics.base import TableMetric
 
     AnyMetric = TableMetric[Any]
 

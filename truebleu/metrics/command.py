@@ -16,8 +16,8 @@ from truebleu.metrics.column_metric import ColumnMetric
 from truebleu.text.checks import parse_number
 
 if TYPE_CHECKING:
+    from truebleu.metrics.base import Corpus
     from truebleu.metrics.column_metric import Texts
-    from truebleu.metrics.table_metric import Corpus
 
 # What stands for files in a program's words.
 PLACES = {"src": "the sources", "ref": "the references", "refs": "them, of several a file each"}

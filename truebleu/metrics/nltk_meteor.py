@@ -15,8 +15,8 @@ from truebleu.metrics.column_metric import ColumnMetric, installed, lacking
 from truebleu.text.record import Record
 
 if TYPE_CHECKING:
+    from truebleu.metrics.base import Corpus
     from truebleu.metrics.column_metric import Texts
-    from truebleu.metrics.table_metric import Corpus
     from truebleu.text import tokenizers
 
 

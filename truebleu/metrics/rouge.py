@@ -20,8 +20,8 @@ from truebleu.metrics.column_metric import ColumnMetric, ColumnScore, lacking, n
 
 if TYPE_CHECKING:
     from truebleu._kernel import Table
+    from truebleu.metrics.base import Corpus
     from truebleu.metrics.column_metric import Texts
-    from truebleu.metrics.table_metric import Corpus
     from truebleu.text import tokenizers
 
 # The release of rouge-score that defines the numbers; rouge-score-rs is held equal to it.

@@ -13,10 +13,10 @@ from truebleu.metrics import registry
 from truebleu.metrics.bleu import ARITHMETICS
 from truebleu.metrics.bleu_formula import SMOOTHING
 from truebleu.metrics.codebleu import CodeBLEU
-from truebleu.metrics.column_metric import ColumnMetric
 from truebleu.metrics.command import Command
 from truebleu.metrics.meteor import METEOR
 from truebleu.metrics.nltk_bleu import NLTKBLEU
+from truebleu.metrics.python_metric import ColumnMetric
 
 # What a class needs beside the parameter in question.
 NEEDED = {Command: {"program": "p {hyp}"}, CodeBLEU: {"language": "java"}}

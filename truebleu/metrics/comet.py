@@ -17,7 +17,7 @@ from truebleu.metrics.neural_metric import NeuralMetric, device, found
 
 if TYPE_CHECKING:
     from truebleu.metrics.base import Corpus
-    from truebleu.metrics.column_metric import Texts
+    from truebleu.metrics.python_metric import Texts
 
 USUAL = "Unbabel/wmt22-comet-da"
 CHECKPOINT = os.path.join("checkpoints", "model.ckpt")

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from truebleu.metrics.base import MetricFailedError
-from truebleu.metrics.column_metric import ColumnMetric, installed, lacking
+from truebleu.metrics.python_metric import ColumnMetric, installed, lacking
 from truebleu.text.data_files import load_json
 
 if TYPE_CHECKING:

@@ -17,6 +17,8 @@ from truebleu.metrics.scores import CIRCUMSTANCES, Score, Signature, TableScore,
 from truebleu.metrics.statistics import Statistics
 from truebleu.text import checks, inputs, tokenizers
 
+__all__ = ["CIRCUMSTANCES", "Metric", "MetricFailedError", "Score", "Signature"]
+
 if TYPE_CHECKING:
     from dataclasses import KW_ONLY
 
@@ -157,9 +159,9 @@ class Metric(p.Parametrized, AllPairs, Generic[S]):
     # False if it reads text alone, and no lists of tokens.
     TAKES_TOKENS: ClassVar[bool] = True
     # True if the kernel has the formula, too.
-    _plain: ClassVar[bool] = True
+    _plain = True
     # The most references that a segment may have.
-    _most_references: ClassVar[int] = maxsize
+    _most_references = maxsize
 
     _: KW_ONLY
     normalize: p.Parameter[str | None] = p.normalization()

@@ -342,7 +342,8 @@ class BLEU(Metric[BLEUScore]):
 
     def counter(self, reference_lengths: Sequence[str]) -> _kernel.Metric:
         """The kernel's counter and formula, with a column for each rule for the length."""
-        return self._compiled(reference_lengths=list(reference_lengths))
+        made: _kernel.Metric = self._compiled(reference_lengths=list(reference_lengths))
+        return made
 
     def asked(self) -> dict[str, Any]:
         """What the kernel is asked for."""

@@ -126,7 +126,7 @@ class CHRF(Metric[CHRFScore]):
         optional=True,
     )
     _: KW_ONLY
-    lowercase: p.Parameter[bool] = p.lowercase(more=False, shared=False)
+    lowercase: p.Parameter[bool | str] = p.lowercase(more=False, shared=False)
     whitespace: p.Parameter[bool] = p.Flag(
         "count white space as characters", key="space", short="s", common=True
     )

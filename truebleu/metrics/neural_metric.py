@@ -69,7 +69,7 @@ class NeuralMetric(ColumnMetric):
                 f"{name}:{text}: expected {name}:MODEL, a folder, or a name in the hub's cache, "
                 f"as {name}:{cls.EXAMPLE}"
             )
-        return cls(model=text)
+        return cls(model=text)  # type: ignore[call-arg]
 
     @property
     def _key(self) -> frozenset[tuple[str, str]]:

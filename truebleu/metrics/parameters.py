@@ -228,7 +228,7 @@ class Parameter(Generic[T]):
 
     def __get__(self, metric: Any, _: type | None = None) -> T:
         """The value in a metric; of a class the declaration itself."""
-        return self if metric is None else metric._values[self.name]  # type: ignore[return-value,no-any-return]  # noqa: SLF001
+        return self if metric is None else metric._values[self.name]  # type: ignore[return-value]  # noqa: SLF001
 
     def __set__(self, metric: Any, value: T) -> None:
         """Refuse another value in a metric, which would no longer be the same metric."""

@@ -150,7 +150,7 @@ def given(metric: Any) -> AnyMetric:
     """The metric, or the metric of a member of the family. Raises TypeError for anything else."""
     for found in (metric, getattr(metric, "metric", None)):  # a member of the family has one
         if isinstance(found, Metric):
-            return found  # type: ignore[return-value]
+            return found
     if isinstance(metric, type) and issubclass(metric, Metric):
         raise TypeError(f"metric: {metric.__name__} is a class; give {metric.__name__}()")
     raise TypeError(

@@ -267,7 +267,7 @@ class Score(Picklable):
         if isinstance(other, int | float):
             return holds(self.value, other)
         if not isinstance(other, Score):
-            return NotImplemented
+            return NotImplemented  # type: ignore[no-any-return]
         if (self.name, self.signature) != (other.name, other.signature):
             raise TypeError(
                 "scores of different signatures do not compare: "

@@ -6,7 +6,7 @@ from parts import HYPOTHESES, REFERENCES, code, filled, table
 
 import truebleu as tb
 from truebleu.metrics import registry
-from truebleu.metrics.column_metric import ColumnMetric
+from truebleu.metrics.python_metric import ColumnMetric
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

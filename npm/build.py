@@ -22,7 +22,7 @@ from truebleu.reports import build, live
 from truebleu.text import tokenizers
 
 if TYPE_CHECKING:
-    from truebleu.metrics.table_metric import TableMetric
+    from truebleu.metrics.base import TableMetric
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent

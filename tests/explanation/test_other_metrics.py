@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from truebleu import CER, CHRF, MER, TER, WER, WIL, WIP, Explanation, NGramF, explain
 from truebleu.explanation import chrf
 from truebleu.explanation.counting import ngrams
+from truebleu.metrics.base import PARTS
 from truebleu.metrics.gleu import GLEU
 from truebleu.metrics.nist import NIST
 from truebleu.metrics.rouge import ROUGE
-from truebleu.metrics.table_metric import PARTS
 
 METRICS = [
     CHRF(),

@@ -11,7 +11,7 @@ from conftest import host
 
 import truebleu as tb
 from truebleu.integrations.torch import all_reduce_
-from truebleu.metrics.column_metric import ColumnMetric
+from truebleu.metrics.python_metric import ColumnMetric
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

@@ -12,10 +12,9 @@ from hypothesis import example, given
 
 from truebleu import BLEU, CHRF, TER, Accumulator, InputError, Statistics, _kernel
 from truebleu.metrics import registry
-from truebleu.metrics.base import MetricMissingError
-from truebleu.metrics.column_metric import ColumnMetric
+from truebleu.metrics.base import Corpus, MetricMissingError, TableMetric
 from truebleu.metrics.nist import NIST
-from truebleu.metrics.table_metric import Corpus, TableMetric
+from truebleu.metrics.python_metric import ColumnMetric
 
 HYPOTHESES = ["the cat sat on the mat", "a dog", "it is what it is"]
 REFERENCES = ["the cat sat on a mat", "the dog barked", "it is what it was"]

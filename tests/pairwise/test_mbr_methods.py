@@ -10,6 +10,7 @@ from plain_mbr import against_sum, pruned
 
 import truebleu as tb
 from truebleu import BLEU, CHRF, TER, InputError
+from truebleu.pairwise.utility import against_sums
 
 METRICS = [
     BLEU("none"),
@@ -97,15 +98,17 @@ def test_the_aggregate_counts_in_whole_numbers():
 
 
 def test_sums_of_other_texts_than_there_are_are_refused():
-    sums = CHRF().against_sums
     for sets in ([(1, 1)], [(2, 2), (1, 0)], [(2**63, 1), (2**63, 1)]):
         with pytest.raises(ValueError, match="sets: expected sizes that add up to 2 hypoth"):
-            sums(["a", "b"], ["a", "b"], sets)
+            against_sums(CHRF(), ["a", "b"], ["a", "b"], sets)
     for weights in ([1], [2**31, 0], [2**30, 2**30]):
         with pytest.raises(ValueError, match="weights: expected one for each reference"):
-            sums(["a", "b"], ["a", "b"], [(2, 2)], weights=weights)
+            against_sums(CHRF(), ["a", "b"], ["a", "b"], [(2, 2)], weights=weights)
     # The sum of one set is not that of another.
-    assert len(sums(["a", "b"], ["a", "b"], [(1, 1), (1, 1)], weights=[2**30, 2**30])) == 2
+    assert (
+        len(against_sums(CHRF(), ["a", "b"], ["a", "b"], [(1, 1), (1, 1)], weights=[2**30, 2**30]))
+        == 2
+    )
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from truebleu.metrics import registry
 
 if TYPE_CHECKING:
-    from truebleu.metrics.table_metric import TableMetric
+    from truebleu.metrics.base import TableMetric
 
 
 def names() -> Iterable[str]:

@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import Table
+from truebleu.metrics.base import count_references
 from truebleu.metrics.bleu import BLEU, BLEUScore
-from truebleu.metrics.table_metric import count_references
 from truebleu.text import checks, inputs, segments
 from truebleu.text.program_tokenizers import AS_KERNEL
 

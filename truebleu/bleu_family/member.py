@@ -10,8 +10,8 @@ from truebleu.text.record import Record
 
 if TYPE_CHECKING:
     from truebleu._kernel import Scores
-    from truebleu.metrics.base import Score
-    from truebleu.metrics.table_metric import TableMetric, TableScore
+    from truebleu.metrics.base import Score, TableMetric
+    from truebleu.metrics.scores import TableScore
     from truebleu.text.inputs import Hypotheses, References
 
 # These do not change the score, or only its last digit.

@@ -40,8 +40,8 @@ from truebleu.cli.rows import Rows, Table
 from truebleu.text.record import Record
 
 if TYPE_CHECKING:
+    from truebleu.metrics.base import TableMetric
     from truebleu.metrics.matrix import Matrix
-    from truebleu.metrics.table_metric import TableMetric
     from truebleu.text.segments import File
 
 # How many scores are computed at a time, about, but those of some hypotheses at least. References

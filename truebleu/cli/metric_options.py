@@ -16,9 +16,8 @@ from truebleu.metrics import registry
 
 if TYPE_CHECKING:
     from truebleu.cli.declared import Option
-    from truebleu.metrics.base import Metric
+    from truebleu.metrics.base import Metric, TableMetric
     from truebleu.metrics.parameters import Parameter
-    from truebleu.metrics.table_metric import TableMetric
     from truebleu.text.languages import Language
 
 # The metric where none is asked for, and those whose options help then shows.

@@ -42,15 +42,17 @@ from truebleu.cli.declared import Command, Group
 from truebleu.cli.output import Results, UsageError, complain, raise_if_failed
 from truebleu.cli.progress import Progress
 from truebleu.comparison import text_warnings
-from truebleu.metrics.table_metric import Corpus, count_those_that_can
+from truebleu.metrics.base import Corpus
+from truebleu.metrics.counting import count_those_that_can
 from truebleu.text.record import Record
 
 if TYPE_CHECKING:
     from truebleu._kernel import Summary
     from truebleu.cli.log import Logging
     from truebleu.cli.scores import Scored
+    from truebleu.metrics.base import TableMetric
+    from truebleu.metrics.counting import Failed
     from truebleu.metrics.statistics import Statistics
-    from truebleu.metrics.table_metric import Failed, TableMetric
     from truebleu.significance import Interval
 
 

@@ -14,8 +14,7 @@ from truebleu.text.record import Record
 if TYPE_CHECKING:
     from truebleu.cli.output import Results
     from truebleu.cli.test_sets import Chosen
-    from truebleu.metrics.base import Score, Signature
-    from truebleu.metrics.table_metric import TableMetric
+    from truebleu.metrics.base import Score, Signature, TableMetric
     from truebleu.rendering.blocks import Block
     from truebleu.significance import Interval
 

@@ -14,8 +14,8 @@ from truebleu.cli.rows import Rows, Table
 if TYPE_CHECKING:
     from truebleu._kernel import Scores
     from truebleu.cli.output import Results
+    from truebleu.metrics.base import TableMetric
     from truebleu.metrics.statistics import Statistics
-    from truebleu.metrics.table_metric import TableMetric
 
     Metrics = Mapping[TableMetric[Any], str | None]
     # The statistics and scores of some segments, by each metric, and columns beside them.

@@ -30,11 +30,12 @@ from truebleu.cli.progress import Progress
 from truebleu.cli.row_formats import FORMATS
 from truebleu.cli.segment_rows import Writer
 from truebleu.comparison import text_warnings
-from truebleu.metrics.table_metric import Corpus, count_those_that_can, pieces_together
+from truebleu.metrics.base import Corpus
+from truebleu.metrics.counting import count_those_that_can, pieces_together
 
 if TYPE_CHECKING:
     from truebleu._kernel import Summary
-    from truebleu.metrics.table_metric import Failed
+    from truebleu.metrics.counting import Failed
 
 
 def groups(words: Sequence[str]) -> Iterator[Group]:

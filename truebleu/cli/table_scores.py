@@ -16,7 +16,8 @@ from truebleu.cli.output import UnavailableError, UsageError, complain
 from truebleu.cli.progress import Progress
 from truebleu.cli.scores import Scored
 from truebleu.cli.segment_rows import Writer
-from truebleu.metrics.table_metric import Corpus, pieces_together
+from truebleu.metrics.base import Corpus
+from truebleu.metrics.counting import pieces_together
 from truebleu.text.layout import short_names
 from truebleu.text.record import Record
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from truebleu.cli.output import Results
     from truebleu.cli.segment_rows import Counted, Metrics
     from truebleu.engines.sums import Sums
-    from truebleu.metrics.table_metric import TableMetric
+    from truebleu.metrics.base import TableMetric
 
 
 class System(Record):

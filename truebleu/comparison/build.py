@@ -20,9 +20,8 @@ from truebleu.text.layout import listed
 if TYPE_CHECKING:
     from truebleu.comparison.labelling import Names
     from truebleu.comparison.request import Counted, Counts, Request, Significance
-    from truebleu.metrics.base import Signature
+    from truebleu.metrics.base import Signature, TableMetric
     from truebleu.metrics.statistics import Statistics
-    from truebleu.metrics.table_metric import TableMetric
     from truebleu.rendering.view import Content
     from truebleu.significance import Difference, Interval, Paired
 

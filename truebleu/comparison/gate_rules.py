@@ -20,8 +20,7 @@ from truebleu.text.record import Record
 
 if TYPE_CHECKING:
     from truebleu.comparison.request import Counted
-    from truebleu.metrics.base import Score
-    from truebleu.metrics.table_metric import TableMetric
+    from truebleu.metrics.base import Score, TableMetric
 
 # How many documents and segments are named that fell.
 SHOWN = 5

@@ -14,8 +14,8 @@ from truebleu._kernel import InputError
 from truebleu.comparison import external_scores as given_scores
 from truebleu.comparison import runs
 from truebleu.metrics import registry
-from truebleu.metrics.base import MetricFailedError
-from truebleu.metrics.table_metric import Corpus, TableMetric, count_those_that_can
+from truebleu.metrics.base import Corpus, MetricFailedError, TableMetric
+from truebleu.metrics.counting import count_those_that_can
 from truebleu.significance import CORRECTIONS, RANDOMIZATIONS, RESAMPLES
 from truebleu.text import checks, segments
 from truebleu.text.layout import count
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from truebleu._kernel import Summary
     from truebleu.comparison.external_scores import Numbers
     from truebleu.metrics.base import Signature
+    from truebleu.metrics.counting import Failed
     from truebleu.metrics.statistics import Statistics
-    from truebleu.metrics.table_metric import Failed
 
     Counted = Mapping[TableMetric[Any], "Counts"]
     # Called with what is being done, how much of it is done, and how much there is, if that is

@@ -14,8 +14,7 @@ from truebleu.text.segments import is_lasting
 
 if TYPE_CHECKING:
     from truebleu._kernel import Scores, Summary, Table
-    from truebleu.metrics.base import Score
-    from truebleu.metrics.table_metric import TableMetric
+    from truebleu.metrics.base import Score, TableMetric
     from truebleu.text.segments import File
 
     Warnings = list[dict[str, Any]]

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 
 from truebleu.metrics.bleu import BLEU
 from truebleu.metrics.chrf import CHRF
-from truebleu.metrics.table_metric import unpacked
+from truebleu.metrics.scores import unpacked
 
 MAX_ORDER = 16
 

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import InputError
 from truebleu.metrics import registry
-from truebleu.metrics.table_metric import PARTS, unpacked
+from truebleu.metrics.base import PARTS
+from truebleu.metrics.scores import unpacked
 
 if TYPE_CHECKING:
     Lines = Sequence[str | None]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import SingleStack, Stream, Table
 from truebleu.compat import sacrebleu_counting as counting
-from truebleu.metrics.table_metric import PARTS
+from truebleu.metrics.base import PARTS
 from truebleu.significance import memory
 from truebleu.significance.sacrebleu import randomized_scores
 

@@ -18,8 +18,8 @@ from truebleu.significance import Measure, resampling
 
 if TYPE_CHECKING:
     from truebleu.engines.sums import Columns, Sums
+    from truebleu.metrics.base import TableMetric
     from truebleu.metrics.statistics import Statistics
-    from truebleu.metrics.table_metric import TableMetric
 
 # How many buckets an error names.
 EXAMPLES = 3

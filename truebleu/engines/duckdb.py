@@ -60,8 +60,7 @@ if TYPE_CHECKING:
 
     from truebleu.engines.duckdb_rows import Data
     from truebleu.engines.sums import Columns, Metrics, Nulls
-    from truebleu.metrics.base import Metric
-    from truebleu.metrics.table_metric import TableMetric
+    from truebleu.metrics.base import Metric, TableMetric
 
 
 def sums(

@@ -20,8 +20,7 @@ from truebleu.metrics.accumulator import checked
 
 if TYPE_CHECKING:
     from truebleu.engines.sums import Columns, Sums
-    from truebleu.metrics.base import Metric
-    from truebleu.metrics.table_metric import TableMetric
+    from truebleu.metrics.base import Metric, TableMetric
 
     P = ParamSpec("P")
     R = TypeVar("R")

@@ -49,8 +49,7 @@ except ImportError as error:
 
 if TYPE_CHECKING:
     from truebleu.engines.sums import Columns, Metrics, Nulls
-    from truebleu.metrics.base import Metric
-    from truebleu.metrics.table_metric import TableMetric
+    from truebleu.metrics.base import Metric, TableMetric
 
     Frame = pl.DataFrame | pl.LazyFrame
     Frames = Frame | Sequence[Frame] | Iterator[Frame]

@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
     from truebleu.engines.sums import Columns, Metrics, Nulls
-    from truebleu.metrics.base import Metric
-    from truebleu.metrics.table_metric import TableMetric
+    from truebleu.metrics.base import Metric, TableMetric
 
 COUNTS = ("segments", "null_hypotheses", "null_references")
 

@@ -10,11 +10,11 @@ import pyarrow.compute as pc
 
 from truebleu._kernel import Table, __version__
 from truebleu.engines.functions import scores_of
-from truebleu.metrics.table_metric import count_references
+from truebleu.metrics.base import count_references
 
 if TYPE_CHECKING:
     from truebleu.engines.sums import Sums
-    from truebleu.metrics.table_metric import TableMetric
+    from truebleu.metrics.base import TableMetric
 
 MOST_GROUPS = 100_000
 """With more groups than this, what was counted so far is passed on: it bounds a worker's memory."""

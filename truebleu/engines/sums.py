@@ -9,14 +9,13 @@ from truebleu import _kernel
 from truebleu._kernel import InputError
 from truebleu.engines import keys as key_values
 from truebleu.metrics.accumulator import checked
+from truebleu.metrics.base import count_references
 from truebleu.metrics.statistics import Statistics
-from truebleu.metrics.table_metric import count_references
 from truebleu.text import checks
 from truebleu.text.checks import load_json
 
 if TYPE_CHECKING:
-    from truebleu.metrics.base import Metric
-    from truebleu.metrics.table_metric import TableMetric
+    from truebleu.metrics.base import Metric, TableMetric
 
     Columns = str | Sequence[str] | None
     Metrics = str | Metric | Sequence[str | Metric]

@@ -24,8 +24,7 @@ from truebleu.text.segments import lasting
 from truebleu.text.tokenizers import label
 
 if TYPE_CHECKING:
-    from truebleu.metrics.base import Metric
-    from truebleu.metrics.table_metric import TableMetric
+    from truebleu.metrics.base import Metric, TableMetric
 
 # The metrics that are explained, and the module of each.
 EXPLAINED = {

@@ -28,8 +28,7 @@ from truebleu.metrics import registry
 from truebleu.metrics.accumulator import Accumulator
 
 if TYPE_CHECKING:
-    from truebleu.metrics.base import Metric, Score
-    from truebleu.metrics.table_metric import TableMetric
+    from truebleu.metrics.base import Metric, Score, TableMetric
 
 
 def needed(module: str, package: str, user: str, install: str | None = None) -> ModuleType:

@@ -24,8 +24,7 @@ from truebleu.integrations import Total, metric_of, name_of, needed
 from truebleu.metrics.registry import METRICS
 
 if TYPE_CHECKING:
-    from truebleu.metrics.base import Metric
-    from truebleu.metrics.table_metric import TableMetric
+    from truebleu.metrics.base import Metric, TableMetric
 
 Scorer = Callable[[Any, Any], Awaitable[Any]]
 

@@ -23,8 +23,7 @@ from truebleu._kernel import InputError
 from truebleu.integrations import metric_of, name_of, needed, score
 
 if TYPE_CHECKING:
-    from truebleu.metrics.base import Metric
-    from truebleu.metrics.table_metric import TableMetric
+    from truebleu.metrics.base import Metric, TableMetric
 
 USER = "truebleu.integrations.lighteval"
 

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from truebleu._kernel import InputError, Table
 from truebleu.integrations import needed
 from truebleu.metrics.accumulator import MOST, Accumulator
+from truebleu.metrics.base import count_references
 from truebleu.metrics.statistics import Statistics
-from truebleu.metrics.table_metric import count_references
 
 if TYPE_CHECKING:
     Totals = TypeVar("Totals", Accumulator, Statistics)

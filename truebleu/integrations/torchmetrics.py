@@ -28,8 +28,7 @@ from truebleu.integrations import metric_of, needed, of_segments
 from truebleu.metrics import registry
 
 if TYPE_CHECKING:
-    from truebleu.metrics.base import Metric, Score
-    from truebleu.metrics.table_metric import TableMetric
+    from truebleu.metrics.base import Metric, Score, TableMetric
 
 torch: Any = needed("torch", "torch", "truebleu.integrations.torchmetrics")
 torchmetrics: Any = needed("torchmetrics", "torchmetrics", "truebleu.integrations.torchmetrics")

@@ -25,8 +25,7 @@ from truebleu._kernel import InputError
 from truebleu.integrations import Total, metric_of, name_of
 
 if TYPE_CHECKING:
-    from truebleu.metrics.base import Metric
-    from truebleu.metrics.table_metric import TableMetric
+    from truebleu.metrics.base import Metric, TableMetric
 
 # What Trainer pads labels, and predictions of different lengths, with.
 IGNORED = -100

@@ -27,8 +27,7 @@ from truebleu.integrations import metric_of, name_of
 from truebleu.text.checks import nearest
 
 if TYPE_CHECKING:
-    from truebleu.metrics.base import Metric
-    from truebleu.metrics.table_metric import TableMetric
+    from truebleu.metrics.base import Metric, TableMetric
 
     Reward = Callable[..., list[float | None]]
 

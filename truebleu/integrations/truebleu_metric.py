@@ -8,7 +8,7 @@ import datasets
 import evaluate
 
 from truebleu.integrations import metric_of, score
-from truebleu.metrics.table_metric import TableMetric
+from truebleu.metrics.base import TableMetric
 
 DESCRIPTION = """\
 BLEU, chrF, TER and others of a corpus, with the numbers of sacreBLEU 2.6.0 to the last bit.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from truebleu._kernel import InputError, Table
 from truebleu.metrics import registry
-from truebleu.metrics.table_metric import TableMetric, count_references
+from truebleu.metrics.base import TableMetric, count_references
 
 if TYPE_CHECKING:
     from truebleu.metrics.base import Metric, Score

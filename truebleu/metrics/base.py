@@ -1,42 +1,55 @@
-"""The base of all metrics: Metric, Score, and the Signature that names a metric and makes it."""
+"""The base of all metrics: text, a row of integers per segment, a sum, a formula, a score.
+
+The kernel counts the rows and has the formula, or a subclass does either in Python.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, repeat
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from collections.abc import Callable, Collection, Mapping, Sequence
+from sys import maxsize
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self
 
-from truebleu._kernel import InputError, __version__
-from truebleu.text import checks
-from truebleu.text.record import Picklable
+from truebleu import _kernel
+from truebleu._kernel import InputError, Scores, Table, __version__
+from truebleu.metrics import parameters as p
+from truebleu.metrics.matrix import AllPairs, PairsInPython
+from truebleu.metrics.scores import CIRCUMSTANCES, Score, Signature, TableScore, unpacked
+from truebleu.metrics.statistics import Statistics
+from truebleu.text import checks, inputs, tokenizers
+
+__all__ = ["CIRCUMSTANCES", "Metric", "MetricFailedError", "Score", "Signature"]
 
 if TYPE_CHECKING:
-    from truebleu._kernel import Scores
-    from truebleu.metrics.parameters import Parameter
+    from dataclasses import KW_ONLY
+
+    from typing_extensions import TypeVar
+
+    from truebleu._kernel import Pairs as CompiledPairs
+    from truebleu._kernel import Scan, ScriptSummary, Summary
     from truebleu.text.languages import Language
+
+    Pairs = CompiledPairs | PairsInPython
+    # The names of columns, the numbers of those that may be below 0, and what limits others.
+    Rules = tuple[Sequence[str], list[int], list[tuple[int, int, int]]]
+    # A row per segment, and the fewest and the most references of a segment.
+    Rows = tuple[list[list[int]], tuple[int, int]]
+
+    S = TypeVar("S", bound=Score, default=Score, covariant=True)  # noqa: PLC0105
+else:
+    from typing import TypeVar
+
+    S = TypeVar("S", bound=Score, covariant=True)  # noqa: PLC0105
 
 # The definition that signatures name: the program whose numbers these are.
 SACREBLEU_VERSION = "2.6.0"
 
-# Fields that say what was scored, or how sure the score is, but do not change the metric; and
-# sacreBLEU's short names of them.
-CIRCUMSTANCES = {
-    "nrefs": "#",
-    "bs": "bs",
-    "ar": "ar",
-    "seed": "rs",
-    "resample": "resample",
-    "runs": "runs",
-    "test": "t",
-    "lang": "l",
-    "origlang": "o",
-    "subset": "S",
-    "domain": "domain",
-    "documents": "documents",
-    "refs": "refs",
-    "version": "v",
-    "by": "by",
-}
+# A mean of lengths is counted in parts of a token, so that it is an integer: 1 to 16 all divide it.
+PARTS = 720720
+
+# Integers of 64 bits are below this, and not below its negative.
+LARGEST = 1 << 63
+
+_new = object.__new__
 
 
 class MetricFailedError(InputError):
@@ -50,19 +63,70 @@ class MetricMissingError(MetricFailedError, ImportError):
     """A metric needs what is not installed; the message says what installs it."""
 
 
-class Metric:
-    """A metric with its parameters: frozen, hashable, equal if its parameters are.
+class Corpus:
+    """The text to count: hypotheses, references, for some metrics the sources; and how.
 
-    A subclass declares its parameters (see `parameters`), says in `FIELDS` in which order
-    signatures have them, and keeps them in its constructor (`_keep`).
+    progress: called about twenty times a second with the number of segments so far.
+    totals: True if the sum of all rows is wanted, and not the rows.
+    is_part: True if more text follows, so that `check_corpus` must wait for the sum of all.
     """
 
-    __slots__ = ("_values",)
+    __slots__ = (
+        *("hypotheses", "is_part", "normalize", "progress", "references", "sources", "totals"),
+        "workers",
+    )
+
+    def __init__(
+        self,
+        hypotheses: inputs.Hypotheses,
+        references: inputs.References,
+        workers: int = 1,
+        sources: inputs.Hypotheses | None = None,
+        progress: Callable[[int], None] | None = None,
+        *,
+        totals: bool = False,
+        is_part: bool = False,
+    ) -> None:
+        self.hypotheses = hypotheses
+        self.references = references
+        self.workers = checks.threads(workers)
+        self.sources = sources
+        self.progress = progress
+        self.totals = totals
+        self.is_part = is_part
+        # The Unicode form that the text was converted to.
+        self.normalize: str | None = None
+
+    def normalized(self, form: str | None) -> Corpus:
+        """Return the corpus with its text in a Unicode form; itself without one."""
+        if form == self.normalize:
+            return self
+        from truebleu.text.inputs import normalize_input
+
+        hypotheses, references, sources = (
+            normalize_input(form, value)
+            for value in (self.hypotheses, self.references, self.sources)
+        )
+        made = Corpus(
+            *(hypotheses, references, self.workers, sources, self.progress),
+            totals=self.totals,
+            is_part=self.is_part,
+        )
+        made.normalize = form
+        return made
+
+
+class Metric(p.Parametrized, AllPairs, Generic[S]):
+    """A metric with its parameters: frozen, hashable, equal if its parameters are.
+
+    A metric is a row of integers per segment, a sum, and a formula; its scores are an `S`. A
+    subclass declares its parameters, says in `FIELDS` in which order signatures have them, names
+    the `columns` and the class of its scores (`SCORE`). If the kernel counts it, `asked` says how.
+    """
+
+    __slots__ = ("_direct", "_in_kernel", "_kernel")
 
     NAME: ClassVar[str]
-    PARAMETERS: ClassVar[tuple[Parameter[Any], ...]] = ()
-    # The default and the check of each parameter.
-    _CHECKS: ClassVar[dict[str, tuple[Any, Callable[[Any], Any]]]] = {}
     # The fields of signatures, in sacreBLEU's order; those that are not here follow.
     FIELDS: ClassVar[tuple[str, ...]] = ()
     # Fields with a constant value, and their short forms.
@@ -85,54 +149,24 @@ class Metric:
         *("statistics", "from_statistics", "scores", "columns", "fingerprint"),
         *("name", "parameters", "signature", "warnings"),
     )
+    SCORE: ClassVar[type[TableScore]]
+    # The reason why statistics of parts do not add up to those of the whole, or None.
+    NOT_ADDITIVE: ClassVar[str | None] = None
+    # True if it needs the source of each segment.
+    NEEDS_SOURCE: ClassVar[bool] = False
+    # True if it may fail on text that others can score.
+    FALLIBLE: ClassVar[bool] = False
+    # False if it reads text alone, and no lists of tokens.
+    TAKES_TOKENS: ClassVar[bool] = True
+    # True if the kernel has the formula, too.
+    _plain = True
+    # The most references that a segment may have.
+    _most_references = maxsize
 
-    def __init_subclass__(cls) -> None:
-        """Make properties and documentation of the parameters."""
-        super().__init_subclass__()
-        if "PARAMETERS" in vars(cls):  # else they are those of the class above
-            above = (p for base in cls.__bases__ for p in getattr(base, "PARAMETERS", ()))
-            own = {p.name: p for p in above if p.inherited} | {p.name: p for p in cls.PARAMETERS}
-            inherited = [p for p in own.values() if p not in cls.PARAMETERS]
-            cls.PARAMETERS = (*cls.PARAMETERS, *inherited)
-        declared = cls.PARAMETERS
-        if "PARAMETERS" in vars(cls):
-            cls._CHECKS = {p.name: (p.default, p.checked) for p in declared}
-            for parameter in declared:
-                made = property(parameter.getter(), parameter.refuse, doc=parameter.help)
-                setattr(cls, parameter.name, made)
-        if not declared or vars(cls).get("__doc__") is None:
-            return
-        # The sentences of help stand behind the first paragraphs, before the example.
-        head, mark, example = (cls.__doc__ or "").partition("\n    >>> ")
-        told = "\n".join(f"    {p.name}: {p.documented}." for p in declared)
-        cls.__doc__ = f"{head.rstrip()}\n\n{told}\n{mark}{example}"
+    _: KW_ONLY
+    normalize: p.Parameter[str | None] = p.normalization()
 
-    def __new__(cls, *_: Any, **given: Any) -> Self:
-        """Refuses unknown parameters, and names the nearest known one."""
-        if not given.keys() <= cls._CHECKS.keys():
-            raise TypeError(unknown_parameter(cls, min(given.keys() - cls._CHECKS.keys())))
-        return object.__new__(cls)
-
-    def __init__(self, **given: Any) -> None:
-        self._keep(given)
-
-    def _keep(self, given: Mapping[str, Any]) -> None:
-        """Check and keep the parameters of a constructor; those that are not given have defaults.
-
-        given: values by name, as the constructor's `locals()` has them. Other names are ignored.
-        """
-        # Defaults need no check, and most values are.
-        self._values = {
-            name: value if (value := given.get(name, default)) is default else checked(value)
-            for name, (default, checked) in self._CHECKS.items()
-        }
-
-    @classmethod
-    def of(cls, given: Mapping[str, Any]) -> Self:
-        """The metric of the parameters that a function was given: its `locals()`."""
-        kept = cls._CHECKS.items()
-        changed = {name: given[name] for name, one in kept if given[name] is not one[0]}
-        return cls(**changed, **given["unknown"])
+    # ---- signatures ----
 
     @classmethod
     def from_fields(cls, fields: Mapping[str, str]) -> Self:
@@ -207,15 +241,6 @@ class Metric:
         """What is unusual about the parameters, in a sentence each; most metrics have none."""
         return ()
 
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """All parameters and their values."""
-        return dict(self._values)
-
-    def with_parameters(self, **changed: Any) -> Self:
-        """The same metric with some parameters changed."""
-        return type(self)(**{**self._values, **changed})
-
     # ---- languages ----
 
     def splits(self, script: str) -> bool:
@@ -249,21 +274,458 @@ class Metric:
             return self
         return self.with_parameters(tokenize=picked)
 
-    # ---- the verbs ----
+    # ---- columns ----
 
-    def score(self, hypotheses: Any, references: Any, *, workers: int = 1) -> Score:
-        """The score of a corpus."""
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns of this metric's statistics."""
         raise NotImplementedError
 
-    def sentence(self, hypothesis: str, references: Any) -> Score:
-        """The score of one segment."""
-        raise NotImplementedError
+    @property
+    def _signed(self) -> tuple[str, ...]:
+        """The columns whose integers may be below 0."""
+        return ()
+
+    @property
+    def _limits(self) -> tuple[tuple[str, int, str], ...]:
+        """What limits columns, in every row and so in every sum of rows.
+
+        The size of the first column is at most so many times that of the last.
+        """
+        return ()
+
+    @property
+    def rules(self) -> Rules:
+        """What holds of its rows, as the kernel checks it: columns are numbers there."""
+        columns = self.columns
+        places = {name: place for place, name in enumerate(columns)}
+        limits = [(places[column], most, places[by]) for column, most, by in self._limits]
+        return columns, [places[name] for name in self._signed], limits
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """The names of what stands beside the scores of segments in a list: the columns."""
+        return self.columns
+
+    def beside_of(self, table: Table) -> list[Any]:
+        """These columns, of a table."""
+        return [table.columns_of([i]) for i in range(table.width)]
+
+    @property
+    def fingerprint(self) -> str:
+        """The parameters that decide the statistics, as `Statistics.fingerprint` has them."""
+        fields = self._fields(segment=False)
+        return "|".join([self.name, *(f"{key}:{value}" for key, value in fields.items())])
+
+    @property
+    def not_additive(self) -> str | None:
+        """The reason why statistics of parts do not add up to those of the whole, or None."""
+        if self._sums:
+            return self.NOT_ADDITIVE
+        mean = f"{self.NAME} by segments is a mean of segments' scores, which do not add up exactly"
+        return self.order_matters or mean
+
+    @property
+    def order_matters(self) -> str | None:
+        """The reason why the order of segments matters, which rules out resampling, or None."""
+        return None
+
+    @property
+    def _splitting(self) -> dict[str, Any]:
+        """The tokenizer and lower-casing, of metrics that take tokens or custom tokenizers."""
+        values = self._values
+        if "tokenize" not in values:
+            return {}
+        return {"tokenize": values["tokenize"], "lowercase": values["lowercase"]}
+
+    def score_of(
+        self,
+        row: Sequence[int],
+        references: int | str | None,
+        *,
+        segment: bool = False,
+        value: float | None = None,
+    ) -> S:
+        """The score of a row of statistics; `value` is its number, if it is known."""
+        try:
+            return self.SCORE(self, row, references, segment, value)  # type: ignore[return-value]
+        except (ArithmeticError, ValueError) as error:
+            raise _told_failure(self, error) from None
+
+    def zero_reason(self, row: Sequence[int], *, segment: bool) -> str:  # noqa: ARG002
+        """Return why the score of a row is 0, and what to use instead; empty if that is plain."""
+        return ""
+
+    # ---- what the kernel counts ----
+
+    def asked(self) -> dict[str, Any] | None:
+        """What the kernel is asked for: its name of the metric, and the parameters it takes.
+
+        None for a metric that is counted in Python.
+        """
+        return None
+
+    @property
+    def recipe(self) -> dict[str, Any] | None:
+        """What a kernel elsewhere is asked for, as in a page; None if it does not count this.
+
+        It counts what this one counts if the metric `reads_text`, with a tokenizer that it has.
+        """
+        return self.asked()
+
+    def _prepare(self) -> None:
+        """Make the kernel's counter, behind the check of parameters."""
+        values = self._values
+        # What Python tokenizes reaches the kernel as tokens.
+        self._in_kernel = "lowercase" not in values or tokenizers.in_kernel(
+            values.get("tokenize", "none"), values["lowercase"]
+        )
+        self._direct = self._in_kernel and self.unicode_form is None
+        self._kernel: _kernel.Metric = self._compiled()
+
+    def _compiled(self, **changes: Any) -> Any:
+        asked = self.asked()
+        if asked is None:
+            return None
+        asked |= changes
+        return getattr(_kernel.Metric, asked.pop("metric"))(**asked)
+
+    def _lexing(self) -> dict[str, str]:
+        """The kernel's tokenizer and lower-casing."""
+        tokenizer = str(self._values["tokenize"]) if self._in_kernel else "none"
+        lowercase = tokenizers.LOWERCASE[self._values["lowercase"]]
+        return {"tokenizer": tokenizer, "lowercase": lowercase}
+
+    @property
+    def reads_text(self) -> bool:
+        """True if the kernel reads the text itself; other metrics can then share the reading."""
+        return self._direct
+
+    def _scan(self, corpus: Corpus) -> Scan | None:
+        """The kernel's run over the text, if it is the kernel that counts."""
+        return inputs.scan(
+            self._kernel,
+            corpus.hypotheses,
+            corpus.references,
+            workers=corpus.workers,
+            **self._splitting,
+        )
+
+    def _count(self, corpus: Corpus) -> tuple[Table, Summary]:
+        """A row per segment, or their sum, and what was noticed of the text."""
+        run: Any = self._scan(corpus)
+        counted: tuple[Table, Summary]
+        counted = run.totals(corpus.progress) if corpus.totals else run.table()
+        return counted
+
+    def _scores(self, table: Table, *, segment: bool) -> Scores:
+        """The score of each row, 0-100: taken for a segment, or for the totals of a corpus."""
+        return self._kernel.scores(table, corpus=not segment)
+
+    def _value(self, row: Sequence[int], *, segment: bool) -> float:
+        """The score of one row."""
+        return self._scores(Table.from_rows([row], len(row)), segment=segment)[0]
+
+    # ---- one corpus ----
+
+    def count(
+        self,
+        hypotheses: inputs.Hypotheses,
+        references: inputs.References,
+        *,
+        workers: int = 1,
+        sources: inputs.Hypotheses | None = None,
+        progress: Callable[[int], None] | None = None,
+        totals: bool = False,
+        is_part: bool = False,
+    ) -> tuple[Statistics, Summary]:
+        """The table of statistics, or with `totals` its sum, and what was noticed of the text.
+
+        Memory does not grow with the size of files if `totals` are asked for. Arguments are as
+        for `Corpus`.
+        """
+        return self.counted(
+            Corpus(
+                *(hypotheses, references, workers, sources, progress),
+                totals=totals,
+                is_part=is_part,
+            )
+        )
+
+    def counted(self, corpus: Corpus) -> tuple[Statistics, Summary]:
+        """The same, of a corpus."""
+        table, seen = self._checked_count(corpus.normalized(self.unicode_form))
+        return self.table_of(table, count_references(seen["references"])), seen
+
+    @property
+    def unicode_form(self) -> str | None:
+        """The Unicode form that text is converted to first: the parameter `normalize`."""
+        return self._values["normalize"]  # type: ignore[no-any-return]
+
+    def _corpus(self, *given: Any, **named: Any) -> Corpus:
+        """Return the corpus of these arguments of `Corpus`, in the metric's Unicode form."""
+        return Corpus(*given, **named).normalized(self.unicode_form)
+
+    def _normalized(self, *texts: Any) -> tuple[Any, ...]:
+        """Return texts of any kind in the metric's Unicode form."""
+        form = self.unicode_form
+        if form is None:
+            return texts
+        from truebleu.text.inputs import normalize_input
+
+        return tuple(normalize_input(form, text) for text in texts)
+
+    def _checked_count(self, corpus: Corpus) -> tuple[Table, Summary]:
+        if self.NEEDS_SOURCE and corpus.sources is None:
+            raise InputError(f"{self.NAME} needs the source of each segment")
+        table, seen = self._count(corpus)
+        self.check(seen, corpus.hypotheses)
+        if not corpus.is_part:
+            self.check_corpus(table)
+        return table, seen
+
+    def check_corpus(self, table: Table) -> None:
+        """Raise MetricFailedError if the table is of a corpus that the metric cannot score."""
+
+    def table_of(self, table: Table, references: int | str | None) -> Statistics:
+        """Rows as statistics of this metric."""
+        return Statistics(
+            table, columns=self.columns, fingerprint=self.fingerprint, references=references
+        )
+
+    def reference_text(self, corpus: Corpus, seen: Summary) -> ScriptSummary:  # noqa: ARG002
+        """Return what was noticed in the references of a corpus that this metric has counted."""
+        return seen["reference_text"]
+
+    def check(self, seen: Summary, hypotheses: object) -> None:
+        """Raises InputError if this metric is not defined for what was seen."""
+        if not seen["segments"]:
+            name = inputs.label("hypotheses", hypotheses)
+            raise InputError(f"{name}: no segments at all; there is nothing to score")
+
+    def score(
+        self, hypotheses: inputs.Hypotheses, references: inputs.References, *, workers: int = 1
+    ) -> S:
+        """The score of a corpus.
+
+        hypotheses: n strings (any sequence, an Arrow column), or a path or `File` of n lines.
+        references: for each segment a string or a sequence of strings and None; or an Arrow
+            column of strings or lists of strings; or a path or `File`; or a list of such columns
+            or files, one per reference.
+        workers: threads.
+
+        Memory does not grow with the size of files. Raises InputError, which names the input and
+        the segment, for lengths that differ, missing text, bytes that are not UTF-8.
+        """
+        return self._score(self._corpus(hypotheses, references, workers, totals=self._sums))
+
+    def _score(self, corpus: Corpus) -> S:
+        table, seen = self._checked_count(corpus)
+        references = count_references(seen["references"])
+        if corpus.totals:
+            return self.score_of(table.tolist()[0], references)
+        return self._score_of_rows(table, references)
+
+    @property
+    def _sums(self) -> bool:
+        """True if the score of a corpus is a formula of sums, not a mean of segment scores."""
+        return True
+
+    @property
+    def is_mean(self) -> bool:
+        """True if the score of a corpus is the mean of its segments' scores, which is resampled."""
+        return not self._sums
+
+    def statistics(
+        self, hypotheses: inputs.Hypotheses, references: inputs.References, *, workers: int = 1
+    ) -> Statistics:
+        """The table of what was counted, a row per segment. Arguments as for `score`."""
+        return self.count(hypotheses, references, workers=workers)[0]
 
     def segments(
-        self, hypotheses: Any, references: Any, *, workers: int = 1
-    ) -> Sequence[float] | Scores:
-        """The score of each segment."""
+        self, hypotheses: inputs.Hypotheses, references: inputs.References, *, workers: int = 1
+    ) -> Scores:
+        """The score of each segment: n numbers, 0-100. Arguments as for `score`.
+
+        >>> from truebleu import BLEU
+        >>> BLEU().segments(["a b c d e", "a b"], ["a b c d f", "a c"])
+        Scores(2 segments: [66.87, 50.00])
+        """
+        return self._segments(self._corpus(hypotheses, references, workers))
+
+    def _segments(self, corpus: Corpus) -> Scores:
+        if not self._plain:
+            return self._scores(self._checked_count(corpus)[0], segment=True)
+        scores, seen = self._kernel.segments(self._scan(corpus))  # type: ignore[arg-type]
+        self.check(seen, corpus.hypotheses)
+        return scores
+
+    # ---- one segment ----
+
+    def sentence(self, hypothesis: str, references: str | Sequence[str | None]) -> S:
+        """The score of one segment.
+
+        >>> from truebleu import BLEU
+        >>> BLEU().sentence("a cat on a mat", ["a cat on the mat", "the cat"]).precisions
+        (80.0, 50.0, 33.333333333333336, 25.0)
+        """
+        if not self._direct:
+            return self._sentence_of(hypothesis, references)
+        try:
+            value, row, count = self._kernel.sentence(hypothesis, references)
+        except TypeError:
+            return self._sentence_of(hypothesis, references)
+        if not self._plain:
+            if count > self._most_references:
+                return self._sentence_of(hypothesis, references)
+            value = self._value(unpacked(row), segment=True)
+        # The constructor would take as long as reading the text.
+        score: Any = _new(self.SCORE)
+        score._metric = self  # noqa: SLF001
+        score._given = row  # noqa: SLF001
+        score._references = count  # noqa: SLF001
+        score._segment = True  # noqa: SLF001
+        score._value = value  # noqa: SLF001
+        return score  # type: ignore[no-any-return]
+
+    def _sentence_of(self, hypothesis: Any, references: Any, sources: Any = None) -> S:
+        """The general path, which takes all kinds of input and explains errors."""
+        if isinstance(hypothesis, bytes) or not hasattr(hypothesis, "__len__"):
+            raise TypeError(f"hypothesis: expected a str, not {checks.described(hypothesis, '')}")
+        one = tuple(references) if isinstance(references, list) else references
+        table, seen = self._checked_count(self._corpus((hypothesis,), (one,), sources=sources))
+        row = table.tolist()[0]
+        return self.score_of(row, count_references(seen["references"]), segment=True)
+
+    # ---- the formula alone ----
+
+    def from_statistics(
+        self, totals: Statistics | Sequence[int], *, references: int | str | None = None
+    ) -> S:
+        """The formula alone: the score of statistics.
+
+        totals: a table of this metric's statistics, whose sum counts, or of a metric that is a
+            mean of segments' scores each row; or the k integers of one row in the order of
+            `columns`.
+        references: how many references there were, for the signature; a table knows it.
+        """
+        if not isinstance(totals, Statistics):
+            return self.score_of(self._checked_row(totals), references)
+        self._check_table(totals)
+        references = totals.references if references is None else references
+        if self._sums or not len(totals):
+            return self.score_of(totals.total().tolist()[0], references)
+        return self._score_of_rows(totals, references)
+
+    def _score_of_rows(self, table: Table, references: int | str | None) -> S:
+        """The score of a corpus that is no formula of sums."""
         raise NotImplementedError
+
+    def scores(self, totals: Statistics | Table) -> Scores:
+        """The score of each row of a table, each taken for the totals of a corpus.
+
+        This is what resampling needs: many sums of one table, many scores.
+        """
+        return self._checked_scores(totals, segment=False)
+
+    def segment_scores(self, statistics: Statistics | Table) -> Scores:
+        """The score of each row of a table, each taken for a segment."""
+        return self._checked_scores(statistics, segment=True)
+
+    def _checked_scores(self, table: Table, *, segment: bool) -> Scores:
+        self._check_table(table)
+        try:
+            return self._scores(table, segment=segment)
+        except (ArithmeticError, ValueError) as error:
+            raise _told_failure(self, error) from None
+
+    # ---- every pair ----
+
+    @property
+    def splits_text(self) -> bool:
+        """True if its text is split into tokens in Python, so that once a text saves time."""
+        plain = self.unicode_form is None and not self.reads_text
+        return plain and "tokenize" in self._values and self.TAKES_TOKENS
+
+    def _pairs(
+        self, hypotheses: inputs.Hypotheses, references: inputs.Hypotheses | None, workers: int
+    ) -> Pairs:
+        """All pairs, by the kernel or by the formula that is in Python."""
+        hypotheses, references = self._normalized(hypotheses, references)
+        if self._plain:
+            return inputs.pairs(
+                self._kernel, hypotheses, references, workers=workers, **self._splitting
+            )
+        if self.NEEDS_SOURCE:
+            raise ValueError(f"{self.NAME} needs a source beside each pair")
+        workers = checks.threads(workers)
+        first = inputs.one_each("hypotheses", hypotheses, tokens=True)
+        second = first
+        if references is not None:
+            tokens = inputs.is_tokens(first)
+            second = inputs.one_each("references", references, tokens=tokens)
+        metric = self
+        if self.splits_text and not inputs.is_tokens(first):
+            # Each text is split once, and not once for each pair.
+            split = tokenizers.tokenizer(**self._splitting)
+            first, second = (tuple(map(split, texts)) for texts in (first, second))
+            metric = self.with_parameters(tokenize="none", lowercase=False)
+
+        def scores(texts: Sequence[Any], others: Sequence[Any]) -> Scores:
+            return metric._segments(Corpus(texts, others, workers, is_part=True))  # noqa: SLF001
+
+        return PairsInPython(scores, first, second)
+
+    # ---- checks ----
+
+    def _check_table(self, table: Table) -> None:
+        if isinstance(table, Statistics):
+            self.check_fingerprint("statistics", table.fingerprint)
+            if table.columns != self.columns:
+                theirs, own = (", ".join(columns) for columns in (table.columns, self.columns))
+                raise InputError(
+                    f"these statistics have other columns than those of {self.name}: {theirs}; "
+                    f"expected {own}"
+                )
+            table.check(*self.rules)
+        elif table.width != len(self.columns):
+            raise InputError(f"expected {len(self.columns)} columns, not {table.width}")
+
+    def check_fingerprint(self, what: str, fingerprint: str) -> None:
+        """Raises InputError for statistics or totals that another metric has counted."""
+        if fingerprint != self.fingerprint:
+            raise InputError(
+                f"these {what} were made with {fingerprint}, and this metric is {self.fingerprint}"
+            )
+
+    def check_totals(self, what: str, totals: Sequence[int]) -> None:
+        """Raises InputError for the integers of a row that this metric cannot have counted."""
+        if len(totals) != len(self.columns):
+            raise InputError(f"{what}: expected {len(self.columns)} totals, not {len(totals)}")
+        try:
+            Table.from_rows([totals], len(totals)).check(*self.rules)
+        except InputError as error:
+            raise InputError(f"{what}: {error}") from None
+
+    def _checked_row(self, totals: Sequence[int]) -> list[int]:
+        try:
+            row = [value.__index__() for value in totals]
+        except (AttributeError, TypeError):
+            row = None
+        if row is None or any(
+            value < 0 and name not in self._signed
+            for value, name in zip(row, (*self.columns, *[""] * len(row)), strict=False)
+        ):
+            raise InputError(
+                "totals: expected a table of statistics or a row of integers, none negative, "
+                f"not {totals!r:.80}"
+            )
+        if len(row) != len(self.columns):
+            columns = ", ".join(self.columns)
+            raise InputError(f"totals: expected {len(self.columns)}, not {len(row)}: {columns}")
+        if any(not -LARGEST <= value < LARGEST for value in row):
+            raise InputError(f"totals: expected integers of 64 bits, not {totals!r:.80}")
+        return row
 
     # ---- a value ----
 
@@ -274,391 +736,30 @@ class Metric:
         """The signature, with the metric's name: it makes the metric again."""
         return f"{self.name}|{self.signature(segment=None)}"
 
-    def __repr__(self) -> str:
-        given = [
-            f"{p.name}={self._values[p.name]!r}"
-            for p in self.PARAMETERS
-            if self._values[p.name] != p.default
-        ]
-        return f"{type(self).__name__}({', '.join(given)})"
 
-    @property
-    def _key(self) -> Any:
-        """The parameters in a form that is equal for metrics of the same signature."""
-        return tuple(self._values.values())
-
-    def __eq__(self, other: object) -> bool:
-        if type(other) is not type(self):
-            return NotImplemented
-        return bool(self._key == other._key)
-
-    def __hash__(self) -> int:
-        return hash((type(self), self._key))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (_made, (type(self), self._values))
+# Names of the class by what it does; `Metric` is all of them.
+TableMetric = Metric
+KernelMetric = Metric
 
 
-def _made(cls: type[Metric], values: dict[str, Any]) -> Metric:
-    return cls(**values)
-
-
-def unknown_parameter(cls: type[Metric], name: str) -> str:
-    """The message about a keyword argument that a metric does not have."""
-    for parameter in cls.PARAMETERS:
-        if name in parameter.hints:
-            return f"{cls.__name__} has no parameter '{name}'; it is called '{parameter.name}' here"
-    names = [parameter.name for parameter in cls.PARAMETERS]
-    return f"{cls.__name__} has no parameter '{name}'{checks.nearest(name, names)}"
-
-
-class Signature(Picklable):
-    """The parameters of a metric as sacreBLEU prints them, and the program that computed them.
-
-    >>> from truebleu import BLEU
-    >>> signature = BLEU(tokenize="intl").signature(references=1)
-    >>> print(signature)  # doctest: +ELLIPSIS
-    nrefs:1|case:mixed|eff:no|tok:intl|smooth:exp|version:2.6.0|by:truebleu-...
-    >>> Signature.parse(str(signature)).metric()
-    BLEU(tokenize='intl', effective_order=False)
-    """
-
-    __slots__ = ("_fields", "_metric", "_name")
-
-    # The registry, which knows all metrics, is above this module and puts its reader here.
-    reader: ClassVar[Callable[[str], Signature]]
-
-    def __init__(self, metric: Metric, fields: Mapping[str, str], name: str | None = None) -> None:
-        self._metric = metric
-        self._fields = dict(fields)
-        # The name of a score composed of scores of the metric, such as self-BLEU.
-        self._name = name
-
-    @property
-    def name(self) -> str:
-        """The name of the score: "BLEU", "chrF2++"."""
-        return self._name or self._metric.name
-
-    @property
-    def fields(self) -> dict[str, str]:
-        """Names and values, in the order they are printed."""
-        return dict(self._fields)
-
-    def __getitem__(self, field: str) -> str:
-        return self._fields[field]
-
-    def __contains__(self, field: str) -> bool:
-        return field in self._fields
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._fields)
-
-    def __str__(self) -> str:
-        return "|".join(f"{name}:{value}" for name, value in self._fields.items())
-
-    def __repr__(self) -> str:
-        return f"Signature({f'{self.name}|{self}'!r})"
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Signature):
-            return NotImplemented
-        return self.name == other.name and self._fields == other._fields
-
-    def __hash__(self) -> int:
-        return hash((self.name, str(self)))
-
-    def resampled(
-        self,
-        *,
-        bs: int | None = None,
-        ar: int | None = None,
-        seed: object,
-        resample: str = "segments",
-    ) -> Signature:
-        """The same, with how often and from which seed was resampled, where sacreBLEU has it.
-
-        What was resampled is said if it is not segments, as in sacreBLEU.
-
-        >>> from truebleu import BLEU
-        >>> print(BLEU().signature(references=1).resampled(bs=1000, seed=12345).short())
-        ... # doctest: +ELLIPSIS
-        #:1|bs:1000|rs:12345|c:mixed|e:no|tok:13a|s:exp|v:2.6.0|by:truebleu-...
-        """
-        fields = {"bs": bs, "ar": ar, "seed": "none" if seed is None else seed}
-        known = {name: str(value) for name, value in fields.items() if value is not None}
-        if resample != "segments":
-            known["resample"] = resample
-        return self._with(("nrefs",), known)
-
-    def of_runs(self, runs: str) -> Signature:
-        """The same, with the number of runs that the score is the mean of."""
-        return self._with(("nrefs",), {"runs": runs})
-
-    def on(self, test_set: Mapping[str, str]) -> Signature:
-        """The same, with the test set that was scored: test, lang, origlang and so on.
-
-        >>> from truebleu import BLEU
-        >>> signature = BLEU().signature(references=1)
-        >>> print(signature.on({"test": "wmt22", "lang": "en-de"}))  # doctest: +ELLIPSIS
-        nrefs:1|test:wmt22|lang:en-de|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0|by:truebleu-...
-        """
-        return (
-            self._with(("nrefs", "bs", "ar", "seed", "resample", "runs"), test_set)
-            if test_set
-            else self
-        )
-
-    def _with(self, before: Sequence[str], more: Mapping[str, str]) -> Signature:
-        """The same with more fields, behind those that stand before them in sacreBLEU's."""
-        rest = dict(self._fields)
-        first = {name: rest.pop(name) for name in before if name in rest}
-        return Signature(self._metric, {**first, **more, **rest}, self._name)
-
-    def ending(self, fields: Mapping[str, str]) -> Signature:
-        """The same with these fields in the end: the version and the program of the numbers."""
-        rest = {name: value for name, value in self._fields.items() if name not in fields}
-        return Signature(self._metric, {**rest, **fields}, self._name)
-
-    def short(self) -> str:
-        """The short form: "#:1|c:mixed|e:no|tok:13a|s:exp|v:2.6.0|by:truebleu-0.1.0"."""
-        short = self._metric.short_names()
-        return "|".join(f"{short.get(name, name)}:{value}" for name, value in self._fields.items())
-
-    @classmethod
-    def parse(cls, text: str) -> Signature:
-        """A signature from print, whoever printed it.
-
-        It may be truebleu's, sacreBLEU 2.x's, long or short, or sacreBLEU 1.x's with plus signs;
-        the metric's name may stand before it and the score behind it. Raises ValueError for a
-        field that is not known, because it may change the score.
-        """
-        return cls.reader(text)
-
-    @classmethod
-    def shortened(cls, name: str, fields: str) -> str:
-        """The short form of the signature of a metric; the same if it is not known.
-
-        So it is for a tokenizer of somebody's own, or of a later version.
-        """
-        try:
-            return cls.parse(f"{name}|{fields}").short()
-        except ValueError:
-            return fields
-
-    def metric(self) -> Metric:
-        """The metric that this signature names."""
-        if self._name is not None:
-            raise ValueError(f"{self._name} is made of scores of {self._metric}, and is no metric")
-        fields = {k: v for k, v in self._fields.items() if k not in CIRCUMSTANCES}
-        return type(self._metric).from_fields({**(self._metric.implied(self.name) or {}), **fields})
-
-
-def split_signature(text: str) -> tuple[str, dict[str, str]]:
-    """A printed signature as the name before it, which may be empty, and its fields as printed."""
-    if not isinstance(text, str):
-        raise TypeError(f"a signature is a str, not {type(text).__name__}")
-    # As in "sacreBLEU signature: nrefs:1|...".
-    before, mark, rest = text.partition("ignature:")
-    body = (rest if mark else before).partition(" = ")[0].strip()
-    old = ":" not in body and "." in body.partition("+")[2]
-    separator, colon = ("+", ".") if old else ("|", ":")
-    parts = body.split(separator)
-    name = parts.pop(0) if colon not in parts[0] else ""
-    pairs = [part.partition(colon) for part in parts if part]
-    wrong = [f"{key}{mark}{value}" for key, mark, value in pairs if not mark]
-    if wrong or not (name or pairs):
-        raise ValueError(
-            f"'{text}' is not a signature: {wrong[0] if wrong else 'nothing'!r} has no value; "
-            "a signature looks like nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0"
-        )
-    fields: dict[str, str] = {}
-    for key, _, value in pairs:
-        if fields.setdefault(key, value) != value:
-            raise ValueError(f"'{text}' says both {key}:{fields[key]} and {key}:{value}")
-    if "numrefs" in fields:  # sacreBLEU 1.x
-        fields["nrefs"] = fields.pop("numrefs")
-    return name, fields
-
-
-# The names of attributes of scores in sacreBLEU.
-_ELSEWHERE = {
-    "score": "value",
-    "bp": "brevity_penalty",
-    "sys_len": "hypothesis_length",
-    "ref_len": "reference_length",
-    "ref_length": "reference_length",
-    "counts": "matches",
-    "num_edits": "edits",
-}
-
-
-class Score(Picklable):
-    """A score and its components. Immutable, and a number where that is safe.
-
-    `float(score)`, `round(score, 2)`, `f"{score:.2f}"`; it compares with numbers, and with scores
-    of the same signature.
-    """
+class TokenMetric(Metric[S]):
+    """A metric of tokens that the kernel counts."""
 
     __slots__ = ()
 
-    @property
-    def name(self) -> str:
-        """The name of the metric."""
-        raise NotImplementedError
 
-    @property
-    def value(self) -> float:
-        """The score as sacreBLEU prints it, 0-100."""
-        raise NotImplementedError
-
-    @property
-    def signature(self) -> Signature:
-        """A complete description of the computation, enough to reproduce it."""
-        raise NotImplementedError
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """What is unusual about the score, in a sentence each; most scores have none."""
-        return ()
-
-    @property
-    def verbose(self) -> str:
-        """The text that sacreBLEU prints after the number."""
-        return ""
-
-    def details(self) -> dict[str, Any]:
-        """The components of the score, for `to_dict`."""
-        return {}
-
-    @property
-    def fraction(self) -> float:
-        """The score between 0 and 1, as papers define it."""
-        # A perfect match is 100.00000000000004 in sacreBLEU.
-        return 1.0 if 100 < self.value < 100.0001 else self.value / 100
-
-    # ---- a number ----
-
-    def __float__(self) -> float:
-        return self.value
-
-    def __round__(self, digits: int | None = None) -> float:
-        return round(self.value, digits)
-
-    def __format__(self, form: str) -> str:
-        return format(self.value, form) if form else str(self)
-
-    def _comparable(self, other: object) -> float | None:
-        """The number to compare with; None for what is none."""
-        if isinstance(other, int | float):
-            return other
-        if not isinstance(other, Score):
-            return None
-        if (self.name, self.signature) != (other.name, other.signature):
-            raise TypeError(
-                "scores of different signatures do not compare: "
-                f"{self.name}|{self.signature} and {other.name}|{other.signature}"
-            )
-        return other.value
-
-    def __lt__(self, other: object) -> bool:
-        number = self._comparable(other)
-        return NotImplemented if number is None else self.value < number
-
-    def __le__(self, other: object) -> bool:
-        number = self._comparable(other)
-        return NotImplemented if number is None else self.value <= number
-
-    def __gt__(self, other: object) -> bool:
-        number = self._comparable(other)
-        return NotImplemented if number is None else self.value > number
-
-    def __ge__(self, other: object) -> bool:
-        number = self._comparable(other)
-        return NotImplemented if number is None else self.value >= number
-
-    def __eq__(self, other: object) -> bool:
-        if isinstance(other, int | float):
-            return self.value == other
-        if not isinstance(other, Score):
-            return NotImplemented
-        return self.to_dict() == other.to_dict()
-
-    def __hash__(self) -> int:
-        return hash(self.value)
-
-    def __getattr__(self, name: str) -> Any:
-        own = _ELSEWHERE.get(name, "")
-        hint = f"; it is .{own} here" if hasattr(type(self), own) else ""
-        raise AttributeError(f"{type(self).__name__} has no attribute '{name}'{hint}")
-
-    # ---- as text ----
-
-    def __str__(self) -> str:
-        return self.format()
-
-    def __repr__(self) -> str:
-        return f"<{self.format()}>"
-
-    def _repr_html_(self) -> str:
-        rows = {**self.details(), "signature": str(self.signature)}
-        return html_table(f"{self.name} = {self.value:.2f}", rows.items())
-
-    def format(
-        self,
-        width: int = 2,
-        *,
-        score_only: bool = False,
-        signature: bool | str = False,
-    ) -> str:
-        """One line, as sacreBLEU prints it, with `width` digits after the point.
-
-        The signature stands in front if wanted: True for the long one, "short" for the short one.
-        """
-        number = f"{self.value:.{width}f}"
-        if score_only:
-            return number
-        name = self.name
-        if signature:
-            name += f"|{self.signature.short() if signature == 'short' else self.signature}"
-        return f"{name} = {number} {self.verbose}".rstrip()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything: sacreBLEU's JSON keys first, the score in full precision, then details."""
-        return {
-            "name": self.name,
-            "score": self.value,
-            "signature": str(self.signature),
-            **({"verbose_score": self.verbose} if self.verbose else {}),
-            **self.signature.fields,
-            "fraction": self.fraction,
-            **self.details(),
-            **({"warnings": list(self.warnings)} if self.warnings else {}),
-        }
-
-    def to_json(self) -> str:
-        """`to_dict` as JSON."""
-        from truebleu.text.json_text import written
-
-        return written(self.to_dict(), indent=1)
+def _told_failure(metric: Metric[Any], error: Exception) -> InputError:
+    """The error for integers that the formula cannot take; other reasons stay what they are."""
+    if isinstance(error, InputError):
+        return error
+    return InputError(
+        f"these statistics have no score of {metric.name} ({error}); they are not those of text"
+    )
 
 
-def html_table(title: str, rows: Iterable[Sequence[object]], header: Sequence[object] = ()) -> str:
-    """A small table for a notebook; the first cell of a row says what the row is."""
-    from html import escape
-
-    def line(cells: Iterable[object], name: str = "th", rest: str = "td") -> str:
-        made = "".join(
-            f"<{kind} style='text-align:left'>{escape(_shown(cell))}</{kind}>"
-            for cell, kind in zip(cells, chain((name,), repeat(rest)), strict=False)
-        )
-        return f"<tr>{made}</tr>"
-
-    head = line(header, "td", "th") if header else ""
-    return f"<b>{escape(title)}</b><table>{head}{''.join(map(line, rows))}</table>"
-
-
-def _shown(value: object) -> str:
-    """A component of a score, as text."""
-    if isinstance(value, list | tuple):
-        return ", ".join(map(_shown, value))
-    return f"{value:.4g}" if isinstance(value, float) and not value.is_integer() else str(value)
+def count_references(seen: tuple[int, int] | None) -> int | str | None:
+    """The number of references per segment, given the fewest and the most; or "var"."""
+    if seen is None:
+        return None
+    fewest, most = seen
+    return most if fewest == most else "var"

@@ -16,8 +16,8 @@ from truebleu.metrics.base import MetricFailedError
 from truebleu.metrics.neural_metric import NeuralMetric, config, device, found
 
 if TYPE_CHECKING:
-    from truebleu.metrics.column_metric import Texts
-    from truebleu.metrics.table_metric import Corpus
+    from truebleu.metrics.base import Corpus
+    from truebleu.metrics.python_metric import Texts
 
 USUAL = "roberta-large"
 # Where the configurations of models say how many layers there are.
@@ -84,7 +84,7 @@ class BERTScore(NeuralMetric):
 
     def _programs(self) -> tuple[str, str]:
         release, program = super()._programs()
-        from truebleu.metrics.column_metric import installed
+        from truebleu.metrics.python_metric import installed
 
         own = _package()[0] or release
         return f"{own}(hug_trans={installed('transformers')})" if own else "", program

@@ -7,19 +7,23 @@ evaluation of machine translation. ACL. Counting and arithmetic are sacreBLEU 2.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from sys import maxsize
 from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import InputError, Scores, Table
 from truebleu.metrics import parameters as p
+from truebleu.metrics.base import PARTS, Metric
 from truebleu.metrics.bleu_formula import OWN_SMOOTHING, SMOOTHING, SMOOTHING_VALUES, Formula
-from truebleu.metrics.kernel_metric import KernelMetric
-from truebleu.metrics.table_metric import COMPENSATED, PARTS, TableScore
+from truebleu.metrics.matrix import COMPENSATED
+from truebleu.metrics.scores import TableScore
 from truebleu.text import inputs, tokenizers
 
 __all__ = ["BLEU", "BLEUScore", "bleu"]
 
 if TYPE_CHECKING:
+    from dataclasses import KW_ONLY
+
     from truebleu import _kernel
     from truebleu._kernel import Summary
 
@@ -123,18 +127,24 @@ class BLEUScore(TableScore):
 class SmoothingValue(p.Number["float | None"]):
     """The value that smoothing uses, given or default; None if it uses none."""
 
-    def getter(self) -> Callable[[BLEU], float | None]:
+    def __get__(self, metric: Any, _: type | None = None) -> float | None:
         """The value given, or that of the smoothing."""
-
-        def value(metric: BLEU) -> float | None:
-            values = metric._values  # noqa: SLF001
-            given: float | None = values["smoothing_value"]
-            return SMOOTHING_VALUES.get(values["smoothing"]) if given is None else given
-
-        return value
+        if metric is None:
+            return self  # type: ignore[return-value]
+        values = metric._values  # noqa: SLF001
+        given: float | None = values["smoothing_value"]
+        return SMOOTHING_VALUES.get(values["smoothing"]) if given is None else given
 
 
-class BLEU(KernelMetric[BLEUScore]):
+class MaxOrder(p.WholeNumber):
+    """The longest n-grams; None for as many as there are weights."""
+
+    if TYPE_CHECKING:
+
+        def __set__(self, metric: Any, value: int | None) -> None: ...
+
+
+class BLEU(Metric[BLEUScore]):
     """BLEU with its parameters. The defaults are sacreBLEU's.
 
     The parameters from `reference_length` on are those in which published implementations differ;
@@ -145,14 +155,16 @@ class BLEU(KernelMetric[BLEUScore]):
     BLEU = 48.89 85.7/66.7/40.0/25.0 (BP = 1.000 ratio = 1.000 hyp_len = 7 ref_len = 7)
     """
 
-    __slots__ = ("_in_kernel", "_plain")
+    __slots__ = ("_most_references", "_plain")
 
     NAME = "BLEU"
+    OF_SACREBLEU = True
     SCORE = BLEUScore
     FIELDS = ("case", "eff", "tok", "smooth", "order", "weights", "value")
-    tokenize = p.Tokenizer(hints=("tokenizer", "tok"))
-    lowercase = p.lowercase()
-    smoothing = p.Choice(
+    tokenize: p.Parameter[tokenizers.Tokenize] = p.Tokenizer(hints=("tokenizer", "tok"))
+    _: KW_ONLY
+    lowercase: p.Parameter[bool | str] = p.lowercase()
+    smoothing: p.Parameter[str] = p.Choice(
         "exp",
         "smoothing of n-gram orders with zero matches",
         SMOOTHING,
@@ -163,7 +175,7 @@ class BLEU(KernelMetric[BLEUScore]):
         hints=("smooth_method", "smoothing_function", "smooth"),
         labels={"none": "unsmoothed", "tiny": "tiny for 0", "epsilon": "guards"},
     )
-    smoothing_value = SmoothingValue(
+    smoothing_value: p.Parameter[float | None] = SmoothingValue(
         None,
         "the value of smoothing floor (0.1) or add-k (1)",
         most=1e9,
@@ -174,7 +186,7 @@ class BLEU(KernelMetric[BLEUScore]):
         hints=("smooth_value",),
         optional=True,
     )
-    effective_order = p.Choice[bool | None](
+    effective_order: p.Parameter[bool | None] = p.Choice(
         None,
         "leave out orders that the hypothesis is too short for",
         {None: "for single segments, not for a corpus, as sacreBLEU", True: "", False: ""},
@@ -186,7 +198,7 @@ class BLEU(KernelMetric[BLEUScore]):
         labels={True: "effective order", False: "no effective order"},
         optional=True,
     )
-    max_order = p.WholeNumber(
+    max_order: MaxOrder = MaxOrder(
         4,
         "the longest n-grams; as many as there are weights, if these are given",
         key="order",
@@ -196,14 +208,14 @@ class BLEU(KernelMetric[BLEUScore]):
         hints=("max_ngram_order", "n", "n_gram"),
         optional=True,
     )
-    weights = p.Numbers(
+    weights: p.Numbers = p.Numbers(
         None,
         "a weight for each order; their mean without weights",
         short="wt",
         common=True,
         optional=True,
     )
-    reference_length = p.Choice(
+    reference_length: p.Parameter[str] = p.Choice(
         "closest",
         "which reference gives the reference length",
         LENGTH_RULES,
@@ -217,7 +229,7 @@ class BLEU(KernelMetric[BLEUScore]):
         },
         optional=True,
     )
-    tie = p.Choice(
+    tie: p.Parameter[str] = p.Choice(
         "shorter",
         "which of two equally close reference lengths counts",
         dict.fromkeys(("shorter", "first", "longer"), ""),
@@ -225,7 +237,7 @@ class BLEU(KernelMetric[BLEUScore]):
         phrase="{} of ties",
         optional=True,
     )
-    brevity_penalty = p.Choice(
+    brevity_penalty: p.Parameter[str] = p.Choice(
         "standard",
         "the brevity penalty of a hypothesis of c tokens and a reference of r",
         {
@@ -238,7 +250,7 @@ class BLEU(KernelMetric[BLEUScore]):
         labels={"plus-one": "lengths + 1", "none": "no brevity penalty"},
         optional=True,
     )
-    empty_brevity = p.Number(
+    empty_brevity: p.Parameter[float] = p.Number(
         0.0,
         "the brevity penalty of hypotheses without tokens",
         most=1,
@@ -246,7 +258,7 @@ class BLEU(KernelMetric[BLEUScore]):
         short="b0",
         optional=True,
     )
-    missing_order = p.Choice[str | None](
+    missing_order: p.Parameter[str | None] = p.Choice(
         None,
         "an order that the hypotheses are too short for",
         {
@@ -265,7 +277,7 @@ class BLEU(KernelMetric[BLEUScore]):
         },
         optional=True,
     )
-    no_match = p.Choice(
+    no_match: p.Parameter[str] = p.Choice(
         "zero",
         "the score without matches",
         {
@@ -278,7 +290,7 @@ class BLEU(KernelMetric[BLEUScore]):
         labels={"smoothed": "no match > 0", "any-zero": "any 0 = 0"},
         optional=True,
     )
-    aggregate = p.Choice(
+    aggregate: p.Parameter[str] = p.Choice(
         "corpus",
         "the score of a corpus",
         {"corpus": "of summed counts", "segments": "the mean of all segments' scores"},
@@ -287,7 +299,7 @@ class BLEU(KernelMetric[BLEUScore]):
         labels={"segments": "mean of segments", "corpus": "summed counts"},
         optional=True,
     )
-    scale = p.Number(
+    scale: p.Parameter[float] = p.Number(
         100.0,
         "the scale in which the score is published, 100 or 1",
         least=1,
@@ -295,7 +307,7 @@ class BLEU(KernelMetric[BLEUScore]):
         short="sc",
         optional=True,
     )
-    arithmetic = p.Choice(
+    arithmetic: p.Parameter[str] = p.Choice(
         "sacrebleu",
         "whose order of floating-point operations, which decides the last bit",
         dict.fromkeys(ARITHMETICS, ""),
@@ -304,58 +316,41 @@ class BLEU(KernelMetric[BLEUScore]):
         optional=True,
     )
 
-    def __init__(
-        self,
-        tokenize: tokenizers.Tokenize = "13a",
-        *,
-        lowercase: bool | str = False,
-        smoothing: str = "exp",
-        smoothing_value: float | None = None,
-        effective_order: bool | None = None,
-        max_order: int | None = None,
-        weights: Sequence[float] | None = None,
-        reference_length: str = "closest",
-        tie: str = "shorter",
-        brevity_penalty: str = "standard",
-        empty_brevity: float = 0.0,
-        missing_order: str | None = None,
-        no_match: str = "zero",
-        aggregate: str = "corpus",
-        scale: float = 100.0,
-        arithmetic: str = "sacrebleu",
-        normalize: str | None = None,
-    ) -> None:
-        if weights is not None:
-            weights = p.checked_weights("weights", weights)
-        if max_order is None:
-            max_order = 4 if weights is None else len(weights)
-        self._keep(locals())
+    def _keep(self, given: Mapping[str, Any]) -> None:
+        """Check and keep the parameters; as many orders as weights, if none are given."""
+        if given.get("max_order") is None:
+            weights = given.get("weights")
+            count = 4 if weights is None else len(p.checked_weights("weights", weights))
+            given = {**given, "max_order": count}
+        super()._keep(given)
+
+    def _prepare(self) -> None:
+        """Check parameters that depend on each other, and make the kernel's counter."""
         self._check_together()
         values = self._values
-        # True if the kernel tokenizes.
-        self._in_kernel = tokenizers.in_kernel(values["tokenize"], values["lowercase"])
         self._plain = (
-            smoothing in ("exp", "floor", "add-k", "none")
-            and (brevity_penalty, values["empty_brevity"], no_match) == ("standard", 0.0, "zero")
-            and missing_order in (None, "zero", "drop")
-            and arithmetic == "sacrebleu"
-            and reference_length != "average"
+            values["smoothing"] in ("exp", "floor", "add-k", "none")
+            and values["brevity_penalty"] == "standard"
+            and values["empty_brevity"] == 0.0
+            and values["no_match"] == "zero"
+            and values["missing_order"] in (None, "zero", "drop")
+            and values["arithmetic"] == "sacrebleu"
+            and values["reference_length"] != "average"
         )
-        self._prepare()
-        self._direct = self.reads_text and self._plain and reference_length != "single"
+        self._most_references = 1 if values["reference_length"] == "single" else maxsize
+        super()._prepare()
 
     def counter(self, reference_lengths: Sequence[str]) -> _kernel.Metric:
         """The kernel's counter and formula, with a column for each rule for the length."""
-        return self._compiled(reference_lengths=list(reference_lengths))
+        made: _kernel.Metric = self._compiled(reference_lengths=list(reference_lengths))
+        return made
 
     def asked(self) -> dict[str, Any]:
         """What the kernel is asked for."""
         values = self._values
         return {
             "metric": "bleu",
-            # Text that Python tokenizes reaches the kernel as tokens.
-            "tokenizer": str(values["tokenize"]) if self._in_kernel else "none",
-            "lowercase": tokenizers.LOWERCASE[values["lowercase"]],
+            **self._lexing(),
             "max_order": values["max_order"],
             "reference_lengths": [self.length_rule],
             "at_least_one": values["missing_order"] == "at-least-one",
@@ -437,11 +432,6 @@ class BLEU(KernelMetric[BLEUScore]):
     def natural_scale(self) -> float:
         """The scale that the arithmetic works in."""
         return 100.0 if self.arithmetic == "sacrebleu" else 1.0
-
-    @property
-    def reads_text(self) -> bool:
-        """True if the kernel reads the text itself; other metrics can then share the reading."""
-        return self._in_kernel and self.unicode_form is None
 
     @property
     def _sums(self) -> bool:
@@ -575,22 +565,6 @@ class BLEU(KernelMetric[BLEUScore]):
         mean = sum(values) / len(values)
         return BLEUScore(self, table.total().tolist()[0], references, segment=True, value=mean)
 
-    # ---- from text to rows ----
-
-    def _indirect_sentence(self, hypothesis: Any, references: Any) -> BLEUScore:
-        if not self.reads_text:
-            return self._sentence_of(hypothesis, references)
-        try:
-            value, row, count = self._kernel.sentence(hypothesis, references)
-        except TypeError:
-            return self._sentence_of(hypothesis, references)
-        if count > 1 and self._values["reference_length"] == "single":
-            return self._sentence_of(hypothesis, references)
-        score = BLEUScore(self, row, count, segment=True, value=value)
-        if not self._plain:
-            score._value = self._value(score.row, segment=True)  # noqa: SLF001
-        return score
-
 
 def bleu(
     hypotheses: inputs.Hypotheses,
@@ -624,7 +598,27 @@ def bleu(
     >>> round(float(score), 2)
     53.73
     """
-    return BLEU.of(locals()).score(hypotheses, references, workers=workers)
+    metric = BLEU(
+        tokenize,
+        lowercase=lowercase,
+        smoothing=smoothing,
+        smoothing_value=smoothing_value,
+        effective_order=effective_order,
+        max_order=max_order,
+        weights=weights,
+        reference_length=reference_length,
+        tie=tie,
+        brevity_penalty=brevity_penalty,
+        empty_brevity=empty_brevity,
+        missing_order=missing_order,
+        no_match=no_match,
+        aggregate=aggregate,
+        scale=scale,
+        arithmetic=arithmetic,
+        normalize=normalize,
+        **unknown,
+    )
+    return metric.score(hypotheses, references, workers=workers)
 
 
 def limits_of_orders(max_order: int) -> tuple[tuple[str, int, str], ...]:

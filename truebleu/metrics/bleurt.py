@@ -14,8 +14,8 @@ from truebleu.metrics.base import MetricFailedError
 from truebleu.metrics.neural_metric import NeuralMetric, device
 
 if TYPE_CHECKING:
-    from truebleu.metrics.column_metric import Texts
-    from truebleu.metrics.table_metric import Corpus
+    from truebleu.metrics.base import Corpus
+    from truebleu.metrics.python_metric import Texts
 
 # The model that bleurt-pytorch recommends.
 USUAL = "lucadiliello/BLEURT-20"

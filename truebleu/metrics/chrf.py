@@ -13,13 +13,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from truebleu.metrics import parameters as p
-from truebleu.metrics.kernel_metric import KernelMetric
-from truebleu.metrics.table_metric import TableScore
+from truebleu.metrics.base import Metric
+from truebleu.metrics.scores import TableScore
 from truebleu.text import checks
 
 __all__ = ["CHRF", "CHRFScore", "chrf"]
 
 if TYPE_CHECKING:
+    from dataclasses import KW_ONLY
+
     from truebleu.text import inputs
 
 
@@ -76,7 +78,7 @@ class CHRFScore(TableScore):
         return _shares(self.matches, self.reference_totals)
 
 
-class CHRF(KernelMetric[CHRFScore]):
+class CHRF(Metric[CHRFScore]):
     """chrF with its parameters. The defaults are sacreBLEU's: chrF2 of 6 characters.
 
     Of several references the one with the best score of its segment counts, of equally good ones
@@ -91,10 +93,11 @@ class CHRF(KernelMetric[CHRFScore]):
     __slots__ = ()
 
     NAME = "chrF"
+    OF_SACREBLEU = True
     SCORE = CHRFScore
     PREFIX = "chrf-"
     FIELDS = ("case", "eff", "nc", "nw", "space", "beta")
-    char_order = p.WholeNumber(
+    char_order: p.Parameter[int] = p.WholeNumber(
         6,
         "the longest character n-grams",
         least=0,
@@ -104,7 +107,7 @@ class CHRF(KernelMetric[CHRFScore]):
         common=True,
         hints=("n_char_order", "max_len"),
     )
-    word_order = p.WholeNumber(
+    word_order: p.Parameter[int] = p.WholeNumber(
         0,
         "the longest word n-grams; 1 is chrF+, 2 is chrF++",
         least=0,
@@ -113,7 +116,7 @@ class CHRF(KernelMetric[CHRFScore]):
         common=True,
         hints=("n_word_order",),
     )
-    beta = p.Number(
+    beta: p.Parameter[float] = p.Number(
         2,
         "β, the weight of recall relative to precision",
         most=1e100,
@@ -122,9 +125,12 @@ class CHRF(KernelMetric[CHRFScore]):
         common=True,
         optional=True,
     )
-    lowercase = p.lowercase(more=False, shared=False)
-    whitespace = p.Flag("count white space as characters", key="space", short="s", common=True)
-    eps_smoothing = p.Flag(
+    _: KW_ONLY
+    lowercase: p.Parameter[bool | str] = p.lowercase(more=False, shared=False)
+    whitespace: p.Parameter[bool] = p.Flag(
+        "count white space as characters", key="space", short="s", common=True
+    )
+    eps_smoothing: p.Parameter[bool] = p.Flag(
         "keep orders that the text is too short for, with a tiny precision and recall, as "
         "chrF++.py, Moses and NLTK do",
         words=("yes", "no"),
@@ -133,21 +139,10 @@ class CHRF(KernelMetric[CHRFScore]):
         common=True,
     )
 
-    def __init__(
-        self,
-        char_order: int = 6,
-        word_order: int = 0,
-        beta: float = 2,
-        *,
-        lowercase: bool = False,
-        whitespace: bool = False,
-        eps_smoothing: bool = False,
-        normalize: str | None = None,
-    ) -> None:
-        self._keep(locals())
+    def _prepare(self) -> None:
         if not self.char_order + self.word_order:
             raise ValueError("char_order and word_order are 0: there is nothing to count")
-        self._prepare()
+        super()._prepare()
 
     def asked(self) -> dict[str, Any]:
         """What the kernel is asked for."""
@@ -233,4 +228,14 @@ def chrf(
     >>> round(float(score), 2)
     61.93
     """
-    return CHRF.of(locals()).score(hypotheses, references, workers=workers)
+    metric = CHRF(
+        char_order=char_order,
+        word_order=word_order,
+        beta=beta,
+        lowercase=lowercase,
+        whitespace=whitespace,
+        eps_smoothing=eps_smoothing,
+        normalize=normalize,
+        **unknown,
+    )
+    return metric.score(hypotheses, references, workers=workers)

@@ -15,7 +15,7 @@ from truebleu.metrics.bleu import BLEU
 from truebleu.metrics.python_metric import PythonMetric, ngrams
 
 if TYPE_CHECKING:
-    from truebleu.metrics.table_metric import Corpus, Rows
+    from truebleu.metrics.base import Corpus, Rows
     from truebleu.text import tokenizers
 
 # The original measures the length of a pair, tokens and weights, in the place of the reference's.

@@ -16,8 +16,8 @@ from truebleu.metrics.base import MetricFailedError
 from truebleu.metrics.neural_metric import NeuralMetric, device, found
 
 if TYPE_CHECKING:
-    from truebleu.metrics.column_metric import Texts
-    from truebleu.metrics.table_metric import Corpus
+    from truebleu.metrics.base import Corpus
+    from truebleu.metrics.python_metric import Texts
 
 USUAL = "Unbabel/wmt22-comet-da"
 CHECKPOINT = os.path.join("checkpoints", "model.ckpt")

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, Self
 from truebleu.metrics import parameters as p
 from truebleu.metrics import registry
 from truebleu.metrics.base import MetricFailedError
-from truebleu.metrics.column_metric import ColumnMetric
+from truebleu.metrics.python_metric import ColumnMetric
 from truebleu.text.checks import parse_number
 
 if TYPE_CHECKING:
-    from truebleu.metrics.column_metric import Texts
-    from truebleu.metrics.table_metric import Corpus
+    from truebleu.metrics.base import Corpus
+    from truebleu.metrics.python_metric import Texts
 
 # What stands for files in a program's words.
 PLACES = {"src": "the sources", "ref": "the references", "refs": "them, of several a file each"}

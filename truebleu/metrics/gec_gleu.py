@@ -16,7 +16,7 @@ from truebleu.metrics import parameters as p
 from truebleu.metrics.python_metric import PythonScore, SourceMetric, ngrams
 
 if TYPE_CHECKING:
-    from truebleu.metrics.table_metric import Corpus, Rows
+    from truebleu.metrics.base import Corpus, Rows
     from truebleu.text import tokenizers
 
 ORDERS = (1, 2, 3, 4)

@@ -14,7 +14,7 @@ from truebleu.metrics.bleu import BLEU
 from truebleu.metrics.python_metric import PythonMetric
 
 if TYPE_CHECKING:
-    from truebleu.metrics.table_metric import Corpus, Rows
+    from truebleu.metrics.base import Corpus, Rows
     from truebleu.text import tokenizers
 
 

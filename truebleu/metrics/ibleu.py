@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import InputError
 from truebleu.metrics import parameters as p
+from truebleu.metrics.base import Corpus
 from truebleu.metrics.bleu import BLEU
 from truebleu.metrics.python_metric import SourceMetric
-from truebleu.metrics.table_metric import Corpus
 
 if TYPE_CHECKING:
-    from truebleu.metrics.table_metric import Rows
+    from truebleu.metrics.base import Rows
     from truebleu.text import tokenizers
 
 

@@ -1,7 +1,11 @@
-"""The scores of all pairs: each hypothesis against each reference, or each text and a later one."""
+"""The scores of all pairs: each hypothesis against each reference, or each text and a later one.
+
+What scores are averaged for is in `truebleu.pairwise`.
+"""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from math import inf, isqrt
 from operator import index as integer
@@ -9,6 +13,12 @@ from typing import Any, overload
 
 from truebleu._kernel import InputError, PairScores, Scores
 from truebleu.metrics.statistics import place
+from truebleu.text import checks, inputs
+
+# sacreBLEU's sum of logarithms, and a mean of scores, is Python's sum(), which adds with
+# compensation since 3.12: the last bit depends on the Python that computes it. The kernel does as
+# this Python does.
+COMPENSATED = sys.version_info >= (3, 12)
 
 
 class Pairs(PairScores):
@@ -220,9 +230,6 @@ class PairsInPython:
             [sum(w * s for w, s in zip(weights, row, strict=True)) / whole for row in rows]
         )
 
-    def against_sums(self, _: object, __: object) -> None:
-        """References of what Python counts are not added up."""
-
 
 def is_single(dtype: object) -> bool:
     """True for "float32", False for "float64"."""
@@ -256,3 +263,116 @@ def checked_weights(weights: Sequence[float], count: int, where: str = "") -> li
 
 def _from_bytes(kind: type[PairScores], data: bytes, width: int | None, single: bool) -> PairScores:
     return kind(PairScores.from_bytes(data, width, single))
+
+
+class AllPairs:
+    """What a metric does with every pair of texts; it says how they are scored (`_pairs`)."""
+
+    __slots__ = ()
+
+    @property
+    def lower_is_better(self) -> bool:
+        """True if a better system has a lower score, as with error rates."""
+        raise NotImplementedError
+
+    def _pairs(
+        self, hypotheses: inputs.Hypotheses, references: inputs.Hypotheses | None, workers: int
+    ) -> Any:
+        """What scores all pairs: `_kernel.Pairs` or `PairsInPython`."""
+        raise NotImplementedError
+
+    def matrix(
+        self,
+        hypotheses: inputs.Hypotheses,
+        references: inputs.Hypotheses | None = None,
+        *,
+        workers: int = 1,
+        dtype: object = "float64",
+    ) -> Matrix:
+        """The score of each hypothesis against each reference, each as `sentence` gives it.
+
+        hypotheses, references: n and m strings (any sequence, an Arrow column, a file). Without
+            references, the hypotheses against each other, each against itself too.
+        workers: threads. The scores are the same for any number.
+        dtype: "float64", or "float32" for half the memory.
+
+        Gives a `Matrix` of n × m scores, 0-100. Memory beside them is that of the texts. Raises
+        InputError for no texts or a missing one, MemoryError, before anything is scored, if the
+        scores do not fit into memory.
+
+        >>> from truebleu import BLEU
+        >>> print(BLEU().matrix(["a b c d", "a b"], ["a b c d", "a b c e", "f"]))
+        Matrix(2 x 3, float64)
+        [100.00  59.46   0.00]
+        [ 36.79  36.79   0.00]
+        """
+        single = is_single(dtype)
+        return Matrix(self._pairs(hypotheses, references, workers).matrix(single, False))
+
+    def triangle(
+        self, texts: inputs.Hypotheses, *, workers: int = 1, dtype: object = "float64"
+    ) -> Triangle:
+        """The score of each text against each later one: n(n-1)/2, half of `matrix(texts)`.
+
+        Arguments and errors as for `matrix`.
+
+        >>> from truebleu import BLEU
+        >>> BLEU().triangle(["a b c d", "a b c e", "f"])[0, 1]
+        59.46...
+        """
+        single = is_single(dtype)
+        return Triangle(self._pairs(texts, None, workers).matrix(single, True))
+
+    def top_k(
+        self,
+        hypotheses: inputs.Hypotheses,
+        references: inputs.Hypotheses,
+        k: int,
+        *,
+        workers: int = 1,
+    ) -> list[list[tuple[int, float]]]:
+        """For each hypothesis the k references with the best scores: pairs of index and score.
+
+        The best comes first; of equal scores the reference that comes first. Fewer than k
+        references give as many as there are. Memory grows with n · k and the texts, not with n · m.
+        Arguments and errors as for `matrix`.
+
+        >>> from truebleu import CHRF
+        >>> CHRF().top_k(["the cat"], ["a dog", "the cat sat", "the cats"], 2)
+        [[(2, 77.57...), (1, 55.77...)]]
+        """
+        wanted = checks.whole("k", k, 1)
+        pairs = self._pairs(hypotheses, references, workers)
+        best: list[list[tuple[int, float]]]
+        best = pairs.top_k(min(wanted, pairs.shape[1]), self.lower_is_better)
+        return best
+
+    def expected(
+        self,
+        hypotheses: inputs.Hypotheses,
+        references: inputs.Hypotheses | None = None,
+        *,
+        weights: Sequence[float] | None = None,
+        workers: int = 1,
+    ) -> Scores:
+        """The mean score of each hypothesis against all references: n numbers.
+
+        Without references, against all hypotheses, itself among them: what minimum Bayes risk
+        decoding chooses by.
+
+        weights: a number per reference, none negative; their sum is made 1.
+        workers: threads. The scores are added from left to right, so they are the same for any
+            number: sum(w * s) / sum(w), or sum(s) / m.
+
+        Memory grows with the texts, not with n · m. Other arguments and errors as for `matrix`.
+
+        >>> from truebleu import BLEU
+        >>> BLEU().expected(["a b c d", "a b c e", "f"])
+        Scores(3 segments: [53.15, 53.15, 33.33])
+        """
+        pairs = self._pairs(hypotheses, references, workers)
+        count = pairs.shape[1]
+        numbers = None if weights is None else checked_weights(weights, count)
+        whole = float(count) if numbers is None else sum(numbers)
+        means: Scores = pairs.expected(numbers, whole, COMPENSATED)
+        return means

@@ -17,7 +17,7 @@ from truebleu.metrics.python_metric import PythonMetric
 from truebleu.text import checks, inputs
 
 if TYPE_CHECKING:
-    from truebleu.metrics.table_metric import Corpus, Rows
+    from truebleu.metrics.base import Corpus, Rows
 
     Parts = tuple[float, ...]
 

@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import IO
 
 from truebleu.metrics.base import MetricFailedError
-from truebleu.metrics.column_metric import lacking
+from truebleu.metrics.python_metric import lacking
 from truebleu.text.checks import parse_number
 
 NAME = "METEOR"

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from truebleu.metrics.base import MetricFailedError
-from truebleu.metrics.column_metric import ColumnMetric, installed, lacking
+from truebleu.metrics.python_metric import ColumnMetric, installed, lacking
 from truebleu.text.checks import load_json
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class NeuralMetric(ColumnMetric):
                 f"{name}:{text}: expected {name}:MODEL, a folder, or a name in the hub's cache, "
                 f"as {name}:{cls.EXAMPLE}"
             )
-        return cls(model=text)
+        return cls(model=text)  # type: ignore[call-arg]
 
     @property
     def _key(self) -> frozenset[tuple[str, str]]:

@@ -2,49 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from truebleu.metrics import parameters as p
-from truebleu.metrics.kernel_metric import TokenMetric
-from truebleu.metrics.table_metric import TableScore
-from truebleu.text import checks
+from truebleu.metrics.base import Metric
+from truebleu.metrics.scores import TableScore
 
 __all__ = ["NGramF", "NGramFScore"]
 
 if TYPE_CHECKING:
+    from dataclasses import KW_ONLY
+
     from truebleu.text import tokenizers
-
-
-class Orders(p.Parameter[tuple[int, ...]]):
-    """One length of n-grams or several, kept in order. Signatures separate them by commas."""
-
-    metavar = "N"
-    several = True
-    phrase = "order {}"
-
-    def checked(self, value: Any) -> tuple[int, ...]:
-        several = [value] if isinstance(value, int) else None
-        if several is None:
-            several = checks.items(self.name, value, "whole numbers")
-        found = tuple(sorted({checks.whole(self.name, one, 1, p.MAX_ORDER) for one in several}))
-        if not found:
-            raise ValueError(f"{self.name}={value!r}: expected at least one")
-        return found
-
-    def written(self, value: Iterable[int]) -> str:
-        return ",".join(map(str, value))
-
-    def read(self, text: str) -> list[int]:
-        try:
-            return list(map(checks.parse_whole_number, text.split(",")))
-        except ValueError:
-            raise ValueError(
-                f"expected whole numbers with commas between them, not '{text:.40}'"
-            ) from None
-
-    def plain(self, value: Any) -> list[int]:
-        return list(value)
 
 
 class NGramFScore(TableScore):
@@ -93,7 +62,7 @@ class NGramFScore(TableScore):
         return tuple(map(_share, self.matches, self.reference_totals))
 
 
-class NGramF(TokenMetric[NGramFScore]):
+class NGramF(Metric[NGramFScore]):
     """The F-score of n-grams, with its precision and recall, from BLEU's own counts.
 
     Matches are clipped as BLEU's, in BLEU's tokens. Precision is over the n-grams of the
@@ -118,24 +87,15 @@ class NGramF(TokenMetric[NGramFScore]):
     SCORE = NGramFScore
     PREFIX = "ngram-f-"
     FIELDS = ("case", "tok", "orders", "beta")
-    orders = Orders((1,), "the lengths of the n-grams: one, or several that are added up")
-    beta = p.Number(
+    orders: p.Orders = p.Orders(
+        (1,), "the lengths of the n-grams: one, or several that are added up"
+    )
+    beta: p.Parameter[float] = p.Number(
         1, "β, the weight of recall relative to precision", most=1e100, integers=True, short="b"
     )
-    tokenize = p.Tokenizer()
-    lowercase = p.lowercase()
-
-    def __init__(
-        self,
-        orders: int | Iterable[int] = (1,),
-        beta: float = 1,
-        *,
-        tokenize: tokenizers.Tokenize = "13a",
-        lowercase: bool | str = False,
-        normalize: str | None = None,
-    ) -> None:
-        self._keep(locals())
-        self._prepare()
+    _: KW_ONLY
+    tokenize: p.Parameter[tokenizers.Tokenize] = p.Tokenizer()
+    lowercase: p.Parameter[bool | str] = p.lowercase()
 
     def asked(self) -> dict[str, Any]:
         """What the kernel is asked for."""

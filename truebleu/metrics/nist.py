@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import Scores
 from truebleu.metrics import parameters as p
+from truebleu.metrics.base import PARTS
 from truebleu.metrics.python_metric import PythonMetric
-from truebleu.metrics.table_metric import PARTS
 
 if TYPE_CHECKING:
-    from truebleu.metrics.table_metric import Corpus, Rows
+    from truebleu.metrics.base import Corpus, Rows
     from truebleu.text import tokenizers
 
 # A logarithm to the base 2 is a quotient in Perl, in NLTK and here; log2 differs in the last bit.

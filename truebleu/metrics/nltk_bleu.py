@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from math import exp, fsum, log
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,7 @@ from truebleu.text import checks
 
 if TYPE_CHECKING:
     from truebleu._kernel import Scores, Table
-    from truebleu.metrics.table_metric import Corpus, Rows
+    from truebleu.metrics.base import Corpus, Rows
     from truebleu.text import tokenizers
 
     Number = Fraction | float
@@ -37,9 +37,9 @@ class Weights(p.Parameter["Any"]):
 
     metavar = "X"
 
-    def getter(self) -> Callable[[NLTKBLEU], tuple[tuple[float, ...], ...]]:
-        """The sequences of weights, one for each score."""
-        return lambda metric: _sequences(metric.parameters["weights"])
+    def __get__(self, metric: Any, _: type | None = None) -> Any:
+        """The sequences of weights, one for each score; of a class the declaration itself."""
+        return self if metric is None else _sequences(metric.parameters["weights"])
 
     def checked(self, value: Any) -> tuple[Any, ...]:
         """The sequence, or the sequences, as tuples."""

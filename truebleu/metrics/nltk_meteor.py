@@ -11,12 +11,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from truebleu.metrics import parameters as p
-from truebleu.metrics.column_metric import ColumnMetric, installed, lacking
+from truebleu.metrics.python_metric import ColumnMetric, installed, lacking
 from truebleu.text.record import Record
 
 if TYPE_CHECKING:
-    from truebleu.metrics.column_metric import Texts
-    from truebleu.metrics.table_metric import Corpus
+    from truebleu.metrics.base import Corpus
+    from truebleu.metrics.python_metric import Texts
     from truebleu.text import tokenizers
 
 

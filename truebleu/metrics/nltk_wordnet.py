@@ -12,7 +12,7 @@ import nltk.data
 from nltk.corpus.reader.wordnet import WordNetCorpusReader
 
 from truebleu.metrics.base import MetricFailedError
-from truebleu.metrics.column_metric import lacking
+from truebleu.metrics.python_metric import lacking
 from truebleu.text.record import Record
 
 VERSION = "3.0"

@@ -1,9 +1,9 @@
 """A metric's parameters, each declared once: its name, default and range, its field in signatures,
 its option on the command line, and a sentence of help.
 
-A metric declares its parameters as attributes of its class. The checks of its constructor, its
-properties, its signature both ways, its options, its documentation and the labels of views are made
-of these declarations.
+A metric declares its parameters as annotated attributes of its class. Its constructor with all
+checks, its attributes, its signature both ways, its options, its documentation and the labels of
+views are made of these declarations.
 """  # noqa: D205
 
 from __future__ import annotations
@@ -11,9 +11,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import fsum, inf
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, dataclass_transform
 
 from truebleu.text import checks, tokenizers
+
+if TYPE_CHECKING:
+    import inspect
 
 T = TypeVar("T")
 
@@ -23,6 +26,155 @@ MAX_ORDER = 16
 MAX_WEIGHT = 100
 # Integers below this are exact as floating-point numbers, and have fewer than 16 digits.
 EXACT = 10**15
+
+
+# ---- an object that is its parameters ----
+
+
+class _ConstructorSignature:
+    """The arguments of a constructor that is made of declarations, for `help` and `inspect`."""
+
+    def __get__(self, _: object, cls: type[Parametrized]) -> inspect.Signature | None:
+        if cls.__init__ is not Parametrized.__init__:
+            return None  # it has its own
+        from inspect import Parameter as Argument
+        from inspect import Signature
+
+        types: dict[str, str] = {}
+        for one in reversed(cls.__mro__):
+            types |= getattr(one, "__annotations__", {})
+        arguments = []
+        for p in cls.PARAMETERS:
+            is_first = p.name in cls._POSITIONAL
+            told = re.search(r"\[(.*)\]", types.get(p.name, ""))
+            arguments.append(
+                Argument(
+                    p.name,
+                    Argument.POSITIONAL_OR_KEYWORD if is_first else Argument.KEYWORD_ONLY,
+                    default=p.default,
+                    annotation=told[1] if told else Argument.empty,
+                )
+            )
+        return Signature(arguments)
+
+
+@dataclass_transform(eq_default=False)
+class Parametrized:
+    """An object with parameters: frozen, hashable, equal if its parameters are.
+
+    A subclass declares each parameter as an attribute that is annotated `Parameter[type]`. Those
+    before `_: KW_ONLY` may be given by position. As in a dataclass, the constructor is made of the
+    annotated attributes, for type checkers too; `_prepare` is called in the end.
+    """
+
+    __slots__ = ("_values",)
+
+    PARAMETERS: ClassVar[tuple[Parameter[Any], ...]] = ()
+    # The default and the check of each parameter, and the names that may be given by position.
+    _CHECKS: ClassVar[dict[str, tuple[Any, Callable[[Any], Any]]]] = {}
+    _POSITIONAL: ClassVar[tuple[str, ...]] = ()
+    _values: dict[str, Any]
+
+    __signature__ = _ConstructorSignature()
+
+    def __init_subclass__(cls) -> None:
+        """Collect the declarations, and add their help to the documentation."""
+        super().__init_subclass__()
+        if "PARAMETERS" in vars(cls):  # else they are those of the class above
+            above = (p for base in cls.__bases__ for p in getattr(base, "PARAMETERS", ()))
+            names = {p.name for p in cls.PARAMETERS}
+            inherited = {p.name: p for p in above if p.inherited and p.name not in names}
+            cls.PARAMETERS = (*cls.PARAMETERS, *inherited.values())
+            cls._CHECKS = {p.name: (p.default, p.checked) for p in cls.PARAMETERS}
+            annotated = list(cls.__annotations__)
+            first = annotated.index("_") if "_" in annotated else 0
+            cls._POSITIONAL = tuple(name for name in annotated[:first] if name in names)
+        if cls.PARAMETERS and vars(cls).get("__doc__") is not None:
+            # The sentences of help stand behind the first paragraphs, before the example.
+            head, mark, example = (cls.__doc__ or "").partition("\n    >>> ")
+            told = "\n".join(f"    {p.name}: {p.documented}." for p in cls.PARAMETERS)
+            cls.__doc__ = f"{head.rstrip()}\n\n{told}\n{mark}{example}"
+
+    def __new__(cls, *_: Any, **given: Any) -> Self:
+        """Refuse unknown parameters, and name the nearest known one."""
+        if not given.keys() <= cls._CHECKS.keys():
+            name = min(given.keys() - cls._CHECKS.keys())
+            for parameter in cls.PARAMETERS:
+                if name in parameter.hints:
+                    raise TypeError(
+                        f"{cls.__name__} has no parameter '{name}'; it is called "
+                        f"'{parameter.name}' here"
+                    )
+            near = checks.nearest(name, list(cls._CHECKS))
+            raise TypeError(f"{cls.__name__} has no parameter '{name}'{near}")
+        return object.__new__(cls)
+
+    def __init__(self, *values: Any, **named: Any) -> None:
+        if len(values) > len(self._POSITIONAL):
+            raise TypeError(
+                f"{type(self).__name__} takes {len(self._POSITIONAL)} arguments by position at "
+                f"most, not {len(values)}; give others by name"
+            )
+        for name, value in zip(self._POSITIONAL, values, strict=False):
+            if name in named:
+                raise TypeError(f"{type(self).__name__} got '{name}' by position and by name")
+            named[name] = value
+        self._keep(named)
+        self._prepare()
+
+    def _keep(self, given: Mapping[str, Any]) -> None:
+        """Check and keep the parameters; those that are not given have their defaults.
+
+        given: values by name. Names of no parameter are ignored.
+        """
+        # Defaults need no check, and most values are.
+        self._values = {
+            name: value if (value := given.get(name, default)) is default else checked(value)
+            for name, (default, checked) in self._CHECKS.items()
+        }
+
+    def _prepare(self) -> None:
+        """Check what depends on several parameters, and make what is needed to count."""
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """All parameters and their values."""
+        return dict(self._values)
+
+    def with_parameters(self, **changed: Any) -> Self:
+        """The same metric with some parameters changed."""
+        return type(self)(**{**self._values, **changed})
+
+    def __repr__(self) -> str:
+        given = [
+            f"{p.name}={self._values[p.name]!r}"
+            for p in self.PARAMETERS
+            if self._values[p.name] != p.default
+        ]
+        return f"{type(self).__name__}({', '.join(given)})"
+
+    @property
+    def _key(self) -> Any:
+        """The parameters in a form that is equal for metrics of the same signature."""
+        return tuple(self._values.values())
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return bool(self._key == other._key)
+
+    def __hash__(self) -> int:
+        return hash((type(self), self._key))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_construct, (type(self), self._values))
+
+
+def _construct(cls: type[Parametrized], values: dict[str, Any]) -> Parametrized:
+    return cls(**values)
+
+
+# ---- the kinds of parameters ----
 
 
 class Parameter(Generic[T]):
@@ -61,10 +213,11 @@ class Parameter(Generic[T]):
 
     def __init__(self, default: T, help: str, **more: Any) -> None:  # noqa: A002
         """more: of the attributes above, and of those of the subclass, what is not the default."""
-        assert all(hasattr(self, name) for name in more), more
         self.default = default
-        self.help = help
-        vars(self).update(more)
+        self.help = self.__doc__ = help
+        for name, value in more.items():
+            assert hasattr(self, name), name
+            setattr(self, name, value)
 
     def __set_name__(self, metric: Any, name: str) -> None:
         metric.PARAMETERS = (*vars(metric).get("PARAMETERS", ()), self)
@@ -73,17 +226,12 @@ class Parameter(Generic[T]):
         self.short = self.short or self.key
         self.phrase = self.phrase or f"{name.replace('_', ' ')} {{}}"
 
-    if TYPE_CHECKING:  # a metric makes it a property
+    def __get__(self, metric: Any, _: type | None = None) -> T:
+        """The value in a metric; of a class the declaration itself."""
+        return self if metric is None else metric._values[self.name]  # type: ignore[return-value]  # noqa: SLF001
 
-        def __get__(self, metric: object, _: type | None = None) -> T: ...
-
-    def getter(self) -> Callable[[Any], Any]:
-        """A function that gives the value of this parameter of a metric."""
-        name = self.name
-        return lambda metric: metric._values[name]  # noqa: SLF001
-
-    def refuse(self, _: object, value: object) -> None:
-        """Refuses another value in a metric, which would no longer be the same metric."""
+    def __set__(self, metric: Any, value: T) -> None:
+        """Refuse another value in a metric, which would no longer be the same metric."""
         raise AttributeError(f"metrics are frozen; make another with {self.name}={value!r}")
 
     def checked(self, value: Any) -> Any:
@@ -272,11 +420,46 @@ class WholeNumber(Number[int]):
         return f"{self.help}, {self.least} to {self.most}"
 
 
+class Orders(Parameter[tuple[int, ...]]):
+    """One length of n-grams or several, kept in order. Signatures separate them by commas."""
+
+    metavar = "N"
+    several = True
+    phrase = "order {}"
+
+    if TYPE_CHECKING:
+
+        def __set__(self, metric: Any, value: int | Iterable[int]) -> None: ...
+
+    def checked(self, value: Any) -> tuple[int, ...]:
+        one = isinstance(value, int)
+        given = [value] if one else checks.items(self.name, value, "whole numbers")
+        found = tuple(sorted({checks.whole(self.name, one, 1, MAX_ORDER) for one in given}))
+        if not found:
+            raise ValueError(f"{self.name}={value!r}: expected at least one")
+        return found
+
+    def written(self, value: Iterable[int]) -> str:
+        return ",".join(map(str, value))
+
+    def read(self, text: str) -> list[int]:
+        try:
+            return list(map(checks.parse_whole_number, text.split(",")))
+        except ValueError:
+            raise ValueError(
+                f"expected whole numbers with commas between them, not '{text:.40}'"
+            ) from None
+
+
 class Numbers(Parameter[tuple[float, ...] | None]):
     """Up to `MAX_ORDER` weights, whose sum is at most `MAX_WEIGHT`, or None."""
 
     metavar = "X"
     several = True
+
+    if TYPE_CHECKING:
+
+        def __set__(self, metric: Any, value: Sequence[float] | None) -> None: ...
 
     def checked(self, value: Any) -> tuple[float, ...] | None:
         return None if value is None else checked_weights(self.name, value)
@@ -301,6 +484,10 @@ class Words(Parameter[tuple[str, ...] | None]):
 
     several = True
 
+    if TYPE_CHECKING:
+
+        def __set__(self, metric: Any, value: Iterable[str] | None) -> None: ...
+
     def checked(self, value: Any) -> tuple[str, ...] | None:
         if value is None:
             return None
@@ -315,53 +502,6 @@ class Words(Parameter[tuple[str, ...] | None]):
 
     def read(self, text: str) -> list[str]:
         return [unquoted(word) for word in text.split(",")] if text else []
-
-
-# Characters that stand in a signature as they are. Those that separate its fields, "%", and an
-# equals sign between spaces, behind which a score stands, are percent-encoded.
-_AS_IT_IS = " !\"#$&'()*,/;<=>?@[\\]^`{}~"
-_EQUALS = re.compile("(?<= )=(?= )")
-
-
-def quoted(text: str) -> str:
-    """Return text as the value of a field of a signature."""
-    from urllib.parse import quote
-
-    return _EQUALS.sub("%3D", quote(text, safe=_AS_IT_IS, errors="surrogatepass"))
-
-
-def unquoted(text: str) -> str:
-    """Return the text of which `quoted` made the value of a field."""
-    from urllib.parse import unquote
-
-    return unquote(text, errors="surrogatepass")
-
-
-def checked_weights(name: str, value: Any) -> tuple[float, ...]:
-    """Return weights as a tuple of 1 to `MAX_ORDER` finite numbers of 0 or more.
-
-    Their sum is at most `MAX_WEIGHT`: larger exponents of a precision give no finite score.
-    """
-    given = checks.items(name, value, "numbers")
-    weights = tuple(checks.number(name, one, most=MAX_WEIGHT) for one in given)
-    if not 1 <= len(weights) <= MAX_ORDER:
-        raise ValueError(f"{name}={weights!r:.60}: expected 1 to {MAX_ORDER} numbers")
-    if fsum(weights) > MAX_WEIGHT:
-        raise ValueError(
-            f"{name}={weights!r:.60}: their sum is {fsum(weights):g}, above {MAX_WEIGHT}; "
-            "divide all by their sum"
-        )
-    return weights
-
-
-def warn_of_sum(name: str, weights: Sequence[float] | None) -> tuple[str, ...]:
-    """Return a warning if the sum of weights is not 1."""
-    total = 1.0 if weights is None else fsum(weights)
-    if abs(total - 1.0) < 1e-9:
-        return ()
-    return (
-        f"the sum of {name} is {total:g}, not 1; the score is not comparable with a weighted mean",
-    )
 
 
 class Text(Parameter[str]):
@@ -388,16 +528,13 @@ class Text(Parameter[str]):
 class Tokenizer(Parameter[tokenizers.Tokenize]):
     """A tokenizer by name, or a callable."""
 
+    key = "tok"
+    flags = ("-tok",)
+    shared = common = True
+
     def __init__(self, default: str = "13a", **more: Any) -> None:
-        super().__init__(
-            default,
-            "the tokenizer: a name, or a callable from str to a list of str",
-            key="tok",
-            flags=("-tok",),
-            shared=True,
-            common=True,
-            **more,
-        )
+        told = "the tokenizer: a name, or a callable from str to a list of str"
+        super().__init__(default, told, **more)
 
     def checked(self, value: Any) -> Any:
         return tokenizers.checked(value)
@@ -477,4 +614,53 @@ def normalization() -> Choice[str | None]:
         hints=("normalization", "unicode_normalization", "strip_diacritics"),
         long="normalize",
         labels={None: "text as it is"},
+    )
+
+
+# ---- texts and weights as values ----
+
+# Characters that stand in a signature as they are. Those that separate its fields, "%", and an
+# equals sign between spaces, behind which a score stands, are percent-encoded.
+_AS_IT_IS = " !\"#$&'()*,/;<=>?@[\\]^`{}~"
+_EQUALS = re.compile("(?<= )=(?= )")
+
+
+def quoted(text: str) -> str:
+    """Return text as the value of a field of a signature."""
+    from urllib.parse import quote
+
+    return _EQUALS.sub("%3D", quote(text, safe=_AS_IT_IS, errors="surrogatepass"))
+
+
+def unquoted(text: str) -> str:
+    """Return the text of which `quoted` made the value of a field."""
+    from urllib.parse import unquote
+
+    return unquote(text, errors="surrogatepass")
+
+
+def checked_weights(name: str, value: Any) -> tuple[float, ...]:
+    """Return weights as a tuple of 1 to `MAX_ORDER` finite numbers of 0 or more.
+
+    Their sum is at most `MAX_WEIGHT`: larger exponents of a precision give no finite score.
+    """
+    given = checks.items(name, value, "numbers")
+    weights = tuple(checks.number(name, one, most=MAX_WEIGHT) for one in given)
+    if not 1 <= len(weights) <= MAX_ORDER:
+        raise ValueError(f"{name}={weights!r:.60}: expected 1 to {MAX_ORDER} numbers")
+    if fsum(weights) > MAX_WEIGHT:
+        raise ValueError(
+            f"{name}={weights!r:.60}: their sum is {fsum(weights):g}, above {MAX_WEIGHT}; "
+            "divide all by their sum"
+        )
+    return weights
+
+
+def warn_of_sum(name: str, weights: Sequence[float] | None) -> tuple[str, ...]:
+    """Return a warning if the sum of weights is not 1."""
+    total = 1.0 if weights is None else fsum(weights)
+    if abs(total - 1.0) < 1e-9:
+        return ()
+    return (
+        f"the sum of {name} is {total:g}, not 1; the score is not comparable with a weighted mean",
     )

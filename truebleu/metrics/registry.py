@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from truebleu.metrics.base import CIRCUMSTANCES, Metric, Signature, split_signature
+from truebleu.metrics.base import CIRCUMSTANCES, Metric, Signature
+from truebleu.metrics.scores import split_signature
 from truebleu.text import checks
 
 if TYPE_CHECKING:
-    from truebleu.metrics.table_metric import TableMetric
+    from truebleu.metrics.base import TableMetric
 
     AnyMetric = TableMetric[Any]
 
@@ -149,7 +150,7 @@ def given(metric: Any) -> AnyMetric:
     """The metric, or the metric of a member of the family. Raises TypeError for anything else."""
     for found in (metric, getattr(metric, "metric", None)):  # a member of the family has one
         if isinstance(found, Metric):
-            return found  # type: ignore[return-value]
+            return found
     if isinstance(metric, type) and issubclass(metric, Metric):
         raise TypeError(f"metric: {metric.__name__} is a class; give {metric.__name__}()")
     raise TypeError(

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 from truebleu.metrics import parameters as p
 from truebleu.metrics.base import MetricFailedError
-from truebleu.metrics.column_metric import ColumnMetric, ColumnScore, lacking, named
+from truebleu.metrics.python_metric import ColumnMetric, ColumnScore, lacking, named
 
 if TYPE_CHECKING:
     from truebleu._kernel import Table
-    from truebleu.metrics.column_metric import Texts
-    from truebleu.metrics.table_metric import Corpus
+    from truebleu.metrics.base import Corpus
+    from truebleu.metrics.python_metric import Texts
     from truebleu.text import tokenizers
 
 # The release of rouge-score that defines the numbers; rouge-score-rs is held equal to it.

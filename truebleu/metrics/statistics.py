@@ -6,8 +6,8 @@ import os
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, Self, overload
 
-from truebleu._kernel import InputError, Table, sealed, unsealed
-from truebleu.metrics.base import html_table
+from truebleu._kernel import InputError, Scores, Table, sealed, unsealed
+from truebleu.metrics.scores import html_table
 from truebleu.text import checks
 from truebleu.text.checks import load_json
 
@@ -305,3 +305,12 @@ def _difference(mine: str, other: str) -> str:
     pairs = zip(mine.split("|"), other.split("|"), strict=False)
     different = [f"{a} and {b}" for a, b in pairs if a != b]
     return ", ".join(different) or f"{mine} and {other}"
+
+
+def _html_of_scores(scores: Scores) -> str:
+    rows = [*enumerate(scores[:SHOWN]), *([("…",)] if len(scores) > SHOWN else [])]
+    return html_table(f"Scores: {len(scores):,} segments", rows)
+
+
+# The kernel, which makes them, knows no HTML.
+Scores._repr_html_ = _html_of_scores  # type: ignore[attr-defined]

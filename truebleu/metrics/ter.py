@@ -11,12 +11,14 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from truebleu.metrics import parameters as p
-from truebleu.metrics.kernel_metric import KernelMetric
-from truebleu.metrics.table_metric import PARTS, TableScore
+from truebleu.metrics.base import PARTS, Metric
+from truebleu.metrics.scores import TableScore
 
 __all__ = ["TER", "TERScore", "ter"]
 
 if TYPE_CHECKING:
+    from dataclasses import KW_ONLY
+
     from truebleu.metrics.ter_alignment import Alignment
     from truebleu.text import inputs
     from truebleu.text.languages import Language
@@ -53,7 +55,7 @@ class TERScore(TableScore):
         return self._row[1] / PARTS
 
 
-class TER(KernelMetric[TERScore]):
+class TER(Metric[TERScore]):
     """TER with its parameters. The defaults are sacreBLEU's.
 
     Of several references the one that takes the fewest edits counts, over the mean length of all.
@@ -81,6 +83,7 @@ class TER(KernelMetric[TERScore]):
     __slots__ = ()
 
     NAME = "TER"
+    OF_SACREBLEU = True
     SCORE = TERScore
     PREFIX = "ter-"
     FIELDS = ("case", "tok", "norm", "punct", "asian")
@@ -88,13 +91,14 @@ class TER(KernelMetric[TERScore]):
     LOWER_IS_BETTER = True
     BOUND = None
     WORST = None
-    normalized = p.Flag(
+    _: KW_ONLY
+    normalized: p.Parameter[bool] = p.Flag(
         "split off punctuation, resolve entities, join lines, as tercom's -N",
         key="norm",
         short="nr",
         common=True,
     )
-    no_punct = p.Flag(
+    no_punct: p.Parameter[bool] = p.Flag(
         "delete punctuation",
         hints=("ignore_punct",),
         words=("yes", "no"),
@@ -102,7 +106,7 @@ class TER(KernelMetric[TERScore]):
         short="pn",
         common=True,
     )
-    asian_support = p.Flag(
+    asian_support: p.Parameter[bool] = p.Flag(
         "where either is done, do it to Chinese and Japanese characters, too: normalized makes "
         "each ideograph a token",
         hints=("support_zh_ja_chars",),
@@ -110,7 +114,7 @@ class TER(KernelMetric[TERScore]):
         short="as",
         common=True,
     )
-    case_sensitive = p.Flag(
+    case_sensitive: p.Parameter[bool] = p.Flag(
         "do not lower-case the text",
         words=("lc", "mixed"),
         key="case",
@@ -118,18 +122,6 @@ class TER(KernelMetric[TERScore]):
         common=True,
         hints=("lowercase",),
     )
-
-    def __init__(
-        self,
-        *,
-        normalized: bool = False,
-        no_punct: bool = False,
-        asian_support: bool = False,
-        case_sensitive: bool = False,
-        normalize: str | None = None,
-    ) -> None:
-        self._keep(locals())
-        self._prepare()
 
     def asked(self) -> dict[str, Any]:
         """What the kernel is asked for."""
@@ -178,7 +170,7 @@ class TER(KernelMetric[TERScore]):
         hypothesis, references = self._normalized(hypothesis, references)
         return align(hypothesis, references, self._tokenization)
 
-    PUBLIC = (*KernelMetric.PUBLIC, "alignment")
+    PUBLIC = (*Metric.PUBLIC, "alignment")
 
 
 def ter(
@@ -201,4 +193,12 @@ def ter(
     >>> round(float(score), 2)
     18.18
     """
-    return TER.of(locals()).score(hypotheses, references, workers=workers)
+    metric = TER(
+        normalized=normalized,
+        no_punct=no_punct,
+        asian_support=asian_support,
+        case_sensitive=case_sensitive,
+        normalize=normalize,
+        **unknown,
+    )
+    return metric.score(hypotheses, references, workers=workers)

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from truebleu.metrics import parameters as p
-from truebleu.metrics.kernel_metric import KernelMetric, TokenMetric
-from truebleu.metrics.table_metric import S, TableScore
+from truebleu.metrics.base import KernelMetric, S, TokenMetric
+from truebleu.metrics.scores import TableScore
 
 __all__ = ["CER", "MER", "WER", "WIL", "WIP", "CERScore", "WERScore"]
 

@@ -17,8 +17,7 @@ from truebleu.text import checks, inputs, tokenizers
 
 if TYPE_CHECKING:
     from truebleu._kernel import Table
-    from truebleu.metrics.base import Metric, Score
-    from truebleu.metrics.table_metric import TableMetric
+    from truebleu.metrics.base import Metric, Score, TableMetric
 
 # Texygen's metric: NLTK's sentence_bleu with method1, on what white space separates.
 TEXYGEN: dict[str, Any] = {

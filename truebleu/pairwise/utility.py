@@ -7,13 +7,14 @@ from itertools import islice
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from truebleu._kernel import InputError
+from truebleu._kernel import InputError, Scores, strings
 from truebleu.metrics import registry
+from truebleu.metrics.base import Metric
+from truebleu.metrics.matrix import COMPENSATED, PairsInPython
+from truebleu.text import inputs
 from truebleu.text.record import Record
 
 if TYPE_CHECKING:
-    from truebleu.metrics.table_metric import TableMetric
-
     # The place of a source, and those of some of its candidates and references: every pair of them.
     Block = tuple[int, Sequence[int], Sequence[int]]
 
@@ -51,7 +52,7 @@ class Utility:
     """Scores of pairs of a candidate and a reference, for many sources."""
 
     name: str
-    metric: TableMetric[Any] | None = None
+    metric: Metric[Any] | None = None
     lower_is_better = False
 
     def rows(self, sources: Sequence[Source], blocks: Iterable[Block]) -> Iterator[list[float]]:
@@ -139,8 +140,8 @@ class OfTexts(Utility):
 class OfMetric(OfTexts):
     """A metric of the registry: a pair's score is what `sentence` gives."""
 
-    def __init__(self, metric: TableMetric[Any], workers: int) -> None:
-        self.metric: TableMetric[Any] = metric
+    def __init__(self, metric: Metric[Any], workers: int) -> None:
+        self.metric: Metric[Any] = metric
         self.name = metric.name
         self.lower_is_better = metric.lower_is_better
         self.workers = workers
@@ -201,9 +202,15 @@ class OfMetric(OfTexts):
             others += places
             whole = float(len(order)) if source.weights is None else sum(source.weights)
             sets.append((len(source.candidates), len(places), order, source.weights, whole))
-        named = {"workers": self.workers}
-        found = self.metric.means_of_sets(own, None if alike else others, sets, **named)
-        return None if found is None else iter(found.tolist())
+        metric = self.metric
+        if not (metric._plain and metric.reads_text):  # noqa: SLF001
+            return None
+        hypotheses = strings(tuple(own), "hypotheses")
+        references = None if alike else strings(tuple(others), "references")
+        found = metric._kernel.expected(  # noqa: SLF001
+            hypotheses, references, sets, COMPENSATED, self.workers
+        )
+        return iter(found.tolist())
 
     def against_sums(self, sources: Sequence[Source]) -> Iterator[list[float]]:
         """As for all; weights are how often each reference counts."""
@@ -212,7 +219,8 @@ class OfMetric(OfTexts):
             weights = []
             for source in sources:
                 weights += _times(source)
-        scores = self.metric.against_sums(
+        scores = against_sums(
+            self.metric,
             [text for source in sources for text in source.candidates],
             [text for source in sources for text in source.references],
             [(len(source.candidates), len(source.references)) for source in sources],
@@ -225,6 +233,37 @@ class OfMetric(OfTexts):
         found = iter(scores.tolist())
         for source in sources:
             yield [next(found) for _ in source.candidates]
+
+
+def against_sums(
+    metric: Metric[Any],
+    hypotheses: inputs.Hypotheses,
+    references: inputs.Hypotheses,
+    sets: Sequence[tuple[int, int]],
+    *,
+    weights: Sequence[int] | None = None,
+    workers: int = 1,
+) -> Scores | None:
+    """The score of each hypothesis against the sum of its set's references: linear time.
+
+    The counts of a set's m references are added up, and those of a hypothesis multiplied by m:
+    of an n-gram that it has c times, and they t times together, min(m · c, t) match. The formula
+    is that of `sentence`.
+
+    sets: how many of the hypotheses, and how many of the references, are of the first set, of
+        the second, ...
+    weights: for each reference how often it counts; those of a set are below 2³¹ together.
+
+    None if n-grams are not what this metric counts. Other arguments and errors as for `matrix`.
+
+    >>> from truebleu import CHRF, TER
+    >>> against_sums(CHRF(), ["the cat", "a dog"], ["the cat sat", "the cats"], [(2, 2)])
+    Scores(2 segments: [64.65, 3.47])
+    >>> against_sums(TER(), ["the cat"], ["the cats"], [(1, 1)]) is None
+    True
+    """
+    pairs = metric._pairs(hypotheses, references, workers)  # noqa: SLF001
+    return None if isinstance(pairs, PairsInPython) else pairs.against_sums(sets, weights)
 
 
 def _times(source: Source) -> list[int]:
@@ -298,8 +337,6 @@ def is_given(utility: object) -> bool:
 
 def of_texts(utility: Any, workers: int) -> OfTexts:
     """The utility of a metric, of its name, or of a function; without any, BLEU."""
-    from truebleu.metrics.base import Metric
-
     if callable(utility) and not isinstance(utility, Metric | type):
         return OfFunction(utility)
     return OfMetric(registry.metric("bleu" if utility is None else utility), workers)

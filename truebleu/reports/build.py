@@ -59,9 +59,8 @@ from truebleu.text.segments import DECOMPRESSORS
 if TYPE_CHECKING:
     from truebleu._kernel import Corpus
     from truebleu.comparison.request import Counted, Counts, Request
-    from truebleu.metrics.base import Metric
+    from truebleu.metrics.base import Metric, TableMetric
     from truebleu.metrics.statistics import Statistics
-    from truebleu.metrics.table_metric import TableMetric
     from truebleu.text.segments import Texts
 
 # Changes when a viewer of the old form could no longer show the new one.

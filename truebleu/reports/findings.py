@@ -35,8 +35,8 @@ from truebleu.text.segments import held
 
 if TYPE_CHECKING:
     from truebleu.comparison.labelling import Names
+    from truebleu.metrics.base import TableMetric
     from truebleu.metrics.statistics import Statistics
-    from truebleu.metrics.table_metric import TableMetric
     from truebleu.reports.health import Written
     from truebleu.text.segments import Texts
 

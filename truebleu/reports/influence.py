@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from truebleu._kernel import Table, exchanged
 
 if TYPE_CHECKING:
+    from truebleu.metrics.base import TableMetric
     from truebleu.metrics.statistics import Statistics
-    from truebleu.metrics.table_metric import TableMetric
 
 
 def influence(

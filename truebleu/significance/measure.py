@@ -16,7 +16,7 @@ from truebleu.text import checks
 from truebleu.text.record import Record
 
 if TYPE_CHECKING:
-    from truebleu.metrics.table_metric import TableMetric
+    from truebleu.metrics.base import TableMetric
 
 # Decimal places up to which scores are taken for decimal numbers, and added as such.
 PLACES = 9

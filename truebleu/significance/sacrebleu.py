@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from truebleu import _kernel
 from truebleu.metrics.bleu_formula import single as rounded
-from truebleu.metrics.table_metric import COMPENSATED
+from truebleu.metrics.matrix import COMPENSATED
 from truebleu.significance import memory
 from truebleu.text.record import Record
 

@@ -64,8 +64,11 @@ def test_what_a_host_itself_lacks_is_the_hosts_to_say(monkeypatch, tmp_path):
     monkeypatch.syspath_prepend(tmp_path)
     from truebleu.integrations import needed
 
-    with pytest.raises(ModuleNotFoundError, match="something_it_needs"):
-        needed("broken_host", "broken-host", "this test")
+    with (
+        pytest.raises(ModuleNotFoundError, match="something_it_needs"),
+        needed("broken-host", "this test"),
+    ):
+        importlib.import_module("broken_host")
 
 
 def test_metrics_are_given_or_named():

@@ -91,8 +91,7 @@ TABLES: dict[str, Callable[[], Iterable[str]]] = {
     "truebleu": _public,
     "truebleu.metrics.registry": _metrics,
     "truebleu.cli.commands": _commands,
-    "truebleu.engines.shipping": tuple,  # whoever sends a call names its module
-    "truebleu.integrations": _others,
+    "truebleu.engines.functions": tuple,  # whoever sends a call names its module
     "truebleu.metrics.rouge": _others,
     "truebleu.explanation.build": _explained,
 }

@@ -133,7 +133,7 @@ class Tables:
         duckdb_engine()
         from truebleu.engines import duckdb_rows as engine
         from truebleu.engines.duckdb_files import quoted
-        from truebleu.engines.duckdb_join import apart
+        from truebleu.engines.duckdb_rows import apart
 
         options, texts = self.options, [system.hyp, *self.refs]
         with (

@@ -11,7 +11,7 @@ from truebleu.cli import table_options
 from truebleu.cli.declared import Group
 from truebleu.cli.output import UsageError, complain
 from truebleu.cli.table_scores import Tables
-from truebleu.engines.duckdb_join import shown
+from truebleu.engines.functions import shown
 from truebleu.text.checks import is_whole_number
 from truebleu.text.layout import count
 

@@ -69,9 +69,9 @@ def _accelerator(name: str) -> ModuleType:
         from truebleu.compat import nltk
 
         return nltk
-    from truebleu.compat import sacrebleu_tests
+    from truebleu.compat import sacrebleu_kernel
 
-    return sacrebleu_tests
+    return sacrebleu_kernel
 
 
 def _text(release: tuple[int, ...]) -> str:

@@ -10,16 +10,12 @@ themselves uncertain (their width by about 1 / √(2B)). docs/at-scale.md has wh
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from truebleu._kernel import InputError
 from truebleu.comparison.request import Buckets, Counts
+from truebleu.engines.sums import Columns, Sums
 from truebleu.significance import Measure, resampling
-
-if TYPE_CHECKING:
-    from truebleu.engines.sums import Columns, Sums
-    from truebleu.metrics.base import TableMetric
-    from truebleu.metrics.statistics import Statistics
 
 # How many buckets an error names.
 EXAMPLES = 3
@@ -40,13 +36,13 @@ def measures(sums: Sums) -> list[Measure]:
         )
     sums.check()
     named: dict[str, Sums] = {}
-    called: dict[str, str] = {}
+    keys: dict[str, str] = {}
     for key, part in sums.split(sums.by).items():
         system = _system(key)
         # Null and "null", "a/b" beside "c" and "a" beside "b/c" are not to be mixed up.
-        if called.setdefault(system, repr(key)) != repr(key):
+        if keys.setdefault(system, repr(key)) != repr(key):
             raise InputError(
-                f"two systems would be called {system}: {called[system]} and {key!r}; "
+                f"two systems would be called {system}: {keys[system]} and {key!r}; "
                 "rename one of them"
             )
         if part.segments:
@@ -59,21 +55,32 @@ def counted(named: Mapping[str, Sums]) -> Buckets:
 
     Raises InputError for systems that have not the same number of segments in each bucket.
     """
-    sizes: dict[str, dict[int, int]] = {}
+    sizes = {}
     for system, sums in named.items():
         pairs = zip(sums.keys, sums.group_segments(), strict=True)
         sizes[system] = {key[-1]: size for key, size in pairs if size}
-    _check_buckets(sizes)
-    found: dict[TableMetric[Any], Counts] = {}
-    first = next(iter(named.values()))
-    for label, metric in zip(first.labels, first.metrics, strict=True):
-        tables: dict[str, Statistics] = {}
+    (first, expected), *others = sizes.items()
+    for system, found in others:
+        odd = [b for b in sorted({*expected, *found}) if expected.get(b) != found.get(b)]
+        if odd:
+            told = "; ".join(
+                f"bucket {bucket}: {first} {expected.get(bucket, 0)} segments, "
+                f"{system} {found.get(bucket, 0)}"
+                for bucket in odd[:EXAMPLES]
+            )
+            raise InputError(
+                f"{first} and {system} are not of the same segments: {len(odd)} buckets differ "
+                f"({told}{'; …' if len(odd) > EXAMPLES else ''}); every system needs one row for "
+                "each id, and the same ids"
+            )
+    counts = {}
+    for label, metric in zip(named[first].labels, named[first].metrics, strict=True):
+        tables = {}
         for system, sums in named.items():
-            filled = [bool(size) for size in sums.group_segments()]
-            tables[system] = sums.statistics(label)[filled]
-        scores = {name: metric.scores(table) for name, table in tables.items()}
-        found[metric] = Counts(tables, {name: own.tolist() for name, own in scores.items()})
-    return Buckets(found, first.segments)
+            tables[system] = sums.statistics(label)[list(map(bool, sums.group_segments()))]
+        scores = {system: metric.scores(table).tolist() for system, table in tables.items()}
+        counts[metric] = Counts(tables, scores)
+    return Buckets(counts, named[first].segments)
 
 
 def intervals(sums: Sums, *, within: Columns = None, **options: Any) -> Any:
@@ -83,9 +90,7 @@ def intervals(sums: Sums, *, within: Columns = None, **options: Any) -> Any:
     a dict of all that from the key of each group of these columns. Options as for
     `truebleu.significance.intervals`; raises what `measures` raises.
     """
-    if within is not None:
-        return _each(intervals, sums, within, options)
-    return _by_metric(sums, resampling.intervals(measures(sums), **options))
+    return _resampled(sums, within, lambda part: resampling.intervals(measures(part), **options))
 
 
 def compare(
@@ -105,53 +110,28 @@ def compare(
     may be either. Other options as for `truebleu.significance.paired`; raises what `measures`
     raises. `segments` in the results is the number of buckets.
     """
-    if within is not None:
-        given = {"baseline": baseline, "test": test, **options}
-        return _each(compare, sums, within, given)
     if test == "bs-sacrebleu":
         raise ValueError("test 'bs-sacrebleu' is of segments, as sacreBLEU's; 'ar' and 'bs' fit")
     if not (baseline is None or isinstance(baseline, str)):
         baseline = _system(baseline if isinstance(baseline, tuple) else (baseline,))
-    found = resampling.paired(measures(sums), baseline=baseline, test=test, **options)
-    return _by_metric(sums, found)
+    options |= {"baseline": baseline, "test": test}
+    return _resampled(sums, within, lambda part: resampling.paired(measures(part), **options))
 
 
-def _each(
-    function: Callable[..., Any], sums: Sums, within: Columns, options: dict[str, Any]
-) -> dict[Any, Any]:
-    """What the function finds inside each group."""
-    found = {}
+def _resampled(sums: Sums, within: Columns, function: Callable[[Sums], list[Any]]) -> Any:
+    """A function's results by group and metric; without several of them the result itself."""
+    if within is None:
+        found = function(sums)
+        return found[0] if len(found) == 1 else dict(zip(sums.labels, found, strict=True))
+    by_group = {}
     for key, part in sums.split(within).items():
         try:
-            found[key] = function(part, **options)
+            by_group[key] = _resampled(part, None, function)
         except InputError as error:
             raise InputError(f"{key}: {error}") from None
-    return found
-
-
-def _by_metric(sums: Sums, found: list[Any]) -> Any:
-    if len(found) == 1:
-        return found[0]
-    return dict(zip(sums.labels, found, strict=True))
+    return by_group
 
 
 def _system(key: tuple[Any, ...]) -> str:
     """The name of a system: its key, or several with a stroke between."""
     return "/".join("null" if part is None else str(part) for part in key) or "all"
-
-
-def _check_buckets(counts: dict[str, dict[int, int]]) -> None:
-    (first, expected), *others = counts.items()
-    for system, found in others:
-        odd = [b for b in sorted({*expected, *found}) if expected.get(b) != found.get(b)]
-        if odd:
-            told = "; ".join(
-                f"bucket {bucket}: {first} {expected.get(bucket, 0)} segments, "
-                f"{system} {found.get(bucket, 0)}"
-                for bucket in odd[:EXAMPLES]
-            )
-            raise InputError(
-                f"{first} and {system} are not of the same segments: {len(odd)} buckets differ "
-                f"({told}{'; …' if len(odd) > EXAMPLES else ''}); every system needs one row for "
-                "each id, and the same ids"
-            )

@@ -22,9 +22,19 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import Any, Unpack
+
+try:
+    import duckdb
+except ImportError as error:
+    raise ImportError(
+        "truebleu.engines.duckdb needs DuckDB: pip install 'truebleu[duckdb]'"
+    ) from error
+from duckdb import DuckDBPyConnection, DuckDBPyRelation, Expression
 
 from truebleu._kernel import InputError
+from truebleu.engines import duckdb_rows
+from truebleu.engines.duckdb_files import said
 from truebleu.engines.functions import (
     NAMED,
     columns_of,
@@ -34,51 +44,23 @@ from truebleu.engines.functions import (
     release,
     scores_of,
 )
-from truebleu.engines.sums import Sums, names
-
-try:
-    import duckdb
-except ImportError as error:
-    raise ImportError(
-        "truebleu.engines.duckdb needs DuckDB: pip install 'truebleu[duckdb]'"
-    ) from error
-
-from truebleu.engines.duckdb_files import said
-from truebleu.engines.duckdb_join import apart
-from truebleu.engines.duckdb_rows import (
-    STREAMS,
-    check_connection,
-    opened,
-    reading,
-    rows,
-    stream,
-    watched,
-)
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection, DuckDBPyRelation, Expression
-
-    from truebleu.engines.duckdb_rows import Data
-    from truebleu.engines.sums import Columns, Metrics, Nulls
-    from truebleu.metrics.base import Metric, TableMetric
+from truebleu.engines.sums import Columns, Sums, SumsOptions, names
+from truebleu.metrics.base import Metric, TableMetric
 
 
 def sums(
-    data: Data,
+    data: duckdb_rows.Data,
     hyp: str = "hyp",
     ref: str | Sequence[str] = "ref",
     *,
-    by: Columns = None,
-    metrics: Metrics = "bleu",
-    nulls: Nulls = "raise",
-    bucket: tuple[str, int] | None = None,
-    references: Data | None = None,
+    references: duckdb_rows.Data | None = None,
     on: Columns = None,
     unjoined: str = "raise",
     connection: DuckDBPyConnection | None = None,
     memory: str | None = None,
     workers: int = 1,
     progress: Callable[[float], None] | None = None,
+    **options: Unpack[SumsOptions],
 ) -> Sums:
     """The sums of the statistics of each group, which can be merged with those of other engines.
 
@@ -86,10 +68,6 @@ def sums(
         patterns of Parquet, CSV, TSV or JSON (a path, or several). CSV and TSV have a header; TSV
         has no quotes.
     hyp, ref: columns of strings. `ref` may name several columns, or one of lists of strings.
-    by: columns to group by.
-    metrics: metrics, or their names.
-    nulls: "raise", or "skip" to leave out rows that have no hypothesis or no reference.
-    bucket: a column and a number of buckets, for significance at scale.
     references: where `ref` is if not in `data`: another of the same kind, joined `on` columns that
         both have, usually an id. Columns of `by` may be in either.
     unjoined: "raise", or "skip" to score what can be joined, with a warning that counts the rest.
@@ -99,36 +77,28 @@ def sums(
     workers: threads.
     progress: called about five times a second, from another thread, with the share that was read
         as DuckDB estimates it (in a connection of its own, or one with enable_progress_bar).
+    options: `by`, `metrics`, `nulls` and `bucket`, as for `Sums`.
 
     Raises InputError for missing columns, files that cannot be read, and ids that one side lacks or
     has twice. Nulls and no rows are told when a score is asked for (`Sums.check`).
     """
-    columns = [hyp, *names("ref", ref)]
-    check_connection(connection)
+    columns, keys = [hyp, *names("ref", ref)], names("on", on)
+    duckdb_rows.check_connection(connection)
     # References may be called as the hypotheses are, if these lie in other rows.
-    texts = columns if references is None else apart(columns)
-    found = Sums(
-        metrics, hyp=hyp, ref=texts[1:], by=by, nulls=nulls, bucket=bucket, workers=workers
-    )
+    texts = columns if references is None else duckdb_rows.apart(columns)
+    found = Sums(hyp=hyp, ref=texts[1:], workers=workers, **options)
     others = [name for name in found.columns if name not in texts or name in found.by]
-    with opened(connection, memory=memory, threads=workers) as engine:
-        relation = rows(
-            engine,
-            data,
-            columns,
-            others,
-            references=references,
-            on=names("on", on),
-            unjoined=unjoined,
-        )
-        with reading(data), watched(engine, progress):
-            found.update(stream(relation))
+    with duckdb_rows.opened(connection, memory=memory, threads=workers) as engine:
+        join: Any = {"references": references, "on": keys, "unjoined": unjoined}
+        relation = duckdb_rows.rows(engine, data, columns, others, **join)
+        with duckdb_rows.reading(data), duckdb_rows.watched(engine, progress):
+            found.update(duckdb_rows.stream(relation))
     return found
 
 
 def _relation(table: Any, _: Any, options: dict[str, Any]) -> DuckDBPyRelation:
     """A table as a relation of the connection given, or of DuckDB's default one."""
-    if release(duckdb.__version__) < STREAMS:
+    if release(duckdb.__version__) < duckdb_rows.STREAMS:
         import pyarrow as pa
 
         table = pa.table(table)
@@ -192,7 +162,7 @@ def register(
     [(100.0,)]
     >>> connection.close()
     """
-    check_connection(connection)
+    duckdb_rows.check_connection(connection)
     connection = duckdb.default_connection() if connection is None else connection
     for name, given in (functions or {name: name for name in NAMED}).items():
         metric = of_rows(given)

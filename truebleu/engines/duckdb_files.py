@@ -16,10 +16,8 @@ from truebleu.engines.functions import several, told
 from truebleu.text.checks import read_csv
 from truebleu.text.segments import NO_FILES, File, at_home, table_format
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # the command line asks for `found` before it knows whether DuckDB is there
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
-
-    Names = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 # What separates and quotes the fields of a line. TSV has no quotes: tabs and ends of lines are
 # not in fields, and a mark of quotation is text.
@@ -29,7 +27,7 @@ SEPARATED = {"csv": (",", '"'), "tsv": ("\t", "")}
 NEVER = "\x01this is in no file\x02"
 
 # What DuckDB says of JSON strings which look like something else.
-LIKE_TEXT = ("VARCHAR", "DATE", "TIME", "TIMESTAMP", "UUID", "INTERVAL", "BLOB")
+LIKE_TEXT = ("VARCHAR", "DATE", "TIME", "TIMESTAMP", "UUID", "INTERVAL", "BLOB", "JSON")
 
 # How the lines begin with which DuckDB's advice on options does.
 ADVICE = (
@@ -46,9 +44,6 @@ IS_TEXT = (
     "OR regexp_matches(coalesce(logical_type::VARCHAR, ''), '^(String|Null|List|Enum|Json)')"
 )
 
-# What DuckDB calls the column of a JSON file that holds no objects.
-NO_OBJECTS = {"json": "JSON"}
-
 
 class Files:
     """Files of one format that are read as one table, one after the other, in a connection.
@@ -57,10 +52,23 @@ class Files:
     for folders at any depth). All of them have the columns that are asked for.
     """
 
-    def __init__(self, names: Names, connection: DuckDBPyConnection) -> None:
-        given = [names] if isinstance(names, str | os.PathLike) else list(names)
-        self.names = [os.fspath(name) for name in given]
-        self.paths = _once(path for name in self.names for path in found(name))
+    def __init__(
+        self,
+        names: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+        connection: DuckDBPyConnection,
+    ) -> None:
+        given = [names] if isinstance(names, str | os.PathLike) else names
+        self.names = list(map(os.fspath, given))
+        # The name of the files in messages.
+        self.label = several([os.fsencode(n).decode("utf-8", "replace") for n in self.names])
+        known: dict[str, str] = {}
+        for path in (path for name in self.names for path in found(name)):
+            place = os.path.realpath(path)
+            if place in known:
+                same = f"{path} is the same file as {known[place]}, and its rows count once"
+                warnings.warn(same, stacklevel=3)
+            known.setdefault(place, path)
+        self.paths = list(known.values())
         formats = sorted({table_format(path) or "other" for path in self.paths})
         if len(formats) != 1 or formats == ["other"]:
             raise InputError(
@@ -77,16 +85,6 @@ class Files:
         self._connection = connection
         self._sampled = True
         self._types = self._described()
-
-    @property
-    def label(self) -> str:
-        """The name of the files in messages."""
-        return several([os.fsencode(name).decode("utf-8", "replace") for name in self.names])
-
-    @property
-    def _listed(self) -> str:
-        """The names of the files, as SQL. DuckDB takes them for patterns."""
-        return f"[{_literals(map(glob.escape, self.paths))}]"
 
     @property
     def columns(self) -> list[str]:
@@ -108,38 +106,42 @@ class Files:
         The names are among `columns`, or "filename". `lists` are columns that may have lists of
         strings.
         """
-        named = [*dict.fromkeys([*texts, *others])]
-        for name in named:
-            self._check_single(name)
-        columns = {name: quoted(name) for name in named}
-        types = None
+        columns = {name: quoted(name) for name in (*texts, *others)}
+        options = {"filename": "true"} if "filename" in columns else {}
+        self._check_names(columns)
         if self.format == "json":
-            types = {name: _of_json(self._types[name]) for name in named if name != "filename"}
-            for name in texts:
-                columns[name] = _json_text(name, self._types[name], name in lists)
-                types[name] = "JSON"
-        scan = self._scan(types, named="filename" in named, united=self._differ(named, texts))
-        return self._query(f"SELECT {', '.join(columns.values())} FROM {scan}")
+            types = {}
+            for name, kind in self._types.items():
+                if name in texts:
+                    columns[name] = _json_text(name, kind, name in lists)
+                    types[name] = "JSON"
+                elif name in columns:
+                    # A string that is no text to score stays one, whatever it looks like.
+                    is_text = kind.startswith(LIKE_TEXT) or "(" in kind or "[" in kind
+                    types[name] = "VARCHAR" if is_text else kind
+            of_type = (f"{quoted(name)}: {literal(kind)}" for name, kind in types.items())
+            options["columns"] = f"{{{', '.join(of_type)}}}"
+        elif self.format == "parquet" and len(self.paths) > 1 and self._differ(columns, texts):
+            options["union_by_name"] = "true"
+        return self._query(f"SELECT {', '.join(columns.values())} FROM {self._scan(options)}")
 
     def _described(self) -> dict[str, str]:
         """The columns, and their types."""
-        relation = self._query(f"FROM {self._scan(named=False)}")
+        relation = self._query(f"FROM {self._scan({})}")
         types = dict(zip(relation.columns, map(str, relation.types), strict=True))
-        if self.format == "json" and types == NO_OBJECTS:
+        if self.format == "json" and types == {"json": "JSON"}:
             raise InputError(
                 f"{self.label}: no rows with named values; expected JSON objects, one per line "
                 "or in one array"
             )
         return types
 
-    def _differ(self, names: Sequence[str], texts: Sequence[str]) -> bool:
+    def _differ(self, names: Iterable[str], texts: Sequence[str]) -> bool:
         """True if columns differ in type between Parquet files: null in one, strings in another.
 
         Raises InputError for a file that lacks one, because united its rows would be null, and for
         a file whose texts are of another type, which DuckDB would turn into strings.
         """
-        if self.format != "parquet" or len(self.paths) < 2:
-            return False
         # Those that no file has are names of folders.
         meant = f"lower(name) IN ({_literals(name.lower() for name in names)})"
         kinds = "count(DISTINCT concat_ws(' ', type, converted_type, logical_type))"
@@ -152,8 +154,9 @@ class Files:
         for name, files, textual in inside:
             lacking = sorted({*self.paths} - {*files})
             if lacking:
-                where, like = several(lacking), min(files)
-                raise InputError(told(where, f"no column '{name}', which {like} has"))
+                raise InputError(
+                    told(several(lacking), f"no column '{name}', which {min(files)} has")
+                )
             odd = sorted({*files} - {*(textual or files)})
             if odd and name.lower() in known:
                 like = min(textual)
@@ -162,31 +165,25 @@ class Files:
                 )
         return bool(inside)
 
-    def _check_single(self, name: str) -> None:
-        """Raises InputError if several columns have this name, of which DuckDB renames all but one.
+    def _check_names(self, columns: Iterable[str]) -> None:
+        """Raises InputError if several columns have a name, of which DuckDB renames all but one.
 
         Only the first file is looked at, as DuckDB takes the columns from it.
         """
-        if f"{name}_1" not in self._types or self.format == "json":
-            return
-        if self.format in SEPARATED:
-            names = self._header(self.paths[0])
-        else:
-            first = literal(glob.escape(self.paths[0]))
-            rows = self._query(f"SELECT name FROM parquet_schema({first})").fetchall()
-            names = [column for (column,) in rows]
-        if names.count(name) > 1:
-            raise InputError(
-                f"{self.paths[0]}: {names.count(name)} columns are called '{name}'; rename all "
-                "but one"
-            )
-
-    def _header(self, path: str) -> list[str]:
-        """The fields of the first line. Raises InputError for what is no UTF-8."""
-        separator, quote = SEPARATED[self.format]
-        lines = (f"{line}\n" for line in File(path).lines())
-        rows = read_csv(path, lines, delimiter=separator, quotechar=quote or None)
-        return next(rows, (1, []))[1]
+        for name in columns:
+            if f"{name}_1" not in self._types or self.format == "json":
+                continue
+            if self.format == "parquet":
+                first = literal(glob.escape(self.paths[0]))
+                rows = self._query(f"SELECT name FROM parquet_schema({first})").fetchall()
+                names = [column for (column,) in rows]
+            else:
+                names = _header(self.paths[0], self.format)
+            if names.count(name) > 1:
+                raise InputError(
+                    f"{self.paths[0]}: {names.count(name)} columns are called '{name}'; rename "
+                    "all but one"
+                )
 
     def _query(self, sql: str) -> DuckDBPyRelation:
         import duckdb
@@ -206,14 +203,12 @@ class Files:
 
         for path in self.paths:
             try:
-                header = self._header(path)
+                header = _header(path, self.format)
             except (InputError, OSError):
                 return path, "it is not UTF-8"
             columns = ", ".join(f"'c{number}': 'VARCHAR'" for number in range(len(header)))
-            fixed = {"auto_detect": "false", "columns": f"{{{columns}}}"}
-            scan = _call(
-                "read_csv", f"[{literal(glob.escape(path))}]", _separated(self.format) | fixed
-            )
+            options = {"auto_detect": "false", "columns": f"{{{columns}}}"}
+            scan = _separated(f"[{literal(glob.escape(path))}]", self.format, options)
             try:
                 self._connection.sql(f"SELECT count(*) FROM {scan}").fetchall()
             except duckdb.Error as error:
@@ -223,30 +218,24 @@ class Files:
                 return path, told
         return None
 
-    def _scan(
-        self, types: dict[str, str] | None = None, *, named: bool, united: bool = False
-    ) -> str:
+    @property
+    def _listed(self) -> str:
+        """The names of the files, as SQL. DuckDB takes them for patterns."""
+        return f"[{_literals(map(glob.escape, self.paths))}]"
+
+    def _scan(self, options: dict[str, str]) -> str:
         """The files, as SQL."""
-        files: str = self._listed
-        options: dict[str, str] = {}
-        if named:
-            options["filename"] = "true"
         if self.format == "parquet":
-            options |= {"union_by_name": "true"} if united else {}
-            return _call("read_parquet", files, options)
+            return _call("read_parquet", self._listed, options)
         if self.format in SEPARATED:
-            options |= _separated(self.format) | {"all_varchar": "true"}
-            return _call("read_csv", files, options)
+            return _separated(self._listed, self.format, options | {"all_varchar": "true"})
         arrays = (".json", ".json.gz", ".json.zst")
-        lines = not any(path.lower().endswith(arrays) for path in self.paths)
-        options["format"] = "'newline_delimited'" if lines else "'auto'"
+        is_auto = any(path.lower().endswith(arrays) for path in self.paths)
+        options["format"] = "'auto'" if is_auto else "'newline_delimited'"
         options["maximum_object_size"] = str(LONGEST_ROW)
         if not self._sampled:
             options |= {"sample_size": "-1", "maximum_sample_files": str(len(self.paths))}
-        if types is not None:
-            of_type = (f"{quoted(name)}: {literal(kind)}" for name, kind in types.items())
-            options["columns"] = f"{{{', '.join(of_type)}}}"
-        return _call("read_json", files, options)
+        return _call("read_json", self._listed, options)
 
 
 def found(name: str) -> list[str]:
@@ -265,8 +254,14 @@ def found(name: str) -> list[str]:
                 "it; name its files, or read it in Python by a connection that has "
                 "DuckDB's extension delta"
             )
-        inside = glob.glob(os.path.join(glob.escape(name), "**"), recursive=True)
-        paths = [path for path in inside if _is_data(path, name)]
+        paths = []
+        for path in glob.glob(os.path.join(glob.escape(name), "**"), recursive=True):
+            # Spark marks what is no data with _ or a dot: its own notes, folders of jobs that
+            # failed.
+            parts = os.path.relpath(path, name).split(os.sep)
+            hidden = any(part.startswith(("_", ".")) and "=" not in part for part in parts)
+            if os.path.isfile(path) and not hidden and table_format(path):
+                paths.append(path)
         if not paths:
             raise InputError(f"{name}: {NO_FILES}")
     elif os.path.exists(name) or not glob.has_magic(name):
@@ -283,91 +278,20 @@ def found(name: str) -> list[str]:
     return sorted(set(paths))
 
 
-def _once(paths: Iterable[str]) -> list[str]:
-    """Return each file once; warn of those that several names stand for."""
-    kept: dict[str, str] = {}
-    for path in paths:
-        place = os.path.realpath(path)
-        if place in kept:
-            told = f"{path} is the same file as {kept[place]}, and its rows count once"
-            warnings.warn(told, stacklevel=4)
-        kept.setdefault(place, path)
-    return list(kept.values())
-
-
-def _separated(form: str) -> dict[str, str]:
-    """How CSV (RFC 4180) or TSV with a header is read.
-
-    Left to guess, DuckDB would take a line of text that starts with # for a comment, and a column
-    of years for numbers.
-    """
-    separator, quote = map(literal, SEPARATED[form])
-    return {
-        "header": "true",
-        "delim": separator,
-        "quote": quote,
-        "escape": quote,
-        "skip": "0",
-        "comment": "''",
-        "nullstr": literal(NEVER),
-        "max_line_size": str(LONGEST_ROW),
-        "buffer_size": str(LONGEST_ROW),
-    }
-
-
 def _is_empty(path: str) -> bool:
     """True if a file, compressed or not, holds nothing but line ends."""
-    if os.path.getsize(path) > 64:
-        return False
-    try:
-        return not File(path).content().removeprefix(codecs.BOM_UTF8).strip()
-    except (InputError, OSError):
-        return False
+    with suppress(InputError, OSError):
+        if os.path.getsize(path) <= 64:
+            return not File(path).content().removeprefix(codecs.BOM_UTF8).strip()
+    return False
 
 
-def _is_data(path: str, folder: str) -> bool:
-    # Spark marks what is no data with _ or a dot: its own notes, folders of jobs that failed.
-    parts = os.path.relpath(path, folder).split(os.sep)
-    hidden = any(part.startswith(("_", ".")) and "=" not in part for part in parts)
-    return os.path.isfile(path) and not hidden and table_format(path) is not None
-
-
-def quoted(name: str) -> str:
-    """A name, for SQL."""
-    return '"' + name.replace('"', '""') + '"'
-
-
-def literal(text: str) -> str:
-    """A string, for SQL."""
-    return "'" + text.replace("'", "''") + "'"
-
-
-def said(error: Exception | str, where: str = "") -> str:
-    """DuckDB's error message on one line, without its advice on options that it has.
-
-    where: a path that stands before it, of which the name of the file is enough.
-    """
-    kept = []
-    message = str(error)
-    if where:
-        message = message.replace(where, os.path.basename(where))
-    for line in map(str.strip, message.splitlines()):
-        if line.startswith(ADVICE):
-            break
-        # The files of a mismatch are long; `culprit` has the one that it is about.
-        if line and not line.startswith(("Original Line", "Main file", "Current file")):
-            kept.append(line)
-    text = " ".join(kept)
-    if "maximum_object_size" in text or "Maximum line size" in text:
-        return f"a row has more than {LONGEST_ROW >> 20} MiB; in a Parquet file it may"
-    kind, colon, rest = text.partition(" Error: ")
-    return told("", rest if colon and len(kind) < 30 else text)
-
-
-def culprit(message: str) -> str:
-    """The file that a message of DuckDB is about; mostly it names one."""
-    found = re.search(r"\b[Ff]ile ['\"]([^'\"]+)['\"]|Current file: (.*)", message)
-    return (found[1] or found[2]) if found else ""
+def _header(path: str, form: str) -> list[str]:
+    """The fields of a CSV or TSV file's first line. Raises InputError for what is no UTF-8."""
+    separator, quote = SEPARATED[form]
+    lines = (f"{line}\n" for line in File(path).lines())
+    rows = read_csv(path, lines, delimiter=separator, quotechar=quote or None)
+    return next(rows, (1, []))[1]
 
 
 def damaged(names: Iterable[str]) -> str:
@@ -385,15 +309,51 @@ def damaged(names: Iterable[str]) -> str:
     return ""
 
 
+# ---- SQL, and what DuckDB says of it ----
+
+
+def quoted(name: str) -> str:
+    """A name, for SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(text: str) -> str:
+    """A string, for SQL."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _literals(words: Iterable[str]) -> str:
+    return ", ".join(map(literal, words))
+
+
 def _call(function: str, files: str, options: dict[str, str]) -> str:
     arguments = [files, *(f"{name}={value}" for name, value in options.items())]
     return f"{function}({', '.join(arguments)})"
 
 
-def _of_json(kind: str) -> str:
-    """The type to read a column as that is no text to score: a string stays one."""
-    like_text = kind.startswith((*LIKE_TEXT, "JSON")) or "(" in kind or "[" in kind
-    return "VARCHAR" if like_text else kind
+def _separated(files: str, form: str, options: dict[str, str]) -> str:
+    """The call that reads CSV (RFC 4180) or TSV with a header.
+
+    Left to guess, DuckDB would take a line of text that starts with # for a comment, and a column
+    of years for numbers.
+    """
+    separator, quote = map(literal, SEPARATED[form])
+    return _call(
+        "read_csv",
+        files,
+        {
+            "header": "true",
+            "delim": separator,
+            "quote": quote,
+            "escape": quote,
+            "skip": "0",
+            "comment": "''",
+            "nullstr": literal(NEVER),
+            "max_line_size": str(LONGEST_ROW),
+            "buffer_size": str(LONGEST_ROW),
+            **options,
+        },
+    )
 
 
 def _json_text(name: str, kind: str, lists: bool) -> str:
@@ -415,5 +375,27 @@ def _json_text(name: str, kind: str, lists: bool) -> str:
     return f"CASE {tests} ELSE error({told}) END AS {column}"
 
 
-def _literals(words: Iterable[str]) -> str:
-    return ", ".join(map(literal, words))
+def said(error: Exception | str, where: str = "") -> str:
+    """DuckDB's error message on one line, without its advice on options that it has.
+
+    where: a path that stands before it, of which the name of the file is enough.
+    """
+    kept = []
+    message = str(error).replace(where, os.path.basename(where)) if where else str(error)
+    for line in map(str.strip, message.splitlines()):
+        if line.startswith(ADVICE):
+            break
+        # The files of a mismatch are long; `culprit` has the one that it is about.
+        if line and not line.startswith(("Original Line", "Main file", "Current file")):
+            kept.append(line)
+    text = " ".join(kept)
+    if "maximum_object_size" in text or "Maximum line size" in text:
+        return f"a row has more than {LONGEST_ROW >> 20} MiB; in a Parquet file it may"
+    kind, colon, rest = text.partition(" Error: ")
+    return told("", rest if colon and len(kind) < 30 else text)
+
+
+def culprit(message: str) -> str:
+    """The file that a message of DuckDB is about; mostly it names one."""
+    found = re.search(r"\b[Ff]ile ['\"]([^'\"]+)['\"]|Current file: (.*)", message)
+    return (found[1] or found[2]) if found else ""

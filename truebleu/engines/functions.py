@@ -8,22 +8,20 @@ from __future__ import annotations
 
 import inspect
 import re
+import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from truebleu import _kernel
-from truebleu._kernel import InputError
+from truebleu._kernel import InputError, __version__
 from truebleu.engines import buckets
-from truebleu.engines.sums import counter, given, names
+from truebleu.engines.sums import Columns, Sums, SumsOptions, counter, given, names
 from truebleu.metrics import registry
 from truebleu.metrics.accumulator import checked
+from truebleu.metrics.base import Metric, TableMetric
 
-if TYPE_CHECKING:
-    from truebleu.engines.sums import Columns, Sums
-    from truebleu.metrics.base import Metric, TableMetric
-
-    P = ParamSpec("P")
-    R = TypeVar("R")
+P = ParamSpec("P")
+R = TypeVar("R")
 
 # The metrics that have functions of their own.
 NAMED = ("bleu", "chrf", "ter")
@@ -55,6 +53,7 @@ def of_engine(
     """
     own = inspect.signature(sums).parameters
     of_sums = [name for name, one in own.items() if one.kind is one.KEYWORD_ONLY]
+    of_sums += SumsOptions.__annotations__
 
     def score(
         data: Any,
@@ -119,16 +118,10 @@ def of_engine(
         return buckets.compare(found, within=within, **options)
 
     made = Functions(score, stats or own_stats, compare)
-    for function in made:
-        if function is not stats:
-            function.__module__ = sums.__module__
-            function.__name__ = function.__qualname__ = function.__name__.removeprefix("own_")
+    for name, function in made._asdict().items():
+        function.__module__ = sums.__module__
+        function.__name__ = function.__qualname__ = name
     return made
-
-
-def release(version: str) -> tuple[int, ...]:
-    """The first two parts of an engine's version, to compare."""
-    return tuple(map(int, re.findall(r"\d+", version)[:2]))
 
 
 def named(function: Callable[P, R], metric: str) -> Callable[P, R]:
@@ -148,6 +141,9 @@ def named(function: Callable[P, R], metric: str) -> Callable[P, R]:
     kept = [own for own in signature.parameters.values() if own.name != "metric"]
     of_metric.__signature__ = signature.replace(parameters=kept)  # type: ignore[attr-defined]
     return of_metric
+
+
+# ---- scores of rows ----
 
 
 def of_rows(metric: Any, **parameters: Any) -> TableMetric[Any]:
@@ -200,6 +196,59 @@ def scores_of(metric: TableMetric[Any], hypotheses: Any, *references: Any) -> An
     return pa.record_batch(RowScores(metric, rows, names[0], names[1:])).column(0)
 
 
+# ---- calls that other machines run ----
+
+
+def shipped(
+    cloudpickle: Any, module: str, task: str, argument: object, advice: str, refuse: Any
+) -> Callable[..., Any]:
+    """The function `task` of a module, with this argument before what a worker gives it.
+
+    What is sent names nothing of this package (a nested function goes by value, and the argument as
+    bytes), so that it arrives where truebleu is missing or differs, and can say so.
+
+    cloudpickle: the engine's; tokenizers of one's own may be functions that only it can send.
+    advice: how truebleu comes to the workers. refuse: is called with what is wrong; a nested
+        function as well.
+    """
+    here, python = __version__, sys.version_info[:2]
+    content = cloudpickle.dumps(argument)
+
+    def run(*columns):  # type: ignore[no-untyped-def]
+        import pickle
+        import platform
+        import sys
+        from importlib import import_module
+
+        problem = ""
+        if sys.version_info[:2] != python:
+            theirs, ours = ("{}.{}".format(*version) for version in (sys.version_info, python))
+            problem = f"runs Python {theirs}, and here is {ours}; they must be the same"
+        else:
+            try:
+                import truebleu
+
+                worker = import_module(module)
+            except ImportError as error:
+                problem = f"cannot import truebleu ({error}); {advice}"
+            else:
+                if truebleu.__version__ != here:
+                    problem = f"has truebleu {truebleu.__version__}, and here is {here}; {advice}"
+        if problem:
+            return refuse(f"the worker on {platform.node()} {problem}")
+        return getattr(worker, task)(pickle.loads(content), *columns)
+
+    return run
+
+
+# ---- messages ----
+
+
+def release(version: str) -> tuple[int, ...]:
+    """The first two parts of an engine's version, to compare."""
+    return tuple(map(int, re.findall(r"\d+", version)[:2]))
+
+
 def told(where: str, what: str) -> str:
     """An error's message: where it was, and what another program says of it, on one short line."""
     where = where if len(where) <= MOST_NAMED else f"…{where[1 - MOST_NAMED :]}"
@@ -211,3 +260,8 @@ def several(names: Sequence[str]) -> str:
     """The first of some names, and how many more there are."""
     first, *others = names
     return f"{first} and {len(others):,} more" if others else first
+
+
+def shown(id_: Sequence[Any]) -> str:
+    """An id for a message."""
+    return ", ".join("null" if part is None else str(part)[:40] for part in id_)

@@ -20,12 +20,20 @@ BLEU = 31.95 83.3/30.0/25.0/16.7 (BP = 1.000 ratio = 1.000 hyp_len = 12 ref_len 
 
 from __future__ import annotations
 
+import json
 import os
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from glob import glob
-from typing import TYPE_CHECKING, Any
+from typing import Any, Unpack
+
+try:
+    import polars as pl
+except ImportError as error:
+    raise ImportError(
+        "truebleu.engines.polars needs Polars: pip install 'truebleu[polars]'"
+    ) from error
 
 from truebleu._kernel import InputError
 from truebleu.engines.functions import (
@@ -37,23 +45,13 @@ from truebleu.engines.functions import (
     of_rows,
     told,
 )
-from truebleu.engines.sums import Sums
+from truebleu.engines.sums import Sums, SumsOptions
+from truebleu.metrics.base import Metric
 from truebleu.text.checks import nearest
 
-try:
-    import polars as pl
-except ImportError as error:
-    raise ImportError(
-        "truebleu.engines.polars needs Polars: pip install 'truebleu[polars]'"
-    ) from error
-
-if TYPE_CHECKING:
-    from truebleu.engines.sums import Columns, Metrics, Nulls
-    from truebleu.metrics.base import Metric, TableMetric
-
-    Frame = pl.DataFrame | pl.LazyFrame
-    Frames = Frame | Sequence[Frame] | Iterator[Frame]
-    Expression = str | pl.Expr
+Frame = pl.DataFrame | pl.LazyFrame
+Frames = Frame | Sequence[Frame] | Iterator[Frame]
+Expression = str | pl.Expr
 
 # Rows of a batch: large enough that a batch costs nothing, small beside Polars itself.
 ROWS_AT_ONCE = 65536
@@ -64,22 +62,16 @@ def sums(
     hyp: str = "hyp",
     ref: str | Sequence[str] = "ref",
     *,
-    by: Columns = None,
-    metrics: Metrics = "bleu",
-    nulls: Nulls = "raise",
-    bucket: tuple[str, int] | None = None,
     workers: int = 1,
+    **options: Unpack[SumsOptions],
 ) -> Sums:
     """The sums of the statistics of each group, which can be merged with those of other engines.
 
     data: a DataFrame, or a LazyFrame, which is read in batches by Polars' streaming engine; or
         several of them (a list, tuple or iterator), which are read one after the other.
     hyp, ref: columns of strings. `ref` may name several columns, or one of lists of strings.
-    by: columns to group by.
-    metrics: metrics, or their names.
-    nulls: "raise", or "skip" to leave out rows that have no hypothesis or no reference.
-    bucket: a column and a number of buckets, for significance at scale.
     workers: threads of the kernel.
+    options: `by`, `metrics`, `nulls` and `bucket`, as for `Sums`.
 
     Polars decodes a row group or more a thread ahead of the kernel, of each of several files of a
     scan. `map(polars.scan_parquet, paths)` has it read one file at a time, in less memory.
@@ -87,40 +79,41 @@ def sums(
     Raises InputError for missing columns and files that cannot be read. Nulls and no rows are told
     when a score is asked for (`Sums.check`).
     """
-    found = Sums(metrics, hyp=hyp, ref=ref, by=by, nulls=nulls, bucket=bucket, workers=workers)
+    found = Sums(hyp=hyp, ref=ref, workers=workers, **options)
     several = isinstance(data, list | tuple | Iterator)
     frames: Any = data if several else [data]
-    for number, each in enumerate(frames, 1):
-        if not isinstance(each, pl.DataFrame | pl.LazyFrame):
-            raise TypeError(f"expected a Polars DataFrame or LazyFrame, not {type(each).__name__}")
+    for number, frame in enumerate(frames, 1):
+        if not isinstance(frame, pl.DataFrame | pl.LazyFrame):
+            raise TypeError(f"expected a Polars DataFrame or LazyFrame, not {type(frame).__name__}")
         try:
-            _check(each.collect_schema(), found.columns)
-            _add(found, each.select(found.columns))
+            _check(frame.collect_schema(), found.columns)
+            for batch in _batches(frame.select(found.columns)):
+                found.update(batch)
         except pl.exceptions.PolarsError as error:
-            culprit = _culprit(each, found.columns, error)
-            raise InputError(told(culprit, str(error))) from None
+            raise InputError(told(_culprit(frame, found.columns, error), str(error))) from None
         except InputError as error:
             if not several:
                 raise
-            where = _files(each)
-            named = where[0] if len(where) == 1 else f"frame {number}"
-            raise InputError(told(named, str(error))) from None
+            files = _files(frame)
+            where = files[0] if len(files) == 1 else f"frame {number}"
+            raise InputError(told(where, str(error))) from None
     return found
 
 
-def _check(schema: pl.Schema, columns: Sequence[str]) -> None:
+def _check(schema: Mapping[str, Any], columns: Sequence[str]) -> None:
     """Raises InputError for a column that there is not, or of a type that cannot be read."""
     for name in columns:
         if name not in schema:
-            raise InputError(f"no column '{name}'{nearest(name, schema.names())}")
-        _check_type(name, schema[name])
+            raise InputError(f"no column '{name}'{nearest(name, list(schema))}")
+        # What Arrow has of objects are addresses in memory.
+        if isinstance(schema[name], pl.Object):
+            raise InputError(f"column '{name}' is of type Object; cast it to one of Polars' own")
 
 
-def _add(sums: Sums, frame: Frame) -> None:
-    """Adds the rows of a frame; of a LazyFrame batch by batch."""
+def _batches(frame: Frame) -> Any:
+    """The rows of a frame: at once, or of a LazyFrame batch by batch."""
     if isinstance(frame, pl.DataFrame):
-        sums.update(frame)
-        return
+        return [frame]
     if not hasattr(frame, "collect_batches"):
         raise ImportError(
             f"Polars {pl.__version__} cannot give a LazyFrame in batches; install Polars 1.34 or "
@@ -129,9 +122,7 @@ def _add(sums: Sums, frame: Frame) -> None:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".*collect_batches.*unstable.*")
         # In order, so that the row which an error names is that row; it costs nothing more.
-        batches = frame.collect_batches(chunk_size=ROWS_AT_ONCE, maintain_order=True)
-    for batch in batches:
-        sums.update(batch)
+        return frame.collect_batches(chunk_size=ROWS_AT_ONCE, maintain_order=True)
 
 
 def _culprit(frame: Frame, columns: Sequence[str], error: Exception) -> str:
@@ -144,43 +135,34 @@ def _culprit(frame: Frame, columns: Sequence[str], error: Exception) -> str:
             try:
                 schema = scan.collect_schema()
                 first = schema if first is None else first
-                if isinstance(error, pl.exceptions.SchemaError):
-                    if schema != first:
-                        return path
-                    continue
-                for _ in scan.collect_batches():
-                    pass
+                if not isinstance(error, pl.exceptions.SchemaError):
+                    for _ in scan.collect_batches():
+                        pass
+                elif schema != first:
+                    return path
             except (pl.exceptions.PolarsError, OSError):
                 return path
     return ""
 
 
 def _files(frame: Frame) -> list[str]:
-    """The Parquet files that a frame scans."""
-    import json
-
+    """The Parquet files that a frame scans, of which its plan has the paths."""
     if isinstance(frame, pl.DataFrame):
         return []
+    paths: list[str] = []
     with warnings.catch_warnings(), suppress(Exception):
         warnings.simplefilter("ignore")
-        return list(_paths(json.loads(frame.serialize(format="json"))))
-    return []
-
-
-def _paths(plan: Any) -> Iterator[str]:
-    """The Parquet files that a plan of Polars names."""
-    if isinstance(plan, dict):
-        for name, value in plan.items():
-            if name == "Paths":
-                for one in value:
+        plans = [json.loads(frame.serialize(format="json"))]
+        while plans:
+            plan = plans.pop()
+            if isinstance(plan, dict) and "Paths" in plan:
+                for one in plan.pop("Paths"):
                     path = one["inner"] if isinstance(one, dict) else one
                     pattern = os.path.join(path, "**", "*.parquet") if os.path.isdir(path) else path
-                    yield from sorted(glob(pattern, recursive=True)) or [path]
-            else:
-                yield from _paths(value)
-    elif isinstance(plan, list):
-        for value in plan:
-            yield from _paths(value)
+                    paths += sorted(glob(pattern, recursive=True)) or [path]
+            parts = plan.values() if isinstance(plan, dict) else plan
+            plans += reversed(list(parts) if isinstance(plan, dict | list) else [])
+    return paths
 
 
 score, stats, compare = of_engine(sums, lambda table, *_: pl.DataFrame(table))
@@ -200,35 +182,25 @@ def sentence(
     parameters: of the metric.
     """
     made = of_rows(metric, **parameters)
-    return pl.map_batches(
-        [hyp, *columns_of(ref)],
-        lambda columns: _scores(made, columns),
-        return_dtype=pl.Float64,
-        is_elementwise=True,
-    )
+
+    def scores(columns: Sequence[pl.Series]) -> pl.Series:
+        """The score of each row: hypotheses, and a column or several of references."""
+        rows = max(map(len, columns)) if all(map(len, columns)) else 0
+        named: dict[str, pl.Series] = {}
+        for column in columns:
+            _check({column.name: column.dtype}, [column.name])
+            name = column.name
+            while name in named:  # the same column twice, or literals, which have no name
+                name += "'"
+            # A literal is a column of one row.
+            named[name] = column.new_from_index(0, rows) if len(column) == 1 != rows else column
+        hyp, *refs = named
+        found = RowScores(made, pl.DataFrame(named), hyp, refs)
+        return pl.DataFrame(found).to_series(0).alias(hyp)
+
+    columns = [hyp, *columns_of(ref)]
+    return pl.map_batches(columns, scores, return_dtype=pl.Float64, is_elementwise=True)
 
 
 corpus_bleu, corpus_chrf, corpus_ter = (named(score, name) for name in NAMED)
 sentence_bleu, sentence_chrf, sentence_ter = (named(sentence, name) for name in NAMED)
-
-
-def _scores(metric: TableMetric[Any], columns: Sequence[pl.Series]) -> pl.Series:
-    """The score of each row: hypotheses, and a column or several of references."""
-    rows = max(map(len, columns)) if all(map(len, columns)) else 0
-    named: dict[str, pl.Series] = {}
-    for column in columns:
-        _check_type(column.name, column.dtype)
-        name = column.name
-        while name in named:  # the same column twice, or literals, which have no name
-            name += "'"
-        # A literal is a column of one row.
-        named[name] = column.new_from_index(0, rows) if len(column) == 1 != rows else column
-    hyp, *refs = named
-    found = RowScores(metric, pl.DataFrame(named), hyp, refs)
-    return pl.DataFrame(found).to_series(0).alias(hyp)
-
-
-def _check_type(name: str, kind: object) -> None:
-    # What Arrow has of objects are addresses in memory.
-    if isinstance(kind, pl.Object):
-        raise InputError(f"column '{name}' is of type Object; cast it to one of Polars' own")

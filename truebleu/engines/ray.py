@@ -9,30 +9,32 @@ same for any blocks, order of blocks and number of workers, and when Ray runs a 
 
 from __future__ import annotations
 
+import pickle
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any, Unpack
 
 from truebleu._kernel import InputError, __version__
-from truebleu.engines.functions import NAMED, RowScores, named, of_engine, of_rows, release, told
-from truebleu.engines.shipping import shipped
-from truebleu.engines.sums import Sums, names, told_nulls
+from truebleu.engines.functions import (
+    NAMED,
+    RowScores,
+    named,
+    of_engine,
+    of_rows,
+    release,
+    shipped,
+    told,
+)
+from truebleu.engines.sums import Columns, Nulls, Sums, SumsOptions, names, told_nulls
 from truebleu.metrics import registry
-
-if TYPE_CHECKING:
-    from truebleu.engines.sums import Columns, Metrics, Nulls
-    from truebleu.metrics.base import Metric
+from truebleu.metrics.base import Metric
 
 OLDEST = (2, 44)
 """The oldest release of Ray that this was tried with."""
 
-BLOCKS: dict[str, Any] = {
-    "batch_format": "pyarrow",
-    "batch_size": None,
-    "zero_copy_batch": True,
-}
+BLOCKS: dict[str, Any] = {"batch_format": "pyarrow", "batch_size": None, "zero_copy_batch": True}
 """A task is given its blocks as they are: nothing is cut, joined or copied."""
 
 SHIPPING = (
@@ -47,22 +49,16 @@ def sums(
     hyp: str = "hyp",
     ref: str | Sequence[str] = "ref",
     *,
-    by: Columns = None,
-    metrics: Metrics = ("bleu",),
-    nulls: Nulls = "raise",
-    bucket: tuple[str, int] | None = None,
     task: Mapping[str, Any] = MappingProxyType({}),
+    **options: Unpack[SumsOptions],
 ) -> Sums:
     """The totals of a dataset, for each group and metric.
 
     data: a ray.data.Dataset, from whatever it was read or made. It runs once, here.
     hyp, ref: a column of strings; a column of strings or of lists of strings, or several columns of
         strings, one a reference.
-    by: a column or several; totals are kept for each key.
-    metrics: metrics or names of metrics.
-    nulls: "raise", or "skip" rows without a hypothesis or without any reference.
-    bucket: (column of ids, number of buckets), for resampling; see `Sums`.
     task: what else `Dataset.map_batches` takes: num_cpus, memory, concurrency, runtime_env ...
+    options: `by`, `metrics`, `nulls` and `bucket`, as for `Sums`.
 
     The driver holds one total for each group, and no text. Raises InputError for columns that are
     not there or have another type, TypeError for what is not a dataset, ImportError for Ray or
@@ -71,7 +67,7 @@ def sums(
     `Sums.check`, which every score calls.
     """
     _require_dataset(data)
-    found = Sums(metrics, hyp=hyp, ref=ref, by=by, nulls=nulls, bucket=bucket)
+    found = Sums(hyp=hyp, ref=ref, **options)
     states = _checked(data, found).map_batches(_in_task("state_of", found), **BLOCKS, **task)
     with _short():
         for answers in states.iter_batches(batch_format="pyarrow", batch_size=None):
@@ -188,15 +184,10 @@ def _short() -> Iterator[None]:
 
 def _merge(sums: Sums, answer: bytes) -> None:
     """Adds what a task answered, or raises what it found wrong."""
-    import pickle
-
     found = pickle.loads(answer)
     if isinstance(found, Exception):
         raise found
     sums.merge_bytes(found)
-
-
-# ---- in the tasks ----
 
 
 def _in_task(name: str, argument: object) -> Callable[[Any], Any]:
@@ -216,14 +207,15 @@ def _in_task(name: str, argument: object) -> Callable[[Any], Any]:
     return shipped(cloudpickle, __name__, name, argument, SHIPPING, refuse)
 
 
+# ---- in the tasks ----
+
+
 def state_of(sums: Sums, block: Any) -> Any:
     """The totals of a block, or the error that says what is wrong with it, as a table of one row.
 
     An error is handed back as a value: Ray would wrap it in two others, and print the worker's
     stack. Totals are bytes: keys of different types do not meet before `Sums` compares them.
     """
-    import pickle
-
     import pyarrow as pa
 
     answers = []
@@ -241,17 +233,16 @@ def scored(options: Mapping[str, Any], block: Any) -> Any:
     """The block with the score of each of its rows as another column."""
     import pyarrow as pa
 
-    metric, hyp, ref, column = (options[name] for name in ("metric", "hyp", "ref", "column"))
-    _refuse_taken(column, block.column_names)
+    _refuse_taken(options["column"], block.column_names)
     if not block.num_columns:
         return block
-    scores = RowScores(metric, block, hyp, names("ref", ref))
+    scores = RowScores(options["metric"], block, options["hyp"], names("ref", options["ref"]))
     if options["nulls"] == "raise" and any(scores.nulls.values()):
         raise InputError(
             f"{told_nulls(scores.nulls)}, in a block of {block.num_rows:,} rows; leave these rows "
             "out before, or give them null scores with nulls='skip'"
         )
-    return block.append_column(column, pa.record_batch(scores).column(0))
+    return block.append_column(options["column"], pa.record_batch(scores).column(0))
 
 
 def _refuse_taken(column: str, columns: Sequence[str]) -> None:
@@ -271,7 +262,9 @@ def __getattr__(name: str) -> Any:
 
 
 def _aggregation() -> type:
+    import pyarrow as pa
     from ray.data.aggregate import AggregateFnV2
+    from ray.data.block import BlockAccessor
 
     class CorpusScore(AggregateFnV2):  # type: ignore[misc]
         """A score as an aggregation of whole datasets: `ds.aggregate(CorpusScore(), Count())`.
@@ -280,9 +273,9 @@ def _aggregation() -> type:
             the result; by default that of the metric in small letters.
 
         The result is a number; with `by` a list of dicts, a group each, of the columns of `score`.
-        Tasks hand totals on, not text. It is not for `ds.groupby(...)`,
-        which shuffles the text and gives an aggregation no more than one column: use `by`.
-        Aggregations of Ray wait for all of the dataset; `stats` costs less.
+        Tasks hand totals on, not text. It is not for `ds.groupby(...)`, which shuffles the text and
+        gives an aggregation no more than one column: use `by`. Aggregations of Ray wait for all of
+        the dataset; `stats` costs less.
         """
 
         def __init__(
@@ -302,8 +295,6 @@ def _aggregation() -> type:
 
         def aggregate_block(self, block: Any) -> bytes:
             """The totals of a block."""
-            from ray.data.block import BlockAccessor
-
             table = BlockAccessor.for_block(block).to_arrow()
             try:
                 return self._sums.spawn().update(table).to_bytes()
@@ -314,20 +305,17 @@ def _aggregation() -> type:
 
         def combine(self, current_accumulator: bytes, new: bytes) -> bytes:
             """The totals of both."""
-            if not current_accumulator or not new:
-                return current_accumulator or new
-            return self._sums.spawn().merge_bytes(current_accumulator).merge_bytes(new).to_bytes()
+            sums = self._sums.spawn()
+            for part in filter(None, (current_accumulator, new)):
+                sums.merge_bytes(part)
+            return sums.to_bytes()
 
         def finalize(self, accumulator: bytes) -> Any:
             """The score, or those of the groups."""
             sums = self._sums.spawn()
             if accumulator:
                 sums.merge_bytes(accumulator)
-            if not sums.by:
-                return sums.score().value
-            import pyarrow as pa
-
-            return pa.table(sums.table()).to_pylist()
+            return pa.table(sums.table()).to_pylist() if sums.by else sums.score().value
 
         # What it was called before Ray made the name public.
         _finalize = finalize

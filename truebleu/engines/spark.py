@@ -13,12 +13,13 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from truebleu._kernel import InputError
 from truebleu.engines import spark_cluster
 from truebleu.engines.functions import NAMED, columns_of, named, of_engine, of_rows, release
-from truebleu.engines.sums import COLUMNS, Sums, names
+from truebleu.engines.sums import COLUMNS, Metrics, Sums, SumsOptions, names
+from truebleu.metrics.base import Metric, TableMetric
 from truebleu.text import checks
 
 with suppress(ImportError):  # `spark_cluster.check_packages` says what is missing
@@ -28,17 +29,10 @@ with suppress(ImportError):  # `spark_cluster.check_packages` says what is missi
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
-    from truebleu.engines.sums import Columns, Metrics, Nulls
-    from truebleu.metrics.base import Metric, TableMetric
-
 COUNTS = ("segments", "null_hypotheses", "null_references")
 
 # What a table of scores has beside its keys.
 SCORED = ("score", "segments", "signature")
-
-
-# ---- what is public ----
-
 
 # Tasks that compute the scores of a state table: a row is a few microseconds, a task in Python much
 # more, and Spark makes 200 of a shuffle.
@@ -49,11 +43,7 @@ def _stats(
     data: DataFrame,
     hyp: str = "hyp",
     ref: str | Sequence[str] = "ref",
-    *,
-    by: Columns = None,
-    metrics: Metrics = ("bleu",),
-    nulls: Nulls = "raise",
-    bucket: tuple[str, int] | None = None,
+    **options: Unpack[SumsOptions],
 ) -> DataFrame:
     """The state table: sums of statistics, one row for each group and metric.
 
@@ -61,11 +51,8 @@ def _stats(
     hyp: the column of hypotheses.
     ref: the column of references, of strings or of arrays of strings; or several columns, one a
         reference. A null in an array, or in one of several columns, is a missing reference.
-    by: the column or columns of groups, of any type that Spark groups by. Null is a group.
-    metrics: metrics whose rows the kernel counts, or names of such.
-    nulls: of rows without hypothesis, or without any reference. "skip" leaves them out and counts
-        them in the table; "raise" fails the job that reads the table, with the counts of one group.
-    bucket: an id column and a number of buckets, which become a key: for resampling.
+    options: `by`, `metrics`, `nulls` and `bucket`, as for `Sums`. Keys are of any type that Spark
+        groups by. With nulls="raise" the job that reads the table fails, with a group's counts.
 
     Nothing runs before the table is read. Columns: those of `by`, ["bucket"], "fingerprint",
     "segments", "null_hypotheses", "null_references", "fewest_references", "most_references",
@@ -74,30 +61,34 @@ def _stats(
     Raises InputError for columns that are missing or of the wrong type, and ImportError or
     RuntimeError if Spark is missing or too old.
     """
-    wanted = _Query(data, hyp, ref, by=by, metrics=metrics, nulls=nulls, bucket=bucket)
-    states = wanted.states()
-    return states if nulls == "skip" else _without_nulls(states, hyp, ref)
+    states = _states(data, _checked(data, hyp, ref, **options))
+    return states if options.get("nulls") == "skip" else _without_nulls(states, hyp, ref)
 
 
 def sums(
     data: DataFrame,
     hyp: str = "hyp",
     ref: str | Sequence[str] = "ref",
-    *,
-    by: Columns = None,
-    metrics: Metrics = ("bleu",),
-    nulls: Nulls = "raise",
-    bucket: tuple[str, int] | None = None,
+    **options: Unpack[SumsOptions],
 ) -> Sums:
     """The state table in this process, as `Sums`: arguments as for `stats`.
 
     It has a few hundred bytes for each group and metric. Nulls and no rows are told when a score is
     asked for (`Sums.check`).
     """
-    wanted = _Query(data, hyp, ref, by=by, metrics=metrics, nulls=nulls, bucket=bucket)
-    wanted.check()
+    found = _checked(data, hyp, ref, **options)
+    if data.isStreaming:
+        raise InputError("df: a streaming DataFrame, which has no end; use stats(...).writeStream")
+    spark_cluster.check_workers(data.sparkSession)
     with spark_cluster.short():
-        return wanted.sums.merge_state(_collected(wanted.states()))
+        states = _states(data, found)
+        if hasattr(states, "toArrow"):  # from Spark 4.0 on
+            return found.merge_state(states.toArrow())
+        import pyarrow as pa
+        from pyspark.sql.pandas.types import to_arrow_schema
+
+        rows = [row.asDict(recursive=True) for row in states.collect()]
+        return found.merge_state(pa.Table.from_pylist(rows, to_arrow_schema(states.schema)))
 
 
 def _frame(table: Any, data: DataFrame, _: Any) -> DataFrame:
@@ -238,55 +229,45 @@ def check(session: SparkSession | None = None) -> None:
 # ---- from rows to states ----
 
 
-class _Query:
-    """The columns to read of a DataFrame, found and of the right types."""
+def _checked(
+    df: DataFrame, hyp: str, ref: str | Sequence[str], **options: Unpack[SumsOptions]
+) -> Sums:
+    """Empty sums of the columns to read, which are there and of the right types."""
+    spark_cluster.check_packages()
+    if not (hasattr(df, "mapInArrow") and hasattr(df, "sparkSession")):
+        raise TypeError(f"df: expected a Spark DataFrame, not {_type_name(df)}")
+    hyp = _column(df, "hyp", hyp)
+    refs = [_column(df, "ref", name) for name in names("ref", ref)]
+    by, bucket = options.get("by"), options.get("bucket")
+    keys = [_column(df, "by", name) for name in names("by", by)]
+    for name in keys:
+        # Spark's names differ by more than case.
+        if name.lower() in ((*COLUMNS, "bucket") if bucket else COLUMNS):
+            raise InputError(f"by: '{name}' is a column of the result; rename the column")
+    if isinstance(bucket, tuple) and bucket:
+        options["bucket"] = (_column(df, "bucket", bucket[0]), *bucket[1:])  # type: ignore[typeddict-item]
+    options["by"] = keys[0] if isinstance(by, str) else keys  # of values, or of tuples
+    # It looks at the other arguments here, before anything runs; so does the kernel at types.
+    found = Sums(hyp=hyp, ref=refs, **options)
+    found.spawn().update(_of_no_rows(df.select(*map(_quoted, found.columns))))
+    return found
 
-    def __init__(
-        self,
-        df: DataFrame,
-        hyp: str,
-        ref: str | Sequence[str],
-        *,
-        by: Columns = None,
-        bucket: tuple[str, int] | None = None,
-        **options: Any,
-    ) -> None:
-        spark_cluster.check_packages()
-        if not (hasattr(df, "mapInArrow") and hasattr(df, "sparkSession")):
-            raise TypeError(f"df: expected a Spark DataFrame, not {_type_name(df)}")
-        self.df = df
-        hyp = _column(df, "hyp", hyp)
-        refs = [_column(df, "ref", name) for name in names("ref", ref)]
-        self.by = [_column(df, "by", name) for name in names("by", by)]
-        taken = (*COLUMNS, "bucket") if bucket else COLUMNS
-        for name in self.by:
-            if name.lower() in taken:  # Spark's names differ by more than case
-                raise InputError(f"by: '{name}' is a column of the result; rename the column")
-        if bucket is not None and isinstance(bucket, tuple) and bucket:
-            bucket = (_column(df, "bucket", bucket[0]), *bucket[1:])
-        # It looks at the other arguments here, before anything runs.
-        keys = self.by[0] if isinstance(by, str) else self.by  # of values, or of tuples
-        self.sums = Sums(hyp=hyp, ref=refs, by=keys, bucket=bucket, **options)
-        # So does the kernel at the types of columns.
-        self.sums.spawn().update(_of_no_rows(df.select(*map(_quoted, self.sums.columns))))
 
-    def check(self) -> None:
-        """Raises for what would fail a job, before it has begun."""
-        if self.df.isStreaming:
-            raise InputError(
-                "df: a streaming DataFrame, which has no end; use stats(...).writeStream"
-            )
-        spark_cluster.check_workers(self.df.sparkSession)
-
-    def states(self) -> DataFrame:
-        """The merged state table, with the nulls counted in it. Nothing runs yet."""
-        keys = [T.StructField(name, _field(self.df, name).dataType) for name in self.by]
-        if self.sums.bucket:
-            keys.append(T.StructField("bucket", T.LongType()))
-        schema = T.StructType([*keys, *_state_fields()])
-        rows = _numbered(self.df.select(*map(_quoted, self.sums.columns)))
-        partial = rows.mapInArrow(spark_cluster.shipped("partial_sums", self.sums), schema)
-        return _merged(partial, self.sums.metrics)
+def _states(df: DataFrame, sums: Sums) -> DataFrame:
+    """The merged state table, with the nulls counted in it. Nothing runs yet."""
+    types = dict(zip(df.columns, df.schema.fields, strict=True))
+    of = {
+        **{name: types[name].dataType for name in sums.by},
+        **({"bucket": T.LongType()} if sums.bucket else {}),
+        "fingerprint": T.StringType(),
+        **dict.fromkeys(COUNTS, T.LongType()),
+        **dict.fromkeys(("fewest_references", "most_references"), T.IntegerType()),
+        "statistics": T.ArrayType(T.LongType()),
+    }
+    schema = T.StructType([T.StructField(name, of[name]) for name in (*sums.key_columns, *COLUMNS)])
+    rows = _numbered(df.select(*map(_quoted, sums.columns)))
+    partial = rows.mapInArrow(spark_cluster.shipped("partial_sums", sums), schema)
+    return _merged(partial, sums.metrics)
 
 
 def _merged(states: DataFrame, metrics: Sequence[TableMetric[Any]]) -> DataFrame:
@@ -322,20 +303,6 @@ def _without_nulls(states: DataFrame, hyp: str, ref: str | Sequence[str]) -> Dat
     )
 
 
-# ---- between the driver and the workers ----
-
-
-def _collected(states: DataFrame) -> Any:
-    """A state table as an Arrow table of this process."""
-    if hasattr(states, "toArrow"):  # from Spark 4.0 on
-        return states.toArrow()
-    import pyarrow as pa
-    from pyspark.sql.pandas.types import to_arrow_schema
-
-    rows = [row.asDict(recursive=True) for row in states.collect()]
-    return pa.Table.from_pylist(rows, schema=to_arrow_schema(states.schema))
-
-
 # ---- what is checked before anything runs ----
 
 
@@ -352,10 +319,6 @@ def _column(df: DataFrame, role: str, name: str) -> str:
     if found:
         raise InputError(f"{role}: {len(found)} columns are called '{name}'; rename all but one")
     raise InputError(f"{role}: no column '{name}'{checks.nearest(name, names)}")
-
-
-def _field(df: DataFrame, name: str) -> Any:
-    return df.schema.fields[df.columns.index(name)]
 
 
 def _of_no_rows(df: DataFrame) -> Any:
@@ -385,18 +348,6 @@ def _check_states(states: DataFrame) -> None:
     lacking = [name for name in COLUMNS if name not in states.columns]
     if lacking:
         raise InputError(f"states: no column '{lacking[0]}'; expected a table that stats made")
-
-
-def _state_fields() -> list[Any]:
-    """The fields of a state table behind its keys."""
-    of = {
-        "fingerprint": T.StringType(),
-        **dict.fromkeys(COUNTS, T.LongType()),
-        "fewest_references": T.IntegerType(),
-        "most_references": T.IntegerType(),
-        "statistics": T.ArrayType(T.LongType()),
-    }
-    return [T.StructField(name, of[name]) for name in COLUMNS]
 
 
 def _numbered(frame: DataFrame) -> DataFrame:

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
+import json
+import sys
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Self
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, Literal, Self, TypedDict
 
 from truebleu import _kernel
 from truebleu._kernel import InputError
-from truebleu.engines import keys as key_values
 from truebleu.metrics.accumulator import checked
-from truebleu.metrics.base import count_references
+from truebleu.metrics.base import Metric, TableMetric, count_references
 from truebleu.metrics.statistics import Statistics
 from truebleu.text import checks
 from truebleu.text.checks import load_json
 
-if TYPE_CHECKING:
-    from truebleu.metrics.base import Metric, TableMetric
-
-    Columns = str | Sequence[str] | None
-    Metrics = str | Metric | Sequence[str | Metric]
-    Nulls = Literal["raise", "skip"]
+Columns = str | Sequence[str] | None
+Metrics = str | Metric | Sequence[str | Metric]
+Nulls = Literal["raise", "skip"]
 
 # The columns of a state beside its keys. The rows of the same keys and the same fingerprint add
 # up: the fewest and the most references by min and max, all others by sum.
@@ -39,6 +39,25 @@ SENT = "sums"
 
 # Stands for all groups together.
 ALL: Any = object()
+
+# Keys as Python has them, by the type as the Arrow C data interface writes it: dates in days, times
+# in microseconds, both since 1970.
+KEY_TYPES: dict[str, Callable[[int], Any]] = {
+    "tdD": lambda days: date(1970, 1, 1) + timedelta(days),
+    "ttu": lambda micros: (datetime.min + timedelta(microseconds=micros)).time(),
+    "tsu:": lambda micros: datetime(1970, 1, 1) + timedelta(microseconds=micros),
+    "tsu:UTC": lambda micros: datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=micros),
+    "tDu": lambda micros: timedelta(microseconds=micros),
+}
+
+
+class SumsOptions(TypedDict, total=False):
+    """The options of `Sums` that `sums` and `stats` of every engine take."""
+
+    by: Columns
+    metrics: Metrics
+    nulls: Nulls
+    bucket: tuple[str, int] | None
 
 
 class Sums:
@@ -65,16 +84,10 @@ class Sums:
     ('hyp', 'ref', 'system')
     """
 
-    __slots__ = (
-        *("_hyp", "_labels", "_nulls", "_ref", "_single", "_sums"),
-        *("bucket", "by", "workers"),
-    )
-
     by: tuple[str, ...]
     """The columns that make groups."""
     bucket: tuple[str, int] | None
     """The column of ids, and the number of buckets."""
-    _labels: dict[str, tuple[TableMetric[Any], int]]
 
     def __init__(
         self,
@@ -98,35 +111,36 @@ class Sums:
         self._single = isinstance(by, str)
         self.by = names("by", by)
         self._nulls = nulls
-        self.bucket = _bucket(bucket)
+        self.bucket = _checked_bucket(bucket)
         reserved = COLUMNS if bucket is None else ("bucket", *COLUMNS)
         for name in self.by:
             if name in reserved or self.by.count(name) > 1:
                 why = "is named twice" if name not in reserved else "is a column of the sums"
                 raise ValueError(f"by: '{name}' {why}; rename the column")
-        labelled = _metrics(metrics)
+        is_one = isinstance(metrics, str) or not hasattr(metrics, "__iter__")
+        self._metrics: dict[str, TableMetric[Any]] = {}
+        for one in [metrics] if is_one else metrics:  # type: ignore[union-attr]
+            metric = checked(one)
+            label = one if isinstance(one, str) else metric.name
+            if self._metrics.setdefault(label, metric) != metric:
+                self._metrics[repr(metric)] = metric
+        if not self._metrics:
+            raise ValueError("metrics: none at all")
         # Metrics that differ in their formula alone share what is counted.
-        counted = {metric.fingerprint: metric for metric in labelled.values()}
-        places = {fingerprint: place for place, fingerprint in enumerate(counted)}
-        self._labels = {
-            label: (metric, places[metric.fingerprint]) for label, metric in labelled.items()
-        }
-        parts = [
-            (fingerprint, metric.rules, counter(metric)) for fingerprint, metric in counted.items()
-        ]
+        counted = {metric.fingerprint: metric for metric in self._metrics.values()}
+        self._places = {fingerprint: place for place, fingerprint in enumerate(counted)}
+        parts = [(key, metric.rules, counter(metric)) for key, metric in counted.items()]
         self._sums = _kernel.Groups(parts, hyp, list(self._ref), list(self.by), self.bucket)
-
-    # ---- what is asked ----
 
     @property
     def metrics(self) -> tuple[TableMetric[Any], ...]:
         """The metrics."""
-        return tuple(metric for metric, _ in self._labels.values())
+        return tuple(self._metrics.values())
 
     @property
     def labels(self) -> tuple[str, ...]:
         """The names of the metrics in results: the names given, or their own."""
-        return tuple(self._labels)
+        return tuple(self._metrics)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -168,6 +182,8 @@ class Sums:
         self._sums.merge(other._sums)
         return self
 
+    __iadd__ = merge
+
     def merge_bytes(self, data: bytes) -> Self:
         """Adds the sums of another part of the data, as `to_bytes` gave them."""
         header, content = _kernel.unsealed(SENT, "sums", data)
@@ -179,21 +195,19 @@ class Sums:
     def _kind(self) -> dict[str, Any]:
         """The properties that sums must share to add up."""
         return {
-            "metrics": list(dict.fromkeys(metric.fingerprint for metric in self.metrics)),
+            "metrics": list(self._places),
             "keys": list(self.key_columns),
             "buckets": self.bucket[1] if self.bucket else None,
         }
 
     def _check_kind(self, theirs: Mapping[str, Any]) -> None:
         for what, mine in self._kind().items():
-            if mine != theirs.get(what):
-                raise InputError(
-                    f"sums of different {what} cannot be merged: {_told(mine)}, and "
-                    f"{_told(theirs.get(what))}"
+            if mine != (other := theirs.get(what)):
+                told, found = (
+                    ", ".join(map(str, value if isinstance(value, list) else [value])) or "none"
+                    for value in (mine or [], other or [])
                 )
-
-    def __iadd__(self, other: Sums) -> Self:
-        return self.merge(other)
+                raise InputError(f"sums of different {what} cannot be merged: {told}, and {found}")
 
     def merge_state(self, table: Any) -> Self:
         """Adds the rows of a table of sums, as `__arrow_c_stream__` gives it and engines add it up.
@@ -204,8 +218,7 @@ class Sums:
         """
         if isinstance(table, Sums):
             return self.merge(table)
-        columns = (*self.key_columns, *COLUMNS)
-        self._sums.read(given(table, "state", columns))
+        self._sums.read(given(table, "state", (*self.key_columns, *COLUMNS)))
         return self
 
     # ---- what comes of it ----
@@ -218,9 +231,7 @@ class Sums:
     @property
     def nulls(self) -> dict[str, int]:
         """The number of rows without a hypothesis, and without a reference, by column."""
-        return self._nulls_of(*self._sums.counted()[1:3])
-
-    def _nulls_of(self, hypotheses: int, references: int) -> dict[str, int]:
+        _, hypotheses, references, _ = self._sums.counted()
         return {self._hyp: hypotheses, ", ".join(self._ref): references}
 
     @property
@@ -230,7 +241,7 @@ class Sums:
         Values if `by` is the name of one column, tuples if it is several or there are buckets.
         Dates, times and decimals are those of Python, moments of a zone in UTC.
         """
-        return [self._key(key) for key, _ in self._groups(self._sums)]
+        return [self._key(key) for key, _ in _groups(self._sums)]
 
     def __len__(self) -> int:
         """The number of groups."""
@@ -238,26 +249,22 @@ class Sums:
 
     def check(self) -> None:
         """Raises InputError for nulls, unless they are skipped, and if nothing was counted."""
-        segments, *nulls = self._sums.counted()[:3]
-        if self._nulls == "raise" and any(nulls):
-            told = told_nulls(self._nulls_of(*nulls))
+        nulls = self.nulls
+        if self._nulls == "raise" and any(nulls.values()):
             first = self._sums.first_null
             where = f" (the first that is known is row {first})" if first else ""
             raise InputError(
-                f"{told}{where}; every row needs a hypothesis and a reference, and "
+                f"{told_nulls(nulls)}{where}; every row needs a hypothesis and a reference, and "
                 "nulls='skip' (--nulls skip) leaves out those without"
             )
-        if not segments:
-            rows = "; all rows are null" if any(nulls) else ""
+        if not self.segments:
+            rows = "; all rows are null" if any(nulls.values()) else ""
             raise InputError(f"rows: no segments at all; there is nothing to score{rows}")
 
     def warn(self) -> None:
         """Warns whoever called this package if rows were left out, with their number by column."""
         told = ", ".join(f"{count} in {name}" for name, count in self.nulls.items() if count)
         if told:
-            import sys
-            import warnings
-
             frame, level = sys._getframe(), 1  # noqa: SLF001
             while frame.f_back and frame.f_globals.get("__name__", "").startswith("truebleu."):
                 frame, level = frame.f_back, level + 1
@@ -275,18 +282,18 @@ class Sums:
 
         Raises ValueError for a column that there is not.
         """
-        for name in values:
-            self._place(name)
         wanted = {
-            name: list(value) if isinstance(value, list | tuple | set | frozenset) else [value]
+            self._place(name): list(value)
+            if isinstance(value, list | tuple | set | frozenset)
+            else [value]
             for name, value in values.items()
         }
-        places = []
-        for place, (key, _) in enumerate(self._groups(self._sums)):
-            columns = dict(zip(self.key_columns, key, strict=True))
-            fits = all(_is_among(columns[name], found) for name, found in wanted.items())
-            if fits and (chosen is None or chosen(*key)):
-                places.append(place)
+        places = [
+            place
+            for place, (key, _) in enumerate(_groups(self._sums))
+            if all(any(_is_same(key[at], one) for one in some) for at, some in wanted.items())
+            and (chosen is None or chosen(*key))
+        ]
         return self._rolled_up(places, self.key_columns)
 
     def rolled_up(self, by: Columns = None) -> Sums:
@@ -305,17 +312,15 @@ class Sums:
         The keys are as `keys` has them, in their order.
         """
         columns = names("by", by)
-        places: dict[Any, list[int]] = {}
         at = [self._place(name) for name in columns]
-        shown: dict[Any, Any] = {}
-        for place, (key, _) in enumerate(self._groups(self._sums)):
+        # Not-a-number equals nothing, and is one key all the same.
+        parts: dict[str, tuple[Any, list[int]]] = {}
+        for place, (key, _) in enumerate(_groups(self._sums)):
             part = tuple(key[one] for one in at)
-            # Not-a-number equals nothing, and is one key all the same.
-            known = repr(part)
-            shown.setdefault(known, part[0] if isinstance(by, str) else part)
-            places.setdefault(known, []).append(place)
+            shown = part[0] if isinstance(by, str) else part
+            parts.setdefault(repr(part), (shown, []))[1].append(place)
         rest = [name for name in self.key_columns if name not in columns]
-        return {shown[known]: self._rolled_up(some, rest) for known, some in places.items()}
+        return {key: self._rolled_up(places, rest) for key, places in parts.values()}
 
     def _place(self, name: str) -> int:
         if name not in self.key_columns:
@@ -327,17 +332,15 @@ class Sums:
         self, places: Iterable[int], columns: Sequence[str], single: bool = False
     ) -> Sums:
         """The groups at some places in canonical order, by some columns of their keys."""
-        at = sorted(map(self._place, columns)) if "bucket" in columns else None
-        at = at or [self._place(name) for name in columns]
+        at = [self._place(name) for name in columns]
+        if "bucket" in columns:
+            at.sort()
         by = tuple(self.key_columns[place] for place in at if place < len(self.by))
         single = single or (self._single and by == self.by)
-        coarse = Sums(
-            **self._options()
-            | {
-                "by": by[0] if single and len(by) == 1 else by,
-                "bucket": self.bucket if len(self.by) in at else None,
-            }
-        )
+        options = self._options()
+        options["by"] = by[0] if single and len(by) == 1 else by
+        options["bucket"] = self.bucket if len(self.by) in at else None
+        coarse = Sums(**options)
         coarse._sums = self._sums.rolled_up(list(places), at)
         return coarse
 
@@ -348,22 +351,22 @@ class Sums:
         "signature". Rows are in the order of `keys`. Raises what `check` raises.
         """
         self.check()
-        sums = self.rolled_up(self.by) if self.bucket else self
-        several = len(self._labels) > 1
+        if self.bucket:
+            return self.rolled_up(self.by).table()
+        several = len(self._metrics) > 1
         own = [*(["metric"] if several else []), "score", "segments", "signature"]
         if taken := [name for name in self.by if name in own]:
             raise InputError(f"by: '{taken[0]}' is a column of the result; rename the column")
-        scored = self._scores(sums._sums)  # noqa: SLF001
-        filled = [place for place, size in enumerate(sums.group_segments()) if size]
-        places: list[int] = []
-        rows: list[tuple[str, Any]] = []
-        for place, found in zip(filled, scored.values(), strict=True):
-            each = found if several else {self.labels[0]: found}
-            places += [place] * len(each)
-            rows += each.items()
-        beside = [("metric", [label for label, _ in rows])] if several else []
-        beside.append(("signature", [str(score.signature) for _, score in rows]))
-        return ScoreTable(sums, places, [score.value for _, score in rows], beside)
+        filled = [place for place, size in enumerate(self.group_segments()) if size]
+        rows = [
+            (place, label, score)
+            for place, by_label in zip(filled, self._scores().values(), strict=True)
+            for label, score in by_label.items()
+        ]
+        beside = [("metric", [label for _, label, _ in rows])] if several else []
+        beside.append(("signature", [str(score.signature) for *_, score in rows]))
+        places, scores = [place for place, *_ in rows], [score.value for *_, score in rows]
+        return ScoreTable(self._sums, places, scores, beside)
 
     def score(self, key: Any = ALL) -> Any:
         """The score of a group; of all groups together if no key is given.
@@ -371,14 +374,12 @@ class Sums:
         A Score; with several metrics a dict from the name of each. Buckets are added up. Raises
         what `check` raises, KeyError for a group that there is not.
         """
-        self.check()
         if key is ALL:
-            (scores,) = self._scores(self.rolled_up()._sums).values()  # noqa: SLF001
-            return scores
+            self.check()
+            return self.rolled_up().scores()[()]
         scores = self.scores()
         for known, score in scores.items():
-            # NaN equals nothing, not even itself.
-            if known == key or (known != known and key != key):  # noqa: PLR0124
+            if _is_same(known, key):
                 return score
         told = ", ".join(map(repr, list(scores)[:10]))
         raise KeyError(f"no group {key!r} has a segment; there are {told}")
@@ -386,21 +387,24 @@ class Sums:
     def scores(self) -> dict[Any, Any]:
         """The score of each group that has a segment, by its key; see `keys` and `score`."""
         self.check()
-        sums = self.rolled_up(self.by)._sums if self.bucket else self._sums  # noqa: SLF001
-        return {self._key(key): score for key, score in self._scores(sums).items()}
+        if self.bucket:
+            return self.rolled_up(self.by).scores()
+        several = len(self._metrics) > 1
+        return {
+            self._key(key): by_label if several else by_label[self.labels[0]]
+            for key, by_label in self._scores().items()
+        }
 
-    def _scores(self, sums: _kernel.Groups) -> dict[tuple[Any, ...], Any]:
-        groups = self._groups(sums)
+    def _scores(self) -> dict[tuple[Any, ...], dict[str, Any]]:
+        """The scores of each group that has a segment, by label."""
+        groups = _groups(self._sums)
         found: dict[tuple[Any, ...], Any] = {key: {} for key, (count, *_) in groups if count}
-        for label, (metric, number) in self._labels.items():
-            rows = sums.statistics(number).tolist()
+        for label, metric in self._metrics.items():
+            rows = self._sums.statistics(self._places[metric.fingerprint]).tolist()
             for row, (key, (segments, _, _, references)) in zip(rows, groups, strict=True):
                 if segments:
-                    seen: Any = {"segments": segments, "references": references}
-                    metric.check(seen, None)
+                    metric.check({"segments": segments, "references": references}, None)
                     found[key][label] = metric.score_of(row, count_references(references))
-        if len(self._labels) == 1:
-            return {key: next(iter(scores.values())) for key, scores in found.items()}
         return found
 
     def statistics(self, metric: str | Metric | None = None) -> Statistics:
@@ -408,29 +412,21 @@ class Sums:
 
         metric: a metric or its label; None if there is only one.
         """
-        if metric is None and len(self._labels) > 1:
-            raise ValueError(f"metric: which of {', '.join(self._labels)}?")
-        for label, (own, number) in self._labels.items():
+        if metric is None and len(self._metrics) > 1:
+            raise ValueError(f"metric: which of {', '.join(self._metrics)}?")
+        for label, own in self._metrics.items():
             if metric is None or metric in (label, own):
                 return Statistics(
-                    self._sums.statistics(number),
+                    self._sums.statistics(self._places[own.fingerprint]),
                     columns=own.columns,
                     fingerprint=own.fingerprint,
                     references=count_references(self._sums.counted()[3]),
                 )
-        raise ValueError(f"metric: no {metric!r}; there are {', '.join(self._labels)}")
+        raise ValueError(f"metric: no {metric!r}; there are {', '.join(self._metrics)}")
 
     def group_segments(self) -> list[int]:
         """The number of segments of each group, in the order of `keys`."""
         return [segments for _, (segments, *_) in self._sums.groups()]
-
-    def _groups(self, sums: _kernel.Groups) -> list[Any]:
-        """The kernel's groups, with their keys as Python has them."""
-        makers = [key_values.maker(form) for form in sums.formats or ()]
-        return [
-            (tuple(make(value) for make, value in zip(makers, key, strict=True)), counted)
-            for key, counted in sums.groups()
-        ]
 
     def _key(self, key: tuple[Any, ...]) -> Any:
         return key[0] if self._single and len(key) == 1 else key
@@ -450,11 +446,9 @@ class Sums:
 
     def to_bytes(self) -> bytes:
         """The sums as bytes: the same for any order of updates and merges, and any partition."""
-        import json
-
-        signatures: dict[int, str] = {}
-        for metric, place in self._labels.values():
-            signatures.setdefault(place, str(metric.signature()))
+        signatures: dict[str, str] = {}
+        for metric in self._metrics.values():
+            signatures.setdefault(metric.fingerprint, str(metric.signature()))
         header = {
             **self._kind(),
             "signatures": list(signatures.values()),
@@ -495,8 +489,8 @@ class Sums:
     def _options(self) -> dict[str, Any]:
         return {
             "metrics": [
-                label if metric.name != label and label != repr(metric) else metric
-                for label, (metric, _) in self._labels.items()
+                label if label not in (metric.name, repr(metric)) else metric
+                for label, metric in self._metrics.items()
             ],
             "hyp": self._hyp,
             "ref": self._ref,
@@ -515,36 +509,24 @@ class Sums:
 
     def __repr__(self) -> str:
         by = f" by {', '.join(self.key_columns)}" if self.key_columns else ""
-        return (
-            f"<Sums of {', '.join(self._labels)}: {self.segments} segments, {len(self)} groups{by}>"
-        )
+        labels = ", ".join(self._metrics)
+        return f"<Sums of {labels}: {self.segments} segments, {len(self)} groups{by}>"
 
 
 class ScoreTable:
     """Scores of groups as a table, which Arrow readers take as often as they like."""
 
-    def __init__(
-        self,
-        sums: Sums,
-        places: list[int],
-        scores: list[float],
-        beside: list[tuple[str, list[str]]],
-    ) -> None:
+    def __init__(self, sums: _kernel.Groups, *columns: Any) -> None:
         self._sums = sums
-        self._given = (places, scores, beside)
+        self._columns = columns
 
     def __len__(self) -> int:
         """The number of rows."""
-        return len(self._given[0])
+        return len(self._columns[0])
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """The table as an Arrow stream (PyCapsule protocol)."""
-        return self._sums._sums.scored(*self._given)  # noqa: SLF001
-
-
-def _is_among(value: Any, found: Sequence[Any]) -> bool:
-    """True if a key is one of these; not-a-number is."""
-    return value in found or (value != value and any(one != one for one in found))  # noqa: PLR0124
+        return self._sums.scored(*self._columns)
 
 
 def bucket_of(identity: str | bytes | int, buckets: int) -> int:
@@ -573,6 +555,26 @@ def _restored(options: dict[str, Any], data: bytes) -> Sums:
     return Sums(**options).merge_bytes(data)
 
 
+def _groups(sums: _kernel.Groups) -> list[Any]:
+    """The kernel's groups, with their keys as Python has them."""
+    converts = [KEY_TYPES.get(form) for form in sums.formats or ()]
+    if not any(converts):
+        return sums.groups()
+
+    def convert(to_python: Callable[[int], Any] | None, value: Any) -> Any:
+        try:
+            return value if to_python is None or value is None else to_python(value)
+        except OverflowError:  # Python has no date so far away
+            return value
+
+    return [(tuple(map(convert, converts, key)), counted) for key, counted in sums.groups()]
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    """True if two keys are equal, or both are not-a-number."""
+    return bool(one == other or (one != one and other != other))  # noqa: PLR0124
+
+
 def names(role: str, given: Any) -> tuple[str, ...]:
     """The names of columns: of one, of several, or none for None."""
     several = (given,) if isinstance(given, str) else () if given is None else given
@@ -581,33 +583,16 @@ def names(role: str, given: Any) -> tuple[str, ...]:
     return tuple(several)
 
 
-def _bucket(bucket: Any) -> tuple[str, int] | None:
-    if bucket is None:
-        return None
-    try:
-        name, count = bucket
-    except (TypeError, ValueError):
-        name = count = None
-    if not isinstance(name, str) or not isinstance(count, int) or not 1 < count < 2**31:
-        raise ValueError(
-            f"bucket={bucket!r:.40}: expected the name of a column of ids and a number of buckets, "
-            "2 or more: ('id', 1000)"
-        )
-    return name, count
-
-
-def _metrics(metrics: Any) -> dict[str, TableMetric[Any]]:
-    """Each metric once, by what to call it."""
-    one = isinstance(metrics, str) or not hasattr(metrics, "__iter__")
-    found: dict[str, TableMetric[Any]] = {}
-    for given in [metrics] if one else metrics:
-        metric = checked(given)
-        label = given if isinstance(given, str) else metric.name
-        if found.setdefault(label, metric) != metric:
-            found[repr(metric)] = metric
-    if not found:
-        raise ValueError("metrics: none at all")
-    return found
+def _checked_bucket(bucket: Any) -> tuple[str, int] | None:
+    match bucket:
+        case None:
+            return None
+        case (str(name), int(count)) if 1 < count < 2**31:
+            return name, count
+    raise ValueError(
+        f"bucket={bucket!r:.40}: expected the name of a column of ids and a number of buckets, "
+        "2 or more: ('id', 1000)"
+    )
 
 
 def given(frame: Any, what: str, columns: Sequence[str]) -> _kernel.Frame:
@@ -628,12 +613,7 @@ def counter(metric: Any) -> object:
     """The counter of rows: the kernel's own metric, or a function of texts."""
     if metric.reads_text:
         return metric._kernel  # noqa: SLF001
-
-    def count(*texts: Any, **options: Any) -> Statistics:
-        counted: Statistics = metric.count(*texts, **options, is_part=True)[0]
-        return counted
-
-    return count
+    return lambda *texts, **options: metric.count(*texts, **options, is_part=True)[0]
 
 
 def told_nulls(nulls: Mapping[str, int]) -> str:
@@ -656,9 +636,3 @@ def _checked_header(header: str) -> tuple[dict[str, Any], list[str] | None]:
     if formats is not None and not strings:
         raise InputError("sums: the header is not one that Sums.to_bytes writes; make them again")
     return kind, formats
-
-
-def _told(value: object) -> str:
-    if isinstance(value, list):
-        return ", ".join(map(str, value)) or "none"
-    return "none" if value is None else str(value)

@@ -19,34 +19,32 @@ integrations.md` has an example of each; `truebleu.Accumulator` does the same wo
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from types import ModuleType
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Self
 
 from truebleu._kernel import InputError
 from truebleu.metrics import registry
 from truebleu.metrics.accumulator import Accumulator
-
-if TYPE_CHECKING:
-    from truebleu.metrics.base import Metric, Score, TableMetric
+from truebleu.metrics.base import Metric, Score, TableMetric
 
 
-def needed(module: str, package: str, user: str, install: str | None = None) -> ModuleType:
-    """The module of a host; if it is not installed, ImportError says what `user` needs.
+@contextmanager
+def needed(package: str, user: str, install: str | None = None) -> Iterator[None]:
+    """Imports of a host; if it is not installed, ImportError says what `user` needs.
 
     install: what pip installs, if that is not the package.
 
-    >>> needed("no_such_host.metrics", "no-such-host", "this example")
+    >>> with needed("no-such-host", "this example"):
+    ...     import no_such_host
     Traceback (most recent call last):
     ImportError: this example needs no-such-host, which is not installed: pip install no-such-host
     """
-    from importlib import import_module
-
     try:
-        return import_module(module)
+        yield
     except ModuleNotFoundError as error:
         # What the host itself lacks is the host's to say.
-        if error.name is None or not f"{module}.".startswith(f"{error.name}."):
+        if (error.name or "").partition(".")[0] != package.replace("-", "_").lower():
             raise
         raise ImportError(
             f"{user} needs {package}, which is not installed: pip install {install or package}",

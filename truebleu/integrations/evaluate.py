@@ -30,5 +30,6 @@ def load(metric: str = "bleu", **options: Any) -> Any:
     options: those of `evaluate.load`: `experiment_id`, `num_process` …
     """
     metric_of(metric, {})  # an unknown name is an error before anything is loaded
-    evaluate = needed("evaluate", "evaluate", "truebleu.integrations.evaluate.load")
+    with needed("evaluate", "truebleu.integrations.evaluate.load"):
+        import evaluate
     return evaluate.load(path(), metric, **options)

@@ -17,18 +17,17 @@ Run with inspect-ai 0.3.285.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence  # inspect-ai reads the annotations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from truebleu._kernel import InputError
 from truebleu.integrations import Total, metric_of, name_of, needed
+from truebleu.metrics.base import Metric, TableMetric
 from truebleu.metrics.registry import METRICS
-
-if TYPE_CHECKING:
-    from truebleu.metrics.base import Metric, TableMetric
 
 Scorer = Callable[[Any, Any], Awaitable[Any]]
 
-scoring: Any = needed("inspect_ai.scorer", "inspect-ai", "truebleu.integrations.inspect_ai")
+with needed("inspect-ai", "truebleu.integrations.inspect_ai"):
+    from inspect_ai import scorer as scoring
 
 # Where a score's metadata has what was counted.
 KEY = "truebleu"

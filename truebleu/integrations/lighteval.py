@@ -17,15 +17,11 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from truebleu._kernel import InputError
 from truebleu.integrations import metric_of, name_of, needed, score
-
-if TYPE_CHECKING:
-    from truebleu.metrics.base import Metric, TableMetric
-
-USER = "truebleu.integrations.lighteval"
+from truebleu.metrics.base import Metric, TableMetric
 
 
 def corpus_metric(
@@ -50,20 +46,21 @@ def corpus_metric(
             f"{made!r}: lighteval hands a metric to other processes, for its standard error, and "
             f"this one cannot be pickled: {error}"
         ) from None
-    utils = needed("lighteval.metrics.utils.metric_utils", "lighteval", USER)
-    preparator: Any = needed("lighteval.metrics.sample_preparator", "lighteval", USER)
-    requests = needed("lighteval.tasks.requests", "lighteval", USER)
+    with needed("lighteval", "truebleu.integrations.lighteval"):
+        from lighteval.metrics.sample_preparator import GenerativePreparator
+        from lighteval.metrics.utils.metric_utils import CorpusLevelMetric
+        from lighteval.tasks.requests import SamplingMethod
 
-    class Preparator(preparator.GenerativePreparator):  # type: ignore[misc]
+    class Preparator(GenerativePreparator):  # type: ignore[misc]
         def prepare(self, doc: Any, model_response: Any, **options: Any) -> Any:
             prepared = super().prepare(doc, model_response, **options)
             prepared.source = doc.query if source is None else (doc.specific or {}).get(source)
             return prepared
 
-    return utils.CorpusLevelMetric(
+    return CorpusLevelMetric(
         metric_name=name or f"true{name_of(metric, made)}",
         higher_is_better=not made.lower_is_better,
-        category=requests.SamplingMethod.GENERATIVE,
+        category=SamplingMethod.GENERATIVE,
         sample_level_fn=Preparator(),
         corpus_level_fn=Computation(made),
     )

@@ -24,15 +24,13 @@ MetricSpec, was read: the same decorators fill it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from truebleu._kernel import InputError
 from truebleu.integrations import metric_of, needed
 from truebleu.integrations import score as score_of
+from truebleu.metrics.base import Metric
 from truebleu.metrics.registry import METRICS
-
-if TYPE_CHECKING:
-    from truebleu.metrics.base import Metric
 
 _REGISTERED: dict[str, Metric] = {}
 
@@ -59,8 +57,8 @@ def register(
                 f"register: {name!r} is {_REGISTERED[name]!r} already; take a new name"
             )
         return
-    registry = needed("lm_eval.api.registry", "lm-eval", "truebleu.integrations.lm_eval")
-    needed("lm_eval.api.metrics", "lm-eval", "truebleu.integrations.lm_eval")  # its own, first
+    with needed("lm-eval", "truebleu.integrations.lm_eval"):
+        from lm_eval.api import metrics, registry  # noqa: F401  # its own metrics, first
     if name in registry.METRIC_REGISTRY or name in registry.AGGREGATION_REGISTRY:
         raise ValueError(f"register: {name!r} is another metric's name; take a new one")
     registry.register_aggregation(name)(aggregation(made))

@@ -8,19 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from truebleu._kernel import InputError
 from truebleu.comparison import Comparison, blocks
 from truebleu.integrations import of_segments
 from truebleu.metrics import registry
-from truebleu.metrics.base import Score
+from truebleu.metrics.base import Metric, Score
 from truebleu.reports import Report
 
-if TYPE_CHECKING:
-    from truebleu.metrics.base import Metric
-
-    Row = Sequence[Any]
+Row = Sequence[Any]
 
 
 class Logged(NamedTuple):

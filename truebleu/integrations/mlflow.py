@@ -17,15 +17,14 @@ mlflow-skinny 3.17.2 and its store in a file of SQLite.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from truebleu.comparison import Comparison
 from truebleu.integrations import logged, needed
-
-if TYPE_CHECKING:
-    from truebleu.comparison import Comparison
-    from truebleu.metrics.base import Metric, Score
-    from truebleu.reports import Report
+from truebleu.metrics.base import Metric, Score
+from truebleu.reports import Report
 
 # The tag by which MLflow's pages know that an artifact is a table.
 TABLES = "mlflow.loggedArtifacts"
@@ -71,9 +70,8 @@ def log_segments(
 
 
 def _log(made: logged.Logged, step: int | None, run_id: str | None) -> None:
-    import json
-
-    mlflow: Any = needed("mlflow", "MLflow", "truebleu.integrations.mlflow", "'truebleu[mlflow]'")
+    with needed("MLflow", "truebleu.integrations.mlflow", "'truebleu[mlflow]'"):
+        import mlflow
     run_id = run_id or (mlflow.active_run() or mlflow.start_run()).info.run_id
     at = "" if step is None else f"-{step}"
     for params in _parts(made.params, MOST_PARAMS):

@@ -15,7 +15,8 @@ current CUDA device; that was not run.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from hashlib import sha256
+from typing import Any, TypeVar
 
 from truebleu._kernel import InputError, Table
 from truebleu.integrations import needed
@@ -23,8 +24,7 @@ from truebleu.metrics.accumulator import MOST, Accumulator
 from truebleu.metrics.base import count_references
 from truebleu.metrics.statistics import Statistics
 
-if TYPE_CHECKING:
-    Totals = TypeVar("Totals", Accumulator, Statistics)
+Totals = TypeVar("Totals", Accumulator, Statistics)
 
 # More references than any segment has, for processes without text and for numbers that vary.
 MANY = 1 << 31
@@ -47,7 +47,8 @@ def all_reduce_(totals: Totals, group: Any = None, *, device: Any = None) -> Tot
     """
     if not isinstance(totals, Accumulator | Statistics):
         raise TypeError(f"expected an Accumulator or Statistics, not {type(totals).__name__}")
-    torch = needed("torch", "torch", "all_reduce_")
+    with needed("torch", "all_reduce_"):
+        import torch
     distributed = torch.distributed
     if not (distributed.is_available() and distributed.is_initialized()):
         return totals.sum() if isinstance(totals, Statistics) else totals
@@ -64,7 +65,7 @@ def all_reduce_(totals: Totals, group: Any = None, *, device: Any = None) -> Tot
     fingerprint = (
         totals.fingerprint if isinstance(totals, Statistics) else totals.metric.fingerprint
     )
-    name = _number(fingerprint)
+    name = int.from_bytes(sha256(fingerprint.encode()).digest()[:8], "big") >> 2  # 62 bits
     fewest, most = _references(totals)
     # The largest of a number and of its negative: the same number if all have the same. All
     # processes see whether they agree, so all go on together or stop together.
@@ -112,10 +113,3 @@ def _references(totals: Accumulator | Statistics) -> tuple[int, int]:
     if not len(totals) or totals.references is None:
         return (MANY, 0)
     return (1, MANY) if isinstance(totals.references, str) else (totals.references,) * 2
-
-
-def _number(fingerprint: str) -> int:
-    """A fingerprint as 62 bits."""
-    from hashlib import sha256
-
-    return int.from_bytes(sha256(fingerprint.encode()).digest()[:8], "big") >> 2

@@ -20,18 +20,18 @@ Run with torchmetrics 1.9.0 and torch 2.15; 1.2.0 was tried, which has no `merge
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from zlib import crc32
 
 from truebleu._kernel import InputError
 from truebleu.integrations import metric_of, needed, of_segments
 from truebleu.metrics import registry
+from truebleu.metrics.base import Metric, Score, TableMetric
 
-if TYPE_CHECKING:
-    from truebleu.metrics.base import Metric, Score, TableMetric
-
-torch: Any = needed("torch", "torch", "truebleu.integrations.torchmetrics")
-torchmetrics: Any = needed("torchmetrics", "torchmetrics", "truebleu.integrations.torchmetrics")
+with needed("torch", "truebleu.integrations.torchmetrics"):
+    import torch
+with needed("torchmetrics", "truebleu.integrations.torchmetrics"):
+    import torchmetrics
 
 # Before the metric's columns, the state has: segments, the sum of their numbers of references, and
 # the sum of the squares. They tell whether the number was always the same, and which.

@@ -19,13 +19,11 @@ Seq2SeqTrainer.evaluate, both ways. transformers itself is not imported here.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from truebleu._kernel import InputError
 from truebleu.integrations import Total, metric_of, name_of
-
-if TYPE_CHECKING:
-    from truebleu.metrics.base import Metric, TableMetric
+from truebleu.metrics.base import Metric, TableMetric
 
 # What Trainer pads labels, and predictions of different lengths, with.
 IGNORED = -100

@@ -20,16 +20,14 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import compress
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from truebleu._kernel import InputError
 from truebleu.integrations import metric_of, name_of
+from truebleu.metrics.base import Metric, TableMetric
 from truebleu.text.checks import nearest
 
-if TYPE_CHECKING:
-    from truebleu.metrics.base import Metric, TableMetric
-
-    Reward = Callable[..., list[float | None]]
+Reward = Callable[..., list[float | None]]
 
 
 def metric_reward(

@@ -17,14 +17,12 @@ do not compare. Run with wandb 0.31.0, offline.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from truebleu.comparison import Comparison
 from truebleu.integrations import logged, needed
-
-if TYPE_CHECKING:
-    from truebleu.comparison import Comparison
-    from truebleu.metrics.base import Metric, Score
-    from truebleu.reports import Report
+from truebleu.metrics.base import Metric, Score
+from truebleu.reports import Report
 
 
 def log_result(
@@ -63,7 +61,8 @@ def log_segments(
 
 
 def _log(made: logged.Logged, step: int | None, run: Any) -> None:
-    wandb: Any = needed("wandb", "wandb", "truebleu.integrations.wandb", "'truebleu[wandb]'")
+    with needed("wandb", "truebleu.integrations.wandb", "'truebleu[wandb]'"):
+        import wandb
     run = run or wandb.run
     if run is None:
         raise ValueError("there is no run to log to; call wandb.init first, or give one: run=…")

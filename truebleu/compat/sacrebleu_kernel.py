@@ -1,27 +1,46 @@
-"""Counting for sacreBLEU's metrics: patched methods, which call the kernel or else the original.
+"""Counting and resampling for sacreBLEU: patched functions, which call the kernel or the original.
 
 Each call compares the methods and helpers that counting depends on with those at installation, so
 an overridden method, a replaced helper or a tokenizer of one's own has the effect that it has in
 sacreBLEU.
+
+In intervals and paired tests the kernel draws, with sacreBLEU's random numbers, and adds up.
+sacreBLEU's own formula scores the sums of a bootstrap, so NumPy's release decides the last digits;
+truebleu's formula scores those of approximate randomization, which are exact integers.
 """
 
 from __future__ import annotations
 
 import copy
+import os
 import sys
 from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache, wraps
-from typing import TYPE_CHECKING, Any
+from importlib.machinery import ModuleSpec, PathFinder
+from types import ModuleType
+from typing import Any
 
-from truebleu._kernel import InputError
+from truebleu._kernel import InputError, SingleStack, Stream, Table
 from truebleu.metrics import registry
 from truebleu.metrics.base import PARTS
 from truebleu.metrics.scores import unpacked
+from truebleu.significance import memory
+from truebleu.significance.sacrebleu import randomized_scores
 
-if TYPE_CHECKING:
-    Lines = Sequence[str | None]
-    # The name and the parameters of a metric of truebleu.
-    Settings = tuple[Any, ...]
+Lines = Sequence[str | None]
+Rows = Sequence[Sequence[float]]
+# The name and the parameters of a metric of truebleu.
+Settings = tuple[Any, ...]
+
+# The module of sacreBLEU's tests, which imports NumPy, and the sums in memory at a time.
+SIGNIFICANCE = "sacrebleu.significance"
+BLOCK = 2000
+
+# The parameters of its two tests.
+TEST_PARAMETERS = (
+    *("baseline_info", "sys_name", "hypotheses", "references", "metrics"),
+    *("n_samples", "n_ar_confidence", "seed"),
+)
 
 # What the kernel raises for text and parameters that it refuses: the original is called then.
 REFUSALS = (InputError, TypeError, ValueError, OverflowError, MemoryError)
@@ -54,7 +73,9 @@ def installed_release() -> str:
 
 
 def install() -> None:
-    """Replace the functions of sacreBLEU that count and resample."""
+    """Replace the functions that count, and the tests now or when their module is imported."""
+    if _patches:
+        return
     from sacrebleu.metrics import base, bleu, chrf, ter
 
     patch(base.Metric, "_extract_corpus_statistics", _extract_corpus_statistics)
@@ -68,15 +89,16 @@ def install() -> None:
         ),
         Kind(ter.TER, (), {"translation_edit_rate": ter}),
     ]
-
-
-def is_installed() -> bool:
-    """Return whether the functions are replaced."""
-    return bool(_patches)
+    if SIGNIFICANCE in sys.modules:
+        _patch_tests(sys.modules[SIGNIFICANCE])
+    else:
+        sys.meta_path.insert(0, _finder)
 
 
 def uninstall() -> None:
     """Restore sacreBLEU's functions, except where another program has replaced them since."""
+    if _finder in sys.meta_path:
+        sys.meta_path.remove(_finder)
     for owner, name, original, replacement in _patches:
         if vars(owner).get(name) is replacement:
             setattr(owner, name, original)
@@ -342,3 +364,184 @@ class _TokenizedText:
 
     def _compute_segment_statistics(self, *_: object) -> None:
         return None
+
+
+# ---- intervals and tests ----
+
+
+def _patch_tests(module: ModuleType) -> None:
+    for function in (_bootstrap_resample, _paired_bs_test, _paired_ar_test):
+        patch(module, function.__name__, function)
+
+
+class _Finder:
+    """Import hook that patches `sacrebleu.significance` after its first import."""
+
+    @staticmethod
+    def find_spec(name: str, path: Any = None, _target: object = None) -> ModuleSpec | None:
+        """Return the module's specification, with a loader that patches the module."""
+        spec = PathFinder.find_spec(name, path) if name == SIGNIFICANCE else None
+        if spec is None or spec.loader is None:
+            return None
+        execute = spec.loader.exec_module
+
+        def exec_module(module: ModuleType) -> None:
+            execute(module)
+            if _finder in sys.meta_path:
+                sys.meta_path.remove(_finder)
+                _patch_tests(module)
+
+        spec.loader.exec_module = exec_module  # type: ignore[method-assign]
+        return spec
+
+
+_finder: Any = _Finder()
+
+
+def _resampled_sums(rows: Rows, samples: int, stream: Stream) -> list[Any]:
+    """Return the sums of resampled rows as arrays in single precision."""
+    import numpy as np
+
+    memory.reserve(len(rows), len(rows[0]), kind="single")
+    numbers = [list(map(float, row)) for row in rows]
+    sums: list[Any] = []
+    for start in range(0, samples, BLOCK):
+        block = SingleStack.sums(numbers, stream, min(BLOCK, samples - start))
+        sums.extend(np.array(block, dtype="float32"))
+    return sums
+
+
+def _bootstrap_resample(original: Any, stats: Rows, metric: Any, n_samples: int = 1000) -> Any:
+    if find_kind(metric) is None:
+        return original(stats, metric, n_samples)
+    seed = os.environ.get("SACREBLEU_SEED", "12345")
+    try:
+        sums = _resampled_sums(stats, n_samples, Stream(int(seed)))  # "none" is not a number
+    except REFUSALS:
+        return original(stats, metric, n_samples)
+    return seed.lower(), [metric._compute_score_from_stats(values) for values in sums]
+
+
+def _paired_bs_test(original: Any, *args: Any, **kwargs: Any) -> Any:
+    return _each_metric(original, _resample_pair, args, {"n_samples": 1000} | kwargs)
+
+
+def _paired_ar_test(original: Any, *args: Any, **kwargs: Any) -> Any:
+    return _each_metric(original, _randomize_pair, args, {"n_samples": 10000} | kwargs)
+
+
+def _each_metric(original: Any, test: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Test one system by each metric, by the kernel or else by sacreBLEU with that metric alone."""
+    given = {"n_ar_confidence": -1, "seed": None, **kwargs}
+    given |= dict(zip(TEST_PARAMETERS, args, strict=False))
+    *system, metrics, samples, resamples, seed = (given[name] for name in TEST_PARAMETERS)
+    if not seed:  # sacreBLEU draws anew each time then, and once for all metrics
+        return original(*system, metrics, samples, resamples, seed)
+    baseline_info, sys_name, hypotheses, _ = system
+    results = {}
+    for name, metric in metrics.items():
+        result = None
+        if find_kind(metric) is not None and len(baseline_info[name][0]) == len(hypotheses):
+            result = test(metric, name, system, samples, resamples, seed)
+        if result is None:
+            one = {name: metric}
+            result = original(*system, one, samples, resamples, seed)[1][name]
+        results[name] = result
+    return sys_name, results
+
+
+def _extract(metric: Any, name: str, system: Sequence[Any]) -> tuple[Any, Any, float]:
+    """Return the system's statistics, its score, and the distance from the baseline's score."""
+    significance: Any = sys.modules[SIGNIFICANCE]
+    baseline_info, sys_name, hypotheses, references = system
+    significance.sacrelogger.info(
+        f"Computing {name} for {sys_name!r} and extracting sufficient statistics"
+    )
+    stats = metric._extract_corpus_statistics(hypotheses, references)
+    score = metric._aggregate_and_compute(stats)
+    return stats, score.score, abs(baseline_info[name][1].score - score.score)
+
+
+def _resample_pair(
+    metric: Any, name: str, system: Sequence[Any], samples: int, _: int, seed: int
+) -> Any:
+    """Return the result of a paired bootstrap; None if the kernel refuses it."""
+    import numpy as np
+
+    significance: Any = sys.modules[SIGNIFICANCE]
+    try:
+        baseline_sums = _resampled_sums(system[0][name][0], samples, Stream(seed))
+    except REFUSALS:
+        return None
+    stats, score, difference = _extract(metric, name, system)
+    significance.sacrelogger.info(
+        f" > Performing paired bootstrap resampling test (# resamples: {samples})"
+    )
+    both = (baseline_sums, _resampled_sums(stats, samples, Stream(seed)))
+    baseline, scores = (
+        np.array([metric._compute_score_from_stats(values).score for values in sums])
+        for sums in both
+    )
+    mean, ci = significance.estimate_ci(scores)
+    differences = np.abs(scores - baseline)
+    p = significance._compute_p_value(differences - differences.mean(), difference)
+    return significance.Result(score, p, mean, ci)
+
+
+def _randomize_pair(
+    metric: Any, name: str, system: Sequence[Any], trials: int, resamples: int, seed: int
+) -> Any:
+    """Return the result of approximate randomization; None if the kernel refuses it."""
+    import numpy as np
+
+    significance: Any = sys.modules[SIGNIFICANCE]
+    try:
+        scorer = _scorer(metric)
+        baseline = _exact_table(metric, system[0][name][0])
+        stream = Stream(seed)
+    except REFUSALS:
+        return None
+    stats, score, difference = _extract(metric, name, system)
+    significance.sacrelogger.info(
+        f" > Performing approximate randomization test (# trials: {trials})"
+    )
+    blocks = randomized_scores(scorer, (baseline, _exact_table(metric, stats)), trials, stream)
+    a, b = (np.concatenate([np.asarray(part) for part in s]) for s in zip(*blocks, strict=True))
+    result = significance.Result(score, significance._compute_p_value(np.abs(a - b), difference))
+    if resamples > 0:
+        significance.sacrelogger.info(
+            f" > Performing bootstrap resampling for confidence interval (# resamples: {resamples})"
+        )
+        sums = _resampled_sums(stats, resamples, stream)
+        scores = [metric._compute_score_from_stats(values).score for values in sums]
+        result.mean, result.ci = significance.estimate_ci(np.array(scores))
+    return result
+
+
+def _scorer(metric: Any) -> Any:
+    """Return truebleu's metric with sacreBLEU's formula; ValueError if a program replaced it."""
+    kind: Any = find_kind(metric)
+    release = tuple(map(int, installed_release().split(".")))
+    if not has_own(metric, kind.scoring) or release < (2, 4, 3):
+        raise ValueError
+    settings, _ = find_settings(metric, kind)
+    scorer = find_metric(*settings)
+    if scorer.NAME != "BLEU":
+        return scorer
+    value = metric.smooth_value
+    takes_value = metric.SMOOTH_DEFAULTS[metric.smooth_method] is not None
+    return type(scorer)(
+        max_order=metric.max_ngram_order,
+        smoothing=metric.smooth_method,
+        smoothing_value=value if takes_value else None,
+        effective_order=bool(metric.effective_order),
+    )
+
+
+def _exact_table(metric: Any, rows: Rows) -> Table:
+    """Return the statistics as integers; ValueError if their sums depend on the order."""
+    if find_kind(metric).cls.__name__ == "TER":  # type: ignore[union-attr]
+        if any(16 * length % 1 for _, length in rows):
+            raise ValueError
+        rows = [(edits, round(PARTS * length)) for edits, length in rows]
+    return Table.from_rows(rows, len(rows[0]))  # type: ignore[arg-type]

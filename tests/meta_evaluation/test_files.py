@@ -8,8 +8,8 @@ from math import isnan
 import pytest
 
 from truebleu import InputError
-from truebleu.meta_evaluation import files
-from truebleu.meta_evaluation.tree import Tree
+from truebleu.meta_evaluation import score_files as files
+from truebleu.meta_evaluation.human_scores import Tree
 
 
 @pytest.fixture

@@ -12,9 +12,9 @@ from places import EXAMPLES
 import truebleu as tb
 from truebleu import meta_evaluation as meta
 from truebleu._kernel import Stream
-from truebleu.meta_evaluation import tests
-from truebleu.meta_evaluation.given import of_scores
-from truebleu.meta_evaluation.matrix import Matrix
+from truebleu.meta_evaluation import metric_comparison as tests
+from truebleu.meta_evaluation.human_scores import EvaluatedText, of_scores
+from truebleu.meta_evaluation.score_files import Matrix
 
 
 def standard(values):
@@ -215,12 +215,10 @@ def test_intervals_of_systems_come_from_their_segments():
         statistics=["pearson"],
         confidence=50,
     )
-    judged = of_scores(
-        people, [tb.BLEU()], systems=texts, references=reference, groups={}, name="human"
-    )
+    judged = of_scores(people, [tb.BLEU()], EvaluatedText(texts, reference))
     gold, own = judged.at("seg", "BLEU")
     value = meta.pearson(*judged.at("sys", "BLEU"))
-    found = tests.of_systems(gold, own, value, judged.metrics["BLEU"].table, samples=50)
+    found = tests.of_systems(gold, own, value, judged.metrics["BLEU"], samples=50)
     # The same draws by hand.
     stream = Stream(12345)
     for one in found:

@@ -15,8 +15,7 @@ from places import SHARED
 import truebleu as tb
 from truebleu import meta_evaluation as meta
 from truebleu.cli import main
-from truebleu.meta_evaluation.judged import of_tree
-from truebleu.meta_evaluation.tree import Tree
+from truebleu.meta_evaluation.human_scores import Tree, of_tree
 
 DATA = SHARED / "data" / "wmt23-metrics"
 pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason=f"no WMT23 scores at {DATA}")

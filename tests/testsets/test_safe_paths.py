@@ -6,7 +6,7 @@ import pytest
 from made import about_xml, registry
 
 import truebleu as tb
-from truebleu.meta_evaluation.tree import Tree
+from truebleu.meta_evaluation.human_scores import Tree
 from truebleu.testsets import cache, catalogue, manage
 from truebleu.text.system import path_inside
 

@@ -7,7 +7,8 @@ import pytest
 import truebleu as tb
 from truebleu.comparison import external_scores as given_scores
 from truebleu.comparison import score_log as log
-from truebleu.meta_evaluation import files, statistics
+from truebleu.meta_evaluation import score_files as files
+from truebleu.meta_evaluation import statistics
 from truebleu.testsets import catalogue, readers
 
 DEEP, HUGE = "[" * 100_000, "9" * 400

@@ -7,7 +7,7 @@ import pytest
 import truebleu as tb
 from truebleu.cli import main
 from truebleu.comparison import external_scores as given_scores
-from truebleu.meta_evaluation import files
+from truebleu.meta_evaluation import score_files as files
 from truebleu.metrics import command
 from truebleu.text.checks import parse_number, parse_whole_number
 

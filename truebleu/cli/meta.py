@@ -27,12 +27,11 @@ from truebleu.cli import options as shared
 from truebleu.cli.compare import as_usage
 from truebleu.cli.declared import Command, Group
 from truebleu.cli.output import Results, UsageError, complain
-from truebleu.meta_evaluation.files import mqm_weights
-from truebleu.meta_evaluation.files import read as read_scores
-from truebleu.meta_evaluation.judged import LEVELS
-from truebleu.meta_evaluation.presets import PRESETS
+from truebleu.meta_evaluation.results import left_out
+from truebleu.meta_evaluation.score_files import mqm_weights
+from truebleu.meta_evaluation.score_files import read as read_scores
 from truebleu.meta_evaluation.statistics import AVERAGES, STATISTICS
-from truebleu.meta_evaluation.table import left_out
+from truebleu.meta_evaluation.tasks import LEVELS, PRESETS
 from truebleu.significance import CORRECTIONS
 from truebleu.text.layout import listed
 
@@ -216,7 +215,7 @@ def _of_tree(options: argparse.Namespace) -> list[Any] | None:
         return wanted
     if wanted is None:
         raise UsageError("options of a metric: name it with -m/--metrics")
-    from truebleu.meta_evaluation.tree import Tree
+    from truebleu.meta_evaluation.human_scores import Tree
 
     tree = Tree(options.tree, options.test_set or options.preset)
     stored = {name for pair in tree.pairs() for name in tree.stored(pair)}

@@ -1,18 +1,16 @@
 """Metrics against human judgement: how far a metric agrees with people, and how surely.
 
-matrix.py      scores of systems on items, with holes
-statistics.py  the statistics of the metrics tasks
-tests.py       is one metric's agreement better than another's?
-files.py       people's scores and metrics' scores from files of every kind
-tree.py        the folders of mt-metrics-eval
-presets.py     facts of the years of WMT: tasks, outliers, references
-judged.py      a set of systems that people judged
-given.py       such a set of scores that somebody gives
-tasks.py       what is asked for
-table.py       from both to the results
+score_files.py        scores of systems on items, with holes, and the files that have them
+human_scores.py       a set of systems that people judged: given, or in mt-metrics-eval's folders
+tasks.py              the columns of the table, and the facts of the years of WMT
+statistics.py         the statistics of the metrics tasks
+metric_comparison.py  is one metric's agreement better than another's?
+results.py            from all of these to the results
+blocks.py, charts.py  the table in sentences, tables and pictures
+view.py               the entry point
 """
 
-from truebleu.meta_evaluation.matrix import Matrix as Matrix
+from truebleu.meta_evaluation.score_files import Matrix as Matrix
 from truebleu.meta_evaluation.statistics import Value as Value
 from truebleu.meta_evaluation.statistics import acc_eq as acc_eq
 from truebleu.meta_evaluation.statistics import acc_eq_opt as acc_eq_opt

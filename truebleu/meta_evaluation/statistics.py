@@ -9,14 +9,14 @@ row C are concordant, D discordant, Tg tied for people only, Tm for the metric o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields, replace
 from math import fsum, isnan, nan, sqrt
 from typing import Any
 
 from truebleu import _kernel
 from truebleu._kernel import InputError, Stream
-from truebleu.meta_evaluation.matrix import Matrix, aligned
+from truebleu.meta_evaluation.score_files import Matrix, aligned
 from truebleu.text import checks
-from truebleu.text.record import Record
 
 AVERAGES = ("none", "item", "sys")
 # The smallest difference of people's scores that counts for `kendall_like` (WMT17 to WMT20).
@@ -27,7 +27,8 @@ EXCHANGES, SPA_SEED = 1000, 4
 MOST_PAIRS = 50_000_000
 
 
-class Value(Record):
+@dataclass(frozen=True, repr=False)
+class Value:
     """A statistic of one metric."""
 
     statistic: str
@@ -58,9 +59,9 @@ class Value(Record):
 
     def to_dict(self) -> dict[str, Any]:
         """What is known, without the rows."""
-        known = {name: value for name, value in super().to_dict().items() if value is not None}
-        known.pop("by_row")
-        return {"value": None, **known}
+        known = {field.name: getattr(self, field.name) for field in fields(self)}
+        del known["by_row"]
+        return {"value": None, **{k: value for k, value in known.items() if value is not None}}
 
     def __repr__(self) -> str:
         return f"<{self.statistic}: {float(self):.6f}>"
@@ -86,22 +87,22 @@ def tau_b(gold: Any, metric: Any, average: str = "none", *, nan_as_zero: bool = 
     Maurice G. Kendall (1945): The treatment of ties in ranking problems. Biometrika 33.
     """
 
-    def one(row: Sequence[int]) -> float:
+    def of_row(row: Sequence[int]) -> float:
         _, c, d, tg, tm, _, _ = row
         below = (c + d + tm) * (c + d + tg)
         return (c - d) / sqrt(below) if below else nan
 
-    return _of_counts("tau-b", gold, metric, average, one, nan_as_zero=nan_as_zero)
+    return _of_counts("tau-b", gold, metric, average, of_row, nan_as_zero=nan_as_zero)
 
 
 def tau_c(gold: Any, metric: Any, average: str = "none", *, nan_as_zero: bool = False) -> Value:
     """Stuart's τ-c: 2 (C - D) / (n² (m - 1) / m), m the fewer of the different values of both."""
 
-    def one(row: Sequence[int]) -> float:
+    def of_row(row: Sequence[int]) -> float:
         cells, c, d, _, _, _, m = row
         return 2 * (c - d) / (cells * cells * (m - 1) / m) if m > 1 else nan
 
-    return _of_counts("tau-c", gold, metric, average, one, nan_as_zero=nan_as_zero)
+    return _of_counts("tau-c", gold, metric, average, of_row, nan_as_zero=nan_as_zero)
 
 
 def kendall_like(gold: Any, metric: Any, average: str = "item", *, least: float = LEAST) -> Value:
@@ -118,15 +119,8 @@ def kendall_like(gold: Any, metric: Any, average: str = "item", *, least: float 
     ).tolist()
     hits = sum(row[1] for row in rows)
     pairs = hits + sum(row[2] + row[4] for row in rows)
-    return _value(
-        "kendall-like",
-        average,
-        [(2 * hits - pairs) / pairs if pairs else nan],
-        cells=_cells(given),
-        empty=0,
-        pairs=pairs,
-        hits=hits,
-    )
+    value = (2 * hits - pairs) / pairs if pairs else nan
+    return _value("kendall-like", average, [value], _cells(given), pairs=pairs, hits=hits)
 
 
 def acc_eq(gold: Any, metric: Any, average: str = "none", *, epsilon: float | None = 0.0) -> Value:
@@ -143,22 +137,23 @@ def acc_eq(gold: Any, metric: Any, average: str = "none", *, epsilon: float | No
     """
     if epsilon is None:
         return acc_eq_opt(gold, metric, average)
-    epsilon = checks.number("epsilon", epsilon)
 
-    def one(row: Sequence[int]) -> float:
+    def of_row(row: Sequence[int]) -> float:
         _, c, d, tg, tm, tgm, _ = row
         pairs = c + d + tg + tm + tgm
         return (c + tgm) / pairs if pairs else nan
 
-    made = _of_counts("acc-eq", gold, metric, average, one, epsilon=epsilon)
-    return made.replaced(epsilon=epsilon)
+    epsilon = checks.number("epsilon", epsilon)
+    made = _of_counts("acc-eq", gold, metric, average, of_row, epsilon=epsilon)
+    return replace(made, epsilon=epsilon)
 
 
 def acc_eq_opt(gold: Any, metric: Any, average: str = "item") -> Value:
     """`acc_eq` with the epsilon that gives the best value: tie-calibrated accuracy."""
     given, scores = _both(gold, metric, average)
-    pairs = _pairs(given, average)
-    if pairs > MOST_PAIRS:
+    cells = _cells(given)
+    pairs = cells * (cells - 1) // 2
+    if average == "none" and pairs > MOST_PAIRS:
         raise InputError(
             f"acc-eq-opt: {pairs:,} pairs with average={average!r}, and {MOST_PAIRS:,} can be "
             "sorted; average over items, as the metrics task does"
@@ -174,7 +169,7 @@ def acc_eq_opt(gold: Any, metric: Any, average: str = "item") -> Value:
         "acc-eq-opt",
         average,
         by_row,
-        cells=_cells(given),
+        cells,
         empty=sum(1 for row in rows if not row[0]),
         pairs=every,
         hits=sum(row[1] for row in rows),
@@ -191,8 +186,7 @@ def pairwise(gold: Any, metric: Any) -> Value:
     and Arul Menezes (2021): To ship or not to ship: an extensive evaluation of automatic metrics
     for machine translation. WMT.
     """
-    made = acc_eq(gold, metric, "none")
-    return made.replaced(statistic="pairwise", epsilon=None)
+    return replace(acc_eq(gold, metric, "none"), statistic="pairwise", epsilon=None)
 
 
 def pooled(values: Iterable[Value]) -> Value:
@@ -200,7 +194,8 @@ def pooled(values: Iterable[Value]) -> Value:
     known = list(values)
     pairs = sum(value.pairs or 0 for value in known)
     hits = sum(value.hits or 0 for value in known)
-    return known[0].replaced(
+    return replace(
+        known[0],
         value=hits / pairs if pairs else None,
         cells=sum(value.cells for value in known),
         pairs=pairs,
@@ -230,7 +225,7 @@ def spa(
     people, own = (leads(matrix, exchanges, seed) for matrix in (given, scores))
     apart = sum(abs(one - other) for one, other in zip(people, own, strict=True))
     value = 1 - apart / (exchanges * len(people)) if people else nan
-    return _value("spa", "none", [value], cells=_cells(given), empty=0, pairs=len(people))
+    return _value("spa", "none", [value], _cells(given), pairs=len(people))
 
 
 def leads(scores: Matrix, exchanges: int, seed: int | None) -> list[int]:
@@ -250,8 +245,6 @@ STATISTICS: dict[str, Callable[..., Value]] = {
     "pairwise": pairwise,
     "spa": spa,
 }
-# Those that take no average, and those that may leave rows out.
-WITHOUT_AVERAGE = ("pairwise", "spa")
 # Those whose values go from -1 to 1.
 SIGNED = ("pearson", "spearman", "tau-b", "tau-c", "kendall-like")
 
@@ -269,20 +262,13 @@ def _cells(gold: Matrix) -> int:
     return sum(1 for value in gold.values if not isnan(value))
 
 
-def _pairs(gold: Matrix, average: str) -> int:
-    if average != "none":
-        return 0
-    cells = _cells(gold)
-    return cells * (cells - 1) // 2
-
-
 def _correlation(name: str, gold: Any, metric: Any, average: str, *, nan_as_zero: bool) -> Value:
     given, scores = _both(gold, metric, average)
     by_row, cells = _kernel.correlations(
         given.to_bytes(), scores.to_bytes(), len(given.systems), average, name == "spearman"
     )
     empty = sum(1 for count in cells if not count)
-    return _value(name, average, by_row, cells=sum(cells), empty=empty, nan_as_zero=nan_as_zero)
+    return _value(name, average, by_row, sum(cells), empty=empty, nan_as_zero=nan_as_zero)
 
 
 def _of_counts(
@@ -290,11 +276,12 @@ def _of_counts(
     gold: Any,
     metric: Any,
     average: str,
-    one: Callable[[Sequence[int]], float],
+    of_row: Callable[[Sequence[int]], float],
     *,
     epsilon: float = 0.0,
     nan_as_zero: bool = False,
 ) -> Value:
+    """A statistic of the counts of each row: cells, C, D, Tg, Tm, Tgm, and m as in `tau_c`."""
     given, scores = _both(gold, metric, average)
     rows = _kernel.pair_counts(
         given.to_bytes(), scores.to_bytes(), len(given.systems), average, epsilon, 0.0
@@ -302,8 +289,8 @@ def _of_counts(
     return _value(
         name,
         average,
-        list(map(one, rows)),
-        cells=sum(row[0] for row in rows),
+        list(map(of_row, rows)),
+        sum(row[0] for row in rows),
         empty=sum(1 for row in rows if not row[0]),
         nan_as_zero=nan_as_zero,
         pairs=sum(sum(row[1:6]) for row in rows),
@@ -315,8 +302,9 @@ def _value(
     name: str,
     average: str,
     by_row: Sequence[float],
+    cells: int,
     *,
-    empty: int,
+    empty: int = 0,
     nan_as_zero: bool = False,
     **more: Any,
 ) -> Value:
@@ -325,6 +313,4 @@ def _value(
     left_out = len(by_row) - len(known) - empty
     over = len(known) + left_out if nan_as_zero else len(known)
     value = fsum(known) / over if over else None
-    return Value(
-        name, average, value, rows=len(known), left_out=left_out, by_row=tuple(by_row), **more
-    )
+    return Value(name, average, value, cells, len(known), left_out, by_row=tuple(by_row), **more)

@@ -1,31 +1,70 @@
-"""What is asked for: statistics of levels and sets, which are the columns of a table."""
+"""Tasks: the columns of a meta-evaluation, and the official ones of the years of WMT.
+
+Facts of WMT's test sets are those that mt-metrics-eval states, too (github.com/google-research). A
+system is an outlier where the organizers said so.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from truebleu.meta_evaluation import statistics
-from truebleu.meta_evaluation.judged import SEGMENTS, SYSTEMS
-from truebleu.meta_evaluation.statistics import STATISTICS, WITHOUT_AVERAGE
+from truebleu.meta_evaluation.statistics import STATISTICS
+from truebleu.significance import DEFAULT_SEED
 from truebleu.text import checks
-from truebleu.text.record import Record
 
-if TYPE_CHECKING:
-    from truebleu.meta_evaluation import presets
-
-# What is asked of each level where nobody says it.
+SEGMENTS, SYSTEMS = "seg", "sys"
+LEVELS = ("sys", "domain", "doc", "seg")
+# The statistics of each level where nobody names them.
 USUAL = {
     "sys": ("pairwise", "pearson"),
     "seg": ("pearson", "acc-eq-opt"),
     "domain": ("pearson", "pairwise"),
     "doc": ("pearson", "acc-eq-opt"),
 }
-# Where the mean is over items unless something else is asked for.
+# Statistics whose mean is over items unless something else is asked for.
 BY_ITEM = ("acc-eq", "acc-eq-opt", "kendall-like")
+# Statistics of systems, which take no average.
+WITHOUT_AVERAGE = ("pairwise", "spa")
 
 
-class Task(Record):
+@dataclass(frozen=True)
+class StatisticOptions:
+    """How `meta_evaluate` computes statistics.
+
+    average: "none", "item" or "sys"; what is usual for each statistic if not given.
+    epsilon: of acc-eq: metric scores that differ by no more are tied.
+    nan_as_zero: rows without a value count as 0, and are not left out.
+    by: "domain" or "doc": each part is a set of its own.
+    """
+
+    average: str | None = None
+    epsilon: float | None = None
+    nan_as_zero: bool = False
+    by: str | None = None
+
+
+@dataclass(frozen=True)
+class AgreementTests:
+    """Which tests and intervals `meta_evaluate` computes.
+
+    significance: randomizations of the tests between every two metrics.
+    correction: of their p-values: "holm" or "bh".
+    confidence: resamples for intervals, over `resampled`: "items", "documents" or "systems".
+    level: of intervals; metrics differ significantly if p <= 1 - level.
+    seed: 0 or more; None for another each time.
+    """
+
+    significance: int | None = None
+    correction: str | None = None
+    confidence: int | None = None
+    resampled: str = "items"
+    level: float = 0.95
+    seed: int | None = DEFAULT_SEED
+
+
+@dataclass(frozen=True)
+class Task:
     """One column of the table: a statistic of one set, or over several."""
 
     sets: Sequence[str]
@@ -39,8 +78,7 @@ class Task(Record):
     def name(self) -> str:
         """Its name: set, level, statistic, and an unusual average."""
         place = "all" if self.pooled else self.sets[0]
-        usual = usual_average(self.statistic)
-        more = "" if self.average == usual else f":{self.average}"
+        more = "" if self.average == usual_average(self.statistic) else f":{self.average}"
         return f"{place}:{self.level}:{self.statistic}{more}"
 
 
@@ -64,54 +102,139 @@ def tasks_of(
                 if wanted is None or len(levels) > 1:
                     continue
                 raise ValueError(f"statistic: {statistic} compares systems; ask for level sys")
-            row = average or usual_average(statistic)
-            if statistic in WITHOUT_AVERAGE or level == SYSTEMS:
-                row = "none"
-            if statistic == "acc-eq-opt" and level == SYSTEMS and wanted is not None:
-                row = "none"
+            row = "none" if level == SYSTEMS else average or usual_average(statistic)
             if statistic == "pairwise" and len(sets) > 1:
                 made.append(Task(tuple(sets), level, statistic, row, pooled=True))
             made += [Task((name,), level, statistic, row) for name in sets]
     return made
 
 
-def tasks_of_preset(preset: presets.Preset, sets: Sequence[str]) -> list[Task]:
+def tasks_of_preset(preset: Preset, sets: Sequence[str]) -> list[Task]:
     """The tasks of a year; those over all sets weigh as much as there are sets."""
-    made: list[Task] = []
-    made += [
+    made = [
         Task(tuple(sets), kind.level, kind.statistic, kind.average, float(len(sets)), pooled=True)
         for kind in preset.tasks
         if kind.over_all
     ]
-    for name in sets:
-        made += [
-            Task((name,), kind.level, kind.statistic, kind.average, 1.0)
-            for kind in preset.tasks
-            if not kind.over_all
-        ]
-    return made
-
-
-class Asked(Record):
-    """What is asked for, beside the scores."""
-
-    tasks: Sequence[Task]
-    epsilon: float | None = None
-    nan_as_zero: bool = False
-    exchanges: int = statistics.EXCHANGES
-    seed: int | None = None
-    workers: int = 1
-    preset: str | None = None
-    significance: int | None = None
-    correction: str | None = None
-    confidence: int | None = None
-    resampled: str = "items"
-    level: float = 0.95
+    return made + [
+        Task((name,), kind.level, kind.statistic, kind.average, 1.0)
+        for name in sets
+        for kind in preset.tasks
+        if not kind.over_all
+    ]
 
 
 def levels_of(tasks: Sequence[Task]) -> list[str]:
     """The levels of scores that tasks need."""
-    needed = {task.level for task in tasks}
-    if any(task.statistic == "spa" for task in tasks):
-        needed.add(SEGMENTS)
-    return [level for level in ("sys", "domain", "doc", "seg") if level in needed]
+    needed = {SEGMENTS if task.statistic == "spa" else task.level for task in tasks}
+    needed |= {task.level for task in tasks}
+    return [level for level in LEVELS if level in needed]
+
+
+# ---- the years of WMT ----
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known of one language pair of one year."""
+
+    reference: str = "refA"
+    """The reference that the task's metrics use."""
+    gold: str = "mqm"
+    """People's scores that count."""
+    outliers: Sequence[str] = ()
+    humans: bool = False
+    """True if translations by people are systems of the task: another reference is used."""
+
+
+@dataclass(frozen=True)
+class TaskKind:
+    """A statistic of a preset, for each language pair or over all of them."""
+
+    level: str
+    statistic: str
+    average: str = "none"
+    over_all: bool = False
+
+
+@dataclass(frozen=True)
+class Preset:
+    """The official tasks of a year, and how its average weighs them."""
+
+    pairs: Sequence[str]
+    """The official language pairs; all that are there, if none is named."""
+    tasks: Sequence[TaskKind]
+    metrics: Sequence[str] = ()
+    """The metrics of the official table; all that are there, if none is named."""
+
+
+# By test set and language pair, where they are not `Facts()`.
+FACTS: Mapping[str, Mapping[str, Facts]] = {
+    "wmt20": {
+        pair: Facts(reference="ref", gold="wmt-z", outliers=outliers)
+        for pair, outliers in {
+            "cs-en": ("zlabs-nlp.1149", "CUNI-DocTransformer.1457"),
+            "de-en": ("yolo.1052", "zlabs-nlp.1153", "WMTBiomedBaseline.387"),
+            "en-cs": ("zlabs-nlp.1151", "Online-G.1555"),
+            "en-de": ("zlabs-nlp.179", "WMTBiomedBaseline.388", "Online-G.1556"),
+            "en-iu": ("UEDIN.1281", "OPPO.722", "UQAM_TanLe.521"),
+            "en-ja": ("Online-G.1557", "SJTU-NICT.370"),
+            "en-pl": ("Online-Z.1634", "zlabs-nlp.180", "Online-A.1576"),
+            "en-ta": ("TALP_UPC.1049", "SJTU-NICT.386", "Online-G.1561"),
+            "iu-en": ("NiuTrans.1206", "Facebook_AI.729"),
+            "ja-en": ("Online-G.1564", "zlabs-nlp.66", "Online-Z.1640"),
+            "pl-en": ("zlabs-nlp.1162",),
+            "ru-en": ("zlabs-nlp.1164",),
+            "ta-en": ("Online-G.1568", "TALP_UPC.192"),
+            "zh-en": ("WMTBiomedBaseline.183",),
+        }.items()
+    },
+    "wmt21.news": {
+        "en-de": Facts(reference="refC"),
+        "en-ru": Facts(reference="refA"),
+        "zh-en": Facts(reference="refB"),
+    },
+    "wmt22": {"en-de": Facts(outliers=("M2M100_1.2B-B4",))},
+    "wmt23": {
+        "en-de": Facts(outliers=("synthetic_ref",)),
+        "he-en": Facts(reference="refB", humans=True),
+        "zh-en": Facts(outliers=("synthetic_ref",)),
+    },
+    "wmt24": {
+        "en-de": Facts(reference="refB", outliers=("MSLC",)),
+        "en-es": Facts(outliers=("MSLC",)),
+        "ja-zh": Facts(outliers=("MSLC",)),
+    },
+}
+
+PRESETS: Mapping[str, Preset] = {
+    "wmt20": Preset(
+        (),
+        (TaskKind("sys", "pearson"), TaskKind("seg", "kendall-like", "item")),
+    ),
+    "wmt22": Preset(
+        ("en-de", "en-ru", "zh-en"),
+        (TaskKind("sys", "pairwise", over_all=True),),
+    ),
+    "wmt23": Preset(
+        ("en-de", "he-en", "zh-en"),
+        (
+            TaskKind("sys", "pairwise", over_all=True),
+            TaskKind("sys", "pearson"),
+            TaskKind("seg", "pearson"),
+            TaskKind("seg", "acc-eq-opt", "item"),
+        ),
+        (
+            *("XCOMET-Ensemble", "XCOMET-QE-Ensemble", "MetricX-23", "GEMBA-MQM", "MetricX-23-QE"),
+            *("mbr-metricx-qe", "MaTESe", "CometKiwi", "COMET", "BLEURT-20", "KG-BERTScore"),
+            *("sescoreX", "cometoid22-wmt22", "docWMT22CometDA", "docWMT22CometKiwiDA"),
+            *("Calibri-COMET22", "Calibri-COMET22-QE", "YiSi-1", "MS-COMET-QE-22", "prismRef"),
+            *("mre-score-labse-regular", "BERTscore", "XLsim", "f200spBLEU", "MEE4", "tokengram_F"),
+            *("embed_llama", "BLEU", "chrF", "eBLEU", "Random-sysname", "prismSrc"),
+        ),
+    ),
+    "wmt24": Preset(
+        ("en-de", "en-es", "ja-zh"),
+        (TaskKind("sys", "spa"), TaskKind("seg", "acc-eq-opt", "item")),
+    ),
+}

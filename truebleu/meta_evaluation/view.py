@@ -10,16 +10,36 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import InputError
 from truebleu.comparison import text_warnings
-from truebleu.meta_evaluation import presets
-from truebleu.meta_evaluation.given import metric_of, of_scores, scored
-from truebleu.meta_evaluation.judged import LEVELS, of_tree
-from truebleu.meta_evaluation.statistics import AVERAGES, EXCHANGES
-from truebleu.meta_evaluation.table import results
-from truebleu.meta_evaluation.tasks import Asked, Task, levels_of, tasks_of, tasks_of_preset
+from truebleu.meta_evaluation.human_scores import (
+    EvaluatedText,
+    Judged,
+    Scores,
+    SystemSelection,
+    Tree,
+    metric_of,
+    of_scores,
+    of_tree,
+    scored,
+)
+from truebleu.meta_evaluation.results import results
+from truebleu.meta_evaluation.statistics import AVERAGES
+from truebleu.meta_evaluation.tasks import (
+    LEVELS,
+    PRESETS,
+    SEGMENTS,
+    AgreementTests,
+    Preset,
+    StatisticOptions,
+    Task,
+    levels_of,
+    tasks_of,
+    tasks_of_preset,
+)
 from truebleu.metrics import registry
 from truebleu.rendering.view import Rows
 from truebleu.text import checks
@@ -27,7 +47,6 @@ from truebleu.text.layout import listed
 
 if TYPE_CHECKING:
     from truebleu.comparison.text_warnings import Warnings
-    from truebleu.meta_evaluation.judged import Judged, Scores
     from truebleu.rendering.blocks import Block
     from truebleu.text import inputs
 
@@ -249,32 +268,20 @@ hits 3, epsilon 0.0>)
         checks.one_of("level", one, LEVELS)
     if average is not None:
         checks.one_of("average", average, AVERAGES)
-    checks.one_of("preset", preset, (None, *presets.PRESETS))
+    checks.one_of("preset", preset, (None, *PRESETS))
     checks.one_of("by", by, (None, "domain", "doc"))
     checks.one_of("resampled", resampled, ("items", "documents", "systems"))
-    known = presets.PRESETS.get(preset or "")
+    known = PRESETS.get(preset or "")
     if tree is None and known is not None:
         raise ValueError("preset: the tasks of a year need its scores; name their folder as tree")
+    selection = SystemSelection(outliers, include_humans, include_references)
     judged: list[Judged]
     if tree is None:
         if human is None:
             raise ValueError("human: no scores of people; give them, or a tree")
-        judged = [
-            of_scores(
-                human,
-                metrics,
-                systems=systems,
-                references=references,
-                source=source,
-                groups={"domain": domains, "doc": documents},
-                name=gold or "human",
-                outliers=outliers,
-                include_references=include_references,
-                workers=workers,
-            )
-        ]
-        names = [one.name for one in judged]
-        tasks = tasks_of(names, levels, statistics, average)
+        text = EvaluatedText(systems, references, source, documents, domains)
+        judged = [of_scores(human, metrics, text, selection, gold or "human", workers)]
+        tasks = tasks_of([judged[0].name], levels, statistics, average)
         tasks = [task for task in tasks if judged[0].can(task.level, task.statistic)]
     else:
         if human is not None:
@@ -288,9 +295,7 @@ hits 3, epsilon 0.0>)
             (levels, statistics, average),
             segments=by is not None or confidence is not None,
             gold=gold,
-            include_humans=include_humans,
-            include_references=include_references,
-            outliers=outliers,
+            selection=selection,
             workers=workers,
         )
     if by is not None:
@@ -305,23 +310,16 @@ hits 3, epsilon 0.0>)
             "nothing can be computed of these scores: there are human scores of "
             f"{', '.join(judged[0].gold)} only, and levels {', '.join(levels)} were asked for"
         )
-    asked = Asked(
-        tasks,
-        epsilon=None if epsilon is None else checks.number("epsilon", epsilon),
-        nan_as_zero=nan_as_zero,
-        exchanges=EXCHANGES,
-        seed=checks.seed(seed),
-        workers=checks.threads(workers),
-        preset=preset,
-        significance=None
-        if significance is None
-        else checks.whole("significance", significance, 1),
-        correction=correction,
-        confidence=None if confidence is None else checks.whole("confidence", confidence, 1),
-        resampled=resampled,
-        level=checks.share("level", level),
-    )
-    content = results(judged, asked)
+    if epsilon is not None:
+        epsilon = checks.number("epsilon", epsilon)
+    if significance is not None:
+        significance = checks.whole("significance", significance, 1)
+    if confidence is not None:
+        confidence = checks.whole("confidence", confidence, 1)
+    level, seed = checks.share("level", level), checks.seed(seed)
+    options = StatisticOptions(average, epsilon, nan_as_zero, by)
+    tests = AgreementTests(significance, correction, confidence, resampled, level, seed)
+    content = results(judged, tasks, options, tests, preset, checks.threads(workers))
     warnings = [one for of_set in judged for one in _warnings(of_set)]
     if warnings:
         content["warnings"] = warnings
@@ -333,10 +331,10 @@ def _warnings(judged: Judged) -> Warnings:
     seen: dict[str, Any] = {}
     metrics = {}
     for name, scores in judged.metrics.items():
-        if scores.table is not None:
-            metrics[scores.table.metric] = name
+        if scores.metric is not None:
+            metrics[scores.metric] = name
             # Metrics in Python notice nothing.
-            seen |= {k: v for k, v in scores.table.seen.items() if v["characters"][0]}
+            seen |= {k: v for k, v in scores.seen.items() if v["characters"][0]}
     return list(text_warnings.of_references(seen, metrics))
 
 
@@ -362,7 +360,7 @@ def beside(
         raise InputError(
             f"human scores: none of {listed(missing)}; there are those of {listed(list(judged))}"
         )
-    people = people.replaced(matrix=people.matrix.only(list(systems)))
+    people = replace(people, matrix=people.matrix.only(list(systems)))
     return meta_evaluate(
         people,
         metrics,
@@ -378,15 +376,13 @@ def _of_tree(
     test_set: str | None,
     sets: Sequence[str] | None,
     metrics: Mapping[str, Any] | Sequence[Any] | None,
-    preset: presets.Preset | None,
+    preset: Preset | None,
     asked: tuple[Sequence[str], Sequence[str] | None, str | None],
     *,
     segments: bool,
     workers: int,
     **more: Any,
 ) -> tuple[list[Task], list[Judged]]:
-    from truebleu.meta_evaluation.tree import Tree
-
     found = Tree(folder, test_set)
     if sets is None and preset is not None and preset.pairs:
         sets = preset.pairs
@@ -395,8 +391,8 @@ def _of_tree(
         raise InputError(f"{found.folder}: no human scores there")
     tasks = tasks_of(names, *asked) if preset is None else tasks_of_preset(preset, names)
     needed = levels_of(tasks)
-    if segments and "seg" not in needed:
-        needed.append("seg")
+    if segments and SEGMENTS not in needed:
+        needed.append(SEGMENTS)
     stored, computed, by_name = _named(found, names, metrics, preset)
     judged = [
         of_tree(
@@ -416,7 +412,7 @@ def _of_tree(
     if stored is None:
         common = [name for name in judged[0].metrics if all(name in one.metrics for one in judged)]
         judged = [
-            one.replaced(metrics={name: one.metrics[name] for name in common}) for one in judged
+            replace(one, metrics={name: one.metrics[name] for name in common}) for one in judged
         ]
     return tasks, judged
 
@@ -425,7 +421,7 @@ def _named(
     tree: Any,
     pairs: Sequence[str],
     metrics: Mapping[str, Any] | Sequence[Any] | None,
-    preset: presets.Preset | None,
+    preset: Preset | None,
 ) -> tuple[list[str] | None, dict[str, Any], set[str]]:
     """The stored metrics that were asked for, and those that truebleu computes.
 

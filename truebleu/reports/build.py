@@ -502,8 +502,9 @@ def _settings(
 
 def _people(human: Any, request: Request, counted: Counted) -> dict[str, Any]:
     """What people said of the systems, beside the scores that are compared."""
-    from truebleu.meta_evaluation.judged import SEGMENTS, Scores, of_tables
-    from truebleu.meta_evaluation.matrix import Matrix
+    from truebleu.meta_evaluation.human_scores import Scores, of_tables
+    from truebleu.meta_evaluation.score_files import Matrix
+    from truebleu.meta_evaluation.tasks import SEGMENTS
     from truebleu.meta_evaluation.view import beside
 
     scores = {

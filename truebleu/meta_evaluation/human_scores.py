@@ -1,0 +1,699 @@
+"""Systems that people judged: people's scores and metrics' scores, as given or from a folder.
+
+The folders of mt-metrics-eval have people's scores, metrics' scores and text of a test set:
+
+human-scores/PAIR.NAME.LEVEL.score           people's scores; level sys, domain, doc or seg
+metric-scores/PAIR/METRIC-REF.LEVEL.score    a metric's; REF is src, all, or references
+documents/PAIR.docs                          "DOMAIN DOCUMENT" of each segment
+sources/PAIR.txt, references/PAIR.REF.txt, system-outputs/PAIR/SYSTEM.txt
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from math import isnan
+from statistics import median
+from typing import Any
+
+from truebleu._kernel import InputError
+from truebleu.meta_evaluation import score_files
+from truebleu.meta_evaluation.score_files import Matrix, Scored, aligned, some
+from truebleu.meta_evaluation.tasks import FACTS, SEGMENTS, SYSTEMS, Facts
+from truebleu.metrics import registry
+from truebleu.metrics.base import Metric
+from truebleu.text import segments
+from truebleu.text.checks import nearest
+from truebleu.text.layout import count
+from truebleu.text.segments import File
+from truebleu.text.system import join_safe
+
+# How outliers are found where nobody names them: deviations from the median, in units of the median
+# absolute deviation, that make an outlier (Nitika Mathur, Timothy Baldwin and Trevor Cohn 2020:
+# Tangled up in BLEU. ACL).
+MAD = "mad"
+MOST_DEVIATION = 2.5
+NORMAL = 1.483
+# The names of human references in the tables of mt-metrics-eval, and similar ones.
+REFERENCE_NAME = re.compile(r"ref[-_.]?[A-Za-z]?")
+# The reference of metrics that read none, in names of files.
+NO_REFERENCE = "src"
+# What truebleu computes for a metric of the task that its own registry calls otherwise.
+COMPUTED: Mapping[str, tuple[str, Mapping[str, str]]] = {
+    "f200spbleu": ("bleu", {"tokenize": "flores200"}),
+}
+
+
+@dataclass(frozen=True)
+class EvaluatedText:
+    """Text that people judged, of which `meta_evaluate` computes metrics.
+
+    systems, references, source: as `compare` takes them.
+    documents, domains: the name of each segment's document, and of its domain.
+    """
+
+    systems: Mapping[str, Any] | None = None
+    references: Any = None
+    source: Any = None
+    documents: Sequence[str] | None = None
+    domains: Sequence[str] | None = None
+
+
+@dataclass(frozen=True)
+class SystemSelection:
+    """Which systems `meta_evaluate` compares.
+
+    outliers: names of systems to be left out; "mad" finds them by WMT20's rule.
+    include_humans: whether translations by people, other than the reference, are systems; as the
+        metrics task of the test set has it if not given.
+    include_references: compare references, too. By default, outputs that equal a reference in
+        every segment are left out, and so are references (as "refA") that a metric did not score.
+    """
+
+    outliers: Sequence[str] | str = ()
+    include_humans: bool | None = None
+    include_references: bool = False
+
+
+ALL_SYSTEMS = SystemSelection()
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """A metric's scores of one set, level by level, and what they are."""
+
+    levels: Mapping[str, Matrix]
+    signature: str | None = None
+    """The signature, if truebleu computed them."""
+    free: bool = False
+    """True if the metric reads no reference."""
+    lower_is_better: bool = False
+    metric: Any = None
+    """The metric, if truebleu computed them."""
+    tables: Mapping[str, Any] = field(default_factory=dict)
+    """The metric's statistics of each system, for scores of parts of the set."""
+    seen: Mapping[str, Any] = field(default_factory=dict)
+    """What the kernel noticed in each system's text."""
+
+    @property
+    def sign(self) -> int:
+        """-1 if lower scores are better, so that agreement is always above 0."""
+        return -1 if self.lower_is_better else 1
+
+    def of_items(self, items: Sequence[int]) -> Scores:
+        """The scores of some segments: of systems too, where truebleu counted them."""
+        if SEGMENTS not in self.levels:
+            return replace(self, levels={})
+        levels = {SEGMENTS: self.levels[SEGMENTS].taken(items)}
+        if self.tables:
+            of_systems = {}
+            for system in levels[SEGMENTS].systems:
+                score = self.metric.from_statistics(self.tables[system][list(items)])
+                of_systems[system] = self.sign * float(score.value)
+            levels[SYSTEMS] = Matrix.of(of_systems)
+        return replace(self, levels=levels)
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """A set of systems, such as one language pair of one year."""
+
+    name: str
+    gold_name: str
+    gold: Mapping[str, Matrix]
+    """People's scores of all systems that count, by level."""
+    metrics: Mapping[str, Scores]
+    left_out: Mapping[str, str]
+    """Systems that do not count, and why."""
+    groups: Mapping[str, Sequence[str]]
+    """The domain and the document (doc) of each segment, where they are known."""
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """The systems that count."""
+        return next(iter(self.gold.values())).systems
+
+    def at(self, level: str, metric: str) -> tuple[Matrix, Matrix]:
+        """People's scores of a level, and a metric's of the same systems."""
+        gold = self.people(level)
+        known = self.metrics[metric].levels
+        scores = self._at_level(known, level)
+        if scores is None:
+            raise InputError(
+                f"{metric}: no scores of level {level} for {self.name}; there are "
+                f"{', '.join(known)}"
+            )
+        return gold, aligned(gold, scores, f"{metric}, {self.name}")
+
+    def people(self, level: str) -> Matrix:
+        """People's scores of a level: as given, or means over segments."""
+        found = self._at_level(self.gold, level)
+        if found is None:
+            raise InputError(
+                f"{self.name}: no human scores of level {level}; there are {', '.join(self.gold)}"
+            )
+        return found
+
+    def _at_level(self, levels: Mapping[str, Matrix], level: str) -> Matrix | None:
+        if level in levels or SEGMENTS not in levels:
+            return levels.get(level)
+        if level == SYSTEMS:
+            return levels[SEGMENTS].means()
+        if level not in self.groups:
+            known = {"doc": "document"}.get(level, level)
+            raise InputError(
+                f"{self.name}: level {level} needs the {known} of each segment, which is not known"
+            )
+        return levels[SEGMENTS].means(self.groups[level])
+
+    def can(self, level: str, statistic: str) -> bool:
+        """Whether people's scores are there for a statistic of a level."""
+        needed = SEGMENTS if statistic == "spa" else level
+        grouped = needed == SYSTEMS or needed in self.groups
+        return needed in self.gold or (needed != SEGMENTS and SEGMENTS in self.gold and grouped)
+
+    def parts(self, by: str) -> list[Judged]:
+        """The set in parts that people rated: by domain, or by document."""
+        groups = self.groups.get(by)
+        if groups is None:
+            raise InputError(f"{self.name}: the {by} of each segment is not known")
+        if SEGMENTS not in self.gold:
+            raise InputError(f"{self.name}: by {by} needs people's scores of segments")
+        made = []
+        for part in dict.fromkeys(groups):
+            items = [i for i, group in enumerate(groups) if group == part]
+            gold = self.gold[SEGMENTS].taken(items)
+            if gold.rated():
+                name, metrics = f"{self.name}/{part}", self.metrics.items()
+                own = {key: [names[i] for i in items] for key, names in self.groups.items()}
+                scores = {metric: one.of_items(items) for metric, one in metrics}
+                one = replace(self, name=name, gold={SEGMENTS: gold}, metrics=scores, groups=own)
+                made.append(one)
+        return made
+
+
+# ---- metrics of truebleu ----
+
+
+def metric_of(one: Any) -> Any:
+    """A metric of truebleu, by whatever names it: the names of a metrics task as well."""
+    if isinstance(one, str) and one.casefold() in COMPUTED:
+        name, parameters = COMPUTED[one.casefold()]
+        return registry.metric(name, **parameters)
+    return registry.metric(one)
+
+
+def is_metric(one: Any) -> bool:
+    """Whether this is a metric of truebleu, or its name, and not scores or a file of them."""
+    if isinstance(one, Metric):
+        return True
+    if not isinstance(one, str) or os.path.isfile(one):
+        return False
+    try:
+        metric_of(one)
+    except ValueError:
+        return False
+    return True
+
+
+def counted(
+    metric: Any, systems: Mapping[str, Any], references: Any, source: Any = None, workers: int = 1
+) -> Scores:
+    """The scores of systems and of their segments, by a metric of truebleu."""
+    more = {"sources": source} if source is not None and metric.NEEDS_SOURCE else {}
+    found = {
+        name: metric.count(text, references, workers=workers, **more)
+        for name, text in systems.items()
+    }
+    seen = {name: noticed for name, (_, noticed) in found.items()}
+    return replace(
+        of_tables(metric, {name: table for name, (table, _) in found.items()}), seen=seen
+    )
+
+
+def of_tables(metric: Any, tables: Mapping[str, Any]) -> Scores:
+    """The same, of the statistics of each system."""
+    sign = -1 if metric.lower_is_better else 1
+    scores = {name: metric.from_statistics(table) for name, table in tables.items()}
+    of_systems = {name: sign * score.value for name, score in scores.items()}
+    of_segments = {
+        name: [sign * value for value in metric.segment_scores(table)]
+        for name, table in tables.items()
+    }
+    levels = {SYSTEMS: Matrix.of(of_systems), SEGMENTS: Matrix.of(of_segments)}
+    return Scores(
+        levels,
+        str(list(scores.values())[-1].signature),
+        lower_is_better=metric.lower_is_better,
+        metric=metric,
+        tables=tables,
+    )
+
+
+# ---- scores that are given ----
+
+
+def scored(given: Any, what: str) -> Scored:
+    """Scores from a file, or as Python has them."""
+    if isinstance(given, Scored):
+        return given
+    if isinstance(given, str | os.PathLike):
+        return score_files.read(given)
+    return Scored(Matrix.of(given, what))
+
+
+def of_scores(
+    human: Any,
+    metrics: Mapping[str, Any] | Iterable[Any] | None,
+    text: EvaluatedText,
+    selection: SystemSelection = ALL_SYSTEMS,
+    name: str = "human",
+    workers: int = 1,
+) -> Judged:
+    """A set of scores that are given; arguments as for `meta_evaluate`."""
+    people = scored(human, "human scores")
+    references, systems = segments.lasting(text.references), text.systems
+    if systems is not None:
+        systems = {system: segments.lasting(texts) for system, texts in systems.items()}
+    groups = {"domain": text.domains, "doc": text.documents}
+    groups = {key: list(names) for key, names in groups.items() if names is not None}
+    given: dict[str, Scores | Scored] = {}
+    for called, one in _named(metrics):
+        if isinstance(one, Scores):
+            given[called] = one
+        elif not is_metric(one):
+            given[called] = scored(one, called)
+        elif systems is None or references is None:
+            raise ValueError(f"metrics: {called} is computed of systems and references; give both")
+        else:
+            given[called] = counted(metric_of(one), systems, references, text.source, workers)
+    size = _common_size(given, groups)
+    if people.matrix.items > 1 and people.items is not None and size is not None:
+        people = Scored(people.placed(size, "human scores"))
+    scores: dict[str, Scores] = {}
+    for called, known in given.items():
+        if isinstance(known, Scored):
+            matrix = _in_order_of(people, known, called)
+            scores[called] = Scores({SYSTEMS if matrix.items == 1 else SEGMENTS: matrix})
+        else:
+            scores[called] = known
+    level = SYSTEMS if people.matrix.items == 1 else SEGMENTS
+    reasons: dict[str, str] = {}
+    if not selection.include_references:
+        reasons = find_unscored_references(people.matrix, scores, references)
+        if systems is not None and references is not None:
+            reasons |= find_references(systems, references)
+    gold = {level: people.matrix}
+    kept, left_out = chosen(gold, outliers=selection.outliers, references=reasons)
+    for key, names in groups.items():
+        if level == SEGMENTS and len(names) != people.matrix.items:
+            raise InputError(
+                f"{key}: {len(names):,} names for {people.matrix.items:,} segments; give one for "
+                "each"
+            )
+    return Judged(name, name, kept, scores, left_out, groups)
+
+
+def _named(metrics: Mapping[str, Any] | Iterable[Any] | None) -> list[tuple[str, Any]]:
+    """Metrics by name; metrics of truebleu know their own."""
+    if hasattr(metrics, "items"):
+        return list(metrics.items())  # type: ignore[union-attr]
+    made = []
+    for one in metrics or ():
+        if not is_metric(one):
+            raise ValueError(
+                f"metrics: {one!r:.60} needs a name; give a mapping of names to scores"
+            )
+        made.append((metric_of(one).name, one))
+    return made
+
+
+def _common_size(
+    given: Mapping[str, Scores | Scored], groups: Mapping[str, Sequence[str]]
+) -> int | None:
+    """The number of segments, if anything says it. Raises InputError for several numbers."""
+    sizes = {
+        called: one.levels[SEGMENTS].items
+        for called, one in given.items()
+        if isinstance(one, Scores)
+    }
+    for called, one in given.items():
+        if isinstance(one, Scored) and one.items is None and one.matrix.items > 1:
+            sizes[called] = one.matrix.items
+    sizes |= {key: len(names) for key, names in groups.items()}
+    if len(set(sizes.values())) > 1:
+        told = ", ".join(f"{called} {size:,}" for called, size in sizes.items())
+        raise InputError(f"different numbers of segments: {told}; all must have the same")
+    return next(iter(sizes.values()), None)
+
+
+def _in_order_of(people: Scored, metric: Scored, what: str) -> Matrix:
+    """A metric's scores of people's items, in their order."""
+    size = people.matrix.items
+    if metric.matrix.items == 1 or size == 1 or metric.items is None:
+        return metric.matrix
+    if people.items is None:
+        return metric.placed(size, what)
+    places = {item: i for i, item in enumerate(metric.items)}
+    missing = [item for item in people.items if item not in places]
+    if missing:
+        raise InputError(
+            f"{what}: no scores of {count(len(missing), 'item')} that people scored: "
+            f"{some(map(str, missing))}"
+        )
+    return metric.matrix.taken([places[item] for item in people.items])
+
+
+# ---- which systems count ----
+
+
+def find_outliers(scores: Mapping[str, float]) -> list[str]:
+    """Systems whose scores lie 2.5 median absolute deviations or more from the median.
+
+    As WMT20's metrics task found them. Raises nothing: without a spread there are none.
+
+    >>> find_outliers({"a": 70.0, "b": 71.0, "c": 72.5, "d": 74.0, "e": 12.0})
+    ['e']
+    """
+    if not scores:
+        return []
+    middle = median(scores.values())
+    spread = NORMAL * median(abs(value - middle) for value in scores.values())
+    if not spread:
+        return []
+    return [name for name, value in scores.items() if abs(value - middle) / spread > MOST_DEVIATION]
+
+
+def find_references(systems: Mapping[str, Any], references: Any) -> dict[str, str]:
+    """Return the systems whose output equals a reference in every segment, each with the reason."""
+    found = {}
+    for name, output in systems.items():
+        columns = segments.reference_columns(output, references)
+        size = sum(1 for _ in segments.items("hypotheses", output))
+        if size in segments.count_identical(output, columns):
+            found[name] = "identical to a reference"
+    return found
+
+
+def find_unscored_references(
+    gold: Matrix, scores: Mapping[str, Scores], references: Any
+) -> dict[str, str]:
+    """Return the references that people scored and some metric did not, each with the reason.
+
+    A reference is known by its name: part of the name of a file in `references`, or as "refA".
+    """
+    files = references if isinstance(references, list | tuple) else [references]
+    names = map(segments.file_name, files)
+    parts = {part for name in names if name is not None for part in name.split(".")}
+    matrices = [matrix for one in scores.values() for matrix in one.levels.values()]
+    return {
+        system: "a reference that not every metric scored"
+        for system in gold.systems
+        if (system in parts or REFERENCE_NAME.fullmatch(system))
+        and any(system not in matrix.systems for matrix in matrices)
+    }
+
+
+def chosen(
+    gold: Mapping[str, Matrix],
+    references: Mapping[str, str],
+    outliers: Sequence[str] | str = (),
+    known_outliers: Sequence[str] = (),
+    name: str = "",
+) -> tuple[dict[str, Matrix], dict[str, str]]:
+    """People's scores of the systems that count, and why the others do not.
+
+    references: references and other translations by people to be left out, with the reason.
+    outliers: names, "mad" for WMT20's rule, or nothing for those that are known.
+    """
+    every = list(dict.fromkeys(system for matrix in gold.values() for system in matrix.systems))
+    left_out = dict(references)
+    for level, matrix in gold.items():
+        for system in every:
+            rated = system in matrix.systems and not all(map(isnan, matrix.row(system)))
+            if system not in left_out and not rated:
+                left_out[system] = f"no human score ({level})"
+    if outliers == MAD:
+        of_systems = gold.get(SYSTEMS) or gold[SEGMENTS].means()
+        rated_systems = [system for system in of_systems.systems if system not in left_out]
+        named: Sequence[str] = find_outliers({s: of_systems.row(s)[0] for s in rated_systems})
+    else:
+        named = [outliers] if isinstance(outliers, str) else list(outliers)
+        for system in named:
+            if system not in every and not name:
+                raise InputError(f"outliers: no system '{system}'{nearest(system, every)}")
+        named = named or known_outliers
+    left_out |= {system: "outlier" for system in named if system in every}
+    kept = [system for system in every if system not in left_out]
+    if len(kept) < 2:
+        raise InputError(
+            f"{name or 'human scores'}: {count(len(kept), 'system')} to be compared "
+            f"({some(every)} judged; left out: {some(left_out) if left_out else 'none'}); "
+            "an agreement needs two"
+        )
+    return {level: matrix.only(kept) for level, matrix in gold.items()}, left_out
+
+
+# ---- the folders of mt-metrics-eval ----
+
+
+class Tree:
+    """A test set in the folders of mt-metrics-eval."""
+
+    def __init__(self, folder: str | os.PathLike[str], test_set: str | None = None) -> None:
+        root = os.fspath(folder)
+        inside = join_safe(root, test_set) if test_set else root
+        self.folder = inside if os.path.isdir(inside) else root
+        self.name = test_set
+        if not os.path.isdir(os.path.join(self.folder, "human-scores")):
+            raise InputError(
+                f"{root}: no folder human-scores there; expected the folders of mt-metrics-eval "
+                "(human-scores, metric-scores)"
+            )
+        # The files of people's scores by pair, name and level.
+        self._human: dict[tuple[str, str, str], str] = {}
+        for name in self._listed("human-scores"):
+            parts = re.fullmatch(r"([^.]+)\.(.+)\.(sys|domain|doc|seg)\.score", name)
+            if parts:
+                path = join_safe(self.folder, "human-scores", name)
+                self._human[parts[1], parts[2], parts[3]] = path
+
+    def _listed(self, *parts: str) -> list[str]:
+        """The names in a folder, in order; none if there is no such folder."""
+        folder = join_safe(self.folder, *parts)
+        return sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+
+    def pairs(self) -> list[str]:
+        """The language pairs that people judged."""
+        return list(dict.fromkeys(pair for pair, _, _ in self._human))
+
+    def check(self, pair: str) -> None:
+        """Refuses a language pair that is not there."""
+        if pair not in self.pairs():
+            raise InputError(
+                f"{self.folder}: no human scores of {pair}{nearest(pair, self.pairs())}"
+            )
+
+    def golds(self, pair: str) -> list[str]:
+        """The names of people's scores of a language pair."""
+        return list(dict.fromkeys(name for one, name, _ in self._human if one == pair))
+
+    def gold(self, pair: str, name: str, level: str) -> Matrix | None:
+        """People's scores; None if there are none of this level."""
+        path = self._human.get((pair, name, level))
+        return None if path is None else score_files.read(path).matrix
+
+    @cache  # noqa: B019 a tree is read once and thrown away
+    def _metrics(self, pair: str) -> dict[str, dict[tuple[str, str], str]]:
+        """The files of each metric of a language pair by reference and level."""
+        found: dict[str, dict[tuple[str, str], str]] = {}
+        for name in self._listed("metric-scores", pair):
+            parts = re.fullmatch(r"(.+)-([^-]+)\.(sys|domain|doc|seg)\.score", name)
+            if parts:
+                path = join_safe(self.folder, "metric-scores", pair, name)
+                found.setdefault(parts[1], {})[parts[2], parts[3]] = path
+        return found
+
+    def stored(self, pair: str) -> list[str]:
+        """The names of all metrics of a language pair."""
+        return list(self._metrics(pair))
+
+    def metrics(self, pair: str, reference: str, levels: Sequence[str]) -> list[str]:
+        """The metrics with scores of all these levels by this reference, all, or none."""
+        return [
+            name
+            for name in self._metrics(pair)
+            if all(self._file(pair, name, reference, level) for level in levels)
+        ]
+
+    def _file(self, pair: str, metric: str, reference: str, level: str) -> tuple[str, str] | None:
+        """The reference that a metric's scores are by, and their file."""
+        known = self._metrics(pair).get(metric, {})
+        for used in (reference, NO_REFERENCE, "all"):
+            if (used, level) in known:
+                return used, known[used, level]
+        for (used, of_level), path in known.items():
+            if of_level == level and reference in used.split("."):
+                return used, path
+        return None
+
+    def metric(self, pair: str, name: str, reference: str, level: str) -> tuple[Matrix, str] | None:
+        """A metric's scores, and the reference that they are by; None if there are none."""
+        found = self._file(pair, name, reference, level)
+        return None if found is None else (score_files.read(found[1]).matrix, found[0])
+
+    def scores(self, pair: str, name: str, reference: str, levels: Iterable[str]) -> Scores:
+        """A metric's scores of levels; of segments, where a level has none of its own."""
+        found: dict[str, Matrix] = {}
+        used = reference
+        for level in levels:
+            own, known = level, None
+            if level in (SYSTEMS, SEGMENTS):
+                known = self.metric(pair, name, reference, level)
+            if known is None and level != SEGMENTS:
+                own, known = SEGMENTS, self.metric(pair, name, reference, SEGMENTS)
+            if known is None:
+                raise self.unknown(pair, name, reference)
+            found[own], used = known
+        return Scores(found, free=used == NO_REFERENCE)
+
+    def unknown(self, pair: str, name: str, reference: str) -> InputError:
+        """The error for a metric that has no scores there."""
+        known = self._metrics(pair)
+        if name in known:
+            there = ", ".join(sorted({f"{used} ({level})" for used, level in known[name]}))
+            return InputError(
+                f"{self.folder}: {name} has no scores by {reference} of {pair}; there are {there}"
+            )
+        return InputError(f"{self.folder}: no metric '{name}' for {pair}{nearest(name, known)}")
+
+    def references(self, pair: str) -> list[str]:
+        """The names of translations by people, and of other references."""
+        names = (re.fullmatch(r"([^.]+)\.(.+)\.txt", name) for name in self._listed("references"))
+        return [parts[2] for parts in names if parts and parts[1] == pair]
+
+    def reference(self, pair: str, name: str) -> File:
+        """The text of a reference."""
+        return self._text("references", f"{pair}.{name}.txt")
+
+    def source(self, pair: str) -> File:
+        """The text of the source."""
+        return self._text("sources", f"{pair}.txt")
+
+    def output(self, pair: str, system: str) -> File:
+        """The text of a system."""
+        return self._text("system-outputs", pair, f"{system}.txt")
+
+    def has_output(self, pair: str, system: str) -> bool:
+        """Return whether the text of a system is in the tree."""
+        return os.path.isfile(join_safe(self.folder, "system-outputs", pair, f"{system}.txt"))
+
+    def _text(self, *parts: str) -> File:
+        path = join_safe(self.folder, *parts)
+        if not os.path.isfile(path):
+            raise InputError(f"{path}: not there; metrics are computed from the text of the tree")
+        return File(path)
+
+    def documents(self, pair: str) -> tuple[list[str], list[str]] | None:
+        """The domain and the document of each segment."""
+        path = join_safe(self.folder, "documents", f"{pair}.docs")
+        if not os.path.isfile(path):
+            return None
+        domains, documents = [], []
+        for number, line in enumerate(File(path).lines(), 1):
+            domain, _, document = line.strip().partition("\t" if "\t" in line else " ")
+            if not document:
+                raise InputError(f"{path}, line {number}: expected a domain and a document")
+            domains.append(domain)
+            documents.append(document.strip())
+        return domains, documents
+
+
+def of_tree(
+    tree: Tree,
+    pair: str,
+    *,
+    metrics: Sequence[str] | None,
+    computed: Mapping[str, Any],
+    levels: Sequence[str],
+    gold: str | None = None,
+    selection: SystemSelection = ALL_SYSTEMS,
+    workers: int = 1,
+) -> Judged:
+    """A language pair of a tree.
+
+    metrics: names of stored ones; None for all that have scores of these levels.
+    computed: metrics of truebleu by the names that they get.
+    """
+    tree.check(pair)
+    facts = FACTS.get(tree.name or "", {}).get(pair)
+    golds = tree.golds(pair)
+    if gold is None:
+        usual = (facts or Facts()).gold
+        gold = usual if usual in golds else golds[0]
+    if gold not in golds:
+        raise InputError(f"{pair}: no human scores '{gold}'{nearest(gold, golds)}")
+    # Scores of domains and documents are means over segments.
+    needed = [level for level in levels if level in (SYSTEMS, SEGMENTS)]
+    found = {level: tree.gold(pair, gold, level) for level in needed}
+    if len(needed) < len(levels) or None in found.values():
+        found.setdefault(SEGMENTS, tree.gold(pair, gold, SEGMENTS))
+    there = {level: matrix for level, matrix in found.items() if matrix is not None}
+    standard, reasons = _translations(tree, pair, facts, there, selection)
+    facts = facts or Facts()
+    kept, left_out = chosen(there, reasons, selection.outliers, facts.outliers, pair)
+    wanted = tree.metrics(pair, standard, levels) if metrics is None else metrics
+    scores = {
+        name: tree.scores(pair, name, standard, levels) for name in wanted if name not in computed
+    }
+    if computed:
+        outputs = {
+            system: tree.output(pair, system) for system in next(iter(kept.values())).systems
+        }
+        reference, source = tree.reference(pair, standard), tree.source(pair)
+        for name, metric in computed.items():
+            scores[name] = counted(metric, outputs, reference, source, workers)
+    ordered = {name: scores[name] for name in dict.fromkeys([*wanted, *computed])}
+    documents = tree.documents(pair)
+    groups = {} if documents is None else dict(zip(("domain", "doc"), documents, strict=True))
+    return Judged(pair, gold, kept, ordered, left_out, groups)
+
+
+def _translations(
+    tree: Tree,
+    pair: str,
+    facts: Facts | None,
+    gold: Mapping[str, Matrix],
+    selection: SystemSelection,
+) -> tuple[str, dict[str, str]]:
+    """The standard reference, and the translations by people that are no systems, with reasons."""
+    references = tree.references(pair)
+    standard = (facts or Facts()).reference
+    if facts is None and standard not in references and references:
+        standard = references[0]
+    if references and standard not in references:
+        raise InputError(
+            f"{tree.folder}: {tree.name} uses {standard} of {pair}, and there are "
+            f"{', '.join(references)}; if this is another test set, name it (-t)"
+        )
+    include_humans = selection.include_humans
+    if include_humans is None:
+        include_humans = facts is not None and facts.humans
+    judged = {name for matrix in gold.values() for name in matrix.systems}
+    reasons = {
+        name: "human translation"
+        for name in sorted(judged)
+        if name.startswith("ref") and name != standard and not include_humans
+    }
+    if not selection.include_references:
+        reasons |= dict.fromkeys(judged & {standard}, "the reference")
+        if standard in references:
+            others = [name for name in sorted(judged) if name not in reasons]
+            texts = {
+                name: tree.output(pair, name) for name in others if tree.has_output(pair, name)
+            }
+            reasons |= find_references(texts, tree.reference(pair, standard))
+    return standard, reasons

@@ -1,0 +1,651 @@
+"""Is one metric's agreement with people better than another's? Tests, intervals and clusters.
+
+Everything is counted in whole numbers: scores are taken in steps so fine that no printed digit
+knows of it, and the sums of draws are exact. All metrics share the draws.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import exp, floor, frexp, fsum, inf, isnan, lgamma, log, nan, sqrt
+from typing import Any
+
+from truebleu._kernel import InputError, Stack, Stream, Table, exceeding, outcomes, subset_sums
+from truebleu.meta_evaluation import statistics
+from truebleu.meta_evaluation.human_scores import Judged, Scores
+from truebleu.meta_evaluation.score_files import Matrix
+from truebleu.meta_evaluation.statistics import STATISTICS, Value
+from truebleu.meta_evaluation.tasks import SEGMENTS, SYSTEMS, AgreementTests, Task
+from truebleu.significance.resampling import METHODS
+
+# Of every two metrics, the first and the second: in how many trials the difference is as large.
+Counts = dict[tuple[int, int], int]
+# The most cells whose exchanges are enumerated.
+ENUMERATED = 16
+# What a difference may lack because of rounding, to count as the observed one.
+SLACK = 1e-9
+# Bits that a score, its square or a product takes in whole numbers.
+BITS = 40
+# Divisible by the numbers of pairs of 2 to 19 systems and of 21.
+COMMON = 232_792_560 * 2
+
+
+@dataclass(frozen=True)
+class Trials:
+    """How often chance gives a difference as large as that of every two metrics."""
+
+    counts: Mapping[tuple[int, int], int]
+    trials: int
+    exact: bool
+    """True if these are all exchanges there are."""
+    test: str
+
+    def p(self, first: int, second: int) -> float:
+        """One-sided: that the first metric agrees better with people than the second."""
+        count = self.counts[first, second]
+        return count / self.trials if self.exact else (count + 1) / (self.trials + 1)
+
+
+def perm_both(
+    gold: Sequence[Matrix],
+    metrics: Sequence[Sequence[Matrix]],
+    statistic: str = "pearson",
+    average: str = "none",
+    *,
+    samples: int = 10_000,
+    seed: int | None = 12345,
+) -> Trials:
+    """PERM-BOTH: both metrics' standardized scores of random cells change places.
+
+    gold: people's scores of each set; metrics: the metrics' scores of each set, in the order of
+        which the first of two is tested to be the better. Several sets are for "pairwise" alone.
+    samples: randomizations; all exchanges are counted where 16 cells or fewer are scored.
+
+    Daniel Deutsch, Rotem Dror and Dan Roth (2021): A statistical analysis of summarization
+    evaluation metrics using resampling methods. TACL 9.
+    """
+    cells = [_rated(one) for one in gold]
+    people = [one.values[i] for one, rated in zip(gold, cells, strict=True) for i in rated]
+    own = [
+        [value for one, rated in zip(metric, cells, strict=True) for value in _standard(one, rated)]
+        for metric in metrics
+    ]
+    exact = len(people) <= ENUMERATED
+    trials = 1 << len(people) if exact else samples
+    stream = Stream(seed)
+    if statistic == "pearson" and average == "none":
+        counts = _pearson(people, own, exact, trials, stream)
+    elif statistic == "pairwise":
+        draws = _draws(len(people), exact, trials, stream)
+        counts = _pairwise(people, own, list(map(len, cells)), draws, trials)
+    else:
+        matrix, rated = gold[0], cells[0]
+
+        def value(scores: Sequence[float]) -> float:
+            values = array("d", bytes(8 * len(matrix.values)))
+            for cell, score in zip(rated, scores, strict=True):
+                values[cell] = score
+            metric = Matrix(matrix.systems, values)
+            return STATISTICS[statistic](matrix, metric, average).value or 0.0
+
+        counts = _any(value, own, exact, trials, stream)
+    return Trials(counts, trials, exact, "PERM-BOTH")
+
+
+def _rated(gold: Matrix) -> list[int]:
+    """The cells that people scored."""
+    return [i for i, value in enumerate(gold.values) if not isnan(value)]
+
+
+def _standard(matrix: Matrix, cells: Sequence[int]) -> list[float]:
+    """Scores as standard deviations from their mean; all 0 if they are all the same."""
+    values = [matrix.values[cell] for cell in cells]
+    mean = fsum(values) / len(values)
+    spread = sqrt(fsum((value - mean) ** 2 for value in values) / len(values))
+    return [(value - mean) / spread if spread else 0.0 for value in values]
+
+
+def _scaled(columns: Iterable[Sequence[float]]) -> tuple[Table, float]:
+    """A table of columns in whole steps, and how many steps 1 is: a power of 2."""
+    known = list(columns)
+    most = max((abs(value) for column in known for value in column), default=0.0)
+    scale = 2.0 ** (BITS - frexp(most)[1]) if most else 1.0
+    whole = [[round(value * scale) for value in column] for column in known]
+    return Table.from_rows(list(zip(*whole, strict=True)), len(whole)), scale
+
+
+def _pearson(
+    people: Sequence[float],
+    own: Sequence[Sequence[float]],
+    exact: bool,
+    trials: int,
+    stream: Stream,
+) -> Counts:
+    """By the sums, the squares and the products of the cells that change places."""
+    mean = fsum(people) / len(people)
+    spread = sqrt(fsum((value - mean) ** 2 for value in people) / len(people)) or 1.0
+    gold = [(value - mean) / spread for value in people]
+    columns: list[list[float]] = []
+    for scores in own:
+        products = [score * value for score, value in zip(scores, gold, strict=True)]
+        columns += [list(scores), [score * score for score in scores], products]
+    table, scale = _scaled(columns)
+    exchanged = subset_sums(table) if exact else Stack([table]).choose(stream, trials, 1)[0]
+    moments = (float(len(gold)), fsum(gold), fsum(value * value for value in gold))
+    found = exceeding(table.total().tolist()[0], exchanged, moments, scale, SLACK)
+    return dict(zip(combinations(range(len(own)), 2), found, strict=True))
+
+
+def _draws(cells: int, exact: bool, trials: int, stream: Stream) -> list[int]:
+    """For each cell the trials in which it changes places, as the bits of one number."""
+    full = (1 << trials) - 1
+    if exact:
+        # 0 and 1 in turn, in runs of 2^cell.
+        return [full // ((1 << (1 << cell)) + 1) << (1 << cell) for cell in range(cells)]
+    drawn = []
+    for _ in range(cells):
+        # 16 bits of each draw.
+        numbers = stream.indices(1 << 31, -(-trials // 32) * 2)
+        data = b"".join((number >> 8 & 0xFFFF).to_bytes(2, "little") for number in numbers)
+        drawn.append(int.from_bytes(data, "little") & full)
+    return drawn
+
+
+def _pairwise(
+    people: Sequence[float],
+    own: Sequence[Sequence[float]],
+    sizes: Sequence[int],
+    draws: Sequence[int],
+    trials: int,
+) -> Counts:
+    """Of each pair of systems only the four ways to exchange their scores matter."""
+
+    def sign(value: float) -> int:
+        return (value > 0) - (value < 0)
+
+    full = (1 << trials) - 1
+    pairs: list[tuple[int, int, int, list[tuple[int, int, int]]]] = []
+    start = 0
+    for size in sizes:
+        for i, j in combinations(range(start, start + size), 2):
+            # Whether each changes places, and the trials in which that is so.
+            ways = [
+                (0, 0, full & ~draws[i] & ~draws[j]),
+                (0, 1, full & ~draws[i] & draws[j]),
+                (1, 0, draws[i] & full & ~draws[j]),
+                (1, 1, draws[i] & draws[j]),
+            ]
+            pairs.append((i, j, sign(people[i] - people[j]), ways))
+        start += size
+    counts: Counts = {}
+    for first, second in combinations(range(len(own)), 2):
+        both = (own[first], own[second])
+        lead = 0
+        # As every change is -1, 0 or 1, 1 is added to each.
+        counter: list[int] = []
+        always = 0
+        for i, j, judged, ways in pairs:
+            gained = lost_none = 0
+            changes = []
+            for swap_i, swap_j, chosen in ways:
+                one = sign(both[swap_i][i] - both[swap_j][j]) == judged
+                other = sign(both[1 - swap_i][i] - both[1 - swap_j][j]) == judged
+                changes.append(one - other)
+                gained |= chosen if one > other else 0
+                lost_none |= chosen if one >= other else 0
+            lead += changes[0]
+            if any(changes):
+                always += 1
+                _add(counter, lost_none)
+                _add(counter, gained)
+        counts[first, second] = _at_least(counter, lead + always, full).bit_count()
+    return counts
+
+
+def _add(places: list[int], trials: int) -> None:
+    """Add 1 to the numbers of some trials.
+
+    A number for each trial, as bits of the same place side by side: all are added to at once.
+    """
+    for place, bits in enumerate(places):
+        places[place], trials = bits ^ trials, bits & trials
+    if trials:
+        places.append(trials)
+
+
+def _at_least(places: Sequence[int], least: int, full: int) -> int:
+    """The trials with a number of at least so much."""
+    if least <= 0:
+        return full
+    larger, equal = 0, full
+    for place in range(max(len(places), least.bit_length()) - 1, -1, -1):
+        bits = places[place] if place < len(places) else 0
+        if least >> place & 1:
+            equal &= bits
+        else:
+            larger |= equal & bits
+            equal &= ~bits
+    return larger | equal
+
+
+def _any(
+    value: Callable[[Sequence[float]], float],
+    own: Sequence[Sequence[float]],
+    exact: bool,
+    trials: int,
+    stream: Stream,
+) -> Counts:
+    """Any statistic, computed anew in every trial."""
+    counts = dict.fromkeys(combinations(range(len(own)), 2), 0)
+    observed = [value(scores) for scores in own]
+    cells = len(own[0])
+    for trial in range(trials):
+        swap = [trial >> i & 1 for i in range(cells)] if exact else stream.bools(cells)
+        for first, second in counts:
+            both = list(zip(own[first], own[second], swap, strict=True))
+            lead = value([b if s else a for a, b, s in both])
+            lead -= value([a if s else b for a, b, s in both])
+            if lead >= observed[first] - observed[second] - SLACK:
+                counts[first, second] += 1
+    return counts
+
+
+def pair_permutation(
+    gold: Matrix,
+    metrics: Sequence[Matrix],
+    epsilons: Sequence[float],
+    average: str = "item",
+    *,
+    samples: int = 10_000,
+    seed: int | None = 12345,
+) -> Trials:
+    """For accuracy with ties: what both metrics say of random pairs changes places.
+
+    epsilons: the threshold of each metric, which stays. Otherwise as `perm_both`. (Deutsch, Foster
+    and Freitag 2023, as for `acc_eq`.)
+    """
+    hits = [
+        outcomes(gold.to_bytes(), metric.to_bytes(), len(gold.systems), average, epsilon)
+        for metric, epsilon in zip(metrics, epsilons, strict=True)
+    ]
+    # What each pair weighs, so that rows weigh the same: in whole steps.
+    weights: list[int] = []
+    for row in {
+        "none": [gold.values],
+        "sys": [gold.row(system) for system in gold.systems],
+        "item": [gold.values[i :: gold.items] for i in range(gold.items)],
+    }[average]:
+        cells = sum(1 for value in row if not isnan(value))
+        pairs = cells * (cells - 1) // 2
+        # A number that all small numbers of pairs divide; others are rounded.
+        weights += [round(COMMON / max(1, pairs))] * pairs
+    columns = [[w * hit for w, hit in zip(weights, found, strict=True)] for found in hits]
+    table = Table.from_rows(list(zip(*columns, strict=True)), len(columns))
+    drawn = Stack([table]).choose(Stream(seed), samples, 1)[0].tolist()
+    counts: Counts = {}
+    for first, second in combinations(range(len(metrics)), 2):
+        # What the first loses the second wins: the lead changes by twice as much, and is as large
+        # as it was unless something is lost.
+        counts[first, second] = sum(row[first] <= row[second] for row in drawn)
+    return Trials(counts, samples, exact=False, test="pair permutation")
+
+
+def williams(first: float, second: float, both: float, cells: int) -> float:
+    """The one-sided p of Williams' test: that the larger of two dependent r is larger.
+
+    first, second: each metric's r with people; both: the metrics' with each other. NaN for fewer
+    than four cells.
+
+    Evan J. Williams (1959): Regression analysis; Yvette Graham and Timothy Baldwin (2014): Testing
+    for significance of increased correlation with human judgment. EMNLP.
+    """
+    if cells < 4:
+        return float("nan")
+    k = 1 - first * first - second * second - both * both + 2 * first * second * both
+    mean = (first + second) / 2
+    below = 2 * (cells - 1) / (cells - 3) * k + mean * mean * (1 - both) ** 3
+    if below <= 0:
+        return 0.5
+    t = (first - second) * sqrt((cells - 1) * (1 + both)) / sqrt(below)
+    return student_tail(abs(t), cells - 3)
+
+
+def student_tail(t: float, freedom: int) -> float:
+    """The chance that a t of so many degrees of freedom is above t, which is 0 or more.
+
+    >>> round(student_tail(2.0, 10), 9)
+    0.036694017
+    """
+    return 0.5 * _beta(freedom / 2, 0.5, freedom / (freedom + t * t))
+
+
+def _beta(a: float, b: float, x: float) -> float:
+    """The regularized incomplete beta function, by its continued fraction (Lentz 1976)."""
+    if x <= 0:
+        return 0.0
+    if x >= 1:
+        return 1.0
+    if x > (a + 1) / (a + b + 2):
+        return 1 - _beta(b, a, 1 - x)
+    front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log(1 - x)) / a
+    c, d = 1.0, 1 / (1 - (a + b) * x / (a + 1))
+    value = d
+    for m in range(1, 500):
+        for term in (
+            m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
+            -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)),
+        ):
+            d = 1 / (1 + term * d)
+            c = 1 + term / c
+            value *= c * d
+        if abs(c * d - 1) < 1e-16:
+            break
+    return front * value
+
+
+def clusters(p: Mapping[tuple[int, int], float], metrics: int, most: float = 0.05) -> list[int]:
+    """The cluster of each metric, in the order of their values, best first.
+
+    A metric opens a new one if it is significantly worse (p <= most) than one of the current one.
+
+    >>> clusters({(0, 1): 0.2, (0, 2): 0.01, (1, 2): 0.3}, 3)
+    [1, 1, 2]
+    """
+    made: list[int] = []
+    start = 0
+    for i in range(metrics):
+        if any(p[other, i] <= most for other in range(start, i)):
+            start = i
+        made.append(made[-1] + (start == i) if made else 1)
+    return made
+
+
+# ---- intervals ----
+
+
+def interval(values: Sequence[float], level: float) -> dict[str, float] | None:
+    """The percentile interval of resampled values; None where none is defined."""
+    known = sorted(value for value in values if not isnan(value))
+    if not known:
+        return None
+    outside = floor(len(known) * (1 - level) / 2 + 1e-9)
+    return {"low": known[outside], "high": known[-1 - outside], "level": level}
+
+
+def over_systems(
+    gold: Matrix, metric: Matrix, value: Value, samples: int, seed: int | None
+) -> list[float]:
+    """A statistic of systems that are drawn with replacement."""
+    stream = Stream(seed)
+    number = len(gold.systems)
+    names = list(map(str, range(number)))
+    made = []
+    for _ in range(samples):
+        drawn = stream.indices(number, number)
+        both = []
+        for matrix in (gold, metric):
+            values: array[float] = array("d")
+            for i in drawn:
+                values.extend(matrix.row(gold.systems[i]))
+            both.append(Matrix(names, values))
+        made.append(_again(value, *both))
+    return made
+
+
+def over_items(
+    gold: Matrix,
+    metric: Matrix,
+    value: Value,
+    documents: Sequence[Hashable] | None = None,
+    samples: int = 1000,
+    seed: int | None = 12345,
+) -> list[float]:
+    """A statistic of test sets like this one: items, or `documents`, drawn with replacement.
+
+    value: the statistic, whose threshold stays as it is.
+    """
+    stream = Stream(seed)
+    units = _units(gold, documents)
+    if value.average == "item" and len(value.by_row) == gold.items:
+        sums = [_sum(value.by_row[item] for item in unit) for unit in units]
+        table, _ = _scaled(zip(*sums, strict=True))
+        drawn = Stack([table]).bootstrap(stream, samples, 1)[0].tolist()
+        return [top / below if below else nan for top, below in drawn]
+    if value.statistic == "pearson" and value.average == "none":
+        return _pearsons(gold, metric, units, stream, samples)
+    made = []
+    for _ in range(samples):
+        items = [item for i in stream.indices(len(units), len(units)) for item in units[i]]
+        made.append(_again(value, gold.taken(items), metric.taken(items)))
+    return made
+
+
+def _units(gold: Matrix, documents: Sequence[Hashable] | None) -> list[list[int]]:
+    """The items that are drawn together; those without a score of people say nothing."""
+    units: dict[Hashable, list[int]] = {}
+    for item, group in enumerate(range(gold.items) if documents is None else documents):
+        units.setdefault(group, []).append(item)
+    rated = set(gold.rated())
+    return [unit for unit in units.values() if not rated.isdisjoint(unit)]
+
+
+def _sum(values: Iterable[float]) -> tuple[float, float]:
+    """The sum of the values that are there, and their number."""
+    known = [value for value in values if not isnan(value)]
+    return fsum(known), float(len(known))
+
+
+def _pearsons(
+    gold: Matrix, metric: Matrix, units: Sequence[Sequence[int]], stream: Stream, samples: int
+) -> list[float]:
+    """Pearson's r by the moments of resampled units."""
+    cells = _rated(gold)
+    people = dict(zip(cells, _standard(gold, cells), strict=True))
+    own = dict(zip(cells, _standard(metric, cells), strict=True))
+    moments: list[list[float]] = []
+    for unit in units:
+        places = [cell for item in unit for cell in range(item, len(gold.values), gold.items)]
+        known = [(people[cell], own[cell]) for cell in places if cell in people]
+        products = ((1.0, a, b, a * a, b * b, a * b) for a, b in known)
+        moments.append(list(map(fsum, zip(*products, strict=True))))
+    table, scale = _scaled(zip(*moments, strict=True))
+    made = []
+    for row in Stack([table]).bootstrap(stream, samples, 1)[0].tolist():
+        n, a, b, aa, bb, ab = (number / scale for number in row)
+        below = (aa - a * a / n) * (bb - b * b / n) if n else 0.0
+        made.append((ab - a * b / n) / sqrt(below) if below > 0 else nan)
+    return made
+
+
+def of_systems(
+    gold: Matrix,
+    metric: Matrix,
+    value: Value,
+    scores: Scores,
+    documents: Sequence[Hashable] | None = None,
+    samples: int = 1000,
+    seed: int | None = 12345,
+) -> list[float]:
+    """A statistic of systems, of test sets like this one: of its rated items or documents.
+
+    gold, metric: scores of segments. People's score of a system is the mean of its segments'; the
+    metric's is of the drawn segments' statistics, if `scores` has them, otherwise the mean.
+    """
+    units = _units(gold, documents)
+    number = len(gold.systems)
+    columns: list[list[int]] = []
+    scales = []
+    for matrix in (gold, metric):
+        rows = [matrix.row(system) for system in gold.systems]
+        known = [[_sum(row[item] for item in unit) for unit in units] for row in rows]
+        sums, scale = _scaled([total for total, _ in row] for row in known)
+        columns += map(list, zip(*sums.tolist(), strict=True))
+        columns += [[int(cells) for _, cells in row] for row in known]
+        scales.append(scale)
+    tables = [Table.from_rows(list(zip(*columns, strict=True)), len(columns))]
+    if scores.tables:
+        place = {item: i for i, unit in enumerate(units) for item in unit}
+        numbers = [place.get(item, len(units)) for item in range(gold.items)]
+        # One more group, of what was not rated, if there is any of it.
+        groups = max(numbers, default=-1) + 1
+        tables += [
+            scores.tables[system].group_totals(numbers, groups).range(0, len(units))
+            for system in gold.systems
+        ]
+    drawn = Stack(tables).bootstrap(Stream(seed), samples, 1)
+    by_metric = [list(scores.metric.scores(table)) for table in drawn[1:]]
+    made = []
+    for trial, row in enumerate(drawn[0].tolist()):
+        parts = [row[i * number : (i + 1) * number] for i in range(4)]
+        if not (all(parts[1]) and all(parts[3])):
+            made.append(nan)
+            continue
+        people, own = (
+            [total / scale / cells for total, cells in zip(sums, counts, strict=True)]
+            for sums, counts, scale in zip(parts[::2], parts[1::2], scales, strict=True)
+        )
+        if by_metric:
+            own = [scores.sign * column[trial] for column in by_metric]
+        both = (Matrix(gold.systems, array("d", one)) for one in (people, own))
+        made.append(_again(value, *both))
+    return made
+
+
+def _again(value: Value, gold: Matrix, metric: Matrix) -> float:
+    """The same statistic of other scores."""
+    if value.statistic == "pairwise":
+        return float(statistics.pairwise(gold, metric))
+    if value.statistic in ("acc-eq", "acc-eq-opt"):
+        return float(statistics.acc_eq(gold, metric, value.average, epsilon=value.epsilon or 0.0))
+    return float(STATISTICS[value.statistic](gold, metric, value.average))
+
+
+# ---- what a table gets ----
+
+
+def add(
+    content: dict[str, Any],
+    sets: Mapping[str, Judged],
+    found: Mapping[tuple[Task, str], Value],
+    tasks: Sequence[Task],
+    tests: AgreementTests,
+) -> list[str]:
+    """Add tests, clusters and intervals to a table, and say what has none."""
+    missing: list[str] = []
+    rows = {row["name"]: row for row in content["metrics"]}
+    if tests.significance:
+        content["tests"] = []
+        for task in tasks:
+            ranked = [name for name in rows if found[task, name].value is not None]
+            ranked.sort(key=lambda name: -float(found[task, name]))
+            if task.statistic == "spa" or len(ranked) < 2:
+                missing.append(f"{task.name}: no test of {task.statistic} is known here.")
+                continue
+            made, places = _tested(task, sets, {name: found[task, name] for name in ranked}, tests)
+            content["tests"] += made
+            for name, place in zip(ranked, places, strict=True):
+                rows[name]["scores"][task.name]["cluster"] = place
+        if len(tasks) == 1:
+            for row in rows.values():
+                row["cluster"] = row["scores"][tasks[0].name].get("cluster")
+    if tests.confidence:
+        for task in tasks:
+            for name, row in rows.items():
+                values = _resampled(task, sets, found[task, name], name, tests)
+                ends = None if values is None else interval(values, tests.level)
+                if ends is not None:
+                    more = {"resamples": tests.confidence, "over": tests.resampled}
+                    row["scores"][task.name]["interval"] = {**ends, **more, "seed": tests.seed}
+            if not any("interval" in row["scores"][task.name] for row in rows.values()):
+                missing.append(
+                    f"{task.name}: no interval over {tests.resampled}: it needs one set, and "
+                    "scores of segments, people's and the metric's."
+                )
+        if tests.resampled == "systems":
+            missing.append(
+                "Intervals over systems: with so few of them they are wide, and the systems of an "
+                "evaluation are no random sample; they say how much hangs on single systems."
+            )
+    return missing
+
+
+def _tested(
+    task: Task, sets: Mapping[str, Judged], ranked: Mapping[str, Value], tests: AgreementTests
+) -> tuple[list[dict[str, Any]], list[int]]:
+    """The tests of every two metrics, best first, and the cluster of each."""
+    names, values = list(ranked), list(ranked.values())
+    both = [[sets[one].at(task.level, name) for one in task.sets] for name in names]
+    gold = [people for people, _ in both[0]]
+    own = [[scores for _, scores in one] for one in both]
+    draws: dict[str, Any] = {"samples": tests.significance, "seed": tests.seed}
+    if task.statistic in ("acc-eq", "acc-eq-opt"):
+        first_set = [one[0] for one in own]
+        epsilons = [value.epsilon or 0.0 for value in values]
+        trials = pair_permutation(gold[0], first_set, epsilons, task.average, **draws)
+    else:
+        trials = perm_both(gold, own, task.statistic, task.average, **draws)
+    p = {pair: trials.p(*pair) for pair in combinations(range(len(names)), 2)}
+    decisive = p
+    if tests.correction is not None:
+        decisive = dict(zip(p, METHODS[tests.correction](list(p.values())), strict=True))
+    most = round(1 - tests.level, 12)
+    made = []
+    for (i, j), one in p.items():
+        williams_p = None
+        if task.statistic == "pearson" and task.average == "none":
+            williams_p = _williams(gold[0], own[i][0], own[j][0], values[i], values[j])
+        made.append(
+            {
+                "task": task.name,
+                "first": names[i],
+                "second": names[j],
+                "difference": float(values[i]) - float(values[j]),
+                "p": one,
+                "corrected_p": None if tests.correction is None else decisive[i, j],
+                "significant": decisive[i, j] <= most,
+                "williams_p": williams_p,
+                "test": trials.test,
+                "exact": trials.exact,
+                "samples": trials.trials,
+                "seed": None if trials.exact else tests.seed,
+            }
+        )
+    return made, clusters(decisive, len(names), most)
+
+
+def _williams(
+    gold: Matrix, first: Matrix, second: Matrix, one: Value, other: Value
+) -> float | None:
+    """Williams' p, of Pearson's r of single cells."""
+    cells = _rated(gold)
+    columns = ([matrix.values[cell] for cell in cells] for matrix in (first, second))
+    both = statistics.pearson(*columns)
+    if both.value is None:
+        return None
+    p = williams(float(one), float(other), both.value, len(cells))
+    return None if isnan(p) or p == inf else p
+
+
+def _resampled(
+    task: Task, sets: Mapping[str, Judged], value: Value, metric: str, tests: AgreementTests
+) -> list[float] | None:
+    """The values of resamples; None where there is no interval."""
+    if task.pooled or task.statistic == "spa" or value.value is None:
+        return None
+    one = sets[task.sets[0]]
+    documents = one.groups.get("doc") if tests.resampled == "documents" else None
+    if tests.resampled == "documents" and documents is None:
+        raise InputError(f"{one.name}: the document of each segment is not known")
+    samples = tests.confidence or 0
+    if tests.resampled == "systems":
+        return over_systems(*one.at(task.level, metric), value, samples, tests.seed)
+    if task.level == SEGMENTS:
+        return over_items(*one.at(SEGMENTS, metric), value, documents, samples, tests.seed)
+    scores = one.metrics[metric]
+    if task.level != SYSTEMS or SEGMENTS not in one.gold or SEGMENTS not in scores.levels:
+        return None
+    both = one.at(SEGMENTS, metric)
+    return of_systems(*both, value, scores, documents, samples, tests.seed)

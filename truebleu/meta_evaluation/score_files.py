@@ -1,0 +1,492 @@
+"""Scores of systems on items, and the files that have them.
+
+Known files: lines of a system and a score, systems in blocks (mt-metrics-eval); columns `system`,
+`..score` and `seg_id` (Google's MQM); WMT's direct assessments (`SYS SID RAW.SCR Z.SCR N`, and
+`RAW.SCR Z.SCR N SYS`); MQM errors with severity and category, a row each; ESA, a JSON object per
+line; and long tables (TSV, CSV, Parquet) whose columns are named. The content says the kind.
+"""
+
+from __future__ import annotations
+
+import os
+from array import array
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import fsum, isfinite, isnan, nan
+from typing import Any
+
+from truebleu._kernel import InputError, holes, score_lines
+from truebleu.text import checks
+from truebleu.text.checks import first_unbounded, nearest, parse_json, read_csv, to_score
+from truebleu.text.layout import count
+from truebleu.text.segments import File, check_start, table_format
+
+# Names that a message lists before it says how many more there are.
+LISTED = 6
+# Weights of MQM's errors (Markus Freitag et al. 2021: Experts, errors, and context. TACL): the most
+# specific name counts, in any case; every other error weighs nothing.
+MQM_WEIGHTS: Mapping[str, float] = {
+    "major": 5.0,
+    "minor": 1.0,
+    "minor/fluency/punctuation": 0.1,
+    "major/non-translation!": 25.0,
+    "non-translation": 25.0,
+}
+# The usual names of columns of long tables.
+SYSTEM_COLUMNS = ("system", "sys", "system_id", "system_name", "model")
+ITEM_COLUMNS = (
+    *("seg_id", "segment", "item", "item_id", "line", "segid", "globalsegid", "segment_id", "sid"),
+)
+# Columns whose numbers count through all documents.
+GLOBAL_ITEM_COLUMNS = ("seg_id", "sid", "globalsegid", "line")
+DOCUMENT_COLUMNS = ("doc_id", "doc", "document", "document_id", "docid")
+SCORE_COLUMNS = ("score", "mqm_avg_score", "esa_score", "raw.scr", "raw_score", "mqm", "da")
+# The item of scores of whole systems.
+WHOLE = ""
+
+
+class Matrix:
+    """Scores of systems on items, system after system; NaN where there is none.
+
+    systems: their names, in the order of the rows. values: the rows, one behind the other.
+    Scores of whole systems are a matrix with one item.
+    """
+
+    __slots__ = ("items", "systems", "values")
+
+    def __init__(self, systems: Sequence[str], values: array[float]) -> None:
+        self.systems = tuple(systems)
+        self.items = len(values) // max(1, len(self.systems))
+        self.values = values
+        if len(set(self.systems)) != len(self.systems) or not self.systems:
+            raise InputError("scores: every system needs a name of its own, and there must be one")
+
+    @classmethod
+    def of(cls, scores: Any, what: str = "scores") -> Matrix:
+        """From a mapping of names to a score or scores, from rows of scores, or from one row.
+
+        None and NaN are holes. Raises InputError, which begins with `what`, for rows of different
+        lengths and for what is no number.
+        """
+        if isinstance(scores, Matrix):
+            return scores
+        if hasattr(scores, "items") and hasattr(scores, "keys"):
+            named = {str(name): row for name, row in scores.items()}
+        else:
+            rows = list(scores)
+            rows = rows if rows and hasattr(rows[0], "__len__") else [rows]
+            named = {f"row {i}": row for i, row in enumerate(rows, 1)}
+        values: array[float] = array("d")
+        lengths = {}
+        for name, row in named.items():
+            cells = [row] if isinstance(row, int | float) or row is None else row
+            before = len(values)
+            for i, value in enumerate(cells, 1):
+                try:
+                    values.append(nan if value is None else to_score(value))
+                except ValueError:
+                    raise InputError(
+                        f"{what}: {name}: score {i} is {value!r:.40}; expected a number, or None "
+                        "for a hole"
+                    ) from None
+            lengths[name] = len(values) - before
+        longest = max(lengths.values(), default=0)
+        for name, length in lengths.items():
+            if length != longest:
+                raise InputError(
+                    f"{what}: {name} has {count(length, 'score')}, others have {longest:,}; give "
+                    "each system a score of every item, None where there is none"
+                )
+        return cls(list(named), values)
+
+    def row(self, system: str) -> array[float]:
+        """The scores of a system."""
+        start = self.systems.index(system) * self.items
+        return self.values[start : start + self.items]
+
+    def only(self, systems: Sequence[str]) -> Matrix:
+        """The rows of some systems, in that order."""
+        if tuple(systems) == self.systems:
+            return self
+        values: array[float] = array("d")
+        for system in systems:
+            values.extend(self.row(system))
+        return Matrix(systems, values)
+
+    def taken(self, items: Sequence[int]) -> Matrix:
+        """Some items, in that order."""
+        values: array[float] = array("d")
+        for start in range(0, len(self.values), max(1, self.items)):
+            row = self.values[start : start + self.items]
+            values.extend(map(row.__getitem__, items))
+        return Matrix(self.systems, values)
+
+    def rated(self) -> list[int]:
+        """The items that some system has a score of."""
+        rows = [self.row(system) for system in self.systems]
+        return [i for i in range(self.items) if any(not isnan(row[i]) for row in rows)]
+
+    def complete(self) -> list[int]:
+        """The items that every system has a score of."""
+        rows = [self.row(system) for system in self.systems]
+        return [i for i in range(self.items) if not any(isnan(row[i]) for row in rows)]
+
+    def means(self, groups: Sequence[Hashable] | None = None) -> Matrix:
+        """The mean of each system's scores, without holes; of each group of items, if given."""
+        keys = [None] * self.items if groups is None else groups
+        values: array[float] = array("d")
+        for system in self.systems:
+            parts: dict[Hashable, list[float]] = {key: [] for key in keys}
+            for key, value in zip(keys, self.row(system), strict=True):
+                if not isnan(value):
+                    parts[key].append(value)
+            values.extend(fsum(part) / len(part) if part else nan for part in parts.values())
+        return Matrix(self.systems, values)
+
+    def to_bytes(self) -> bytes:
+        """The values as the kernel reads them."""
+        return self.values.tobytes()
+
+    def __repr__(self) -> str:
+        return f"<Matrix of {len(self.systems)} systems and {count(self.items, 'item')}>"
+
+
+def some(names: Iterable[str]) -> str:
+    """Names in a message: the first ones, and how many more there are.
+
+    >>> some("abcdefgh")
+    'a, b, c, d, e, f and 2 more'
+    """
+    known = list(names)
+    more = f" and {len(known) - LISTED} more" if len(known) > LISTED else ""
+    return f"{', '.join(known[:LISTED])}{more}"
+
+
+def aligned(gold: Matrix, metric: Matrix, what: str) -> Matrix:
+    """A metric's scores of the systems that people judged, in their order.
+
+    Raises InputError for systems that are missing, another number of items, and holes where people
+    gave a score; `what` names the metric.
+    """
+    known = set(metric.systems)
+    missing = [system for system in gold.systems if system not in known]
+    if missing:
+        hint = nearest(missing[0], metric.systems) if len(missing) == 1 else ""
+        raise InputError(
+            f"{what}: no scores of {count(len(missing), 'system')} that people judged: "
+            f"{some(missing)}{hint}; give their scores, or leave the systems out (--outliers)"
+        )
+    if metric.items != gold.items:
+        raise InputError(
+            f"{what}: {count(metric.items, 'item')} for each system, and people's scores have "
+            f"{gold.items:,}; both must list the same items in the same order"
+        )
+    chosen = metric.only(gold.systems)
+    missing_cells = holes(gold.to_bytes(), chosen.to_bytes())
+    if missing_cells:
+        system, item = divmod(missing_cells[0], gold.items)
+        where = f" (the first: {gold.systems[system]}, item {item + 1})" if gold.items > 1 else ""
+        raise InputError(
+            f"{what}: None in {count(len(missing_cells), 'cell')} that people scored{where}; a "
+            "metric needs a score wherever people gave one"
+        )
+    return chosen
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """Scores as a file has them: a matrix, and what its items are called, if anything."""
+
+    matrix: Matrix
+    items: Sequence[Any] | None = None
+    """The names of items, in order; None where lines say no more than their order."""
+
+    def placed(self, items: int, what: str) -> Matrix:
+        """The matrix with so many items, each where its number says; others are holes.
+
+        Numbers are counted from 1, or from 0 where there is a 0.
+        """
+        names = self.items
+        if names is None or self.matrix.items == items:
+            return self.matrix
+        numbers = [number for number in map(_item, names) if isinstance(number, int)]
+        start = 0 if 0 in numbers else 1
+        outside = any(not start <= number < items + start for number in numbers)
+        if len(numbers) < len(names) or not numbers or outside:
+            raise InputError(
+                f"{what}: {count(self.matrix.items, 'item')} there, and {items:,} are scored; only "
+                "items that are numbered from 1 can be put in their places"
+            )
+        rows: dict[str, list[float]] = {}
+        for system in self.matrix.systems:
+            row = rows[system] = [nan] * items
+            for number, value in zip(numbers, self.matrix.row(system), strict=True):
+                row[number - start] = value
+        return Matrix.of(rows, what)
+
+
+# ---- files ----
+
+
+def read(
+    path: str | os.PathLike[str],
+    columns: Mapping[str, str] | None = None,
+    weights: Mapping[str, float] | None = None,
+) -> Scored:
+    """Scores from a file of any known kind.
+
+    columns: for long tables, the names of the columns `system`, `item` (or `document` and `item`)
+        and `score`. weights: of errors of MQM, by name; the usual ones if not given.
+
+    Raises InputError, which names the file and the line, for what is none.
+    """
+    name, columns = os.fspath(path), columns or {}
+    if table_format(name) == "parquet":
+        return _long(name, _parquet(name), columns)
+    content = File(name).content()
+    check_start(content[: 1 << 16], name)
+    start = content.lstrip()[:4096].split(b"\n", 1)[0].decode("utf-8", "replace").rstrip("\r")
+    if not start:
+        raise InputError(f"{name}: the file is empty; expected scores")
+    # Columns are separated by a tab, a comma, or white space (None).
+    separator = next((mark for mark in "\t," if mark in start), None)
+    header = {word.strip().lower() for word in start.split(separator)}
+    is_mqm = {"severity", "category", "system"} <= header
+    has_scores = any("score" in word or "scr" in word for word in header)
+    is_table = is_mqm or (has_scores and not header.isdisjoint(SYSTEM_COLUMNS))
+    if not columns and not start.startswith("{") and not is_table:
+        return _blocks(name, content)
+    lines = [line.rstrip("\r") for line in File(name).lines()]
+    if start.startswith("{"):
+        return _long(name, _objects(name, lines), columns)
+    rows = _rows(name, lines, separator)
+    if is_mqm and not columns:
+        return _mqm(name, rows, weights or MQM_WEIGHTS)
+    return _long(name, rows, columns)
+
+
+def _blocks(path: str, content: bytes) -> Scored:
+    """Lines of a system and a score or None: the systems in blocks, the items in order."""
+    try:
+        blocks, scores = score_lines(content.rstrip() + b"\n")
+    except ValueError as error:
+        number = int(error.args[0])
+        line = content.split(b"\n")[number - 1].decode("utf-8", "replace").strip()
+        raise InputError(
+            f"{path}, line {number}: expected a system and a score or None, not '{line:.60}'; a "
+            f"table with other columns needs their names (--columns system=NAME score=NAME)"
+        ) from None
+    lengths: dict[str, int] = {}
+    for system, length in blocks:
+        if system in lengths:
+            raise InputError(
+                f"{path}, line {sum(lengths.values()) + 1}: system {system} again after another "
+                "one; the lines of a system must follow each other"
+            )
+        lengths[system] = length
+    known = list(lengths.values())
+    usual = max(known, key=known.count)
+    odd = [name for name, length in lengths.items() if length != usual]
+    if odd:
+        raise InputError(
+            f"{path}: {count(lengths[odd[0]], 'score')} of {odd[0]}, and {usual:,} of other systems"
+            f" ({count(len(odd), 'system')} differ: {some(odd)}); each needs a line for every item"
+        )
+    values = array("d")
+    values.frombytes(scores)
+    large = first_unbounded(values)
+    if large is not None:
+        raise InputError(f"{path}, line {large + 1}: {values[large]:g} is not a finite score")
+    return Scored(Matrix(list(lengths), values))
+
+
+def _rows(
+    path: str, lines: Sequence[str], separator: str | None
+) -> Iterator[tuple[int, dict[str, str]]]:
+    """The rows of a table with a header, each with the number of its line."""
+    if separator == ",":
+        numbered = read_csv(path, lines)
+    else:
+        numbered = ((number, line.split(separator)) for number, line in enumerate(lines, 1))
+    header: list[str] = []
+    for number, cells in numbered:
+        if not any(cells):
+            continue
+        if not header:
+            header = [cell.strip() for cell in cells]
+        elif len(cells) < len(header):
+            raise InputError(
+                f"{path}, line {number}: {count(len(cells), 'column')}, and the header names "
+                f"{len(header)}"
+            )
+        else:
+            yield number, dict(zip(header, cells, strict=False))
+
+
+def _objects(path: str, lines: Sequence[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """JSON objects, one per line."""
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        found = parse_json(line, path, number)
+        if not isinstance(found, dict):
+            raise InputError(f"{path}, line {number}: expected an object of JSON")
+        yield number, found
+
+
+def _parquet(path: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The rows of a Parquet file."""
+    try:
+        from pyarrow import parquet
+    except ImportError:
+        raise InputError(
+            f"{path}: Parquet is read with pyarrow, which is not installed: pip install pyarrow"
+        ) from None
+    try:
+        yield from enumerate(parquet.read_table(path).to_pylist(), 1)
+    except OSError:
+        raise
+    except ValueError as error:  # pyarrow's errors are of that kind
+        raise InputError(f"{path}: not Parquet: {error}") from None
+
+
+def _long(
+    path: str, rows: Iterable[tuple[int, dict[str, Any]]], columns: Mapping[str, str]
+) -> Scored:
+    """A row per system and item, perhaps of several raters: their mean."""
+    known = list(rows)
+    if not known:
+        raise InputError(f"{path}: no rows")
+    header = list(known[0][1])
+    written = {word.strip().lower(): word for word in header}
+
+    def column(what: str, usual: Sequence[str]) -> str | None:
+        name = columns.get(what)
+        if name is None:
+            return next((written[one] for one in usual if one in written), None)
+        if name not in header:
+            raise InputError(f"{path}: no column '{name}' for the {what}{nearest(name, header)}")
+        return name
+
+    system, score = column("system", SYSTEM_COLUMNS), column("score", SCORE_COLUMNS)
+    item = column("item", ITEM_COLUMNS)
+    document = column("document", () if "item" in columns else DOCUMENT_COLUMNS)
+    if system is None or score is None:
+        what = "system" if system is None else "score"
+        raise InputError(
+            f"{path}: which column is the {what}? There are {', '.join(header)}; name it "
+            f"(--columns {what}=NAME)"
+        )
+    is_global = item is None or item.strip().lower() in GLOBAL_ITEM_COLUMNS
+    in_document = None if is_global else document
+    cells: list[tuple[str, Any, float]] = []
+    for number, row in known:
+        where = f"{path}, line {number}"
+        value = _score(where, row.get(score), score)
+        name = row.get(system)
+        if name in (None, ""):
+            raise InputError(f"{where}: no system in column '{system}'")
+        for one in filter(None, (system, item, document)):
+            cell = row.get(one)
+            if isinstance(cell, list | dict) or (isinstance(cell, float) and not isfinite(cell)):
+                raise InputError(
+                    f"{where}: column '{one}' has {cell!r:.40}; expected a name or a number"
+                )
+        at: Any = WHOLE if item is None else row.get(item)
+        if in_document is not None:
+            at = (row.get(in_document), at)
+        cells.append((str(name).strip(), at, value))
+    return _of_cells(path, cells)
+
+
+def _score(where: str, value: Any, column: str) -> float:
+    """The score in a cell; NaN for none."""
+    if isinstance(value, str) and value.strip() in ("", "None", "NaN", "nan", "NA"):
+        return nan
+    if value is None or value != value:  # JSON's NaN  # noqa: PLR0124
+        return nan
+    try:
+        return to_score(value)
+    except ValueError:
+        raise InputError(
+            f"{where}: column '{column}' has {checks.shown(value)}; expected a score, or None"
+        ) from None
+
+
+def _of_cells(path: str, cells: Sequence[tuple[str, Any, float]]) -> Scored:
+    """A matrix of scores by system and item, each the mean of what was given for it."""
+    parts: dict[str, dict[Any, list[float]]] = {}
+    items: dict[Any, None] = {}
+    for system, item, value in cells:
+        items[_item(item)] = None
+        found = parts.setdefault(system, {}).setdefault(_item(item), [])
+        if not isnan(value):
+            found.append(value)
+    names = list(items)
+    if all(isinstance(name, int) for name in names):
+        names.sort()
+    rows = {
+        system: [fsum(known[name]) / len(known[name]) if known.get(name) else nan for name in names]
+        for system, known in parts.items()
+    }
+    return Scored(Matrix.of(rows, path), None if names == [WHOLE] else names)
+
+
+def _item(item: Any) -> Any:
+    """The name of an item: a number where it is one."""
+    if isinstance(item, str) and checks.is_whole_number(item.strip()):
+        return int(item)
+    return item
+
+
+# ---- MQM with errors ----
+
+
+def mqm_weights(text: str) -> dict[str, float]:
+    """Weights as they are written: `major:5 minor:1 minor/Fluency/Punctuation:0.1`.
+
+    Raises ValueError for what is not of that form.
+    """
+    made = {}
+    for word in text.split():
+        name, _, number = word.rpartition(":")
+        try:
+            made[name.lower()] = to_score(number) if name else nan
+        except ValueError:
+            made[name.lower()] = nan
+        if isnan(made[name.lower()]):
+            raise ValueError(f"weights of MQM: expected ERROR:WEIGHT, as major:5, not '{word}'")
+    return made
+
+
+def weight(severity: str, category: str, weights: Mapping[str, float] = MQM_WEIGHTS) -> float:
+    """The weight of an error: that of its most specific name.
+
+    >>> weight("Minor", "Fluency/Punctuation"), weight("Minor", "Style"), weight("no-error", "")
+    (0.1, 1.0, 0)
+    """
+    parts = [severity.strip().lower(), *(part.strip().lower() for part in category.split("/"))]
+    names = ("/".join(parts[:end]) for end in range(len(parts), 0, -1))
+    return next((weights[name] for name in names if name in weights), 0)
+
+
+def _mqm(
+    path: str, rows: Iterable[tuple[int, dict[str, str]]], weights: Mapping[str, float]
+) -> Scored:
+    """A row per error: the sum of a rater's weights, their mean over raters, less than 0."""
+    raters: dict[str, dict[Any, dict[str, float]]] = {}
+    for number, row in rows:
+        lower = {name.lower(): value for name, value in row.items()}
+        document = lower.get("doc") or lower.get("doc_id") or ""
+        item = lower.get("globalsegid") or lower.get("seg_id")
+        place: Any = _item(item) if item else (document, lower.get("doc_id") or number)
+        found = raters.setdefault(lower["system"], {}).setdefault(place, {})
+        rater = lower.get("rater", "")
+        error = weight(lower["severity"], lower["category"], weights)
+        found[rater] = found.get(rater, 0.0) + error
+    cells = [
+        (system, item, 0.0 - fsum(sums.values()) / len(sums))
+        for system, items in raters.items()
+        for item, sums in items.items()
+    ]
+    return _of_cells(path, cells)

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from truebleu.cli import plain
 from truebleu.cli.declared import HELP, Command, Group
 from truebleu.cli.output import (
     DONE,
@@ -118,8 +117,7 @@ def parser(name: str, groups: Iterable[Group]) -> Parser:
 def parsed(name: str, words: Sequence[str]) -> argparse.Namespace:
     """The options of a command that these words say. Raises UsageError."""
     groups = list(command(name).groups(words))
-    # Only the parser of the command in use is made, and that only for what is not plain.
-    options: Any = plain.read(groups, words) or parser(name, groups).parse(words)
+    options: Any = parser(name, groups).parse(words)
     options.command, options.whole_parser, options.status_of = name, whole_parser, status_of
     return options  # type: ignore[no-any-return]
 

@@ -39,7 +39,6 @@ from truebleu.text.layout import count
 if TYPE_CHECKING:
     from truebleu.rendering.blocks import Block
     from truebleu.testsets.manage import Described, Listed
-    from truebleu.text.record import Record
 
     # What an action gives: objects for JSON, and blocks.
     Made = tuple[Sequence[dict[str, Any]], Iterable[Block]]
@@ -119,7 +118,7 @@ def _check(options: argparse.Namespace) -> None:
             raise UsageError(f"--{name.replace('_', '-')} is for truebleu testset {action}")
 
 
-def _told(found: Iterable[Record]) -> list[dict[str, Any]]:
+def _told(found: Iterable[Any]) -> list[dict[str, Any]]:
     return [one.to_dict() for one in found]
 
 

@@ -9,7 +9,7 @@ themselves uncertain (their width by about 1 / √(2B)). docs/at-scale.md has wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from truebleu._kernel import InputError
@@ -78,7 +78,9 @@ def counted(named: Mapping[str, Sums]) -> Buckets:
         tables = {}
         for system, sums in named.items():
             tables[system] = sums.statistics(label)[list(map(bool, sums.group_segments()))]
-        scores = {system: metric.scores(table).tolist() for system, table in tables.items()}
+        scores: dict[str, Sequence[float]] = {
+            system: metric.scores(table).tolist() for system, table in tables.items()
+        }
         counts[metric] = Counts(tables, scores)
     return Buckets(counts, named[first].segments)
 

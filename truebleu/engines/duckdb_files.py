@@ -58,7 +58,7 @@ class Files:
         connection: DuckDBPyConnection,
     ) -> None:
         given = [names] if isinstance(names, str | os.PathLike) else names
-        self.names = list(map(os.fspath, given))
+        self.names = [os.fspath(name) for name in given]
         # The name of the files in messages.
         self.label = several([os.fsencode(n).decode("utf-8", "replace") for n in self.names])
         known: dict[str, str] = {}

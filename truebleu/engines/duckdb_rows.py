@@ -151,9 +151,10 @@ def reading(data: Data) -> Iterator[None]:
 
 def _of_duckdb(data: Data, message: str) -> InputError:
     """DuckDB's error as one of ours, with the names of files as they are given or stand in SQL."""
-    is_sql = isinstance(data, str) and not _is_path(data)
-    if isinstance(data, DuckDBPyRelation) or is_sql:
-        sql = data if isinstance(data, str) else data.sql_query()
+    if isinstance(data, DuckDBPyRelation):
+        data = data.sql_query()
+    if isinstance(data, str) and not _is_path(data):
+        sql = data
         label, files = "", [word for word in re.findall(r"'([^']+)'", sql) if _is_path(word)]
     else:
         some = data if isinstance(data, list | tuple) else [data]

@@ -245,7 +245,7 @@ def _checked(
         if name.lower() in ((*COLUMNS, "bucket") if bucket else COLUMNS):
             raise InputError(f"by: '{name}' is a column of the result; rename the column")
     if isinstance(bucket, tuple) and bucket:
-        options["bucket"] = (_column(df, "bucket", bucket[0]), *bucket[1:])  # type: ignore[typeddict-item]
+        options["bucket"] = (_column(df, "bucket", bucket[0]), *bucket[1:])
     options["by"] = keys[0] if isinstance(by, str) else keys  # of values, or of tuples
     # It looks at the other arguments here, before anything runs; so does the kernel at types.
     found = Sums(hyp=hyp, ref=refs, **options)

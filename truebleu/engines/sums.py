@@ -403,7 +403,8 @@ class Sums:
             rows = self._sums.statistics(self._places[metric.fingerprint]).tolist()
             for row, (key, (segments, _, _, references)) in zip(rows, groups, strict=True):
                 if segments:
-                    metric.check({"segments": segments, "references": references}, None)
+                    seen: Any = {"segments": segments, "references": references}
+                    metric.check(seen, None)
                     found[key][label] = metric.score_of(row, count_references(references))
         return found
 

@@ -59,6 +59,6 @@ class TrueBLEU(evaluate.Metric):  # type: ignore[misc]
     ) -> dict[str, object]:
         return score(self._metric(parameters), predictions, references, sources).to_dict()
 
-    def _metric(self, parameters: dict[str, object]) -> TableMetric:  # type: ignore[type-arg]
+    def _metric(self, parameters: dict[str, object]) -> TableMetric:
         name = None if self.config_name == "default" else self.config_name
         return metric_of(name, parameters)

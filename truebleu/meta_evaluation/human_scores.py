@@ -278,8 +278,8 @@ def of_scores(
     references, systems = segments.lasting(text.references), text.systems
     if systems is not None:
         systems = {system: segments.lasting(texts) for system, texts in systems.items()}
-    groups = {"domain": text.domains, "doc": text.documents}
-    groups = {key: list(names) for key, names in groups.items() if names is not None}
+    given_groups = {"domain": text.domains, "doc": text.documents}
+    groups = {key: list(names) for key, names in given_groups.items() if names is not None}
     given: dict[str, Scores | Scored] = {}
     for called, one in _named(metrics):
         if isinstance(one, Scores):

@@ -621,8 +621,10 @@ def _williams(
 ) -> float | None:
     """Williams' p, of Pearson's r of single cells."""
     cells = _rated(gold)
-    columns = ([matrix.values[cell] for cell in cells] for matrix in (first, second))
-    both = statistics.pearson(*columns)
+    one_values, other_values = (
+        [matrix.values[cell] for cell in cells] for matrix in (first, second)
+    )
+    both = statistics.pearson(one_values, other_values)
     if both.value is None:
         return None
     p = williams(float(one), float(other), both.value, len(cells))

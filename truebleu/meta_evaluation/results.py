@@ -49,7 +49,7 @@ def results(
                 )
     cells = [(task, metric) for task in tasks for metric in metrics]
     with ThreadPoolExecutor(workers) as pool:
-        values = pool.map(lambda cell: value_of(by_name, *cell, options), cells)
+        values = pool.map(lambda cell: value_of(by_name, cell[0], cell[1], options), cells)
         found = dict(zip(cells, values, strict=True))
     content: dict[str, Any] = {
         "preset": preset,

@@ -113,7 +113,7 @@ def _randomized_formula(metric: Metric) -> Callable[[_kernel.Table], _kernel.Sco
     if parameters.get("smoothing") == "add-k":
         value: float = metric.smoothing_value  # type: ignore[attr-defined]
         metric = type(metric)(**{**parameters, "smoothing_value": float(int(value))})
-    return metric.scores  # type: ignore[attr-defined, no-any-return]
+    return metric.scores
 
 
 def _mean(values: Sequence[float], number: Callable[[float], float]) -> float:

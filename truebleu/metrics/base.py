@@ -575,9 +575,9 @@ class Metric(p.Parametrized, AllPairs, Generic[S]):
             value, row, count = self._kernel.sentence(hypothesis, references)
         except TypeError:
             return self._sentence_of(hypothesis, references)
+        if count > self._most_references:
+            return self._sentence_of(hypothesis, references)
         if not self._plain:
-            if count > self._most_references:
-                return self._sentence_of(hypothesis, references)
             value = self._value(unpacked(row), segment=True)
         # The constructor would take as long as reading the text.
         score: Any = _new(self.SCORE)
@@ -656,8 +656,6 @@ class Metric(p.Parametrized, AllPairs, Generic[S]):
             return inputs.pairs(
                 self._kernel, hypotheses, references, workers=workers, **self._splitting
             )
-        if self.NEEDS_SOURCE:
-            raise ValueError(f"{self.NAME} needs a source beside each pair")
         workers = checks.threads(workers)
         first = inputs.one_each("hypotheses", hypotheses, tokens=True)
         second = first
@@ -670,11 +668,13 @@ class Metric(p.Parametrized, AllPairs, Generic[S]):
             split = tokenizers.tokenizer(**self._splitting)
             first, second = (tuple(map(split, texts)) for texts in (first, second))
             metric = self.with_parameters(tokenize="none", lowercase=False)
+        return PairsInPython(metric._scores_of_pairs(workers), first, second)  # noqa: SLF001
 
-        def scores(texts: Sequence[Any], others: Sequence[Any]) -> Scores:
-            return metric._segments(Corpus(texts, others, workers, is_part=True))  # noqa: SLF001
-
-        return PairsInPython(scores, first, second)
+    def _scores_of_pairs(self, workers: int) -> Callable[[Sequence[Any], Sequence[Any]], Scores]:
+        """Return a function that scores texts against as many references, as `sentence` does."""
+        if self.NEEDS_SOURCE:
+            raise ValueError(f"{self.NAME} needs a source beside each pair")
+        return lambda texts, others: self._segments(Corpus(texts, others, workers, is_part=True))
 
     # ---- checks ----
 

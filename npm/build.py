@@ -22,7 +22,7 @@ from truebleu.reports import build, live
 from truebleu.text import tokenizers
 
 if TYPE_CHECKING:
-    from truebleu.metrics.base import TableMetric
+    from truebleu.metrics.base import Metric
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -123,7 +123,7 @@ def described() -> list[dict[str, Any]]:
     return found
 
 
-def declared(kind: str, metric: TableMetric[Any]) -> list[dict[str, Any]]:
+def declared(kind: str, metric: Metric[Any]) -> list[dict[str, Any]]:
     """The parameters of a metric that can be chosen in the package."""
     return [_declared(one) for one in metric.PARAMETERS if one.name in CHOSEN[kind]]
 

@@ -12,7 +12,7 @@ from hypothesis import example, given
 
 from truebleu import BLEU, CHRF, TER, Accumulator, InputError, Statistics, _kernel
 from truebleu.metrics import registry
-from truebleu.metrics.base import Corpus, MetricMissingError, TableMetric
+from truebleu.metrics.base import Corpus, Metric, MetricMissingError
 from truebleu.metrics.nist import NIST
 from truebleu.metrics.python_metric import ColumnMetric
 
@@ -35,7 +35,7 @@ class Difference(ColumnMetric):
 FOUR = [BLEU(), CHRF(word_order=2), TER(), Difference()]
 
 
-def counted(metric: TableMetric) -> Statistics:
+def counted(metric: Metric) -> Statistics:
     corpus = Corpus(HYPOTHESES, REFERENCES, sources=HYPOTHESES)
     return metric.counted(corpus)[0]
 

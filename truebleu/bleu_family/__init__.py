@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from truebleu.metrics import registry
 
 if TYPE_CHECKING:
-    from truebleu.metrics.base import TableMetric
+    from truebleu.metrics.base import Metric
 
 
 def names() -> Iterable[str]:
@@ -21,7 +21,7 @@ def names() -> Iterable[str]:
     return family
 
 
-def metric(name: str) -> TableMetric[Any]:
+def metric(name: str) -> Metric[Any]:
     """The metric of a member. Raises KeyError for a name that no member has."""
     from truebleu.bleu_family.members import family
 

@@ -10,7 +10,7 @@ from truebleu.text.record import Record
 
 if TYPE_CHECKING:
     from truebleu._kernel import Scores
-    from truebleu.metrics.base import Score, TableMetric
+    from truebleu.metrics.base import Metric, Score
     from truebleu.metrics.scores import TableScore
     from truebleu.text.inputs import Hypotheses, References
 
@@ -25,7 +25,7 @@ class Member(Record):
     """The name in `truebleu.family`."""
     title: str
     """The name that its users know."""
-    metric: TableMetric[TableScore]
+    metric: Metric[TableScore]
     """The computation: parameters of `BLEU`, or a metric of its own."""
     quirks: str = ""
     """Surprises, in a sentence or two; empty if there are none."""

@@ -40,7 +40,7 @@ from truebleu.cli.rows import Rows, Table
 from truebleu.text.record import Record
 
 if TYPE_CHECKING:
-    from truebleu.metrics.base import TableMetric
+    from truebleu.metrics.base import Metric
     from truebleu.metrics.matrix import Matrix
     from truebleu.text.segments import File
 
@@ -178,7 +178,7 @@ class Work(Record):
     """The work on the lines, block by block."""
 
     options: argparse.Namespace
-    metric: TableMetric[Any]
+    metric: Metric[Any]
     output: Results
     progress: Progress
     code: str

@@ -16,7 +16,7 @@ from truebleu.metrics import registry
 
 if TYPE_CHECKING:
     from truebleu.cli.declared import Option
-    from truebleu.metrics.base import Metric, TableMetric
+    from truebleu.metrics.base import Metric
     from truebleu.metrics.parameters import Parameter
     from truebleu.text.languages import Language
 
@@ -157,7 +157,7 @@ def asked(words: Sequence[str] | None) -> list[str] | None:
     return None if words is None else [name for word in words for name in names_of(word)]
 
 
-def metrics(options: argparse.Namespace) -> dict[TableMetric[Any], str | None]:
+def metrics(options: argparse.Namespace) -> dict[Metric[Any], str | None]:
     """The metrics that were asked for, with the parameters that were given.
 
     Raises UsageError for a name that nobody has, and for an option that none of them has.
@@ -166,8 +166,8 @@ def metrics(options: argparse.Namespace) -> dict[TableMetric[Any], str | None]:
     if getattr(options, "strip_diacritics", False):
         form = given.get(NORMALIZE) or "nfc"
         given[NORMALIZE] = f"{form.removesuffix('-strip')}-strip"
-    made: dict[TableMetric[Any], str | None] = {}
-    given_to: dict[TableMetric[Any], Collection[str]] = {}
+    made: dict[Metric[Any], str | None] = {}
+    given_to: dict[Metric[Any], Collection[str]] = {}
     used: set[str] = set()
     try:
         names = asked(options.metrics) or [DEFAULT]
@@ -204,10 +204,10 @@ def metrics(options: argparse.Namespace) -> dict[TableMetric[Any], str | None]:
 
 def in_language(
     options: argparse.Namespace,
-    metrics: Mapping[TableMetric[Any], str | None],
-    given: Mapping[TableMetric[Any], Collection[str]],
+    metrics: Mapping[Metric[Any], str | None],
+    given: Mapping[Metric[Any], Collection[str]],
     exact: Sequence[Metric] = (),
-) -> dict[TableMetric[Any], str | None]:
+) -> dict[Metric[Any], str | None]:
     """Return the metrics as -l/--language makes them, each as `Metric.in_language` does.
 
     Those of signatures, which are `exact`, and the parameters that were `given` stay as they are.
@@ -260,7 +260,7 @@ def picked_tokenizer(options: argparse.Namespace, given: str | None = None) -> s
     return meant.tokenizer
 
 
-def one(options: argparse.Namespace) -> TableMetric[Any]:
+def one(options: argparse.Namespace) -> Metric[Any]:
     """The only metric that was asked for."""
     metric, *more = metrics(options)
     if more:

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from truebleu._kernel import Summary
     from truebleu.cli.log import Logging
     from truebleu.cli.scores import Scored
-    from truebleu.metrics.base import TableMetric
+    from truebleu.metrics.base import Metric
     from truebleu.metrics.counting import Failed
     from truebleu.metrics.statistics import Statistics
     from truebleu.significance import Interval
@@ -141,7 +141,7 @@ class Work(Record):
     """The work on each system's text."""
 
     options: argparse.Namespace
-    metrics: Mapping[TableMetric[Any], str | None]
+    metrics: Mapping[Metric[Any], str | None]
     inputs: files.Inputs
     resamples: int | None
     seen: dict[str, Summary]
@@ -149,7 +149,7 @@ class Work(Record):
     """The metrics that could not score some system, and why."""
 
     @property
-    def left(self) -> dict[TableMetric[Any], str | None]:
+    def left(self) -> dict[Metric[Any], str | None]:
         """The metrics that have not failed, and what each was asked for as."""
         return {metric: name for metric, name in self.metrics.items() if metric not in self.failed}
 
@@ -184,9 +184,7 @@ class Work(Record):
         found = zip(metrics.items(), tables, self._intervals(tables, progress), strict=True)
         scripts = text_warnings.shares(self.seen[system])
 
-        def scored(
-            metric: TableMetric[Any], name: str | None, table: Statistics, **more: Any
-        ) -> Any:
+        def scored(metric: Metric[Any], name: str | None, table: Statistics, **more: Any) -> Any:
             on = self.inputs.signature
             return _scored(system, metric, name, table, test_set=on, **more)
 
@@ -251,7 +249,7 @@ def _grouped(
 
 
 def _scored(
-    system: str, metric: TableMetric[Any], name: str | None, table: Statistics, **more: Any
+    system: str, metric: Metric[Any], name: str | None, table: Statistics, **more: Any
 ) -> scores.Scored:
     """The score of a table; `name` is what the metric was asked for as."""
     score = metric.from_statistics(table)

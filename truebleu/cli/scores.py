@@ -14,7 +14,7 @@ from truebleu.text.record import Record
 if TYPE_CHECKING:
     from truebleu.cli.output import Results
     from truebleu.cli.test_sets import Chosen
-    from truebleu.metrics.base import Score, Signature, TableMetric
+    from truebleu.metrics.base import Metric, Score, Signature
     from truebleu.rendering.blocks import Block
     from truebleu.significance import Interval
 
@@ -36,7 +36,7 @@ class Scored(Record):
     interval: Interval | None = None
     test_set: Mapping[str, str] = MappingProxyType({})
     """What signatures say of the published test set that was scored."""
-    metric: TableMetric[Any] | None = None
+    metric: Metric[Any] | None = None
     scripts: Mapping[str, float] | None = None
     """The share of each script in the text of a system, where the kernel read it."""
 
@@ -124,7 +124,7 @@ def adjust(output: Results, options: argparse.Namespace) -> None:
 
 def write(
     results: Sequence[Scored],
-    metrics: Mapping[TableMetric[Any], str | None],
+    metrics: Mapping[Metric[Any], str | None],
     output: Results,
     warnings: Sequence[Mapping[str, Any]] = (),
     *,

@@ -14,10 +14,10 @@ from truebleu.cli.rows import Rows, Table
 if TYPE_CHECKING:
     from truebleu._kernel import Scores
     from truebleu.cli.output import Results
-    from truebleu.metrics.base import TableMetric
+    from truebleu.metrics.base import Metric
     from truebleu.metrics.statistics import Statistics
 
-    Metrics = Mapping[TableMetric[Any], str | None]
+    Metrics = Mapping[Metric[Any], str | None]
     # The statistics and scores of some segments, by each metric, and columns beside them.
     Counted = Sequence[tuple[Statistics, Scores]]
     Carried = Sequence[Sequence[Any]]

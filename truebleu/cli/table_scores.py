@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from truebleu.cli.output import Results
     from truebleu.cli.segment_rows import Counted, Metrics
     from truebleu.engines.sums import Sums
-    from truebleu.metrics.base import TableMetric
+    from truebleu.metrics.base import Metric
 
 
 class System(Record):
@@ -99,7 +99,7 @@ class Tables:
         self,
         system: System,
         by: Sequence[str],
-        metrics: Sequence[TableMetric[Any]],
+        metrics: Sequence[Metric[Any]],
         progress: Progress,
         bucket: tuple[str, int] | None = None,
     ) -> Sums:
@@ -166,7 +166,7 @@ class Tables:
 
 
 def score(
-    options: argparse.Namespace, metrics: Sequence[TableMetric[Any]], progress: Progress
+    options: argparse.Namespace, metrics: Sequence[Metric[Any]], progress: Progress
 ) -> list[Scored]:
     """The score of each system and group by each metric."""
     tables = Tables(options)

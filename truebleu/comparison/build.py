@@ -20,7 +20,7 @@ from truebleu.text.layout import listed
 if TYPE_CHECKING:
     from truebleu.comparison.labelling import Names
     from truebleu.comparison.request import Counted, Counts, Request, Significance
-    from truebleu.metrics.base import Signature, TableMetric
+    from truebleu.metrics.base import Metric, Signature
     from truebleu.metrics.statistics import Statistics
     from truebleu.rendering.view import Content
     from truebleu.significance import Difference, Interval, Paired
@@ -153,7 +153,7 @@ def _resampled(
 
 def resampled_columns(
     request: Request, order: Sequence[str]
-) -> Iterator[tuple[TableMetric[Any], _Column]]:
+) -> Iterator[tuple[Metric[Any], _Column]]:
     """Count and resample the metrics of a request; `order` has the systems, best first."""
     if not request.metrics:
         return
@@ -190,7 +190,7 @@ def _documents(request: Request, columns: Sequence[_Column]) -> list[dict[str, A
 class _Column:
     """A metric of all systems: what it is called, and what is known of it by system."""
 
-    metric: TableMetric[Any] | None = None
+    metric: Metric[Any] | None = None
     """The metric that truebleu computes; None where the scores come from elsewhere."""
     statistics: Mapping[str, Statistics] = {}
     signature: Signature | None = None
@@ -227,7 +227,7 @@ class _Column:
     def computed(
         cls,
         request: Request,
-        metric: TableMetric[Any],
+        metric: Metric[Any],
         name: str | None,
         counts: Counts,
     ) -> _Column:

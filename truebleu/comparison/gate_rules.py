@@ -20,7 +20,7 @@ from truebleu.text.record import Record
 
 if TYPE_CHECKING:
     from truebleu.comparison.request import Counted
-    from truebleu.metrics.base import Score, TableMetric
+    from truebleu.metrics.base import Metric, Score
 
 # How many documents and segments are named that fell.
 SHOWN = 5
@@ -116,7 +116,7 @@ class Scoring:
             )
         names = {metric: name or metric.name for metric, name in self.request.metrics.items()}
         # What each metric is called in the results.
-        self.names: dict[TableMetric[Any], str] = {}
+        self.names: dict[Metric[Any], str] = {}
         self.minimum = _by_metric("minimum", asked.minimum, names)
         self.max_drop = _by_metric("max_drop", asked.max_drop, names)
         for metric, least in self.minimum.items():
@@ -165,7 +165,7 @@ class Scoring:
             one["scores"] for one in compared["systems"] if one["name"] == self.system
         )
         metrics: list[dict[str, Any]] = []
-        by: TableMetric[Any] | None = None
+        by: Metric[Any] | None = None
         for metric, name in self.names.items():
             earlier: dict[str, Any] = {"log": None, "output": None}
             if asked.log is not None and metric in self.max_drop:
@@ -222,13 +222,13 @@ class Scoring:
                 f"smallest p-value is {2.0 ** (1 - size):.2g}, expected one below {alpha:.4g})"
             )
 
-    def _score(self, metric: TableMetric[Any], counted: Counted, system: str) -> Score:
+    def _score(self, metric: Metric[Any], counted: Counted, system: str) -> Score:
         score: Score = metric.from_statistics(counted[metric].tables[system])
         return score
 
     def _entries(
-        self, scores: Mapping[TableMetric[Any], Score], size: int
-    ) -> Iterator[tuple[TableMetric[Any], log.Entry]]:
+        self, scores: Mapping[Metric[Any], Score], size: int
+    ) -> Iterator[tuple[Metric[Any], log.Entry]]:
         """The entries of a log that the scores are."""
         request = self.request
         named = [column for _, column in segments.named_columns(request.given_references)]
@@ -258,7 +258,7 @@ class Scoring:
 
     def _conditions(
         self,
-        metric: TableMetric[Any],
+        metric: Metric[Any],
         value: float,
         earlier: Mapping[str, Mapping[str, Any]],
         difference: Mapping[str, Any] | None,
@@ -303,9 +303,7 @@ class Scoring:
                 passed = False
             yield Condition("chance", passed, test.alpha, p, told)
 
-    def _documents(
-        self, compared: Mapping[str, Any], by: TableMetric[Any]
-    ) -> Iterator[dict[str, Any]]:
+    def _documents(self, compared: Mapping[str, Any], by: Metric[Any]) -> Iterator[dict[str, Any]]:
         """The documents that fell, the worst first."""
         sign, name = -1 if by.lower_is_better else 1, self.names[by]
         found = []
@@ -317,7 +315,7 @@ class Scoring:
         found.sort(key=lambda one: sign * (one["score"] - one["earlier"]))
         yield from found[:SHOWN]
 
-    def _fallen(self, counted: Counted, by: TableMetric[Any]) -> Iterator[dict[str, Any]]:
+    def _fallen(self, counted: Counted, by: Metric[Any]) -> Iterator[dict[str, Any]]:
         """The segments that fell, by their own scores, the worst first."""
         both = (self.system, self.before or "")
         now, before = (counted[by].scores[system] for system in both)
@@ -359,9 +357,7 @@ def _path(value: Any, otherwise: str) -> str:
     return str(segments.file_of(value).path) if segments.is_file(value) else otherwise
 
 
-def _by_metric(
-    role: str, given: Any, names: Mapping[TableMetric[Any], str]
-) -> dict[TableMetric[Any], float]:
+def _by_metric(role: str, given: Any, names: Mapping[Metric[Any], str]) -> dict[Metric[Any], float]:
     """A number of each metric that has one."""
     if given is None:
         return {}

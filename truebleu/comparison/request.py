@@ -14,7 +14,7 @@ from truebleu._kernel import InputError
 from truebleu.comparison import external_scores as given_scores
 from truebleu.comparison import runs
 from truebleu.metrics import registry
-from truebleu.metrics.base import Corpus, MetricFailedError, TableMetric
+from truebleu.metrics.base import Corpus, Metric, MetricFailedError
 from truebleu.metrics.counting import count_those_that_can
 from truebleu.significance import CORRECTIONS, RANDOMIZATIONS, RESAMPLES
 from truebleu.text import checks, segments
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from truebleu.metrics.counting import Failed
     from truebleu.metrics.statistics import Statistics
 
-    Counted = Mapping[TableMetric[Any], "Counts"]
+    Counted = Mapping[Metric[Any], "Counts"]
     # Called with what is being done, how much of it is done, and how much there is, if that is
     # known.
     Progress = Callable[[str, int, int | None], None]
@@ -271,7 +271,7 @@ class Request:
             self.references, self.source = convert(self.references), convert(self.source)
             self.last(on_disk=on_disk)
 
-    def count(self, further: Sequence[TableMetric[Any]] = ()) -> Counted:
+    def count(self, further: Sequence[Metric[Any]] = ()) -> Counted:
         """The counts of `metrics`, and of `further` ones, in one reading."""
         metrics = [*self.metrics, *further]
         if not metrics:
@@ -361,10 +361,10 @@ class Request:
         return ""
 
 
-def _metrics(wanted: Any) -> Iterator[tuple[TableMetric[Any], str | None]]:
+def _metrics(wanted: Any) -> Iterator[tuple[Metric[Any], str | None]]:
     known = wanted if hasattr(wanted, "items") else registry.metrics(wanted)
     for metric, name in known.items():
-        if not isinstance(metric, TableMetric):
+        if not isinstance(metric, Metric):
             raise TypeError(
                 f"metrics: {type(metric).__name__} has no table of statistics to be resampled; "
                 "give what it says of each segment as scores"
@@ -392,7 +392,7 @@ def _systems(systems: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _only_given(
-    given: Mapping[str, Mapping[str, Sequence[float]]], metrics: Mapping[TableMetric[Any], object]
+    given: Mapping[str, Mapping[str, Sequence[float]]], metrics: Mapping[Metric[Any], object]
 ) -> dict[str, Any]:
     """The systems that are known by scores from elsewhere alone."""
     if metrics:

@@ -14,7 +14,7 @@ from truebleu.text.segments import is_lasting
 
 if TYPE_CHECKING:
     from truebleu._kernel import Scores, Summary, Table
-    from truebleu.metrics.base import Score, TableMetric
+    from truebleu.metrics.base import Metric, Score
     from truebleu.text.segments import File
 
     Warnings = list[dict[str, Any]]
@@ -66,7 +66,7 @@ UNSPLIT = "unsplit"
 def of_texts(
     seen: Mapping[str, Summary],
     references: Sequence[str],
-    metrics: Mapping[TableMetric[Any], str],
+    metrics: Mapping[Metric[Any], str],
     language: str | None = None,
 ) -> Warnings:
     """Return the warnings about each system's text, from its summary.
@@ -134,7 +134,7 @@ def unsplit(warnings: Warnings) -> set[str]:
 
 
 def of_references(
-    seen: Mapping[str, Summary], metrics: Mapping[TableMetric[Any], str]
+    seen: Mapping[str, Summary], metrics: Mapping[Metric[Any], str]
 ) -> Iterator[dict[str, Any]]:
     """Yield a warning per script of the references and per option that lets metrics split it."""
     texts = [one["reference_text"] for one in seen.values() if "reference_text" in one]
@@ -146,7 +146,7 @@ def of_references(
 
     for script in languages.scripts_to_split(text):
         known = languages.UNSPLIT[script]
-        by_option: dict[str, list[TableMetric[Any]]] = {}
+        by_option: dict[str, list[Metric[Any]]] = {}
         for metric in metrics:
             if not metric.splits(script):
                 by_option.setdefault(_option(metric, script), []).append(metric)
@@ -184,7 +184,7 @@ def _unreliable(metrics: Sequence[str]) -> str:
     return f" Differences by {listed(metrics)} are not reliable, and none is called significant."
 
 
-def _option(metric: TableMetric[Any], script: str) -> str:
+def _option(metric: Metric[Any], script: str) -> str:
     """Return the command-line option that makes a metric split a script; "" if none does."""
     words = []
     values = metric.splitting(script)
@@ -251,7 +251,7 @@ class ZeroSegments:
         self._segments: dict[tuple[str, str], int] = {}
         self._reasons: dict[tuple[str, str, str], int] = {}
 
-    def add(self, system: str, metric: TableMetric[Any], table: Table, scores: Scores) -> None:
+    def add(self, system: str, metric: Metric[Any], table: Table, scores: Scores) -> None:
         """Count the zeros of a piece of a system's segments."""
         key = system, metric.name
         self._segments[key] = self._segments.get(key, 0) + len(scores)

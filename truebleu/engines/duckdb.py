@@ -45,7 +45,7 @@ from truebleu.engines.functions import (
     scores_of,
 )
 from truebleu.engines.sums import Columns, Sums, SumsOptions, names
-from truebleu.metrics.base import Metric, TableMetric
+from truebleu.metrics.base import Metric
 
 
 def sums(
@@ -172,7 +172,7 @@ def register(
         _create(connection, name, metric)
 
 
-def _create(connection: DuckDBPyConnection, name: str, metric: TableMetric[Any]) -> None:
+def _create(connection: DuckDBPyConnection, name: str, metric: Metric[Any]) -> None:
     """Gives a connection a function that scores rows."""
     lacking = [package for package in ("pyarrow", "numpy") if find_spec(package) is None]
     if lacking:

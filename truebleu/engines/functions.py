@@ -18,7 +18,7 @@ from truebleu.engines import buckets
 from truebleu.engines.sums import Columns, Sums, SumsOptions, counter, given, names
 from truebleu.metrics import registry
 from truebleu.metrics.accumulator import checked
-from truebleu.metrics.base import Metric, TableMetric
+from truebleu.metrics.base import Metric
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -146,7 +146,7 @@ def named(function: Callable[P, R], metric: str) -> Callable[P, R]:
 # ---- scores of rows ----
 
 
-def of_rows(metric: Any, **parameters: Any) -> TableMetric[Any]:
+def of_rows(metric: Any, **parameters: Any) -> Metric[Any]:
     """The metric, if it scores each row by itself; otherwise an error says why not."""
     known: Any = registry.metric(metric, **parameters)
     return checked(known) if known.NEEDS_SOURCE or known.NOT_ADDITIVE else known
@@ -158,7 +158,7 @@ class RowScores:
     frame: whatever gives rows by the Arrow PyCapsule protocol. hyp, refs: its columns.
     """
 
-    def __init__(self, metric: TableMetric[Any], frame: Any, hyp: str, refs: Sequence[str]) -> None:
+    def __init__(self, metric: Metric[Any], frame: Any, hyp: str, refs: Sequence[str]) -> None:
         part = (metric.fingerprint, metric.rules, counter(metric))
         groups = _kernel.Groups([part], hyp, list(refs), [], None, by_row=True)
         groups.update(given(frame, "rows", [hyp, *refs]), 1)
@@ -187,7 +187,7 @@ def columns_of(ref: Any) -> list[Any]:
     return refs
 
 
-def scores_of(metric: TableMetric[Any], hypotheses: Any, *references: Any) -> Any:
+def scores_of(metric: Metric[Any], hypotheses: Any, *references: Any) -> Any:
     """The score of each row of columns of pyarrow, as such a column; null without text."""
     import pyarrow as pa
 

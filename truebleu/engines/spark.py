@@ -19,7 +19,7 @@ from truebleu._kernel import InputError
 from truebleu.engines import spark_cluster
 from truebleu.engines.functions import NAMED, columns_of, named, of_engine, of_rows, release
 from truebleu.engines.sums import COLUMNS, Metrics, Sums, SumsOptions, names
-from truebleu.metrics.base import Metric, TableMetric
+from truebleu.metrics.base import Metric
 from truebleu.text import checks
 
 with suppress(ImportError):  # `spark_cluster.check_packages` says what is missing
@@ -131,7 +131,7 @@ def sentence(
     return _of_rows(of_rows(metric, **parameters))(*columns)
 
 
-def _of_rows(metric: TableMetric[Any]) -> Any:
+def _of_rows(metric: Metric[Any]) -> Any:
     """Spark's function of columns that gives the score of each row."""
     arrow = hasattr(F, "arrow_udf")  # from Spark 4.1 on
     task = spark_cluster.shipped(
@@ -270,7 +270,7 @@ def _states(df: DataFrame, sums: Sums) -> DataFrame:
     return _merged(partial, sums.metrics)
 
 
-def _merged(states: DataFrame, metrics: Sequence[TableMetric[Any]]) -> DataFrame:
+def _merged(states: DataFrame, metrics: Sequence[Metric[Any]]) -> DataFrame:
     """Rows of equal keys added up, in hash aggregations before the exchange and behind it."""
     # Behind the end of a row, where another metric's is longer, get() is null, and so is the sum.
     width = max(len(metric.columns) for metric in metrics)

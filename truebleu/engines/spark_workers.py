@@ -14,7 +14,7 @@ from truebleu.metrics.base import count_references
 
 if TYPE_CHECKING:
     from truebleu.engines.sums import Sums
-    from truebleu.metrics.base import TableMetric
+    from truebleu.metrics.base import Metric
 
 MOST_GROUPS = 100_000
 """With more groups than this, what was counted so far is passed on: it bounds a worker's memory."""
@@ -40,7 +40,7 @@ def partial_sums(empty: Sums, batches: Iterable[Any]) -> Iterator[Any]:
 
 
 def scores(
-    arguments: tuple[TableMetric[Any], Sequence[str], Sequence[str]], batches: Iterable[Any]
+    arguments: tuple[Metric[Any], Sequence[str], Sequence[str]], batches: Iterable[Any]
 ) -> Iterator[Any]:
     """The score and signature of each row of a state table, and any of its columns, as asked."""
     metric, columns, asked = arguments
@@ -60,7 +60,7 @@ def scores(
         yield pa.RecordBatch.from_arrays(found, names=list(asked))
 
 
-def _signatures(metric: TableMetric[Any], batch: Any) -> list[str | None]:
+def _signatures(metric: Metric[Any], batch: Any) -> list[str | None]:
     """The signature of each row's score: rows differ in how many references segments have."""
     numbers = ("fewest_references", "most_references")
     pairs = list(zip(*(batch.column(name).to_pylist() for name in numbers), strict=True))
@@ -75,7 +75,7 @@ def _named(batch: Any, names: Sequence[str]) -> Any:
     return pa.RecordBatch.from_arrays(batch.columns, names=list(names))
 
 
-def _check(metric: TableMetric[Any], batch: Any) -> None:
+def _check(metric: Metric[Any], batch: Any) -> None:
     """Raises InputError if the metric is not defined for what was counted."""
     segments = pc.sum(batch.column("segments")).as_py()
     if segments:
@@ -94,6 +94,6 @@ def _table(statistics: Any, width: int) -> Table:
     )
 
 
-def scores_of_pandas(metric: TableMetric[Any], *columns: Any) -> Any:
+def scores_of_pandas(metric: Metric[Any], *columns: Any) -> Any:
     """The score of each row of pandas' columns, for Spark before 4.1."""
     return scores_of(metric, *map(pa.Array.from_pandas, columns)).to_pandas()

@@ -12,7 +12,7 @@ from typing import Any, Literal, Self, TypedDict
 from truebleu import _kernel
 from truebleu._kernel import InputError
 from truebleu.metrics.accumulator import checked
-from truebleu.metrics.base import Metric, TableMetric, count_references
+from truebleu.metrics.base import Metric, count_references
 from truebleu.metrics.statistics import Statistics
 from truebleu.text import checks
 from truebleu.text.checks import load_json
@@ -118,7 +118,7 @@ class Sums:
                 why = "is named twice" if name not in reserved else "is a column of the sums"
                 raise ValueError(f"by: '{name}' {why}; rename the column")
         is_one = isinstance(metrics, str) or not hasattr(metrics, "__iter__")
-        self._metrics: dict[str, TableMetric[Any]] = {}
+        self._metrics: dict[str, Metric[Any]] = {}
         for one in [metrics] if is_one else metrics:  # type: ignore[union-attr]
             metric = checked(one)
             label = one if isinstance(one, str) else metric.name
@@ -133,7 +133,7 @@ class Sums:
         self._sums = _kernel.Groups(parts, hyp, list(self._ref), list(self.by), self.bucket)
 
     @property
-    def metrics(self) -> tuple[TableMetric[Any], ...]:
+    def metrics(self) -> tuple[Metric[Any], ...]:
         """The metrics."""
         return tuple(self._metrics.values())
 

@@ -24,7 +24,7 @@ from truebleu.text.segments import lasting
 from truebleu.text.tokenizers import label
 
 if TYPE_CHECKING:
-    from truebleu.metrics.base import Metric, TableMetric
+    from truebleu.metrics.base import Metric
 
 # The metrics that are explained, and the module of each.
 EXPLAINED = {
@@ -57,7 +57,7 @@ def check(metric: Metric, *, recall: bool) -> None:
 
 
 def of_pair(
-    metric: TableMetric[Any],
+    metric: Metric[Any],
     systems: Sequence[tuple[str, Any]],
     references: Sequence[Any],
     *,
@@ -85,7 +85,7 @@ def of_pair(
 
 
 def of_corpus(
-    metric: TableMetric[Any],
+    metric: Metric[Any],
     systems: Sequence[tuple[str, Any]],
     references: Any,
     *,
@@ -105,7 +105,7 @@ def of_corpus(
 
 
 def _normalized(
-    metric: TableMetric[Any], systems: Sequence[tuple[str, Any]], references: Any
+    metric: Metric[Any], systems: Sequence[tuple[str, Any]], references: Any
 ) -> tuple[list[tuple[str, Any]], Any]:
     """Return systems and references in the metric's Unicode form, which is what is shown."""
     form = metric.unicode_form
@@ -131,7 +131,7 @@ def _text(text: Any) -> str | None:
     return text if isinstance(text, str) else None
 
 
-def _frame(metric: TableMetric[Any], kind: str, systems: list[dict[str, Any]]) -> dict[str, Any]:
+def _frame(metric: Metric[Any], kind: str, systems: list[dict[str, Any]]) -> dict[str, Any]:
     comparison = None
     if len(systems) == 2:
         first, second = systems

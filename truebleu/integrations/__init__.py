@@ -26,7 +26,7 @@ from typing import Any, Self
 from truebleu._kernel import InputError
 from truebleu.metrics import registry
 from truebleu.metrics.accumulator import Accumulator
-from truebleu.metrics.base import Metric, Score, TableMetric
+from truebleu.metrics.base import Metric, Score
 
 
 @contextmanager
@@ -52,7 +52,7 @@ def needed(package: str, user: str, install: str | None = None) -> Iterator[None
         ) from None
 
 
-def metric_of(metric: Metric | str | None, parameters: Mapping[str, Any]) -> TableMetric[Any]:
+def metric_of(metric: Metric | str | None, parameters: Mapping[str, Any]) -> Metric[Any]:
     """A metric, as `truebleu.metric` takes it with parameters; BLEU by default.
 
     >>> metric_of("chrf", {"word_order": 2})
@@ -61,7 +61,7 @@ def metric_of(metric: Metric | str | None, parameters: Mapping[str, Any]) -> Tab
     return registry.metric("bleu" if metric is None else metric, **parameters)
 
 
-def name_of(metric: Metric | str | None, made: TableMetric[Any]) -> str:
+def name_of(metric: Metric | str | None, made: Metric[Any]) -> str:
     """What hosts call a metric: as it was asked for, else as the registry does.
 
     >>> name_of("mteval-v13a", metric_of("mteval-v13a", {}))
@@ -84,7 +84,7 @@ def of_segments(references: Sequence[Any]) -> list[Any]:
 
 
 def score(
-    metric: TableMetric[Any],
+    metric: Metric[Any],
     hypotheses: Sequence[str],
     references: Sequence[Any],
     sources: Sequence[str | None] | None = None,
@@ -108,7 +108,7 @@ class Total:
     An `Accumulator` refuses metrics whose score is no formula of sums, and those that read sources.
     """
 
-    def __init__(self, metric: TableMetric[Any]) -> None:
+    def __init__(self, metric: Metric[Any]) -> None:
         self.metric = metric
         self.reset()
 

@@ -21,7 +21,7 @@ from typing import Any
 
 from truebleu._kernel import InputError
 from truebleu.integrations import Total, metric_of, name_of, needed
-from truebleu.metrics.base import Metric, TableMetric
+from truebleu.metrics.base import Metric
 from truebleu.metrics.registry import METRICS
 
 Scorer = Callable[[Any, Any], Awaitable[Any]]
@@ -89,7 +89,7 @@ SCORERS = {name: _registered(name, name) for name in METRICS}
 bleu, chrf, ter = (SCORERS[name] for name in ("bleu", "chrf", "ter"))
 
 
-def _scorer(metric: TableMetric[Any], place: str | None) -> Scorer:
+def _scorer(metric: Metric[Any], place: str | None) -> Scorer:
     async def scored(state: Any, target: Any) -> Any:
         if state.epoch != 1:
             raise InputError(

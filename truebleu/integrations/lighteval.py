@@ -21,7 +21,7 @@ from typing import Any
 
 from truebleu._kernel import InputError
 from truebleu.integrations import metric_of, name_of, needed, score
-from truebleu.metrics.base import Metric, TableMetric
+from truebleu.metrics.base import Metric
 
 
 def corpus_metric(
@@ -75,7 +75,7 @@ class Computation:
 
     __name__ = "corpus_score"
 
-    def __init__(self, metric: TableMetric[Any]) -> None:
+    def __init__(self, metric: Metric[Any]) -> None:
         self.metric = metric
 
     def __call__(self, items: Sequence[Any]) -> float:

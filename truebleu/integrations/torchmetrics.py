@@ -26,7 +26,7 @@ from zlib import crc32
 from truebleu._kernel import InputError
 from truebleu.integrations import metric_of, needed, of_segments
 from truebleu.metrics import registry
-from truebleu.metrics.base import Metric, Score, TableMetric
+from truebleu.metrics.base import Metric, Score
 
 with needed("torch", "truebleu.integrations.torchmetrics"):
     import torch
@@ -184,7 +184,7 @@ class CorpusTER(Corpus):
     METRIC = "ter"
 
 
-def _counted(metric: TableMetric[Any], preds: Any, target: Any, sources: Any) -> list[int] | None:
+def _counted(metric: Metric[Any], preds: Any, target: Any, sources: Any) -> list[int] | None:
     """Segments, the sum of their numbers of references and of the squares, and the totals.
 
     Of numbers that vary only the fewest and the most are known. One of the fewest and the rest of

@@ -23,7 +23,7 @@ from typing import Any
 
 from truebleu._kernel import InputError
 from truebleu.integrations import Total, metric_of, name_of
-from truebleu.metrics.base import Metric, TableMetric
+from truebleu.metrics.base import Metric
 
 # What Trainer pads labels, and predictions of different lengths, with.
 IGNORED = -100
@@ -33,7 +33,7 @@ class ComputeMetrics:
     """Made by `compute_metrics`: called with each batch, or once with all of them."""
 
     def __init__(
-        self, tokenizer: Any, metrics: Sequence[tuple[str, TableMetric[Any]]], ignored: int
+        self, tokenizer: Any, metrics: Sequence[tuple[str, Metric[Any]]], ignored: int
     ) -> None:
         if not hasattr(tokenizer, "batch_decode"):
             raise TypeError(

@@ -24,7 +24,7 @@ from typing import Any
 
 from truebleu._kernel import InputError
 from truebleu.integrations import metric_of, name_of
-from truebleu.metrics.base import Metric, TableMetric
+from truebleu.metrics.base import Metric
 from truebleu.text.checks import nearest
 
 Reward = Callable[..., list[float | None]]
@@ -114,7 +114,7 @@ chrf_reward = partial(metric_reward, "chrf")
 
 
 def _scores(
-    metric: TableMetric[Any], hypotheses: list[str], references: list[Any], **sources: Any
+    metric: Metric[Any], hypotheses: list[str], references: list[Any], **sources: Any
 ) -> Iterable[float]:
     """Sentence scores: in one call, unless a segment's score may depend on those beside it."""
     if not metric.not_additive:

@@ -8,7 +8,7 @@ import datasets
 import evaluate
 
 from truebleu.integrations import metric_of, score
-from truebleu.metrics.base import TableMetric
+from truebleu.metrics.base import Metric
 
 DESCRIPTION = """\
 BLEU, chrF, TER and others of a corpus, with the numbers of sacreBLEU 2.6.0 to the last bit.
@@ -59,6 +59,6 @@ class TrueBLEU(evaluate.Metric):  # type: ignore[misc]
     ) -> dict[str, object]:
         return score(self._metric(parameters), predictions, references, sources).to_dict()
 
-    def _metric(self, parameters: dict[str, object]) -> TableMetric:
+    def _metric(self, parameters: dict[str, object]) -> Metric:
         name = None if self.config_name == "default" else self.config_name
         return metric_of(name, parameters)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from truebleu._kernel import InputError, Table
 from truebleu.metrics import registry
-from truebleu.metrics.base import TableMetric, count_references
+from truebleu.metrics.base import Metric, count_references
 
 if TYPE_CHECKING:
     from truebleu.metrics.base import Metric, Score
@@ -46,7 +46,7 @@ class Accumulator:
         self.reset()
 
     @property
-    def metric(self) -> TableMetric[Any]:
+    def metric(self) -> Metric[Any]:
         """The metric."""
         return self._metric
 
@@ -179,14 +179,13 @@ class Accumulator:
         return (type(self).from_state_dict, (self.state_dict(), self._metric))
 
 
-def checked(metric: Any) -> TableMetric[Any]:
+def checked(metric: Any) -> Metric[Any]:
     """The metric, if its score is a formula of sums of integers; otherwise an error says why not.
 
     >>> checked("chrf")
     CHRF()
     """
     known = registry.metric(metric)
-    assert isinstance(known, TableMetric)
     if known.NEEDS_SOURCE:
         raise ValueError(f"metric: {known.NAME} needs the source of each segment")
     if known.not_additive:

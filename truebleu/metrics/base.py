@@ -6,6 +6,7 @@ The kernel counts the rows and has the formula, or a subclass does either in Pyt
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
 from sys import maxsize
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self
 
@@ -20,8 +21,6 @@ from truebleu.text import checks, inputs, tokenizers
 __all__ = ["CIRCUMSTANCES", "Metric", "MetricFailedError", "Score", "Signature"]
 
 if TYPE_CHECKING:
-    from dataclasses import KW_ONLY
-
     from typing_extensions import TypeVar
 
     from truebleu._kernel import Pairs as CompiledPairs
@@ -63,39 +62,29 @@ class MetricMissingError(MetricFailedError, ImportError):
     """A metric needs what is not installed; the message says what installs it."""
 
 
+@dataclass(slots=True)
 class Corpus:
     """The text to count: hypotheses, references, for some metrics the sources; and how.
 
+    workers: threads.
     progress: called about twenty times a second with the number of segments so far.
     totals: True if the sum of all rows is wanted, and not the rows.
     is_part: True if more text follows, so that `check_corpus` must wait for the sum of all.
+    normalize: the Unicode form that the text was converted to.
     """
 
-    __slots__ = (
-        *("hypotheses", "is_part", "normalize", "progress", "references", "sources", "totals"),
-        "workers",
-    )
+    hypotheses: inputs.Hypotheses
+    references: inputs.References
+    workers: int = 1
+    sources: inputs.Hypotheses | None = None
+    progress: Callable[[int], None] | None = None
+    _: KW_ONLY
+    totals: bool = False
+    is_part: bool = False
+    normalize: str | None = None
 
-    def __init__(
-        self,
-        hypotheses: inputs.Hypotheses,
-        references: inputs.References,
-        workers: int = 1,
-        sources: inputs.Hypotheses | None = None,
-        progress: Callable[[int], None] | None = None,
-        *,
-        totals: bool = False,
-        is_part: bool = False,
-    ) -> None:
-        self.hypotheses = hypotheses
-        self.references = references
-        self.workers = checks.threads(workers)
-        self.sources = sources
-        self.progress = progress
-        self.totals = totals
-        self.is_part = is_part
-        # The Unicode form that the text was converted to.
-        self.normalize: str | None = None
+    def __post_init__(self) -> None:
+        self.workers = checks.threads(self.workers)
 
     def normalized(self, form: str | None) -> Corpus:
         """Return the corpus with its text in a Unicode form; itself without one."""
@@ -107,13 +96,9 @@ class Corpus:
             normalize_input(form, value)
             for value in (self.hypotheses, self.references, self.sources)
         )
-        made = Corpus(
-            *(hypotheses, references, self.workers, sources, self.progress),
-            totals=self.totals,
-            is_part=self.is_part,
+        return replace(
+            self, hypotheses=hypotheses, references=references, sources=sources, normalize=form
         )
-        made.normalize = form
-        return made
 
 
 class Metric(p.Parametrized, AllPairs, Generic[S]):
@@ -735,17 +720,6 @@ class Metric(p.Parametrized, AllPairs, Generic[S]):
     def __str__(self) -> str:
         """The signature, with the metric's name: it makes the metric again."""
         return f"{self.name}|{self.signature(segment=None)}"
-
-
-# Names of the class by what it does; `Metric` is all of them.
-TableMetric = Metric
-KernelMetric = Metric
-
-
-class TokenMetric(Metric[S]):
-    """A metric of tokens that the kernel counts."""
-
-    __slots__ = ()
 
 
 def _told_failure(metric: Metric[Any], error: Exception) -> InputError:

@@ -14,7 +14,7 @@ from math import floor, isfinite, ldexp
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from truebleu._kernel import InputError, Scores, Table
-from truebleu.metrics.base import Corpus, MetricFailedError, MetricMissingError, TableMetric
+from truebleu.metrics.base import Corpus, Metric, MetricFailedError, MetricMissingError
 from truebleu.metrics.bleu import BLEU
 from truebleu.metrics.scores import TableScore
 from truebleu.text import inputs
@@ -79,7 +79,7 @@ class PythonScore(TableScore):
         return dict(self._details)
 
 
-class PythonMetric(TableMetric[PythonScore]):
+class PythonMetric(Metric[PythonScore]):
     """A metric with a row of integers per segment (`_rows`), and a formula of sums (`_formula`).
 
     The formula gives the score as the original program does, and its components; `SCALE` times

@@ -15,9 +15,9 @@ from truebleu.metrics.scores import split_signature
 from truebleu.text import checks
 
 if TYPE_CHECKING:
-    from truebleu.metrics.base import TableMetric
+    from truebleu.metrics.base import Metric
 
-    AnyMetric = TableMetric[Any]
+    AnyMetric = Metric[Any]
 
 # Each name: where the metric is, and the parameters that the name stands for.
 METRICS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -100,7 +100,7 @@ def classes() -> Iterator[type[AnyMetric]]:
     yield from map(class_of, places.values())
 
 
-def metric(name: str | Signature | Metric, **parameters: Any) -> TableMetric[Any]:
+def metric(name: str | Signature | Metric, **parameters: Any) -> Metric[Any]:
     """The metric of this name, ready to use.
 
     name: "bleu", "chrf++", "ter", "nist", ...; a member of the BLEU family ("mteval-v13a"); or a

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from truebleu.metrics import parameters as p
-from truebleu.metrics.base import KernelMetric, S, TokenMetric
+from truebleu.metrics.base import Metric, S
 from truebleu.metrics.scores import TableScore
 
 __all__ = ["CER", "MER", "WER", "WIL", "WIP", "CERScore", "WERScore"]
@@ -123,7 +123,7 @@ class CERScore(EditScore):
         return self._error_rate()
 
 
-class _Edits(KernelMetric[S]):
+class _Edits(Metric[S]):
     """What the five measures share: their columns and their alignments."""
 
     __slots__ = ()
@@ -152,10 +152,10 @@ class _Edits(KernelMetric[S]):
 
         return align(self, *self._normalized(hypothesis, references))
 
-    PUBLIC = (*KernelMetric.PUBLIC, "alignment")
+    PUBLIC = (*Metric.PUBLIC, "alignment")
 
 
-class WER(TokenMetric[WERScore], _Edits[WERScore]):
+class WER(_Edits[WERScore]):
     """WER, the word error rate, 0 and more: edits per 100 words of the references.
 
     An edit is a word that is substituted, deleted (the reference has it, the hypothesis does not)

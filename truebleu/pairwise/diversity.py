@@ -17,7 +17,7 @@ from truebleu.text import checks, inputs, tokenizers
 
 if TYPE_CHECKING:
     from truebleu._kernel import Table
-    from truebleu.metrics.base import Metric, Score, TableMetric
+    from truebleu.metrics.base import Metric, Score
 
 # Texygen's metric: NLTK's sentence_bleu with method1, on what white space separates.
 TEXYGEN: dict[str, Any] = {
@@ -125,7 +125,7 @@ def _values(metric: BLEU, table: Table) -> Sequence[float]:
     ]
 
 
-def _with_all_others(metric: TableMetric[Any], texts: list[str], workers: int) -> Iterator[float]:
+def _with_all_others(metric: Metric[Any], texts: list[str], workers: int) -> Iterator[float]:
     """Each text's score with all others as references."""
     for first in range(0, len(texts), ROWS):
         some = range(first, min(first + ROWS, len(texts)))
@@ -212,7 +212,7 @@ def pairwise_diversity(
     )
 
 
-def _mean_of_pairs(metric: TableMetric[Any], texts: list[str], workers: int) -> float:
+def _mean_of_pairs(metric: Metric[Any], texts: list[str], workers: int) -> float:
     """The mean over the texts of each one's mean score with the others."""
     count = len(texts)
     means: list[float] = []
@@ -226,7 +226,7 @@ def _mean_of_pairs(metric: TableMetric[Any], texts: list[str], workers: int) -> 
     return fsum(means) / count
 
 
-def _score_of_pairs(metric: TableMetric[Any], sets: list[list[str]], workers: int) -> Score:
+def _score_of_pairs(metric: Metric[Any], sets: list[list[str]], workers: int) -> Score:
     """The corpus score of all pairs of all sets."""
     pairs = (
         (one[i], one[j]) for one in sets for i in range(len(one)) for j in range(len(one)) if i != j

@@ -59,7 +59,7 @@ from truebleu.text.segments import DECOMPRESSORS
 if TYPE_CHECKING:
     from truebleu._kernel import Corpus
     from truebleu.comparison.request import Counted, Counts, Request
-    from truebleu.metrics.base import Metric, TableMetric
+    from truebleu.metrics.base import Metric
     from truebleu.metrics.statistics import Statistics
     from truebleu.text.segments import Texts
 
@@ -77,7 +77,7 @@ class Setting(NamedTuple):
     """A metric with its parameters, and its table of each system."""
 
     id: str
-    metric: TableMetric[Any]
+    metric: Metric[Any]
     tables: Mapping[str, Statistics]
     # A name that no other setting has.
     label: str
@@ -447,7 +447,7 @@ class Contents:
         return made | {"texts": payload.together(list(texts.values()), chosen)} if texts else made
 
 
-def described(metric: TableMetric[Any], signature: Any) -> dict[str, Any]:
+def described(metric: Metric[Any], signature: Any) -> dict[str, Any]:
     """What the viewer must know of a metric, whatever was counted by it."""
     return {
         "metric": metric.NAME,
@@ -478,7 +478,7 @@ def check(metrics: Sequence[Metric], further: Sequence[Metric]) -> None:
 
 
 def _settings(
-    tables: Mapping[TableMetric[Any], dict[str, Statistics]],
+    tables: Mapping[Metric[Any], dict[str, Statistics]],
     compared: Sequence[Metric],
     comparison: Mapping[str, Any],
 ) -> Iterator[Setting]:
@@ -524,7 +524,7 @@ def _people(human: Any, request: Request, counted: Counted) -> dict[str, Any]:
 
 def _columns(
     request: Request,
-    counted: Mapping[TableMetric[Any], Counts],
+    counted: Mapping[Metric[Any], Counts],
     comparison: Mapping[str, Any],
     settings: Sequence[Setting],
 ) -> Iterator[Column]:

@@ -35,7 +35,7 @@ from truebleu.text.segments import held
 
 if TYPE_CHECKING:
     from truebleu.comparison.labelling import Names
-    from truebleu.metrics.base import TableMetric
+    from truebleu.metrics.base import Metric
     from truebleu.metrics.statistics import Statistics
     from truebleu.reports.health import Written
     from truebleu.text.segments import Texts
@@ -77,7 +77,7 @@ class Contents(NamedTuple):
     # The first metric that the page has the formula of: its id and label there, and tables.
     setting: str
     label: str
-    metric: TableMetric[Any] | None
+    metric: Metric[Any] | None
     tables: Mapping[str, Statistics]
     # The tokens of each reference.
     lengths: bytes
@@ -182,7 +182,7 @@ def _groupings(contents: Contents) -> Iterator[tuple[str, Any, Sequence[int], li
 
 def _few(
     contents: Contents,
-    metric: TableMetric[Any],
+    metric: Metric[Any],
     best: str,
     other: str,
     whole: float,

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from truebleu._kernel import Table, exchanged
 
 if TYPE_CHECKING:
-    from truebleu.metrics.base import TableMetric
+    from truebleu.metrics.base import Metric
     from truebleu.metrics.statistics import Statistics
 
 
 def influence(
-    metric: TableMetric[Any], tables: Mapping[str, Statistics], systems: Sequence[str]
+    metric: Metric[Any], tables: Mapping[str, Statistics], systems: Sequence[str]
 ) -> list[float]:
     """By how much leaving a segment out changes the score of the only system, or a difference.
 
@@ -28,7 +28,7 @@ def influence(
     ]
 
 
-def changes(metric: TableMetric[Any], table: Table) -> Sequence[float]:
+def changes(metric: Metric[Any], table: Table) -> Sequence[float]:
     """The score of all rows but one, less that of all, for each one: segments, or sums of groups.
 
     A mean of segments' scores has no sums: its rows are segments.

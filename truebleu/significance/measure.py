@@ -16,7 +16,7 @@ from truebleu.text import checks
 from truebleu.text.record import Record
 
 if TYPE_CHECKING:
-    from truebleu.metrics.base import TableMetric
+    from truebleu.metrics.base import Metric
 
 # Decimal places up to which scores are taken for decimal numbers, and added as such.
 PLACES = 9
@@ -42,7 +42,7 @@ class Measure:
 
     name: str
     """The name of the metric, such as "BLEU" or "chrF2", or the name given."""
-    metric: TableMetric[Any] | None
+    metric: Metric[Any] | None
     """The metric; None for a column of scores."""
     lower_is_better: bool
     """True if a better system has a lower score, as with error rates."""
@@ -51,7 +51,7 @@ class Measure:
     _mean: Mean | MeanOfDocuments | None
     _values: dict[str, float]
 
-    def __init__(self, metric: TableMetric[Any], tables: Mapping[str, Statistics]) -> None:
+    def __init__(self, metric: Metric[Any], tables: Mapping[str, Statistics]) -> None:
         for name, table in tables.items():
             if not isinstance(table, Statistics):
                 raise TypeError(

@@ -5,7 +5,7 @@ import warnings
 from types import SimpleNamespace
 
 import pytest
-from conftest import Text, Tiny, evaluate_offline, host, lines
+from hosts import Text, Tiny, evaluate_offline, host, lines
 from installed import lacking
 
 import truebleu as tb

@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 import pytest
-from conftest import host
+from hosts import host
 
 import truebleu as tb
 from truebleu.integrations import lighteval as ours

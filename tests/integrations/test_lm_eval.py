@@ -5,7 +5,7 @@ import sys
 from types import ModuleType
 
 import pytest
-from conftest import host
+from hosts import host
 
 import truebleu as tb
 from truebleu.integrations import lm_eval as ours

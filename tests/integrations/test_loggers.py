@@ -6,7 +6,7 @@ import os
 import sys
 
 import pytest
-from conftest import host, lines, offline_records
+from hosts import host, lines, offline_records
 
 import truebleu as tb
 from truebleu.integrations.logged import of_result, of_texts

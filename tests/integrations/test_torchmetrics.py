@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import pytest
 import ranks
-from conftest import host
+from hosts import host
 
 import truebleu as tb
 

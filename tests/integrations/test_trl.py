@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from conftest import host
+from hosts import host
 
 import truebleu as tb
 from truebleu.integrations.trl import bleu_reward, chrf_reward, metric_reward

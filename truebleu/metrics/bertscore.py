@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import KW_ONLY
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -40,31 +41,25 @@ class BERTScore(NeuralMetric):
     FIELDS = ("model", "layer", "idf", "rescale", "agg")
     PACKAGE = ("bert-score", "bert_score")
     EXAMPLE = USUAL
-    model = p.Text(USUAL, "the model: a folder, or a name in the hub's cache")
-    layer = p.WholeNumber(
+    model: p.Parameter[str] = p.Text(USUAL, "the model: a folder, or a name in the hub's cache")
+    layer: p.Parameter[int] = p.WholeNumber(
         0,
         "the layer; 0 for that which bert-score has for a model of this name, else the last",
         least=0,
         most=1000,
         optional=True,
     )
-    idf = p.Flag("words of the references count by their inverse document frequency")
-    rescale = p.Text("no", "the language whose baseline rescales scores, as en; or no")
-    device = p.Text("auto", "the device by torch's name: auto, cpu, cuda:1", silent=True)
-    batch = p.WholeNumber(64, "the texts in a batch", most=1 << 20, silent=True)
-
-    def __init__(
-        self,
-        model: str = USUAL,
-        layer: int = 0,
-        *,
-        idf: bool = False,
-        rescale: str = "no",
-        device: str = "auto",
-        batch: int = 64,
-        normalize: str | None = None,
-    ) -> None:
-        self._keep(locals())
+    _: KW_ONLY
+    idf: p.Parameter[bool] = p.Flag(
+        "words of the references count by their inverse document frequency"
+    )
+    rescale: p.Parameter[str] = p.Text(
+        "no", "the language whose baseline rescales scores, as en; or no"
+    )
+    device: p.Parameter[str] = p.Text(
+        "auto", "the device by torch's name: auto, cpu, cuda:1", silent=True
+    )
+    batch: p.Parameter[int] = p.WholeNumber(64, "the texts in a batch", most=1 << 20, silent=True)
 
     @property
     def NOT_ADDITIVE(self) -> str | None:  # type: ignore[override]  # noqa: N802

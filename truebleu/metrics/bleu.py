@@ -8,6 +8,7 @@ evaluation of machine translation. ACL. Counting and arithmetic are sacreBLEU 2.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY
 from sys import maxsize
 from typing import TYPE_CHECKING, Any
 
@@ -22,8 +23,6 @@ from truebleu.text import inputs, tokenizers
 __all__ = ["BLEU", "BLEUScore", "bleu"]
 
 if TYPE_CHECKING:
-    from dataclasses import KW_ONLY
-
     from truebleu import _kernel
     from truebleu._kernel import Summary
 

@@ -6,6 +6,7 @@ generation. ACL. Amy Pu et al. (2021), EMNLP, for BLEURT-20.
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Self
 
@@ -35,19 +36,14 @@ class BLEURT(NeuralMetric):
     FIELDS = ("model", "agg")
     PACKAGE = ("bleurt-pytorch", "bleurt_pytorch")
     EXAMPLE = USUAL
-    model = p.Text(USUAL, "the model: a folder, or a name in the hub's cache")
-    device = p.Text("auto", "the device by torch's name: auto, cpu, cuda:1", silent=True)
-    batch = p.WholeNumber(16, "the segments in a batch", most=1 << 20, silent=True)
-
-    def __init__(
-        self,
-        model: str = USUAL,
-        *,
-        device: str = "auto",
-        batch: int = 16,
-        normalize: str | None = None,
-    ) -> None:
-        self._keep(locals())
+    model: p.Parameter[str] = p.Text(USUAL, "the model: a folder, or a name in the hub's cache")
+    _: KW_ONLY
+    device: p.Parameter[str] = p.Text(
+        "auto", "the device by torch's name: auto, cpu, cuda:1", silent=True
+    )
+    batch: p.Parameter[int] = p.WholeNumber(
+        16, "the segments in a batch", most=1 << 20, silent=True
+    )
 
     @classmethod
     def named(cls, text: str) -> Self:

@@ -8,6 +8,7 @@ finite-state and context-free translation models. ACL demonstrations; mteval/ns.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY
 from math import exp, log
 from typing import TYPE_CHECKING, Any
 
@@ -36,21 +37,12 @@ class CdecBLEU(PythonMetric):
 
     NAME = "cdec-BLEU"
     PREFIX = "cdec-"
-    tokenize = p.Tokenizer("none")
-    lowercase = p.lowercase()
-    variant = p.Choice(
+    tokenize: p.Parameter[tokenizers.Tokenize] = p.Tokenizer("none")
+    _: KW_ONLY
+    lowercase: p.Parameter[bool | str] = p.lowercase()
+    variant: p.Parameter[str] = p.Choice(
         "qcri", "which of cdec's scores", {"qcri": "QCRI_BLEU"}, key="cdec", short="cd"
     )
-
-    def __init__(
-        self,
-        tokenize: tokenizers.Tokenize = "none",
-        *,
-        lowercase: bool | str = False,
-        variant: str = "qcri",
-        normalize: str | None = None,
-    ) -> None:
-        self._keep(locals())
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ is of precisions and recalls and not of F-scores, and a corpus is scored by its 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY
 from typing import TYPE_CHECKING, Any
 
 from truebleu.metrics import parameters as p
@@ -20,8 +21,6 @@ from truebleu.text import checks
 __all__ = ["CHRF", "CHRFScore", "chrf"]
 
 if TYPE_CHECKING:
-    from dataclasses import KW_ONLY
-
     from truebleu.text import inputs
 
 

@@ -6,7 +6,8 @@ arXiv:2009.10297. As CodeXGLUE's evaluator and its package `codebleu` 0.7.0 comp
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import KW_ONLY
 from math import exp, fsum, log
 from typing import TYPE_CHECKING, Any
 
@@ -65,13 +66,12 @@ class CodeBLEU(PythonMetric):
 
     __slots__ = ("_reserved",)
 
-    _reserved: frozenset[str]
-
     NAME = "CodeBLEU"
     PREFIX = "codebleu-"
-    tokenize = p.Tokenizer("none")
-    lowercase = p.lowercase()
-    part = p.Choice(
+    tokenize: p.Parameter[tokenizers.Tokenize] = p.Tokenizer("none")
+    _: KW_ONLY
+    lowercase: p.Parameter[bool | str] = p.lowercase()
+    part: p.Parameter[str] = p.Choice(
         "weighted",
         "which part",
         {
@@ -83,32 +83,25 @@ class CodeBLEU(PythonMetric):
         },
         short="pt",
     )
-    language = p.Choice(
+    language: p.Parameter[str | None] = p.Choice(
         None,
         "whose reserved words count in the weighted part",
         {None: "", **dict.fromkeys(KEYWORDS, "")},
         short="lg",
         optional=True,
     )
-    keywords = p.Words(None, "the reserved words, instead of a language", short="kw", optional=True)
+    keywords: p.Words = p.Words(
+        None, "the reserved words, instead of a language", short="kw", optional=True
+    )
 
-    def __init__(
-        self,
-        tokenize: tokenizers.Tokenize = "none",
-        *,
-        lowercase: bool | str = False,
-        part: str = "weighted",
-        language: str | None = None,
-        keywords: Iterable[str] | None = None,
-        normalize: str | None = None,
-    ) -> None:
-        if language is not None and keywords is not None:
+    def _prepare(self) -> None:
+        """Check the parameters together."""
+        if self.language is not None and self.keywords is not None:
             raise ValueError("give either a language or its keywords")
-        if part == "weighted" and language is None and keywords is None:
+        if self.part == "weighted" and self.language is None and self.keywords is None:
             raise ValueError("the weighted part needs a language or keywords")
-        self._keep(locals())
-        words = KEYWORDS[language].split() if language else self._values["keywords"] or ()
-        self._reserved = frozenset(words)
+        words = KEYWORDS[self.language].split() if self.language else self.keywords or ()
+        self._reserved: frozenset[str] = frozenset(words)
 
     @property
     def columns(self) -> tuple[str, ...]:

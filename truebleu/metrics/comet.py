@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from dataclasses import KW_ONLY
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -52,19 +53,14 @@ class COMET(NeuralMetric):
         "numpy below 2; from here -m command:COMET='…' runs it there, and --scores reads its file"
     )
     EXAMPLE = USUAL
-    model = p.Text(USUAL, "the model: a folder, or a name in the hub's cache")
-    device = p.Text("auto", "the device by torch's name: auto, cpu, cuda:1", silent=True)
-    batch = p.WholeNumber(16, "the segments in a batch", most=1 << 20, silent=True)
-
-    def __init__(
-        self,
-        model: str = USUAL,
-        *,
-        device: str = "auto",
-        batch: int = 16,
-        normalize: str | None = None,
-    ) -> None:
-        self._keep(locals())
+    model: p.Parameter[str] = p.Text(USUAL, "the model: a folder, or a name in the hub's cache")
+    _: KW_ONLY
+    device: p.Parameter[str] = p.Text(
+        "auto", "the device by torch's name: auto, cpu, cuda:1", silent=True
+    )
+    batch: p.Parameter[int] = p.WholeNumber(
+        16, "the segments in a batch", most=1 << 20, silent=True
+    )
 
     @property
     def NEEDS_SOURCE(self) -> bool:  # type: ignore[override]  # noqa: N802

@@ -7,6 +7,7 @@ import os
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY
 from typing import TYPE_CHECKING, Any, Self
 
 from truebleu.metrics import parameters as p
@@ -54,35 +55,32 @@ class Command(ColumnMetric):
     KEPT = True
     CONSTANTS = {**ColumnMetric.CONSTANTS, "measure": ("command", "m")}  # noqa: RUF012
     FIELDS = ("measure", "called", "program", "lower", "agg")
-    called = p.Text("metric", "the name of the scores")
-    program = p.Text("", "the program and its words, with {hyp}, {ref} and {src}")
-    lower_is_better = p.Flag(
+    called: p.Parameter[str] = p.Text("metric", "the name of the scores")
+    program: p.Parameter[str] = p.Text("", "the program and its words, with {hyp}, {ref} and {src}")
+    _: KW_ONLY
+    lower_is_better: p.Parameter[bool] = p.Flag(
         "lower scores are better, as of error rates", key="lower", short="lo", optional=True
     )
-    timeout = p.Number(
+    timeout: p.Parameter[float] = p.Number(
         PATIENCE, "the seconds after which the program is taken to hang", most=1e9, silent=True
     )
 
-    def __init__(
-        self,
-        called: str = "metric",
-        program: str = "",
-        *,
-        lower_is_better: bool = False,
-        timeout: float = PATIENCE,
-        normalize: str | None = None,
-    ) -> None:
-        self._keep(locals())
+    def _prepare(self) -> None:
+        """Check the parameters together."""
         if not self.called.isprintable() or set(self.called) & set("|:="):
-            raise ValueError(f"called={called!r:.40}: expected a name in one line without | : =")
+            raise ValueError(
+                f"called={self.called!r:.40}: expected a name in one line without | : ="
+            )
         try:
             words = shlex.split(self.program)
         except ValueError as error:
-            raise ValueError(f"program of command {called}: {error}: {program:.60}") from None
+            raise ValueError(
+                f"program of command {self.called}: {error}: {self.program:.60}"
+            ) from None
         if not any("{hyp}" in word for word in words):
             raise ValueError(
-                f"command {called}: the program needs {{hyp}} where the file of hypotheses "
-                f"belongs, and {{ref}} and {{src}} if it reads them, not {program!r:.60}"
+                f"command {self.called}: the program needs {{hyp}} where the file of hypotheses "
+                f"belongs, and {{ref}} and {{src}} if it reads them, not {self.program!r:.60}"
             )
 
     @classmethod

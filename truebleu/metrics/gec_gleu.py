@@ -7,6 +7,7 @@ grammatical error correction metrics. ACL; and (2016): GLEU without tuning. arXi
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import KW_ONLY
 from math import exp, log
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -46,9 +47,10 @@ class GECGLEU(SourceMetric):
 
     NAME = "GEC-GLEU"
     PREFIX = "gec-gleu-"
-    tokenize = p.Tokenizer("none")
-    lowercase = p.lowercase()
-    draw = p.Choice(
+    tokenize: p.Parameter[tokenizers.Tokenize] = p.Tokenizer("none")
+    _: KW_ONLY
+    lowercase: p.Parameter[bool | str] = p.lowercase()
+    draw: p.Parameter[str] = p.Choice(
         "random",
         "which of several references",
         {
@@ -58,20 +60,9 @@ class GECGLEU(SourceMetric):
         },
         short="dr",
     )
-    iterations = p.WholeNumber(
+    iterations: p.Parameter[int] = p.WholeNumber(
         500, "how often random draws", most=1_000_000, key="iter", short="it"
     )
-
-    def __init__(
-        self,
-        tokenize: tokenizers.Tokenize = "none",
-        *,
-        lowercase: bool | str = False,
-        draw: str = "random",
-        iterations: int = 500,
-        normalize: str | None = None,
-    ) -> None:
-        self._keep(locals())
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ Not to be confused with the GLEU of grammatical error correction (gec_gleu.py).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY
 from typing import TYPE_CHECKING, Any
 
 from truebleu.metrics import parameters as p
@@ -34,23 +35,16 @@ class GLEU(PythonMetric):
 
     NAME = "GLEU"
     PREFIX = "gleu-"
-    tokenize = p.Tokenizer()
-    lowercase = p.lowercase()
-    min_order = p.WholeNumber(1, "the shortest n-grams", key="least", short="mn")
-    max_order = p.WholeNumber(4, "the longest n-grams", key="order", short="ord")
+    tokenize: p.Parameter[tokenizers.Tokenize] = p.Tokenizer()
+    _: KW_ONLY
+    lowercase: p.Parameter[bool | str] = p.lowercase()
+    min_order: p.Parameter[int] = p.WholeNumber(1, "the shortest n-grams", key="least", short="mn")
+    max_order: p.Parameter[int] = p.WholeNumber(4, "the longest n-grams", key="order", short="ord")
 
-    def __init__(
-        self,
-        tokenize: tokenizers.Tokenize = "13a",
-        *,
-        lowercase: bool | str = False,
-        min_order: int = 1,
-        max_order: int = 4,
-        normalize: str | None = None,
-    ) -> None:
-        self._keep(locals())
+    def _prepare(self) -> None:
+        """Check the parameters together."""
         if self.min_order > self.max_order:
-            raise ValueError(f"min_order={min_order} is above max_order={max_order}")
+            raise ValueError(f"min_order={self.min_order} is above max_order={self.max_order}")
 
     @property
     def columns(self) -> tuple[str, ...]:

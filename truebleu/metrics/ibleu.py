@@ -8,6 +8,7 @@ The paper does not say which BLEU; the parameters here do. Not to be confused wi
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY
 from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import InputError
@@ -30,30 +31,23 @@ class IBLEU(SourceMetric):
 
     __slots__ = ("_bleu",)
 
-    _bleu: BLEU
-
     NAME = "iBLEU"
     WORST = None
     PREFIX = "ibleu-"
     SCALE = 1.0
-    tokenize = p.Tokenizer()
-    lowercase = p.lowercase()
-    alpha = p.Number(
+    tokenize: p.Parameter[tokenizers.Tokenize] = p.Tokenizer()
+    _: KW_ONLY
+    lowercase: p.Parameter[bool | str] = p.lowercase()
+    alpha: p.Parameter[float] = p.Number(
         0.8, "the weight of the references; 0.7 to 0.9 in the literature", most=1, short="al"
     )
-    max_order = p.WholeNumber(4, "the longest n-grams", key="order", short="ord", optional=True)
+    max_order: p.Parameter[int] = p.WholeNumber(
+        4, "the longest n-grams", key="order", short="ord", optional=True
+    )
 
-    def __init__(
-        self,
-        tokenize: tokenizers.Tokenize = "13a",
-        *,
-        lowercase: bool | str = False,
-        alpha: float = 0.8,
-        max_order: int = 4,
-        normalize: str | None = None,
-    ) -> None:
-        self._keep(locals())
-        self._bleu = BLEU(tokenize, lowercase=lowercase, max_order=max_order)
+    def _prepare(self) -> None:
+        """Check the parameters together."""
+        self._bleu = BLEU(self.tokenize, lowercase=self.lowercase, max_order=self.max_order)
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import KW_ONLY
 from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import InputError
@@ -86,6 +87,10 @@ class _Modules(p.Parameter["tuple[str, ...] | None"]):
     several = True
     metavar = "MODULE"
 
+    if TYPE_CHECKING:
+
+        def __set__(self, metric: Any, value: Sequence[str] | None) -> None: ...
+
     def checked(self, value: Any) -> tuple[str, ...] | None:
         if value is None:
             return None
@@ -138,8 +143,8 @@ class METEOR(PythonMetric):
     FALLIBLE = True
     FIELDS = ("language", "task", "mod", "norm")
     PUBLIC = (*PythonMetric.PUBLIC, "eval_id")
-    language = p.Choice("en", "the language of the text", LANGUAGES, short="lng")
-    task = p.Choice(
+    language: p.Parameter[str] = p.Choice("en", "the language of the text", LANGUAGES, short="lng")
+    task: p.Parameter[str] = p.Choice(
         "default",
         "what α, β, γ, δ and weights were tuned for",
         {
@@ -153,13 +158,14 @@ class METEOR(PythonMetric):
             "universal": "any language, exact matches and paraphrases",
         },
     )
-    modules = _Modules(
+    _: KW_ONLY
+    modules: _Modules = _Modules(
         None,
         "what matches, in this order: exact, stem, synonym, paraphrase; those of the language if "
         "none are named",
         key="mod",
     )
-    normalize = p.Choice(  # type: ignore[assignment]
+    normalize: p.Parameter[bool | str] = p.Choice(  # type: ignore[assignment]
         True,
         "how text is prepared",
         {True: "tokenized, in lower case", "lower": "in lower case", False: "not at all"},
@@ -167,40 +173,35 @@ class METEOR(PythonMetric):
         key="norm",
         hints=("norm",),
     )
-    no_punct = p.Flag(
+    no_punct: p.Parameter[bool] = p.Flag(
         "leave punctuation out, where text is tokenized",
         key="nopunct",
         short="np",
         optional=True,
         hints=("noPunct",),
     )
-    characters = p.Flag(
+    characters: p.Parameter[bool] = p.Flag(
         "count lengths and matches in characters", key="chars", short="ch", optional=True
     )
-    alpha = p.Number(None, "α instead of the task's", most=1, optional=True, short="a")
-    beta = p.Number(None, "β instead of the task's", most=1000, optional=True, short="b")
-    gamma = p.Number(None, "γ instead of the task's", most=1, optional=True, short="g")
-    delta = p.Number(None, "δ instead of the task's", most=1, optional=True, short="d")
-    weights = p.Numbers(None, "the weights of modules instead of the task's", optional=True)
-    unicode_form = p.normalization()
+    alpha: p.Parameter[float | None] = p.Number(
+        None, "α instead of the task's", most=1, optional=True, short="a"
+    )
+    beta: p.Parameter[float | None] = p.Number(
+        None, "β instead of the task's", most=1000, optional=True, short="b"
+    )
+    gamma: p.Parameter[float | None] = p.Number(
+        None, "γ instead of the task's", most=1, optional=True, short="g"
+    )
+    delta: p.Parameter[float | None] = p.Number(
+        None, "δ instead of the task's", most=1, optional=True, short="d"
+    )
+    weights: p.Numbers = p.Numbers(
+        None, "the weights of modules instead of the task's", optional=True
+    )
+    unicode_form: p.Parameter[str | None] = p.normalization()
 
-    def __init__(
-        self,
-        language: str = "en",
-        task: str = "default",
-        *,
-        modules: Sequence[str] | None = None,
-        normalize: bool | str = True,
-        no_punct: bool = False,
-        characters: bool = False,
-        alpha: float | None = None,
-        beta: float | None = None,
-        gamma: float | None = None,
-        delta: float | None = None,
-        weights: Sequence[float] | None = None,
-        unicode_form: str | None = None,
-    ) -> None:
-        self._keep(locals())
+    def _prepare(self) -> None:
+        """Check the parameters together."""
         tasks = _tasks(self.language)
         usual = next(iter(tasks))
         if self.task == usual:
@@ -222,7 +223,6 @@ class METEOR(PythonMetric):
                 f"weights: expected {len(self._modules)}, one for each of "
                 f"{', '.join(self._modules)}, not {len(self.weights)}"
             )
-        # What says the same in other words is the same.
         if self.modules == self._usual_modules:
             self._values["modules"] = None
         own: dict[str, Any] = dict(zip(NUMBERS, tasks[self._task][0], strict=True))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import TYPE_CHECKING, Any
 
 from truebleu.metrics import parameters as p
@@ -11,8 +12,6 @@ from truebleu.metrics.scores import TableScore
 __all__ = ["NGramF", "NGramFScore"]
 
 if TYPE_CHECKING:
-    from dataclasses import KW_ONLY
-
     from truebleu.text import tokenizers
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import KW_ONLY
 from math import exp, log
 from typing import TYPE_CHECKING, Any
 
@@ -52,10 +53,11 @@ class NIST(PythonMetric):
     NOT_ADDITIVE = (
         "NIST weighs n-grams by all references of the corpus, so the sums of parts do not add up"
     )
-    tokenize = p.Tokenizer()
-    lowercase = p.lowercase()
-    max_order = p.WholeNumber(5, "the longest n-grams", key="order", short="ord")
-    variant = p.Choice(
+    tokenize: p.Parameter[tokenizers.Tokenize] = p.Tokenizer()
+    _: KW_ONLY
+    lowercase: p.Parameter[bool | str] = p.lowercase()
+    max_order: p.Parameter[int] = p.WholeNumber(5, "the longest n-grams", key="order", short="ord")
+    variant: p.Parameter[str] = p.Choice(
         "mteval",
         "whose NIST score",
         {
@@ -67,17 +69,6 @@ class NIST(PythonMetric):
         },
         short="var",
     )
-
-    def __init__(
-        self,
-        tokenize: tokenizers.Tokenize = "13a",
-        *,
-        lowercase: bool | str = False,
-        max_order: int = 5,
-        variant: str = "mteval",
-        normalize: str | None = None,
-    ) -> None:
-        self._keep(locals())
 
     @property
     def columns(self) -> tuple[str, ...]:

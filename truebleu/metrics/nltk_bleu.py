@@ -10,6 +10,7 @@ import re
 import sys
 import warnings
 from collections.abc import Sequence
+from dataclasses import KW_ONLY
 from fractions import Fraction
 from math import exp, fsum, log
 from typing import TYPE_CHECKING, Any
@@ -107,26 +108,27 @@ class NLTKBLEU(PythonMetric):
     NAME = "NLTK-BLEU"
     SCORE = NLTKScore
     PREFIX = "nltk-"
-    tokenize = p.Tokenizer("none")
-    lowercase = p.lowercase()
-    method = p.WholeNumber(
+    tokenize: p.Parameter[tokenizers.Tokenize] = p.Tokenizer("none")
+    _: KW_ONLY
+    lowercase: p.Parameter[bool | str] = p.lowercase()
+    method: p.Parameter[int] = p.WholeNumber(
         0, "NLTK's SmoothingFunction().method0 to method7, as a number", least=0, most=7, short="m"
     )
-    weights = Weights(
+    weights: Weights = Weights(
         (0.25, 0.25, 0.25, 0.25),
         "one per order, or several such sequences, which give several scores at once "
         "(score.values; score.value is the first)",
         short="wt",
     )
-    auto_reweigh = p.Flag(
+    auto_reweigh: p.Parameter[bool] = p.Flag(
         "with fewer than 4 tokens in all and the default weights, 1/tokens for as many orders",
         key="reweigh",
         short="rw",
     )
-    epsilon = p.Number(0.1, "of method 1", most=1e9, key="eps", short="ep")
-    alpha = p.Number(5.0, "of method 6", most=1e9, short="al")
-    k = p.Number(5.0, "of method 4", least=1e-9, most=1e9)
-    version = Release(
+    epsilon: p.Parameter[float] = p.Number(0.1, "of method 1", most=1e9, key="eps", short="ep")
+    alpha: p.Parameter[float] = p.Number(5.0, "of method 6", most=1e9, short="al")
+    k: p.Parameter[float] = p.Number(5.0, "of method 4", least=1e-9, most=1e9)
+    version: p.Parameter[str] = Release(
         "3.10.4",
         "the release of NLTK: methods 2 and 4 changed at 3.6, 4 at 3.5, 0 and the length that "
         "4 uses for a corpus at 3.3 and 3.4; since 3.6.6 a precision that smoothing left at 0 "
@@ -134,7 +136,7 @@ class NLTKBLEU(PythonMetric):
         key="nltk",
         short="nv",
     )
-    context = p.Choice(
+    context: p.Parameter[str] = p.Choice(
         "corpus",
         "what methods 5 to 7 take 5-grams and the number of n-grams from",
         {
@@ -144,7 +146,7 @@ class NLTKBLEU(PythonMetric):
         },
         short="cx",
     )
-    aggregate = p.Choice(
+    aggregate: p.Parameter[str] = p.Choice(
         "corpus",
         "the score of a corpus",
         {"corpus": "corpus_bleu", "segments": "the mean of sentence_bleu"},
@@ -152,26 +154,11 @@ class NLTKBLEU(PythonMetric):
         short="ag",
     )
 
-    def __init__(
-        self,
-        tokenize: tokenizers.Tokenize = "none",
-        *,
-        lowercase: bool | str = False,
-        method: int = 0,
-        weights: Sequence[float] | Sequence[Sequence[float]] = (0.25, 0.25, 0.25, 0.25),
-        auto_reweigh: bool = False,
-        epsilon: float = 0.1,
-        alpha: float = 5.0,
-        k: float = 5.0,
-        version: str = "3.10.4",
-        context: str = "corpus",
-        aggregate: str = "corpus",
-        normalize: str | None = None,
-    ) -> None:
-        self._keep(locals())
+    def _prepare(self) -> None:
+        """Check the parameters together."""
         if _release(self.version) < (3, 6, 6) and len(self.weights) > 1:
             raise ValueError(
-                f"weights: NLTK {version} takes one sequence of weights; since 3.6.6 several"
+                f"weights: NLTK {self.version} takes one sequence of weights; since 3.6.6 several"
             )
 
     @property

@@ -7,6 +7,7 @@ of correlation with human judgments. Workshop on Statistical Machine Translation
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -38,37 +39,29 @@ class NLTKMETEOR(ColumnMetric):
     PREFIX = "meteor-nltk-"
     DIGITS = 2
     FIELDS = ("alpha", "beta", "gamma", "stem", "syn", "tok", "agg")
-    tokenize = p.Tokenizer("none")
-    alpha = p.Number(0.9, "α, the weight of recall in F", most=1, short="a")
-    beta = p.Number(3.0, "β, the power of the share of chunks in matches", most=1000, short="b")
-    gamma = p.Number(0.5, "γ, the most that the order of matches can cost", most=1, short="g")
-    stemmer = p.Choice(
+    tokenize: p.Parameter[tokenizers.Tokenize] = p.Tokenizer("none")
+    _: KW_ONLY
+    alpha: p.Parameter[float] = p.Number(0.9, "α, the weight of recall in F", most=1, short="a")
+    beta: p.Parameter[float] = p.Number(
+        3.0, "β, the power of the share of chunks in matches", most=1000, short="b"
+    )
+    gamma: p.Parameter[float] = p.Number(
+        0.5, "γ, the most that the order of matches can cost", most=1, short="g"
+    )
+    stemmer: p.Parameter[str] = p.Choice(
         "porter",
         "whose stems match",
         {"porter": "NLTK's variant of Porter's", "snowball": "Snowball's for English"},
         key="stem",
         short="st",
     )
-    synonyms = p.Choice(
+    synonyms: p.Parameter[bool] = p.Choice(
         True,
         "whether synonyms of WordNet match",
         {True: "", False: "a number of its own: NLTK has them always"},
         words={True: "wordnet-3.0", False: "no"},
         key="syn",
     )
-
-    def __init__(
-        self,
-        tokenize: tokenizers.Tokenize = "none",
-        *,
-        alpha: float = 0.9,
-        beta: float = 3.0,
-        gamma: float = 0.5,
-        stemmer: str = "porter",
-        synonyms: bool = True,
-        normalize: str | None = None,
-    ) -> None:
-        self._keep(locals())
 
     def _programs(self) -> tuple[str, str]:
         return installed("nltk"), ""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import KW_ONLY
 from importlib import import_module
 from string import ascii_letters
 from typing import TYPE_CHECKING, Any
@@ -50,6 +51,13 @@ class ROUGEScore(ColumnScore):
         return (f"{self.name}: {told}",) if told else ()
 
 
+class _Type(p.Choice[str]):
+    """The kind of ROUGE, in whatever case."""
+
+    def checked(self, value: Any) -> Any:
+        return super().checked(str(value).lower())
+
+
 class ROUGE(ColumnMetric):
     """ROUGE-1 to 9, L and Lsum: the F-score of a segment, 0-100, and its mean.
 
@@ -73,24 +81,20 @@ class ROUGE(ColumnMetric):
     NUMBERS = ("fmeasure", "precision", "recall")
     DIGITS = 2
     FIELDS = ("type", "stem", "tok", "agg")
-    type = p.Choice(
+    type: p.Parameter[str] = _Type(
         "l",
         "what is counted",
         {**{str(n): "" for n in range(1, 10)}, "l": "", "lsum": ""},
         short="ty",
     )
-    stemmer = p.Flag("English stems, by Porter's stemmer", key="stem", short="st")
-    tokenize = p.Tokenizer(OWN)
+    _: KW_ONLY
+    stemmer: p.Parameter[bool] = p.Flag(
+        "English stems, by Porter's stemmer", key="stem", short="st"
+    )
+    tokenize: p.Parameter[tokenizers.Tokenize] = p.Tokenizer(OWN)
 
-    def __init__(
-        self,
-        type: str = "l",  # noqa: A002
-        *,
-        stemmer: bool = False,
-        tokenize: tokenizers.Tokenize = OWN,
-        normalize: str | None = None,
-    ) -> None:
-        self._keep({**locals(), "type": str(type).lower()})
+    def _prepare(self) -> None:
+        """Check the parameters together."""
         if self.stemmer and self.tokenize != OWN:
             raise ValueError("the stemmer is for English, split by tokenize='rouge'")
 

@@ -8,6 +8,7 @@ of their program tercom, with the limits of sacreBLEU 2.6.0, and the arithmetic 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import KW_ONLY
 from typing import TYPE_CHECKING, Any, Self
 
 from truebleu.metrics import parameters as p
@@ -17,8 +18,6 @@ from truebleu.metrics.scores import TableScore
 __all__ = ["TER", "TERScore", "ter"]
 
 if TYPE_CHECKING:
-    from dataclasses import KW_ONLY
-
     from truebleu.metrics.ter_alignment import Alignment
     from truebleu.text import inputs
     from truebleu.text.languages import Language

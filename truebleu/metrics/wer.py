@@ -8,6 +8,7 @@ arithmetic are those of jiwer 4.0.0, whose alignment is rapidfuzz's, operation b
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from truebleu.metrics import parameters as p
@@ -183,18 +184,9 @@ class WER(_Edits[WERScore]):
     SCORE = WERScore
     PREFIX = "wer-"
     CONSTANTS = {"measure": ("wer", "m")}  # noqa: RUF012
-    tokenize = p.Tokenizer("jiwer")
-    lowercase = p.lowercase()
-
-    def __init__(
-        self,
-        tokenize: tokenizers.Tokenize = "jiwer",
-        *,
-        lowercase: bool | str = False,
-        normalize: str | None = None,
-    ) -> None:
-        self._keep(locals())
-        self._prepare()
+    tokenize: p.Parameter[tokenizers.Tokenize] = p.Tokenizer("jiwer")
+    _: KW_ONLY
+    lowercase: p.Parameter[bool | str] = p.lowercase()
 
     def asked(self) -> dict[str, Any]:
         """What the kernel is asked for."""
@@ -279,11 +271,7 @@ class CER(_Edits[CERScore]):
     SCORE = CERScore
     PREFIX = "cer-"
     CONSTANTS = {"measure": ("cer", "m")}  # noqa: RUF012
-    lowercase = p.lowercase(more=False)
-
-    def __init__(self, *, lowercase: bool = False, normalize: str | None = None) -> None:
-        self._keep(locals())
-        self._prepare()
+    lowercase: p.Parameter[bool | str] = p.lowercase(more=False)
 
     def asked(self) -> dict[str, Any]:
         """What the kernel is asked for."""

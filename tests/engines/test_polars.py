@@ -320,6 +320,7 @@ def test_releases_that_give_no_batches(frame, monkeypatch):
     assert engine.corpus_bleu(frame) == truebleu.bleu(TEXT.hyp, TEXT.ref)
 
 
+@pytest.mark.thorough
 def test_every_function_with_every_metric():
     every_function(engine, pl.DataFrame, pl.DataFrame.to_arrow)
     every_function(engine, lambda table: pl.DataFrame(table).lazy(), pl.DataFrame.to_arrow)

@@ -13,6 +13,8 @@ from places import ROOT
 
 import truebleu as tb
 
+pytestmark = pytest.mark.thorough
+
 HYPOTHESES = ["The cat sat on the mat.", "A dog ran"]
 REFERENCES = [["The cat sat on a mat.", "There is a cat."], ["A dog was running", "One dog ran"]]
 

@@ -16,6 +16,8 @@ import truebleu as tb
 from truebleu.metrics import registry
 from truebleu.text import tokenizers
 
+pytestmark = pytest.mark.thorough
+
 # The parameters of each kind of metric, one after the other and some together.
 OPTIONS: dict[str, list[dict]] = {
     "bleu": [

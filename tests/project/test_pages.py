@@ -146,6 +146,7 @@ def test_which_bleu(built):
     assert "published implementations" in page
 
 
+@pytest.mark.thorough
 def test_significance(built):
     page = built["significance.md"]
     assert "with another last segment, sacreBLEU's p is 0.0001, truebleu's 1.0000" in page

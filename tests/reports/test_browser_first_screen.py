@@ -11,6 +11,8 @@ from playwright_or_skip import expect
 from truebleu.comparison import screen
 from truebleu.reports import report
 
+pytestmark = pytest.mark.thorough
+
 # As tables write them.
 MINUS = "−"
 

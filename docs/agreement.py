@@ -36,10 +36,9 @@ def measured(tree: str) -> dict[str, Any]:
     import truebleu as tb
 
     found = tb.meta_evaluate(
-        tree=tree,
-        test_set="wmt23",
+        tree=tb.TaskFolder(tree, "wmt23"),
         metrics=[*COMPUTED, *STORED],
-        statistics=list(STATISTICS),
+        statistics=tb.StatisticOptions(list(STATISTICS)),
         workers=2,
     ).to_dict()
     return {

@@ -18,6 +18,11 @@ if TYPE_CHECKING:  # for editors and type checkers; a test holds this and the ta
     from truebleu.comparison.history import history as history
     from truebleu.explanation import Explanation as Explanation
     from truebleu.explanation import explain as explain
+    from truebleu.meta_evaluation.human_scores import EvaluatedText as EvaluatedText
+    from truebleu.meta_evaluation.human_scores import SystemSelection as SystemSelection
+    from truebleu.meta_evaluation.tasks import AgreementTests as AgreementTests
+    from truebleu.meta_evaluation.tasks import StatisticOptions as StatisticOptions
+    from truebleu.meta_evaluation.tasks import TaskFolder as TaskFolder
     from truebleu.meta_evaluation.view import MetaEvaluation as MetaEvaluation
     from truebleu.meta_evaluation.view import meta_evaluate as meta_evaluate
     from truebleu.metrics.accumulator import Accumulator as Accumulator
@@ -64,12 +69,14 @@ if TYPE_CHECKING:  # for editors and type checkers; a test holds this and the ta
 # Each public name, and the module that it is imported from when it is first used.
 PUBLIC = {
     "Accumulator": "metrics.accumulator",
+    "AgreementTests": "meta_evaluation.tasks",
     "BLEU": "metrics.bleu",
     "CER": "metrics.wer",
     "CHRF": "metrics.chrf",
     "Check": "comparison.gate",
     "CodeBLEU": "metrics.codebleu",
     "Comparison": "comparison",
+    "EvaluatedText": "meta_evaluation.human_scores",
     "Explanation": "explanation",
     "Family": "bleu_family.members",
     "File": "text.segments",
@@ -90,8 +97,11 @@ PUBLIC = {
     "Score": "metrics.base",
     "Scores": "_kernel",
     "Signature": "metrics.base",
+    "StatisticOptions": "meta_evaluation.tasks",
     "Statistics": "metrics.statistics",
+    "SystemSelection": "meta_evaluation.human_scores",
     "TER": "metrics.ter",
+    "TaskFolder": "meta_evaluation.tasks",
     "TestSet": "testsets.sets",
     "WER": "metrics.wer",
     "WIL": "metrics.wer",

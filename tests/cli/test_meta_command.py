@@ -60,8 +60,7 @@ def test_truebleu_scores_then_correlates(people, capsys):
     python = tb.meta_evaluate(
         people,
         [tb.BLEU(), tb.CHRF(), tb.TER()],
-        systems={name: FOLDER / f"{name}.en" for name in SYSTEMS},
-        references=REFERENCE,
+        text=tb.EvaluatedText({name: FOLDER / f"{name}.en" for name in SYSTEMS}, REFERENCE),
     )
     assert python.to_dict() == content
     assert tb.MetaEvaluation.from_json(python.to_json()) == python

@@ -219,9 +219,9 @@ def agreed(hypotheses: list[str], references: list[str]) -> object:
     """How far two metrics agree with people, whose scores of the segments are their lengths."""
     systems = {"a": hypotheses, "b": references, "c": hypotheses[::-1]}
     human = {name: [float(len(line)) for line in lines] for name, lines in systems.items()}
-    return truebleu.meta_evaluate(
-        human, ["bleu", "chrf"], systems=systems, references=references, significance=2
-    )
+    text = truebleu.EvaluatedText(systems, references)
+    tests = truebleu.AgreementTests(significance=2)
+    return truebleu.meta_evaluate(human, ["bleu", "chrf"], text=text, tests=tests)
 
 
 CORPORA: dict[str, Callable[[list[str], list[str]], object]] = {
@@ -466,14 +466,19 @@ NO_TEXT = dict.fromkeys(
     "reads no text of any size",
 ) | dict.fromkeys(
     (
+        "AgreementTests",
         "Check",
         "Comparison",
+        "EvaluatedText",
         "Explanation",
         "Family",
         "History",
         "Laboratory",
         "MBR",
         "MetaEvaluation",
+        "StatisticOptions",
+        "SystemSelection",
+        "TaskFolder",
         "Report",
         "Score",
         "Scores",

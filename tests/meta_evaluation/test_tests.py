@@ -13,7 +13,7 @@ import truebleu as tb
 from truebleu import meta_evaluation as meta
 from truebleu._kernel import Stream
 from truebleu.meta_evaluation import metric_comparison as tests
-from truebleu.meta_evaluation.human_scores import EvaluatedText, of_scores
+from truebleu.meta_evaluation.human_scores import of_scores
 from truebleu.meta_evaluation.score_files import Matrix
 
 
@@ -162,9 +162,7 @@ def test_a_table_has_tests_clusters_and_intervals():
     table = tb.meta_evaluate(
         PEOPLE,
         {"poor": POOR, "good": GOOD},
-        significance=500,
-        correction="holm",
-        confidence=200,
+        tests=tb.AgreementTests(significance=500, correction="holm", confidence=200),
     )
     content = table.to_dict()
     assert list(table) == ["good", "poor"]
@@ -184,10 +182,9 @@ def test_intervals_over_items_documents_and_systems(over):
     table = tb.meta_evaluate(
         PEOPLE,
         {"good": GOOD},
-        documents=documents,
-        statistics=["pearson", "acc-eq", "tau-b"],
-        confidence=100,
-        resampled=over,
+        text=tb.EvaluatedText(documents=documents),
+        statistics=tb.StatisticOptions(["pearson", "acc-eq", "tau-b"]),
+        tests=tb.AgreementTests(confidence=100, resampled=over),
     )
     for name in ("pearson", "acc_eq", "tau_b"):
         found = getattr(table["human", "good", "seg"], name)
@@ -209,13 +206,11 @@ def test_intervals_of_systems_come_from_their_segments():
     table = tb.meta_evaluate(
         people,
         [tb.BLEU()],
-        systems=texts,
-        references=reference,
-        levels=["sys"],
-        statistics=["pearson"],
-        confidence=50,
+        text=tb.EvaluatedText(texts, reference),
+        statistics=tb.StatisticOptions(["pearson"], ["sys"]),
+        tests=tb.AgreementTests(confidence=50),
     )
-    judged = of_scores(people, [tb.BLEU()], EvaluatedText(texts, reference))
+    judged = of_scores(people, [tb.BLEU()], tb.EvaluatedText(texts, reference))
     gold, own = judged.at("seg", "BLEU")
     value = meta.pearson(*judged.at("sys", "BLEU"))
     found = tests.of_systems(gold, own, value, judged.metrics["BLEU"], samples=50)
@@ -234,14 +229,13 @@ def test_intervals_of_systems_come_from_their_segments():
 
 
 def test_statistics_without_a_test_are_named():
-    table = tb.meta_evaluate(
-        PEOPLE, {"a": GOOD, "b": POOR}, levels=["sys"], statistics=["pearson"], significance=50
-    )
+    both, options = {"a": GOOD, "b": POOR}, {"tests": tb.AgreementTests(significance=50)}
+    statistics = tb.StatisticOptions(["pearson"], ["sys"])
+    table = tb.meta_evaluate(PEOPLE, both, statistics=statistics, **options)
     assert table.to_dict()["tests"][0]["exact"]
     people = {name: [value or 0.0 for value in row] for name, row in PEOPLE.items()}
-    spa = tb.meta_evaluate(
-        people, {"a": GOOD, "b": POOR}, levels=["sys"], statistics=["spa"], significance=50
-    )
+    statistics = tb.StatisticOptions(["spa"], ["sys"])
+    spa = tb.meta_evaluate(people, both, statistics=statistics, **options)
     assert "no test of spa" in spa.text()
 
 
@@ -255,7 +249,8 @@ def test_a_threshold_that_ties_everything_is_said():
     for i in range(6):
         people["a"][i] = -5.0
     metric = {name: [draw.gauss(0, 1) for _ in range(30)] for name in "abcd"}
-    table = tb.meta_evaluate(people, {"noise": metric}, levels=["seg"], statistics=["acc-eq-opt"])
+    options = tb.StatisticOptions(["acc-eq-opt"], ["seg"])
+    table = tb.meta_evaluate(people, {"noise": metric}, statistics=options)
     found = table["human", "noise"].acc_eq_opt
     assert found.tied > 0.95
     assert found.at_zero < 0.2 < found.value
@@ -265,15 +260,13 @@ def test_a_threshold_that_ties_everything_is_said():
 
 
 def test_few_systems_and_rows_left_out_are_said():
-    table = tb.meta_evaluate(
-        PEOPLE, {"good": GOOD}, statistics=["pearson", "tau-b"], average="item"
-    )
+    options = tb.StatisticOptions(["pearson", "tau-b"], average="item")
+    table = tb.meta_evaluate(PEOPLE, {"good": GOOD}, statistics=options)
     text = " ".join(table.text().split())
     assert "human has 4 systems: a correlation over so few moves" in text
     constant = {name: [*row[:7], 0.5] for name, row in GOOD.items()}
-    table = tb.meta_evaluate(
-        PEOPLE, {"flat": constant}, levels=["seg"], statistics=["tau-b"], average="item"
-    )
+    options = tb.StatisticOptions(["tau-b"], ["seg"], average="item")
+    table = tb.meta_evaluate(PEOPLE, {"flat": constant}, statistics=options)
     assert table["human", "flat"].tau_b.left_out == 1
     assert "1 of 7 rows left out" in " ".join(table.text().split())
 
@@ -281,16 +274,17 @@ def test_few_systems_and_rows_left_out_are_said():
 def test_outliers_are_found_named_and_left_out():
     people = {name: -float(i) for i, name in enumerate("abcdefg")} | {"z": -90.0}
     metric = {name: value + 3 for name, value in people.items()}
-    table = tb.meta_evaluate(people, {"m": metric}, outliers="mad", statistics=["pearson"])
+    table = tb.meta_evaluate(people, {"m": metric}, selection=tb.SystemSelection("mad"))
     (one,) = table.to_dict()["sets"]
     assert one["left_out"] == [{"system": "z", "why": "outlier"}]
     assert "left out: z (outlier)" in table.text()
     with pytest.raises(tb.InputError, match="outliers: no system 'y'"):
-        tb.meta_evaluate(people, {"m": metric}, outliers=["y"], statistics=["pearson"])
+        tb.meta_evaluate(people, {"m": metric}, selection=tb.SystemSelection(["y"]))
 
 
 def test_values_are_found_by_set_metric_and_level():
-    table = tb.meta_evaluate(PEOPLE, {"good": GOOD}, statistics=["pearson", "pairwise"])
+    options = tb.StatisticOptions(["pearson", "pairwise"])
+    table = tb.meta_evaluate(PEOPLE, {"good": GOOD}, statistics=options)
     assert float(table["human", "good"].pairwise) == 1.0
     with pytest.raises(AttributeError, match=r"at several levels \(sys, seg\): name one"):
         table["human", "good"].pearson  # noqa: B018

@@ -18,6 +18,7 @@ from truebleu.cli import main
 from truebleu.meta_evaluation.human_scores import Tree, of_tree
 
 DATA = SHARED / "data" / "wmt23-metrics"
+EN_DE = tb.TaskFolder(DATA, "wmt23", ["en-de"])
 pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason=f"no WMT23 scores at {DATA}")
 
 STATISTICS = ["pearson", "spearman", "tau-b", "pairwise", "spa", "tau-c", "acc-eq", "acc-eq-opt"]
@@ -56,7 +57,9 @@ def test_the_official_table_from_stored_scores(tmp_path):
 
 
 def test_the_official_table_with_bleu_and_chrf_computed_from_text():
-    table = tb.meta_evaluate(tree=DATA, preset="wmt23", metrics=["bleu", "chrf"], workers=2)
+    table = tb.meta_evaluate(
+        tree=tb.TaskFolder(DATA, preset="wmt23"), metrics=["bleu", "chrf"], workers=2
+    )
     content = table.to_dict()
     check(content)
     signed = [row["name"] for row in content["metrics"] if row["signature"]]
@@ -137,11 +140,9 @@ SIZES["zh-en"] = (15, 1177, 1976, 123585)
 @pytest.fixture(scope="module")
 def table():
     return tb.meta_evaluate(
-        tree=DATA,
-        test_set="wmt23",
+        tree=tb.TaskFolder(DATA, "wmt23"),
         metrics=["BLEU", "chrF", "f200spBLEU", "COMET"],
-        statistics=STATISTICS,
-        include_humans=None,
+        statistics=tb.StatisticOptions(STATISTICS),
         workers=2,
     )
 
@@ -193,13 +194,10 @@ def test_rounding_noise_is_shown_as_0_and_said(table):
 )
 def test_differences_of_correlations_at_system_level(better, worse, difference, williams, exact):
     table = tb.meta_evaluate(
-        tree=DATA,
-        test_set="wmt23",
-        sets=["en-de"],
+        tree=EN_DE,
         metrics=[better, worse],
-        levels=["sys"],
-        statistics=["pearson"],
-        significance=100,
+        statistics=tb.StatisticOptions(["pearson"], ["sys"]),
+        tests=tb.AgreementTests(significance=100),
     )
     (test,) = table.to_dict()["tests"]
     assert (test["first"], test["second"], test["exact"]) == (better, worse, True)
@@ -209,17 +207,22 @@ def test_differences_of_correlations_at_system_level(better, worse, difference, 
 
 
 def test_domains_documents_and_another_years_tasks():
-    asked = {"tree": DATA, "test_set": "wmt23", "sets": ["en-de"], "metrics": ["BLEU", "COMET"]}
-    table = tb.meta_evaluate(**asked, levels=["domain", "doc"], statistics=["pearson"])
+
+    def evaluated(*options, **more):
+        statistics = tb.StatisticOptions(*options, **more)
+        return tb.meta_evaluate(tree=EN_DE, metrics=["BLEU", "COMET"], statistics=statistics)
+
+    table = evaluated(["pearson"], ["domain", "doc"])
     assert table["en-de", "COMET", "domain"].pearson.cells == 12 * 4
     assert table["en-de", "COMET", "doc"].pearson.value > 0.4324
-    parts = tb.meta_evaluate(**asked, by="domain", statistics=["pairwise"], levels=["sys"])
+    parts = evaluated(["pairwise"], ["sys"], by="domain")
     assert parts["all", "COMET"].pairwise.pairs == 4 * 66
     people = Tree(DATA, "wmt23").gold("en-de", "mqm", "seg")
-    rated = tb.meta_evaluate(**asked, by="domain", statistics=["pearson"], levels=["seg"])
+    rated = evaluated(["pearson"], ["seg"], by="domain")
     sets = rated.to_dict()["sets"]
     assert sum(one["items"] for one in sets) == people.items
-    later = tb.meta_evaluate(**asked, preset="wmt24").to_dict()
+    folder = tb.TaskFolder(DATA, "wmt23", ["en-de"], preset="wmt24")
+    later = tb.meta_evaluate(tree=folder, metrics=["BLEU", "COMET"]).to_dict()
     assert [task["name"] for task in later["tasks"]] == ["en-de:sys:spa", "en-de:seg:acc-eq-opt"]
     for row in later["metrics"]:
         values = [score["value"] for score in row["scores"].values()]

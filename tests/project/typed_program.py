@@ -115,7 +115,15 @@ def people() -> None:
     """How far a metric agrees with people."""
     human = {"a": [float(n) for n in range(10)], "b": [float(n * n % 7) for n in range(10)]}
     metric = {"a": [n + 0.5 for n in human["a"]], "b": human["b"]}
-    measured = tb.meta_evaluate(human, {"mine": metric}, levels=["seg"])
+    measured = tb.meta_evaluate(
+        human,
+        {"mine": metric},
+        text=tb.EvaluatedText(documents=["one", "two"] * 5),
+        tree=None if human else tb.TaskFolder("wmt23"),
+        selection=tb.SystemSelection(),
+        statistics=tb.StatisticOptions(levels=["seg"]),
+        tests=tb.AgreementTests(confidence=10),
+    )
     assert_type(measured, tb.MetaEvaluation)
     assert_type(measured.text(), str)
 

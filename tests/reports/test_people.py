@@ -48,8 +48,7 @@ def test_the_page_has_what_meta_says():
     alone = tb.meta_evaluate(
         people(),
         {"BLEU": tb.BLEU(), "TER": tb.TER()},
-        systems=SYSTEMS,
-        references=GERMAN / "reference.a.en",
+        text=tb.EvaluatedText(SYSTEMS, GERMAN / "reference.a.en"),
     ).to_dict()
     assert content["sets"] == alone["sets"]
     scores = {row["name"]: row["scores"] for row in content["metrics"]}

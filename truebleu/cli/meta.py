@@ -27,11 +27,19 @@ from truebleu.cli import options as shared
 from truebleu.cli.compare import as_usage
 from truebleu.cli.declared import Command, Group
 from truebleu.cli.output import Results, UsageError, complain
+from truebleu.meta_evaluation.human_scores import EvaluatedText, SystemSelection, Tree
 from truebleu.meta_evaluation.results import left_out
 from truebleu.meta_evaluation.score_files import mqm_weights
 from truebleu.meta_evaluation.score_files import read as read_scores
 from truebleu.meta_evaluation.statistics import AVERAGES, STATISTICS
-from truebleu.meta_evaluation.tasks import LEVELS, PRESETS
+from truebleu.meta_evaluation.tasks import (
+    LEVELS,
+    PRESETS,
+    AgreementTests,
+    StatisticOptions,
+    TaskFolder,
+)
+from truebleu.meta_evaluation.view import meta_evaluate
 from truebleu.significance import CORRECTIONS
 from truebleu.text.layout import listed
 
@@ -128,11 +136,10 @@ def groups(words: Sequence[str]) -> Iterator[Group]:
 
 def run(options: argparse.Namespace) -> None:
     """Measures the agreement and writes the table."""
-    from truebleu.meta_evaluation.view import meta_evaluate
-
     output = Results(options)
     output.check_exact()
-    asked = _asked(options)
+    with as_usage("truebleu meta"):
+        asked = _asked(options)
     with output:
         with as_usage("truebleu meta"):
             table = meta_evaluate(**asked)
@@ -150,32 +157,35 @@ def run(options: argparse.Namespace) -> None:
 
 def _asked(options: argparse.Namespace) -> dict[str, Any]:
     """The arguments of `meta_evaluate`."""
-    asked: dict[str, Any] = {
-        "preset": options.preset,
-        "levels": options.level or ["sys", "seg"],
-        "statistics": options.statistic,
-        "average": options.average,
-        "epsilon": options.epsilon,
-        "nan_as_zero": options.nan_as_zero,
-        "include_references": options.include_references,
-        "outliers": _outliers(options.outliers),
-        "by": options.by,
-        "significance": options.significance,
-        "correction": options.correction,
-        "confidence": options.confidence,
-        "resampled": options.resample,
-        "level": options.confidence_level,
-        "seed": options.seed,
-        "gold": options.gold,
-        "workers": max(1, options.threads),
-    }
     if options.correction and not options.significance:
         raise UsageError("--correction: without --significance nothing is tested")
     if (options.tree is None) == (options.human is None):
         raise UsageError("name people's scores: --human FILE, or --tree DIR, one of both")
-    if options.tree is not None:
-        return asked | _tree(options)
-    return asked | _given(options)
+    asked = _given(options) if options.tree is None else _tree(options)
+    include_humans = True if options.include_humans else None
+    return asked | {
+        "gold": options.gold,
+        "selection": SystemSelection(
+            _outliers(options.outliers), include_humans, options.include_references
+        ),
+        "statistics": StatisticOptions(
+            options.statistic,
+            options.level or ["sys", "seg"],
+            options.average,
+            options.epsilon,
+            options.nan_as_zero,
+            options.by,
+        ),
+        "tests": AgreementTests(
+            options.significance,
+            options.correction,
+            options.confidence,
+            options.resample,
+            options.confidence_level,
+            options.seed,
+        ),
+        "workers": max(1, options.threads),
+    }
 
 
 def _outliers(names: Sequence[str] | None) -> Sequence[str] | str:
@@ -197,13 +207,8 @@ def _tree(options: argparse.Namespace) -> dict[str, Any]:
     sets = None
     if options.language is not None:
         sets = [name for name in options.language.split(",") if name]
-    return {
-        "tree": options.tree,
-        "test_set": options.test_set,
-        "sets": sets,
-        "metrics": _of_tree(options),
-        "include_humans": True if options.include_humans else None,
-    }
+    folder = TaskFolder(options.tree, options.test_set, sets, options.preset)
+    return {"tree": folder, "metrics": _of_tree(options)}
 
 
 def _of_tree(options: argparse.Namespace) -> list[Any] | None:
@@ -215,8 +220,6 @@ def _of_tree(options: argparse.Namespace) -> list[Any] | None:
         return wanted
     if wanted is None:
         raise UsageError("options of a metric: name it with -m/--metrics")
-    from truebleu.meta_evaluation.human_scores import Tree
-
     tree = Tree(options.tree, options.test_set or options.preset)
     stored = {name for pair in tree.pairs() for name in tree.stored(pair)}
     computed = [name for name in wanted if name not in stored]
@@ -229,6 +232,7 @@ def _given(options: argparse.Namespace) -> dict[str, Any]:
     """People's scores, metrics' scores and text, as files."""
     for flag, given in (
         ("-t/--test-set", options.test_set),
+        ("--preset", options.preset),
         ("--include-humans", options.include_humans),
     ):
         if given:
@@ -248,10 +252,10 @@ def _given(options: argparse.Namespace) -> dict[str, Any]:
         if name in metrics:
             raise UsageError(f"--scores: {name} is there twice")
         metrics[name] = read_scores(path)
-    more: dict[str, Any] = {}
+    text: dict[str, Any] = {}
     if options.references or options.input:
         inputs = files.Inputs(options)
-        more = {
+        text = {
             "systems": dict(inputs.systems),
             "references": inputs.references(),
             "source": inputs.source,
@@ -264,9 +268,9 @@ def _given(options: argparse.Namespace) -> dict[str, Any]:
         raise UsageError("no metric: give scores (--scores NAME=FILE), or text and -m")
     for name, option in (("documents", options.docs), ("domains", options.domains)):
         if option is not None:
-            more[name] = list(files.file_of(option, options.encoding).lines())
+            text[name] = list(files.file_of(option, options.encoding).lines())
     human = read_scores(options.human, columns, weights)
-    return {"human": human, "metrics": metrics, **more}
+    return {"human": human, "metrics": metrics, "text": EvaluatedText(**text)}
 
 
 COLUMNS = ("system", "item", "document", "score")

@@ -78,7 +78,7 @@ class SystemSelection:
     include_references: bool = False
 
 
-ALL_SYSTEMS = SystemSelection()
+NO_TEXT, ALL_SYSTEMS = EvaluatedText(), SystemSelection()
 
 
 @dataclass(frozen=True, eq=False)

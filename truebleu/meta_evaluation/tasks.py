@@ -6,11 +6,13 @@ system is an outlier where the organizers said so.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from truebleu.meta_evaluation.statistics import STATISTICS
+from truebleu.meta_evaluation.statistics import AVERAGES, STATISTICS
 from truebleu.significance import DEFAULT_SEED
+from truebleu.significance.resampling import METHODS
 from truebleu.text import checks
 
 SEGMENTS, SYSTEMS = "seg", "sys"
@@ -30,18 +32,31 @@ WITHOUT_AVERAGE = ("pairwise", "spa")
 
 @dataclass(frozen=True)
 class StatisticOptions:
-    """How `meta_evaluate` computes statistics.
+    """Which statistics `meta_evaluate` computes, and how.
 
+    names: of pearson, spearman, tau-b, tau-c, kendall-like, acc-eq, acc-eq-opt, pairwise, spa;
+        what suits each level if not given.
+    levels: of "sys", "domain", "doc", "seg".
     average: "none", "item" or "sys"; what is usual for each statistic if not given.
     epsilon: of acc-eq: metric scores that differ by no more are tied.
     nan_as_zero: rows without a value count as 0, and are not left out.
     by: "domain" or "doc": each part is a set of its own.
     """
 
+    names: Sequence[str] | None = None
+    levels: Sequence[str] = ("sys", "seg")
     average: str | None = None
     epsilon: float | None = None
     nan_as_zero: bool = False
     by: str | None = None
+
+    def __post_init__(self) -> None:
+        for level in self.levels:
+            checks.one_of("level", level, LEVELS)
+        checks.one_of("average", self.average, (None, *AVERAGES))
+        checks.one_of("by", self.by, (None, "domain", "doc"))
+        if self.epsilon is not None:
+            checks.number("epsilon", self.epsilon)
 
 
 @dataclass(frozen=True)
@@ -61,6 +76,41 @@ class AgreementTests:
     resampled: str = "items"
     level: float = 0.95
     seed: int | None = DEFAULT_SEED
+
+    def __post_init__(self) -> None:
+        checks.one_of("correction", self.correction, (None, *METHODS))
+        checks.one_of("resampled", self.resampled, ("items", "documents", "systems"))
+        for name in ("significance", "confidence"):
+            if getattr(self, name) is not None:
+                checks.whole(name, getattr(self, name), 1)
+        checks.share("level", self.level)
+        checks.seed(self.seed)
+
+
+@dataclass(frozen=True)
+class TaskFolder:
+    """A folder of mt-metrics-eval, and what `meta_evaluate` reads of it.
+
+    test_set: its name there; that of the preset if not given.
+    language_pairs: those of the preset, or all that people judged, if not given.
+    preset: the official tasks of a year: "wmt20", "wmt22", "wmt23" or "wmt24", with its average.
+    """
+
+    path: str | os.PathLike[str]
+    test_set: str | None = None
+    language_pairs: Sequence[str] | None = None
+    preset: str | None = None
+
+    def __post_init__(self) -> None:
+        checks.one_of("preset", self.preset, (None, *PRESETS))
+
+    @property
+    def known_preset(self) -> Preset | None:
+        """The preset with its tasks."""
+        return PRESETS.get(self.preset or "")
+
+
+DEFAULT_STATISTICS, NO_TESTS = StatisticOptions(), AgreementTests()
 
 
 @dataclass(frozen=True)
@@ -88,46 +138,45 @@ def usual_average(statistic: str) -> str:
 
 
 def tasks_of(
-    sets: Sequence[str],
-    levels: Sequence[str],
-    wanted: Sequence[str] | None,
-    average: str | None,
+    sets: Sequence[str], options: StatisticOptions, preset: Preset | None = None
 ) -> list[Task]:
-    """The tasks of what is asked for: each statistic of each level, for each set."""
+    """The tasks of a preset, or each statistic of each level, for each set.
+
+    The tasks of a preset that are over all sets weigh as much as there are sets.
+    """
+    if preset is not None:
+        every = tuple(sets)
+        pooled = [
+            Task(every, kind.level, kind.statistic, kind.average, float(len(sets)), pooled=True)
+            for kind in preset.tasks
+            if kind.over_all
+        ]
+        return pooled + [
+            Task((name,), kind.level, kind.statistic, kind.average, 1.0)
+            for name in sets
+            for kind in preset.tasks
+            if not kind.over_all
+        ]
     made: list[Task] = []
-    for level in levels:
-        for statistic in USUAL[level] if wanted is None else wanted:
+    for level in options.levels:
+        for statistic in USUAL[level] if options.names is None else options.names:
             checks.one_of("statistic", statistic, STATISTICS)
             if statistic in WITHOUT_AVERAGE and level != SYSTEMS:
-                if wanted is None or len(levels) > 1:
+                if options.names is None or len(options.levels) > 1:
                     continue
                 raise ValueError(f"statistic: {statistic} compares systems; ask for level sys")
-            row = "none" if level == SYSTEMS else average or usual_average(statistic)
+            row = "none" if level == SYSTEMS else options.average or usual_average(statistic)
             if statistic == "pairwise" and len(sets) > 1:
                 made.append(Task(tuple(sets), level, statistic, row, pooled=True))
             made += [Task((name,), level, statistic, row) for name in sets]
     return made
 
 
-def tasks_of_preset(preset: Preset, sets: Sequence[str]) -> list[Task]:
-    """The tasks of a year; those over all sets weigh as much as there are sets."""
-    made = [
-        Task(tuple(sets), kind.level, kind.statistic, kind.average, float(len(sets)), pooled=True)
-        for kind in preset.tasks
-        if kind.over_all
-    ]
-    return made + [
-        Task((name,), kind.level, kind.statistic, kind.average, 1.0)
-        for name in sets
-        for kind in preset.tasks
-        if not kind.over_all
-    ]
-
-
 def levels_of(tasks: Sequence[Task]) -> list[str]:
     """The levels of scores that tasks need."""
-    needed = {SEGMENTS if task.statistic == "spa" else task.level for task in tasks}
-    needed |= {task.level for task in tasks}
+    needed = {task.level for task in tasks}
+    if any(task.statistic == "spa" for task in tasks):
+        needed.add(SEGMENTS)
     return [level for level in LEVELS if level in needed]
 
 

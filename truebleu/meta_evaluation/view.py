@@ -3,19 +3,21 @@
 The dict that `MetaEvaluation.to_dict` gives is the contract; every format is made of it alone.
 
 blocks.py    from the dict to tables and sentences
-pictures.py  from the dict to drawings: systems by people and metric, agreement by difference
+charts.py    from the dict to drawings: systems by people and metric, agreement by difference
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from truebleu._kernel import InputError
 from truebleu.comparison import text_warnings
+from truebleu.meta_evaluation import blocks, charts
 from truebleu.meta_evaluation.human_scores import (
+    ALL_SYSTEMS,
+    NO_TEXT,
     EvaluatedText,
     Judged,
     Scores,
@@ -27,30 +29,23 @@ from truebleu.meta_evaluation.human_scores import (
     scored,
 )
 from truebleu.meta_evaluation.results import results
-from truebleu.meta_evaluation.statistics import AVERAGES
 from truebleu.meta_evaluation.tasks import (
-    LEVELS,
+    DEFAULT_STATISTICS,
+    NO_TESTS,
     PRESETS,
     SEGMENTS,
     AgreementTests,
     Preset,
     StatisticOptions,
-    Task,
+    TaskFolder,
     levels_of,
     tasks_of,
-    tasks_of_preset,
 )
 from truebleu.metrics import registry
+from truebleu.rendering.blocks import Block
 from truebleu.rendering.view import Rows
-from truebleu.text import checks
+from truebleu.text import checks, inputs, languages
 from truebleu.text.layout import listed
-
-if TYPE_CHECKING:
-    from truebleu.comparison.text_warnings import Warnings
-    from truebleu.rendering.blocks import Block
-    from truebleu.text import inputs
-
-DEFAULT_SEED = 12345
 
 
 class Found:
@@ -133,8 +128,6 @@ class MetaEvaluation(Rows):
         return super().to_dict()
 
     def _blocks(self, *, digits: int | None, short: bool) -> Iterator[Block]:
-        from truebleu.meta_evaluation import blocks
-
         return blocks.of_content(self._content, digits, short=short)
 
     def _title(self) -> str:
@@ -142,28 +135,22 @@ class MetaEvaluation(Rows):
         return f"Metrics against people: {sets}"
 
     def _records(self) -> Iterator[Mapping[str, Any]]:
-        from truebleu.meta_evaluation import blocks
-
         return blocks.records(self._content)
 
     def html(self, *, digits: int | None = None, short: bool = False) -> str:
         """A page of its own with both pictures, without script, for light and dark screens."""
-        from truebleu.meta_evaluation import charts as pictures
-
-        return pictures.into_page(super().html(digits=digits, short=short), self._content)
+        return charts.into_page(super().html(digits=digits, short=short), self._content)
 
     def svg(self, picture: str = "scatter", metric: str | None = None) -> str:
         """A picture as SVG: "scatter" (systems by people and by a metric) or "agreement".
 
         metric: the one that is drawn; the first if not given. Raises ValueError for others.
         """
-        from truebleu.meta_evaluation import charts as pictures
-
-        checks.one_of("picture", picture, pictures.PICTURES)
+        checks.one_of("picture", picture, charts.PICTURES)
         names = list(self)
         if metric is not None and metric not in names:
             raise ValueError(f"no metric '{metric}'{checks.nearest(metric, names)}")
-        return pictures.PICTURES[picture](self._content, metric or names[0])
+        return charts.PICTURES[picture](self._content, metric or names[0])
 
     def __iter__(self) -> Iterator[str]:
         return (metric["name"] for metric in self._content["metrics"])
@@ -198,31 +185,12 @@ def meta_evaluate(
     human: Any = None,
     metrics: Mapping[str, Any] | Sequence[Any] | None = None,
     *,
-    systems: Mapping[str, inputs.Hypotheses] | None = None,
-    references: inputs.References | None = None,
-    source: inputs.Hypotheses | None = None,
-    documents: Sequence[str] | None = None,
-    domains: Sequence[str] | None = None,
-    tree: str | os.PathLike[str] | None = None,
-    test_set: str | None = None,
-    sets: Sequence[str] | None = None,
+    text: EvaluatedText = NO_TEXT,
+    tree: TaskFolder | None = None,
     gold: str | None = None,
-    preset: str | None = None,
-    levels: Sequence[str] = ("sys", "seg"),
-    statistics: Sequence[str] | None = None,
-    average: str | None = None,
-    epsilon: float | None = None,
-    nan_as_zero: bool = False,
-    outliers: Sequence[str] | str = (),
-    include_humans: bool | None = None,
-    include_references: bool = False,
-    by: str | None = None,
-    significance: int | None = None,
-    correction: str | None = None,
-    confidence: int | None = None,
-    resampled: str = "items",
-    level: float = 0.95,
-    seed: int | None = DEFAULT_SEED,
+    selection: SystemSelection = ALL_SYSTEMS,
+    statistics: StatisticOptions = DEFAULT_STATISTICS,
+    tests: AgreementTests = NO_TESTS,
     workers: int = 1,
 ) -> MetaEvaluation:
     """How far metrics agree with people.
@@ -230,103 +198,56 @@ def meta_evaluate(
     human: people's scores: of each system a number, or one of each segment with None where nobody
         rated; or a file of a known kind. Not with `tree`.
     metrics: by name scores of the same shape, a file of them, or a metric of truebleu (a `Metric`,
-        or what `truebleu.metric` takes), which needs `systems` and `references`. A list of names
-        with `tree`: stored ones, and in lower case those that truebleu computes from its text.
-    systems, references, source: text, as `compare` takes it.
-    documents, domains: the name of each segment's document, and of its domain.
-    tree: a folder of mt-metrics-eval; `test_set` its name there, `sets` the language pairs, `gold`
-        whose scores (as mqm).
-    preset: the official tasks of a year: "wmt20", "wmt22", "wmt23" or "wmt24", with its average.
-    levels: of "sys", "domain", "doc", "seg".
-    statistics: of pearson, spearman, tau-b, tau-c, kendall-like, acc-eq, acc-eq-opt, pairwise, spa;
-        what suits each level if not given.
-    average: "none", "item" or "sys"; what is usual for each statistic if not given.
-    epsilon: of acc-eq: metric scores that differ by no more are tied.
-    nan_as_zero: rows without a value count as 0, and are not left out.
-    outliers: names of systems to be left out; "mad" finds them by WMT20's rule.
-    include_humans: whether translations by people, other than the reference, are systems.
-    include_references: compare references, too. By default, outputs that equal a reference in
-        every segment are left out, and so are references (as "refA") that a metric did not score.
-    by: "domain" or "doc": each part is a set of its own.
-    significance: randomizations of the tests between every two metrics.
-    correction: of their p-values: "holm" or "bh".
-    confidence: resamples for intervals, over `resampled`: "items", "documents" or "systems".
-    level: of intervals; metrics differ significantly if p <= 1 - level.
-    seed: 0 or more; None for another each time. workers: threads.
+        or what `truebleu.metric` takes), which needs `text`. A list of names with `tree`: stored
+        ones, and in lower case those that truebleu computes from its text.
+    text: systems' outputs and references, and the document and the domain of each segment.
+    tree: a folder of mt-metrics-eval, instead of `human` and `text`.
+    gold: the name of people's scores; of those in the tree (as mqm), the scores that count.
+    selection: which systems are compared. statistics: which are computed, and how.
+    tests: the tests between metrics, and the intervals. workers: threads.
 
     Raises InputError for scores that do not fit together, with names and counts; ValueError for an
     unknown name.
 
     >>> people = {"A": [3, 5, 4, None], "B": [2, 4, 4, 1], "C": [1, 2, 2, 2]}
     >>> metric = {"A": [.8, .9, .7, .4], "B": [.7, .8, .7, .4], "C": [.3, .4, .2, .3]}
-    >>> table = meta_evaluate(people, {"ours": metric}, statistics=["pearson", "acc-eq"])
+    >>> options = StatisticOptions(["pearson", "acc-eq"])
+    >>> table = meta_evaluate(people, {"ours": metric}, statistics=options)
     >>> round(table["human", "ours", "seg"].pearson.value, 4), table["human", "ours", "sys"].acc_eq
     (0.811, <value 1.0, statistic acc-eq, average none, cells 3, rows 1, left_out 0, pairs 3, \
 hits 3, epsilon 0.0>)
     """
-    for one in levels:
-        checks.one_of("level", one, LEVELS)
-    if average is not None:
-        checks.one_of("average", average, AVERAGES)
-    checks.one_of("preset", preset, (None, *PRESETS))
-    checks.one_of("by", by, (None, "domain", "doc"))
-    checks.one_of("resampled", resampled, ("items", "documents", "systems"))
-    known = PRESETS.get(preset or "")
-    if tree is None and known is not None:
-        raise ValueError("preset: the tasks of a year need its scores; name their folder as tree")
-    selection = SystemSelection(outliers, include_humans, include_references)
+    year = None if tree is None else tree.preset
     judged: list[Judged]
-    if tree is None:
-        if human is None:
-            raise ValueError("human: no scores of people; give them, or a tree")
-        text = EvaluatedText(systems, references, source, documents, domains)
-        judged = [of_scores(human, metrics, text, selection, gold or "human", workers)]
-        tasks = tasks_of([judged[0].name], levels, statistics, average)
-        tasks = [task for task in tasks if judged[0].can(task.level, task.statistic)]
-    else:
+    if tree is not None:
         if human is not None:
             raise ValueError("human: the tree has people's scores; give one of both")
-        tasks, judged = _of_tree(
-            tree,
-            test_set or preset,
-            sets,
-            metrics,
-            known,
-            (levels, statistics, average),
-            segments=by is not None or confidence is not None,
-            gold=gold,
-            selection=selection,
-            workers=workers,
-        )
-    if by is not None:
-        judged = [part for one in judged for part in one.parts(by)]
-        tasks = (
-            tasks_of([one.name for one in judged], levels, statistics, average)
-            if known is None
-            else tasks_of_preset(known, [one.name for one in judged])
-        )
+        # Parts of a set, and intervals, are of the scores of segments.
+        needs_segments = statistics.by is not None or tests.confidence is not None
+        judged = _read_tree(tree, metrics, gold, selection, statistics, workers, needs_segments)
+    elif human is None:
+        raise ValueError("human: no scores of people; give them, or a tree")
+    else:
+        judged = [of_scores(human, metrics, text, selection, gold or "human", workers)]
+    if statistics.by is not None:
+        judged = [part for one in judged for part in one.parts(statistics.by)]
+    tasks = tasks_of([one.name for one in judged], statistics, PRESETS.get(year or ""))
+    if tree is None and statistics.by is None:
+        tasks = [task for task in tasks if judged[0].can(task.level, task.statistic)]
     if not tasks:
         raise InputError(
             "nothing can be computed of these scores: there are human scores of "
-            f"{', '.join(judged[0].gold)} only, and levels {', '.join(levels)} were asked for"
+            f"{', '.join(judged[0].gold)} only, and levels {', '.join(statistics.levels)} were "
+            "asked for"
         )
-    if epsilon is not None:
-        epsilon = checks.number("epsilon", epsilon)
-    if significance is not None:
-        significance = checks.whole("significance", significance, 1)
-    if confidence is not None:
-        confidence = checks.whole("confidence", confidence, 1)
-    level, seed = checks.share("level", level), checks.seed(seed)
-    options = StatisticOptions(average, epsilon, nan_as_zero, by)
-    tests = AgreementTests(significance, correction, confidence, resampled, level, seed)
-    content = results(judged, tasks, options, tests, preset, checks.threads(workers))
+    content = results(judged, tasks, statistics, tests, year, checks.threads(workers))
     warnings = [one for of_set in judged for one in _warnings(of_set)]
     if warnings:
         content["warnings"] = warnings
     return MetaEvaluation({f"truebleu_{MetaEvaluation.KIND}": MetaEvaluation.VERSION, **content})
 
 
-def _warnings(judged: Judged) -> Warnings:
+def _warnings(judged: Judged) -> list[Any]:
     """Return the warnings about the text that metrics were computed of."""
     seen: dict[str, Any] = {}
     metrics = {}
@@ -361,60 +282,51 @@ def beside(
             f"human scores: none of {listed(missing)}; there are those of {listed(list(judged))}"
         )
     people = replace(people, matrix=people.matrix.only(list(systems)))
-    return meta_evaluate(
-        people,
-        metrics,
-        systems=systems,
-        references=references,
-        documents=documents,
-        workers=workers,
-    ).to_dict()
+    text = EvaluatedText(systems, references, documents=documents)
+    return meta_evaluate(people, metrics, text=text, workers=workers).to_dict()
 
 
-def _of_tree(
-    folder: str | os.PathLike[str],
-    test_set: str | None,
-    sets: Sequence[str] | None,
+def _read_tree(
+    folder: TaskFolder,
     metrics: Mapping[str, Any] | Sequence[Any] | None,
-    preset: Preset | None,
-    asked: tuple[Sequence[str], Sequence[str] | None, str | None],
-    *,
-    segments: bool,
+    gold: str | None,
+    selection: SystemSelection,
+    statistics: StatisticOptions,
     workers: int,
-    **more: Any,
-) -> tuple[list[Task], list[Judged]]:
-    found = Tree(folder, test_set)
-    if sets is None and preset is not None and preset.pairs:
-        sets = preset.pairs
-    names = list(sets) if sets else found.pairs()
-    if not names:
-        raise InputError(f"{found.folder}: no human scores there")
-    tasks = tasks_of(names, *asked) if preset is None else tasks_of_preset(preset, names)
-    needed = levels_of(tasks)
-    if segments and SEGMENTS not in needed:
-        needed.append(SEGMENTS)
-    stored, computed, by_name = _named(found, names, metrics, preset)
+    needs_segments: bool,
+) -> list[Judged]:
+    """The language pairs of a tree, with all scores that the statistics need."""
+    preset = folder.known_preset
+    tree = Tree(folder.path, folder.test_set or folder.preset)
+    pairs = folder.language_pairs or (preset.pairs if preset else ()) or tree.pairs()
+    if not pairs:
+        raise InputError(f"{tree.folder}: no human scores there")
+    levels = levels_of(tasks_of(pairs, statistics, preset))
+    if needs_segments and SEGMENTS not in levels:
+        levels.append(SEGMENTS)
+    stored, computed, by_name = _named(tree, pairs, metrics, preset)
     judged = [
         of_tree(
-            found,
+            tree,
             pair,
             metrics=stored,
             computed={
                 name: _in_language(metric, pair) if name in by_name else metric
                 for name, metric in computed.items()
             },
-            levels=needed,
+            levels=levels,
+            gold=gold,
+            selection=selection,
             workers=workers,
-            **more,
         )
-        for pair in names
+        for pair in pairs
     ]
     if stored is None:
         common = [name for name in judged[0].metrics if all(name in one.metrics for one in judged)]
         judged = [
             replace(one, metrics={name: one.metrics[name] for name in common}) for one in judged
         ]
-    return tasks, judged
+    return judged
 
 
 def _named(
@@ -462,8 +374,6 @@ def _called(metric: Any, folded: Mapping[str, str]) -> str:
 
 def _in_language(metric: Any, pair: str) -> Any:
     """A metric with the tokenizer of the language that is translated into."""
-    from truebleu.text import languages
-
     try:
         return metric.in_language(languages.target(pair))
     except ValueError:

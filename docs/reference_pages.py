@@ -303,6 +303,8 @@ def _members(kind: type) -> str:
         )
         if not own or not summary or name[0] == "_" or name.isupper() or isinstance(member, type):
             continue
+        if not callable(member) and not hasattr(type(member), "__get__"):
+            continue  # the default of a field
         brackets = "" if inspect.isdatadescriptor(member) else "()"
         rows.append((f"`{name}{brackets}`", _cell_text(" ".join(summary.split()))))
     return table(["member", "what it is, or does"], rows, 2) if rows else ""

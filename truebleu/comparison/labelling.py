@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from truebleu._kernel import InputError
 from truebleu.text import segments
-from truebleu.text.layout import count
 
 
 class Names:
@@ -25,7 +23,7 @@ def documents(value: Any, count: int) -> Names:
     """The document of each segment: names, or a file of them, or what was read already."""
     if isinstance(value, Names):
         return value
-    return Names(_names("documents", value, count, required=True))
+    return Names(segments.side_names("documents", value, count, is_required=True))
 
 
 def labels(value: Any, count: int) -> dict[str, Names]:
@@ -35,7 +33,7 @@ def labels(value: Any, count: int) -> dict[str, Names]:
         file of all with a header.
     """
     if segments.is_file(value):
-        columns: Mapping[str, Any] = _table(value)
+        columns: Mapping[str, Any] = segments.named_fields("labels", value)
     elif hasattr(value, "items"):
         columns = value
     else:
@@ -44,48 +42,6 @@ def labels(value: Any, count: int) -> dict[str, Names]:
             f"{type(value).__name__}"
         )
     return {
-        str(name): Names(_names(f"labels: {name}", column, count, required=False))
+        str(name): Names(segments.side_names(f"labels: {name}", column, count))
         for name, column in columns.items()
     }
-
-
-def _names(role: str, value: Any, count: int, *, required: bool) -> Iterator[str]:
-    """A name for each segment, from a file or from anything that can be written."""
-    if segments.is_file(value):
-        texts = segments.side(role, value, count)
-        names = [None if one is None else one.decode("utf-8", "surrogatepass") for one in texts]
-    else:
-        names = [None if one is None else str(one) for one in segments.items(role, value)]
-        if len(names) != count:
-            raise InputError(
-                f"{role} has {len(names):,} segments, and the systems have {count:,}; "
-                "give one for each, in the same order"
-            )
-    for number, name in enumerate(names, 1):
-        if name is None and required:
-            raise InputError(f"{role}: segment {number} has none")
-        yield (name or "").removesuffix("\r")
-
-
-def _table(value: Any) -> dict[str, list[str]]:
-    """The columns of a tab-separated file, whose first line names them."""
-    file = segments.file_of(value)
-    name = segments.label("labels", value)
-    rows = enumerate(file.lines(), 1)
-    header = [field.strip() for field in next(rows, (0, ""))[1].split("\t")]
-    for field in header:
-        if not field:
-            raise InputError(f"{name}, line 1: it names the columns, and one has no name")
-        if header.count(field) > 1:
-            raise InputError(f"{name}, line 1: '{field}' is there twice")
-    columns: list[list[str]] = [[] for _ in header]
-    for number, line in rows:
-        fields = line.removesuffix("\r").split("\t")
-        if len(fields) != len(header):
-            raise InputError(
-                f"{name}, line {number}: {count(len(fields), 'tab-separated column')}, and line 1 "
-                f"names {len(header)}"
-            )
-        for column, label in zip(columns, fields, strict=True):
-            column.append(label)
-    return dict(zip(header, columns, strict=True))

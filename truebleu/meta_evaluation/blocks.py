@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
-from truebleu.rendering.blocks import Cell, Column, Heading, Paragraph, Table, warnings_of
+from truebleu.rendering.blocks import Block, Cell, Column, Heading, Paragraph, Table, warnings_of
 from truebleu.rendering.numbers import fixed, p_value, percent, signed
 from truebleu.text.layout import count
 
-if TYPE_CHECKING:
-    from truebleu.rendering.blocks import Block
-    from truebleu.rendering.numbers import Write
-    from truebleu.rendering.view import Content
-
+Content = Mapping[str, Any]
+Write = Callable[[float], str]
 DIGITS = 3
 # A threshold below this is rounding noise.
 NOISE = 1e-12

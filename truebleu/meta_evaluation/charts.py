@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from truebleu.rendering.html import escaped
 from truebleu.rendering.numbers import ticks
 
-if TYPE_CHECKING:
-    from truebleu.rendering.view import Content
-
+Content = Mapping[str, Any]
 WIDTH, HEIGHT = 640, 420
 LEFT, RIGHT, TOP, BOTTOM = 64, 24, 34, 52
 # Colours that the colour-blind tell apart, on white and on black (Okabe and Ito 2008).

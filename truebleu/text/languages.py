@@ -9,13 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from truebleu.text import checks, tokenizers
 from truebleu.text.json_text import written
-
-if TYPE_CHECKING:
-    from truebleu._kernel import ScriptSummary
 
 DEFAULT = "13a"
 
@@ -461,7 +458,7 @@ def splits(tokenize: tokenizers.Tokenize, script: str) -> bool:
     return kept and (script == "diacritics" or len(tokens) > 1 + len(sample.split()))
 
 
-def scripts_to_split(text: ScriptSummary) -> Iterator[str]:
+def scripts_to_split(text: Mapping[str, Any]) -> Iterator[str]:
     """Yield the scripts of `UNSPLIT` that a text is written in, unless its words have spaces."""
     characters, words = text["characters"], text["words"]
     is_segmented = characters <= MAX_WORD_CHARACTERS * words and words >= 2 * text["segments"]

@@ -13,12 +13,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import cache, wraps
-from typing import TYPE_CHECKING
 
 from truebleu import _kernel
 
-if TYPE_CHECKING:
-    Split = Callable[[str], list[str]]
+Split = Callable[[str], list[str]]
 
 # What programs split at. Python's str.split() has four more: the separators U+001C to U+001F.
 _ASCII_SPACE = re.compile(r"[\t\n\v\f\r ]+")

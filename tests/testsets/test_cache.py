@@ -36,13 +36,6 @@ def folder_of(path: str) -> Path:
     return Path(cache.folder_of(catalogue.entry("made", path), cache.own()))
 
 
-def test_the_second_call_asks_nobody(archives, path):
-    tb.testset("made", "de-en", registry=path)
-    before = archives.requests
-    assert tb.testset("made", "de-en", registry=path, offline=True).source == SRC
-    assert archives.requests == before
-
-
 def test_what_lies_in_the_cache(archives, path, tmp_path, home):
     tb.testset("made", "de-en", registry=path)
     names = files(folder_of(path))
@@ -213,28 +206,6 @@ def test_an_archive_that_is_not_as_it_should_be(archives, tmp_path, inner, messa
     assert not list((tmp_path / "cache").rglob("*.txt"))
 
 
-@pytest.mark.parametrize(
-    "name", ["../../outside.txt", "/tmp/outside.txt", "made/../../outside.txt"]
-)
-def test_hostile_members_write_nothing(archives, tmp_path, name):
-    about = about_xml(archives)
-    file = archives.folder / "made.tar.gz"
-    with tarfile.open(file, "w:gz") as tape:
-        inner = archives.folder / "x.xml"
-        inner.write_text(XML)
-        tape.add(inner, name)
-        link = tarfile.TarInfo("made/all.xml")
-        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
-        tape.addfile(link)
-    md5 = hashlib.md5(file.read_bytes()).hexdigest()
-    path = registry(tmp_path, made={**about, "data": [[about["data"][0][0], md5]]})
-    with pytest.raises(tb.InputError, match=r"made: made\.tar\.gz"):
-        tb.testset("made", "de-en", registry=path)
-    assert not list(tmp_path.rglob("outside*"))
-    assert not Path("/tmp/outside.txt").exists()
-    assert not list((tmp_path / "cache").rglob("*.txt"))
-
-
 SCRIPT = """
 import sys, hashlib
 import truebleu as tb
@@ -251,14 +222,6 @@ def start(path: str) -> subprocess.Popen:
         stderr=subprocess.PIPE,
         text=True,
     )
-
-
-def test_sixteen_processes_download_once(archives, path):
-    processes = [start(path) for _ in range(16)]
-    outputs = [process.communicate() for process in processes]
-    assert {process.returncode for process in processes} == {0}, outputs
-    assert len({output for output, _ in outputs}) == 1
-    assert archives.requests == 1
 
 
 @pytest.mark.thorough

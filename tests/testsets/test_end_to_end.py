@@ -86,13 +86,3 @@ def test_the_published_scores_come_out(shared, mirror, scores, several):
             )
             done += 1
     assert done == (672 if several else 2 * (14 + 27 + 39))
-
-
-def test_japanese_from_a_mirror(shared, mirror, scores):
-    """With no more than `truebleu[ja]`: the pair picks MeCab's words."""
-    options = ("-t", "wmt22", "-l", "en-ja", "--mirror", mirror("en-ja"))
-    found = scores(*options, "-i", "@Online-W", "@AISP-SJTU")
-    assert found["AISP-SJTU", "BLEU"] == 25.005374216518863
-    output = shared / "data" / "wmt22" / "system-outputs" / "generaltest2022.en-ja.hyp.Online-W.ja"
-    again = scores(*options, "-i", str(output))
-    assert list(again.values()) == [found["Online-W", "BLEU"]]

@@ -231,28 +231,6 @@ def xml_of(pair: str) -> tuple[str, dict[str, list[str]]]:
     return f'<dataset id="wmt22"><collection id="general">{document}</collection></dataset>', lines
 
 
-def test_wmt22_from_its_text_to_its_lines(shared, archives, monkeypatch):
-    entry = catalogue.entry("wmt22")
-    pairs = ("ja-en", "cs-en", "en-hr")
-    made = {pair: xml_of(pair) for pair in pairs}
-    files = {entry.files(pair)[0]: made[pair][0] for pair in pairs}
-    address, md5 = archives.make("v1.1.tar.gz", files)
-    archive = catalogue.Archive(address, md5)
-    monkeypatch.setitem(catalogue._published(), "wmt22", replace(entry, archives=(archive,)))
-    for pair in pairs:
-        lines = {name: list(map(readers.cleaned, texts)) for name, texts in made[pair][1].items()}
-        found = tb.testset("wmt22", pair)
-        assert found.source == lines["src"]
-        assert {f"ref:{name}": texts for name, texts in found.references.items()} == {
-            name: texts for name, texts in lines.items() if name.startswith("ref:")
-        }
-        assert found.preferred == (("B",) if pair == "cs-en" else ("A",))
-        systems = {name for name in lines if name != "src" and not name.startswith("ref:")}
-        assert set(found.systems) == systems
-        assert all(found.systems[name] == lines[name] for name in systems)
-    assert archives.requests == 1
-
-
 def test_wmt22_s_known_sums_are_of_its_text(shared):
     """What the archive is verified by if its bytes are others."""
     known = catalogue.entry("wmt22").sha256

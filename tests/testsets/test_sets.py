@@ -182,17 +182,3 @@ def test_offline_is_said_with_what_to_do(monkeypatch):
         tb.testset("wmt22", "en-de")
     with pytest.raises(download.OfflineError, match=r"wmt25-genmt\.jsonl --name wmt25$"):
         tb.testset("wmt25", "en-ja_JP")
-
-
-def test_a_mirror_is_asked_first(archives, tmp_path):
-    about = about_xml(archives)
-    served = archives.folder / "mirror/nowhere.invalid/sets"
-    served.mkdir(parents=True)
-    (archives.folder / "made.tar.gz").rename(served / "made.tar.gz")
-    about["data"][0][0] = "https://nowhere.invalid/sets/made.tar.gz"
-    port = archives.server.server_port
-    path = registry(tmp_path, made=about)
-    mirror = f"http://127.0.0.1:{port}/mirror"
-    assert tb.testset("made", "de-en", registry=path, mirror=mirror).source == SRC
-    said = manage.info("made", registry=path).sources[0]["address"]
-    assert said == f"{mirror}/nowhere.invalid/sets/made.tar.gz"

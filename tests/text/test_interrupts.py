@@ -316,14 +316,3 @@ def test_references_are_read_in_the_thread_that_called(workers):
     found = tb.bleu(texts, given, workers=workers)
     assert seen == {threading.get_ident()}
     assert found == tb.bleu(list(map(str, texts)), ["the cat sat on a mat"] * 20_000)
-
-
-def test_errors_of_iterators_are_carried():
-    def tokens(text):
-        if text == "bad":
-            raise LookupError("no such word")
-        return text.split()
-
-    texts = ["the cat"] * 10_000 + ["bad"]
-    with pytest.raises(LookupError, match="no such word"):
-        tb.BLEU(tokens).score(texts, texts, workers=4)

@@ -298,15 +298,6 @@ def test_a_metric_is_a_value_where_there_is_no_dictionary(monkeypatch):
     assert metric.sentence("これはペン", "これはペン").hypothesis_length == 3
 
 
-def test_a_dictionary_suits_its_language(tmp_path, truebleu_command):
-    text = tmp_path / "text"
-    text.write_text("".join(f"{line}\n" for line in JAPANESE), encoding="utf-8")
-    for tokenize, warned in (("ja-mecab", False), ("13a", True)):
-        done = truebleu_command("score", text, "-i", text, "-tok", tokenize, "-f", "text")
-        assert ("look like Japanese" in done.error) == warned
-        assert done.status == 0
-
-
 def test_every_verb():
     texts = list(JAPANESE)
     split = [" ".join(by_mecab(text, "ja-mecab")) for text in texts]

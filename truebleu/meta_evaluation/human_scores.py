@@ -224,14 +224,10 @@ def counted(
 ) -> Scores:
     """The scores of systems and of their segments, by a metric of truebleu."""
     more = {"sources": source} if source is not None and metric.NEEDS_SOURCE else {}
-    found = {
-        name: metric.count(text, references, workers=workers, **more)
-        for name, text in systems.items()
-    }
-    seen = {name: noticed for name, (_, noticed) in found.items()}
-    return replace(
-        of_tables(metric, {name: table for name, (table, _) in found.items()}), seen=seen
-    )
+    tables, seen = {}, {}
+    for name, text in systems.items():
+        tables[name], seen[name] = metric.count(text, references, workers=workers, **more)
+    return replace(of_tables(metric, tables), seen=seen)
 
 
 def of_tables(metric: Any, tables: Mapping[str, Any]) -> Scores:
@@ -475,13 +471,13 @@ class Tree:
             )
         # The files of people's scores by pair, name and level.
         self._human: dict[tuple[str, str, str], str] = {}
-        for name in self._listed("human-scores"):
+        for name in self.listed("human-scores"):
             parts = re.fullmatch(r"([^.]+)\.(.+)\.(sys|domain|doc|seg)\.score", name)
             if parts:
                 path = join_safe(self.folder, "human-scores", name)
                 self._human[parts[1], parts[2], parts[3]] = path
 
-    def _listed(self, *parts: str) -> list[str]:
+    def listed(self, *parts: str) -> list[str]:
         """The names in a folder, in order; none if there is no such folder."""
         folder = join_safe(self.folder, *parts)
         return sorted(os.listdir(folder)) if os.path.isdir(folder) else []
@@ -510,7 +506,7 @@ class Tree:
     def _metrics(self, pair: str) -> dict[str, dict[tuple[str, str], str]]:
         """The files of each metric of a language pair by reference and level."""
         found: dict[str, dict[tuple[str, str], str]] = {}
-        for name in self._listed("metric-scores", pair):
+        for name in self.listed("metric-scores", pair):
             parts = re.fullmatch(r"(.+)-([^-]+)\.(sys|domain|doc|seg)\.score", name)
             if parts:
                 path = join_safe(self.folder, "metric-scores", pair, name)
@@ -572,26 +568,19 @@ class Tree:
 
     def references(self, pair: str) -> list[str]:
         """The names of translations by people, and of other references."""
-        names = (re.fullmatch(r"([^.]+)\.(.+)\.txt", name) for name in self._listed("references"))
+        names = (re.fullmatch(r"([^.]+)\.(.+)\.txt", name) for name in self.listed("references"))
         return [parts[2] for parts in names if parts and parts[1] == pair]
 
     def reference(self, pair: str, name: str) -> File:
         """The text of a reference."""
-        return self._text("references", f"{pair}.{name}.txt")
+        return self.text("references", f"{pair}.{name}.txt")
 
-    def source(self, pair: str) -> File:
-        """The text of the source."""
-        return self._text("sources", f"{pair}.txt")
+    def outputs(self, pair: str, systems: Iterable[str]) -> dict[str, File]:
+        """The texts of systems."""
+        return {name: self.text("system-outputs", pair, f"{name}.txt") for name in systems}
 
-    def output(self, pair: str, system: str) -> File:
-        """The text of a system."""
-        return self._text("system-outputs", pair, f"{system}.txt")
-
-    def has_output(self, pair: str, system: str) -> bool:
-        """Return whether the text of a system is in the tree."""
-        return os.path.isfile(join_safe(self.folder, "system-outputs", pair, f"{system}.txt"))
-
-    def _text(self, *parts: str) -> File:
+    def text(self, *parts: str) -> File:
+        """A file of text. Raises InputError if it is not there."""
         path = join_safe(self.folder, *parts)
         if not os.path.isfile(path):
             raise InputError(f"{path}: not there; metrics are computed from the text of the tree")
@@ -650,10 +639,8 @@ def of_tree(
         name: tree.scores(pair, name, standard, levels) for name in wanted if name not in computed
     }
     if computed:
-        outputs = {
-            system: tree.output(pair, system) for system in next(iter(kept.values())).systems
-        }
-        reference, source = tree.reference(pair, standard), tree.source(pair)
+        outputs = tree.outputs(pair, next(iter(kept.values())).systems)
+        reference, source = tree.reference(pair, standard), tree.text("sources", f"{pair}.txt")
         for name, metric in computed.items():
             scores[name] = counted(metric, outputs, reference, source, workers)
     ordered = {name: scores[name] for name in dict.fromkeys([*wanted, *computed])}
@@ -691,9 +678,8 @@ def _translations(
     if not selection.include_references:
         reasons |= dict.fromkeys(judged & {standard}, "the reference")
         if standard in references:
-            others = [name for name in sorted(judged) if name not in reasons]
-            texts = {
-                name: tree.output(pair, name) for name in others if tree.has_output(pair, name)
-            }
+            there = {name.removesuffix(".txt") for name in tree.listed("system-outputs", pair)}
+            others = sorted(judged & there - reasons.keys())
+            texts = tree.outputs(pair, others)
             reasons |= find_references(texts, tree.reference(pair, standard))
     return standard, reasons

@@ -6,12 +6,15 @@ time: it prints each archive's size and sums, as registry.json has them.
 
 from __future__ import annotations
 
+import os
 import sys
-from hashlib import md5, sha256
+from shutil import copyfileobj
 from urllib.request import Request, urlopen
 
 from truebleu.testsets import catalogue
+from truebleu.text import download
 from truebleu.text.checks import is_whole_number
+from truebleu.text.system import temporary_folder
 
 # Seconds without a byte.
 PATIENCE = 60
@@ -27,12 +30,11 @@ def ask(address: str, *, is_head: bool) -> tuple[int | None, str | None, str | N
         if is_head:
             length = response.headers.get("Content-Length")
             return int(length) if length and is_whole_number(length) else None, None, None
-        size, digests = 0, (md5(usedforsecurity=False), sha256())
-        while piece := response.read(1 << 20):
-            size += len(piece)
-            for digest in digests:
-                digest.update(piece)
-    return size, digests[0].hexdigest(), digests[1].hexdigest()
+        with temporary_folder() as folder:
+            path = os.path.join(folder, "archive")
+            with open(path, "wb") as file:
+                copyfileobj(response, file)
+            return os.path.getsize(path), *download.sums(path)
 
 
 def check(*, is_head: bool = False) -> int:

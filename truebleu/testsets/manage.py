@@ -187,19 +187,14 @@ def info(name: str, langpair: str | None = None, registry: str | None = None) ->
             pair = _pair(testset(name, langpair, registry=registry, offline=True))
     named = {one: each.preferred(one) for one in each.pairs}
     folders = _folders(each)
+    same = ("name", "description", "kind", "released", "licence", "citation", "how")
     return Described(
-        name=each.name,
-        description=each.description,
-        kind=each.kind,
+        **{field: getattr(each, field) for field in same},
         archives=tuple(asdict(archive) for archive in each.archives),
         langpairs=tuple(each.pairs),
         languages=tuple(each.languages),
         preferred={one: refs for one, refs in named.items() if refs is not None},
         segments={**each.segments},
-        released=each.released,
-        licence=each.licence,
-        citation=each.citation,
-        how=each.how,
         here=_is_here(each),
         folder=next(filter(os.path.isdir, folders), folders[-1]),
         sources=tuple(

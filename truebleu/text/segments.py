@@ -93,37 +93,23 @@ class File:
             "".encode(encoding)
         except LookupError:
             raise ValueError(f"unknown encoding '{encoding}'") from None
-        self._path, self._column, self._encoding = os.fspath(path), column, encoding
-
-    @property
-    def path(self) -> str:
-        """The path of the file; "-" for standard input."""
-        return self._path
-
-    @property
-    def column(self) -> int | None:
-        """The tab-separated column that is read, from 1; None for whole lines."""
-        return self._column
-
-    @property
-    def encoding(self) -> str:
-        """The encoding of the text."""
-        return self._encoding
+        self.path: str = os.fspath(path)
+        self.column, self.encoding = column, encoding
 
     @property
     def is_utf8(self) -> bool:
         """True if the bytes are UTF-8, after decompression."""
-        return self._encoding.lower() in ("utf-8", "utf8", "u8", "utf_8")
+        return self.encoding.lower() in ("utf-8", "utf8", "u8", "utf_8")
 
     @property
     def is_plain(self) -> bool:
         """True if the bytes are UTF-8 on disk, not compressed."""
-        return self.is_utf8 and not self._path.endswith(DECOMPRESSORS)
+        return self.is_utf8 and not self.path.endswith(DECOMPRESSORS)
 
     def __repr__(self) -> str:
-        column = "" if self._column is None else f", column={self._column}"
-        encoding = "" if self.is_utf8 else f", encoding={self._encoding!r}"
-        return f"File({self._path!r}{column}{encoding})"
+        column = "" if self.column is None else f", column={self.column}"
+        encoding = "" if self.is_utf8 else f", encoding={self.encoding!r}"
+        return f"File({self.path!r}{column}{encoding})"
 
     def __eq__(self, other: object) -> bool:
         return self._key() == other._key() if isinstance(other, File) else NotImplemented
@@ -132,14 +118,14 @@ class File:
         return hash(self._key())
 
     def _key(self) -> tuple[object, ...]:
-        return self._path, self._column, self._encoding
+        return self.path, self.column, self.encoding
 
     def label(self, role: str) -> str:
         """The name of the file in messages: its role and its path."""
-        if self._path == "-":
+        if self.path == "-":
             return f"{role} (standard input)"
         # File names may not be valid UTF-8.
-        return f"{role} ({os.fsencode(self._path).decode('utf-8', 'backslashreplace')})"
+        return f"{role} ({os.fsencode(self.path).decode('utf-8', 'backslashreplace')})"
 
     def source(self, role: str) -> _kernel.Source:
         """The lines, for the kernel; `role` says what they are in messages."""
@@ -147,26 +133,26 @@ class File:
         # A pipe must not be opened here: whoever writes to it would see it closed.
         if self._is_on_disk():
             # This gives Python's own error, with the name, if it fails.
-            with open(self._path, "rb") as file:
-                check_start(file.read(1 << 16), self._path)
-            return _kernel.file(self._path, name)
-        column = None if self._column is None else self._column - 1
+            with open(self.path, "rb") as file:
+                check_start(file.read(1 << 16), self.path)
+            return _kernel.file(self.path, name)
+        column = None if self.column is None else self.column - 1
         return _kernel.stream(self._reader(), name, column)
 
     def _is_on_disk(self) -> bool:
         """True if the bytes of a regular file are whole lines of UTF-8."""
-        is_plain = self.is_plain and self._column is None and self._path != "-"
-        return is_plain and stat.S_ISREG(os.stat(self._path).st_mode)
+        is_plain = self.is_plain and self.column is None and self.path != "-"
+        return is_plain and stat.S_ISREG(os.stat(self.path).st_mode)
 
     def content(self) -> bytes:
         """Everything that is in it, as UTF-8 if it is text in its encoding; not checked."""
-        is_file = self.is_plain and os.path.isfile(self._path)
-        size = os.path.getsize(self._path) + 1 if is_file else 0
+        is_file = self.is_plain and os.path.isfile(self.path)
+        size = os.path.getsize(self.path) + 1 if is_file else 0
         return b"".join(self._read(max(1 << 22, size)))
 
     def pieces(self) -> Iterator[bytes]:
         """The lines as UTF-8 with their ends, a piece at a time; not checked if they are whole."""
-        if self._column is None:
+        if self.column is None:
             yield from self._read()
             return
         lines = self.lines()
@@ -176,15 +162,15 @@ class File:
     def lines(self) -> Iterator[str]:
         """The lines as strings, without their ends."""
         for number, line in enumerate(lines_of(self._read()), 1):
-            text = decoded(line, self._path, number)
-            if self._column is not None:
+            text = decoded(line, self.path, number)
+            if self.column is not None:
                 fields = text.split("\t")
-                if len(fields) < self._column:
+                if len(fields) < self.column:
                     raise InputError(
-                        f"{self._path}, line {number}: column {self._column} asked for, but the "
+                        f"{self.path}, line {number}: column {self.column} asked for, but the "
                         f"line has {len(fields)} tab-separated columns"
                     )
-                text = fields[self._column - 1]
+                text = fields[self.column - 1]
             yield text
 
     def _read(self, size: int = PIECE) -> Iterator[bytes]:
@@ -194,8 +180,8 @@ class File:
 
     def _reader(self) -> Callable[[int], bytes]:
         """A function that reads so many bytes of UTF-8, fewer at the end."""
-        reader = _Reader(self._path, is_utf8=self.is_utf8)
-        return reader if self.is_utf8 else _decoded(reader, self._path, self._encoding)
+        reader = _Reader(self.path, is_utf8=self.is_utf8)
+        return reader if self.is_utf8 else _decoded(reader, self.path, self.encoding)
 
 
 class Part(File):
@@ -230,7 +216,7 @@ class Part(File):
             if count <= expected:
                 yield line
         if count != expected:
-            raise InputError(f"{self._path} has {count:,} lines, and {self._like} {expected:,}")
+            raise InputError(f"{self.path} has {count:,} lines, and {self._like} {expected:,}")
 
 
 def lines_of(pieces: Iterable[bytes]) -> Iterator[bytes]:

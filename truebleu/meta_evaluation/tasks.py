@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from truebleu.meta_evaluation.statistics import AVERAGES, STATISTICS
 from truebleu.significance import DEFAULT_SEED
@@ -115,14 +115,14 @@ DEFAULT_STATISTICS, NO_TESTS = StatisticOptions(), AgreementTests()
 
 @dataclass(frozen=True)
 class Task:
-    """One column of the table: a statistic of one set, or over several."""
+    """One column of the table: a statistic of one set, or pooled over several."""
 
-    sets: Sequence[str]
     level: str
     statistic: str
-    average: str
-    weight: float | None = None
+    average: str = "none"
+    sets: Sequence[str] = ()
     pooled: bool = False
+    weight: float | None = None
 
     @property
     def name(self) -> str:
@@ -145,17 +145,16 @@ def tasks_of(
     The tasks of a preset that are over all sets weigh as much as there are sets.
     """
     if preset is not None:
-        every = tuple(sets)
         pooled = [
-            Task(every, kind.level, kind.statistic, kind.average, float(len(sets)), pooled=True)
-            for kind in preset.tasks
-            if kind.over_all
+            replace(task, sets=tuple(sets), weight=float(len(sets)))
+            for task in preset.tasks
+            if task.pooled
         ]
         return pooled + [
-            Task((name,), kind.level, kind.statistic, kind.average, 1.0)
+            replace(task, sets=(name,), weight=1.0)
             for name in sets
-            for kind in preset.tasks
-            if not kind.over_all
+            for task in preset.tasks
+            if not task.pooled
         ]
     made: list[Task] = []
     for level in options.levels:
@@ -167,8 +166,8 @@ def tasks_of(
                 raise ValueError(f"statistic: {statistic} compares systems; ask for level sys")
             row = "none" if level == SYSTEMS else options.average or usual_average(statistic)
             if statistic == "pairwise" and len(sets) > 1:
-                made.append(Task(tuple(sets), level, statistic, row, pooled=True))
-            made += [Task((name,), level, statistic, row) for name in sets]
+                made.append(Task(level, statistic, row, tuple(sets), pooled=True))
+            made += [Task(level, statistic, row, (name,)) for name in sets]
     return made
 
 
@@ -197,22 +196,13 @@ class Facts:
 
 
 @dataclass(frozen=True)
-class TaskKind:
-    """A statistic of a preset, for each language pair or over all of them."""
-
-    level: str
-    statistic: str
-    average: str = "none"
-    over_all: bool = False
-
-
-@dataclass(frozen=True)
 class Preset:
     """The official tasks of a year, and how its average weighs them."""
 
     pairs: Sequence[str]
     """The official language pairs; all that are there, if none is named."""
-    tasks: Sequence[TaskKind]
+    tasks: Sequence[Task]
+    """The tasks, without sets."""
     metrics: Sequence[str] = ()
     """The metrics of the official table; all that are there, if none is named."""
 
@@ -259,19 +249,19 @@ FACTS: Mapping[str, Mapping[str, Facts]] = {
 PRESETS: Mapping[str, Preset] = {
     "wmt20": Preset(
         (),
-        (TaskKind("sys", "pearson"), TaskKind("seg", "kendall-like", "item")),
+        (Task("sys", "pearson"), Task("seg", "kendall-like", "item")),
     ),
     "wmt22": Preset(
         ("en-de", "en-ru", "zh-en"),
-        (TaskKind("sys", "pairwise", over_all=True),),
+        (Task("sys", "pairwise", pooled=True),),
     ),
     "wmt23": Preset(
         ("en-de", "he-en", "zh-en"),
         (
-            TaskKind("sys", "pairwise", over_all=True),
-            TaskKind("sys", "pearson"),
-            TaskKind("seg", "pearson"),
-            TaskKind("seg", "acc-eq-opt", "item"),
+            Task("sys", "pairwise", pooled=True),
+            Task("sys", "pearson"),
+            Task("seg", "pearson"),
+            Task("seg", "acc-eq-opt", "item"),
         ),
         (
             *("XCOMET-Ensemble", "XCOMET-QE-Ensemble", "MetricX-23", "GEMBA-MQM", "MetricX-23-QE"),
@@ -284,6 +274,6 @@ PRESETS: Mapping[str, Preset] = {
     ),
     "wmt24": Preset(
         ("en-de", "en-es", "ja-zh"),
-        (TaskKind("sys", "spa"), TaskKind("seg", "acc-eq-opt", "item")),
+        (Task("sys", "spa"), Task("seg", "acc-eq-opt", "item")),
     ),
 }

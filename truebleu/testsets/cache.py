@@ -387,12 +387,12 @@ def file_of(field: str) -> str:
     ('ref.A.txt', 'M2M100_1.2B-B4.txt', 'a%2fb%3ac.txt', 'ref%2eA.txt')
     """
     start, name = ("ref.", field[4:]) if field.startswith("ref:") else ("", field)
-    plain = re.sub(rf"[^\w.+ -]|^\.|(?<=^ref)\.|^(?={DEVICE}).", _quoted, name)
+
+    def quoted(found: re.Match[str]) -> str:
+        return "".join(f"%{byte:02x}" for byte in found[0].encode("utf-8"))
+
+    plain = re.sub(rf"[^\w.+ -]|^\.|(?<=^ref)\.|^(?={DEVICE}).", quoted, name)
     return f"{start}{plain or '%'}.txt"
-
-
-def _quoted(found: re.Match[str]) -> str:
-    return "".join(f"%{byte:02x}" for byte in found[0].encode("utf-8"))
 
 
 def _write(path: str, lines: Iterable[str]) -> dict[str, Any]:
@@ -417,8 +417,9 @@ def _write_json(path: str, about: object) -> None:
 
 def archive_of(entry: Entry, archive: Archive) -> tuple[str, download.Receipt]:
     """The path of an archive, which is downloaded if it is not here, and what is known of it."""
-    if here := archive_here(entry, archive):
-        return here
+    for here in places(entry, archive):
+        if found := checked(here, archive):
+            return here, found
     path = writable(entry, "raw", entry.local(archive))
     source = download.Source(
         (archive.address, *archive.mirrors), archive.sha256, archive.md5, archive.size
@@ -434,14 +435,6 @@ def archive_of(entry: Entry, archive: Archive) -> tuple[str, download.Receipt]:
         # Once: later the archive is here.
         print(f"truebleu: {entry.name}: licence: {entry.licence}", file=sys.stderr)  # noqa: T201
     return path, receipt
-
-
-def archive_here(entry: Entry, archive: Archive) -> tuple[str, download.Receipt] | None:
-    """The path of an archive that is here and is the right one, and what is known of it."""
-    for path in places(entry, archive):
-        if receipt := checked(path, archive):
-            return path, receipt
-    return None
 
 
 def places(entry: Entry, archive: Archive) -> Iterator[str]:

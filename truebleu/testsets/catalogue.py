@@ -307,12 +307,10 @@ class _Check:
         """A test set."""
         self.that(is_name(name), where, "a name of letters, digits, . + - _ and / between them")
         self.that(isinstance(about, dict), where, "an object")
-        for key in about:
+        for key, value in about.items():
             self.that(key in _KNOWN, (*where, key), f"one of {', '.join(_KNOWN)}")
-        for key, kind in _KNOWN.items():
-            if key in about:
-                words = {"str": "a string", "list": "a list", "dict": "an object"}[kind.__name__]
-                self.that(isinstance(about[key], kind), (*where, key), words)
+            kind, words = _KNOWN[key]
+            self.that(isinstance(value, kind), (*where, key), words)
         if "files" in about:
             for other in ("kind", "data", "langpairs", "languages"):
                 self.that(other not in about, (*where, other), "files alone: they need no more")
@@ -392,22 +390,14 @@ class _Check:
 
 _ARCHIVE = tuple(each.name for each in dataclasses.fields(Archive))
 # What may be said of a test set, and what kind of value it is.
-_KNOWN: dict[str, type] = {
-    "kind": str,
-    "files": dict,
-    "data": list,
-    "langpairs": dict,
-    "languages": dict,
-    "documents": str,
-    "refs": list,
-    "description": str,
-    "citation": str,
-    "licence": str,
-    "released": str,
-    "segments": dict,
-    "sha256": dict,
-    "signature": dict,
-    "how": str,
+_TEXT, _LIST, _OBJECT = (str, "a string"), (list, "a list"), (dict, "an object")
+_KNOWN: dict[str, tuple[type, str]] = {
+    "kind": _TEXT,
+    **dict.fromkeys(
+        ("files", "langpairs", "languages", "segments", "sha256", "signature"), _OBJECT
+    ),
+    **dict.fromkeys(("data", "refs"), _LIST),
+    **dict.fromkeys(("documents", "description", "citation", "licence", "released", "how"), _TEXT),
 }
 
 

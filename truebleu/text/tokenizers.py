@@ -8,6 +8,7 @@ if that needs a dictionary or a model; or of `PYTHON`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 from truebleu import _kernel
@@ -198,21 +199,8 @@ def _has_data(tokenize: Tokenize) -> bool:
 
 def _module(name: str) -> Any:
     """The module of a tokenizer, which is loaded when it is first used."""
-    if _listed(name) == "icu:LOCALE":
-        from truebleu.text import icu
-
-        return icu
-    if _listed(name) in PYTHON:
-        from truebleu.text import program_tokenizers
-
-        return program_tokenizers
-    if WITH_DATA[_listed(name)][0] == "mecab":
-        from truebleu.text import mecab
-
-        return mecab
-    from truebleu.text import sentencepiece
-
-    return sentencepiece
+    kind = _listed(name)
+    return import_module(f"truebleu.text.{(WITH_DATA.get(kind) or PYTHON[kind])[0]}")
 
 
 def loaded(name: str) -> _kernel.LoadedTokenizer:

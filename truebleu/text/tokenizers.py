@@ -8,7 +8,6 @@ if that needs a dictionary or a model; or of `PYTHON`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any
 
 from truebleu import _kernel
@@ -199,8 +198,16 @@ def _has_data(tokenize: Tokenize) -> bool:
 
 def _module(name: str) -> Any:
     """The module of a tokenizer, which is loaded when it is first used."""
+    from truebleu.text import icu, mecab, program_tokenizers, sentencepiece
+
     kind = _listed(name)
-    return import_module(f"truebleu.text.{(WITH_DATA.get(kind) or PYTHON[kind])[0]}")
+    modules = {
+        "icu": icu,
+        "mecab": mecab,
+        "program_tokenizers": program_tokenizers,
+        "sentencepiece": sentencepiece,
+    }
+    return modules[(WITH_DATA.get(kind) or PYTHON[kind])[0]]
 
 
 def loaded(name: str) -> _kernel.LoadedTokenizer:

@@ -149,7 +149,9 @@ def sums(**texts: list[str]) -> dict[str, str]:
     }
 
 
-def test_an_archive_with_a_wrong_sum_is_refused(archives, path, tmp_path):
+@pytest.mark.parametrize("known", [{}, {"de-en": sums(src=SRC, ref_A=OTHER)}])
+def test_an_archive_with_a_wrong_sum_and_text_is_refused(archives, tmp_path, known):
+    path = registry(tmp_path, made=about_xml(archives, sha256=known))
     wrong_archive(archives)
     with pytest.raises(download.DownloadError, match=r"has MD5 \w+, expected"):
         tb.testset("made", "de-en", registry=path)
@@ -169,14 +171,6 @@ def test_an_archive_whose_text_is_right_is_verified_by_content(archives, tmp_pat
     before = archives.requests
     assert tb.testset("made", "de-en", registry=path).references == {"A": REF}
     assert archives.requests == before
-
-
-def test_an_archive_whose_text_is_another_is_refused(archives, tmp_path):
-    known = {"de-en": sums(src=SRC, ref_A=OTHER)}
-    path = registry(tmp_path, made=about_xml(archives, sha256=known))
-    wrong_archive(archives)
-    with pytest.raises(download.DownloadError):
-        tb.testset("made", "de-en", registry=path)
 
 
 def test_language_pairs_without_sums_are_not_verified_by_others(archives, tmp_path):

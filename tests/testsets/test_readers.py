@@ -62,10 +62,6 @@ def test_a_segment_a_line_without_bad_sources(served):
         "refs": "target",
         "badsrc": "no",
     }
-
-
-def test_bad_sources_too(served):
-    rows = jsonl([row(number) for number in range(4)])
     assert served(rows, {"de-en_GB": "all:"})("de-en_GB").source == SRC
 
 

@@ -375,17 +375,32 @@ def test_the_next_run_resumes(server, place, waits):
     assert names(place.parent) == {"file"}
 
 
-def test_a_file_that_changed_meanwhile_begins_again(server, place):
-    address = server.at("/a", cut(100_000), whole(OTHER, '"2"'))
-    get(place, address)
+def other_range(handler):
+    handler.send_response(206)
+    handler.send_header("Content-Range", "bytes 5-9/10")
+    handler.send_header("Content-Length", "5")
+    handler.end_headers()
+    handler.wfile.write(b"01234")
+
+
+@pytest.mark.parametrize(
+    ("answers", "content", "seconds"),
+    [
+        ([whole(OTHER, '"2"')], OTHER, [1]),
+        ([whole(ranges=False)], CONTENT, [1]),
+        ([other_range, whole()], CONTENT, [1, 4]),
+        ([status(416), whole()], CONTENT, [1, 0]),
+    ],
+    ids=["changed meanwhile", "no ranges", "another range", "a range behind the end"],
+)
+def test_what_cannot_be_resumed_begins_again(server, place, waits, answers, content, seconds):
+    get(place, server.at("/a", cut(100_000), *answers))
+    assert server.requests[1][1]["Range"] == "bytes=100000-"
     assert server.requests[1][1]["If-Range"] == '"1"'
-    assert place.read_bytes() == OTHER
-
-
-def test_a_server_without_ranges_begins_again(server, place):
-    get(place, server.at("/a", cut(100_000), whole(ranges=False)), sha256=SHA256)
-    assert len(server.requests) == 2
-    assert place.read_bytes() == CONTENT
+    assert all("Range" not in request for _, request in server.requests[2:])
+    assert len(server.requests) == 1 + len(answers)
+    assert place.read_bytes() == content
+    assert waits == seconds
 
 
 @pytest.mark.parametrize("tag", [None, 'W/"1"'])
@@ -395,24 +410,6 @@ def test_what_has_no_version_is_not_resumed(server, place, tag):
         get(place, address, sha256=SHA256)
     assert all("Range" not in request for _, request in server.requests)
     assert names(place.parent) == set()
-
-
-def test_other_bytes_for_a_range_begin_again(server, place):
-    def wrong(handler):
-        handler.send_response(206)
-        handler.send_header("Content-Range", "bytes 5-9/10")
-        handler.send_header("Content-Length", "5")
-        handler.end_headers()
-        handler.wfile.write(b"01234")
-
-    get(place, server.at("/a", cut(100_000), wrong, whole()), sha256=SHA256)
-    assert "Range" not in server.requests[2][1]
-
-
-def test_a_range_behind_the_end_begins_again(server, place, waits):
-    get(place, server.at("/a", cut(100_000), status(416), whole()), sha256=SHA256)
-    assert waits == [1, 0]
-    assert "Range" not in server.requests[2][1]
 
 
 def test_two_files_in_one_are_not_the_server_s_fault(server, place):
@@ -529,11 +526,6 @@ def test_what_is_no_http(server, place):
         get(place, address)
 
 
-def test_no_address(place):
-    with pytest.raises(DownloadError, match="wmt00: no address is known"):
-        get(place)
-
-
 # ---- where it may come from ----
 
 
@@ -582,6 +574,8 @@ def test_redirects_to_what_is_not_safe(server, place, where):
 def test_addresses_that_are_not_safe(place, address):
     with pytest.raises(DownloadError, match=r"only https is safe|is no address"):
         get(place, address)
+    with pytest.raises(DownloadError, match="wmt00: no address is known"):
+        get(place)
 
 
 def test_a_safe_server_leads_to_no_other():
@@ -969,12 +963,25 @@ def test_without_the_variable_home():
     assert os.path.isabs(done.stdout)
 
 
-def test_a_relative_cache_of_the_desktop_does_not_count(monkeypatch):
-    monkeypatch.delenv("TRUEBLEU_CACHE")
-    monkeypatch.setenv("XDG_CACHE_HOME", "here")
-    assert "here" not in download.cache_folder()
-    monkeypatch.setenv("TRUEBLEU_CACHE", "here")
-    assert download.cache_folder() == os.path.abspath("here")
+@pytest.mark.parametrize(
+    ("platform", "environment", "expected"),
+    [
+        ("linux", {}, ".cache/truebleu"),
+        ("linux", {"XDG_CACHE_HOME": "/x"}, "/x/truebleu"),
+        ("linux", {"XDG_CACHE_HOME": "relative"}, ".cache/truebleu"),
+        ("darwin", {}, "Library/Caches/truebleu"),
+        ("win32", {"LOCALAPPDATA": "/l"}, "/l/truebleu/cache"),
+        ("linux", {"TRUEBLEU_CACHE": "/t", "XDG_CACHE_HOME": "/x"}, "/t"),
+        ("linux", {"TRUEBLEU_CACHE": "here"}, os.path.abspath("here")),
+    ],
+)
+def test_the_cache_folder(platform, environment, expected, monkeypatch):
+    for variable in ("TRUEBLEU_CACHE", "XDG_CACHE_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(variable, raising=False)
+    for variable, value in environment.items():
+        monkeypatch.setenv(variable, value)
+    monkeypatch.setattr(sys, "platform", platform)
+    assert download.cache_folder() == os.path.join(os.path.expanduser("~"), expected)
 
 
 # ---- progress ----

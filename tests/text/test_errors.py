@@ -262,35 +262,13 @@ def test_an_exception_in_an_arrow_stream_comes_through():
         ({"smoothing": "laplace"}, "(?s)laplace.*floor"),
         ({"smoothing_value": 0.5}, "(?s)exp.*value|value.*exp"),
         ({"smoothing": "none", "smoothing_value": 1}, "(?s)none.*value|value.*none"),
-        ({"smoothing": "floor", "smoothing_value": -0.1}, "-0.1"),
-        ({"smoothing": "floor", "smoothing_value": float("nan")}, "nan"),
-        ({"smoothing": "add-k", "smoothing_value": float("inf")}, "inf"),
-        ({"max_order": 0}, "(?s)0.*1|1.*0"),
-        ({"max_order": 17}, "(?s)16"),
-        ({"weights": (1, 1), "max_order": 4}, "2 weights for 4 orders"),
         ({"weights": (1, 1, 1, -1)}, "-1"),
-        ({"weights": (1, 1, 1, float("nan"))}, "nan"),
         ({"weights": (0, 0, 0, 0)}, "0"),
     ],
     ids=str,
 )
 def test_parameters(parameters, message):
     with pytest.raises(ValueError, match=message):
-        BLEU(**parameters)
-
-
-@pytest.mark.parametrize(
-    "parameters",
-    [
-        {"tokenize": 13},
-        {"weights": 5},
-        {"max_order": 2.5},
-        {"smoothing_value": "a", "smoothing": "floor"},
-    ],
-    ids=str,
-)
-def test_types_of_parameters(parameters):
-    with pytest.raises((TypeError, ValueError), match=next(iter(parameters))):
         BLEU(**parameters)
 
 

@@ -396,25 +396,6 @@ def test_what_is_no_model_is_not_trusted(model, archives, folder, alone, monkeyp
     assert tb.tokenize(lines()[0], "flores101")
 
 
-@pytest.mark.parametrize(
-    ("platform", "environment", "expected"),
-    [
-        ("linux", {}, ".cache/truebleu"),
-        ("linux", {"XDG_CACHE_HOME": "/x"}, "/x/truebleu"),
-        ("darwin", {}, "Library/Caches/truebleu"),
-        ("win32", {"LOCALAPPDATA": "/l"}, "/l/truebleu/cache"),
-        ("linux", {"TRUEBLEU_CACHE": "/t", "XDG_CACHE_HOME": "/x"}, "/t"),
-    ],
-)
-def test_the_cache_folder(platform, environment, expected, monkeypatch):
-    for variable in ("TRUEBLEU_CACHE", "XDG_CACHE_HOME", "LOCALAPPDATA"):
-        monkeypatch.delenv(variable, raising=False)
-    for variable, value in environment.items():
-        monkeypatch.setenv(variable, value)
-    monkeypatch.setattr(sys, "platform", platform)
-    assert download.cache_folder() == os.path.join(os.path.expanduser("~"), expected)
-
-
 # ---- damage ----
 
 

@@ -1138,11 +1138,24 @@ def test_a_link_is_no_way_out(tmp_path, name):
     assert unpack(archive, tmp_path / "out") == {"x/a": b"a"}
 
 
+BOMB = {"bomb": bytes(30_000_000), "small": b"a"}
+TOO_LARGE = "it holds more than 1.0 MB, which is 20 times its size"
+
+
 @pytest.mark.parametrize("name", ARCHIVES)
-@pytest.mark.parametrize("members", [None, ["small"]])
-def test_bombs(tmp_path, name, members):
-    archive = packed(tmp_path / name, {"bomb": bytes(30_000_000), "small": b"a"})
-    with pytest.raises(InputError, match=r"it holds more than 1.0 MB, which is 20 times its size"):
+@pytest.mark.parametrize(
+    ("content", "members", "message"),
+    [
+        (BOMB, None, TOO_LARGE),
+        (BOMB, ["small"], TOO_LARGE),
+        (SAFE, ["x/a.txt", "x/c", "a.txt"], "it has no a.txt, x/c"),
+        ({"a": b"a", "a/b": b"b"}, None, ""),
+    ],
+    ids=["a bomb", "a file beside a bomb", "missing members", "a file that is a folder, too"],
+)
+def test_archives_that_are_refused(tmp_path, name, content, members, message):
+    archive = packed(tmp_path / name, content)
+    with pytest.raises(InputError, match=f"the archive cannot be unpacked.*{message}"):
         unpack(archive, tmp_path / "out", members)
     assert names(tmp_path) == {name}
 
@@ -1165,22 +1178,13 @@ def test_no_archive_holds_more_than_the_most(tmp_path, monkeypatch):
             unpack(archive, tmp_path / "out")
 
 
-@pytest.mark.parametrize("name", ARCHIVES)
-def test_a_zip_file_that_lies_about_its_sizes(tmp_path, name):
+def test_a_zip_file_that_lies_about_its_sizes(tmp_path):
     archive = Path(packed(tmp_path / "a.zip", {"bomb": bytes(30_000_000)}))
     content = archive.read_bytes().replace(struct.pack("<I", 30_000_000), struct.pack("<I", 100))
     archive.write_bytes(content)
     with pytest.raises(InputError, match="no archive, or damaged"):
         unpack(str(archive), tmp_path / "out")
     assert names(tmp_path) == {"a.zip"}
-
-
-@pytest.mark.parametrize("name", ARCHIVES)
-def test_missing_members_are_named(tmp_path, name):
-    archive = packed(tmp_path / name, SAFE)
-    with pytest.raises(InputError, match=r"the archive cannot be unpacked: it has no a.txt, x/c"):
-        unpack(archive, tmp_path / "out", ["x/a.txt", "x/c", "a.txt"])
-    assert names(tmp_path) == {name}
 
 
 @pytest.mark.parametrize(
@@ -1196,14 +1200,6 @@ def test_no_archive(tmp_path, name, kind):
         with pytest.raises(InputError, match="the archive cannot be unpacked: "):
             unpack(str(archive), tmp_path / "out")
         assert names(tmp_path) == {name}
-
-
-@pytest.mark.parametrize("name", ARCHIVES)
-def test_a_file_that_is_a_folder_too(tmp_path, name):
-    archive = packed(tmp_path / name, {"a": b"a", "a/b": b"b"})
-    with pytest.raises(InputError, match="the archive cannot be unpacked"):
-        unpack(archive, tmp_path / "out")
-    assert names(tmp_path) == {name}
 
 
 def test_threads_unpack_one_after_the_other(tmp_path):

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from truebleu.meta_evaluation.statistics import AVERAGES, STATISTICS
-from truebleu.significance import DEFAULT_SEED
 from truebleu.significance.resampling import METHODS
 from truebleu.text import checks
 
@@ -75,7 +74,7 @@ class AgreementTests:
     confidence: int | None = None
     resampled: str = "items"
     level: float = 0.95
-    seed: int | None = DEFAULT_SEED
+    seed: int | None = checks.DEFAULT_SEED
 
     def __post_init__(self) -> None:
         checks.one_of("correction", self.correction, (None, *METHODS))

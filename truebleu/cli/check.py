@@ -23,7 +23,7 @@ from truebleu.cli import inputs as files
 from truebleu.cli import metric_options, table_options
 from truebleu.cli import options as shared
 from truebleu.cli.compare import as_usage
-from truebleu.cli.declared import Command, Group
+from truebleu.cli.options import Command, Group
 from truebleu.cli.output import FellError, Output, Results, UsageError
 from truebleu.cli.progress import Progress
 from truebleu.text.checks import parse_number

@@ -26,7 +26,7 @@ from truebleu._kernel import InputError
 from truebleu.cli import inputs as files
 from truebleu.cli import metric_options, table_options, table_systems
 from truebleu.cli import options as shared
-from truebleu.cli.declared import Command, Group
+from truebleu.cli.options import Command, Group
 from truebleu.cli.output import Results, UsageError, raise_if_failed
 from truebleu.cli.progress import Progress
 from truebleu.comparison import Comparison

@@ -13,7 +13,7 @@ import argparse
 import re
 from collections.abc import Sequence
 
-from truebleu.cli.declared import HELP, Command, Group
+from truebleu.cli.options import HELP, Command, Group
 from truebleu.cli.output import print_text
 
 SHELLS = ("bash", "zsh", "fish", "tcsh")

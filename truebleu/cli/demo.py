@@ -18,7 +18,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from truebleu.cli.declared import HELP, Command, Group
+from truebleu.cli.options import HELP, Command, Group
 from truebleu.cli.output import PIPE_CLOSED, UnavailableError, UsageError, print_text
 from truebleu.text.system import write_whole
 

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 from truebleu.cli import inputs as files
 from truebleu.cli import metric_options
 from truebleu.cli import options as shared
-from truebleu.cli.declared import Command, Group, whole_number
+from truebleu.cli.options import Command, Group, whole_number
 from truebleu.cli.output import Results, UsageError
 from truebleu.explanation import explain
 

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from truebleu.cli import inputs as files
 from truebleu.cli import metric_options
 from truebleu.cli import options as shared
-from truebleu.cli.declared import Command, Group
+from truebleu.cli.options import Command, Group
 from truebleu.cli.output import Results, UsageError
 from truebleu.cli.progress import Progress
 from truebleu.rendering.blocks import Cell, Facts, Heading, Paragraph, Table

@@ -16,8 +16,8 @@ from collections.abc import Sequence
 
 from truebleu.cli import metric_options
 from truebleu.cli import options as shared
-from truebleu.cli.declared import HELP, Command, Group
 from truebleu.cli.inputs import check_output
+from truebleu.cli.options import Command, Group
 from truebleu.cli.output import Results, complain
 
 FORMATS = ("text", "json", "markdown", "latex", "csv", "tsv", "html")
@@ -39,7 +39,7 @@ def groups(words: Sequence[str]) -> list[Group]:  # noqa: ARG001
     output = shared.output(
         FORMATS, "text", shared.COLOR, digits="2; all of them in json, csv and tsv"
     )
-    return [INPUT, output, Group("running", shared.QUIET, HELP)]
+    return [INPUT, output, shared.RUNNING_QUIETLY]
 
 
 def run(options: argparse.Namespace) -> None:

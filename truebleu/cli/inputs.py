@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from truebleu.cli.declared import Group, options, whole_number
+from truebleu.cli.options import Group, options, whole_number
 from truebleu.cli.output import UsageError, complain
 from truebleu.text.checks import is_whole_number
 from truebleu.text.layout import count, short_names

@@ -14,8 +14,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from truebleu.cli.declared import HELP, Command, Group
-from truebleu.cli.options import QUIET
+from truebleu.cli.options import RUNNING_QUIETLY, Command, Group
 from truebleu.cli.output import STANDARD_NAMES, Output, UsageError, complain, is_terminal
 
 PAGE = Group(
@@ -26,12 +25,11 @@ PAGE = Group(
     """,
     output={"default": "lab.html"},
 )
-RUNNING = Group("running", QUIET, HELP)
 
 
 def groups(words: Sequence[str]) -> list[Group]:  # noqa: ARG001
     """The options of `truebleu lab`."""
-    return [PAGE, RUNNING]
+    return [PAGE, RUNNING_QUIETLY]
 
 
 def run(options: argparse.Namespace) -> None:

@@ -25,7 +25,7 @@ from truebleu.cli import inputs as files
 from truebleu.cli import metric_options
 from truebleu.cli import options as shared
 from truebleu.cli.compare import as_usage
-from truebleu.cli.declared import Command, Group
+from truebleu.cli.options import Command, Group
 from truebleu.cli.output import Results, UsageError, complain
 from truebleu.meta_evaluation.results import left_out
 from truebleu.meta_evaluation.score_files import mqm_weights

@@ -10,12 +10,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from truebleu.cli.declared import ABSENT, Group, option, options
+from truebleu.cli.options import Group, option, options
 from truebleu.cli.output import UsageError, complain
 from truebleu.metrics import registry
 
 if TYPE_CHECKING:
-    from truebleu.cli.declared import Option
+    from truebleu.cli.options import Option
     from truebleu.metrics.base import Metric
     from truebleu.metrics.parameters import Parameter
     from truebleu.text.languages import Language
@@ -140,7 +140,7 @@ def _option(parameter: Parameter[Any], prefix: str) -> Option:
         _help(parameter),
         completes=(lambda: parameter.choices) if parameter.choices else None,
         dest=name,
-        default=ABSENT,
+        default=argparse.SUPPRESS,
         type=parameter.typed,
         const=True if value.startswith("[") else None,
     )

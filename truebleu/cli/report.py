@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 from truebleu.cli import compare, metric_options, table_options, table_systems
 from truebleu.cli import inputs as files
 from truebleu.cli import options as shared
-from truebleu.cli.declared import Command, Group, whole_number
+from truebleu.cli.options import Command, Group, whole_number
 from truebleu.cli.output import Output, UsageError, complain, is_terminal, print_text
 from truebleu.cli.progress import Progress
 
@@ -247,7 +247,7 @@ def commands(options: argparse.Namespace) -> Iterator[str]:
 
 def _words(groups: Callable[[list[str]], Iterable[Group]], options: argparse.Namespace) -> Any:
     """The words that say what differs from the defaults of a command."""
-    from truebleu.cli.parser import Parser
+    from truebleu.cli.options import Parser
 
     parser = Parser("truebleu", groups=groups(["-m", *(options.metrics or ())]))
     said: set[str] = set()

@@ -131,7 +131,7 @@ def write(
     test_set: Chosen | None = None,
 ) -> None:
     """Write the scores, with the warnings about their text before them."""
-    from truebleu.comparison import text_warnings
+    from truebleu.metrics import text_warnings
 
     whole = ((one.system, one.name, one.score) for one in results if one.document is None)
     warnings = [*warnings, *text_warnings.of_scores(whole)]

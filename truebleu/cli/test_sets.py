@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, overload
 
-from truebleu.cli.declared import Group
+from truebleu.cli.options import Group
 from truebleu.cli.output import UsageError
 from truebleu.text.segments import File, Lines, Part
 

@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any
 
 from truebleu.cli import options as shared
 from truebleu.cli import test_sets
-from truebleu.cli.declared import HELP, Command, Group
+from truebleu.cli.options import Command, Group
 from truebleu.cli.output import Results, UsageError, printable
 from truebleu.rendering.blocks import Cell, Facts, Heading, Paragraph, Table
 from truebleu.text.layout import count
@@ -78,7 +78,7 @@ def groups(words: Sequence[str]) -> list[Group]:  # noqa: ARG001
     options = Group("downloads", test_sets.GETTING)
     filters = Group("show: only a part", test_sets.PARTS)
     output = shared.output(FORMATS, "text", shared.COLOR)
-    return [ACTION, filters, options, output, Group("running", shared.QUIET, HELP)]
+    return [ACTION, filters, options, output, shared.RUNNING_QUIETLY]
 
 
 def run(options: argparse.Namespace) -> None:

@@ -14,7 +14,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import InputError
-from truebleu.comparison import text_warnings
 from truebleu.meta_evaluation.human_scores import (
     EvaluatedText,
     Judged,
@@ -40,13 +39,13 @@ from truebleu.meta_evaluation.tasks import (
     tasks_of,
     tasks_of_preset,
 )
-from truebleu.metrics import registry
+from truebleu.metrics import registry, text_warnings
 from truebleu.rendering.view import Rows
 from truebleu.text import checks
 from truebleu.text.layout import listed
 
 if TYPE_CHECKING:
-    from truebleu.comparison.text_warnings import Warnings
+    from truebleu.metrics.text_warnings import Warnings
     from truebleu.rendering.blocks import Block
     from truebleu.text import inputs
 

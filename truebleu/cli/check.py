@@ -17,7 +17,7 @@ examples:
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from truebleu.cli import inputs as files
 from truebleu.cli import metric_options, table_options
@@ -27,8 +27,6 @@ from truebleu.cli.options import Command, Group
 from truebleu.cli.output import FellError, Output, Results, UsageError
 from truebleu.cli.progress import Progress
 from truebleu.text.checks import parse_number
-
-FORMATS = ("text", "json", "markdown", "latex", "html")
 
 # What the arguments of `truebleu.check` are called here.
 OPTIONS = {
@@ -71,17 +69,6 @@ FILES = Group(
     --summary FILE  add Markdown to FILE, as $GITHUB_STEP_SUMMARY takes it
     """,
 )
-
-
-def groups(words: Sequence[str]) -> Iterator[Group]:
-    """The options of `truebleu check`."""
-    yield from files.groups(words)
-    yield GATE
-    yield Group("more", files.SOURCE, files.DOCUMENTS)
-    yield from metric_options.groups(words)
-    yield FILES
-    yield shared.output(FORMATS, "text", shared.COLOR, digits="2; all of them in json")
-    yield shared.RUNNING
 
 
 def run(options: argparse.Namespace) -> None:
@@ -132,7 +119,7 @@ def run(options: argparse.Namespace) -> None:
     request.test_set = inputs.signature
     with output:
         with Progress(quiet=options.quiet) as progress, as_usage(known=OPTIONS):
-            request.progress = None if progress.silent else progress
+            request.progress = progress.callback
             made = Check.of(scoring)
         output.warn(made.warnings)
         output.show(made)
@@ -172,4 +159,17 @@ def _numbers(option: str, words: Sequence[str]) -> float | dict[str, float]:
     return made
 
 
-COMMAND = Command("truebleu check REF... -i HYP [options]", __doc__, groups, run)
+COMMAND = Command(
+    "truebleu check REF... -i HYP [options]",
+    __doc__,
+    lambda words: [
+        *files.groups(words),
+        GATE,
+        Group("more", files.SOURCE, files.DOCUMENTS),
+        *metric_options.groups(words),
+        FILES,
+        shared.output(shared.VIEW_FORMATS, "text", shared.COLOR, digits="2; all of them in json"),
+        shared.RUNNING,
+    ],
+    run,
+)

@@ -63,11 +63,6 @@ TEXTS = Group(
 )
 
 
-def groups(words: Sequence[str]) -> list[Group]:  # noqa: ARG001
-    """The options of `truebleu demo`."""
-    return [TEXTS, Group("running", HELP)]
-
-
 def run(options: argparse.Namespace) -> None:
     """Writes the texts, and runs the commands on them."""
     if options.output.startswith("-"):
@@ -136,4 +131,9 @@ def _line(mark: str, words: Sequence[str]) -> str:
     return "\n".join(rows)
 
 
-COMMAND = Command("truebleu demo [options]", __doc__, groups, run)
+COMMAND = Command(
+    "truebleu demo [options]",
+    __doc__,
+    lambda _: [TEXTS, Group("running", HELP)],
+    run,
+)

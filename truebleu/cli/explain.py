@@ -19,7 +19,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from truebleu.cli import inputs as files
@@ -32,8 +32,6 @@ from truebleu.explanation import explain
 if TYPE_CHECKING:
     from truebleu.metrics.base import Metric
 
-FORMATS = ("text", "json", "markdown", "latex", "html")
-
 
 WHAT = Group(
     "what is explained",
@@ -45,15 +43,6 @@ WHAT = Group(
     about="With --reference, REF is the hypothesis itself, or two, as text.",
     segment={"type": whole_number(1, sys.maxsize)},
 )
-
-
-def groups(words: Sequence[str]) -> Iterator[Group]:
-    """The options of `truebleu explain`."""
-    yield from files.groups(words)
-    yield WHAT
-    yield from metric_options.groups(words)
-    yield shared.output(FORMATS, "text", shared.COLOR, digits="2; all of them in json")
-    yield shared.RUNNING
 
 
 def run(options: argparse.Namespace) -> None:
@@ -113,6 +102,12 @@ COMMAND = Command(
     "truebleu explain REF... -i HYP [HYP] [options]\n"
     "       truebleu explain HYPOTHESIS [HYPOTHESIS] --reference TEXT... [options]",
     __doc__,
-    groups,
+    lambda words: [
+        *files.groups(words),
+        WHAT,
+        *metric_options.groups(words),
+        shared.output(shared.VIEW_FORMATS, "text", shared.COLOR, digits="2; all of them in json"),
+        shared.RUNNING,
+    ],
     run,
 )

@@ -17,7 +17,7 @@ examples:
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     Made = tuple[dict[str, Any], Iterable[Block]]
 
 ACTIONS = ("list", "show", "score", "which")
-FORMATS = ("text", "json", "markdown", "latex", "html")
 
 
 def _names() -> list[str]:
@@ -62,12 +61,6 @@ MEMBERS = Group(
     metric_options.LANGUAGE,
     members={"completes": _names},
 )
-
-
-def groups(words: Sequence[str]) -> list[Group]:
-    """The options of `truebleu family`."""
-    output = shared.output(FORMATS, "text", shared.COLOR)
-    return [ACTION, *files.groups(words), MEMBERS, output, shared.RUNNING]
 
 
 def run(options: argparse.Namespace) -> None:
@@ -236,4 +229,15 @@ def _which(options: argparse.Namespace) -> Made:
     return found.to_dict(), blocks
 
 
-COMMAND = Command("truebleu family ACTION ... [options]", __doc__, groups, run)
+COMMAND = Command(
+    "truebleu family ACTION ... [options]",
+    __doc__,
+    lambda words: [
+        ACTION,
+        *files.groups(words),
+        MEMBERS,
+        shared.output(shared.VIEW_FORMATS, "text", shared.COLOR),
+        shared.RUNNING,
+    ],
+    run,
+)

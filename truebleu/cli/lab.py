@@ -11,7 +11,6 @@ examples:
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from pathlib import Path
 
 from truebleu.cli.options import RUNNING_QUIETLY, Command, Group
@@ -25,11 +24,6 @@ PAGE = Group(
     """,
     output={"default": "lab.html"},
 )
-
-
-def groups(words: Sequence[str]) -> list[Group]:  # noqa: ARG001
-    """The options of `truebleu lab`."""
-    return [PAGE, RUNNING_QUIETLY]
 
 
 def run(options: argparse.Namespace) -> None:
@@ -56,4 +50,9 @@ def run(options: argparse.Namespace) -> None:
         webbrowser.open(address)
 
 
-COMMAND = Command("truebleu lab [options]", __doc__, groups, run)
+COMMAND = Command(
+    "truebleu lab [options]",
+    __doc__,
+    lambda _: [PAGE, RUNNING_QUIETLY],
+    run,
+)

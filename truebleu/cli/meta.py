@@ -18,7 +18,7 @@ examples:
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from truebleu.cli import inputs as files
@@ -35,7 +35,7 @@ from truebleu.meta_evaluation.tasks import LEVELS, PRESETS
 from truebleu.significance import CORRECTIONS
 from truebleu.text.layout import listed
 
-FORMATS = ("text", "json", "markdown", "latex", "csv", "tsv", "html", "svg")
+FORMATS = (*shared.TABLE_FORMATS, "svg")
 RANDOMIZATIONS = 10_000
 
 PEOPLE = Group(
@@ -107,23 +107,13 @@ PICTURE = Group(
 )
 
 
-def groups(words: Sequence[str]) -> Iterator[Group]:
-    """The options of `truebleu meta`."""
-    yield PEOPLE
-    yield METRICS
-    yield files.INPUT
-    yield Group(
-        "more",
-        files.SOURCE,
-        "--docs FILE  the name of each segment's document",
-        "--domains FILE  the name of each segment's domain",
-    )
-    yield STATISTIC
-    yield TESTING
-    yield from metric_options.groups(words)
-    yield shared.output(FORMATS, "text", shared.COLOR, digits="3; all of them in json, csv and tsv")
-    yield PICTURE
-    yield shared.RUNNING
+TEXTS = Group(
+    "more",
+    files.SOURCE,
+    "--docs FILE  the name of each segment's document",
+    "--domains FILE  the name of each segment's domain",
+)
+OUTPUT = shared.output(FORMATS, "text", shared.COLOR, digits="3; all of them in json, csv and tsv")
 
 
 def run(options: argparse.Namespace) -> None:
@@ -285,4 +275,20 @@ def _columns(words: Sequence[str] | None) -> Mapping[str, str] | None:
     return made or None
 
 
-COMMAND = Command("truebleu meta --human FILE REF... -i HYP... [options]", __doc__, groups, run)
+COMMAND = Command(
+    "truebleu meta --human FILE REF... -i HYP... [options]",
+    __doc__,
+    lambda words: [
+        PEOPLE,
+        METRICS,
+        files.INPUT,
+        TEXTS,
+        STATISTIC,
+        TESTING,
+        *metric_options.groups(words),
+        OUTPUT,
+        PICTURE,
+        shared.RUNNING,
+    ],
+    run,
+)

@@ -170,6 +170,10 @@ samples = whole_number(1, 10_000_000)
 # The digits without -w where scores are rows.
 DIGITS = "1 for a person; all of them for a program"
 
+# The formats of results in words and tables, and of results that are one table of rows, too.
+VIEW_FORMATS = ("text", "json", "markdown", "latex", "html")
+TABLE_FORMATS = ("text", "json", "markdown", "latex", "csv", "tsv", "html")
+
 HELP, OUTPUT, COLOR, SCORE_ONLY, THREADS, QUIET = options(
     """
     -h --help         show this help

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +29,14 @@ from truebleu.cli import compare, metric_options, table_options, table_systems
 from truebleu.cli import inputs as files
 from truebleu.cli import options as shared
 from truebleu.cli.options import Command, Group, whole_number
-from truebleu.cli.output import Output, UsageError, complain, is_terminal, print_text
+from truebleu.cli.output import (
+    Output,
+    UsageError,
+    complain,
+    is_terminal,
+    print_text,
+    raise_if_failed,
+)
 from truebleu.cli.progress import Progress
 
 if TYPE_CHECKING:
@@ -82,27 +89,18 @@ OUTPUT = Group(
 )
 
 
-def groups(words: Sequence[str]) -> Iterator[Group]:
-    """The options of `truebleu report`."""
-    yield from files.groups(words)
-    yield from metric_options.groups(words)
-    yield table_options.group(table_systems.BY)
-    yield from (PAGE, compare.SYSTEMS, compare.TESTING, OUTPUT, shared.RUNNING)
-
-
 def run(options: argparse.Namespace) -> None:
     """Reads, counts, compares, and writes the page."""
     _check_serving(options)
     labels = _labels(options)
-    asked = compare.Asked(options, labels)
-    inputs = asked.inputs
-    if inputs is None and not asked.of_tables:
+    request, inputs, metrics = compare.request_of(options, labels)
+    if inputs is None and not table_options.are_meant(options):
         raise UsageError("no REF: name at least one file of references")
     if inputs is not None and any(len(files) > 1 for files in inputs.runs.values()):
         raise UsageError("-i/--input: a page shows one output a system; compare knows runs")
     if inputs is not None and inputs.test_set is not None:
-        inputs.test_set.label(asked.request)
-    further = _also(options, asked.metrics)
+        inputs.test_set.label(request)
+    further = _also(options, metrics)
     words = None
     if options.word_counts is not None:
         words = files.file_of(options.word_counts, options.encoding)
@@ -122,9 +120,9 @@ def run(options: argparse.Namespace) -> None:
         Progress(quiet=options.quiet) as progress,
         Output(options.output) if options.serve is None else nullcontext() as output,
     ):
-        asked.request.progress = None if progress.silent else progress
+        request.progress = progress.callback
         contents = Contents(
-            asked.request,
+            request,
             further,
             title=options.title,
             word_counts=words,
@@ -150,7 +148,7 @@ def run(options: argparse.Namespace) -> None:
         _serve(server, options)
     elif not options.quiet:
         _note_size(options, contents)
-    asked.end()
+    raise_if_failed(request.failed.values())
 
 
 # ---- a server ----
@@ -240,16 +238,14 @@ def commands(options: argparse.Namespace) -> Iterator[str]:
     from truebleu.cli import score
 
     several = table_options.are_meant(options) or len(options.input or ()) > 1
-    other, made = ("compare", compare.groups) if several else ("score", score.groups)
-    yield join(["truebleu", "report", *_words(groups, options), "-o", "report.html"])
-    yield join(["truebleu", other, *_words(made, options)])
+    name, command = ("compare", compare.COMMAND) if several else ("score", score.COMMAND)
+    yield join(["truebleu", "report", *_words(COMMAND, options), "-o", "report.html"])
+    yield join(["truebleu", name, *_words(command, options)])
 
 
-def _words(groups: Callable[[list[str]], Iterable[Group]], options: argparse.Namespace) -> Any:
+def _words(command: Command, options: argparse.Namespace) -> Iterator[str]:
     """The words that say what differs from the defaults of a command."""
-    from truebleu.cli.options import Parser
-
-    parser = Parser("truebleu", groups=groups(["-m", *(options.metrics or ())]))
+    parser = shared.Parser("truebleu", groups=command.groups(["-m", *(options.metrics or ())]))
     said: set[str] = set()
     for action in parser.actions:
         value = getattr(options, action.dest, None)
@@ -283,4 +279,18 @@ def _base(word: str) -> str:
     return f"{name}{mark}{os.path.basename(path)}"
 
 
-COMMAND = Command("truebleu report REF... -i HYP... [options]", __doc__, groups, run)
+COMMAND = Command(
+    "truebleu report REF... -i HYP... [options]",
+    __doc__,
+    lambda words: [
+        *files.groups(words),
+        *metric_options.groups(words),
+        table_options.group(table_systems.BY),
+        PAGE,
+        compare.SYSTEMS,
+        compare.TESTING,
+        OUTPUT,
+        shared.RUNNING,
+    ],
+    run,
+)

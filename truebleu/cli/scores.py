@@ -12,8 +12,8 @@ from truebleu.text import json_text
 from truebleu.text.record import Record
 
 if TYPE_CHECKING:
+    from truebleu.cli.inputs import Chosen
     from truebleu.cli.output import Results
-    from truebleu.cli.test_sets import Chosen
     from truebleu.metrics.base import Metric, Score, Signature
     from truebleu.rendering.blocks import Block
     from truebleu.significance import Interval

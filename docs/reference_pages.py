@@ -103,7 +103,11 @@ def _meaning(option: Option) -> str:
     if not all(word in named for word in words):
         told += ": " + ", ".join(f"`{word}`" for word in words)
     default = option.arguments.get("default")
-    word = default != SUPPRESS and isinstance(default, str | int | float) and not isinstance(default, bool)
+    word = (
+        default != SUPPRESS
+        and isinstance(default, str | int | float)
+        and not isinstance(default, bool)
+    )
     spelled = re.escape(str(default))
     if word and not re.search(rf"\({spelled}\b|\b{spelled} \(the default\)", sentence):
         told += f" (default: `{default}`)"

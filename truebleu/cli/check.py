@@ -85,17 +85,13 @@ def run(options: argparse.Namespace) -> None:
     if len(inputs.systems) != 1:
         raise UsageError(f"-i/--input: one output is checked, not {len(inputs.systems)}")
     ((system, hypotheses),) = inputs.systems.items()
-    against = None
-    if options.against is not None:
-        against = files.file_of(options.against, options.encoding)
-        files.check(options, [against])
-    asked, floors = {}, {"minimum": options.min, "max_drop": options.max_drop}
-    for name, words in floors.items():
-        asked[name] = None if words is None else _numbers(OPTIONS[name], words)
+    against = files.beside(options, "against")
+    files.check(options, [against])
     with as_usage(known=OPTIONS):
         scoring = rules.Scoring(
             rules.Asked(
-                **asked,
+                minimum=_numbers("--min", options.min),
+                max_drop=_numbers("--max-drop", options.max_drop),
                 log=options.log,
                 name=options.log_name,
                 keep=options.keep,
@@ -133,8 +129,8 @@ def run(options: argparse.Namespace) -> None:
         raise FellError("; ".join(made.failures))
 
 
-def _numbers(option: str, words: Sequence[str]) -> float | dict[str, float]:
-    """A number, or one by the name of each metric."""
+def _numbers(option: str, words: Sequence[str] | None) -> float | dict[str, float] | None:
+    """Return a number, or one by the name of each metric."""
 
     def number(text: str) -> float:
         try:
@@ -142,10 +138,10 @@ def _numbers(option: str, words: Sequence[str]) -> float | dict[str, float]:
         except ValueError:
             raise UsageError(f"{option}: expected a number, or NAME=NUMBER, not '{text}'") from None
 
-    parts = [part for word in words for part in word.split(",")]
+    parts = [part for word in words or () for part in word.split(",")]
     if len(parts) == 1 and "=" not in parts[0]:
         return number(parts[0])
-    made = {}
+    numbers: dict[str, float] = {}
     for part in parts:
         name, mark, text = part.rpartition("=")
         if not mark:
@@ -153,10 +149,10 @@ def _numbers(option: str, words: Sequence[str]) -> float | dict[str, float]:
                 f"{option}: of several numbers each has the name of its metric, as bleu=30, "
                 f"not '{part}'"
             )
-        if name in made:
+        if name in numbers:
             raise UsageError(f"{option}: {name} is there twice")
-        made[name] = number(text)
-    return made
+        numbers[name] = number(text)
+    return numbers or None
 
 
 COMMAND = Command(

@@ -20,7 +20,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from truebleu.cli import inputs as files
 from truebleu.cli import metric_options
@@ -28,10 +28,7 @@ from truebleu.cli import options as shared
 from truebleu.cli.options import Command, Group, whole_number
 from truebleu.cli.output import Results, UsageError
 from truebleu.explanation import explain
-
-if TYPE_CHECKING:
-    from truebleu.metrics.base import Metric
-
+from truebleu.explanation.build import check
 
 WHAT = Group(
     "what is explained",
@@ -50,23 +47,16 @@ def run(options: argparse.Namespace) -> None:
     output = Results(options)
     output.check_exact()
     metric = metric_options.one(options)
-    _check_metric(metric, recall=options.recall)
-    hypotheses, references, more = (_files if options.reference is None else _pair)(options)
-    second = hypotheses[1] if len(hypotheses) == 2 else None
-    recall = options.recall
-    explanation = explain(hypotheses[0], references, metric, second=second, recall=recall, **more)
-    with output:
-        output.show(explanation)
-
-
-def _check_metric(metric: Metric, *, recall: bool) -> None:
-    """Refuses what cannot be explained, before anything is read."""
-    from truebleu.explanation.build import check
-
+    # What cannot be explained is refused before anything is read.
     try:
-        check(metric, recall=recall)
+        check(metric, recall=options.recall)
     except ValueError as error:
         raise UsageError(f"-m/--metrics: {str(error).removeprefix('metric: ')}") from None
+    hypotheses, references, more = (_files if options.reference is None else _pair)(options)
+    first, second = (*hypotheses, None)[:2]
+    explanation = explain(first, references, metric, second=second, recall=options.recall, **more)
+    with output:
+        output.show(explanation)
 
 
 def _pair(options: argparse.Namespace) -> tuple[Sequence[Any], Any, dict[str, Any]]:

@@ -122,10 +122,10 @@ def run(options: argparse.Namespace) -> None:
 
     output = Results(options)
     output.check_exact()
-    asked = _asked(options)
+    arguments = _arguments(options)
     with output:
         with as_usage("truebleu meta"):
-            table = meta_evaluate(**asked)
+            table = meta_evaluate(**arguments)
         output.warn(table.warnings)
         if output.form == "svg":
             with as_usage("--of"):
@@ -138,90 +138,67 @@ def run(options: argparse.Namespace) -> None:
                 complain("note", note)
 
 
-def _asked(options: argparse.Namespace) -> dict[str, Any]:
-    """The arguments of `meta_evaluate`."""
-    asked: dict[str, Any] = {
-        "preset": options.preset,
+def _arguments(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the arguments of `meta_evaluate`."""
+    names = (
+        *("preset", "statistic", "average", "epsilon", "nan_as_zero", "include_references"),
+        *("by", "significance", "correction", "confidence", "seed", "gold"),
+    )
+    arguments: dict[str, Any] = {name: getattr(options, name) for name in names}
+    arguments |= {
+        "statistics": arguments.pop("statistic"),
         "levels": options.level or ["sys", "seg"],
-        "statistics": options.statistic,
-        "average": options.average,
-        "epsilon": options.epsilon,
-        "nan_as_zero": options.nan_as_zero,
-        "include_references": options.include_references,
-        "outliers": _outliers(options.outliers),
-        "by": options.by,
-        "significance": options.significance,
-        "correction": options.correction,
-        "confidence": options.confidence,
+        "outliers": "mad" if options.outliers == ["mad"] else tuple(options.outliers or ()),
         "resampled": options.resample,
         "level": options.confidence_level,
-        "seed": options.seed,
-        "gold": options.gold,
         "workers": max(1, options.threads),
     }
     if options.correction and not options.significance:
         raise UsageError("--correction: without --significance nothing is tested")
     if (options.tree is None) == (options.human is None):
         raise UsageError("name people's scores: --human FILE, or --tree DIR, one of both")
-    if options.tree is not None:
-        return asked | _tree(options)
-    return asked | _given(options)
-
-
-def _outliers(names: Sequence[str] | None) -> Sequence[str] | str:
-    return "mad" if names == ["mad"] else tuple(names or ())
+    return arguments | (_files(options) if options.tree is None else _tree(options))
 
 
 def _tree(options: argparse.Namespace) -> dict[str, Any]:
-    """What a tree is asked for."""
-    for flag, given in (
-        ("REF", options.references),
-        ("-i/--input", options.input),
-        ("--scores", options.scores),
-        ("--docs", options.docs),
-        ("--domains", options.domains),
-        ("--columns", options.columns),
-    ):
-        if given:
+    """Return the arguments for the folders of --tree."""
+    flags = {"references": "REF", "input": "-i/--input"}
+    flags |= {name: f"--{name}" for name in ("scores", "docs", "domains", "columns")}
+    for name, flag in flags.items():
+        if getattr(options, name):
             raise UsageError(f"{flag}: the folders of --tree have text and scores")
-    sets = None
-    if options.language is not None:
-        sets = [name for name in options.language.split(",") if name]
+    pairs = None if options.language is None else filter(None, options.language.split(","))
     return {
         "tree": options.tree,
         "test_set": options.test_set,
-        "sets": sets,
-        "metrics": _of_tree(options),
+        "sets": None if pairs is None else list(pairs),
+        "metrics": _metrics_of_tree(options),
         "include_humans": True if options.include_humans else None,
     }
 
 
-def _of_tree(options: argparse.Namespace) -> list[Any] | None:
-    """Metrics by name, or as their options make them; None for all that are stored."""
-    from argparse import Namespace
-
-    wanted = metric_options.asked(options.metrics)
+def _metrics_of_tree(options: argparse.Namespace) -> list[Any] | None:
+    """Return metrics by name, or as their options make them; None for all that are stored."""
+    names = metric_options.asked(options.metrics)
     if not any(name.startswith("--") for name in vars(options)):
-        return wanted
-    if wanted is None:
+        return names
+    if names is None:
         raise UsageError("options of a metric: name it with -m/--metrics")
     from truebleu.meta_evaluation.human_scores import Tree
 
     tree = Tree(options.tree, options.test_set or options.preset)
     stored = {name for pair in tree.pairs() for name in tree.stored(pair)}
-    computed = [name for name in wanted if name not in stored]
-    more = {"metrics": computed, "language": None, "source": ""}
-    made = list(metric_options.metrics(Namespace(**{**vars(options), **more})))
-    return [*(name for name in wanted if name in stored), *made]
+    computed = [name for name in names if name not in stored]
+    changes = {"metrics": computed, "language": None, "source": ""}
+    metrics = metric_options.metrics(argparse.Namespace(**{**vars(options), **changes}))
+    return [*(name for name in names if name in stored), *metrics]
 
 
-def _given(options: argparse.Namespace) -> dict[str, Any]:
-    """People's scores, metrics' scores and text, as files."""
-    for flag, given in (
-        ("-t/--test-set", options.test_set),
-        ("--include-humans", options.include_humans),
-    ):
-        if given:
+def _files(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the arguments for people's scores, metrics' scores and text in files."""
+    for name in ("test_set", "include_humans"):
+        if getattr(options, name):
+            flag = "-t/--test-set" if name == "test_set" else "--include-humans"
             raise UsageError(f"{flag}: it is for the folders that --tree names")
     columns = _columns(options.columns)
     weights = None
@@ -230,49 +207,42 @@ def _given(options: argparse.Namespace) -> dict[str, Any]:
             weights = mqm_weights(options.mqm_weights)
         except ValueError as error:
             raise UsageError(f"--mqm-weights: {error}") from None
-    metrics: dict[str, Any] = {}
-    for word in options.scores or ():
-        name, mark, path = word.partition("=")
-        if not (mark and name and path):
-            raise UsageError(f"--scores: expected NAME=FILE, as COMET=comet.score, not '{word}'")
-        if name in metrics:
-            raise UsageError(f"--scores: {name} is there twice")
-        metrics[name] = read_scores(path)
-    more: dict[str, Any] = {}
+    scores = shared.named_values("--scores", options.scores, "NAME=FILE, as COMET=comet.score")
+    metrics: dict[str, Any] = {name: read_scores(path) for name, path in scores.items()}
+    texts: dict[str, Any] = {}
     if options.references or options.input:
         inputs = files.Inputs(options)
-        more = {
+        texts = {
             "systems": dict(inputs.systems),
             "references": inputs.references(),
             "source": inputs.source,
         }
-        for metric, called in metric_options.metrics(options).items():
-            metrics[called or metric.name] = metric
+        for metric, label in metric_options.metrics(options).items():
+            metrics[label or metric.name] = metric
     elif options.metrics:
         raise UsageError("-m/--metrics: they are computed of REF and -i HYP...; name both")
     if not metrics:
         raise UsageError("no metric: give scores (--scores NAME=FILE), or text and -m")
-    for name, option in (("documents", options.docs), ("domains", options.domains)):
-        if option is not None:
-            more[name] = list(files.file_of(option, options.encoding).lines())
-    human = read_scores(options.human, columns, weights)
-    return {"human": human, "metrics": metrics, **more}
+    for name, path in (("documents", options.docs), ("domains", options.domains)):
+        if path is not None:
+            texts[name] = list(files.file_of(path, options.encoding).lines())
+    return {"human": read_scores(options.human, columns, weights), "metrics": metrics, **texts}
 
 
 COLUMNS = ("system", "item", "document", "score")
 
 
 def _columns(words: Sequence[str] | None) -> Mapping[str, str] | None:
-    """The columns of a table by what they are."""
-    made = {}
+    """Return the columns of a table by what they are."""
+    columns = {}
     for word in words or ():
         what, mark, name = word.partition("=")
         if what not in COLUMNS or not mark or not name:
             raise UsageError(
                 f"--columns: expected {listed([f'{one}=NAME' for one in COLUMNS])}, not '{word}'"
             )
-        made[what] = name
-    return made or None
+        columns[what] = name
+    return columns or None
 
 
 COMMAND = Command(

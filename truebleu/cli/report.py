@@ -101,14 +101,9 @@ def run(options: argparse.Namespace) -> None:
     if inputs is not None and inputs.test_set is not None:
         inputs.test_set.label(request)
     further = _also(options, metrics)
-    words = None
-    if options.word_counts is not None:
-        words = files.file_of(options.word_counts, options.encoding)
-    terms = None
-    if options.terms is not None:
-        if options.source is None and (inputs is None or inputs.test_set is None):
-            raise UsageError("--terms: they are looked for in the source; name it with -src")
-        terms = files.file_of(options.terms, options.encoding)
+    words, terms = files.beside(options, "word_counts"), files.beside(options, "terms")
+    if terms and options.source is None and (inputs is None or inputs.test_set is None):
+        raise UsageError("--terms: they are looked for in the source; name it with -src")
     read = [] if inputs is None else inputs.every_file()
     kinds = labels.values() if isinstance(labels, dict) else [labels]
     files.check(options, [*read, *kinds, words, terms])

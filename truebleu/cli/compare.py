@@ -252,7 +252,7 @@ def _significance(options: argparse.Namespace) -> Significance:
 
 
 def _scores_of(options: argparse.Namespace, systems: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Metrics from elsewhere by name, each with its file, or a file for each system."""
+    """Return metrics from elsewhere by name, each with its file, or a file for each system."""
     found: dict[str, list[File]] = {}
     last = ""
     for word in options.scores or ():
@@ -261,17 +261,16 @@ def _scores_of(options: argparse.Namespace, systems: Mapping[str, Any] | None) -
             if name in found:
                 raise UsageError(f"--scores: {name} is there twice")
             last = name
-            found[name] = []
-        elif not found or mark:
+        elif mark or not last:
             raise UsageError(f"--scores: expected NAME=FILE, as COMET=comet.tsv, not '{word}'")
         else:
             path = word
-        found[last].append(files.file_of(path, options.encoding))
-    made: dict[str, Any] = {}
+        found.setdefault(last, []).append(files.file_of(path, options.encoding))
+    scores: dict[str, Any] = {}
     for name, given in found.items():
         files.check(options, given)
         if len(given) == 1 and (systems is None or len(systems) > 1):
-            made[name] = given[0]
+            scores[name] = given[0]
         elif systems is None:
             raise UsageError("--scores: with a file per system, say with --names whose it is")
         elif len(given) != len(systems):
@@ -280,8 +279,8 @@ def _scores_of(options: argparse.Namespace, systems: Mapping[str, Any] | None) -
                 "each, in the order of -i, or one for all"
             )
         else:
-            made[name] = dict(zip(systems, given, strict=True))
-    return made
+            scores[name] = dict(zip(systems, given, strict=True))
+    return scores
 
 
 COMMAND = Command(

@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 from truebleu.cli.options import Group, options, whole_number
 from truebleu.cli.output import UsageError, complain
@@ -129,8 +129,9 @@ class Inputs:
         self.source, self.documents = beside(options, "source"), beside(options, "docs")
         if self.test_set is not None:
             self._references = self.test_set.references
-            self.source = self.test_set.of(self.source) or self.test_set.source
-            self.documents = self.test_set.of(self.documents)
+            select = self.test_set.select
+            self.source = select(self.source) if self.source else self.test_set.source
+            self.documents = select(self.documents) if self.documents else None
         check(options, self.every_file())
         if len(self.systems) > 1 and self._columns == 1:
             for file in self._references:
@@ -147,7 +148,7 @@ class Inputs:
         if self.test_set is not None and name.startswith("@"):
             return self.test_set.system(name[1:])
         file = file_of(name, encoding)
-        return file if self.test_set is None else self.test_set.of(file)
+        return file if self.test_set is None else self.test_set.select(file)
 
     @property
     def signature(self) -> Mapping[str, str]:
@@ -251,7 +252,13 @@ def drop_repeated(options: argparse.Namespace, place: str, words: Sequence[str])
     repeated = []
     for position, word in enumerate(words):
         named = word == "-" or _runs(options, word)[0] is not None
-        key = position if named else _identity(file_of(word, options.encoding))
+        key: object = position
+        if not named:
+            # Two names of the same file, and column, have the same key.
+            key = file = file_of(word, options.encoding)
+            if os.path.isfile(file.path):
+                stat = os.stat(file.path)
+                key = stat.st_dev, stat.st_ino, file.column
         if key not in kept:
             kept[key] = word
         else:
@@ -263,25 +270,14 @@ def drop_repeated(options: argparse.Namespace, place: str, words: Sequence[str])
     return list(kept.values())
 
 
-def _identity(file: File) -> object:
-    """Return what two names of the same file, and column, have in common."""
-    if not os.path.isfile(file.path):
-        return file
-    stat = os.stat(file.path)
-    return stat.st_dev, stat.st_ino, file.column
-
-
 # ---- runs ----
-
-# The commands that know runs of a system.
-OF_RUNS = ("compare", "report")
 
 
 def _runs(options: argparse.Namespace, word: str) -> tuple[str | None, list[str]]:
     """The name of a system, if a word says it, and its files."""
     name, mark, rest = word.partition("=")
-    plain = options.command not in OF_RUNS or word.startswith("@") or not (name and mark)
-    if plain or _is_there(word):
+    has_runs = options.command in ("compare", "report")
+    if not (has_runs and name and mark) or word.startswith("@") or _is_there(word):
         return None, [word]
     paths = [rest] if _is_there(rest) else rest.split(",")
     if not all(paths):
@@ -320,21 +316,20 @@ def path_of(file: File) -> str:
 def _called(
     options: argparse.Namespace, files: Sequence[tuple[str | None, Sequence[File]]]
 ) -> list[str]:
-    """The names of systems: those of the command line, or those of their files, shortened."""
+    """Return the names of systems: from the command line, or from their files, shortened."""
     names = names_of(options)
-    said = [name for name, _ in files if name is not None]
+    named = [name for name, _ in files if name is not None]
     if names is None:
-        rest = iter(short_names([path_of(own[0]) for name, own in files if name is None]))
-        made = [next(rest) if name is None else name for name, _ in files]
-        for name in said:
-            if made.count(name) > 1:
+        short = iter(short_names([path_of(own[0]) for name, own in files if name is None]))
+        names = [next(short) if name is None else name for name, _ in files]
+        for name in named:
+            if names.count(name) > 1:
                 raise UsageError(f"-i/--input: the name '{name}' is there twice")
-        return made
-    if said:
-        raise UsageError(f"--names: -i names {said[0]} already")
-    if len(names) != len(files):
-        told = f"{count(len(names), 'name')} for {count(len(files), 'system')}"
-        raise UsageError(f"--names: {told}; give one for each")
+    elif named:
+        raise UsageError(f"--names: -i names {named[0]} already")
+    elif len(names) != len(files):
+        counts = f"{count(len(names), 'name')} for {count(len(files), 'system')}"
+        raise UsageError(f"--names: {counts}; give one for each")
     return names
 
 
@@ -353,7 +348,7 @@ def names_of(options: argparse.Namespace) -> list[str] | None:
 
 
 def system_of(name: str | None, inputs: Inputs | None) -> str | None:
-    """The system that a name, or that of its file, stands for; any other name as it is."""
+    """Return the system that a name, or that of its file, stands for; any other name as it is."""
     if inputs is not None and name not in inputs.runs:
         for system, files in inputs.runs.items():
             for file in files:
@@ -406,13 +401,11 @@ class Chosen:
         return {name: values for name, values in known.items() if values is not None}
 
     def label(self, request: Request) -> None:
-        """Adds the documents, and their domains and languages, to what is to be shown."""
+        """Add the documents, and their domains and languages, to what is to be shown."""
         labels = self.labels()
         documents = labels.pop("document", None)
-        if request.documents is None:
-            request.documents = documents
-        if request.labels is None and labels:
-            request.labels = labels
+        request.documents = request.documents or documents
+        request.labels = request.labels or labels or None
 
     def groups(self, by: Sequence[str] | None) -> list[dict[str, str]]:
         """For each segment what --by asks of it; nothing if it asks for nothing."""
@@ -433,14 +426,8 @@ class Chosen:
             raise UsageError(f"@{name}: {self.name} has no such output{there}")
         return Lines.given(name, self.part.systems[name])
 
-    @overload
-    def of(self, file: File) -> File: ...
-    @overload
-    def of(self, file: None) -> None: ...
-    def of(self, file: File | None) -> File | None:
-        """A file of the user's, with a line per segment of the whole test set: the chosen lines."""
-        if file is None:
-            return None
+    def select(self, file: File) -> File:
+        """Return the chosen lines of a file that has a line per segment of the whole test set."""
         if file.path != "-":
             self._check(file)
         if self.part.kept is None:

@@ -20,12 +20,14 @@ examples:
 from __future__ import annotations
 
 import argparse
+import gc
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import nullcontext, suppress
+from shlex import join
 from typing import TYPE_CHECKING, Any
 
-from truebleu.cli import compare, metric_options, table_options, table_systems
+from truebleu.cli import compare, metric_options, score, table_options, table_systems
 from truebleu.cli import inputs as files
 from truebleu.cli import options as shared
 from truebleu.cli.options import Command, Group, whole_number
@@ -38,11 +40,12 @@ from truebleu.cli.output import (
     raise_if_failed,
 )
 from truebleu.cli.progress import Progress
+from truebleu.reports import Report, live
+from truebleu.reports.build import METRICS, MOST_EMBEDDED, Contents, check, settings
+from truebleu.text.segments import File
 
 if TYPE_CHECKING:
-    from truebleu.reports.build import Contents
     from truebleu.reports.serve import Server
-    from truebleu.text.segments import File
 
 # Most reports are about fewer; a number with more digits would be a slip of the finger.
 MOST_SEGMENTS = 10**12
@@ -90,26 +93,28 @@ OUTPUT = Group(
 
 
 def run(options: argparse.Namespace) -> None:
-    """Reads, counts, compares, and writes the page."""
-    _check_serving(options)
+    """Read, count, compare, and write or serve the page."""
+    _check_output(options)
     labels = _labels(options)
     request, inputs, metrics = compare.request_of(options, labels)
+    test_set = None if inputs is None else inputs.test_set
     if inputs is None and not table_options.are_meant(options):
         raise UsageError("no REF: name at least one file of references")
     if inputs is not None and any(len(files) > 1 for files in inputs.runs.values()):
         raise UsageError("-i/--input: a page shows one output a system; compare knows runs")
-    if inputs is not None and inputs.test_set is not None:
-        inputs.test_set.label(request)
-    further = _also(options, metrics)
+    if test_set is not None:
+        test_set.label(request)
+    # Further settings are checked before anything is read.
+    with compare.as_usage("--also"):
+        shown = [metric for metric in metrics if metric.NAME in METRICS]
+        further = list(settings(options.also, shown))
+        check(list(metrics), further)
     words, terms = files.beside(options, "word_counts"), files.beside(options, "terms")
-    if terms and options.source is None and (inputs is None or inputs.test_set is None):
+    if terms and options.source is None and test_set is None:
         raise UsageError("--terms: they are looked for in the source; name it with -src")
     read = [] if inputs is None else inputs.every_file()
     kinds = labels.values() if isinstance(labels, dict) else [labels]
     files.check(options, [*read, *kinds, words, terms])
-    from truebleu.reports import Report, live
-    from truebleu.reports.build import Contents
-
     # The file is opened before anything is read, and there only when the page is whole.
     with (
         Progress(quiet=options.quiet) as progress,
@@ -134,22 +139,15 @@ def run(options: argparse.Namespace) -> None:
             from truebleu.reports.serve import Server
 
             server = Server(contents, options.serve, workers=options.threads)
-    for one in contents.comparison.get("warnings", ()):
-        if not options.quiet:
-            complain("warning", one["text"])
-    if not options.quiet and not live.blocks():
-        complain("warning", live.MISSING_KERNEL)
+    if not options.quiet:
+        _complain(contents, options)
     if options.serve is not None:
         _serve(server, options)
-    elif not options.quiet:
-        _note_size(options, contents)
     raise_if_failed(request.failed.values())
 
 
-# ---- a server ----
-
-
-def _check_serving(options: argparse.Namespace) -> None:
+def _check_output(options: argparse.Namespace) -> None:
+    """Refuse options of a file for a page that is served, and the other way round."""
     if options.serve is None:
         if options.open:
             raise UsageError("--open: it is for --serve; a file is opened as any other")
@@ -160,30 +158,14 @@ def _check_serving(options: argparse.Namespace) -> None:
         raise UsageError(f"{name}: --serve writes no file; leave one of them out")
 
 
-def _serve(server: Server, options: argparse.Namespace) -> None:
-    """Shows the page until somebody ends it."""
-    import gc
-
-    # A command that ends at once does without both (cli/__init__.py).
-    gc.enable()
-    with server:
-        try:
-            print_text(f"{server.url}\n")
-            if not options.quiet:
-                complain("note", "whoever has this address can read the texts; Ctrl-C ends it")
-            if options.open:
-                import webbrowser
-
-                webbrowser.open(server.url)
-            server.serve_forever()
-        except KeyboardInterrupt:
-            return
-
-
-def _note_size(options: argparse.Namespace, contents: Contents) -> None:
-    from truebleu.reports.build import MOST_EMBEDDED
-
-    if options.embed_text is None and contents.segments > MOST_EMBEDDED and not contents.redacted:
+def _complain(contents: Contents, options: argparse.Namespace) -> None:
+    """Write warnings about the text, and about what the page lacks."""
+    for one in contents.comparison.get("warnings", ()):
+        complain("warning", one["text"])
+    if not live.blocks():
+        complain("warning", live.MISSING_KERNEL)
+    is_cut = contents.segments > MOST_EMBEDDED and not contents.redacted
+    if options.serve is None and options.embed_text is None and is_cut:
         complain(
             "note",
             f"the page has the numbers of all {contents.segments:,} segments, and the texts of "
@@ -191,15 +173,19 @@ def _note_size(options: argparse.Namespace, contents: Contents) -> None:
         )
 
 
-def _also(options: argparse.Namespace, metrics: Mapping[Any, object]) -> list[Any]:
-    """Further settings, checked before anything is read."""
-    from truebleu.reports.build import METRICS, check, settings
+def _serve(server: Server, options: argparse.Namespace) -> None:
+    """Show the page until somebody ends it."""
+    # A command that ends at once does without both (cli/__init__.py).
+    gc.enable()
+    with server, suppress(KeyboardInterrupt):
+        print_text(f"{server.url}\n")
+        if not options.quiet:
+            complain("note", "whoever has this address can read the texts; Ctrl-C ends it")
+        if options.open:
+            import webbrowser
 
-    with compare.as_usage("--also"):
-        shown = [metric for metric in metrics if metric.NAME in METRICS]
-        further = list(settings(options.also, shown))
-        check(list(metrics), further)
-    return further
+            webbrowser.open(server.url)
+        server.serve_forever()
 
 
 # ---- files ----
@@ -228,10 +214,6 @@ def _labels(options: argparse.Namespace) -> dict[str, File] | File | None:
 
 def commands(options: argparse.Namespace) -> Iterator[str]:
     """The command lines that make these numbers again, with files as if they lay in one folder."""
-    from shlex import join
-
-    from truebleu.cli import score
-
     several = table_options.are_meant(options) or len(options.input or ()) > 1
     name, command = ("compare", compare.COMMAND) if several else ("score", score.COMMAND)
     yield join(["truebleu", "report", *_words(COMMAND, options), "-o", "report.html"])

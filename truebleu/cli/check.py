@@ -28,18 +28,10 @@ from truebleu.cli.output import FellError, Output, Results, UsageError
 from truebleu.cli.progress import Progress
 from truebleu.text.checks import parse_number
 
-# What the arguments of `truebleu.check` are called here.
-OPTIONS = {
-    "minimum": "--min",
-    "max_drop": "--max-drop",
-    "log": "--log",
-    "name": "--log-name",
-    "keep": "--keep",
-    "against": "--against",
-    "significant": "--significant",
-    "level": "--level",
-    "samples": "--samples",
-}
+# The options of the arguments of `truebleu.check`.
+OPTIONS = {"minimum": "--min", "max_drop": "--max-drop", "name": "--log-name"}
+_SAME = ("log", "keep", "against", "significant", "level", "samples")
+OPTIONS |= {name: f"--{name}" for name in _SAME}
 
 GATE = Group(
     "what must hold",

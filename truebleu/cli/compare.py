@@ -36,16 +36,12 @@ from truebleu.metrics.base import Metric
 from truebleu.significance import CORRECTIONS
 from truebleu.text.segments import File
 
-# Errors about a request, by what is called otherwise on a command line.
-OPTIONS = {
-    "baseline": "--baseline",
+# Options by the beginnings of errors about a request.
+OPTIONS = {name: f"--{name}" for name in ("baseline", "also", "resample", "test")} | {
     "lower_is_better": "--lower-is-better",
     "higher_is_better": "--higher-is-better",
     "metrics": "-m/--metrics",
     "a correction": "--correction",
-    "also": "--also",
-    "resample": "--resample",
-    "test": "--test",
 }
 
 

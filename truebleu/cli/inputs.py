@@ -296,11 +296,10 @@ def _outputs(by_system: Mapping[str, Sequence[File]]) -> dict[str, File]:
         return {name: file for name, (file,) in by_system.items()}
     from truebleu.comparison import runs
 
-    with_names = {name: runs.names(name, len(files)) for name, files in by_system.items()}
     return {
         name: file
         for system, files in by_system.items()
-        for name, file in zip(with_names[system], files, strict=True)
+        for name, file in zip(runs.names(system, len(files)), files, strict=True)
     }
 
 

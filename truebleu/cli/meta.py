@@ -234,14 +234,11 @@ COLUMNS = ("system", "item", "document", "score")
 
 def _columns(words: Sequence[str] | None) -> Mapping[str, str] | None:
     """Return the columns of a table by what they are."""
-    columns = {}
-    for word in words or ():
-        what, mark, name = word.partition("=")
-        if what not in COLUMNS or not mark or not name:
-            raise UsageError(
-                f"--columns: expected {listed([f'{one}=NAME' for one in COLUMNS])}, not '{word}'"
-            )
-        columns[what] = name
+    expected = listed([f"{one}=NAME" for one in COLUMNS])
+    columns = shared.named_values("--columns", words, expected)
+    for what, name in columns.items():
+        if what not in COLUMNS:
+            raise UsageError(f"--columns: expected {expected}, not '{what}={name}'")
     return columns or None
 
 

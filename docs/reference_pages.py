@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+from argparse import SUPPRESS
 from importlib import import_module
 from pathlib import Path
 from textwrap import dedent, wrap
@@ -12,7 +13,7 @@ from textwrap import dedent, wrap
 from parts import filled, table
 
 import truebleu
-from truebleu.cli import commands, output
+from truebleu.cli import COMMANDS, command, output
 from truebleu.metrics import base, registry
 
 TYPE_CHECKING = False
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Any
 
-    from truebleu.cli.declared import Group, Option
+    from truebleu.cli.options import Group, Option
 
 # Each environment variable that the package reads, and what for; a test reads the code and holds
 # this complete.
@@ -84,10 +85,10 @@ def _cell(text: str) -> str:
 def _spelled(option: Option) -> str:
     """An option with its value, or an argument, as help shows it."""
     flags = [flag for flag in option.flags if flag.startswith("-")]
-    value = option.given.get("metavar") or ("" if flags else option.flags[0].upper())
-    if option.given.get("nargs") in ("+", "*"):
+    value = option.arguments.get("metavar") or ("" if flags else option.flags[0].upper())
+    if option.arguments.get("nargs") in ("+", "*"):
         value = f"{value}..."
-    elif option.given.get("nargs") == "?":
+    elif option.arguments.get("nargs") == "?":
         value = f"[{value}]"
     told = f"<code>{value.replace('|', '&#124;')}</code>" if "|" in value else f"`{value}`"
     return " ".join([*(f"`{flag}`" for flag in flags), *([told] if value else [])])
@@ -95,14 +96,18 @@ def _spelled(option: Option) -> str:
 
 def _meaning(option: Option) -> str:
     """The sentence of help, with the choices and the default where it does not name them."""
-    sentence = option.given["help"]
+    sentence = option.arguments["help"]
     told = _cell(sentence)
-    words = [str(word) for word in option.given.get("choices", ())]
-    named = f"{option.given.get('metavar')} {sentence}"
+    words = [str(word) for word in option.arguments.get("choices", ())]
+    named = f"{option.arguments.get('metavar')} {sentence}"
     if not all(word in named for word in words):
         told += ": " + ", ".join(f"`{word}`" for word in words)
-    default = option.given.get("default")
-    word = isinstance(default, str | int | float) and not isinstance(default, bool)
+    default = option.arguments.get("default")
+    word = (
+        default != SUPPRESS
+        and isinstance(default, str | int | float)
+        and not isinstance(default, bool)
+    )
     spelled = re.escape(str(default))
     if word and not re.search(rf"\({spelled}\b|\b{spelled} \(the default\)", sentence):
         told += f" (default: `{default}`)"
@@ -130,14 +135,14 @@ def exit_statuses() -> list[tuple[str, str]]:
 def all_commands() -> str:
     """The page of commands and their options."""
     parts = []
-    for name, summary in commands.COMMANDS.items():
-        command = commands.command(name)
-        examples = (command.about or "").partition("\n\n")[2].strip()
+    for name, summary in COMMANDS.items():
+        declared = command(name)
+        examples = (declared.about or "").partition("\n\n")[2].strip()
         parts += [
             f"## {name}",
             f"{_cell(summary)}.",
-            f"```text\n{command.usage}\n```",
-            *_groups(command.groups(())),
+            f"```text\n{declared.usage}\n```",
+            *_groups(declared.groups(())),
             f"```text\n{examples}\n```" if examples else "",
         ]
     body = "\n\n".join(filter(None, parts))

@@ -105,7 +105,7 @@ def test_a_wheel_has_the_texts_beside_the_command(tmp_path):
 
 
 def test_the_first_screen_fits_a_terminal_and_leads_to_commands_that_are_there(truebleu_command):
-    from truebleu.cli.commands import COMMANDS
+    from truebleu.cli import COMMANDS
 
     first = truebleu_command()
     assert first.status == 0

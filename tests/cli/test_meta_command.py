@@ -151,52 +151,37 @@ def test_a_wrong_command_line_is_told_in_one_line(more, message, tmp_path, monke
 
 
 @pytest.mark.parametrize(
-    ("scores", "message"),
+    ("scores", "options", "status", "message"),
     [
-        ("a 1\nb 2\n", "X, human: no scores of 1 system that people judged: c"),
-        ("a 1\na 2\nb 1\nb 1\nc 1\nc 2\n", "2 items for each system"),
-        ("a 1\nb None\nc 3\n", "X, human: None in 1 cell that people scored"),
+        ("a 1\nb 2\n", [], 1, "X, human: no scores of 1 system that people judged: c"),
+        # The means of segments are compared with people's scores of whole systems.
+        ("a 1\na 2\nb 1\nb 1\nc 1\nc 2\n", [], 0, ""),
+        (
+            "a 1\nb 1\nc 1\n",
+            ["--statistic", "pearson"],
+            0,
+            "no value for X: all of its scores, or people's, are the same",
+        ),
     ],
 )
-def test_scores_that_do_not_fit_are_told_with_names_and_counts(
-    scores, message, tmp_path, monkeypatch, capsys
+def test_metric_scores_of_other_shapes(
+    scores, options, status, message, tmp_path, monkeypatch, capsys
 ):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "p").write_text("a 1\nb 2\nc 3\n", encoding="utf-8")
     (tmp_path / "x").write_text(scores, encoding="utf-8")
-    status, _, err = run(
-        capsys, ["meta", "--human", "p", "--scores", "X=x", "-o", "out.txt", "--level", "sys"]
-    )
-    if "2 items" in message:
-        # Segments of the metric, whole systems of people: their means are compared.
-        assert status == 0
-        return
-    assert (status, err.count("\n")) == (1, 1)
-    assert message in err
-    assert not (tmp_path / "out.txt").exists()
-
-
-def test_constant_scores_are_said_and_no_traceback(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "p").write_text("a 1\nb 2\nc 3\n", encoding="utf-8")
-    (tmp_path / "x").write_text("a 1\nb 1\nc 1\n", encoding="utf-8")
-    status, out, _ = run(
-        capsys, ["meta", "--human", "p", "--scores", "X=x", "--statistic", "pearson", "-f", "text"]
-    )
-    assert status == 0
-    assert "no value for X: all of its scores, or people's, are the same" in " ".join(out.split())
+    words = ["meta", "--human", "p", "--scores", "X=x", "--level", "sys", "-o", "out.txt"]
+    found, _, err = run(capsys, [*words, *options])
+    out = tmp_path / "out.txt"
+    assert (found, out.exists()) == (status, status == 0)
+    assert message in " ".join((err if status else out.read_text("utf-8")).split())
+    assert err.count("\n") == (1 if status else 0)
 
 
 def test_extra_segments_are_refused(people, tmp_path, capsys):
     longer = tmp_path / "longer.score"
-    text = people.read_text(encoding="utf-8")
-    longer.write_text(
-        "".join(
-            f"{text_of}\n{text_of.split()[0]}\t1\n" if i == 0 else f"{text_of}\n"
-            for i, text_of in enumerate(text.splitlines())
-        ),
-        encoding="utf-8",
-    )
+    first, *rest = people.read_text(encoding="utf-8").splitlines(keepends=True)
+    longer.write_text("".join([first, f"{first.split()[0]}\t1\n", *rest]), encoding="utf-8")
     status, _, err = run(capsys, ["meta", "--human", str(people), "--scores", f"X={longer}"])
     assert status == 1
     assert "differ" in err

@@ -90,18 +90,16 @@ def test_commands_of_the_page_make_its_numbers_again(files, truebleu_command, tm
 
     folder, words = files
     path = folder / "report.html"
-    options = [
-        "-m",
-        "bleu",
-        "chrf",
-        "-tok",
-        "intl",
-        "-lc",
-        "-src",
-        folder / "source.de",
+    options = ["-m", "bleu", "chrf", "-tok", "intl", "-lc", "-src", folder / "source.de"]
+    options += [
         "--paired-bs",
+        "--also",
+        "tokenize=char",
+        "--correction",
+        "holm",
+        "--names",
+        "x y,z",
     ]
-    options += ["--also", "tokenize=char", "--correction", "holm", "--names", "x y,z"]
     assert truebleu_command("report", *words, *options, "-o", path).status == 0
     page = Page(path.read_bytes())
     first, second = map(shlex.split, page.manifest["commands"])
@@ -198,6 +196,7 @@ def test_warnings_are_those_of_other_commands(files, write, truebleu_command):
 @pytest.mark.parametrize(
     ("more", "status", "message"),
     [
+        (["-i", "short.txt"], 1, "different numbers of segments"),
         (["-src", "short.txt"], 1, "source (short.txt) has 2 segments, and the systems have 12"),
         (["--docs", "short.txt"], 1, "documents (short.txt) has 2 segments"),
         (["--labels", "bad.tsv"], 1, "labels (bad.tsv), line 3: 1 tab-separated column, and"),
@@ -233,16 +232,6 @@ def test_mistakes_are_said_in_a_line_and_nothing_is_written(
     assert not [left.name for left in folder.iterdir() if left.name.startswith(".truebleu")]
 
 
-def test_systems_of_other_lengths(files, write, truebleu_command):
-    folder, (reference, *_) = files
-    short = write("short.en", GOOD[:5])
-    done = truebleu_command("report", reference, "-i", short, "-o", folder / "report.html")
-    assert done.status == 1
-    assert "different numbers of segments" in done.error
-    assert "short.en" in done.error
-    assert not (folder / "report.html").exists()
-
-
 @pytest.mark.parametrize("role", ["-src", "--docs", "--labels"])
 def test_an_input_is_not_written_over(files, truebleu_command, role):
     folder, words = files
@@ -252,12 +241,6 @@ def test_an_input_is_not_written_over(files, truebleu_command, role):
     assert done.status == 2
     assert "is an input as well" in done.error
     assert path.read_bytes() == before
-
-
-def test_help_and_completion_know_it(truebleu_command):
-    assert "--redact-text" in truebleu_command("report", "--help").output
-    assert "report" in truebleu_command("--help").output
-    assert "redact-text" in truebleu_command("completion", "bash").output
 
 
 # ---- size ----

@@ -251,22 +251,38 @@ def command(
     at: SimpleNamespace,
     name: str,
     metric: tb.Metric,
-    *words: object,
+    *further: str,
     file: str = "out.json",
 ) -> Any:
-    more: list[object] = [*words, name]
-    if sources(metric) and verb != "family score":
-        more += ["-src", at.source]
+    """What a command wrote for a metric, and for further ones before it."""
+    systems = at.systems[:1] if verb in ("check", "explain") else at.systems
+    words: list[object] = [*at.of(metric), "-i", *systems, "-m", *further, name]
+    if sources(metric) and verb not in ("explain", "family score"):
+        words += ["-src", at.source]
     if verb in ("compare", "report"):
-        more += ["-ci", 20, "--paired-ar-n", 20]
-    texts = [*at.of(metric), "-i", *at.systems]
-    return run(at.folder, *verb.split(), *texts, "-m", *more, name=file)
+        words += ["-ci", 20, "--paired-ar-n", 20]
+    if verb == "check":
+        words += ["--min", easy_minimum(metric)]
+    return run(at.folder, *verb.split(), *words, name=file)
 
 
-def score_command(name: str, metric: tb.Metric, at: SimpleNamespace) -> None:
-    made = json.loads(command("score", at, name, metric))
-    (value,) = [row["score"] for row in made["scores"] if row["system"] == "aspen"]
-    assert same(value, metric)
+def of_first_row(content: dict[str, Any]) -> float:
+    """The score of the first system in a list of scores."""
+    return next(row["score"] for row in content["scores"] if row["system"] == "aspen")
+
+
+# What finds the score of the first system in the JSON of a command.
+IN_JSON: dict[str, Callable[[dict[str, Any]], float]] = {
+    "score": of_first_row,
+    "compare": compared,
+    "check": lambda content: content["metrics"][0]["score"],
+    "explain": lambda content: content["systems"][0]["score"],
+    "family score": of_first_row,
+}
+
+
+def number_command(verb: str, name: str, metric: tb.Metric, at: SimpleNamespace) -> None:
+    assert same(IN_JSON[verb](json.loads(command(verb, at, name, metric))), metric)
 
 
 def segments_command(name: str, metric: tb.Metric, at: SimpleNamespace) -> None:
@@ -276,33 +292,10 @@ def segments_command(name: str, metric: tb.Metric, at: SimpleNamespace) -> None:
     assert [list(row.values())[3] for row in rows] == by_segment(metric)
 
 
-def compare_command(name: str, metric: tb.Metric, at: SimpleNamespace) -> None:
-    assert same(compared(json.loads(command("compare", at, name, metric))), metric)
-
-
-def check_command(name: str, metric: tb.Metric, at: SimpleNamespace) -> None:
-    texts = [*at.of(metric), "-i", at.systems[0], "--min", easy_minimum(metric)]
-    texts += ["-src", at.source] if sources(metric) else []
-    made = json.loads(run(at.folder, "check", *texts, "-m", name, name="out.json"))
-    assert same(made["metrics"][0]["score"], metric)
-
-
 def report_command(name: str, metric: tb.Metric, at: SimpleNamespace) -> None:
     words = ["bleu"] if metric != tb.BLEU() else []
     shown = f"{expected(metric):.{metric.DIGITS}f}"
     assert shown in command("report", at, name, metric, *words, file="out.html")
-
-
-def explain_command(name: str, metric: tb.Metric, at: SimpleNamespace) -> None:
-    texts = [*at.of(metric), "-i", at.systems[0]]
-    made = json.loads(run(at.folder, "explain", *texts, "-m", name, name="out.json"))
-    assert same(made["systems"][0]["score"], metric)
-
-
-def family_command(name: str, metric: tb.Metric, at: SimpleNamespace) -> None:
-    made = json.loads(command("family score", at, name, metric))
-    value = next(row["score"] for row in made["scores"] if row["system"] == "aspen")
-    assert same(value, metric)
 
 
 # ---- the engines ----
@@ -356,13 +349,13 @@ PYTHON: dict[str, Callable[..., None]] = {
     "signature": signature,
 }
 COMMANDS: dict[str, Callable[..., None]] = {
-    "`score`": score_command,
+    "`score`": functools.partial(number_command, "score"),
     "`segments`": segments_command,
-    "`compare`": compare_command,
-    "`check`": check_command,
+    "`compare`": functools.partial(number_command, "compare"),
+    "`check`": functools.partial(number_command, "check"),
     "`report`": report_command,
-    "`explain`": explain_command,
-    "`family score`": family_command,
+    "`explain`": functools.partial(number_command, "explain"),
+    "`family score`": functools.partial(number_command, "family score"),
 }
 ENGINES: dict[str, Callable[..., None]] = {
     "Spark, Ray": engine,

@@ -73,7 +73,7 @@ def _metrics() -> Iterator[str]:
 
 
 def _commands() -> Iterator[str]:
-    yield from (f"truebleu.cli.{name}" for name in import_module("truebleu.cli.commands").COMMANDS)
+    yield from (f"truebleu.cli.{name}" for name in import_module("truebleu.cli").COMMANDS)
 
 
 def _explained() -> Iterator[str]:
@@ -90,7 +90,7 @@ def _others() -> Iterable[str]:
 TABLES: dict[str, Callable[[], Iterable[str]]] = {
     "truebleu": _public,
     "truebleu.metrics.registry": _metrics,
-    "truebleu.cli.commands": _commands,
+    "truebleu.cli": _commands,
     "truebleu.engines.functions": tuple,  # whoever sends a call names its module
     "truebleu.metrics.rouge": _others,
     "truebleu.explanation.build": _explained,

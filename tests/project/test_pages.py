@@ -175,7 +175,7 @@ def test_every_key_of_json_is_explained(shapes, kind):
 
 
 def test_json_of_every_command_is_explained(shapes):
-    from truebleu.cli.commands import COMMANDS
+    from truebleu.cli import COMMANDS
 
     explained = {name.split()[0] for kind in shapes.COMMANDS for name in kind.split(", ")}
     assert set(KINDS) == set(shapes.COMMANDS)

@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 from test_readers import xml_of
 
-from truebleu.cli import commands
+from truebleu.cli import main
 from truebleu.testsets import catalogue
 
 METRICS = {"BLEU": "bleu", "chrF2": "chrf"}
@@ -45,7 +45,7 @@ def scores(capfd):
     """Runs `truebleu score` and gives its scores by system and metric."""
 
     def run(*words: str) -> dict[tuple[str, str], float]:
-        status = commands.status_of(["score", *words, "-f", "json", "-q"])
+        status = main(["score", *words, "-f", "json", "-q"])
         told = capfd.readouterr()
         assert (status, told.err) == (0, "")
         found = json.loads(told.out)["scores"]

@@ -17,31 +17,21 @@ examples:
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from truebleu.cli import inputs as files
 from truebleu.cli import metric_options, table_options
 from truebleu.cli import options as shared
 from truebleu.cli.compare import as_usage
-from truebleu.cli.declared import Command, Group
+from truebleu.cli.options import Command, Group
 from truebleu.cli.output import FellError, Output, Results, UsageError
 from truebleu.cli.progress import Progress
 from truebleu.text.checks import parse_number
 
-FORMATS = ("text", "json", "markdown", "latex", "html")
-
-# What the arguments of `truebleu.check` are called here.
-OPTIONS = {
-    "minimum": "--min",
-    "max_drop": "--max-drop",
-    "log": "--log",
-    "name": "--log-name",
-    "keep": "--keep",
-    "against": "--against",
-    "significant": "--significant",
-    "level": "--level",
-    "samples": "--samples",
-}
+# The options of the arguments of `truebleu.check`.
+OPTIONS = {"minimum": "--min", "max_drop": "--max-drop", "name": "--log-name"}
+_SAME = ("log", "keep", "against", "significant", "level", "samples")
+OPTIONS |= {name: f"--{name}" for name in _SAME}
 
 GATE = Group(
     "what must hold",
@@ -73,17 +63,6 @@ FILES = Group(
 )
 
 
-def groups(words: Sequence[str]) -> Iterator[Group]:
-    """The options of `truebleu check`."""
-    yield from files.groups(words)
-    yield GATE
-    yield Group("more", files.SOURCE, files.DOCUMENTS)
-    yield from metric_options.groups(words)
-    yield FILES
-    yield shared.output(FORMATS, "text", shared.COLOR, digits="2; all of them in json")
-    yield shared.RUNNING
-
-
 def run(options: argparse.Namespace) -> None:
     """Scores a system, and fails if the score is not what it must be."""
     from truebleu.comparison import gate_rules as rules
@@ -98,17 +77,13 @@ def run(options: argparse.Namespace) -> None:
     if len(inputs.systems) != 1:
         raise UsageError(f"-i/--input: one output is checked, not {len(inputs.systems)}")
     ((system, hypotheses),) = inputs.systems.items()
-    against = None
-    if options.against is not None:
-        against = files.file_of(options.against, options.encoding)
-        files.check(options, [against])
-    asked, floors = {}, {"minimum": options.min, "max_drop": options.max_drop}
-    for name, words in floors.items():
-        asked[name] = None if words is None else _numbers(OPTIONS[name], words)
+    against = files.beside(options, "against")
+    files.check(options, [against])
     with as_usage(known=OPTIONS):
         scoring = rules.Scoring(
             rules.Asked(
-                **asked,
+                minimum=_numbers("--min", options.min),
+                max_drop=_numbers("--max-drop", options.max_drop),
                 log=options.log,
                 name=options.log_name,
                 keep=options.keep,
@@ -132,7 +107,7 @@ def run(options: argparse.Namespace) -> None:
     request.test_set = inputs.signature
     with output:
         with Progress(quiet=options.quiet) as progress, as_usage(known=OPTIONS):
-            request.progress = None if progress.silent else progress
+            request.progress = progress.callback
             made = Check.of(scoring)
         output.warn(made.warnings)
         output.show(made)
@@ -146,8 +121,8 @@ def run(options: argparse.Namespace) -> None:
         raise FellError("; ".join(made.failures))
 
 
-def _numbers(option: str, words: Sequence[str]) -> float | dict[str, float]:
-    """A number, or one by the name of each metric."""
+def _numbers(option: str, words: Sequence[str] | None) -> float | dict[str, float] | None:
+    """Return a number, or one by the name of each metric."""
 
     def number(text: str) -> float:
         try:
@@ -155,10 +130,10 @@ def _numbers(option: str, words: Sequence[str]) -> float | dict[str, float]:
         except ValueError:
             raise UsageError(f"{option}: expected a number, or NAME=NUMBER, not '{text}'") from None
 
-    parts = [part for word in words for part in word.split(",")]
+    parts = [part for word in words or () for part in word.split(",")]
     if len(parts) == 1 and "=" not in parts[0]:
         return number(parts[0])
-    made = {}
+    numbers: dict[str, float] = {}
     for part in parts:
         name, mark, text = part.rpartition("=")
         if not mark:
@@ -166,10 +141,23 @@ def _numbers(option: str, words: Sequence[str]) -> float | dict[str, float]:
                 f"{option}: of several numbers each has the name of its metric, as bleu=30, "
                 f"not '{part}'"
             )
-        if name in made:
+        if name in numbers:
             raise UsageError(f"{option}: {name} is there twice")
-        made[name] = number(text)
-    return made
+        numbers[name] = number(text)
+    return numbers or None
 
 
-COMMAND = Command("truebleu check REF... -i HYP [options]", __doc__, groups, run)
+COMMAND = Command(
+    "truebleu check REF... -i HYP [options]",
+    __doc__,
+    lambda words: [
+        *files.groups(words),
+        GATE,
+        Group("more", files.SOURCE, files.DOCUMENTS),
+        *metric_options.groups(words),
+        FILES,
+        shared.output(shared.VIEW_FORMATS, "text", shared.COLOR, digits="2; all of them in json"),
+        shared.RUNNING,
+    ],
+    run,
+)

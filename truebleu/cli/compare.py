@@ -17,39 +17,32 @@ examples:
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 from truebleu._kernel import InputError
 from truebleu.cli import inputs as files
 from truebleu.cli import metric_options, table_options, table_systems
 from truebleu.cli import options as shared
-from truebleu.cli.declared import Command, Group
+from truebleu.cli.options import Command, Group
 from truebleu.cli.output import Results, UsageError, raise_if_failed
 from truebleu.cli.progress import Progress
 from truebleu.comparison import Comparison
 from truebleu.comparison.groups import Comparisons
 from truebleu.comparison.request import TESTS, Request, Significance
+from truebleu.metrics.base import Metric
 from truebleu.significance import CORRECTIONS
+from truebleu.text.segments import File
 
-if TYPE_CHECKING:
-    from truebleu.text.segments import File
-
-# Errors about a request, by what is called otherwise on a command line.
-OPTIONS = {
-    "baseline": "--baseline",
+# Options by the beginnings of errors about a request.
+OPTIONS = {name: f"--{name}" for name in ("baseline", "also", "resample", "test")} | {
     "lower_is_better": "--lower-is-better",
     "higher_is_better": "--higher-is-better",
     "metrics": "-m/--metrics",
     "a correction": "--correction",
-    "also": "--also",
-    "resample": "--resample",
-    "test": "--test",
 }
-
-FORMATS = ("text", "json", "markdown", "latex", "csv", "tsv", "html")
 
 
 SYSTEMS = Group(
@@ -90,59 +83,54 @@ TESTING = Group(
 )
 
 
-def groups(words: Sequence[str]) -> Iterator[Group]:
-    """The options of `truebleu compare`."""
-    yield from files.groups(words)
-    yield SYSTEMS
-    yield Group("more", files.SOURCE, files.DOCUMENTS)
-    yield TESTING
-    yield table_systems.group()
-    yield from metric_options.groups(words)
-    yield shared.output(FORMATS, "text", shared.COLOR, digits="1; all of them in json, csv and tsv")
-    yield shared.RUNNING
+OUTPUT = shared.output(
+    shared.TABLE_FORMATS, "text", shared.COLOR, digits="1; all of them in json, csv and tsv"
+)
 
 
 def run(options: argparse.Namespace) -> None:
-    """Compares systems and writes the table."""
+    """Compare systems and write the table."""
     output = Results(options)
     output.check_exact()
     if table_options.are_meant(options):
-        _of_tables(options, output)
+        _compare_tables(options, output)
         return
-    asked = Asked(options)
+    request = request_of(options).request
     with output:
         with Progress(quiet=options.quiet) as progress:
-            asked.request.progress = None if progress.silent else progress
-            comparison = Comparison.of_request(asked.request)
+            request.progress = progress.callback
+            comparison = Comparison.of_request(request)
         output.warn(comparison.warnings)
         output.show(comparison)
-    asked.end()
+    raise_if_failed(request.failed.values())
 
 
-def _of_tables(options: argparse.Namespace, output: Results) -> None:
-    """Compares systems that are in tables, inside each group of --within."""
+def _compare_tables(options: argparse.Namespace, output: Results) -> None:
+    """Compare systems that are in tables, inside each group of --within."""
     failed: list[str] = []
     with output:
         with Progress(quiet=options.quiet) as progress:
-            made = []
-            for key, request in of_tables(options, progress):
-                made.append((key, Comparison.of_request(request)))
+            comparisons = []
+            for key, request in _table_requests(options, progress):
+                comparisons.append((key, Comparison.of_request(request)))
                 failed += request.failed.values()
-        output.warn([one for _, comparison in made for one in comparison.warnings])
-        output.show(Comparisons.of(options.within, made) if options.within else made[0][1])
+        output.warn([one for _, comparison in comparisons for one in comparison.warnings])
+        output.show(
+            Comparisons.of(options.within, comparisons) if options.within else comparisons[0][1]
+        )
     raise_if_failed(failed)
 
 
-def of_tables(
+def _table_requests(
     options: argparse.Namespace, progress: Progress
 ) -> Iterator[tuple[dict[str, Any], Request]]:
-    """The requests of a command line that names tables, each with the key of its group."""
+    """Yield the requests of a command line that names tables, each with the key of its group."""
     metrics = metric_options.metrics(options)
-    testing = testing_of(options)
+    testing = _significance(options)
 
     def request(systems: Mapping[str, Any], references: Any, **more: Any) -> Request:
         with as_usage():
-            made = Request(
+            request = Request(
                 systems,
                 references,
                 metrics,
@@ -151,64 +139,62 @@ def of_tables(
                 workers=options.threads,
                 **more,
             )
-        made.progress = None if progress.silent else progress
-        made.language = metric_options.known_tag(options)
-        return made
+        request.progress = progress.callback
+        request.language = metric_options.known_tag(options)
+        return request
 
     yield from table_systems.requests(options, metrics, progress, request)
 
 
-class Asked:
-    """The request of a command line."""
+class RequestedComparison(NamedTuple):
+    """What a command line asks to compare."""
 
-    def __init__(self, options: argparse.Namespace, labels: Any = None) -> None:
-        self.options = options
-        self.inputs: files.Inputs | None = None
-        self.metrics: Mapping[Any, str | None] = {}
-        self.of_tables = table_options.are_meant(options)
-        if self.of_tables:
-            self.metrics = metric_options.metrics(options)
-            with Progress(quiet=options.quiet) as progress:
-                ((_, self.request),) = of_tables(options, progress)
-            return
-        testing = testing_of(options)
-        given = options.references or options.input or getattr(options, "test_set", None)
-        only_scores = options.scores and not given
-        systems: dict[str, Any] | None
-        if only_scores:
-            names = files.names_of(options)
-            systems = None if names is None else dict.fromkeys(names)
-        else:
-            self.metrics = metric_options.metrics(options)
-            self.inputs = files.Inputs(options)
-            systems = dict(self.inputs.systems)
-        inputs = self.inputs
-        passed: dict[str, Any] | None = systems
-        if inputs is not None:
-            passed = {n: own[0] if len(own) == 1 else own for n, own in inputs.runs.items()}
-        with as_usage():
-            self.request = Request(
-                passed,
-                None if inputs is None else inputs.references(),
-                self.metrics,
-                testing=testing,
-                baseline=files.system_of(options.baseline, inputs),
-                scores=scores_of(options, systems),
-                lower_is_better=options.lower_is_better,
-                higher_is_better=options.higher_is_better,
-                source=None if inputs is None else inputs.source,
-                documents=files.documents_of(options, inputs),
-                labels=labels,
-                workers=options.threads,
-            )
-        self.request.language = metric_options.known_tag(options)
-        if inputs is not None:
-            self.request.given_references = inputs.reference_columns
-            self.request.test_set = inputs.signature
+    request: Request
+    inputs: files.Inputs | None
+    """The files of lines; None for tables, and where only scores from elsewhere are compared."""
+    metrics: Mapping[Metric[Any], str | None]
 
-    def end(self) -> None:
-        """Raises MetricFailedError if metrics were left out; what others said is written."""
-        raise_if_failed(self.request.failed.values())
+
+def request_of(options: argparse.Namespace, labels: Any = None) -> RequestedComparison:
+    """Return the request of a command line. Of tables it must be one request."""
+    if table_options.are_meant(options):
+        with Progress(quiet=options.quiet) as progress:
+            ((_, request),) = _table_requests(options, progress)
+        return RequestedComparison(request, None, metric_options.metrics(options))
+    testing = _significance(options)
+    inputs, metrics = None, {}
+    outputs: Mapping[str, Any] | None
+    systems: Mapping[str, Any] | None
+    if options.scores and not (
+        options.references or options.input or getattr(options, "test_set", None)
+    ):
+        names = files.names_of(options)
+        outputs = systems = None if names is None else dict.fromkeys(names)
+    else:
+        metrics = metric_options.metrics(options)
+        inputs = files.Inputs(options)
+        outputs = inputs.systems
+        systems = {n: own[0] if len(own) == 1 else own for n, own in inputs.runs.items()}
+    with as_usage():
+        request = Request(
+            systems,
+            None if inputs is None else inputs.references(),
+            metrics,
+            testing=testing,
+            baseline=files.system_of(options.baseline, inputs),
+            scores=_scores_of(options, outputs),
+            lower_is_better=options.lower_is_better,
+            higher_is_better=options.higher_is_better,
+            source=None if inputs is None else inputs.source,
+            documents=files.documents_of(options, inputs),
+            labels=labels,
+            workers=options.threads,
+        )
+    request.language = metric_options.known_tag(options)
+    if inputs is not None:
+        request.given_references = inputs.reference_columns
+        request.test_set = inputs.signature
+    return RequestedComparison(request, inputs, metrics)
 
 
 @contextmanager
@@ -233,8 +219,8 @@ def as_usage(
         raise UsageError(f"{option}: {error}") from None
 
 
-def testing_of(options: argparse.Namespace) -> Significance:
-    """Test, samples and intervals."""
+def _significance(options: argparse.Namespace) -> Significance:
+    """Return the test, its samples and the intervals."""
     test = options.test or "ar"
     for flags, is_for, given in (
         ("-parn/--paired-ar-n", test == "ar", options.paired_ar_n),
@@ -261,8 +247,8 @@ def testing_of(options: argparse.Namespace) -> Significance:
         )
 
 
-def scores_of(options: argparse.Namespace, systems: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Metrics from elsewhere by name, each with its file, or a file for each system."""
+def _scores_of(options: argparse.Namespace, systems: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return metrics from elsewhere by name, each with its file, or a file for each system."""
     found: dict[str, list[File]] = {}
     last = ""
     for word in options.scores or ():
@@ -271,17 +257,16 @@ def scores_of(options: argparse.Namespace, systems: Mapping[str, Any] | None) ->
             if name in found:
                 raise UsageError(f"--scores: {name} is there twice")
             last = name
-            found[name] = []
-        elif not found or mark:
+        elif mark or not last:
             raise UsageError(f"--scores: expected NAME=FILE, as COMET=comet.tsv, not '{word}'")
         else:
             path = word
-        found[last].append(files.file_of(path, options.encoding))
-    made: dict[str, Any] = {}
+        found.setdefault(last, []).append(files.file_of(path, options.encoding))
+    scores: dict[str, Any] = {}
     for name, given in found.items():
         files.check(options, given)
         if len(given) == 1 and (systems is None or len(systems) > 1):
-            made[name] = given[0]
+            scores[name] = given[0]
         elif systems is None:
             raise UsageError("--scores: with a file per system, say with --names whose it is")
         elif len(given) != len(systems):
@@ -290,8 +275,22 @@ def scores_of(options: argparse.Namespace, systems: Mapping[str, Any] | None) ->
                 "each, in the order of -i, or one for all"
             )
         else:
-            made[name] = dict(zip(systems, given, strict=True))
-    return made
+            scores[name] = dict(zip(systems, given, strict=True))
+    return scores
 
 
-COMMAND = Command("truebleu compare REF... -i HYP... [options]", __doc__, groups, run)
+COMMAND = Command(
+    "truebleu compare REF... -i HYP... [options]",
+    __doc__,
+    lambda words: [
+        *files.groups(words),
+        SYSTEMS,
+        Group("more", files.SOURCE, files.DOCUMENTS),
+        TESTING,
+        table_systems.group(),
+        *metric_options.groups(words),
+        OUTPUT,
+        shared.RUNNING,
+    ],
+    run,
+)

@@ -11,9 +11,8 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Sequence
 
-from truebleu.cli.declared import HELP, Command, Group
+from truebleu.cli.options import HELP, Command, Group
 from truebleu.cli.output import print_text
 
 SHELLS = ("bash", "zsh", "fish", "tcsh")
@@ -23,11 +22,6 @@ FILES = ("REF", "HYP", "FILE")
 
 
 SHELL = Group("shell", f"shell SHELL  {', '.join(SHELLS)}", HELP, shell={"choices": SHELLS})
-
-
-def groups(words: Sequence[str]) -> list[Group]:  # noqa: ARG001
-    """The options of `truebleu completion`."""
-    return [SHELL]
 
 
 def run(options: argparse.Namespace) -> None:
@@ -49,4 +43,9 @@ def run(options: argparse.Namespace) -> None:
     print_text(f"{script}\n")
 
 
-COMMAND = Command("truebleu completion SHELL", __doc__, groups, run)
+COMMAND = Command(
+    "truebleu completion SHELL",
+    __doc__,
+    lambda _: [SHELL],
+    run,
+)

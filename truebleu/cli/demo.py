@@ -18,7 +18,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from truebleu.cli.declared import HELP, Command, Group
+from truebleu.cli.options import HELP, Command, Group
 from truebleu.cli.output import PIPE_CLOSED, UnavailableError, UsageError, print_text
 from truebleu.text.system import write_whole
 
@@ -61,11 +61,6 @@ TEXTS = Group(
     """,
     output={"default": "examples"},
 )
-
-
-def groups(words: Sequence[str]) -> list[Group]:  # noqa: ARG001
-    """The options of `truebleu demo`."""
-    return [TEXTS, Group("running", HELP)]
 
 
 def run(options: argparse.Namespace) -> None:
@@ -136,4 +131,9 @@ def _line(mark: str, words: Sequence[str]) -> str:
     return "\n".join(rows)
 
 
-COMMAND = Command("truebleu demo [options]", __doc__, groups, run)
+COMMAND = Command(
+    "truebleu demo [options]",
+    __doc__,
+    lambda _: [TEXTS, Group("running", HELP)],
+    run,
+)

@@ -19,21 +19,16 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from truebleu.cli import inputs as files
 from truebleu.cli import metric_options
 from truebleu.cli import options as shared
-from truebleu.cli.declared import Command, Group, whole_number
+from truebleu.cli.options import Command, Group, whole_number
 from truebleu.cli.output import Results, UsageError
 from truebleu.explanation import explain
-
-if TYPE_CHECKING:
-    from truebleu.metrics.base import Metric
-
-FORMATS = ("text", "json", "markdown", "latex", "html")
-
+from truebleu.explanation.build import check
 
 WHAT = Group(
     "what is explained",
@@ -47,37 +42,21 @@ WHAT = Group(
 )
 
 
-def groups(words: Sequence[str]) -> Iterator[Group]:
-    """The options of `truebleu explain`."""
-    yield from files.groups(words)
-    yield WHAT
-    yield from metric_options.groups(words)
-    yield shared.output(FORMATS, "text", shared.COLOR, digits="2; all of them in json")
-    yield shared.RUNNING
-
-
 def run(options: argparse.Namespace) -> None:
     """Explains a score and writes it."""
     output = Results(options)
     output.check_exact()
     metric = metric_options.one(options)
-    _check_metric(metric, recall=options.recall)
-    hypotheses, references, more = (_files if options.reference is None else _pair)(options)
-    second = hypotheses[1] if len(hypotheses) == 2 else None
-    recall = options.recall
-    explanation = explain(hypotheses[0], references, metric, second=second, recall=recall, **more)
-    with output:
-        output.show(explanation)
-
-
-def _check_metric(metric: Metric, *, recall: bool) -> None:
-    """Refuses what cannot be explained, before anything is read."""
-    from truebleu.explanation.build import check
-
+    # What cannot be explained is refused before anything is read.
     try:
-        check(metric, recall=recall)
+        check(metric, recall=options.recall)
     except ValueError as error:
         raise UsageError(f"-m/--metrics: {str(error).removeprefix('metric: ')}") from None
+    hypotheses, references, more = (_files if options.reference is None else _pair)(options)
+    first, second = (*hypotheses, None)[:2]
+    explanation = explain(first, references, metric, second=second, recall=options.recall, **more)
+    with output:
+        output.show(explanation)
 
 
 def _pair(options: argparse.Namespace) -> tuple[Sequence[Any], Any, dict[str, Any]]:
@@ -113,6 +92,12 @@ COMMAND = Command(
     "truebleu explain REF... -i HYP [HYP] [options]\n"
     "       truebleu explain HYPOTHESIS [HYPOTHESIS] --reference TEXT... [options]",
     __doc__,
-    groups,
+    lambda words: [
+        *files.groups(words),
+        WHAT,
+        *metric_options.groups(words),
+        shared.output(shared.VIEW_FORMATS, "text", shared.COLOR, digits="2; all of them in json"),
+        shared.RUNNING,
+    ],
     run,
 )

@@ -17,35 +17,27 @@ examples:
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from truebleu.bleu_family.identify import number, which
+from truebleu.bleu_family.member import Member
+from truebleu.bleu_family.members import family
+from truebleu.bleu_family.scores import FamilyScores
 from truebleu.cli import inputs as files
 from truebleu.cli import metric_options
 from truebleu.cli import options as shared
-from truebleu.cli.declared import Command, Group
+from truebleu.cli.options import Command, Group
 from truebleu.cli.output import Results, UsageError
 from truebleu.cli.progress import Progress
-from truebleu.rendering.blocks import Cell, Facts, Heading, Paragraph, Table
+from truebleu.rendering.blocks import Block, Cell, Facts, Heading, Paragraph, Table
 from truebleu.text.layout import count
 
-if TYPE_CHECKING:
-    from truebleu.bleu_family.member import Member
-    from truebleu.bleu_family.scores import FamilyScores
-    from truebleu.rendering.blocks import Block
-
-    # What an action gives: an object for JSON, and blocks.
-    Made = tuple[dict[str, Any], Iterable[Block]]
+# The result of an action: an object for JSON, and blocks.
+Made = tuple[dict[str, Any], Iterable[Block]]
 
 ACTIONS = ("list", "show", "score", "which")
-FORMATS = ("text", "json", "markdown", "latex", "html")
-
-
-def _names() -> list[str]:
-    from truebleu.bleu_family.members import family
-
-    return list(family)
 
 
 ACTION = Group(
@@ -60,14 +52,8 @@ MEMBERS = Group(
     --relatives           score NIST, GLEU and CodeBLEU's weighted match as well, which are no BLEU
     """,
     metric_options.LANGUAGE,
-    members={"completes": _names},
+    members={"completes": lambda: list(family)},
 )
-
-
-def groups(words: Sequence[str]) -> list[Group]:
-    """The options of `truebleu family`."""
-    output = shared.output(FORMATS, "text", shared.COLOR)
-    return [ACTION, *files.groups(words), MEMBERS, output, shared.RUNNING]
 
 
 def run(options: argparse.Namespace) -> None:
@@ -93,8 +79,6 @@ def _check_no_text(options: argparse.Namespace) -> None:
 
 
 def _list(options: argparse.Namespace) -> Made:
-    from truebleu.bleu_family.members import family
-
     _check_no_text(options)
     if options.references:
         raise UsageError("list takes no names; show does")
@@ -119,31 +103,25 @@ def _show(options: argparse.Namespace) -> Made:
     members = [_known(name) for name in options.references]
     blocks: list[Block] = []
     for member in members:
-        facts = [(name, Cell(value)) for name, value in _facts(member).items() if value]
-        blocks += [Heading(2, f"{member.name}: {member.title}"), Facts(facts)]
+        scale = "0 to 100" if member.scale == 100 else "0 to 1"
+        scale = "0 or more, without an upper bound" if member.metric.bound is None else scale
+        digits = "all digits" if member.digits is None else count(member.digits, "digit")
+        facts = {
+            "used": member.used,
+            "prints": f"{scale}, {digits}",
+            "references": "one" if member.single_reference else "any number",
+            "differs": ", ".join(member.differences) or "nothing from sacreBLEU's default",
+            "in Python": repr(member.metric),
+            "quirks": member.quirks,
+            "defect": member.defect,
+            "cite": member.citation,
+        }
+        cells = [(name, Cell(value)) for name, value in facts.items() if value]
+        blocks += [Heading(2, f"{member.name}: {member.title}"), Facts(cells)]
     return {"members": [member.to_dict() for member in members]}, blocks
 
 
-def _facts(member: Member) -> dict[str, str]:
-    bound = member.metric.bound
-    scale = "0 to 100" if member.scale == 100 else "0 to 1"
-    scale = "0 or more, without an upper bound" if bound is None else scale
-    digits = "all digits" if member.digits is None else count(member.digits, "digit")
-    return {
-        "used": member.used,
-        "prints": f"{scale}, {digits}",
-        "references": "one" if member.single_reference else "any number",
-        "differs": ", ".join(member.differences) or "nothing from sacreBLEU's default",
-        "in Python": repr(member.metric),
-        "quirks": member.quirks,
-        "defect": member.defect,
-        "cite": member.citation,
-    }
-
-
 def _known(name: str) -> Member:
-    from truebleu.bleu_family.members import family
-
     try:
         return family[name]
     except KeyError as error:
@@ -154,8 +132,6 @@ def _known(name: str) -> Member:
 
 
 def _score(options: argparse.Namespace) -> Made:
-    from truebleu.bleu_family.members import family
-
     named = metric_options.asked(options.members)
     members = None if named is None else [_known(name).name for name in named]
     tokenize = metric_options.picked_tokenizer(options)
@@ -206,8 +182,6 @@ def _scored(found: dict[str, FamilyScores]) -> Iterator[Block]:
 
 
 def _which(options: argparse.Namespace) -> Made:
-    from truebleu.bleu_family.identify import number, which
-
     if options.members:
         raise UsageError("which looks at all members; leave out -m")
     if not options.references:
@@ -236,4 +210,15 @@ def _which(options: argparse.Namespace) -> Made:
     return found.to_dict(), blocks
 
 
-COMMAND = Command("truebleu family ACTION ... [options]", __doc__, groups, run)
+COMMAND = Command(
+    "truebleu family ACTION ... [options]",
+    __doc__,
+    lambda words: [
+        ACTION,
+        *files.groups(words),
+        MEMBERS,
+        shared.output(shared.VIEW_FORMATS, "text", shared.COLOR),
+        shared.RUNNING,
+    ],
+    run,
+)

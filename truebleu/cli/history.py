@@ -12,16 +12,12 @@ examples:
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 
 from truebleu.cli import metric_options
 from truebleu.cli import options as shared
-from truebleu.cli.declared import HELP, Command, Group
 from truebleu.cli.inputs import check_output
+from truebleu.cli.options import Command, Group
 from truebleu.cli.output import Results, complain
-
-FORMATS = ("text", "json", "markdown", "latex", "csv", "tsv", "html")
-
 
 INPUT = Group(
     "input",
@@ -34,12 +30,9 @@ INPUT = Group(
 )
 
 
-def groups(words: Sequence[str]) -> list[Group]:  # noqa: ARG001
-    """The options of `truebleu history`."""
-    output = shared.output(
-        FORMATS, "text", shared.COLOR, digits="2; all of them in json, csv and tsv"
-    )
-    return [INPUT, output, Group("running", shared.QUIET, HELP)]
+OUTPUT = shared.output(
+    shared.TABLE_FORMATS, "text", shared.COLOR, digits="2; all of them in json, csv and tsv"
+)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -59,4 +52,9 @@ def run(options: argparse.Namespace) -> None:
             complain("note", f"{group.followed}, {group.metric}: {group.warning}")
 
 
-COMMAND = Command("truebleu history FILE [options]", __doc__, groups, run)
+COMMAND = Command(
+    "truebleu history FILE [options]",
+    __doc__,
+    lambda _: [INPUT, OUTPUT, shared.RUNNING_QUIETLY],
+    run,
+)

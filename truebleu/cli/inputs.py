@@ -5,17 +5,18 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from truebleu.cli.declared import Group, options, whole_number
+from truebleu.cli.options import Group, options, whole_number
 from truebleu.cli.output import UsageError, complain
 from truebleu.text.checks import is_whole_number
 from truebleu.text.layout import count, short_names
-from truebleu.text.segments import File, is_lasting, table_format
+from truebleu.text.segments import File, Lines, Part, is_lasting, table_format
 
 if TYPE_CHECKING:
-    from truebleu.cli.test_sets import Chosen
+    from truebleu.comparison.request import Request
+    from truebleu.testsets.sets import TestSet
 
     # Files of references, or for each segment its references.
     References = list[File] | list[tuple[str, ...]]
@@ -46,21 +47,45 @@ INPUT = Group(
 )
 
 
-# The beginnings of what asks for a test set, or for help. Other command lines do without.
-TEST_SETS = ("-t", "--test", "-h", "--help")
-
-
-def groups(words: Sequence[str]) -> Iterator[Group]:
-    """The files of a command line, and test sets in the place of references."""
-    yield INPUT
-    if not words or any(word.startswith(TEST_SETS) for word in words):
-        from truebleu.cli.test_sets import GROUP
-
-        yield GROUP
-
-
 SOURCE = "-src --source FILE  the source of each segment"
 DOCUMENTS = "--docs FILE  the name of each segment's document: adds their scores"
+
+
+# The options that choose a part of a test set, as the parser calls them.
+FILTERS = ("origlang", "subset", "domain", "documents")
+DOWNLOADS = """
+    --mirror URL           download from this address first, by the rest of the original one
+    --offline              download nothing
+    --registry FILE        further test sets, described in JSON
+    """
+PARTS = """
+    --origlang CODE        only documents that were first written in this language; non-CODE: in any
+                           other
+    --subset REGEX         only documents whose domain, or country:XX, matches
+    --domain NAME          only documents of this domain
+    --documents ID...      only these documents
+    """
+_TEST_SET = f"""
+    -t --test-set NAME     a published test set in the place of REF, such as wmt22 (truebleu
+                           testset list); several with commas, one after the other
+    --ref NAME...          its references to use, such as A (those that the test set prefers)
+    {PARTS.strip()}
+    {DOWNLOADS.strip()}
+    """
+
+
+TEST_SET = Group(
+    "test set",
+    _TEST_SET,
+    about="-l names the pair of languages. An output that comes with it is -i @NAME.",
+)
+
+
+def groups(words: Sequence[str]) -> list[Group]:
+    """Return the options for files, and those for test sets where the words ask for them."""
+    beginnings = ("-t", "--test", "-h", "--help")
+    asked = not words or any(word.startswith(beginnings) for word in words)
+    return [INPUT, TEST_SET] if asked else [INPUT]
 
 
 class Inputs:
@@ -69,8 +94,6 @@ class Inputs:
     def __init__(self, options: argparse.Namespace) -> None:
         self.test_set: Chosen | None = None
         if getattr(options, "test_set", None) is not None:
-            from truebleu.cli.test_sets import Chosen
-
             self.test_set = Chosen(options)
         if not options.references and self.test_set is None:
             raise UsageError(
@@ -106,8 +129,9 @@ class Inputs:
         self.source, self.documents = beside(options, "source"), beside(options, "docs")
         if self.test_set is not None:
             self._references = self.test_set.references
-            self.source = self.test_set.of(self.source) or self.test_set.source
-            self.documents = self.test_set.of(self.documents)
+            select = self.test_set.select
+            self.source = select(self.source) if self.source else self.test_set.source
+            self.documents = select(self.documents) if self.documents else None
         check(options, self.every_file())
         if len(self.systems) > 1 and self._columns == 1:
             for file in self._references:
@@ -124,7 +148,7 @@ class Inputs:
         if self.test_set is not None and name.startswith("@"):
             return self.test_set.system(name[1:])
         file = file_of(name, encoding)
-        return file if self.test_set is None else self.test_set.of(file)
+        return file if self.test_set is None else self.test_set.select(file)
 
     @property
     def signature(self) -> Mapping[str, str]:
@@ -228,7 +252,13 @@ def drop_repeated(options: argparse.Namespace, place: str, words: Sequence[str])
     repeated = []
     for position, word in enumerate(words):
         named = word == "-" or _runs(options, word)[0] is not None
-        key = position if named else _identity(file_of(word, options.encoding))
+        key: object = position
+        if not named:
+            # Two names of the same file, and column, have the same key.
+            key = file = file_of(word, options.encoding)
+            if os.path.isfile(file.path):
+                stat = os.stat(file.path)
+                key = stat.st_dev, stat.st_ino, file.column
         if key not in kept:
             kept[key] = word
         else:
@@ -240,25 +270,14 @@ def drop_repeated(options: argparse.Namespace, place: str, words: Sequence[str])
     return list(kept.values())
 
 
-def _identity(file: File) -> object:
-    """Return what two names of the same file, and column, have in common."""
-    if not os.path.isfile(file.path):
-        return file
-    stat = os.stat(file.path)
-    return stat.st_dev, stat.st_ino, file.column
-
-
 # ---- runs ----
-
-# The commands that know runs of a system.
-OF_RUNS = ("compare", "report")
 
 
 def _runs(options: argparse.Namespace, word: str) -> tuple[str | None, list[str]]:
     """The name of a system, if a word says it, and its files."""
     name, mark, rest = word.partition("=")
-    plain = options.command not in OF_RUNS or word.startswith("@") or not (name and mark)
-    if plain or _is_there(word):
+    has_runs = options.command in ("compare", "report")
+    if not (has_runs and name and mark) or word.startswith("@") or _is_there(word):
         return None, [word]
     paths = [rest] if _is_there(rest) else rest.split(",")
     if not all(paths):
@@ -277,11 +296,10 @@ def _outputs(by_system: Mapping[str, Sequence[File]]) -> dict[str, File]:
         return {name: file for name, (file,) in by_system.items()}
     from truebleu.comparison import runs
 
-    with_names = {name: runs.names(name, len(files)) for name, files in by_system.items()}
     return {
         name: file
         for system, files in by_system.items()
-        for name, file in zip(with_names[system], files, strict=True)
+        for name, file in zip(runs.names(system, len(files)), files, strict=True)
     }
 
 
@@ -297,21 +315,20 @@ def path_of(file: File) -> str:
 def _called(
     options: argparse.Namespace, files: Sequence[tuple[str | None, Sequence[File]]]
 ) -> list[str]:
-    """The names of systems: those of the command line, or those of their files, shortened."""
+    """Return the names of systems: from the command line, or from their files, shortened."""
     names = names_of(options)
-    said = [name for name, _ in files if name is not None]
+    named = [name for name, _ in files if name is not None]
     if names is None:
-        rest = iter(short_names([path_of(own[0]) for name, own in files if name is None]))
-        made = [next(rest) if name is None else name for name, _ in files]
-        for name in said:
-            if made.count(name) > 1:
+        short = iter(short_names([path_of(own[0]) for name, own in files if name is None]))
+        names = [next(short) if name is None else name for name, _ in files]
+        for name in named:
+            if names.count(name) > 1:
                 raise UsageError(f"-i/--input: the name '{name}' is there twice")
-        return made
-    if said:
-        raise UsageError(f"--names: -i names {said[0]} already")
-    if len(names) != len(files):
-        told = f"{count(len(names), 'name')} for {count(len(files), 'system')}"
-        raise UsageError(f"--names: {told}; give one for each")
+    elif named:
+        raise UsageError(f"--names: -i names {named[0]} already")
+    elif len(names) != len(files):
+        counts = f"{count(len(names), 'name')} for {count(len(files), 'system')}"
+        raise UsageError(f"--names: {counts}; give one for each")
     return names
 
 
@@ -330,10 +347,116 @@ def names_of(options: argparse.Namespace) -> list[str] | None:
 
 
 def system_of(name: str | None, inputs: Inputs | None) -> str | None:
-    """The system that a name, or that of its file, stands for; any other name as it is."""
+    """Return the system that a name, or that of its file, stands for; any other name as it is."""
     if inputs is not None and name not in inputs.runs:
         for system, files in inputs.runs.items():
             for file in files:
                 if name in (file.path, os.path.basename(file.path), path_of(file)):
                     return system
     return name
+
+
+# ---- published test sets ----
+
+
+class Chosen:
+    """The part of a test set that a command line chooses, as files of lines."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        from truebleu.testsets.sets import testset
+
+        if options.references:
+            raise UsageError("-t/--test-set has its own references; leave out REF")
+        if options.num_refs != 1:
+            raise UsageError("-nr/--num-refs is for a file of references, and -t has its own")
+        if options.language is None:
+            raise UsageError("-t/--test-set needs the pair of languages: -l en-de")
+        set_up_downloads(options)
+        self.whole: TestSet = testset(
+            options.test_set, options.language, references=options.ref, registry=options.registry
+        )
+        given = {name: getattr(options, name) for name in FILTERS}
+        self.part = self.whole.where(**given) if any(given.values()) else self.whole
+        self.references: list[File] = [
+            Lines.given(f"{self.name} {name}", self.part.references[name])
+            for name in self.part.preferred
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """What was scored, for JSON: names, filters, and the sums of the references."""
+        part = self.part
+        return {**part.signature, "segments": len(part), "sha256": part.sha256}
+
+    @property
+    def source(self) -> File | None:
+        """The source; None if the test set has none."""
+        lines = self.part.source
+        return None if lines is None else Lines.given(f"{self.name} source", lines)
+
+    def labels(self) -> dict[str, list[str]]:
+        """What is known of each segment: its document, its first language, its domain."""
+        part = self.part
+        known = {"document": part.documents, "origlang": part.origlangs, "domain": part.domains}
+        return {name: values for name, values in known.items() if values is not None}
+
+    def label(self, request: Request) -> None:
+        """Add the documents, and their domains and languages, to what is to be shown."""
+        labels = self.labels()
+        documents = labels.pop("document", None)
+        request.documents = request.documents or documents
+        request.labels = request.labels or labels or None
+
+    def groups(self, by: Sequence[str] | None) -> list[dict[str, str]]:
+        """For each segment what --by asks of it; nothing if it asks for nothing."""
+        labels = self.labels()
+        for name in by or ():
+            if name not in labels:
+                raise UsageError(f"--by {name}: of {self.name} are known {', '.join(labels)}")
+        names = list(dict.fromkeys(by or ()))
+        together = zip(*(labels[name] for name in names), strict=True)
+        return [dict(zip(names, values, strict=True)) for values in together]
+
+    def system(self, name: str) -> File:
+        """An output that comes with the test set."""
+        if name not in self.whole.systems:
+            from truebleu.text.checks import nearest
+
+            there = nearest(name, list(self.whole.systems))
+            raise UsageError(f"@{name}: {self.name} has no such output{there}")
+        return Lines.given(name, self.part.systems[name])
+
+    def select(self, file: File) -> File:
+        """Return the chosen lines of a file that has a line per segment of the whole test set."""
+        if file.path != "-":
+            self._check(file)
+        if self.part.kept is None:
+            return file
+        return Part(file, self.part.kept, self.name)
+
+    @property
+    def name(self) -> str:
+        """The test set and its pair, for messages."""
+        return f"{self.whole.name} {self.whole.langpair}"
+
+    def _check(self, file: File) -> None:
+        """Refuses an output with another number of lines, and says which test set has so many."""
+        from truebleu._kernel import InputError
+        from truebleu.testsets.manage import fits
+
+        count, last = 0, ""
+        for count, last in enumerate(file.lines(), 1):  # noqa: B007 (what is left of the loop)
+            pass
+        if count != len(self.whole):
+            alike = fits(count, self.part)
+            hint = f"; so many has {alike}" if alike else ""
+            raise InputError(
+                f"{file.path} has {count:,} lines, and {self.name} {len(self.whole):,}{hint}; its "
+                f"last line is {last[:60]!r}"
+            )
+
+
+def set_up_downloads(options: argparse.Namespace) -> None:
+    """Heeds --offline, --mirror and --quiet."""
+    from truebleu.text import download
+
+    download.settings = download.Settings(options.offline or None, options.mirror, options.quiet)

@@ -11,11 +11,9 @@ examples:
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from pathlib import Path
 
-from truebleu.cli.declared import HELP, Command, Group
-from truebleu.cli.options import QUIET
+from truebleu.cli.options import RUNNING_QUIETLY, Command, Group
 from truebleu.cli.output import STANDARD_NAMES, Output, UsageError, complain, is_terminal
 
 PAGE = Group(
@@ -26,12 +24,6 @@ PAGE = Group(
     """,
     output={"default": "lab.html"},
 )
-RUNNING = Group("running", QUIET, HELP)
-
-
-def groups(words: Sequence[str]) -> list[Group]:  # noqa: ARG001
-    """The options of `truebleu lab`."""
-    return [PAGE, RUNNING]
 
 
 def run(options: argparse.Namespace) -> None:
@@ -58,4 +50,9 @@ def run(options: argparse.Namespace) -> None:
         webbrowser.open(address)
 
 
-COMMAND = Command("truebleu lab [options]", __doc__, groups, run)
+COMMAND = Command(
+    "truebleu lab [options]",
+    __doc__,
+    lambda _: [PAGE, RUNNING_QUIETLY],
+    run,
+)

@@ -32,7 +32,7 @@ from truebleu.cli import inputs as files
 from truebleu.cli import metric_options
 from truebleu.cli import options as shared
 from truebleu.cli.binary_rows import Numpy
-from truebleu.cli.declared import Command, Group, whole_number
+from truebleu.cli.options import Command, Group, whole_number
 from truebleu.cli.output import Results, UsageError
 from truebleu.cli.progress import Progress
 from truebleu.cli.row_formats import FORMATS as ROWS

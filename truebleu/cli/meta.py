@@ -18,14 +18,14 @@ examples:
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from truebleu.cli import inputs as files
 from truebleu.cli import metric_options
 from truebleu.cli import options as shared
 from truebleu.cli.compare import as_usage
-from truebleu.cli.declared import Command, Group
+from truebleu.cli.options import Command, Group
 from truebleu.cli.output import Results, UsageError, complain
 from truebleu.meta_evaluation.human_scores import EvaluatedText, SystemSelection, Tree
 from truebleu.meta_evaluation.results import left_out
@@ -43,7 +43,7 @@ from truebleu.meta_evaluation.view import meta_evaluate
 from truebleu.significance import CORRECTIONS
 from truebleu.text.layout import listed
 
-FORMATS = ("text", "json", "markdown", "latex", "csv", "tsv", "html", "svg")
+FORMATS = (*shared.TABLE_FORMATS, "svg")
 RANDOMIZATIONS = 10_000
 
 PEOPLE = Group(
@@ -115,23 +115,13 @@ PICTURE = Group(
 )
 
 
-def groups(words: Sequence[str]) -> Iterator[Group]:
-    """The options of `truebleu meta`."""
-    yield PEOPLE
-    yield METRICS
-    yield files.INPUT
-    yield Group(
-        "more",
-        files.SOURCE,
-        "--docs FILE  the name of each segment's document",
-        "--domains FILE  the name of each segment's domain",
-    )
-    yield STATISTIC
-    yield TESTING
-    yield from metric_options.groups(words)
-    yield shared.output(FORMATS, "text", shared.COLOR, digits="3; all of them in json, csv and tsv")
-    yield PICTURE
-    yield shared.RUNNING
+TEXTS = Group(
+    "more",
+    files.SOURCE,
+    "--docs FILE  the name of each segment's document",
+    "--domains FILE  the name of each segment's domain",
+)
+OUTPUT = shared.output(FORMATS, "text", shared.COLOR, digits="3; all of them in json, csv and tsv")
 
 
 def run(options: argparse.Namespace) -> None:
@@ -139,10 +129,10 @@ def run(options: argparse.Namespace) -> None:
     output = Results(options)
     output.check_exact()
     with as_usage("truebleu meta"):
-        asked = _asked(options)
+        arguments = _arguments(options)
     with output:
         with as_usage("truebleu meta"):
-            table = meta_evaluate(**asked)
+            table = meta_evaluate(**arguments)
         output.warn(table.warnings)
         if output.form == "svg":
             with as_usage("--of"):
@@ -155,18 +145,19 @@ def run(options: argparse.Namespace) -> None:
                 complain("note", note)
 
 
-def _asked(options: argparse.Namespace) -> dict[str, Any]:
-    """The arguments of `meta_evaluate`."""
+def _arguments(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the arguments of `meta_evaluate`."""
     if options.correction and not options.significance:
         raise UsageError("--correction: without --significance nothing is tested")
     if (options.tree is None) == (options.human is None):
         raise UsageError("name people's scores: --human FILE, or --tree DIR, one of both")
-    asked = _given(options) if options.tree is None else _tree(options)
-    include_humans = True if options.include_humans else None
-    return asked | {
+    arguments = _files(options) if options.tree is None else _tree(options)
+    return arguments | {
         "gold": options.gold,
         "selection": SystemSelection(
-            _outliers(options.outliers), include_humans, options.include_references
+            "mad" if options.outliers == ["mad"] else tuple(options.outliers or ()),
+            True if options.include_humans else None,
+            options.include_references,
         ),
         "statistics": StatisticOptions(
             options.statistic,
@@ -188,54 +179,41 @@ def _asked(options: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def _outliers(names: Sequence[str] | None) -> Sequence[str] | str:
-    return "mad" if names == ["mad"] else tuple(names or ())
-
-
 def _tree(options: argparse.Namespace) -> dict[str, Any]:
-    """What a tree is asked for."""
-    for flag, given in (
-        ("REF", options.references),
-        ("-i/--input", options.input),
-        ("--scores", options.scores),
-        ("--docs", options.docs),
-        ("--domains", options.domains),
-        ("--columns", options.columns),
-    ):
-        if given:
+    """Return the arguments for the folders of --tree."""
+    flags = {"references": "REF", "input": "-i/--input"}
+    flags |= {name: f"--{name}" for name in ("scores", "docs", "domains", "columns")}
+    for name, flag in flags.items():
+        if getattr(options, name):
             raise UsageError(f"{flag}: the folders of --tree have text and scores")
-    sets = None
-    if options.language is not None:
-        sets = [name for name in options.language.split(",") if name]
-    folder = TaskFolder(options.tree, options.test_set, sets, options.preset)
-    return {"tree": folder, "metrics": _of_tree(options)}
+    pairs = None if options.language is None else filter(None, options.language.split(","))
+    folder = TaskFolder(
+        options.tree, options.test_set, None if pairs is None else list(pairs), options.preset
+    )
+    return {"tree": folder, "metrics": _metrics_of_tree(options)}
 
 
-def _of_tree(options: argparse.Namespace) -> list[Any] | None:
-    """Metrics by name, or as their options make them; None for all that are stored."""
-    from argparse import Namespace
-
-    wanted = metric_options.asked(options.metrics)
+def _metrics_of_tree(options: argparse.Namespace) -> list[Any] | None:
+    """Return metrics by name, or as their options make them; None for all that are stored."""
+    names = metric_options.asked(options.metrics)
     if not any(name.startswith("--") for name in vars(options)):
-        return wanted
-    if wanted is None:
+        return names
+    if names is None:
         raise UsageError("options of a metric: name it with -m/--metrics")
     tree = Tree(options.tree, options.test_set or options.preset)
     stored = {name for pair in tree.pairs() for name in tree.stored(pair)}
-    computed = [name for name in wanted if name not in stored]
-    more = {"metrics": computed, "language": None, "source": ""}
-    made = list(metric_options.metrics(Namespace(**{**vars(options), **more})))
-    return [*(name for name in wanted if name in stored), *made]
+    computed = [name for name in names if name not in stored]
+    changes = {"metrics": computed, "language": None, "source": ""}
+    metrics = metric_options.metrics(argparse.Namespace(**{**vars(options), **changes}))
+    return [*(name for name in names if name in stored), *metrics]
 
 
-def _given(options: argparse.Namespace) -> dict[str, Any]:
-    """People's scores, metrics' scores and text, as files."""
-    for flag, given in (
-        ("-t/--test-set", options.test_set),
-        ("--preset", options.preset),
-        ("--include-humans", options.include_humans),
-    ):
-        if given:
+def _files(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the arguments for people's scores, metrics' scores and text in files."""
+    flags = {"test_set": "-t/--test-set", "preset": "--preset"}
+    flags["include_humans"] = "--include-humans"
+    for name, flag in flags.items():
+        if getattr(options, name):
             raise UsageError(f"{flag}: it is for the folders that --tree names")
     columns = _columns(options.columns)
     weights = None
@@ -244,49 +222,56 @@ def _given(options: argparse.Namespace) -> dict[str, Any]:
             weights = mqm_weights(options.mqm_weights)
         except ValueError as error:
             raise UsageError(f"--mqm-weights: {error}") from None
-    metrics: dict[str, Any] = {}
-    for word in options.scores or ():
-        name, mark, path = word.partition("=")
-        if not (mark and name and path):
-            raise UsageError(f"--scores: expected NAME=FILE, as COMET=comet.score, not '{word}'")
-        if name in metrics:
-            raise UsageError(f"--scores: {name} is there twice")
-        metrics[name] = read_scores(path)
-    text: dict[str, Any] = {}
+    scores = shared.named_values("--scores", options.scores, "NAME=FILE, as COMET=comet.score")
+    metrics: dict[str, Any] = {name: read_scores(path) for name, path in scores.items()}
+    texts: dict[str, Any] = {}
     if options.references or options.input:
         inputs = files.Inputs(options)
-        text = {
+        texts = {
             "systems": dict(inputs.systems),
             "references": inputs.references(),
             "source": inputs.source,
         }
-        for metric, called in metric_options.metrics(options).items():
-            metrics[called or metric.name] = metric
+        for metric, label in metric_options.metrics(options).items():
+            metrics[label or metric.name] = metric
     elif options.metrics:
         raise UsageError("-m/--metrics: they are computed of REF and -i HYP...; name both")
     if not metrics:
         raise UsageError("no metric: give scores (--scores NAME=FILE), or text and -m")
-    for name, option in (("documents", options.docs), ("domains", options.domains)):
-        if option is not None:
-            text[name] = list(files.file_of(option, options.encoding).lines())
+    for name, path in (("documents", options.docs), ("domains", options.domains)):
+        if path is not None:
+            texts[name] = list(files.file_of(path, options.encoding).lines())
     human = read_scores(options.human, columns, weights)
-    return {"human": human, "metrics": metrics, "text": EvaluatedText(**text)}
+    return {"human": human, "metrics": metrics, "text": EvaluatedText(**texts)}
 
 
 COLUMNS = ("system", "item", "document", "score")
 
 
 def _columns(words: Sequence[str] | None) -> Mapping[str, str] | None:
-    """The columns of a table by what they are."""
-    made = {}
-    for word in words or ():
-        what, mark, name = word.partition("=")
-        if what not in COLUMNS or not mark or not name:
-            raise UsageError(
-                f"--columns: expected {listed([f'{one}=NAME' for one in COLUMNS])}, not '{word}'"
-            )
-        made[what] = name
-    return made or None
+    """Return the columns of a table by what they are."""
+    expected = listed([f"{one}=NAME" for one in COLUMNS])
+    columns = shared.named_values("--columns", words, expected)
+    for what, name in columns.items():
+        if what not in COLUMNS:
+            raise UsageError(f"--columns: expected {expected}, not '{what}={name}'")
+    return columns or None
 
 
-COMMAND = Command("truebleu meta --human FILE REF... -i HYP... [options]", __doc__, groups, run)
+COMMAND = Command(
+    "truebleu meta --human FILE REF... -i HYP... [options]",
+    __doc__,
+    lambda words: [
+        PEOPLE,
+        METRICS,
+        files.INPUT,
+        TEXTS,
+        STATISTIC,
+        TESTING,
+        *metric_options.groups(words),
+        OUTPUT,
+        PICTURE,
+        shared.RUNNING,
+    ],
+    run,
+)

@@ -10,76 +10,57 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from truebleu.cli.declared import ABSENT, Group, option, options
+from truebleu.cli.options import Group, Option, option, options
 from truebleu.cli.output import UsageError, complain
 from truebleu.metrics import registry
+from truebleu.metrics.base import Metric
+from truebleu.metrics.parameters import Parameter
 
 if TYPE_CHECKING:
-    from truebleu.cli.declared import Option
-    from truebleu.metrics.base import Metric
-    from truebleu.metrics.parameters import Parameter
     from truebleu.text.languages import Language
 
-# The metric where none is asked for, and those whose options help then shows.
+# The metric without -m, and the metrics whose options help then shows.
 DEFAULT = "bleu"
-USUAL = ("bleu", "chrf", "ter")
+COMMON = ("bleu", "chrf", "ter")
+TOKENIZE = "--tokenize"
+NORMALIZE = "--normalize"
+DEFAULT_TOKENIZER = "13a"
 
 
 def names_to_complete() -> list[str]:
-    """The names that a shell completes."""
+    """Return the names that a shell completes."""
     return [*registry.GROUPS, *registry.names()]
 
 
-(METRICS,) = options(
-    f"""
-    -m --metrics NAME...  {", ".join(registry.METRICS)};
-                          rouge (1, 2 and l), rouge-3 to rouge-9; {", ".join(registry.with_text())};
-                          members of the family (truebleu family list); signatures; all (bleu).
-                          truebleu help metrics lists the options of each
-    """,
-    metrics={"completes": names_to_complete},
-)
-
-
-(STRIP,) = options(
-    "--strip-diacritics  leave out accents and other nonspacing marks of letters, in NFC or NFKC"
-)
-
-# Where a metric may be dear.
-(NO_CACHE,) = options(
-    """
-    --no-cache  compute the numbers of programs and models anew, and keep none; otherwise those that
-                took more than a millisecond a segment are known the next time
-    """
-)
-
-
 def _tags() -> list[str]:
-    """The tags that a shell completes."""
     from truebleu.text import languages
 
     return languages.codes()
 
 
-# The tokenizer by the language, wherever text is split.
-(LANGUAGE,) = options(
-    """
+METRICS, LANGUAGE, STRIP, NO_CACHE = options(
+    f"""
+    -m --metrics NAME...  {", ".join(registry.METRICS)};
+                          rouge (1, 2 and l), rouge-3 to rouge-9; {", ".join(registry.with_text())};
+                          members of the family (truebleu family list); signatures; all (bleu).
+                          truebleu help metrics lists the options of each
     -l --language TAG  the language of the text, or a pair (ja, jpn_Jpan, zh-TW, en-ja), for the
                        tokenizer: zh, ja-mecab or ko-mecab as sacreBLEU picks them, otherwise 13a;
                        for TER, --ter-normalized and --ter-asian-support in Chinese and Japanese
+    --strip-diacritics  leave out accents and other nonspacing marks of letters, in NFC or NFKC
+    --no-cache  compute the numbers of programs and models anew, and keep none; otherwise those that
+                took more than a millisecond a segment are known the next time
     """,
+    metrics={"completes": names_to_complete},
     language={"completes": _tags},
 )
-TOKENIZE = "--tokenize"
-NORMALIZE = "--normalize"
-DEFAULT_TOKENIZER = "13a"
 
 
 def groups(words: Sequence[str]) -> Iterator[Group]:
     """The choice of metrics, and the options of those that the words of a command line name."""
     named = list(_named(words))
     # Only what the command line needs is imported.
-    usual = USUAL if not words or {"-h", "--help"} & set(words) else [DEFAULT]
+    usual = COMMON if not words or {"-h", "--help"} & set(words) else [DEFAULT]
     known = [metric for name in named or usual for metric in _classes(name)]
     dear = any(getattr(metric, "KEPT", False) for metric in known)
     yield Group("metric", METRICS, LANGUAGE, STRIP, *([NO_CACHE] if dear else []))
@@ -140,7 +121,7 @@ def _option(parameter: Parameter[Any], prefix: str) -> Option:
         _help(parameter),
         completes=(lambda: parameter.choices) if parameter.choices else None,
         dest=name,
-        default=ABSENT,
+        default=argparse.SUPPRESS,
         type=parameter.typed,
         const=True if value.startswith("[") else None,
     )
@@ -158,82 +139,84 @@ def asked(words: Sequence[str] | None) -> list[str] | None:
 
 
 def metrics(options: argparse.Namespace) -> dict[Metric[Any], str | None]:
-    """The metrics that were asked for, with the parameters that were given.
+    """Return the requested metrics with the requested parameters, each with its name in -m.
 
-    Raises UsageError for a name that nobody has, and for an option that none of them has.
+    Raises UsageError for an unknown name, and for an option that none of the metrics has.
     """
-    given = {name: value for name, value in vars(options).items() if name.startswith("--")}
+    values = {name: value for name, value in vars(options).items() if name.startswith("--")}
     if getattr(options, "strip_diacritics", False):
-        form = given.get(NORMALIZE) or "nfc"
-        given[NORMALIZE] = f"{form.removesuffix('-strip')}-strip"
-    made: dict[Metric[Any], str | None] = {}
-    given_to: dict[Metric[Any], Collection[str]] = {}
+        form = values.get(NORMALIZE) or "nfc"
+        values[NORMALIZE] = f"{form.removesuffix('-strip')}-strip"
+    requested: dict[Metric[Any], str | None] = {}
+    changed_parameters: dict[Metric[Any], Collection[str]] = {}
     used: set[str] = set()
     try:
         names = asked(options.metrics) or [DEFAULT]
         found: Any = registry.metrics(names)
         for metric, label in found.items():
             own = {one.option(metric.PREFIX): one for one in metric.PARAMETERS}
-            used |= own.keys() & given.keys()
+            used |= own.keys() & values.keys()
             changes = {
-                one.name: list(chain(*given[name])) if one.several else given[name]
+                one.name: list(chain(*values[name])) if one.several else values[name]
                 for name, one in own.items()
-                if name in given
+                if name in values
             }
             changed = metric.with_parameters(**changes) if changes else metric
-            made[changed], given_to[changed] = label, changes.keys()
+            requested[changed], changed_parameters[changed] = label, changes.keys()
     except (ValueError, TypeError) as error:
         raise UsageError(f"{'' if used else '-m/--metrics: '}{error}") from None
     if hasattr(options, "no_cache"):
         from truebleu.metrics import kept_columns
 
         kept_columns.settings = kept_columns.Settings(keep=not options.no_cache)
-    for metric in made:
-        has_own = getattr(options, "test_set", None) is not None
-        if metric.NEEDS_SOURCE and getattr(options, "source", None) is None and not has_own:
+    has_sources = any(getattr(options, name, None) is not None for name in ("source", "test_set"))
+    for metric in requested:
+        if metric.NEEDS_SOURCE and not has_sources:
             what = "needs -src/--source FILE"
             if not hasattr(options, "source"):
                 what = f"needs sources, and truebleu {options.command} takes none"
             raise UsageError(f"-m/--metrics: {metric.NAME} {what}")
-    for name in given.keys() - used:
+    for name in values.keys() - used:
         known = ", ".join(metric.name for metric in found)
         raise UsageError(f"{name} is not an option of {known}, which -m/--metrics names")
     exact = [registry.metric(name) for name in names if ":" in name]
-    return in_language(options, made, given_to, exact)
+    return _in_language(options, requested, changed_parameters, exact)
 
 
-def in_language(
+def _in_language(
     options: argparse.Namespace,
     metrics: Mapping[Metric[Any], str | None],
-    given: Mapping[Metric[Any], Collection[str]],
-    exact: Sequence[Metric] = (),
+    changed_parameters: Mapping[Metric[Any], Collection[str]],
+    exact: Sequence[Metric],
 ) -> dict[Metric[Any], str | None]:
     """Return the metrics as -l/--language makes them, each as `Metric.in_language` does.
 
-    Those of signatures, which are `exact`, and the parameters that were `given` stay as they are.
+    Those of signatures, which are `exact`, and parameters that have an option stay as they are.
     """
-    meant = None if options.language is None else _meant(options)
-    if meant is None:
+    language = _language(options)
+    if language is None:
         return dict(metrics)
-    if tokenizer(metrics) is not None:
+    if any("tokenize" in metric.parameters for metric in metrics):
         picked_tokenizer(options, getattr(options, TOKENIZE, None))
-    made = {}
+    changed = {}
     for metric, label in metrics.items():
+        own = changed_parameters[metric]
         try:
-            changed = metric if metric in exact else metric.in_language(meant, given[metric])
+            changed[metric if metric in exact else metric.in_language(language, own)] = label
         except ValueError as error:
             raise UsageError(f"-l/--language: {metric.name}: {error}") from None
-        made[changed] = label
-    return made
+    return changed
 
 
 def known_tag(options: argparse.Namespace) -> str | None:
-    """What -l/--language names; None if that is nothing, or what only a test set knows."""
-    return None if options.language is None or _meant(options) is None else str(options.language)
+    """Return the tag of -l/--language; None without one, or if only a test set knows it."""
+    return None if _language(options) is None else str(options.language)
 
 
-def _meant(options: argparse.Namespace) -> Language | None:
-    """The language of -l/--language; None for a code that only a test set knows."""
+def _language(options: argparse.Namespace) -> Language | None:
+    """Return the language of -l/--language; None without one, or if only a test set knows it."""
+    if options.language is None:
+        return None
     from truebleu.text import languages
 
     try:
@@ -244,36 +227,28 @@ def _meant(options: argparse.Namespace) -> Language | None:
         raise UsageError(f"-l/--language: {error}") from None
 
 
-def picked_tokenizer(options: argparse.Namespace, given: str | None = None) -> str:
-    """The tokenizer of -l/--language. Where another is recommended, standard error says so.
+def picked_tokenizer(options: argparse.Namespace, requested: str | None = None) -> str:
+    """Return the tokenizer of -l/--language, with a note where another tokenizer is recommended.
 
-    given: what was asked for by name.
+    requested: the tokenizer that the user named, if any.
     """
-    meant = None if options.language is None else _meant(options)
-    if meant is None:
+    language = _language(options)
+    if language is None:
         return DEFAULT_TOKENIZER
     from truebleu.text import languages
 
-    told = languages.advice(meant, given)
-    if told and not options.quiet:
-        complain("warning" if given else "note", f"-l/--language: {told}")
-    return meant.tokenizer
+    recommended = languages.advice(language, requested)
+    if recommended and not options.quiet:
+        complain("warning" if requested else "note", f"-l/--language: {recommended}")
+    return language.tokenizer
 
 
 def one(options: argparse.Namespace) -> Metric[Any]:
-    """The only metric that was asked for."""
+    """Return the only requested metric."""
     metric, *more = metrics(options)
     if more:
         raise UsageError("-m/--metrics: one metric at a time")
     return metric
-
-
-def tokenizer(metrics: Iterable[Metric]) -> str | None:
-    """The tokenizer, if a metric splits text into words by it."""
-    for metric in metrics:
-        if "tokenize" in metric.parameters:
-            return str(metric.parameters["tokenize"])
-    return None
 
 
 def listing() -> str:

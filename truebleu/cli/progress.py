@@ -41,6 +41,11 @@ class Progress:
         sys.stderr.write(f"\r\x1b[K{told(doing, done, total, now - self._since)}")
         sys.stderr.flush()
 
+    @property
+    def callback(self) -> Progress | None:
+        """The progress, for functions that take None where nothing is shown."""
+        return None if self.silent else self
+
     def share(self, doing: str, share: float) -> None:
         """The same where only the share is known."""
         self(doing, round(share * SHARES), SHARES)

@@ -20,22 +20,32 @@ examples:
 from __future__ import annotations
 
 import argparse
+import gc
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import nullcontext, suppress
+from shlex import join
 from typing import TYPE_CHECKING, Any
 
-from truebleu.cli import compare, metric_options, table_options, table_systems
+from truebleu.cli import compare, metric_options, score, table_options, table_systems
 from truebleu.cli import inputs as files
 from truebleu.cli import options as shared
-from truebleu.cli.declared import Command, Group, whole_number
-from truebleu.cli.output import Output, UsageError, complain, is_terminal, print_text
+from truebleu.cli.options import Command, Group, whole_number
+from truebleu.cli.output import (
+    Output,
+    UsageError,
+    complain,
+    is_terminal,
+    print_text,
+    raise_if_failed,
+)
 from truebleu.cli.progress import Progress
+from truebleu.reports import Report, live
+from truebleu.reports.build import METRICS, MOST_EMBEDDED, Contents, check, settings
+from truebleu.text.segments import File
 
 if TYPE_CHECKING:
-    from truebleu.reports.build import Contents
     from truebleu.reports.serve import Server
-    from truebleu.text.segments import File
 
 # Most reports are about fewer; a number with more digits would be a slip of the finger.
 MOST_SEGMENTS = 10**12
@@ -82,49 +92,37 @@ OUTPUT = Group(
 )
 
 
-def groups(words: Sequence[str]) -> Iterator[Group]:
-    """The options of `truebleu report`."""
-    yield from files.groups(words)
-    yield from metric_options.groups(words)
-    yield table_options.group(table_systems.BY)
-    yield from (PAGE, compare.SYSTEMS, compare.TESTING, OUTPUT, shared.RUNNING)
-
-
 def run(options: argparse.Namespace) -> None:
-    """Reads, counts, compares, and writes the page."""
-    _check_serving(options)
+    """Read, count, compare, and write or serve the page."""
+    _check_output(options)
     labels = _labels(options)
-    asked = compare.Asked(options, labels)
-    inputs = asked.inputs
-    if inputs is None and not asked.of_tables:
+    request, inputs, metrics = compare.request_of(options, labels)
+    test_set = None if inputs is None else inputs.test_set
+    if inputs is None and not table_options.are_meant(options):
         raise UsageError("no REF: name at least one file of references")
     if inputs is not None and any(len(files) > 1 for files in inputs.runs.values()):
         raise UsageError("-i/--input: a page shows one output a system; compare knows runs")
-    if inputs is not None and inputs.test_set is not None:
-        inputs.test_set.label(asked.request)
-    further = _also(options, asked.metrics)
-    words = None
-    if options.word_counts is not None:
-        words = files.file_of(options.word_counts, options.encoding)
-    terms = None
-    if options.terms is not None:
-        if options.source is None and (inputs is None or inputs.test_set is None):
-            raise UsageError("--terms: they are looked for in the source; name it with -src")
-        terms = files.file_of(options.terms, options.encoding)
+    if test_set is not None:
+        test_set.label(request)
+    # Further settings are checked before anything is read.
+    with compare.as_usage("--also"):
+        shown = [metric for metric in metrics if metric.NAME in METRICS]
+        further = list(settings(options.also, shown))
+        check(list(metrics), further)
+    words, terms = files.beside(options, "word_counts"), files.beside(options, "terms")
+    if terms and options.source is None and test_set is None:
+        raise UsageError("--terms: they are looked for in the source; name it with -src")
     read = [] if inputs is None else inputs.every_file()
     kinds = labels.values() if isinstance(labels, dict) else [labels]
     files.check(options, [*read, *kinds, words, terms])
-    from truebleu.reports import Report, live
-    from truebleu.reports.build import Contents
-
     # The file is opened before anything is read, and there only when the page is whole.
     with (
         Progress(quiet=options.quiet) as progress,
         Output(options.output) if options.serve is None else nullcontext() as output,
     ):
-        asked.request.progress = None if progress.silent else progress
+        request.progress = progress.callback
         contents = Contents(
-            asked.request,
+            request,
             further,
             title=options.title,
             word_counts=words,
@@ -141,22 +139,15 @@ def run(options: argparse.Namespace) -> None:
             from truebleu.reports.serve import Server
 
             server = Server(contents, options.serve, workers=options.threads)
-    for one in contents.comparison.get("warnings", ()):
-        if not options.quiet:
-            complain("warning", one["text"])
-    if not options.quiet and not live.blocks():
-        complain("warning", live.MISSING_KERNEL)
+    if not options.quiet:
+        _complain(contents, options)
     if options.serve is not None:
         _serve(server, options)
-    elif not options.quiet:
-        _note_size(options, contents)
-    asked.end()
+    raise_if_failed(request.failed.values())
 
 
-# ---- a server ----
-
-
-def _check_serving(options: argparse.Namespace) -> None:
+def _check_output(options: argparse.Namespace) -> None:
+    """Refuse options of a file for a page that is served, and the other way round."""
     if options.serve is None:
         if options.open:
             raise UsageError("--open: it is for --serve; a file is opened as any other")
@@ -167,30 +158,14 @@ def _check_serving(options: argparse.Namespace) -> None:
         raise UsageError(f"{name}: --serve writes no file; leave one of them out")
 
 
-def _serve(server: Server, options: argparse.Namespace) -> None:
-    """Shows the page until somebody ends it."""
-    import gc
-
-    # A command that ends at once does without both (cli/__init__.py).
-    gc.enable()
-    with server:
-        try:
-            print_text(f"{server.url}\n")
-            if not options.quiet:
-                complain("note", "whoever has this address can read the texts; Ctrl-C ends it")
-            if options.open:
-                import webbrowser
-
-                webbrowser.open(server.url)
-            server.serve_forever()
-        except KeyboardInterrupt:
-            return
-
-
-def _note_size(options: argparse.Namespace, contents: Contents) -> None:
-    from truebleu.reports.build import MOST_EMBEDDED
-
-    if options.embed_text is None and contents.segments > MOST_EMBEDDED and not contents.redacted:
+def _complain(contents: Contents, options: argparse.Namespace) -> None:
+    """Write warnings about the text, and about what the page lacks."""
+    for one in contents.comparison.get("warnings", ()):
+        complain("warning", one["text"])
+    if not live.blocks():
+        complain("warning", live.MISSING_KERNEL)
+    is_cut = contents.segments > MOST_EMBEDDED and not contents.redacted
+    if options.serve is None and options.embed_text is None and is_cut:
         complain(
             "note",
             f"the page has the numbers of all {contents.segments:,} segments, and the texts of "
@@ -198,15 +173,19 @@ def _note_size(options: argparse.Namespace, contents: Contents) -> None:
         )
 
 
-def _also(options: argparse.Namespace, metrics: Mapping[Any, object]) -> list[Any]:
-    """Further settings, checked before anything is read."""
-    from truebleu.reports.build import METRICS, check, settings
+def _serve(server: Server, options: argparse.Namespace) -> None:
+    """Show the page until somebody ends it."""
+    # A command that ends at once does without both (cli/__init__.py).
+    gc.enable()
+    with server, suppress(KeyboardInterrupt):
+        print_text(f"{server.url}\n")
+        if not options.quiet:
+            complain("note", "whoever has this address can read the texts; Ctrl-C ends it")
+        if options.open:
+            import webbrowser
 
-    with compare.as_usage("--also"):
-        shown = [metric for metric in metrics if metric.NAME in METRICS]
-        further = list(settings(options.also, shown))
-        check(list(metrics), further)
-    return further
+            webbrowser.open(server.url)
+        server.serve_forever()
 
 
 # ---- files ----
@@ -235,21 +214,15 @@ def _labels(options: argparse.Namespace) -> dict[str, File] | File | None:
 
 def commands(options: argparse.Namespace) -> Iterator[str]:
     """The command lines that make these numbers again, with files as if they lay in one folder."""
-    from shlex import join
-
-    from truebleu.cli import score
-
     several = table_options.are_meant(options) or len(options.input or ()) > 1
-    other, made = ("compare", compare.groups) if several else ("score", score.groups)
-    yield join(["truebleu", "report", *_words(groups, options), "-o", "report.html"])
-    yield join(["truebleu", other, *_words(made, options)])
+    name, command = ("compare", compare.COMMAND) if several else ("score", score.COMMAND)
+    yield join(["truebleu", "report", *_words(COMMAND, options), "-o", "report.html"])
+    yield join(["truebleu", name, *_words(command, options)])
 
 
-def _words(groups: Callable[[list[str]], Iterable[Group]], options: argparse.Namespace) -> Any:
+def _words(command: Command, options: argparse.Namespace) -> Iterator[str]:
     """The words that say what differs from the defaults of a command."""
-    from truebleu.cli.parser import Parser
-
-    parser = Parser("truebleu", groups=groups(["-m", *(options.metrics or ())]))
+    parser = shared.Parser("truebleu", groups=command.groups(["-m", *(options.metrics or ())]))
     said: set[str] = set()
     for action in parser.actions:
         value = getattr(options, action.dest, None)
@@ -283,4 +256,18 @@ def _base(word: str) -> str:
     return f"{name}{mark}{os.path.basename(path)}"
 
 
-COMMAND = Command("truebleu report REF... -i HYP... [options]", __doc__, groups, run)
+COMMAND = Command(
+    "truebleu report REF... -i HYP... [options]",
+    __doc__,
+    lambda words: [
+        *files.groups(words),
+        *metric_options.groups(words),
+        table_options.group(table_systems.BY),
+        PAGE,
+        compare.SYSTEMS,
+        compare.TESTING,
+        OUTPUT,
+        shared.RUNNING,
+    ],
+    run,
+)

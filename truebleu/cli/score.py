@@ -38,10 +38,10 @@ from typing import TYPE_CHECKING, Any
 from truebleu.cli import inputs as files
 from truebleu.cli import metric_options, scores, table_options
 from truebleu.cli import options as shared
-from truebleu.cli.declared import Command, Group
+from truebleu.cli.options import Command, Group
 from truebleu.cli.output import Results, UsageError, complain, raise_if_failed
 from truebleu.cli.progress import Progress
-from truebleu.comparison import text_warnings
+from truebleu.metrics import text_warnings
 from truebleu.metrics.base import Corpus
 from truebleu.metrics.counting import count_those_that_can
 from truebleu.text.record import Record

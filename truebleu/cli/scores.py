@@ -12,8 +12,8 @@ from truebleu.text import json_text
 from truebleu.text.record import Record
 
 if TYPE_CHECKING:
+    from truebleu.cli.inputs import Chosen
     from truebleu.cli.output import Results
-    from truebleu.cli.test_sets import Chosen
     from truebleu.metrics.base import Metric, Score, Signature
     from truebleu.rendering.blocks import Block
     from truebleu.significance import Interval
@@ -131,7 +131,7 @@ def write(
     test_set: Chosen | None = None,
 ) -> None:
     """Write the scores, with the warnings about their text before them."""
-    from truebleu.comparison import text_warnings
+    from truebleu.metrics import text_warnings
 
     whole = ((one.system, one.name, one.score) for one in results if one.document is None)
     warnings = [*warnings, *text_warnings.of_scores(whole)]

@@ -24,12 +24,12 @@ from typing import TYPE_CHECKING, Any
 from truebleu.cli import inputs as files
 from truebleu.cli import metric_options, table_options
 from truebleu.cli import options as shared
-from truebleu.cli.declared import Command, Group
+from truebleu.cli.options import Command, Group
 from truebleu.cli.output import Results, raise_if_failed
 from truebleu.cli.progress import Progress
 from truebleu.cli.row_formats import FORMATS
 from truebleu.cli.segment_rows import Writer
-from truebleu.comparison import text_warnings
+from truebleu.metrics import text_warnings
 from truebleu.metrics.base import Corpus
 from truebleu.metrics.counting import count_those_that_can, pieces_together
 

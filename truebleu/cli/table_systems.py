@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import InputError
 from truebleu.cli import table_options
-from truebleu.cli.declared import Group
+from truebleu.cli.options import Group
 from truebleu.cli.output import UsageError, complain
 from truebleu.cli.table_scores import Tables
 from truebleu.engines.functions import shown

@@ -27,105 +27,71 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from truebleu.cli import inputs as files
 from truebleu.cli import options as shared
-from truebleu.cli import test_sets
-from truebleu.cli.declared import HELP, Command, Group
+from truebleu.cli.options import Command, Group
 from truebleu.cli.output import Results, UsageError, printable
-from truebleu.rendering.blocks import Cell, Facts, Heading, Paragraph, Table
+from truebleu.rendering.blocks import Block, Cell, Facts, Heading, Paragraph, Table
+from truebleu.testsets import manage
 from truebleu.text.layout import count
 
-if TYPE_CHECKING:
-    from truebleu.rendering.blocks import Block
-    from truebleu.testsets.manage import Described, Listed
+# The result of an action: objects for JSON, and blocks.
+Made = tuple[Sequence[dict[str, Any]], Iterable[Block]]
 
-    # What an action gives: objects for JSON, and blocks.
-    Made = tuple[Sequence[dict[str, Any]], Iterable[Block]]
-
-FORMATS = ("text", "json", "markdown", "latex", "html")
-
-# How many names each takes.
-COUNTS: dict[str, tuple[int, int | None]] = {
-    "list": (0, 1),
-    "info": (1, 1),
-    "get": (1, None),
-    "add": (1, 1),
-    "show": (1, None),
-    "verify": (0, 1),
-    "path": (1, 1),
-    "remove": (1, None),
-}
-
-ACTION = Group(
-    "action",
-    """
-    action ACTION         list [PATTERN]; info NAME; get NAME...; add PATH; show NAME [FIELD...];
-                          verify [NAME]; path NAME; remove NAME...
-    names NAME            a test set, a pattern of names, or what the action takes besides
-    -l --language TAG     the pair of languages, such as en-de
-    --name NAME           add: the test set that an archive is of, or a name for a folder
-    --all-since YEAR      get: every test set of this year and later ones
-    """,
-    action={"choices": tuple(COUNTS)},
-    names={"nargs": "*", "default": ()},
-    all_since={"type": int},
-)
-
-
-def groups(words: Sequence[str]) -> list[Group]:  # noqa: ARG001
-    """The options of `truebleu testset`."""
-    options = Group("downloads", test_sets.GETTING)
-    filters = Group("show: only a part", test_sets.PARTS)
-    output = shared.output(FORMATS, "text", shared.COLOR)
-    return [ACTION, filters, options, output, Group("running", shared.QUIET, HELP)]
+# How many language pairs a list names.
+MOST_PAIRS = 4
 
 
 def run(options: argparse.Namespace) -> None:
-    """Does one of the actions and writes what it gives."""
+    """Do one of the actions and write its result."""
     output = Results(options)
+    action = options.action
     _check(options)
-    test_sets.set_up(options)
+    files.set_up_downloads(options)
     with output:
-        if options.action == "show":
+        if action == "show":
             _show(options, output)
             return
-        found, blocks = ACTIONS[options.action](options)
+        found, blocks = ACTIONS[action][0](options)
         if output.form == "json":
-            output.write_object("testset", {options.action: found})
-        elif options.action == "path" and output.form == "text":
+            output.write_object("testset", {action: found})
+        elif action == "path" and output.form == "text":
             # For programs: whole, however long it is.
             output.write("".join(f"{one['path']}\n" for one in found))
         else:
-            output.show_blocks(blocks, title=f"truebleu testset {options.action}")
-    if options.action == "verify" and any(one["problem"] for one in found):
+            output.show_blocks(blocks, title=f"truebleu testset {action}")
+    if action == "verify" and any(one["problem"] for one in found):
         raise ValueError("not everything is as it should be; truebleu testset remove, then get")
 
 
 def _check(options: argparse.Namespace) -> None:
-    """Refuses too few names, too many, and options of other actions."""
-    least, most = COUNTS[options.action]
-    given = len(options.names)
+    """Refuse too few names, too many, and options of other actions."""
+    _, least, most = ACTIONS[options.action]
+    names = len(options.names)
     if options.action == "get" and options.all_since is not None:
         least = 0
-    if given < least:
+    if names < least:
         raise UsageError(f"{options.action} what? Give a name from truebleu testset list")
-    if most is not None and given > most:
-        raise UsageError(f"{options.action} takes {count(most, 'name')}, not {given}")
-    own = {"name": "add", "all_since": "get"} | dict.fromkeys(test_sets.FILTERS, "show")
-    for name, action in own.items():
+    if most is not None and names > most:
+        raise UsageError(f"{options.action} takes {count(most, 'name')}, not {names}")
+    actions = {"name": "add", "all_since": "get"} | dict.fromkeys(files.FILTERS, "show")
+    for name, action in actions.items():
         if getattr(options, name) is not None and options.action != action:
             raise UsageError(f"--{name.replace('_', '-')} is for truebleu testset {action}")
 
 
-def _told(found: Iterable[Any]) -> list[dict[str, Any]]:
+def _name(options: argparse.Namespace) -> str | None:
+    return options.names[0] if options.names else None
+
+
+def _dicts(found: Iterable[Any]) -> list[dict[str, Any]]:
     return [one.to_dict() for one in found]
 
 
 def _list(options: argparse.Namespace) -> Made:
-    from truebleu.testsets import manage
-
-    pattern = options.names[0] if options.names else None
+    pattern = _name(options)
     found = manage.list(pattern, options.language, options.registry)
     if not found:
         asked = " ".join(filter(None, (pattern, options.language)))
@@ -136,79 +102,69 @@ def _list(options: argparse.Namespace) -> Made:
     ]
     note = Paragraph("✓: here, and read without a download.", "notes")
     header = ["here", "name", "pairs", "what it is"]
-    return _told(found), [Table.of(header, rows, (0, 1, 2, 3)), note]
+    return _dicts(found), [Table.of(header, rows, (0, 1, 2, 3)), note]
 
 
-def _pairs(one: Listed, langpair: str | None) -> str:
-    """The language pairs, or how many there are of more than a few."""
+def _pairs(one: manage.Listed, langpair: str | None) -> str:
+    """Return the language pairs, or how many there are of more than a few."""
     if one.languages:
         return f"any of {len(one.languages)} languages"
     if langpair is not None:
         known = one.segments.get(langpair)
         return langpair if known is None else f"{langpair} ({count(known, 'segment')})"
-    return ", ".join(one.langpairs) if len(one.langpairs) <= MOST else f"{len(one.langpairs)} pairs"
-
-
-# As many language pairs as a list names.
-MOST = 4
+    many = len(one.langpairs) > MOST_PAIRS
+    return f"{len(one.langpairs)} pairs" if many else ", ".join(one.langpairs)
 
 
 def _info(options: argparse.Namespace) -> Made:
-    from truebleu.testsets import manage
-
     one = manage.info(options.names[0], options.language, options.registry)
-    blocks: list[Block] = [Heading(2, one.name), Paragraph(one.description)]
-    blocks.append(Facts([(name, Cell(value)) for name, value in _facts(one).items() if value]))
+    blocks: list[Block] = [Heading(2, one.name), Paragraph(one.description), _facts(_about(one))]
     for archive in one.archives:
         known = {**archive, "address": None, "mirrors": ", ".join(archive.get("mirrors", ()))}
-        blocks += [Heading(3, archive["address"]), _given(known)]
+        blocks += [Heading(3, archive["address"]), _facts(known)]
     if one.pair is not None:
         pair = one.pair.to_dict()
         for name in ("domains", "origlangs"):
-            told = (f"{key or '(none)'} {number:,}" for key, number in pair[name].items())
-            pair[name] = ", ".join(told)
-        blocks += [Heading(3, pair.pop("langpair")), _given(pair)]
+            pair[name] = [f"{key or '(none)'} {number:,}" for key, number in pair[name].items()]
+        blocks += [Heading(3, pair.pop("langpair")), _facts(pair)]
     elif options.language is not None:
         advice = f"{options.language} is not here; truebleu testset get {one.name} fetches it."
         blocks.append(Paragraph(advice, "notes"))
     if one.citation:
         blocks += [Heading(3, "citation"), Paragraph(one.citation)]
-    return _told([one]), blocks
+    return _dicts([one]), blocks
 
 
-def _facts(one: Described) -> dict[str, str]:
-    pairs = ", ".join(one.langpairs) or f"any of {len(one.languages)} languages"
+def _about(one: manage.Described) -> dict[str, str | None]:
     # A reference without a translator's name is called ref.
     preferred = {
         pair: ", ".join(name or "ref" for name in refs) for pair, refs in one.preferred.items()
     }
-    used = "; ".join(f"{pair}: {refs}" for pair, refs in preferred.items())
+    differ = len({*preferred.values()}) > 1
+    by_pair = "; ".join(f"{pair}: {references}" for pair, references in preferred.items())
     return {
-        "language pairs": pairs,
-        "references to use": used
-        if len({*preferred.values()}) > 1
-        else "".join({*preferred.values()}),
-        "released": one.released or "",
+        "language pairs": ", ".join(one.langpairs) or f"any of {len(one.languages)} languages",
+        "references to use": by_pair if differ else "".join({*preferred.values()}),
+        "released": one.released,
         "licence": one.licence or "not stated",
         "here": one.folder if one.here else "no",
-        "how to get it": one.how or "",
+        "how to get it": one.how,
         "verified by": ", ".join(source["verified"] or "nothing" for source in one.sources),
     }
 
 
-def _given(values: Mapping[str, Any]) -> Facts:
-    """The values that there are."""
-    told = {
-        name: ", ".join(value) if isinstance(value, list | tuple) else str(value)
-        for name, value in values.items()
-        if value not in (None, "", (), [])
-    }
-    return Facts([(name, Cell(value)) for name, value in told.items()])
+def _facts(values: Mapping[str, Any]) -> Facts:
+    """Return the values that are not empty, lists with commas."""
+    return Facts(
+        [
+            (name, Cell(", ".join(value) if isinstance(value, list | tuple) else str(value)))
+            for name, value in values.items()
+            if value not in (None, "", (), [])
+        ]
+    )
 
 
 def _get(options: argparse.Namespace) -> Made:
-    from truebleu.testsets import manage
-
     names = list(options.names)
     if options.all_since is not None:
         names += [name for name in manage.since(options.all_since) if name not in names]
@@ -218,69 +174,85 @@ def _get(options: argparse.Namespace) -> Made:
     rows = [
         [one.name, str(len(one.langpairs)), ", ".join(one.verified), one.folder] for one in found
     ]
-    return _told(found), [Table.of(["name", "pairs", "verified by", "folder"], rows, (0, 2, 3))]
+    return _dicts(found), [Table.of(["name", "pairs", "verified by", "folder"], rows, (0, 2, 3))]
 
 
 def _add(options: argparse.Namespace) -> Made:
-    from truebleu.testsets import manage
-
     found = manage.add(options.names[0], options.name)
     rows = [[one.name, count(len(one.langpairs), "pair"), one.path] for one in found]
-    return _told(found), [Table.of(["name", "pairs", "where"], rows, (0, 1, 2))]
+    return _dicts(found), [Table.of(["name", "pairs", "where"], rows, (0, 1, 2))]
 
 
 def _verify(options: argparse.Namespace) -> Made:
-    from truebleu.testsets import manage
-
-    name = options.names[0] if options.names else None
-    found = manage.verify(name, options.registry)
+    found = manage.verify(_name(options), options.registry)
     rows = [[one.name, one.problem or "as it should be", one.path] for one in found]
     if not rows:
         return [], [Paragraph("Nothing is here.")]
-    return _told(found), [Table.of(["name", "what it is", "file"], rows, (0, 1, 2))]
+    return _dicts(found), [Table.of(["name", "what it is", "file"], rows, (0, 1, 2))]
 
 
 def _path(options: argparse.Namespace) -> Made:
-    from truebleu.testsets import manage
-
     name = options.names[0]
     path = manage.path(name, options.language, options.registry)
     return [{"name": name, "path": path}], [Paragraph(path)]
 
 
 def _remove(options: argparse.Namespace) -> Made:
-    from truebleu.testsets import manage
-
     found = [manage.remove(name) for name in options.names]
-    told = [f"{one.name}: {one.size / 1e6:,.1f} MB removed" for one in found]
-    return _told(found), [Paragraph(line) for line in told]
+    lines = [f"{one.name}: {one.size / 1e6:,.1f} MB removed" for one in found]
+    return _dicts(found), [Paragraph(line) for line in lines]
 
 
 def _show(options: argparse.Namespace, output: Results) -> None:
-    """Writes fields as sacreBLEU's --echo does, tab-separated."""
-    from truebleu.testsets import manage
-
+    """Write fields as sacreBLEU's --echo does, tab-separated."""
     if output.form != "text":
         raise UsageError("show writes text; leave out -f")
     if options.language is None:
         raise UsageError("show needs the pair of languages: -l en-de")
     name, *fields = options.names
-    given = {each: getattr(options, each) for each in test_sets.FILTERS}
+    filters = {each: getattr(options, each) for each in files.FILTERS}
     rows = manage.show(
-        name, options.language, fields or ("src", "ref"), **given, registry=options.registry
+        name, options.language, fields or ("src", "ref"), **filters, registry=options.registry
     )
     for row in rows:
         cells = map(printable, row) if output.is_terminal else row
         output.write("\t".join(cells) + "\n")
 
 
-ACTIONS: dict[str, Callable[[argparse.Namespace], Made]] = {
-    "list": _list,
-    "info": _info,
-    "get": _get,
-    "add": _add,
-    "verify": _verify,
-    "path": _path,
-    "remove": _remove,
+# The work of each action, and how many names it takes: at least, and at most.
+ACTIONS: dict[str, tuple[Callable[..., Any], int, int | None]] = {
+    "list": (_list, 0, 1),
+    "info": (_info, 1, 1),
+    "get": (_get, 1, None),
+    "add": (_add, 1, 1),
+    "show": (_show, 1, None),
+    "verify": (_verify, 0, 1),
+    "path": (_path, 1, 1),
+    "remove": (_remove, 1, None),
 }
-COMMAND = Command("truebleu testset ACTION [NAME...] [options]", __doc__, groups, run)
+ACTION = Group(
+    "action",
+    """
+    action ACTION         list [PATTERN]; info NAME; get NAME...; add PATH; show NAME [FIELD...];
+                          verify [NAME]; path NAME; remove NAME...
+    names NAME            a test set, a pattern of names, or what the action takes besides
+    -l --language TAG     the pair of languages, such as en-de
+    --name NAME           add: the test set that an archive is of, or a name for a folder
+    --all-since YEAR      get: every test set of this year and later ones
+    """,
+    action={"choices": tuple(ACTIONS)},
+    names={"nargs": "*", "default": ()},
+    all_since={"type": int},
+)
+COMMAND = Command(
+    "truebleu testset ACTION [NAME...] [options]",
+    __doc__,
+    lambda _: [
+        ACTION,
+        Group("show: only a part", files.PARTS),
+        Group("downloads", files.DOWNLOADS),
+        shared.output(shared.VIEW_FORMATS, "text", shared.COLOR),
+        shared.RUNNING_QUIETLY,
+    ],
+    run,
+)

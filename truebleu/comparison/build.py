@@ -10,9 +10,10 @@ from operator import gt, lt
 from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import __version__
-from truebleu.comparison import labelling, runs, text_warnings
+from truebleu.comparison import labelling, runs
 from truebleu.comparison.blocks import decisive, digits
 from truebleu.comparison.request import TESTS, letters
+from truebleu.metrics import text_warnings
 from truebleu.rendering.numbers import fixed, p_value, signed
 from truebleu.significance import Measure, errors_by_documents, intervals, paired
 from truebleu.text.layout import listed

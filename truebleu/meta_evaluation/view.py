@@ -13,7 +13,6 @@ from dataclasses import replace
 from typing import Any
 
 from truebleu._kernel import InputError
-from truebleu.comparison import text_warnings
 from truebleu.meta_evaluation import blocks, charts
 from truebleu.meta_evaluation.human_scores import (
     ALL_SYSTEMS,
@@ -41,7 +40,7 @@ from truebleu.meta_evaluation.tasks import (
     levels_of,
     tasks_of,
 )
-from truebleu.metrics import registry
+from truebleu.metrics import registry, text_warnings
 from truebleu.rendering.blocks import Block
 from truebleu.rendering.view import Rows
 from truebleu.text import checks, inputs, languages

@@ -296,3 +296,19 @@ def test_values_are_found_by_set_metric_and_level():
         table["en-de", "good"]
     with pytest.raises(ValueError, match="no metric 'bad'"):
         table.svg(metric="bad")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (lambda: tb.StatisticOptions(levels=["word"]), "unknown level 'word'; there are sys, dom"),
+        (lambda: tb.StatisticOptions(average="row"), "unknown average 'row'"),
+        (lambda: tb.StatisticOptions(epsilon=-1), "epsilon=-1: expected a number of 0 or more"),
+        (lambda: tb.AgreementTests(significance=0), "significance=0: expected a whole number of 1"),
+        (lambda: tb.AgreementTests(resampled="item"), "unknown resampled 'item'; did you mean"),
+        (lambda: tb.TaskFolder("x", preset="wmt2"), "unknown preset 'wmt2'; did you mean 'wmt2"),
+    ],
+)
+def test_wrong_options_are_named(options, message):
+    with pytest.raises(ValueError, match=message):
+        options()

@@ -7,10 +7,11 @@ import io
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO, Self, TextIO
 
 from truebleu.text import json_text
-from truebleu.text.system import WholeFile
+from truebleu.text.system import whole_file
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -82,7 +83,7 @@ class Output:
     def __init__(self, path: str | None = None) -> None:
         if path in STANDARD_NAMES:
             path = None
-        self._whole = None if path is None else WholeFile(path)
+        self._whole = None if path is None else whole_file(path)
         self._name = path or STANDARD
         self._binary: BinaryIO | _Standard | None = None
         # Text goes to a terminal as it is, and to whatever a caller put in the place of
@@ -105,18 +106,23 @@ class Output:
                 self._terminal = sys.stdout
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         try:
             if self._whole is not None:
-                self._whole.__exit__(kind)
+                self._whole.__exit__(kind, error, trace)
             elif kind is None or issubclass(kind, Exception):
                 # A signal may have come because nobody reads.
                 stream = self._binary or self._terminal
                 assert stream is not None
                 stream.flush()
-        except OSError as error:
+        except OSError as problem:
             if kind is None:
-                error.filename = self._name
+                problem.filename = self._name
                 raise
 
     @property

@@ -79,11 +79,12 @@ class AgreementTests:
     def __post_init__(self) -> None:
         checks.one_of("correction", self.correction, (None, *METHODS))
         checks.one_of("resampled", self.resampled, ("items", "documents", "systems"))
+        checks.share("level", self.level)
+        # NumPy's integers, which JSON does not know, become Python's.
         for name in ("significance", "confidence"):
             if getattr(self, name) is not None:
-                checks.whole(name, getattr(self, name), 1)
-        checks.share("level", self.level)
-        checks.seed(self.seed)
+                object.__setattr__(self, name, checks.whole(name, getattr(self, name), 1))
+        object.__setattr__(self, "seed", checks.seed(self.seed))
 
 
 @dataclass(frozen=True)

@@ -303,7 +303,7 @@ def _read_tree(
     levels = levels_of(tasks_of(pairs, statistics, preset))
     if needs_segments and SEGMENTS not in levels:
         levels.append(SEGMENTS)
-    stored, computed, by_name = _named(tree, pairs, metrics, preset)
+    stored, computed, by_name = _split_metrics(tree, pairs, metrics, preset)
     judged = [
         of_tree(
             tree,
@@ -328,13 +328,13 @@ def _read_tree(
     return judged
 
 
-def _named(
+def _split_metrics(
     tree: Any,
     pairs: Sequence[str],
     metrics: Mapping[str, Any] | Sequence[Any] | None,
     preset: Preset | None,
 ) -> tuple[list[str] | None, dict[str, Any], set[str]]:
-    """The stored metrics that were asked for, and those that truebleu computes.
+    """Return the stored metrics among `metrics`, and those that truebleu computes.
 
     What is not the name of a stored metric is a metric of truebleu. It takes the place of a stored
     one that is called the same but for the case. The third are those that only a name asks for.

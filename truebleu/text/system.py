@@ -72,71 +72,58 @@ def end_by(status: int) -> int:
 # ---- files that are written whole ----
 
 
-class WholeFile:
-    """A file to write that takes its place when it is whole, or leaves the place as it was.
+@contextmanager
+def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Yield a file to write that takes its place when it is whole, or leaves the place as it was.
 
-    Used with `with`: after an exception inside, nothing is put there. Until then the bytes are in
-    the same folder under another name. What is no regular file (/dev/null, /dev/fd/3, a named pipe)
-    has no place to take and is written to as it is.
+    After an exception inside, nothing is put there. Until then the bytes are in the same folder
+    under another name. What is no regular file (/dev/null, /dev/fd/3, a named pipe) has no place to
+    take and is written to as it is.
     """
-
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        self._path = os.fspath(path)
-        self._temporary: str | None = None
-
-    def __enter__(self) -> BinaryIO:
-        try:
-            mode = os.stat(self._path).st_mode
-        except FileNotFoundError:
-            mode = None
-        device = os.path.abspath(self._path).startswith(("/dev/", "/proc/"))
-        if device or (mode is not None and not stat.S_ISREG(mode)):
-            self._file: BinaryIO = open(self._path, "wb")
-            return self._file
-        if mode is not None:
-            # Gives the error that a file which must not be written to deserves.
-            open(self._path, "r+b").close()
-        # The target of a symbolic link is replaced, not the link.
-        self._path = os.path.realpath(self._path)
-        start = os.path.join(os.path.dirname(self._path), f".truebleu-{os.getpid()}-")
-        number = 0
-        try:
-            while True:
-                # Kept before the file is there, so that a signal cannot leave it.
-                self._temporary = f"{start}{number}"
-                try:
-                    self._file = open(self._temporary, "xb")
-                    break
-                except FileExistsError:
-                    number += 1
-                except OSError as error:
-                    error.filename = self._path
-                    raise
+    place = os.fspath(path)
+    try:
+        mode = os.stat(place).st_mode
+    except FileNotFoundError:
+        mode = None
+    is_device = os.path.abspath(place).startswith(("/dev/", "/proc/"))
+    if is_device or (mode is not None and not stat.S_ISREG(mode)):
+        with open(place, "wb") as device:
+            yield device
+        return
+    if mode is not None:
+        # Gives the error that a file which must not be written to deserves.
+        open(place, "r+b").close()
+    # The target of a symbolic link is replaced, not the link.
+    place = os.path.realpath(place)
+    start = os.path.join(os.path.dirname(place), f".truebleu-{os.getpid()}-")
+    temporary, number = "", 0
+    file: BinaryIO | None = None
+    try:
+        while file is None:
+            # Kept before the file is there, so that a signal cannot leave it.
+            temporary = f"{start}{number}"
+            try:
+                file = open(temporary, "xb")  # noqa: SIM115
+            except FileExistsError:
+                number += 1
+            except OSError as error:
+                error.filename = place
+                raise
+        with file:
             if mode is not None:
-                os.chmod(self._temporary, stat.S_IMODE(mode))
-        except BaseException:
-            self._remove()
-            raise
-        return self._file
-
-    def _remove(self) -> None:
-        if self._temporary is not None:
+                os.chmod(temporary, stat.S_IMODE(mode))
+            yield file
+        os.replace(temporary, place)
+        temporary = ""
+    finally:
+        if temporary:
             with suppress(FileNotFoundError):
-                os.unlink(self._temporary)
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        try:
-            self._file.close()
-            if self._temporary is not None and kind is None:
-                os.replace(self._temporary, self._path)
-                self._temporary = None
-        finally:
-            self._remove()
+                os.unlink(temporary)
 
 
 def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
     """Writes a file so that it is there whole or not at all."""
-    with WholeFile(path) as file:
+    with whole_file(path) as file:
         file.write(content)
 
 

@@ -22,7 +22,6 @@ from collections.abc import Sequence
 from truebleu.cli import inputs as files
 from truebleu.cli import metric_options, table_options
 from truebleu.cli import options as shared
-from truebleu.cli.compare import as_usage
 from truebleu.cli.options import Command, Group
 from truebleu.cli.output import FellError, Output, Results, UsageError
 from truebleu.cli.progress import Progress
@@ -79,7 +78,7 @@ def run(options: argparse.Namespace) -> None:
     ((system, hypotheses),) = inputs.systems.items()
     against = files.beside(options, "against")
     files.check(options, [against])
-    with as_usage(known=OPTIONS):
+    with shared.as_usage(known=OPTIONS):
         scoring = rules.Scoring(
             rules.Asked(
                 minimum=_numbers("--min", options.min),
@@ -106,7 +105,7 @@ def run(options: argparse.Namespace) -> None:
     request.given_references = inputs.reference_columns
     request.test_set = inputs.signature
     with output:
-        with Progress(quiet=options.quiet) as progress, as_usage(known=OPTIONS):
+        with Progress(quiet=options.quiet) as progress, shared.as_usage(known=OPTIONS):
             request.progress = progress.callback
             made = Check.of(scoring)
         output.warn(made.warnings)
@@ -156,7 +155,7 @@ COMMAND = Command(
         Group("more", files.SOURCE, files.DOCUMENTS),
         *metric_options.groups(words),
         FILES,
-        shared.output(shared.VIEW_FORMATS, "text", shared.COLOR, digits="2; all of them in json"),
+        shared.view_output(2),
         shared.RUNNING,
     ],
     run,

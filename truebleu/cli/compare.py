@@ -18,11 +18,8 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from truebleu._kernel import InputError
 from truebleu.cli import inputs as files
 from truebleu.cli import metric_options, table_options, table_systems
 from truebleu.cli import options as shared
@@ -83,11 +80,6 @@ TESTING = Group(
 )
 
 
-OUTPUT = shared.output(
-    shared.TABLE_FORMATS, "text", shared.COLOR, digits="1; all of them in json, csv and tsv"
-)
-
-
 def run(options: argparse.Namespace) -> None:
     """Compare systems and write the table."""
     output = Results(options)
@@ -129,7 +121,7 @@ def _table_requests(
     testing = _significance(options)
 
     def request(systems: Mapping[str, Any], references: Any, **more: Any) -> Request:
-        with as_usage():
+        with shared.as_usage(known=OPTIONS):
             request = Request(
                 systems,
                 references,
@@ -175,7 +167,7 @@ def request_of(options: argparse.Namespace, labels: Any = None) -> RequestedComp
         inputs = files.Inputs(options)
         outputs = inputs.systems
         systems = {n: own[0] if len(own) == 1 else own for n, own in inputs.runs.items()}
-    with as_usage():
+    with shared.as_usage(known=OPTIONS):
         request = Request(
             systems,
             None if inputs is None else inputs.references(),
@@ -197,28 +189,6 @@ def request_of(options: argparse.Namespace, labels: Any = None) -> RequestedComp
     return RequestedComparison(request, inputs, metrics)
 
 
-@contextmanager
-def as_usage(
-    option: str | None = None, known: Mapping[str, str] = MappingProxyType(OPTIONS)
-) -> Iterator[None]:
-    """Says of a wrong argument which option is wrong: `option` if the error names none.
-
-    known: options by what errors call them.
-    """
-    try:
-        yield
-    except InputError:
-        raise
-    except ValueError as error:
-        for name, meant in known.items():
-            if str(error).startswith(name):
-                told = str(error).removeprefix(f"{name}: ")
-                raise UsageError(f"{meant}: {told}") from None
-        if option is None:
-            raise
-        raise UsageError(f"{option}: {error}") from None
-
-
 def _significance(options: argparse.Namespace) -> Significance:
     """Return the test, its samples and the intervals."""
     test = options.test or "ar"
@@ -235,7 +205,7 @@ def _significance(options: argparse.Namespace) -> Significance:
             "-pbsn/--paired-bs-n: the resamples of the test are those of the intervals, too; leave "
             "out --confidence"
         )
-    with as_usage():
+    with shared.as_usage(known=OPTIONS):
         return Significance(
             test=None if test == "none" else test,
             samples=samples,
@@ -289,7 +259,7 @@ COMMAND = Command(
         TESTING,
         table_systems.group(),
         *metric_options.groups(words),
-        OUTPUT,
+        shared.view_output(1, shared.TABLE_FORMATS),
         shared.RUNNING,
     ],
     run,

@@ -48,10 +48,8 @@ def run(options: argparse.Namespace) -> None:
     output.check_exact()
     metric = metric_options.one(options)
     # What cannot be explained is refused before anything is read.
-    try:
+    with shared.as_usage("-m/--metrics", {"metric": "-m/--metrics"}):
         check(metric, recall=options.recall)
-    except ValueError as error:
-        raise UsageError(f"-m/--metrics: {str(error).removeprefix('metric: ')}") from None
     hypotheses, references, more = (_files if options.reference is None else _pair)(options)
     first, second = (*hypotheses, None)[:2]
     explanation = explain(first, references, metric, second=second, recall=options.recall, **more)
@@ -96,7 +94,7 @@ COMMAND = Command(
         *files.groups(words),
         WHAT,
         *metric_options.groups(words),
-        shared.output(shared.VIEW_FORMATS, "text", shared.COLOR, digits="2; all of them in json"),
+        shared.view_output(2),
         shared.RUNNING,
     ],
     run,

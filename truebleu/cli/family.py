@@ -217,7 +217,7 @@ COMMAND = Command(
         ACTION,
         *files.groups(words),
         MEMBERS,
-        shared.output(shared.VIEW_FORMATS, "text", shared.COLOR),
+        shared.view_output(),
         shared.RUNNING,
     ],
     run,

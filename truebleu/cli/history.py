@@ -30,11 +30,6 @@ INPUT = Group(
 )
 
 
-OUTPUT = shared.output(
-    shared.TABLE_FORMATS, "text", shared.COLOR, digits="2; all of them in json, csv and tsv"
-)
-
-
 def run(options: argparse.Namespace) -> None:
     """Reads the log and draws it."""
     from truebleu.comparison.history import history
@@ -55,6 +50,6 @@ def run(options: argparse.Namespace) -> None:
 COMMAND = Command(
     "truebleu history FILE [options]",
     __doc__,
-    lambda _: [INPUT, OUTPUT, shared.RUNNING_QUIETLY],
+    lambda _: [INPUT, shared.view_output(2, shared.TABLE_FORMATS), shared.RUNNING_QUIETLY],
     run,
 )

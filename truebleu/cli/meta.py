@@ -24,7 +24,7 @@ from typing import Any
 from truebleu.cli import inputs as files
 from truebleu.cli import metric_options
 from truebleu.cli import options as shared
-from truebleu.cli.compare import as_usage
+from truebleu.cli.compare import OPTIONS
 from truebleu.cli.options import Command, Group
 from truebleu.cli.output import Results, UsageError, complain
 from truebleu.meta_evaluation.human_scores import EvaluatedText, SystemSelection, Tree
@@ -121,7 +121,6 @@ TEXTS = Group(
     "--docs FILE  the name of each segment's document",
     "--domains FILE  the name of each segment's domain",
 )
-OUTPUT = shared.output(FORMATS, "text", shared.COLOR, digits="3; all of them in json, csv and tsv")
 
 
 def run(options: argparse.Namespace) -> None:
@@ -131,11 +130,11 @@ def run(options: argparse.Namespace) -> None:
     with as_usage("truebleu meta"):
         arguments = _arguments(options)
     with output:
-        with as_usage("truebleu meta"):
+        with shared.as_usage("truebleu meta", OPTIONS):
             table = meta_evaluate(**arguments)
         output.warn(table.warnings)
         if output.form == "svg":
-            with as_usage("--of"):
+            with shared.as_usage("--of"):
                 drawn = table.svg(options.picture, options.of)
             output.write(f"{drawn}\n")
         else:
@@ -218,10 +217,8 @@ def _files(options: argparse.Namespace) -> dict[str, Any]:
     columns = _columns(options.columns)
     weights = None
     if options.mqm_weights is not None:
-        try:
+        with shared.as_usage("--mqm-weights"):
             weights = mqm_weights(options.mqm_weights)
-        except ValueError as error:
-            raise UsageError(f"--mqm-weights: {error}") from None
     scores = shared.named_values("--scores", options.scores, "NAME=FILE, as COMET=comet.score")
     metrics: dict[str, Any] = {name: read_scores(path) for name, path in scores.items()}
     texts: dict[str, Any] = {}
@@ -269,7 +266,7 @@ COMMAND = Command(
         STATISTIC,
         TESTING,
         *metric_options.groups(words),
-        OUTPUT,
+        shared.view_output(3, FORMATS),
         PICTURE,
         shared.RUNNING,
     ],

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from truebleu.cli.options import Group, Option, option, options
+from truebleu.cli.options import Group, Option, Parser, as_usage, option, options
 from truebleu.cli.output import UsageError, complain
 from truebleu.metrics import registry
 from truebleu.metrics.base import Metric
@@ -58,7 +58,9 @@ METRICS, LANGUAGE, STRIP, NO_CACHE = options(
 
 def groups(words: Sequence[str]) -> Iterator[Group]:
     """The choice of metrics, and the options of those that the words of a command line name."""
-    named = list(_named(words))
+    # The metrics that a command line names, before anything else is known of it.
+    parser = Parser("truebleu", groups=[Group("metric", METRICS)])
+    named = asked(parser.parse_known_args(list(words))[0].metrics) or []
     # Only what the command line needs is imported.
     usual = COMMON if not words or {"-h", "--help"} & set(words) else [DEFAULT]
     known = [metric for name in named or usual for metric in _classes(name)]
@@ -67,20 +69,6 @@ def groups(words: Sequence[str]) -> Iterator[Group]:
     for cls in dict.fromkeys(known):
         parameters = [one for one in cls.PARAMETERS if named or one.common]
         yield Group(cls.NAME, *(_option(one, cls.PREFIX) for one in parameters))
-
-
-def _named(words: Sequence[str]) -> Iterator[str]:
-    """The metrics that a command line names, before anything else is known of it."""
-    inside = False
-    for word in words:
-        flag, mark, value = word.partition("=")
-        if flag in METRICS.flags:
-            inside = not mark
-            yield from names_of(value) if mark else ()
-        elif inside and not word.startswith("-"):
-            yield from names_of(word)
-        else:
-            inside = False
 
 
 def owner(flag: str) -> str:
@@ -201,10 +189,8 @@ def _in_language(
     changed = {}
     for metric, label in metrics.items():
         own = changed_parameters[metric]
-        try:
+        with as_usage(f"-l/--language: {metric.name}"):
             changed[metric if metric in exact else metric.in_language(language, own)] = label
-        except ValueError as error:
-            raise UsageError(f"-l/--language: {metric.name}: {error}") from None
     return changed
 
 

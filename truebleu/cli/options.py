@@ -5,10 +5,14 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import MappingProxyType
 from typing import Any, NamedTuple, NoReturn
 
-from truebleu.cli.output import UsageError, columns, print_text
+from truebleu._kernel import InputError
+from truebleu.cli.output import EXACT, UsageError, columns, print_text
 from truebleu.text import checks
+from truebleu.text.layout import listed
 
 # ---- declarations ----
 
@@ -149,6 +153,27 @@ def _threads(text: str) -> int:
     return len(os.sched_getaffinity(0))
 
 
+@contextmanager
+def as_usage(
+    option: str | None = None, known: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[None]:
+    """Reraise ValueError as a UsageError that names the option at fault.
+
+    option: the option, unless `known` has the beginning of the error, or None to reraise others.
+    """
+    try:
+        yield
+    except InputError:
+        raise
+    except ValueError as error:
+        for name, flag in known.items():
+            if str(error).startswith(name):
+                raise UsageError(f"{flag}: {str(error).removeprefix(f'{name}: ')}") from None
+        if option is None:
+            raise
+        raise UsageError(f"{option}: {error}") from None
+
+
 def named_values(option: str, words: Iterable[str] | None, example: str) -> dict[str, str]:
     """Return the values of words that are NAME=VALUE each, by their names. Raises UsageError."""
     values: dict[str, str] = {}
@@ -239,6 +264,13 @@ def output(formats: Sequence[str], piped: str, *more: Option, digits: str = "") 
         format={"choices": formats},
         width={"type": whole_number(0, 100)},
     )
+
+
+def view_output(digits: int | None = None, formats: Sequence[str] = VIEW_FORMATS) -> Group:
+    """Return the options for the output of a view, whose exact formats have every digit."""
+    exact = listed([name for name in EXACT if name in formats])
+    more = "" if digits is None else f"{digits}; all of them in {exact}"
+    return output(formats, "text", COLOR, digits=more)
 
 
 def resamples(options: argparse.Namespace) -> int | None:

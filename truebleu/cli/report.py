@@ -105,7 +105,7 @@ def run(options: argparse.Namespace) -> None:
     if test_set is not None:
         test_set.label(request)
     # Further settings are checked before anything is read.
-    with compare.as_usage("--also"):
+    with shared.as_usage("--also", compare.OPTIONS):
         shown = [metric for metric in metrics if metric.NAME in METRICS]
         further = list(settings(options.also, shown))
         check(list(metrics), further)
@@ -222,7 +222,9 @@ def commands(options: argparse.Namespace) -> Iterator[str]:
 
 def _words(command: Command, options: argparse.Namespace) -> Iterator[str]:
     """The words that say what differs from the defaults of a command."""
-    parser = shared.Parser("truebleu", groups=command.groups(["-m", *(options.metrics or ())]))
+    parser = shared.Parser(
+        "truebleu", groups=command.groups(["-m", *(options.metrics or [metric_options.DEFAULT])])
+    )
     said: set[str] = set()
     for action in parser.actions:
         value = getattr(options, action.dest, None)

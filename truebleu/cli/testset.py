@@ -251,7 +251,7 @@ COMMAND = Command(
         ACTION,
         Group("show: only a part", files.PARTS),
         Group("downloads", files.DOWNLOADS),
-        shared.output(shared.VIEW_FORMATS, "text", shared.COLOR),
+        shared.view_output(),
         shared.RUNNING_QUIETLY,
     ],
     run,

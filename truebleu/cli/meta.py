@@ -127,7 +127,7 @@ def run(options: argparse.Namespace) -> None:
     """Measures the agreement and writes the table."""
     output = Results(options)
     output.check_exact()
-    with as_usage("truebleu meta"):
+    with shared.as_usage("truebleu meta", OPTIONS):
         arguments = _arguments(options)
     with output:
         with shared.as_usage("truebleu meta", OPTIONS):

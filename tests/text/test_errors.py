@@ -262,6 +262,7 @@ def test_an_exception_in_an_arrow_stream_comes_through():
         ({"smoothing": "laplace"}, "(?s)laplace.*floor"),
         ({"smoothing_value": 0.5}, "(?s)exp.*value|value.*exp"),
         ({"smoothing": "none", "smoothing_value": 1}, "(?s)none.*value|value.*none"),
+        ({"max_order": 17}, "(?s)16"),
         ({"weights": (1, 1, 1, -1)}, "-1"),
         ({"weights": (0, 0, 0, 0)}, "0"),
     ],
@@ -269,6 +270,21 @@ def test_an_exception_in_an_arrow_stream_comes_through():
 )
 def test_parameters(parameters, message):
     with pytest.raises(ValueError, match=message):
+        BLEU(**parameters)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"tokenize": 13},
+        {"weights": 5},
+        {"max_order": 2.5},
+        {"smoothing_value": "a", "smoothing": "floor"},
+    ],
+    ids=str,
+)
+def test_types_of_parameters(parameters):
+    with pytest.raises((TypeError, ValueError), match=next(iter(parameters))):
         BLEU(**parameters)
 
 

@@ -171,6 +171,7 @@ def test_the_report_has_source_documents_and_domains(run, here):
     read = Page(page.read_text("utf-8"))
     text = b"".join(read.blocks.values())
     assert b"piano by ear" in text
+    assert all(" -t harbour " in f"{line} " for line in read.manifest["commands"])
     told = json.dumps(read.manifest)
     assert "music" in told
     assert "social" in told

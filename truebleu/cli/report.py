@@ -51,11 +51,15 @@ if TYPE_CHECKING:
 MOST_SEGMENTS = 10**12
 
 # Options whose values are files: the page names them without their folders.
-FILES = ("references", "input", "source", "docs", "labels", "word_counts", "terms", "scores")
-
+FILES = (
+    *("references", "input", "source", "docs", "labels", "word_counts", "terms", "scores"),
+    "registry",
+)
 # What does not change the numbers.
-UNSAID = ("output", "threads", "quiet", "help", "serve", "open", "format", "color")
-
+UNSAID = (
+    *("output", "threads", "quiet", "help", "serve", "open", "format", "color"),
+    *("mirror", "offline"),
+)
 
 PAGE = Group(
     "page",
@@ -222,9 +226,11 @@ def commands(options: argparse.Namespace) -> Iterator[str]:
 
 def _words(command: Command, options: argparse.Namespace) -> Iterator[str]:
     """The words that say what differs from the defaults of a command."""
-    parser = shared.Parser(
-        "truebleu", groups=command.groups(["-m", *(options.metrics or [metric_options.DEFAULT])])
-    )
+    # The options of a command depend on its metrics, and on whether it takes a test set.
+    chosen = ["-m", *(options.metrics or [metric_options.DEFAULT])]
+    if getattr(options, "test_set", None) is not None:
+        chosen.append("-t")
+    parser = shared.Parser("truebleu", groups=command.groups(chosen))
     said: set[str] = set()
     for action in parser.actions:
         value = getattr(options, action.dest, None)

@@ -86,8 +86,7 @@ def groups(words: Sequence[str]) -> Iterator[Group]:
 
 def run(options: argparse.Namespace) -> None:
     """Scores a system, and fails if the score is not what it must be."""
-    from truebleu.comparison import gate_rules as rules
-    from truebleu.comparison.gate import Check
+    from truebleu.comparison.gate import Check, Conditions, Scoring
 
     output = Results(options)
     output.check_exact()
@@ -106,8 +105,8 @@ def run(options: argparse.Namespace) -> None:
     for name, words in floors.items():
         asked[name] = None if words is None else _numbers(OPTIONS[name], words)
     with as_usage(known=OPTIONS):
-        scoring = rules.Scoring(
-            rules.Asked(
+        scoring = Scoring(
+            Conditions(
                 **asked,
                 log=options.log,
                 name=options.log_name,

@@ -29,8 +29,7 @@ from truebleu.cli import options as shared
 from truebleu.cli.declared import Command, Group
 from truebleu.cli.output import Results, UsageError, raise_if_failed
 from truebleu.cli.progress import Progress
-from truebleu.comparison import Comparison
-from truebleu.comparison.groups import Comparisons
+from truebleu.comparison import Comparison, Comparisons
 from truebleu.comparison.request import TESTS, Request, Significance
 from truebleu.significance import CORRECTIONS
 

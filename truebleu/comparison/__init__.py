@@ -9,7 +9,7 @@ screen.py   from the dict to what HTML shows first
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from truebleu.comparison.request import Request
@@ -176,17 +176,19 @@ class Comparisons(Rows):
     def _blocks(self, *, digits: int | None, short: bool) -> Iterator[Block]:
         from truebleu.comparison import blocks
 
-        for group in self._content["groups"]:
-            for block in blocks.of_content(group["comparison"], digits, short=short):
-                is_title = isinstance(block, Heading) and block.level == 1
-                told = f"{_group_name(group['group'])}: {blocks.title(group['comparison'])}"
-                yield Heading(1, told) if is_title else block
+        return self._with_groups(blocks.of_content, digits, short=short)
 
     def _screen(self, *, digits: int | None, short: bool) -> Iterator[Drawn]:
         from truebleu.comparison import screen
 
+        return self._with_groups(screen.of_content, digits, short=short)
+
+    def _with_groups(
+        self, of_content: Callable[..., Iterator[Any]], digits: int | None, *, short: bool
+    ) -> Iterator[Any]:
+        """The blocks of each comparison, with the group in the title."""
         for group in self._content["groups"]:
-            for block in screen.of_content(group["comparison"], digits, short=short):
+            for block in of_content(group["comparison"], digits, short=short):
                 if isinstance(block, Heading) and block.level == 1:
                     yield Heading(1, f"{_group_name(group['group'])}: {block.text}")
                 else:

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import truebleu
-from truebleu.comparison.groups import Comparisons
+from truebleu.comparison import Comparisons
 from truebleu.engines import bucket_of
 from truebleu.engines import duckdb as engine
 

@@ -14,7 +14,7 @@ import yaml
 from places import ROOT
 
 import truebleu as tb
-from truebleu.comparison import gate_rules as rules
+from truebleu.comparison import gate
 from truebleu.comparison.history import IncomparableError
 
 EXAMPLES = ROOT / "examples" / "de-en"
@@ -128,7 +128,7 @@ def test_condition_that_cannot_fail_is_an_error(asked, told):
 def test_score_that_is_not_finite_is_an_error(monkeypatch):
     for value in (NAN, INF):
         score = SimpleNamespace(value=value)
-        monkeypatch.setattr(rules.Scoring, "_score", lambda *_, score=score: score)
+        monkeypatch.setattr(gate.Scoring, "_score", lambda *_, score=score: score)
         for asked in ({"minimum": 1}, {"max_drop": 1, "against": CEDAR}):
             with pytest.raises(tb.InputError, match="expected a finite score, found"):
                 tb.check(BIRCH, REFERENCE, **asked)

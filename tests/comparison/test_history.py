@@ -7,6 +7,7 @@ import os
 import re
 import sys
 import threading
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from html.parser import HTMLParser
@@ -436,7 +437,7 @@ def places(page: str) -> list[float]:
 def test_the_axis_is_of_time_itself():
     start = entry().time
     days = [0, 1, 10]
-    some = [entry(20.0 + day).replaced(time=start + timedelta(days=day)) for day in days]
+    some = [replace(entry(20.0 + day), time=start + timedelta(days=day)) for day in days]
     page = History(some).html()
     first, second, last = places(page)
     assert (second - first) / (last - first) == pytest.approx(0.1, abs=0.001)
@@ -447,7 +448,7 @@ def test_the_axis_is_of_time_itself():
 
 
 def test_intervals_are_in_the_legend_if_there_are_any():
-    sure = entry().replaced(low=19.0, high=21.0)
+    sure = replace(entry(), low=19.0, high=21.0)
     assert ">interval</text>" in History([sure, sure]).html()
     assert ">interval</text>" not in History([entry(), entry(21.0)]).html()
 
@@ -464,7 +465,7 @@ def test_intervals_are_in_the_legend_if_there_are_any():
     ],
 )
 def test_scores_lead_to_their_reports(address, linked):
-    page = Tags(History([entry().replaced(report=address), entry(21.0)]).html())
+    page = Tags(History([replace(entry(), report=address), entry(21.0)]).html())
     links = [value for name, value in page.attributes if name == "href"]
     # In the chart and in the table.
     assert links == ([address] * 2 if linked else [])
@@ -497,7 +498,7 @@ def test_text_stays_text_in_the_page(attack):
         references=(Input(attack, "0" * 64),),
     )
     usual = Tags(History([entry(), entry()]).html())
-    history = History([one, one, one.replaced(signature="tok:13a")])
+    history = History([one, one, replace(one, signature="tok:13a")])
     page = Tags(history.html())
     assert page.tags <= usual.tags | {"h3", "wbr"}
     assert not [name for name, _ in page.attributes if name.startswith("on") or name == "src"]

@@ -64,8 +64,7 @@ FILES = Group(
 
 def run(options: argparse.Namespace) -> None:
     """Scores a system, and fails if the score is not what it must be."""
-    from truebleu.comparison import gate_rules as rules
-    from truebleu.comparison.gate import Check
+    from truebleu.comparison.gate import Check, Conditions, Scoring
 
     output = Results(options)
     output.check_exact()
@@ -79,8 +78,8 @@ def run(options: argparse.Namespace) -> None:
     against = files.beside(options, "against")
     files.check(options, [against])
     with shared.as_usage(known=OPTIONS):
-        scoring = rules.Scoring(
-            rules.Asked(
+        scoring = Scoring(
+            Conditions(
                 minimum=_numbers("--min", options.min),
                 max_drop=_numbers("--max-drop", options.max_drop),
                 log=options.log,

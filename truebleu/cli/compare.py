@@ -26,8 +26,7 @@ from truebleu.cli import options as shared
 from truebleu.cli.options import Command, Group
 from truebleu.cli.output import Results, UsageError, raise_if_failed
 from truebleu.cli.progress import Progress
-from truebleu.comparison import Comparison
-from truebleu.comparison.groups import Comparisons
+from truebleu.comparison import Comparison, Comparisons
 from truebleu.comparison.request import TESTS, Request, Significance
 from truebleu.metrics.base import Metric
 from truebleu.significance import CORRECTIONS

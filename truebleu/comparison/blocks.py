@@ -58,22 +58,24 @@ def title(content: Content) -> str:
     return title if content["baseline"] is None else f"{title}; Δ to {content['baseline']}"
 
 
-def _table(filled: Sequence[Filled], caption: str = "", fold: str = "") -> Table:
+def filled_table(filled: Sequence[Filled], caption: str = "", fold: str = "") -> Table:
+    """A table of columns with their cells."""
     columns, cells = zip(*filled, strict=True)
     return Table(columns, list(zip(*cells, strict=True)), caption=caption, fold=fold)
 
 
-def _named(content: Content, scores: Sequence[Content | None] = ()) -> Iterator[Filled]:
+def system_columns(content: Content, scores: Sequence[Content | None] = ()) -> Iterator[Filled]:
     """The columns that name the systems: with a letter each, if there are several."""
     systems = content["systems"]
-    best = [_best(content, score) for score in scores] or [""] * len(systems)
+    best = [best_mark(content, score) for score in scores] or [""] * len(systems)
     if len(systems) > 1:
         yield Column(""), [Cell(system["letter"]) for system in systems]
     names = [Cell(one["name"], mark=mark) for one, mark in zip(systems, best, strict=True)]
     yield Column("system", left=True), names
 
 
-def _best(content: Content, score: Content | None) -> str:
+def best_mark(content: Content, score: Content | None) -> str:
+    """The mark of the best of several systems."""
     return "best" if score and len(content["systems"]) > 1 and score["rank"] == 1 else ""
 
 
@@ -84,18 +86,18 @@ def _scores(content: Content, metric: Content, write: Write) -> list[Cell]:
 
 def _lettered(content: Content, scores: Iterable[Content], write: Write) -> list[Cell]:
     return [
-        Cell(write(one["score"]), letters(content, one["better_than"]), _best(content, one))
+        Cell(write(one["score"]), letters(content, one["better_than"]), best_mark(content, one))
         for one in scores
     ]
 
 
 def summary(content: Content, places: int | None = None) -> Table:
     """The scores of all metrics, with what is significantly better raised: for a paper."""
-    filled = list(_named(content))
+    filled = list(system_columns(content))
     for metric in content["metrics"]:
         write = fixed(digits(content, metric, places))
         filled.append((Column(headed(metric), "scores"), _scores(content, metric, write)))
-    return _table(filled, "All metrics")
+    return filled_table(filled, "All metrics")
 
 
 def headed(metric: Content) -> str:
@@ -119,7 +121,7 @@ def clusters(content: Content) -> Iterator[Table]:
         cells = [Cell(one[place] if place < len(one) else "") for one in told]
         about = "not told apart by the test" if place else "the best; not told apart by the test"
         filled.append((Column(str(place + 1), "clusters", left=True, about=about), cells))
-    yield _table(filled, "Clusters by metric")
+    yield filled_table(filled, "Clusters by metric")
 
 
 def table(content: Content, metric: Content, places: int) -> Table:
@@ -128,10 +130,10 @@ def table(content: Content, metric: Content, places: int) -> Table:
     scores = [system["scores"][metric["name"]] for system in content["systems"]]
     level = f"{percent(content['level'])} interval"
     several = len(scores) > 1
-    filled = list(_named(content, scores))
+    filled = list(system_columns(content, scores))
     filled.append((Column(headed(metric), "score"), _scores(content, metric, write)))
     if content["intervals"]:
-        cells = [Cell(_interval(score["interval"], write)) for score in scores]
+        cells = [Cell(interval_text(score["interval"], write)) for score in scores]
         filled.append((Column(level, "score"), cells))
     if any(score["runs"] for score in scores):
         cells = [Cell(_spread(score["runs"], write)) for score in scores]
@@ -143,7 +145,7 @@ def table(content: Content, metric: Content, places: int) -> Table:
         filled.append((Column("cluster", "score", about=about), cells))
     if several:
         filled += _differences(content, metric, [one["difference"] for one in scores], write)
-    return _table(filled, metric["name"])
+    return filled_table(filled, metric["name"])
 
 
 def _differences(
@@ -169,7 +171,7 @@ def _differences(
         level = f"{percent(content['level'])} interval"
         yield filled(
             Column(level, "difference", about="interval of the difference"),
-            lambda one, _: Cell(_interval(one["interval"], signed(write))),
+            lambda one, _: Cell(interval_text(one["interval"], signed(write))),
         )
     if test and correction:
         yield filled(Column("p", "difference"), lambda one, _: Cell(p_value(one["p"])))
@@ -223,9 +225,12 @@ def _spread(runs: Content | None, write: Write) -> str:
     return "" if runs is None else f"{write(runs['deviation'])} ({len(runs['scores'])})"
 
 
-def _interval(interval: Mapping[str, float] | None, write: Write) -> str:
+def interval_text(
+    interval: Mapping[str, float] | None, write: Write, missing: str = "n too small"
+) -> str:
+    """The ends of an interval in brackets, or `missing` without one."""
     if interval is None:
-        return "n too small"
+        return missing
     return f"[{write(interval['low'])}, {write(interval['high'])}]"
 
 
@@ -255,7 +260,7 @@ def parts(content: Content, metric: Content) -> Table | None:
         (Column(name, "parts", about=about, full=full.get(name, "")), map(Cell, told))
         for name, about, told in known
     ]
-    return _table([*_named(content), *filled], f"What {metric['name']} is made of")
+    return filled_table([*system_columns(content), *filled], f"What {metric['name']} is made of")
 
 
 def by_reference(content: Content, places: int | None = None) -> Iterator[Table]:
@@ -266,7 +271,7 @@ def by_reference(content: Content, places: int | None = None) -> Iterator[Table]
         name, write = metric["name"], fixed(digits(content, metric, places))
         if not any(name in one["scores"] for one in references):
             continue
-        filled = list(_named(content))
+        filled = list(system_columns(content))
         filled.append(
             (Column(f"{headed(metric)} all refs", "all"), _scores(content, metric, write))
         )
@@ -275,9 +280,9 @@ def by_reference(content: Content, places: int | None = None) -> Iterator[Table]
             scores = [one["scores"][name][system["name"]] for system in systems]
             cells = _lettered(content, scores, write)
             filled.append((Column(f"{one['name']} alone{some}", one["name"]), cells))
-        yield _table(filled, f"{name} by reference")
+        yield filled_table(filled, f"{name} by reference")
     if references:
-        filled = list(_named(content))
+        filled = list(system_columns(content))
         about = "segments whose text equals this reference's; *: suspiciously many"
         for one in references:
             known = [one["identical"][system["name"]] for system in systems]
@@ -286,7 +291,7 @@ def by_reference(content: Content, places: int | None = None) -> Iterator[Table]
                 for n in known
             ]
             filled.append((Column(f"equal to {one['name']}", one["name"], about=about), cells))
-        yield _table(filled, "equal segments")
+        yield filled_table(filled, "equal segments")
 
 
 def of_documents(content: Content, places: int | None) -> Iterator[Block]:
@@ -304,7 +309,7 @@ def of_documents(content: Content, places: int | None) -> Iterator[Block]:
             ]
             filled.append((Column(system["name"], "scores"), cells))
         fold = f"{headed(metric)} of {count(len(documents), 'document')}"
-        yield _table(filled, f"{metric['name']} of each document", fold)
+        yield filled_table(filled, f"{metric['name']} of each document", fold)
 
 
 def decisive(difference: Content) -> float | None:
@@ -312,6 +317,12 @@ def decisive(difference: Content) -> float | None:
     corrected: float | None = difference["corrected_p"]
     p: float | None = difference["p"]
     return p if corrected is None else corrected
+
+
+def equation_of_p(difference: Content) -> str:
+    """The p that decides, as in "p = 0.03" or "p < 0.001"."""
+    shown = p_value(decisive(difference))
+    return f"p {shown if shown.startswith('<') else f'= {shown}'}"
 
 
 def verdict(difference: Content, metric: Content) -> str:

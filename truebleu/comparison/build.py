@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import __version__
 from truebleu.comparison import labelling, runs
-from truebleu.comparison.blocks import decisive, digits
+from truebleu.comparison.blocks import digits, equation_of_p
 from truebleu.comparison.request import TESTS, letters
 from truebleu.metrics import text_warnings
-from truebleu.rendering.numbers import fixed, p_value, signed
+from truebleu.rendering.numbers import fixed, signed
 from truebleu.significance import Measure, errors_by_documents, intervals, paired
 from truebleu.text.layout import listed
 
@@ -582,9 +582,8 @@ def _called(metrics: Sequence[tuple[str, str]], winner: str, than: str) -> str:
 
 def _size(content: Content, metric: Content, pair: Content) -> str:
     """A difference and its p-value, as they are written in tables."""
-    shown = p_value(decisive(pair))
     write = signed(fixed(digits(content, metric, None)))
-    return f"{write(pair['value'])}, p {shown if shown[0] == '<' else f'= {shown}'}"
+    return f"{write(pair['value'])}, {equation_of_p(pair)}"
 
 
 # Intervals from fewer segments are rough.

@@ -1,8 +1,5 @@
 """Scores over time: the log that `truebleu score --log` writes, read as series.
 
-log.py      the file: entries, reading, adding
-blocks.py   from the dict to what a reader sees
-
 Scores that may stand on one line are those of one system and metric, made the same way. A change of
 a signature, or of the references, changes what a score means: scores before and after are series of
 their own, and each says what is special about it.
@@ -13,20 +10,23 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from truebleu._kernel import InputError
 from truebleu.comparison.score_log import Entry, Input, read
 from truebleu.metrics import registry
 from truebleu.metrics.base import Signature
+from truebleu.rendering.blocks import Block, Cell, Chart, Heading, Paragraph, Point, Table
+from truebleu.rendering.numbers import fixed, signed
 from truebleu.rendering.view import Rows
 from truebleu.text.checks import load_json
+from truebleu.text.layout import count
 
 __all__ = ["Entry", "Group", "History", "IncomparableError", "Input", "Series", "history"]
 
 if TYPE_CHECKING:
-    from truebleu.rendering.blocks import Block
-
+    from truebleu.rendering.view import Content
 
 # What a signature says of an interval, which does not change the score.
 OF_INTERVALS = ("bs", "seed")
@@ -248,18 +248,14 @@ class History(Rows):
         return [series for group in self.groups for series in group.series]
 
     def _blocks(self, *, digits: int | None, short: bool) -> Iterator[Block]:
-        from truebleu.comparison import history_blocks as blocks
-
-        return blocks.of_content(self._content, 2 if digits is None else digits, short=short)
+        return _blocks(self._content, 2 if digits is None else digits, short=short)
 
     def _title(self) -> str:
         names = ", ".join(dict.fromkeys(group.followed for group in self.groups))
         return f"{names}: score history" if names else "Score history"
 
     def _records(self) -> Iterator[Mapping[str, Any]]:
-        from truebleu.comparison import history_blocks as blocks
-
-        return blocks.records(self._content)
+        return _records(self._content)
 
     def __len__(self) -> int:
         return len(self.entries)
@@ -331,3 +327,102 @@ def _chosen(
             there = ", ".join(known.values()) or "none at all"
             raise InputError(f"{os.fspath(path)}: no {what} '{name}'; there are {there}")
     return [e for e in entries if any(name.casefold() in asked for name in names(e))]
+
+
+# ---- formats ----
+
+
+def _blocks(content: Content, digits: int, *, short: bool) -> Iterator[Block]:
+    """The blocks: for each series a chart, a table and what is to be said of it."""
+    yield Heading(1, "Score history")
+    if not content["groups"]:
+        yield Paragraph("No scores yet.")
+    for group in content["groups"]:
+        lower = ", lower is better" if group["lower_is_better"] else ""
+        yield Heading(2, f"{group['name']}, {group['metric']}{lower}")
+        if group["warning"] is not None:
+            yield Paragraph(f"{group['warning']}.", "caution")
+        for number, series in enumerate(group["series"], 1):
+            if series["differs"]:
+                yield Heading(3, f"{number}. {', '.join(series['differs'])}")
+            yield from _series_blocks(series, group["metric"], digits, short=short)
+
+
+def _series_blocks(series: Content, metric: str, digits: int, *, short: bool) -> Iterator[Block]:
+    scores = series["scores"]
+    if len(scores) > 1:
+        yield Chart([_point(score) for score in scores], digits, metric)
+    yield _table(scores, digits)
+    known = f"{count(len(scores), 'score')} of {count(series['segments'], 'segment')}"
+    yield Paragraph(f"{known}; times are UTC.")
+    yield Paragraph(series["short_signature" if short else "signature"], "signature")
+
+
+def _point(score: Content) -> Point:
+    about = ", ".join(filter(None, (_when(score), repr(score["score"]), score.get("note"))))
+    when = _when(score)[:10]
+    seconds = datetime.fromisoformat(score["time"]).timestamp()
+    ends = score.get("low"), score.get("high")
+    return Point(score["score"], when, about, *ends, seconds, score.get("report") or "")
+
+
+def _table(scores: Sequence[Content], digits: int) -> Table:
+    """A row per score."""
+    write = fixed(digits)
+
+    def change(value: float | None) -> str:
+        return "" if value is None else signed(write)(value)
+
+    def interval(score: Content) -> str:
+        ends = [write(score[end]) for end in ("low", "high") if score.get(end) is not None]
+        return f"[{ends[0]}, {ends[1]}]" if len(ends) == 2 else ""
+
+    same = {None: "", True: "yes", False: "no"}
+    columns = {
+        "when": [_when(score) for score in scores],
+        "score": [write(score["score"]) for score in scores],
+        "interval": [interval(score) for score in scores],
+        "Δ previous": [change(score["since_previous"]) for score in scores],
+        "Δ first": [change(score["since_first"]) for score in scores],
+        "same output": [same[score["same_output"]] for score in scores],
+        "system": [_other_name(score) for score in scores],
+        "note": [score.get("note") or "" for score in scores],
+        "report": [score.get("report") or "" for score in scores],
+    }
+    # Columns that say nothing are left out, unless they belong to every history.
+    for name in ("interval", "system", "note", "report"):
+        if not any(columns[name]):
+            del columns[name]
+    words = ("when", "same output", "system", "note", "report")
+    left = [i for i, name in enumerate(columns) if name in words]
+    rows = [[*map(Cell, row)] for row in zip(*columns.values(), strict=True)]
+    if "report" in columns:
+        for row, score in zip(rows, scores, strict=True):
+            row[-1].href = score.get("report") or ""
+    return Table.of(list(columns), rows, left)
+
+
+def _other_name(score: Content) -> str:
+    """The name of the system, where something else is followed."""
+    return score["system"] if score.get("name") not in (None, score["system"]) else ""
+
+
+def _when(score: Content) -> str:
+    """The time of a score, for a person. It is UTC."""
+    return str(score["time"]).replace("T", " ").removesuffix("Z")
+
+
+def _records(content: Content) -> Iterator[dict[str, Any]]:
+    """A record per score; series are numbered from 1."""
+    numbered = enumerate((s for group in content["groups"] for s in group["series"]), 1)
+    for number, series in numbered:
+        for score in series["scores"]:
+            yield {
+                **score,
+                "series": number,
+                "name": score.get("name", score["system"]),
+                "hypothesis_file": score["hypothesis"]["file"],
+                "hypothesis_sha256": score["hypothesis"]["sha256"],
+                "reference_files": " ".join(text["file"] for text in score["references"]),
+                "reference_sha256": " ".join(text["sha256"] for text in score["references"]),
+            }

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import InputError
 from truebleu.comparison import labelling
-from truebleu.comparison.blocks import decisive, digits
+from truebleu.comparison.blocks import digits, equation_of_p
 from truebleu.comparison.build import resampled_columns
 from truebleu.metrics.base import MetricFailedError
-from truebleu.rendering.numbers import fixed, p_value, signed
+from truebleu.rendering.numbers import fixed, signed
 from truebleu.text import segments
 from truebleu.text.layout import count, listed, short_names
 
@@ -237,7 +237,6 @@ def _verdict(content: Content, metric: Content, one: Content, first: str, other:
     value = pair["value"] if pair["first"] == first else -pair["value"]
     size = f"{signed(fixed(digits(content, metric, None)))(value)} to {other}"
     if pair["p"] is not None:
-        shown = p_value(decisive(pair))
-        size += f", p {shown if shown.startswith('<') else '= ' + shown}"
+        size += f", {equation_of_p(pair)}"
         size += "" if pair["significant"] else ", not significant"
     return f"{first} is best ({size})"

@@ -6,6 +6,7 @@ A `Request` is made once of what people pass, and handed to comparison, report a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,7 +20,6 @@ from truebleu.metrics.counting import count_those_that_can
 from truebleu.significance import CORRECTIONS, RANDOMIZATIONS, RESAMPLES
 from truebleu.text import checks, segments
 from truebleu.text.layout import count
-from truebleu.text.record import Record
 from truebleu.text.segments import File
 
 if TYPE_CHECKING:
@@ -46,7 +46,8 @@ TESTS = {
 RESAMPLED = ("segments", "documents", "buckets")
 
 
-class Significance(Record):
+@dataclass(frozen=True)
+class Significance:
     """Settings of tests and intervals; see `compare` for the parameters."""
 
     test: str | None = "ar"
@@ -57,18 +58,16 @@ class Significance(Record):
     correction: str | None = None
     resample: str = "segments"
 
-    def __init__(self, **given: Any) -> None:
-        super().__init__(**given)
+    def __post_init__(self) -> None:
         checks.one_of("resample", self.resample, RESAMPLED)
         if self.resample != "segments" and self.test == "bs-sacrebleu":
             raise ValueError("resample: bs-sacrebleu is sacreBLEU's test, which draws segments")
         test, samples, confidence = self.test, self.samples, self.confidence
-        correction = self.correction
         checks.one_of("test", test, (None, *TESTS))
-        checks.one_of("correction", correction, (None, *CORRECTIONS))
+        checks.one_of("correction", self.correction, (None, *CORRECTIONS))
         if test is None and samples is not None:
             raise ValueError("samples are those of a test, and there is none")
-        if test is None and correction is not None:
+        if test is None and self.correction is not None:
             raise ValueError("a correction is of p-values, and there is no test")
         for name, number in (("samples", samples), ("confidence", confidence)):
             if number is not None:
@@ -79,9 +78,9 @@ class Significance(Record):
                 "are those of the intervals, too; give one number"
             )
         checks.share("level", self.level)
-        vars(self)["seed"] = checks.seed(self.seed)
+        object.__setattr__(self, "seed", checks.seed(self.seed))
         if confidence is not None:
-            vars(self)["confidence"] = self.resamples
+            object.__setattr__(self, "confidence", self.resamples)
 
     @property
     def randomizations(self) -> int:
@@ -113,7 +112,7 @@ class Significance(Record):
 
 
 # The parameters of Significance.
-TESTING = tuple(Significance.__annotations__)
+TESTING = tuple(field.name for field in fields(Significance))
 
 
 class Counts(NamedTuple):

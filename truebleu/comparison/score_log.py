@@ -24,13 +24,13 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from math import isfinite
 from typing import Any, NamedTuple
 
 from truebleu._kernel import InputError, __version__
 from truebleu.text.checks import is_whole_number, load_json
-from truebleu.text.record import Record
 from truebleu.text.system import lock_file
 
 _HASH = re.compile("[0-9a-f]{64}")
@@ -43,7 +43,8 @@ class Input(NamedTuple):
     sha256: str
 
 
-class Entry(Record):
+@dataclass(frozen=True, kw_only=True)
+class Entry:
     """A score in a log."""
 
     time: datetime
@@ -70,7 +71,7 @@ class Entry(Record):
         if not isinstance(content, dict):
             raise ValueError("not an object")
         found: dict[str, Any] = {}
-        for key, kind in cls.__annotations__.items():
+        for key, kind in ((field.name, str(field.type)) for field in fields(cls)):
             value = content.get(key)
             if value is None and kind.endswith("| None"):
                 continue
@@ -86,7 +87,7 @@ class Entry(Record):
     def to_dict(self) -> dict[str, Any]:
         """The entry in the types of JSON."""
         content = {
-            **super().to_dict(),
+            **asdict(self),
             "time": self.time.astimezone(UTC).isoformat().replace("+00:00", "Z"),
             "hypothesis": self.hypothesis._asdict(),
             "references": [text._asdict() for text in self.references],

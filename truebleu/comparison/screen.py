@@ -7,10 +7,21 @@ summary shows again with things to click.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from truebleu.comparison import blocks
-from truebleu.comparison.blocks import decisive, digits, headed, letters, verdict
+from truebleu.comparison.blocks import (
+    best_mark,
+    decisive,
+    digits,
+    equation_of_p,
+    filled_table,
+    headed,
+    interval_text,
+    letters,
+    system_columns,
+    verdict,
+)
 from truebleu.rendering.blocks import (
     Cell,
     Column,
@@ -141,10 +152,8 @@ def _size(content: Content, pair: Content, write: Write) -> tuple[str, str]:
         low, high = sorted(turned * pair["interval"][end] for end in ("low", "high"))
         level = percent(content["level"])
         around.append(f"{level} interval {write(low)} to {write(high)}")
-    p = decisive(pair)
-    if p is not None:
-        shown = p_value(p)
-        around.append(f"p {shown if shown.startswith('<') else '= ' + shown}")
+    if decisive(pair) is not None:
+        around.append(equation_of_p(pair))
     return f"{write(turned * pair['value'])} {way}", f" ({'; '.join(around)})" if around else ""
 
 
@@ -196,14 +205,8 @@ def table(content: Content, places: int | None = None) -> Table:
     """Systems × metrics: scores with their intervals, differences with theirs, and clusters."""
     systems = content["systems"]
     several = len(systems) > 1
-    filled: list[tuple[Column, list[Cell]]] = []
-    if several:
-        filled.append((Column(""), [Cell(system["letter"]) for system in systems]))
     main = next((name for name, one in systems[0]["scores"].items() if one["rank"] is not None), "")
-    ranks = [one["scores"][main]["rank"] if main else None for one in systems]
-    best = ["best" if several and rank == 1 else "" for rank in ranks]
-    names = [Cell(one["name"], mark=mark) for one, mark in zip(systems, best, strict=True)]
-    filled.append((Column("system", left=True), names))
+    filled = list(system_columns(content, [one["scores"].get(main) for one in systems]))
     for metric in content["metrics"]:
         write = fixed(digits(content, metric, places))
         scores = [system["scores"][metric["name"]] for system in systems]
@@ -211,12 +214,13 @@ def table(content: Content, places: int | None = None) -> Table:
         cells = [
             Cell(
                 write(one["score"]),
-                mark="best" if several and one["rank"] == 1 else "",
-                below=_interval(one["interval"], write),
+                mark=best_mark(content, one),
+                below=interval_text(one["interval"], write, ""),
             )
             for one in scores
         ]
-        filled.append((Column("score", over=over, about=_about(metric)), cells))
+        about = "higher is better" if metric["higher_is_better"] else "lower is better"
+        filled.append((Column("score", over=over, about=about), cells))
         if not several:
             continue
         against = letters(content, [content["baseline"]])
@@ -228,12 +232,7 @@ def table(content: Content, places: int | None = None) -> Table:
             about = "every system of a cluster is significantly better than all below it"
             cells = [Cell("" if one["cluster"] is None else str(one["cluster"])) for one in scores]
             filled.append((Column("cluster", over=over, about=about), cells))
-    columns, cells_of = zip(*filled, strict=True)
-    return Table(columns, list(zip(*cells_of, strict=True)), caption="Systems by all metrics")
-
-
-def _about(metric: Content) -> str:
-    return "higher is better" if metric["higher_is_better"] else "lower is better"
+    return filled_table(filled, "Systems by all metrics")
 
 
 def _difference(one: Content | None, metric: Content, write: Write) -> Cell:
@@ -245,12 +244,8 @@ def _difference(one: Content | None, metric: Content, write: Write) -> Cell:
         "*" if one["significant"] else "",
         verdict(one, metric),
         beside="" if p is None else f"p {p_value(p)}",
-        below=_interval(one["interval"], signed(write)),
+        below=interval_text(one["interval"], signed(write), ""),
     )
-
-
-def _interval(interval: Any, write: Write) -> str:
-    return "" if interval is None else f"[{write(interval['low'])}, {write(interval['high'])}]"
 
 
 def legend(content: Content, *, chosen: bool = False) -> list[str]:

@@ -26,7 +26,7 @@ from truebleu.cli.compare import as_usage
 from truebleu.cli.declared import Command, Group
 from truebleu.cli.output import FellError, Output, Results, UsageError
 from truebleu.cli.progress import Progress
-from truebleu.text.checks import parse_number
+from truebleu.text.checks import DEFAULT_SEED, parse_number
 
 FORMATS = ("text", "json", "markdown", "latex", "html")
 
@@ -62,7 +62,7 @@ GATE = Group(
     """,
     level={"type": shared.level_of, "default": 0.95},
     samples={"type": shared.samples},
-    seed={"type": shared.seed_of, "default": 12345},
+    seed={"type": shared.seed_of, "default": DEFAULT_SEED},
 )
 FILES = Group(
     "files for build servers",

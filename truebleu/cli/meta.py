@@ -33,6 +33,7 @@ from truebleu.meta_evaluation.score_files import read as read_scores
 from truebleu.meta_evaluation.statistics import AVERAGES, STATISTICS
 from truebleu.meta_evaluation.tasks import LEVELS, PRESETS
 from truebleu.significance import CORRECTIONS
+from truebleu.text.checks import DEFAULT_SEED
 from truebleu.text.layout import listed
 
 FORMATS = ("text", "json", "markdown", "latex", "csv", "tsv", "html", "svg")
@@ -95,7 +96,7 @@ TESTING = Group(
     confidence={"type": shared.samples, "const": shared.RESAMPLES},
     resample={"choices": ("items", "documents", "systems"), "default": "items"},
     confidence_level={"type": shared.level_of, "default": 0.95},
-    seed={"type": shared.seed_of, "default": 12345},
+    seed={"type": shared.seed_of, "default": DEFAULT_SEED},
 )
 PICTURE = Group(
     "picture",

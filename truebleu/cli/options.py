@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from truebleu.cli.declared import HELP, Group, whole_number
 from truebleu.cli.declared import options as declared
 from truebleu.cli.output import UsageError
-from truebleu.text.checks import MOST_WORKERS, parse_number
+from truebleu.text.checks import DEFAULT_SEED, MOST_WORKERS, parse_number
 
 if TYPE_CHECKING:
     from truebleu.cli.declared import Option
@@ -120,7 +120,7 @@ INTERVALS = declared(
     confidence={"type": samples, "const": RESAMPLES},
     confidence_n={"type": samples},
     level={"type": level_of, "default": 0.95},
-    seed={"type": seed_of, "default": 12345},
+    seed={"type": seed_of, "default": DEFAULT_SEED},
 )
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from truebleu.comparison.request import Request
 from truebleu.rendering.view import Rows
+from truebleu.text import checks
 
 if TYPE_CHECKING:
     from truebleu.comparison.request import Counted
@@ -159,7 +160,7 @@ def compare(
     samples: int | None = None,
     confidence: int | None = 1000,
     level: float = 0.95,
-    seed: int | None = 12345,
+    seed: int | None = checks.DEFAULT_SEED,
     correction: str | None = None,
     scores: Mapping[str, Any] | None = None,
     lower_is_better: Sequence[str] = (),

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from truebleu.rendering.view import View
+from truebleu.text import checks
 
 if TYPE_CHECKING:
     from truebleu.comparison.gate_rules import Scoring
@@ -98,7 +99,7 @@ def check(
     significant: bool = False,
     level: float = 0.95,
     samples: int | None = None,
-    seed: int | None = 12345,
+    seed: int | None = checks.DEFAULT_SEED,
     source: inputs.Hypotheses | None = None,
     documents: Any = None,
     workers: int = 1,

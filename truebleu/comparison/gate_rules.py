@@ -85,7 +85,7 @@ class Scoring:
         system: str | None = None,
         level: float = LEVEL,
         samples: int | None = None,
-        seed: int | None = 12345,
+        seed: int | None = checks.DEFAULT_SEED,
         **beside: Any,
     ) -> None:
         self.asked = asked

@@ -20,6 +20,7 @@ from truebleu.meta_evaluation.score_files import Matrix
 from truebleu.meta_evaluation.statistics import STATISTICS, Value
 from truebleu.meta_evaluation.tasks import SEGMENTS, SYSTEMS, AgreementTests, Task
 from truebleu.significance.resampling import METHODS
+from truebleu.text import checks
 
 # Of every two metrics, the first and the second: in how many trials the difference is as large.
 Counts = dict[tuple[int, int], int]
@@ -56,7 +57,7 @@ def perm_both(
     average: str = "none",
     *,
     samples: int = 10_000,
-    seed: int | None = 12345,
+    seed: int | None = checks.DEFAULT_SEED,
 ) -> Trials:
     """PERM-BOTH: both metrics' standardized scores of random cells change places.
 
@@ -260,7 +261,7 @@ def pair_permutation(
     average: str = "item",
     *,
     samples: int = 10_000,
-    seed: int | None = 12345,
+    seed: int | None = checks.DEFAULT_SEED,
 ) -> Trials:
     """For accuracy with ties: what both metrics say of random pairs changes places.
 
@@ -401,7 +402,7 @@ def over_items(
     value: Value,
     documents: Sequence[Hashable] | None = None,
     samples: int = 1000,
-    seed: int | None = 12345,
+    seed: int | None = checks.DEFAULT_SEED,
 ) -> list[float]:
     """A statistic of test sets like this one: items, or `documents`, drawn with replacement.
 
@@ -467,7 +468,7 @@ def of_systems(
     scores: Scores,
     documents: Sequence[Hashable] | None = None,
     samples: int = 1000,
-    seed: int | None = 12345,
+    seed: int | None = checks.DEFAULT_SEED,
 ) -> list[float]:
     """A statistic of systems, of test sets like this one: of its rated items or documents.
 

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from truebleu.meta_evaluation.statistics import STATISTICS
-from truebleu.significance import DEFAULT_SEED
 from truebleu.text import checks
 
 SEGMENTS, SYSTEMS = "seg", "sys"
@@ -60,7 +59,7 @@ class AgreementTests:
     confidence: int | None = None
     resampled: str = "items"
     level: float = 0.95
-    seed: int | None = DEFAULT_SEED
+    seed: int | None = checks.DEFAULT_SEED
 
 
 @dataclass(frozen=True)

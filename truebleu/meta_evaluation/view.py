@@ -50,8 +50,6 @@ if TYPE_CHECKING:
     from truebleu.rendering.blocks import Block
     from truebleu.text import inputs
 
-DEFAULT_SEED = 12345
-
 
 class Found:
     """The values of one metric for one set: an attribute for each statistic, with all it knows.
@@ -222,7 +220,7 @@ def meta_evaluate(
     confidence: int | None = None,
     resampled: str = "items",
     level: float = 0.95,
-    seed: int | None = DEFAULT_SEED,
+    seed: int | None = checks.DEFAULT_SEED,
     workers: int = 1,
 ) -> MetaEvaluation:
     """How far metrics agree with people.

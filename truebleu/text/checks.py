@@ -13,6 +13,8 @@ from truebleu._kernel import InputError
 MOST_WORKERS = 1024
 # As many bits as a seed may have.
 SEED_BITS = 128
+# The seed of all that is drawn, unless another is named: sacreBLEU's.
+DEFAULT_SEED = 12345
 # Sums of squares of larger scores may be infinite.
 MAX_SCORE = 1e100
 

@@ -2,6 +2,8 @@
 
 import importlib.util
 import os
+import pickle
+import re
 import signal
 import subprocess
 import sys
@@ -271,7 +273,7 @@ NODE_DIES = """
     order = range(0, 2000, 50)
     batches = [table.of(range(i, i + 50), contract.with_pyarrow, {}) for i in order]
     expected = contract.oracle(table, by="group").to_bytes()
-    merge = engine._merge
+    merge = engine.Sums.merge_bytes
 
     def job(log):
         def slow(block):
@@ -292,9 +294,9 @@ NODE_DIES = """
             if not killed and 5 <= done <= 30 and other.node_id in seen:
                 cluster.remove_node(other, allow_graceful=False)
                 killed.append(f"killed after {len(seen)} tasks had begun")
-            merge(sums, answer)
+            return merge(sums, answer)
 
-        engine._merge = merged
+        engine.Sums.merge_bytes = merged
         ds = ray.data.from_arrow([pa.Table.from_batches([batch]) for batch in batches])
         ds = ds.map_batches(slow, batch_format="pyarrow", batch_size=None)
         sums = engine.sums(ds, metrics=contract.METRICS, by="group")
@@ -518,7 +520,7 @@ def test_a_disk_that_is_full_is_told_of_in_a_line(ray, monkeypatch):
     def full(*_):
         raise ray.exceptions.OutOfDiskError("Local disk is full\n" + "x" * 1000)
 
-    monkeypatch.setattr(engine, "_merge", full)
+    monkeypatch.setattr(Sums, "merge_bytes", full)
     with pytest.raises(RuntimeError, match=r"^Ray: OutOfDiskError: .*Local disk is full") as raised:
         engine.sums(ray.data.from_items([{"hyp": "a", "ref": "b"}]))
     assert len(str(raised.value)) <= 300
@@ -577,8 +579,9 @@ def test_another_python_on_a_worker_is_told(monkeypatch):
     run = engine._in_task("state_of", Sums("bleu"))
     monkeypatch.setattr(sys, "version_info", (3, 99, 0))
     (answer,) = run(pa.table({"hyp": ["a"], "ref": ["b"]}))["answer"].to_pylist()
-    with pytest.raises(ImportError, match=r"runs Python 3\.99, and here is 3\."):
-        engine._merge(Sums("bleu"), answer)
+    error = pickle.loads(answer)
+    assert isinstance(error, ImportError)
+    assert re.search(r"runs Python 3\.99, and here is 3\.", str(error))
 
 
 def test_without_ray_it_says_what_to_install(monkeypatch):

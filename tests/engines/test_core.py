@@ -896,28 +896,6 @@ def test_a_state_without_a_metrics_row_is_refused():
         sums.spawn().merge_state(pa.concat_tables([table, table.slice(0, 1)]))
 
 
-def test_sums_beyond_64_bits_are_refused_and_change_nothing():
-    sums = Sums(BLEU(max_order=1)).update(pa.table(TEXT))
-    table = pa.table(sums)
-    place = table.schema.get_field_index("statistics")
-    large = table.set_column(place, "statistics", [[[2**63 - 1, 1, 1, 1]]])
-    before = sums.to_bytes()
-    with pytest.raises(InputError, match="beyond 64-bit integers"):
-        sums.merge_state(large)
-    assert sums.to_bytes() == before
-    with pytest.raises(InputError, match="beyond 64-bit integers"):
-        sums.spawn().merge_state(pa.concat_tables([large, large]))
-
-
-def test_bytes_of_sums_add_up_as_sums_do():
-    day = Sums(by="hyp").update(pa.table(TEXT))
-    days = day.spawn().merge_bytes(day.to_bytes()).merge_bytes(day.to_bytes())
-    assert days == day.spawn().merge(day).merge(day)
-    for other, what in ((Sums("ter", by="hyp"), "metrics"), (Sums(by="ref"), "keys")):
-        with pytest.raises(InputError, match=f"sums of different {what} cannot be merged"):
-            other.merge_bytes(day.to_bytes())
-
-
 def test_a_sums_describes_itself():
     sums = Sums(("bleu", "ter"), by="ref").update(pa.table(TEXT))
     assert repr(sums) == "<Sums of bleu, ter: 3 segments, 3 groups by ref>"

@@ -186,33 +186,6 @@ def test_a_tokenizer_with_a_dictionary(connection):
     assert expected.value > 0
 
 
-def test_arrow_tables(table):
-    assert engine.corpus_bleu(table) == EXPECTED
-
-
-def test_groups(connection, table):
-    by_system = groups(engine.corpus_bleu, table, by="system")
-    assert list(by_system) == ["0", "1", "2"]
-    for system, score in by_system.items():
-        chosen = [i for i in range(400) if TEXT.group[i] == system]
-        hyp, ref = [TEXT.hyp[i] for i in chosen], [TEXT.ref[i] for i in chosen]
-        assert score == truebleu.BLEU().score(hyp, ref)
-    assert list(groups(engine.corpus_chrf, table, by=["system"])) == [("0",), ("1",), ("2",)]
-
-
-def test_parameters_of_metrics(table):
-    options = {"tokenize": "intl", "lowercase": True, "smoothing": "floor"}
-    assert engine.corpus_bleu(table, **options) == truebleu.BLEU(**options).score(
-        TEXT.hyp, TEXT.ref
-    )
-    assert engine.corpus_chrf(table, word_order=2) == truebleu.CHRF(word_order=2).score(
-        TEXT.hyp, TEXT.ref
-    )
-    assert engine.corpus_ter(table, normalized=True) == truebleu.TER(normalized=True).score(
-        TEXT.hyp, TEXT.ref
-    )
-
-
 def test_several_columns_of_references(table):
     table = table.append_column("ref2", table["hyp"])
     expected = truebleu.BLEU().score(TEXT.hyp, list(zip(TEXT.ref, TEXT.hyp, strict=True)))
@@ -236,12 +209,6 @@ def test_a_folder_named_after_its_group(folder):
 def test_the_name_of_the_file_as_a_group(folder):
     found = groups(engine.corpus_bleu, f"{folder}/part-*.parquet", by="filename")
     assert [Path(name).name for name in found] == [f"part-{i}.parquet" for i in range(4)]
-
-
-def test_sums_of_files_can_be_merged_with_others(folder, table):
-    sums = engine.sums(folder / "part-0.parquet", by="system", metrics=METRICS)
-    rest = Sums(METRICS, by="system").update(table.slice(100))
-    assert sums.merge(rest).to_bytes() == Sums(METRICS, by="system").update(table).to_bytes()
 
 
 # ---- text is text ----
@@ -903,13 +870,6 @@ def test_a_table_of_scores_can_be_asked_again(folder, connection):
     coarse = Sums(by="loud").merge_state(shouted)
     assert len(coarse) == len(found.fetchall())
     assert coarse.rolled_up() == engine.sums(files)
-
-
-def test_functions_can_be_registered_again(connection):
-    for lowercase in (True, False):
-        engine.register(connection)
-        engine.register(connection, {"own": truebleu.BLEU(lowercase=lowercase)})
-        assert connection.sql("SELECT own('A', 'a') > 99.9").fetchall() == [(lowercase,)]
 
 
 @pytest.mark.thorough

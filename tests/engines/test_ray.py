@@ -177,28 +177,6 @@ def test_several_columns_of_references(ray):
     assert engine.corpus_ter(ds, ref=["a", "b"]) == TER().score(table.hyp, references)
 
 
-def test_the_systems_of_wmt22(ray, wmt22):
-    """Two metrics of nine systems from one reading, as one process scores each."""
-    import pyarrow as pa
-
-    reference = lines(wmt22 / "references" / "generaltest2022.en-de.ref.A.de")
-    tables, expected = [], {}
-    for path in sorted((wmt22 / "system-outputs").glob("generaltest2022.en-de.hyp.*.de"))[:3]:
-        system = path.name.split(".")[3]
-        hypotheses = lines(path)
-        tables.append(pa.table({"hyp": hypotheses, "ref": reference}))
-        tables[-1] = tables[-1].append_column("system", pa.array([system] * len(reference)))
-        expected[system] = {
-            metric.name: metric.score(hypotheses, reference) for metric in contract.METRICS
-        }
-    ds = ray.data.from_arrow(tables).random_shuffle(seed=1).repartition(7)
-    assert engine.sums(ds, by="system", metrics=contract.METRICS).scores() == expected
-
-
-def lines(path):
-    return path.read_text(encoding="utf-8").splitlines()
-
-
 # ---- accidents ----
 
 DEATHS = ["before it counts", "after it counted"]
@@ -448,14 +426,6 @@ def test_nothing_runs_to_find_the_schema(ray, tmp_path):
     ds = ray.data.range(40, override_num_blocks=4).map_batches(generate, batch_size=10)
     assert engine.sums(ds).segments == 40
     assert len(log.read_text().split()) == 4
-
-
-def test_skipped_nulls_are_told(ray):
-    ds = ray.data.from_items([{"hyp": "a", "ref": "b"}, {"hyp": None, "ref": "b"}] * 3)
-    with pytest.warns(UserWarning, match="left out: 3 in hyp"):
-        assert engine.corpus_bleu(ds, nulls="skip") == BLEU().score(["a"] * 3, ["b"] * 3)
-    with pytest.raises(InputError, match=r"'hyp' is null in 3 rows.*'skip'"):
-        engine.corpus_bleu(ds)
 
 
 @pytest.mark.filterwarnings("ignore:Use 'expr'")

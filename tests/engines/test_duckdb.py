@@ -671,8 +671,9 @@ def test_columns_of_another_type(connection):
 
 def test_nulls_that_are_skipped_are_said(connection):
     relation = connection.sql("FROM (VALUES ('a', 'a'), (NULL, 'b'), ('c', NULL)) t(hyp, ref)")
-    with pytest.warns(UserWarning, match="left out: 1 in hyp, 1 in ref"):
+    with pytest.warns(UserWarning, match="left out: 1 in hyp, 1 in ref") as warned:
         assert engine.corpus_bleu(relation, nulls="skip").hypothesis_length == 1
+    assert warned[0].filename == __file__
 
 
 def test_files_that_cannot_be_read(tmp_path):

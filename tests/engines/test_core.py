@@ -84,40 +84,6 @@ def test_contract_with_plain_arrow_arrays(case):
     case(run)
 
 
-def test_contract_with_polars_and_no_pyarrow(tmp_path):
-    pytest.importorskip("polars")
-    script = f"""
-        import sys
-        sys.modules["pyarrow"] = None  # importing it fails
-        sys.path.insert(0, {str(tmp_path.parent)!r})
-        sys.path.insert(0, {str(sys.modules["contract"].__file__.rpartition("/")[0])!r})
-        import contract, polars as pl
-        from truebleu.engines import Sums
-
-        def make(columns, layouts):
-            types = {{"dictionary": pl.Categorical(), "list": pl.List(pl.String)}}
-            types |= dict.fromkeys(contract.LISTS, types["list"])
-            schema = {{name: types.get(layouts.get(name), pl.String) for name in columns}}
-            return pl.DataFrame(columns, schema=schema)
-
-        def run(frames, metrics, **options):
-            sums = Sums(metrics, **options)
-            for frame in frames:
-                sums.merge_state(pl.DataFrame(sums.spawn().update(frame)))
-            return sums
-
-        contract.with_pyarrow = make
-        for name, case in contract.CASES.items():
-            case(run, make)
-            print(name)
-    """
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == list(CASES)
-
-
 # ---- any rows ----
 
 
@@ -544,21 +510,6 @@ def test_several_columns_of_keys_sort_by_the_first_then_the_second():
     assert numbers.score(float("nan")) == numbers.score()
     with pytest.raises(KeyError, match="no group 'a' has a segment"):
         sums.score("a")
-
-
-def test_a_hundred_thousand_groups():
-    count = 100_000
-    table = pa.table(
-        {
-            "hyp": pa.array(["a b", "a c"] * (count // 2)),
-            "ref": pa.array(["a b"] * count),
-            "key": pa.array(range(count), pa.int32()),
-        }
-    )
-    sums = Sums(BLEU(max_order=1), by="key", workers=2).update(table).update(table)
-    assert len(sums) == count
-    assert sums.statistics().column("matches_1") == [4, 2] * (count // 2)
-    assert sums.keys == list(range(count))
 
 
 # ---- buckets ----

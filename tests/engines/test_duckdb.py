@@ -192,25 +192,6 @@ def test_several_columns_of_references(table):
     assert engine.corpus_bleu(table, ref=["ref", "ref2"]) == expected
 
 
-def test_a_folder_named_after_its_group(folder):
-    for system in "AB":
-        (folder / f"system={system}").mkdir()
-        table = pa.table({"hyp": ["a b c d"], "ref": [f"{system.lower()} b c d"]})
-        pq.write_table(table, folder / f"system={system}" / "0.parquet")
-    found = groups(
-        engine.corpus_bleu, f"{folder}/system=*/*.parquet", by="system", smoothing="none"
-    )
-    assert {system: round(score, 1) for system, score in found.items()} == {
-        "A": 100.0,
-        "B": 0.0,
-    }
-
-
-def test_the_name_of_the_file_as_a_group(folder):
-    found = groups(engine.corpus_bleu, f"{folder}/part-*.parquet", by="filename")
-    assert [Path(name).name for name in found] == [f"part-{i}.parquet" for i in range(4)]
-
-
 # ---- text is text ----
 
 

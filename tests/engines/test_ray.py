@@ -122,22 +122,16 @@ def _packed(batch):
 # ---- the contract ----
 
 
-@pytest.mark.parametrize("case", contract.CASES)
-@pytest.mark.parametrize("source", ["blocks", "mapped"])
+CONTRACT = [(source, case) for source in ("blocks", "mapped") for case in contract.CASES]
+FILES = ("partitions", "nulls_skipped", "nulls_raised", "buckets", "no_rows")
+
+
+@pytest.mark.parametrize(("source", "case"), [*CONTRACT, *(("parquet", case) for case in FILES)])
 def test_the_contract(source, case, datasets):
     def run(batches, **options):
         return engine.sums(datasets[source](batches), **options)
 
     contract.CASES[case](run)
-
-
-@pytest.mark.parametrize(
-    "case", ["partitions", "nulls_skipped", "nulls_raised", "buckets", "no_rows"]
-)
-def test_the_contract_for_files(case, datasets):
-    contract.CASES[case](
-        lambda batches, **options: engine.sums(datasets["parquet"](batches), **options)
-    )
 
 
 @pytest.mark.parametrize("source", ["blocks", "parquet"])

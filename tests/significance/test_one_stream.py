@@ -7,7 +7,7 @@ import random
 import pytest
 
 from truebleu import BLEU, CHRF, TER, WER, metric
-from truebleu.significance import Measure, intervals, paired, resampling
+from truebleu.significance import Measure, paired, resampling
 
 WORDS = ["a", "bridge", "of", "stone", "crosses", "the", "quiet", "river", "near", "our", "house"]
 DRAWS = {"randomizations": 300, "resamples": 200}
@@ -77,10 +77,3 @@ def test_how_many_draws_are_made_at_a_time_does_not_matter(monkeypatch, block):
     monkeypatch.setattr(resampling, "TRIALS", block)
     for test, expected in usual.items():
         assert list(map(told, paired(made, test=test, workers=2, **DRAWS))) == expected
-
-
-def test_intervals_of_scores_share_the_draws():
-    made = list(measures().values())
-    alone = [intervals([one], resamples=200)[0] for one in made]
-    assert intervals(made, resamples=200) == alone
-    assert intervals(made[::-1], resamples=200) == alone[::-1]

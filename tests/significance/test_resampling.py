@@ -41,10 +41,6 @@ def test_truth_values_are_those_of_numpy_and_indices_go_on_behind_them(seed, cou
     assert ours.indices(bound, 9) == theirs.choice(bound, 9).tolist()
 
 
-def test_no_seed_is_another_stream_each_time():
-    assert Stream(None).indices(2**32 - 1, 4) != Stream(None).indices(2**32 - 1, 4)
-
-
 @pytest.mark.parametrize("seed", [-1, 1.5, "1"])
 def test_a_seed_is_a_non_negative_integer(seed):
     with pytest.raises((ValueError, TypeError)):

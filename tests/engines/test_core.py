@@ -3,15 +3,13 @@
 import datetime as dt
 import pickle
 import random
-import subprocess
-import sys
 import textwrap
 import threading
 from decimal import Decimal
 
 import hypothesis.strategies as st
 import pytest
-from contract import CASES, LAYOUTS, LISTS, METRICS, Rows, expected, oracle, rows, split
+from contract import CASES, LAYOUTS, LISTS, METRICS, Rows, expected, oracle, rows, run_python, split
 from hypothesis import given
 from strategies import texts
 
@@ -264,13 +262,7 @@ def test_a_stream_can_be_interrupted():
         except KeyboardInterrupt:
             print("interrupted")
     """
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(script)],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
+    done = run_python(textwrap.dedent(script))
     assert done.stdout == "interrupted\n", done.stderr
 
 

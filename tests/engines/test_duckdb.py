@@ -3,8 +3,6 @@
 import gzip
 import json
 import random
-import subprocess
-import sys
 import warnings
 from pathlib import Path
 
@@ -18,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from backports import zstd
-from contract import CASES, METRICS, Rows, every_function, every_metric, rows
+from contract import CASES, METRICS, Rows, every_function, every_metric, rows, run_python
 
 import truebleu
 from truebleu import InputError
@@ -863,12 +861,6 @@ def test_every_function_with_every_metric(connection):
 
 
 # ---- without what is not needed ----
-
-
-def run_python(script: str) -> subprocess.CompletedProcess:
-    return subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=False
-    )
 
 
 def test_pyarrow_is_not_needed(folder, table):

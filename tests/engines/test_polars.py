@@ -1,15 +1,12 @@
 """Polars: the same bits as one process, from frames and lazy frames; an expression for rows."""
 
-import subprocess
-import sys
-
 import pytest
 
 pytest.importorskip("polars", reason="Polars is not installed")
 pytest.importorskip("pyarrow", reason="the cases are made with pyarrow")
 
 import polars as pl
-from contract import CASES, LISTS, Rows, every_function, every_metric, rows
+from contract import CASES, LISTS, Rows, every_function, every_metric, rows, run_python
 
 import truebleu
 from truebleu import InputError
@@ -223,12 +220,6 @@ def test_the_row_that_is_named_is_the_first_that_is_null(tmp_path):
             engine.corpus_bleu(pl.scan_parquet(tmp_path / "*.parquet"))
     with pytest.raises(InputError, match=told):
         engine.corpus_bleu(map(pl.scan_parquet, sorted(tmp_path.glob("*.parquet"))))
-
-
-def run_python(script: str) -> subprocess.CompletedProcess:
-    return subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=False
-    )
 
 
 def test_pyarrow_is_not_needed(frame, tmp_path):

@@ -477,6 +477,8 @@ def hosts() -> str:
     for module, names in HOSTS.items():
         tree = _read(f"integrations.{module}")
         summary = _told(ast.get_docstring(tree))
+        if names == ("log_result", "log_segments"):  # loggers share them
+            tree = _read("integrations.logged")
         parts += [f"## truebleu.integrations.{module}", summary]
         parts += [_as_written(tree, name) for name in names]
     newline = "\n\n"

@@ -29,15 +29,3 @@ def some(few, *strategies, **named):
         return pytest.mark.parametrize("amount", amounts)(run)
 
     return decorate
-
-
-def daily(values, number):
-    """Parameters: the first `number` every day, the others in a thorough run.
-
-    A tuple has a value for each name.
-    """
-    rows = [value if isinstance(value, tuple) else (value,) for value in values]
-    return [
-        pytest.param(*row, marks=thorough if place >= number else ())
-        for place, row in enumerate(rows)
-    ]

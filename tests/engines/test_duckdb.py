@@ -3,8 +3,6 @@
 import gzip
 import json
 import random
-import subprocess
-import sys
 import warnings
 from pathlib import Path
 
@@ -18,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from backports import zstd
-from contract import CASES, METRICS, Rows, every_function, every_metric, rows
+from contract import CASES, METRICS, Rows, every_function, every_metric, rows, run_python
 
 import truebleu
 from truebleu import InputError
@@ -186,62 +184,10 @@ def test_a_tokenizer_with_a_dictionary(connection):
     assert expected.value > 0
 
 
-def test_arrow_tables(table):
-    assert engine.corpus_bleu(table) == EXPECTED
-
-
-def test_groups(connection, table):
-    by_system = groups(engine.corpus_bleu, table, by="system")
-    assert list(by_system) == ["0", "1", "2"]
-    for system, score in by_system.items():
-        chosen = [i for i in range(400) if TEXT.group[i] == system]
-        hyp, ref = [TEXT.hyp[i] for i in chosen], [TEXT.ref[i] for i in chosen]
-        assert score == truebleu.BLEU().score(hyp, ref)
-    assert list(groups(engine.corpus_chrf, table, by=["system"])) == [("0",), ("1",), ("2",)]
-
-
-def test_parameters_of_metrics(table):
-    options = {"tokenize": "intl", "lowercase": True, "smoothing": "floor"}
-    assert engine.corpus_bleu(table, **options) == truebleu.BLEU(**options).score(
-        TEXT.hyp, TEXT.ref
-    )
-    assert engine.corpus_chrf(table, word_order=2) == truebleu.CHRF(word_order=2).score(
-        TEXT.hyp, TEXT.ref
-    )
-    assert engine.corpus_ter(table, normalized=True) == truebleu.TER(normalized=True).score(
-        TEXT.hyp, TEXT.ref
-    )
-
-
 def test_several_columns_of_references(table):
     table = table.append_column("ref2", table["hyp"])
     expected = truebleu.BLEU().score(TEXT.hyp, list(zip(TEXT.ref, TEXT.hyp, strict=True)))
     assert engine.corpus_bleu(table, ref=["ref", "ref2"]) == expected
-
-
-def test_a_folder_named_after_its_group(folder):
-    for system in "AB":
-        (folder / f"system={system}").mkdir()
-        table = pa.table({"hyp": ["a b c d"], "ref": [f"{system.lower()} b c d"]})
-        pq.write_table(table, folder / f"system={system}" / "0.parquet")
-    found = groups(
-        engine.corpus_bleu, f"{folder}/system=*/*.parquet", by="system", smoothing="none"
-    )
-    assert {system: round(score, 1) for system, score in found.items()} == {
-        "A": 100.0,
-        "B": 0.0,
-    }
-
-
-def test_the_name_of_the_file_as_a_group(folder):
-    found = groups(engine.corpus_bleu, f"{folder}/part-*.parquet", by="filename")
-    assert [Path(name).name for name in found] == [f"part-{i}.parquet" for i in range(4)]
-
-
-def test_sums_of_files_can_be_merged_with_others(folder, table):
-    sums = engine.sums(folder / "part-0.parquet", by="system", metrics=METRICS)
-    rest = Sums(METRICS, by="system").update(table.slice(100))
-    assert sums.merge(rest).to_bytes() == Sums(METRICS, by="system").update(table).to_bytes()
 
 
 # ---- text is text ----
@@ -704,8 +650,9 @@ def test_columns_of_another_type(connection):
 
 def test_nulls_that_are_skipped_are_said(connection):
     relation = connection.sql("FROM (VALUES ('a', 'a'), (NULL, 'b'), ('c', NULL)) t(hyp, ref)")
-    with pytest.warns(UserWarning, match="left out: 1 in hyp, 1 in ref"):
+    with pytest.warns(UserWarning, match="left out: 1 in hyp, 1 in ref") as warned:
         assert engine.corpus_bleu(relation, nulls="skip").hypothesis_length == 1
+    assert warned[0].filename == __file__
 
 
 def test_files_that_cannot_be_read(tmp_path):
@@ -905,13 +852,6 @@ def test_a_table_of_scores_can_be_asked_again(folder, connection):
     assert coarse.rolled_up() == engine.sums(files)
 
 
-def test_functions_can_be_registered_again(connection):
-    for lowercase in (True, False):
-        engine.register(connection)
-        engine.register(connection, {"own": truebleu.BLEU(lowercase=lowercase)})
-        assert connection.sql("SELECT own('A', 'a') > 99.9").fetchall() == [(lowercase,)]
-
-
 @pytest.mark.thorough
 def test_every_function_with_every_metric(connection):
     def arrow(relation):
@@ -921,12 +861,6 @@ def test_every_function_with_every_metric(connection):
 
 
 # ---- without what is not needed ----
-
-
-def run_python(script: str) -> subprocess.CompletedProcess:
-    return subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=False
-    )
 
 
 def test_pyarrow_is_not_needed(folder, table):

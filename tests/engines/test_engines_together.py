@@ -171,21 +171,6 @@ def test_a_row_of_50_megabytes(engine, tmp_path):
     assert found.hypothesis_length == 10_000_002
 
 
-def test_duckdb_has_the_functions_for_frames_of_polars():
-    """Polars' own SQL takes no functions."""
-    frame = pl.DataFrame({"hyp": TEXT.hyp, "ref": [[one] for one in TEXT.ref]})
-    names = ("bleu", "chrf", "ter")
-    with duckdb.connect() as connection:
-        of_duckdb.register(connection)
-        asked = ", ".join(f"{name}(hyp, ref) AS {name}" for name in names)
-        for rows in (frame, frame.lazy()):
-            found = connection.sql(f"SELECT {asked} FROM rows").pl()
-            assert rows.lazy().collect().height == found.height
-            for name in names:
-                own = of_polars.sentence("hyp", "ref", metric=name)
-                assert found[name].to_list() == frame.select(own).to_series().to_list()
-
-
 SYSTEMS = pl.DataFrame(
     {
         "hyp": TEXT.hyp,

@@ -1,15 +1,12 @@
 """Polars: the same bits as one process, from frames and lazy frames; an expression for rows."""
 
-import subprocess
-import sys
-
 import pytest
 
 pytest.importorskip("polars", reason="Polars is not installed")
 pytest.importorskip("pyarrow", reason="the cases are made with pyarrow")
 
 import polars as pl
-from contract import CASES, LISTS, Rows, every_function, every_metric, rows
+from contract import CASES, LISTS, Rows, every_function, every_metric, rows, run_python
 
 import truebleu
 from truebleu import InputError
@@ -92,14 +89,6 @@ def test_the_score_of_a_corpus(data):
     assert engine.corpus_ter(data, workers=2) == truebleu.ter(TEXT.hyp, TEXT.ref)
 
 
-def test_a_tokenizer_with_a_dictionary():
-    texts = ["その日は朝から雨が降っていました。", "傘がなかったので、駅で待ちました。"]
-    frame = pl.DataFrame({"hyp": texts, "ref": texts[::-1]})
-    expected = truebleu.BLEU(tokenize="ja-mecab", smoothing="add-k").score(texts, texts[::-1])
-    assert engine.corpus_bleu(frame, tokenize="ja-mecab", smoothing="add-k") == expected
-    assert expected.value > 0
-
-
 def test_a_frame_of_the_scores_of_groups(data):
     found = engine.corpus_bleu(data, by="system", tokenize="intl")
     assert found.schema == {
@@ -114,36 +103,6 @@ def test_a_frame_of_the_scores_of_groups(data):
         chosen = [i for i in range(300) if TEXT.group[i] == system]
         hyp, ref = [TEXT.hyp[i] for i in chosen], [TEXT.ref[i] for i in chosen]
         assert score == truebleu.BLEU(tokenize="intl").score(hyp, ref).value
-
-
-def test_several_columns_to_group_by_of_any_type(frame):
-    from datetime import date
-
-    frame = frame.with_columns(
-        day=pl.when(pl.col("system") < 2).then(date(2026, 11, 21)),
-        domain=pl.Series(["news", "chat"] * 150, dtype=pl.Categorical),
-    )
-    found = engine.corpus_bleu(frame, by=["day", "domain"])
-    assert found.select("day", "domain", "segments").cast({"domain": pl.String}).rows() == [
-        (None, "chat", 50),
-        (None, "news", 50),
-        (date(2026, 11, 21), "chat", 100),
-        (date(2026, 11, 21), "news", 100),
-    ]
-
-
-def test_groups_of_which_every_row_is_null_have_no_score():
-    frame = pl.DataFrame({"s": ["a", "b"], "hyp": ["x", None], "ref": ["x", "y"]})
-    with pytest.warns(UserWarning, match="left out: 1 in hyp"):
-        found = engine.corpus_bleu(frame, by="s", nulls="skip")
-    assert found["s"].to_list() == ["a"]
-
-
-def test_several_references(frame):
-    frame = frame.with_columns(ref2="hyp", both=pl.concat_list("ref", "hyp"))
-    expected = truebleu.bleu(TEXT.hyp, list(zip(TEXT.ref, TEXT.hyp, strict=True)))
-    assert engine.corpus_bleu(frame, ref=["ref", "ref2"]) == expected
-    assert engine.corpus_bleu(frame, ref="both") == expected
 
 
 def test_frames_are_read_one_after_the_other(frame, monkeypatch):
@@ -187,15 +146,6 @@ def test_an_expression_scores_rows(frame, kind, tmp_path):
     assert found["ter"].to_list() == truebleu.TER().segments(TEXT.hyp, TEXT.ref).tolist()
 
 
-def test_an_expression_among_others(frame):
-    best = frame.lazy().with_columns(score=engine.sentence_bleu("hyp", "ref"))
-    found = best.group_by("system").agg(pl.col("score").mean()).sort("system").collect()
-    scores = truebleu.BLEU().segments(TEXT.hyp, TEXT.ref).tolist()
-    for system, mean in found.rows():
-        assert mean == pytest.approx(sum(scores[system::3]) / 100)
-    assert best.filter(pl.col("score") > 50).collect().height == sum(s > 50 for s in scores)
-
-
 def test_rows_without_text_have_no_score():
     frame = pl.DataFrame(
         {
@@ -217,15 +167,6 @@ def test_rows_without_text_have_no_score():
     assert found["literal"].to_list() == [100, 0, None, 0, 0]
     assert found["nothing"].to_list() == [None] * 5
     assert frame.clear().select(engine.sentence_bleu("hyp", "ref")).height == 0
-
-
-def test_sql_reads_a_column_of_scores(frame):
-    """Polars' SQL takes no functions of Python; if it ever does, this fails: give it ours."""
-    scored = frame.with_columns(bleu=engine.sentence_bleu("hyp", "ref"))
-    found = pl.SQLContext(t=scored).execute("SELECT avg(bleu) FROM t", eager=True).item()
-    assert found == pytest.approx(scored["bleu"].mean())
-    with pytest.raises(pl.exceptions.SQLInterfaceError, match="function 'bleu'"):
-        pl.SQLContext(t=frame).execute("SELECT avg(bleu(hyp, ref)) FROM t", eager=True)
 
 
 def test_an_expression_of_no_text_is_refused(frame):
@@ -279,12 +220,6 @@ def test_the_row_that_is_named_is_the_first_that_is_null(tmp_path):
             engine.corpus_bleu(pl.scan_parquet(tmp_path / "*.parquet"))
     with pytest.raises(InputError, match=told):
         engine.corpus_bleu(map(pl.scan_parquet, sorted(tmp_path.glob("*.parquet"))))
-
-
-def run_python(script: str) -> subprocess.CompletedProcess:
-    return subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=False
-    )
 
 
 def test_pyarrow_is_not_needed(frame, tmp_path):

@@ -140,20 +140,6 @@ def test_contract(case, run):
 
 
 @needs_spark
-def test_any_number_of_partitions_gives_the_bytes_of_one_machine(session, table):
-    whole = {"by": "system", "metrics": ["bleu", "chrf++", "ter"]}
-    expected = Sums(**whole).update(table).to_bytes()
-    rows = session.createDataFrame(table)
-    for partitions in (
-        rows.coalesce(1),
-        rows.repartition(40),
-        rows.repartition(4, "system"),
-        rows.orderBy("hyp"),
-    ):
-        assert spark.sums(partitions, **whole).to_bytes() == expected
-
-
-@needs_spark
 def test_corpus_scores_are_those_of_one_machine(frame, table):
     hyps, refs = table["hyp"].to_pylist(), table["ref"].to_pylist()
     assert spark.corpus_bleu(frame) == tb.BLEU().score(hyps, refs)
@@ -163,23 +149,6 @@ def test_corpus_scores_are_those_of_one_machine(frame, table):
     assert spark.corpus_bleu(single, ref=["first", "second"], tokenize="intl") == tb.BLEU(
         tokenize="intl"
     ).score(hyps, refs)
-
-
-@needs_spark
-def test_corpus_scores_of_groups_are_computed_on_the_executors(frame, table):
-    for score, metric in (
-        (spark.corpus_bleu, BLEU()),
-        (spark.corpus_chrf, CHRF()),
-        (spark.corpus_ter, TER()),
-    ):
-        found = score(frame, by=["system"])
-        assert found.columns == ["system", "score", "segments", "signature"]
-        assert found.schema["score"].dataType.simpleString() == "double"
-        expected = Sums(metric, by="system").update(table)
-        assert {row.system: row.score for row in found.collect()} == {
-            key: score.value for key, score in expected.scores().items()
-        }
-        assert sum(row.segments for row in found.collect()) == table.num_rows
 
 
 @needs_spark
@@ -424,17 +393,6 @@ def test_no_text_is_shuffled(session, table):
 
 
 @needs_spark
-def test_the_state_table_is_that_of_sums(session, frame, table):
-    import pyarrow as pa
-
-    states = spark.stats(frame, by="system", metrics=METRICS, bucket=("id", 7)).toArrow()
-    expected = pa.table(Sums(METRICS, by="system", bucket=("id", 7)).update(table))
-    assert states.schema.names == expected.schema.names
-    order = [("system", "ascending"), ("bucket", "ascending"), ("fingerprint", "ascending")]
-    assert states.sort_by(order).to_pylist() == expected.sort_by(order).to_pylist()
-
-
-@needs_spark
 def test_tables_of_parts_merge(frame, table):
     expected = Sums(METRICS, by="system").update(table).to_bytes()
     parts = [
@@ -488,17 +446,6 @@ def gaps(frame):
 
 
 @needs_spark
-def test_nulls_are_counted_over_the_whole_frame_and_raised_here(gaps, table):
-    number = table.num_rows
-    told = f"'hyp' is null in {number // 3} rows, 'ref' is null in {(number + 9) // 10} rows; every"
-    for by in (None, "system"):
-        with pytest.raises(InputError, match=told):
-            spark.corpus_bleu(gaps, by=by)
-    with pytest.raises(InputError, match=told):
-        spark.sums(gaps, by="system").check()
-
-
-@needs_spark
 def test_a_table_of_sums_with_nulls_fails_the_job_that_reads_it(gaps):
     states = spark.stats(gaps, by="system")
     with pytest.raises(
@@ -511,22 +458,6 @@ def test_a_table_of_sums_with_nulls_fails_the_job_that_reads_it(gaps):
         "birch": False,
         "cedar": True,
     }
-
-
-@needs_spark
-def test_nulls_that_are_skipped_are_said(gaps, table):
-    number = table.num_rows
-    told = f"rows with null values were left out: {number // 3} in hyp, {(number + 9) // 10} in ref"
-    with pytest.warns(UserWarning, match=told) as first:
-        score = spark.corpus_bleu(gaps, nulls="skip")
-    with pytest.warns(UserWarning, match=told) as second:
-        groups = spark.corpus_bleu(gaps, by="system", nulls="skip")
-    assert {first[0].filename, second[0].filename} == {__file__}
-    kept = [row for row in table.to_pylist() if row["system"] != "birch" and row["id"] % 10 != 0]
-    assert score == BLEU().score([row["hyp"] for row in kept], [row["ref"] for row in kept])
-    found = {row.system: row.segments for row in groups.collect()}
-    assert found.keys() == {"aspen", "cedar"}
-    assert sum(found.values()) == len(kept)
 
 
 # ---- what is wrong, said before a job runs ----
@@ -560,13 +491,6 @@ def test_wrong_columns_are_named(frame):
         spark.corpus_bleu(frame, nope=1)
     with pytest.raises(ValueError, match="unknown nulls 'drop'"):
         spark.corpus_bleu(frame, nulls="drop")
-
-
-@needs_spark
-def test_no_rows_at_all(frame):
-    for by in (None, "system"):
-        with pytest.raises(InputError, match="no segments at all"):
-            spark.corpus_chrf(frame.where("id < 0"), by=by)
 
 
 @needs_spark

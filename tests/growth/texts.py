@@ -104,11 +104,6 @@ def shuffled(text: str) -> str:
     return " ".join(tokens)
 
 
-def back_to_front(text: str) -> str:
-    """The tokens from the last to the first."""
-    return " ".join(reversed(text.split()))
-
-
 # Texts of many tokens.
 TOKENS = {
     make.__name__: make

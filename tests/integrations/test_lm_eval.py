@@ -1,6 +1,5 @@
 """lm-evaluation-harness: our names are registered, and a task that uses them has our scores."""
 
-import json
 import sys
 from types import ModuleType
 
@@ -147,61 +146,3 @@ def test_the_harness_itself(text):
     score = tb.BLEU("intl").score(text.hypotheses, text.first)
     assert found["truebleu_intl,none"] == score.value
     assert found["bleu,none"] == found["truebleu,none"]  # the harness's own, by sacreBLEU
-
-
-def test_the_harness_with_several_references(text):
-    host("lm_eval")
-    ours.register()
-
-    def process_results(document, results):
-        return {"truechrf": ours.item(document["references"], results[0])}
-
-    found = evaluated(
-        text, {"metric_list": [{"metric": "truechrf"}], "process_results": process_results}
-    )
-    assert found["truechrf,none"] == tb.chrf(text.hypotheses, text.references).value
-
-
-@pytest.mark.parametrize(
-    ("function", "references"),
-    [
-        ('process_results: !function utils.process_results\ndoc_to_text: "{{source}}"\n', 2),
-        ("doc_to_text: !function utils.prompt\n", 1),
-    ],
-)
-def test_a_task_in_files_as_the_docs_have_it(text, tmp_path, function, references):
-    """utils.py registers, as the YAML has a function of it, and the data is a file."""
-    lm_eval, tasks = host("lm_eval"), host("lm_eval.tasks")
-    rows = [
-        {"source": str(number), "references": two} for number, two in enumerate(text.references)
-    ]
-    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    (tmp_path / "utils.py").write_text(
-        "from truebleu.integrations.lm_eval import item, register\n"
-        f'register("truebleu_{references}", "bleu")\n'
-        "def process_results(doc, results):\n"
-        '    return {"truebleu_2": item(doc["references"], results[0])}\n'
-        "def prompt(doc):\n"
-        '    return doc["source"]\n'
-    )
-    (tmp_path / "example.yaml").write_text(
-        "task: example\n"
-        "dataset_path: json\n"
-        f"dataset_kwargs: {{data_files: {{test: '{tmp_path}/rows.jsonl'}}}}\n"
-        "test_split: test\n"
-        "output_type: generate_until\n"
-        'doc_to_target: "{{references[0]}}"\n'
-        f"{function}"
-        'generation_kwargs: {until: ["\\n"]}\n'
-        "metric_list:\n"
-        f"  - metric: truebleu_{references}\n"
-    )
-    manager = tasks.TaskManager(include_path=str(tmp_path), include_defaults=False)
-    results = lm_eval.simple_evaluate(
-        model=model_that_gives(text.hypotheses),
-        tasks=["example"],
-        task_manager=manager,
-        bootstrap_iters=0,
-    )
-    expected = tb.bleu(text.hypotheses, [(*two,)[:references] for two in text.references]).value
-    assert results["results"]["example"][f"truebleu_{references},none"] == expected

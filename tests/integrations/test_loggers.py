@@ -137,9 +137,9 @@ def test_mlflow_keeps_comparisons_reports_and_segments(mlflow, compared, report,
     log_result(compared, prefix="test")  # starts a run
     run_id = mlflow.active_run().info.run_id
     mlflow.end_run()
-    log_result(report, step=3, run_id=run_id)
+    log_result(report, step=3, run=run_id)
     for _ in range(2):
-        log_segments("bleu", text.hypotheses, text.first, run_id=run_id)
+        log_segments("bleu", text.hypotheses, text.first, run=run_id)
     run, logged = mlflow.get_run(run_id), of_result(compared, "test")
     assert run.data.metrics == logged.metrics
     assert run.data.params == logged.params

@@ -3,7 +3,6 @@
 from types import SimpleNamespace
 
 import pytest
-from hosts import host
 
 import truebleu as tb
 from truebleu.integrations.transformers import compute_metrics
@@ -97,57 +96,3 @@ def test_what_is_no_tokenizer_and_no_metric_is_said_before_the_evaluation():
 def test_two_metrics_of_one_name():
     with pytest.raises(ValueError, match="same key"):
         compute_metrics(Words(), ["bleu", "bleu"])
-
-
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("by_batch", [False, True])
-def test_seq2seq_trainer_evaluates_with_it(text, tiny, tmp_path, by_batch):
-    """The real trainer, with a model of a few weights; what it generated is scored again."""
-    torch, transformers = host("torch"), host("transformers")
-    rows = [
-        {"input_ids": ids, "labels": labels}
-        for ids, labels in zip(
-            tiny.tokenizer(text.hypotheses[:10]).input_ids,
-            tiny.tokenizer(text.first[:10]).input_ids,
-            strict=True,
-        )
-    ]
-    generated = []
-
-    class Recording(type(tiny.tokenizer)):
-        def batch_decode(self, sequences, *args, **options):
-            generated.append(super().batch_decode(sequences, *args, **options))
-            return generated[-1]
-
-    tokenizer = Recording(
-        tokenizer_object=tiny.tokenizer.backend_tokenizer,
-        pad_token="<pad>",
-        eos_token="<eos>",
-        unk_token="<unk>",
-    )
-    model = tiny.translator()
-    model.generation_config.max_new_tokens = 9
-    trainer = transformers.Seq2SeqTrainer(
-        model,
-        transformers.Seq2SeqTrainingArguments(
-            str(tmp_path),
-            predict_with_generate=True,
-            batch_eval_metrics=by_batch,
-            per_device_eval_batch_size=4,
-            report_to=[],
-            use_cpu=True,
-        ),
-        eval_dataset=rows,
-        data_collator=transformers.DataCollatorForSeq2Seq(tiny.tokenizer, model=model),
-        compute_metrics=compute_metrics(tokenizer, ["bleu", "chrf"]),
-    )
-    for _ in range(2):
-        generated.clear()
-        result = trainer.evaluate()
-        hypotheses = [one for batch in generated[::2] for one in batch]
-        references = [one for batch in generated[1::2] for one in batch]
-        assert len(generated) == (6 if by_batch else 2)
-        assert references == text.first[:10]
-        assert result["eval_bleu"] == tb.bleu(hypotheses, references).value
-        assert result["eval_chrf"] == tb.chrf(hypotheses, references).value
-    assert torch.is_grad_enabled()

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import random
-from itertools import permutations
 
 import pytest
 
-from truebleu import BLEU, CHRF, TER, WER, compare, metric
-from truebleu.significance import Measure, intervals, paired, resampling
+from truebleu import BLEU, CHRF, TER, WER, metric
+from truebleu.significance import Measure, paired, resampling
 
 WORDS = ["a", "bridge", "of", "stone", "crosses", "the", "quiet", "river", "near", "our", "house"]
 DRAWS = {"randomizations": 300, "resamples": 200}
@@ -78,69 +77,3 @@ def test_how_many_draws_are_made_at_a_time_does_not_matter(monkeypatch, block):
     monkeypatch.setattr(resampling, "TRIALS", block)
     for test, expected in usual.items():
         assert list(map(told, paired(made, test=test, workers=2, **DRAWS))) == expected
-
-
-def test_intervals_of_scores_share_the_draws():
-    made = list(measures().values())
-    alone = [intervals([one], resamples=200)[0] for one in made]
-    assert intervals(made, resamples=200) == alone
-    assert intervals(made[::-1], resamples=200) == alone[::-1]
-
-
-def test_one_column_under_two_names_gives_the_same_resamples():
-    """Not only the same numbers: the very same segments are drawn for both."""
-    column = {name: [float(len(text)) for text in lines] for name, lines in SYSTEMS.items()}
-    other = {name: [-number for number in numbers] for name, numbers in column.items()}
-    for test in ("ar", "bs", "koehn"):
-        one, two = paired(
-            [
-                Measure.of_scores("x", column),
-                Measure.of_scores("y", other, lower_is_better=True),
-            ],
-            test=test,
-            seed=None,
-            **DRAWS,
-        )
-        for name in ("oak", "fir"):
-            a, b = one.differences[name], two.differences[name]
-            assert (a.p, a.won, a.tied, a.lost) == (b.p, b.won, b.tied, b.lost)
-            assert (a.value, a.interval.low) == (-b.value, -b.interval.high)
-
-
-@pytest.mark.parametrize("test", ["ar", "bs", "koehn"])
-def test_compare_gives_each_metric_the_same_in_any_company(test):
-    """Metrics that are computed and scores that are given."""
-    dice = random.Random(3)
-    given = {name: [round(dice.random(), 4) for _ in REFERENCES] for name in SYSTEMS}
-    options = {"test": test, "samples": 200, "confidence": 200, "correction": "bh"}
-
-    def entries(metrics, scores):
-        made = compare(SYSTEMS, REFERENCES, metrics=metrics, scores=scores, **options)
-        content = made.to_dict()
-        pairs = {
-            name["name"]: {
-                frozenset((pair["first"], pair["second"])): pair
-                for pair in content["pairs"]
-                if pair["metric"] == name["name"]
-            }
-            for name in content["metrics"]
-        }
-        return {
-            entry["name"]: (
-                pairs[entry["name"]],
-                {
-                    system["name"]: {
-                        # In the order of the first metric.
-                        key: sorted(value) if key == "better_than" else value
-                        for key, value in system["scores"][entry["name"]].items()
-                    }
-                    for system in content["systems"]
-                },
-            )
-            for entry in content["metrics"]
-        }
-
-    alone = entries(["bleu"], {}) | entries(["ter"], {}) | entries([], {"given": given})
-    for order in permutations(["bleu", "ter", "rouge-l"]):
-        found = entries(list(order), {"given": given})
-        assert {name: found[name] for name in alone} == alone

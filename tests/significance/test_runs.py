@@ -7,10 +7,11 @@ import random
 import statistics
 
 import pytest
+from outputs import output, references
 
 from truebleu import BLEU
 from truebleu.significance import Measure, intervals, paired
-from truebleu.significance.runs import noise, student
+from truebleu.significance.runs import student
 
 SETTINGS = {"resamples": 200, "randomizations": 200}
 
@@ -116,17 +117,12 @@ def test_one_run_each_is_the_usual_test():
 
 
 def test_runs_of_a_metric_are_means_of_scores_and_documents_are_drawn_for_them():
-    words = ["a", "b", "c", "d", "e", "f", "g", "h"]
     dice = random.Random(3)
-    refs = [" ".join(dice.choices(words, k=9)) for _ in range(60)]
+    refs = references(dice, 60)
     metric = BLEU(max_order=2)
 
     def run(kept):
-        lines = [
-            " ".join(w if dice.random() < kept else dice.choice(words) for w in ref.split())
-            for ref in refs
-        ]
-        return metric.statistics(lines, refs)
+        return metric.statistics(output(dice, refs, kept), refs)
 
     tables = {"A1": run(0.6), "A2": run(0.62), "B1": run(0.65), "B2": run(0.7), "B3": run(0.68)}
     runs = {"A": ["A1", "A2"], "B": ["B1", "B2", "B3"]}
@@ -151,10 +147,6 @@ def test_more_segments_do_not_help_against_runs():
     assert difference.segments_needed is None
     better = {"A": columns(1, 3, luck=0), "B": [[x + 0.5 for x in run] for run in columns(2, 3)]}
     assert result_of(better).differences["B"].segments_needed is not None
-
-
-def test_one_run_each_has_no_noise_of_runs():
-    assert noise([([1.0], [[1.0, 2.0]]), ([2.0], [[1.0, 3.0]])], [0.0, 1.0]) is None
 
 
 def test_draws_are_students():

@@ -25,7 +25,7 @@ from truebleu.cli import options as shared
 from truebleu.cli.options import Command, Group
 from truebleu.cli.output import FellError, Output, Results, UsageError
 from truebleu.cli.progress import Progress
-from truebleu.text.checks import parse_number
+from truebleu.text.checks import DEFAULT_SEED, parse_number
 
 # The options of the arguments of `truebleu.check`.
 OPTIONS = {"minimum": "--min", "max_drop": "--max-drop", "name": "--log-name"}
@@ -51,7 +51,7 @@ GATE = Group(
     """,
     level={"type": shared.level_of, "default": 0.95},
     samples={"type": shared.samples},
-    seed={"type": shared.seed_of, "default": 12345},
+    seed={"type": shared.seed_of, "default": DEFAULT_SEED},
 )
 FILES = Group(
     "files for build servers",

@@ -41,6 +41,7 @@ from truebleu.meta_evaluation.tasks import (
 )
 from truebleu.meta_evaluation.view import meta_evaluate
 from truebleu.significance import CORRECTIONS
+from truebleu.text.checks import DEFAULT_SEED
 from truebleu.text.layout import listed
 
 FORMATS = (*shared.TABLE_FORMATS, "svg")
@@ -103,7 +104,7 @@ TESTING = Group(
     confidence={"type": shared.samples, "const": shared.RESAMPLES},
     resample={"choices": ("items", "documents", "systems"), "default": "items"},
     confidence_level={"type": shared.level_of, "default": 0.95},
-    seed={"type": shared.seed_of, "default": 12345},
+    seed={"type": shared.seed_of, "default": DEFAULT_SEED},
 )
 PICTURE = Group(
     "picture",

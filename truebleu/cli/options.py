@@ -230,7 +230,7 @@ INTERVALS = options(
     confidence={"type": samples, "const": RESAMPLES},
     confidence_n={"type": samples},
     level={"type": level_of, "default": 0.95},
-    seed={"type": seed_of, "default": 12345},
+    seed={"type": seed_of, "default": checks.DEFAULT_SEED},
 )
 RUNNING = Group("running", THREADS, QUIET, HELP)
 RUNNING_QUIETLY = Group("running", QUIET, HELP)

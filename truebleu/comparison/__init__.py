@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from truebleu.comparison.request import Request
 from truebleu.rendering.blocks import Heading
 from truebleu.rendering.view import Rows
+from truebleu.text import checks
 
 if TYPE_CHECKING:
     from truebleu.comparison.request import Counted
@@ -228,7 +229,7 @@ def compare(
     samples: int | None = None,
     confidence: int | None = 1000,
     level: float = 0.95,
-    seed: int | None = 12345,
+    seed: int | None = checks.DEFAULT_SEED,
     correction: str | None = None,
     scores: Mapping[str, Any] | None = None,
     lower_is_better: Sequence[str] = (),

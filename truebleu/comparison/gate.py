@@ -117,7 +117,7 @@ def check(
     significant: bool = False,
     level: float = 0.95,
     samples: int | None = None,
-    seed: int | None = 12345,
+    seed: int | None = checks.DEFAULT_SEED,
     source: inputs.Hypotheses | None = None,
     documents: Any = None,
     workers: int = 1,
@@ -233,7 +233,7 @@ class Scoring:
         system: str | None = None,
         level: float = LEVEL,
         samples: int | None = None,
-        seed: int | None = 12345,
+        seed: int | None = checks.DEFAULT_SEED,
         **beside: Any,
     ) -> None:
         self.conditions = conditions

@@ -54,7 +54,7 @@ class Significance:
     samples: int | None = None
     confidence: int | None = RESAMPLES
     level: float = 0.95
-    seed: int | None = 12345
+    seed: int | None = checks.DEFAULT_SEED
     correction: str | None = None
     resample: str = "segments"
 

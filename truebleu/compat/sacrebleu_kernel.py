@@ -26,6 +26,7 @@ from truebleu.metrics.base import PARTS
 from truebleu.metrics.scores import unpacked
 from truebleu.significance import memory
 from truebleu.significance.sacrebleu import randomized_scores
+from truebleu.text import checks
 
 Lines = Sequence[str | None]
 Rows = Sequence[Sequence[float]]
@@ -414,7 +415,7 @@ def _resampled_sums(rows: Rows, samples: int, stream: Stream) -> list[Any]:
 def _bootstrap_resample(original: Any, stats: Rows, metric: Any, n_samples: int = 1000) -> Any:
     if find_kind(metric) is None:
         return original(stats, metric, n_samples)
-    seed = os.environ.get("SACREBLEU_SEED", "12345")
+    seed = os.environ.get("SACREBLEU_SEED", str(checks.DEFAULT_SEED))
     try:
         sums = _resampled_sums(stats, n_samples, Stream(int(seed)))  # "none" is not a number
     except REFUSALS:

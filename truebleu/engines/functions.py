@@ -10,7 +10,7 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from truebleu import _kernel
 from truebleu._kernel import InputError, __version__
@@ -31,21 +31,13 @@ MOST_TOLD = 300
 MOST_NAMED = 160
 
 
-class Functions(NamedTuple):
-    """What an engine has beside `sums` and `sentence`."""
-
-    score: Callable[..., Any]
-    stats: Callable[..., Any]
-    compare: Callable[..., Any]
-
-
 def of_engine(
     sums: Callable[..., Sums],
     framed: Callable[[Any, Any, dict[str, Any]], Any],
     *,
     stats: Callable[..., Any] | None = None,
-) -> Functions:
-    """The functions of an engine.
+) -> tuple[Callable[..., Any], Callable[..., Any], Callable[..., Any]]:
+    """The functions `score`, `stats` and `compare` of an engine.
 
     sums: the sums of its data. framed: makes a table of the engine of one of Arrow; it is also
         given the data, and the options of `sums`. stats: its own table of sums, if it has one that
@@ -117,11 +109,11 @@ def of_engine(
         found.warn()
         return buckets.compare(found, within=within, **options)
 
-    made = Functions(score, stats or own_stats, compare)
-    for name, function in made._asdict().items():
+    made = {"score": score, "stats": stats or own_stats, "compare": compare}
+    for name, function in made.items():
         function.__module__ = sums.__module__
         function.__name__ = function.__qualname__ = name
-    return made
+    return score, made["stats"], compare
 
 
 def named(function: Callable[P, R], metric: str) -> Callable[P, R]:

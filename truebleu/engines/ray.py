@@ -72,7 +72,10 @@ def sums(
     with _short():
         for answers in states.iter_batches(batch_format="pyarrow", batch_size=None):
             for answer in answers["answer"].to_pylist():
-                _merge(found, answer)
+                total = pickle.loads(answer)
+                if isinstance(total, Exception):
+                    raise total
+                found.merge_bytes(total)
     return found
 
 
@@ -180,14 +183,6 @@ def _short() -> Iterator[None]:
         if isinstance(error, RayTaskError):
             raise
         raise RuntimeError(told("Ray", f"{type(error).__name__}: {said}")) from None
-
-
-def _merge(sums: Sums, answer: bytes) -> None:
-    """Adds what a task answered, or raises what it found wrong."""
-    found = pickle.loads(answer)
-    if isinstance(found, Exception):
-        raise found
-    sums.merge_bytes(found)
 
 
 def _in_task(name: str, argument: object) -> Callable[[Any], Any]:

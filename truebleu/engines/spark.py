@@ -108,7 +108,6 @@ def _frame(table: Any, data: DataFrame, _: Any) -> DataFrame:
 
 
 score, stats, compare = of_engine(sums, _frame, stats=_stats)
-stats.__name__ = stats.__qualname__ = "stats"
 
 
 def sentence(

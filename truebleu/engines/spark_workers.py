@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from truebleu._kernel import Table, __version__
 from truebleu.engines.functions import scores_of
-from truebleu.metrics.base import count_references
-
-if TYPE_CHECKING:
-    from truebleu.engines.sums import Sums
-    from truebleu.metrics.base import Metric
+from truebleu.engines.sums import Sums
+from truebleu.metrics.base import Metric, count_references
 
 MOST_GROUPS = 100_000
 """With more groups than this, what was counted so far is passed on: it bounds a worker's memory."""
@@ -48,7 +45,11 @@ def scores(
         if not numbered.num_rows:
             continue
         batch = _named(numbered, columns)
-        _check(metric, batch)
+        if segments := pc.sum(batch.column("segments")).as_py():
+            fewest = pc.min(batch.column("fewest_references")).as_py()
+            most = pc.max(batch.column("most_references")).as_py()
+            seen: Any = {"segments": segments, "references": (fewest, most)}
+            metric.check(seen, None)
         scores = pa.array(metric.scores(_table(batch.column("statistics"), len(metric.columns))))
         # Where there is nothing but nulls there is no score.
         some = pc.greater(batch.column("segments"), 0)
@@ -73,16 +74,6 @@ def _signatures(metric: Metric[Any], batch: Any) -> list[str | None]:
 
 def _named(batch: Any, names: Sequence[str]) -> Any:
     return pa.RecordBatch.from_arrays(batch.columns, names=list(names))
-
-
-def _check(metric: Metric[Any], batch: Any) -> None:
-    """Raises InputError if the metric is not defined for what was counted."""
-    segments = pc.sum(batch.column("segments")).as_py()
-    if segments:
-        fewest = pc.min(batch.column("fewest_references")).as_py()
-        most = pc.max(batch.column("most_references")).as_py()
-        seen: Any = {"segments": segments, "references": (fewest, most)}
-        metric.check(seen, None)
 
 
 def _table(statistics: Any, width: int) -> Table:

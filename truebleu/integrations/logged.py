@@ -7,7 +7,7 @@ A score is `BLEU`; of a comparison, `aspen/BLEU` with `aspen/BLEU/low`, `…/hig
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from truebleu._kernel import InputError
@@ -28,6 +28,53 @@ class Logged(NamedTuple):
     # The names of columns, and the rows.
     tables: dict[str, tuple[Row, list[Row]]] = {}  # noqa: RUF012
     pages: dict[str, str] = {}  # noqa: RUF012
+
+
+def log_functions(
+    log: Callable[[Logged, int | None, Any], None],
+) -> tuple[Callable[..., None], Callable[..., None]]:
+    """The functions `log_result` and `log_segments` of a logger.
+
+    log: logs what is given, at a step, to a run; both may be None.
+    """
+
+    def log_result(
+        result: Score | Iterable[Score] | Comparison | Report,
+        *,
+        prefix: str = "",
+        step: int | None = None,
+        run: Any = None,
+    ) -> None:
+        """Logs a result; `truebleu.integrations.logged` says under which names.
+
+        result: a score or several; a comparison, with a table and a page; or a report, a page.
+        prefix: what all names begin with, as "dev".
+        step: of the training. MLflow's pages and tables then have it in their names; W&B counts if
+            it is not given.
+        run: the id of a run (MLflow), or a run (W&B); the active one if not given.
+        """
+        log(of_result(result, prefix), step, run)
+
+    def log_segments(
+        metrics: str | Metric | Sequence[str | Metric],
+        hypotheses: Sequence[str],
+        references: Sequence[str | Sequence[str | None]],
+        sources: Sequence[str] | None = None,
+        *,
+        prefix: str = "",
+        step: int | None = None,
+        run: Any = None,
+    ) -> None:
+        """Logs a table: a row per segment, its texts and its score by each metric.
+
+        hypotheses: n strings; references: for each a string or several; sources: n strings, for
+            metrics that read them. Other arguments as for `log_result`.
+        """
+        log(of_texts(metrics, hypotheses, references, sources, prefix), step, run)
+
+    for function in (log_result, log_segments):
+        function.__module__, function.__qualname__ = log.__module__, function.__name__
+    return log_result, log_segments
 
 
 def name(*parts: str) -> str:

@@ -18,13 +18,10 @@ mlflow-skinny 3.17.2 and its store in a file of SQLite.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
-from truebleu.comparison import Comparison
 from truebleu.integrations import logged, needed
-from truebleu.metrics.base import Metric, Score
-from truebleu.reports import Report
 
 # The tag by which MLflow's pages know that an artifact is a table.
 TABLES = "mlflow.loggedArtifacts"
@@ -34,45 +31,10 @@ MOST_PARAMS = 100
 MOST_METRICS = 1000
 
 
-def log_result(
-    result: Score | Iterable[Score] | Comparison | Report,
-    *,
-    prefix: str = "",
-    step: int | None = None,
-    run_id: str | None = None,
-) -> None:
-    """Logs a result; `truebleu.integrations.logged` says under which names.
-
-    result: a score or several; a comparison, with a table and a page; or a report, a page.
-    prefix: what all names begin with, as "dev".
-    step: of the training; pages and tables then have it in their names.
-    run_id: a run; the active one if not given.
-    """
-    _log(logged.of_result(result, prefix), step, run_id)
-
-
-def log_segments(
-    metrics: str | Metric | Sequence[str | Metric],
-    hypotheses: Sequence[str],
-    references: Sequence[str | Sequence[str | None]],
-    sources: Sequence[str] | None = None,
-    *,
-    prefix: str = "",
-    step: int | None = None,
-    run_id: str | None = None,
-) -> None:
-    """Logs a table: a row per segment, its texts and its score by each metric.
-
-    hypotheses: n strings; references: for each a string or several; sources: n strings, for metrics
-        that read them. Other arguments as for `log_result`.
-    """
-    _log(logged.of_texts(metrics, hypotheses, references, sources, prefix), step, run_id)
-
-
-def _log(made: logged.Logged, step: int | None, run_id: str | None) -> None:
+def _log(made: logged.Logged, step: int | None, run: str | None) -> None:
     with needed("MLflow", "truebleu.integrations.mlflow", "'truebleu[mlflow]'"):
         import mlflow
-    run_id = run_id or (mlflow.active_run() or mlflow.start_run()).info.run_id
+    run_id = run or (mlflow.active_run() or mlflow.start_run()).info.run_id
     at = "" if step is None else f"-{step}"
     for params in _parts(made.params, MOST_PARAMS):
         mlflow.log_params(params, run_id=run_id)
@@ -90,6 +52,9 @@ def _log(made: logged.Logged, step: int | None, run_id: str | None) -> None:
         mlflow.log_dict({"columns": columns, "data": rows}, path, run_id=run_id)
         known += [one for one in [{"path": path, "type": "table"}] if one not in known]
     client.set_tag(run_id, TABLES, json.dumps(known))
+
+
+log_result, log_segments = logged.log_functions(_log)
 
 
 def _parts(named: dict[str, Any], most: int) -> Iterator[dict[str, Any]]:

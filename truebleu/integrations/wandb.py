@@ -16,48 +16,9 @@ do not compare. Run with wandb 0.31.0, offline.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from typing import Any
 
-from truebleu.comparison import Comparison
 from truebleu.integrations import logged, needed
-from truebleu.metrics.base import Metric, Score
-from truebleu.reports import Report
-
-
-def log_result(
-    result: Score | Iterable[Score] | Comparison | Report,
-    *,
-    prefix: str = "",
-    step: int | None = None,
-    run: Any = None,
-) -> None:
-    """Logs a result; `truebleu.integrations.logged` says under which names.
-
-    result: a score or several; a comparison, with a table and a page; or a report, a page.
-    prefix: what all names begin with, as "dev".
-    step: of the training; if it is not given, W&B counts.
-    run: a run; the one that `wandb.init` made last if not given. ValueError without any.
-    """
-    _log(logged.of_result(result, prefix), step, run)
-
-
-def log_segments(
-    metrics: str | Metric | Sequence[str | Metric],
-    hypotheses: Sequence[str],
-    references: Sequence[str | Sequence[str | None]],
-    sources: Sequence[str] | None = None,
-    *,
-    prefix: str = "",
-    step: int | None = None,
-    run: Any = None,
-) -> None:
-    """Logs a table: a row per segment, its texts and its score by each metric.
-
-    hypotheses: n strings; references: for each a string or several; sources: n strings, for metrics
-        that read them. Other arguments as for `log_result`.
-    """
-    _log(logged.of_texts(metrics, hypotheses, references, sources, prefix), step, run)
 
 
 def _log(made: logged.Logged, step: int | None, run: Any) -> None:
@@ -79,3 +40,6 @@ def _log(made: logged.Logged, step: int | None, run: Any) -> None:
         },
         step=step,
     )
+
+
+log_result, log_segments = logged.log_functions(_log)

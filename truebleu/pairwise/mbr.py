@@ -137,7 +137,7 @@ def mbr(
     weights: Sequence[float] | None = None,
     method: str = "exact",
     level: float = 0.99,
-    seed: int | None = 12345,
+    seed: int | None = checks.DEFAULT_SEED,
     workers: int = 1,
 ) -> MBR: ...
 @overload
@@ -150,7 +150,7 @@ def mbr(
     weights: Sequence[Sequence[float]] | None = None,
     method: str = "exact",
     level: float = 0.99,
-    seed: int | None = 12345,
+    seed: int | None = checks.DEFAULT_SEED,
     workers: int = 1,
 ) -> list[MBR]: ...
 def mbr(
@@ -162,7 +162,7 @@ def mbr(
     weights: Any = None,
     method: str = "exact",
     level: float = 0.99,
-    seed: int | None = 12345,
+    seed: int | None = checks.DEFAULT_SEED,
     workers: int = 1,
 ) -> MBR | list[MBR]:
     """The candidates ranked by expected score (minimum Bayes risk), for one source or for many.

@@ -143,7 +143,7 @@ def report(
     samples: int | None = None,
     confidence: int | None = 1000,
     level: float = 0.95,
-    seed: int | None = 12345,
+    seed: int | None = checks.DEFAULT_SEED,
     correction: str | None = None,
     resample: str = "segments",
     scores: Mapping[str, Any] | None = None,

@@ -30,12 +30,12 @@ docs/significance.md has how often each is wrong, measured.
 
 from truebleu.significance.measure import Measure as Measure
 from truebleu.significance.resampling import CORRECTIONS as CORRECTIONS
-from truebleu.significance.resampling import DEFAULT_SEED as DEFAULT_SEED
 from truebleu.significance.resampling import LEVEL as LEVEL
 from truebleu.significance.resampling import PAIRS as PAIRS
 from truebleu.significance.resampling import RANDOMIZATIONS as RANDOMIZATIONS
 from truebleu.significance.resampling import RESAMPLES as RESAMPLES
 from truebleu.significance.resampling import TESTS as TESTS
+from truebleu.significance.resampling import Resampling as Resampling
 from truebleu.significance.resampling import benjamini_hochberg as benjamini_hochberg
 from truebleu.significance.resampling import errors_by_documents as errors_by_documents
 from truebleu.significance.resampling import holm as holm

@@ -8,15 +8,13 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from copy import copy
 from itertools import chain
 from math import ceil, inf
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from truebleu._kernel import InputError, Scores, Table
+from truebleu.metrics.base import Metric
 from truebleu.metrics.statistics import Statistics
 from truebleu.text import checks
 from truebleu.text.record import Record
-
-if TYPE_CHECKING:
-    from truebleu.metrics.base import Metric
 
 # Decimal places up to which scores are taken for decimal numbers, and added as such.
 PLACES = 9

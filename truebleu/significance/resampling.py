@@ -6,26 +6,21 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import combinations, product
 from math import fsum, sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
-from truebleu._kernel import InputError, Stack, Stream, Table, count_apart, exchanged
+from truebleu._kernel import InputError, Scores, Stack, Stream, Table, count_apart, exchanged
 from truebleu.significance import memory
 from truebleu.significance.measure import Measure
 from truebleu.significance.results import Difference, Interval, Paired
-from truebleu.significance.runs import Runs, noise, variance
+from truebleu.significance.runs import Noise, Runs, noise, variance
 from truebleu.text import checks
 
-if TYPE_CHECKING:
-    from truebleu._kernel import Scores
-    from truebleu.significance.runs import Noise
-
-    Pairs = Sequence[tuple[int, int]]
+Pairs = Sequence[tuple[int, int]]
 
 TESTS = ("ar", "bs", "bs-sacrebleu", "koehn")
 PAIRS = ("baseline", "all")
 
-# sacreBLEU's defaults.
-DEFAULT_SEED = 12345
+# sacreBLEU's defaults, as `checks.DEFAULT_SEED` is.
 RESAMPLES = 1000
 RANDOMIZATIONS = 10_000
 LEVEL = 0.95
@@ -39,28 +34,31 @@ ADDITIONS = 1 << 34
 TOLD = 1 << 30
 
 
-def intervals(
-    measures: Sequence[Measure],
-    *,
-    documents: Sequence[Hashable] | None = None,
-    runs: Mapping[str, Sequence[str]] | None = None,
-    resamples: int = RESAMPLES,
-    seed: int | None = DEFAULT_SEED,
-    level: float = LEVEL,
-    workers: int = 1,
-    progress: Callable[[int, int], None] | None = None,
-) -> list[dict[str, Interval]]:
+class Resampling(NamedTuple):
+    """The options that intervals and tests share: what is drawn, how often, from which seed."""
+
+    documents: Sequence[Hashable] | None = None
+    """For each segment the document that it is of, to draw whole documents (the block bootstrap),
+    as many as there are; None to draw segments."""
+    runs: Mapping[str, Sequence[str]] | None = None
+    """For each system which of the measures' systems are its runs, as seeds make them: its score
+    is their mean."""
+    resamples: int = RESAMPLES
+    """The number of test sets drawn from this one, with replacement."""
+    seed: int | None = checks.DEFAULT_SEED
+    """A non-negative integer; None for draws that nobody can repeat."""
+    level: float = LEVEL
+    """The share of resampled scores within an interval."""
+    workers: int = 1
+    """The number of threads."""
+    progress: Callable[[int, int], None] | None = None
+    """Called with the number of resamples and randomizations done, and of all."""
+
+
+def intervals(measures: Sequence[Measure], **options: Any) -> list[dict[str, Interval]]:
     """The confidence interval of each system's score: a dict from system to interval per measure.
 
-    documents: for each segment the document that it is of, to draw whole documents (the block
-        bootstrap), as many as there are; None to draw segments.
-    runs: for each system which of the measures' systems are its runs, as seeds make them: its score
-        is their mean. The interval is of the test set alone.
-    resamples: the number of test sets drawn from this one, with replacement.
-    seed: a non-negative integer; None for draws that nobody can repeat.
-    level: the share of resampled scores within the interval.
-    workers: threads.
-    progress: called with the number of resamples done, and of all.
+    options: those of `Resampling`. With `runs`, the interval is of the test set alone.
 
     Raises InputError for measures of different numbers of segments, ValueError for the rest.
 
@@ -68,9 +66,8 @@ def intervals(
     >>> intervals([Measure.of_scores("stars", scores)], resamples=100)
     [{'A': <3.83 [3.00, 4.67]>, 'B': <3.50 [2.33, 4.33]>}]
     """
-    resamples = checks.whole("resamples", resamples, 1)
-    run = _Run(measures, documents, runs, seed, level, workers, progress, resamples)
-    run.bootstrap(resamples)
+    run = _Run(measures, Resampling(**options))
+    run.bootstrap()
     return list(map(run.intervals, range(len(measures))))
 
 
@@ -80,15 +77,9 @@ def paired(
     baseline: str | None = None,
     test: str = "ar",
     pairs: str = "baseline",
-    documents: Sequence[Hashable] | None = None,
-    runs: Mapping[str, Sequence[str]] | None = None,
     randomizations: int = RANDOMIZATIONS,
-    resamples: int = RESAMPLES,
-    seed: int | None = DEFAULT_SEED,
-    level: float = LEVEL,
     correction: str | None = None,
-    workers: int = 1,
-    progress: Callable[[int, int], None] | None = None,
+    **options: Any,
 ) -> list[Paired]:
     """Tests of the differences between systems, with the size of each and its interval.
 
@@ -96,15 +87,13 @@ def paired(
     baseline: the system that the others are compared with; the first if None.
     test: "ar", "bs", "bs-sacrebleu" or "koehn" (see the module).
     pairs: "baseline" compares with the baseline, "all" all systems with each other as well.
-    documents: for each segment the document that it is of, to draw and exchange whole documents;
-        None for segments. Not for "bs-sacrebleu".
-    runs: as for `intervals`; tests and intervals of differences know how runs differ, too (see
-        `truebleu.significance.runs`). For "ar" and "bs" alone.
     randomizations: of "ar".
-    resamples: of the bootstrap, which gives the intervals whatever the test.
-    seed, level, workers, progress: as for `intervals`.
     correction: None, "holm" or "bh", over the tests of one measure: `differences` are one family,
         `pairs` another.
+    options: those of `Resampling`. The bootstrap gives the intervals whatever the test. With
+        `documents`, whole documents are exchanged, too; not for "bs-sacrebleu". With `runs`, tests
+        and intervals of differences know how runs differ (see `truebleu.significance.runs`); for
+        "ar" and "bs" alone.
 
     Two-sided, except "koehn". Raises InputError for measures that do not fit together, ValueError
     for the rest.
@@ -114,16 +103,15 @@ def paired(
     >>> result.differences["B"]
     <stars: B - A = -0.33 [-0.83, +0.33], p = 0.5842 (ar)>
     """
-    resamples = checks.whole("resamples", resamples, 1)
     randomizations = checks.whole("randomizations", randomizations, 1)
     checks.one_of("test", test, TESTS)
     checks.one_of("pairs", pairs, PAIRS)
     checks.one_of("correction", correction, (None, *CORRECTIONS))
-    if documents is not None and test == "bs-sacrebleu":
+    settings = Resampling(**options)
+    if settings.documents is not None and test == "bs-sacrebleu":
         raise ValueError("test 'bs-sacrebleu' is sacreBLEU's, which draws segments, not documents")
-    trials = randomizations if test == "ar" else resamples
-    total = resamples + (randomizations if test == "ar" else 0)
-    run = _Run(measures, documents, runs, seed, level, workers, progress, total)
+    run = _Run(measures, settings, randomizations if test == "ar" else 0)
+    trials = randomizations if test == "ar" else run.resamples
     systems = run.systems
     if run.several and test not in ("ar", "bs"):
         raise ValueError(f"test '{test}' knows nothing of runs; 'ar' and 'bs' do")
@@ -135,7 +123,7 @@ def paired(
     compared = [(i, base) for i in range(len(systems)) if i != base]
     if pairs == "all":
         compared = list(combinations(range(len(systems)), 2))
-    run.bootstrap(resamples)
+    run.bootstrap()
     if test == "ar":
         counts = run.randomize(compared, trials)
     elif test == "bs-sacrebleu":
@@ -160,7 +148,7 @@ def paired(
                 correction=correction,
                 documents=run.documents,
                 seed=run.seed,
-                resamples=resamples,
+                resamples=run.resamples,
                 randomizations=randomizations if test == "ar" else None,
                 level=run.level,
                 intervals=run.intervals(number),
@@ -210,34 +198,33 @@ class _Run:
     def __init__(
         self,
         measures: Sequence[Measure],
-        documents: Sequence[Hashable] | None,
-        runs: Mapping[str, Sequence[str]] | None,
-        seed: Any,
-        level: Any,
-        workers: Any,
-        progress: Callable[[int, int], None] | None,
-        total: int,
+        settings: Resampling,
+        randomizations: int = 0,
     ) -> None:
+        self.resamples = checks.whole("resamples", settings.resamples, 1)
         _check_measures(measures)
         self.measures = measures
         # Of each system its name, and the numbers of its runs: itself, if there is one.
         outputs = measures[0].systems
-        by_system = {name: [name] for name in outputs} if runs is None else runs
+        by_system = settings.runs
+        if by_system is None:
+            by_system = {name: [name] for name in outputs}
         self.systems = tuple(by_system)
         self._members = _members(by_system, outputs)
         self.several = len(outputs) > len(self.systems)
         # What is drawn: the same, with a row for each segment or document.
         self._drawn = measures
-        if documents is not None:
-            self._drawn = [measure.of_documents(documents) for measure in measures]
+        self.documents = None
+        if settings.documents is not None:
+            self._drawn = [measure.of_documents(settings.documents) for measure in measures]
+            self.documents = self._drawn[0].rows
         self.units = self._drawn[0].rows
-        self.documents = None if documents is None else self.units
-        self._unit = "segment" if documents is None else "document"
-        self.seed = checks.seed(seed)
-        self.level = checks.share("level", level)
-        self._workers = checks.threads(workers)
-        self._progress = progress
-        self._total, self._done = total, 0
+        self._unit = "segment" if self.documents is None else "document"
+        self.seed = checks.seed(settings.seed)
+        self.level = checks.share("level", settings.level)
+        self._workers = checks.threads(settings.workers)
+        self._progress = settings.progress
+        self._total, self._done = self.resamples + randomizations, 0
         self._tables = [table for measure in self._drawn for table in measure.tables]
         self._width = sum(table.width for table in self._tables)
         memory.reserve(self.units, self._width, self._workers)
@@ -251,7 +238,7 @@ class _Run:
 
     @cached_property
     def _own(self) -> list[list[float]]:
-        """The same, of each run."""
+        """The scores of all runs' own sums, of each measure."""
         return [measure.observed() for measure in self._drawn]
 
     def _mean(self, scores: Sequence[float], system: int) -> float:
@@ -300,10 +287,10 @@ class _Run:
             if self._progress is not None:
                 self._progress(self._done, self._total)
 
-    def bootstrap(self, resamples: int) -> None:
+    def bootstrap(self) -> None:
         """Resamples the test set, for intervals and differences."""
         stream, stack = Stream(self.seed), Stack(self._tables)
-        for block in self._blocks(resamples, resamples):
+        for block in self._blocks(self.resamples, self.resamples):
             sums = iter(stack.bootstrap(stream, block, self._workers))
             for measure, of_measure in zip(self._drawn, self._resampled, strict=True):
                 for of_system in of_measure:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from math import ceil
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
+from truebleu.significance.measure import Measure
+from truebleu.significance.runs import Runs
 from truebleu.text import checks
 from truebleu.text.record import Record
-
-if TYPE_CHECKING:
-    from truebleu.significance.measure import Measure
-    from truebleu.significance.runs import Runs
 
 # The usual error rates: of calling equal systems different, and of seeing a true difference.
 ALPHA, POWER = 0.05, 0.8

@@ -10,18 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from truebleu import _kernel
+from truebleu.metrics.base import Metric
 from truebleu.metrics.bleu_formula import single as rounded
 from truebleu.metrics.matrix import COMPENSATED
 from truebleu.significance import memory
 from truebleu.text.record import Record
-
-if TYPE_CHECKING:
-    from truebleu.metrics.base import Metric
-
-SEED = 12345
 
 # The parameters of BLEU that sacreBLEU has too, and the smoothing methods.
 BLEU_PARAMETERS = (
@@ -39,10 +35,6 @@ class Resampled(Record):
     values: Sequence[float]
     single: bool
     """True if NumPy would hold them in single precision."""
-
-    @property
-    def _round(self) -> Callable[[float], float]:
-        return rounded if self.single else float
 
 
 def bs_count(system: Resampled, baseline: Resampled, difference: float) -> int:

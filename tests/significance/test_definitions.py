@@ -1,4 +1,4 @@
-"""NIST, both GLEUs, CodeBLEU and METEOR are resampled, summed and compared as any table is."""
+"""Intervals and randomization by their definitions, for each kind of metric."""
 
 import math
 import random
@@ -6,6 +6,7 @@ import random
 import numpy as np
 import pytest
 from installed import lacking
+from outputs import output, references
 
 import truebleu as tb
 from truebleu.metrics.codebleu import CodeBLEU
@@ -18,6 +19,9 @@ from truebleu.significance import Measure, intervals, paired
 SEGMENTS = 40
 WORDS = "the a cat dog saw sat on mat in out of if else return for x = 1 ( ) ;".split()  # noqa: SIM905
 METRICS = [
+    tb.BLEU(),
+    tb.CHRF(),
+    tb.TER(),
     NIST(),
     NIST("none", variant="nltk"),
     NIST(variant="doddington", max_order=3),
@@ -30,22 +34,11 @@ METRICS = [
 ]
 
 
-def texts():
-    """Three systems of different quality, references and sources."""
-    dice = random.Random(13)
-    refs = [" ".join(dice.choices(WORDS, k=dice.randint(4, 15))) for _ in range(SEGMENTS)]
-
-    def changed(kept):
-        return [
-            " ".join(w if dice.random() < kept else dice.choice(WORDS) for w in ref.split())
-            for ref in refs
-        ]
-
-    return {name: changed(kept) for name, kept in KEPT.items()}, refs, changed(0.6)
-
-
+DICE = random.Random(13)
+REFS = references(DICE, SEGMENTS, WORDS)
 KEPT = {"bad": 0.4, "fair": 0.55, "good": 0.8}
-HYPS, REFS, SOURCES = texts()
+HYPS = {name: output(DICE, REFS, share, WORDS) for name, share in KEPT.items()}
+SOURCES = output(DICE, REFS, 0.6, WORDS)
 
 
 def sources(metric):
@@ -83,6 +76,9 @@ def test_intervals_are_those_of_resampled_sums(measure):
         scores = sorted(scored(measure, rows[one].sum(0)) for one in draws)
         assert (found[name].low, found[name].high) == (scores[3], scores[56])
         assert found[name].mean == math.fsum(scores) / 60
+        assert found[name].value == measure.value(name)
+        assert found[name].half_width == (scores[56] - scores[3]) / 2
+        assert (found[name].level, found[name].resamples, found[name].seed) == (0.9, 60, 7)
 
 
 def test_randomization_by_its_definition(measure):
@@ -95,7 +91,9 @@ def test_randomization_by_its_definition(measure):
         other = ~mask @ rows["fair"] + mask @ rows[system]
         pairs = zip(one, other, strict=True)
         count = sum(abs(scored(measure, a) - scored(measure, b)) >= observed for a, b in pairs)
-        assert result.differences[system].p == (count + 1) / 81
+        difference = result.differences[system]
+        assert difference.p == (count + 1) / 81
+        assert (difference.test, difference.trials) == ("ar", 80)
 
 
 def test_compare_and_its_documents(measure):

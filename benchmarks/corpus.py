@@ -237,6 +237,52 @@ def four_references() -> Corpus:
     return _made("four-references", SIDE_CORPUS, 4, lambda: _european(references=4))
 
 
+def sentencepiece_model(kind: str, text: Path) -> Path:
+    """A model of 8,000 pieces trained on some text."""
+    import sentencepiece
+
+    path = CACHE / "models" / f"{kind}.model"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        sentencepiece.SentencePieceTrainer.train(
+            input=str(text),
+            model_prefix=str(path.with_suffix("")),
+            model_type=kind,
+            vocab_size=8_000,
+            num_threads=1,
+            minloglevel=2,
+        )
+    return path
+
+
+def parquet(folder: Path, rows: int, files: int) -> None:
+    """Write rows of id, system, hypothesis and reference, the million pairs over and over."""
+    if folder.exists():
+        return
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    unfinished = folder.with_suffix(".part")
+    unfinished.mkdir(parents=True, exist_ok=True)
+    texts = [
+        itertools.chain.from_iterable(map(read_lines, itertools.repeat(path)))
+        for path in million().files
+    ]
+    for number in range(files):
+        ids = range(rows * number // files, rows * (number + 1) // files)
+        hypotheses, references = (list(itertools.islice(text, len(ids))) for text in texts)
+        table = pa.table(
+            {
+                "id": pa.array(ids, pa.int64()),
+                "system": [f"system {i % 8}" for i in ids],
+                "hyp": hypotheses,
+                "ref": references,
+            }
+        )
+        pq.write_table(table, unfinished / f"{number:02}.parquet", compression="zstd")
+    unfinished.rename(folder)
+
+
 # ---- segments ----
 
 

@@ -111,8 +111,8 @@ def measure(browser: Any, path: Path, segments: int, runs: int = 3) -> dict[str,
     return {name: min(one[name] for one in each) for name in each[0]}
 
 
-def told(figures: dict[str, float]) -> str:
-    """Figures in one line."""
+def in_words(figures: dict[str, float]) -> str:
+    """Write figures in one line."""
     return ", ".join(f"{name} {_rounded(figures[name])} {BUDGETS[name][0]}" for name in figures)
 
 

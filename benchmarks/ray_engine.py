@@ -27,7 +27,7 @@ import corpus
 from measure import process, python_with, tree_clock
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
 BLOCK = 125_000
@@ -48,7 +48,7 @@ SMALL = {
 CONTENDERS = ("kernel", "memory, rows", "memory, stats", "parquet, rows", "parquet, stats")
 
 
-def measure(rounds: int, rows: int) -> tuple[dict[str, Any], dict[str, Any]]:
+def measure(rounds: int, rows: int = ROWS) -> tuple[dict[str, Any], dict[str, Any]]:
     """What `main` found with one worker and with two, in fresh Pythons that take turns."""
     found: dict[int, list[dict[str, Any]]] = {1: [], 2: []}
     for workers in (1, 2, 2, 1):  # what else the machine does may grow or shrink meanwhile
@@ -75,46 +75,6 @@ def _figures(found: list[dict[str, Any]]) -> dict[str, Any]:
         }
     figures["load_before_and_after"] = [each["load_before_and_after"] for each in found]
     return figures
-
-
-def rows(runs: int) -> Iterator[dict[str, Any]]:
-    """What the rows of the table say."""
-    work = "BLEU on Ray Data, warm, beyond the kernel, processor time of all processes"
-    scaling = "BLEU on Ray Data, 2 workers with twice the rows, against 1"
-    if python_with("ray") is None:
-        for name, target in ((work, ""), (scaling, "≥ 1.7 ×")):
-            yield {
-                "work": name,
-                "target": target,
-                "measured": "not measured: needs Ray (make engines)",
-            }
-        return
-    one, two = measure(max(1, min(runs, 5) // 2), ROWS)
-    kernel = two["kernel"]["nanoseconds_a_row"]
-    for source, told in (("memory", "blocks in memory"), ("parquet", "Parquet files")):
-        ours, own = (two[f"{source}, {name}"]["nanoseconds_a_row"] for name in ("stats", "rows"))
-        yield {
-            "work": f"{work}, {told}",
-            "target": "",
-            "measured": f"{ours - kernel:.0f} ns per row",
-            "peer": f"rows to Python and no more: {own:.0f} ns per row (kernel: {kernel:.0f})",
-            "ratio": f"{(ours - kernel) / own:.2f} ×",
-            "figures": {"2 workers": two},
-        }
-        first, second = (found[f"{source}, stats"]["rows_a_second"] for found in (one, two))
-        possible = two["kernel"]["rows_a_second"] / one["kernel"]["rows_a_second"]
-        load = [found["load_before_and_after"] for found in (one, two)]
-        yield {
-            "work": f"{scaling}, {told}",
-            "target": "≥ 1.7 ×",
-            "measured": f"{second / 1e6:.2f} M rows/s",
-            "peer": f"1 worker: {first / 1e6:.2f} M rows/s; the kernel alone in 2 threads, "
-            f"against 1: {possible:.2f} ×",
-            "ratio": f"{second / first:.2f} ×",
-            "met": second >= 1.7 * first,
-            "figures": {"1 worker": one, "2 workers": two},
-            "note": f"load average before and after: 1 worker {load[0]}, 2 workers {load[1]}",
-        }
 
 
 def main(workers: int, rounds: int, rows: int) -> None:
@@ -218,20 +178,12 @@ def _folder(files: list[Path], count: int) -> Path:
 
 def _blocks() -> tuple[list[Any], list[Path]]:
     """A million rows as eight tables, and as eight Parquet files of the same."""
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    text = corpus.million()
-    columns = [pa.array(list(corpus.read_lines(path))) for path in text.files]
-    table = pa.table(dict(zip(("hyp", "ref"), columns, strict=True)))
-    tables = [table.slice(first, BLOCK) for first in range(0, len(table), BLOCK)]
     folder = corpus.CACHE / "ray"
-    folder.mkdir(parents=True, exist_ok=True)
-    files = [folder / f"{number}.parquet" for number in range(len(tables))]
-    for path, part in zip(files, tables, strict=True):
-        if not path.exists():
-            pq.write_table(part, path)
-    return tables, files
+    corpus.parquet(folder, 8 * BLOCK, 8)
+    files = sorted(folder.glob("*.parquet"))
+    return [pq.read_table(path, columns=["hyp", "ref"]) for path in files], files
 
 
 if __name__ == "__main__":

@@ -10,16 +10,12 @@ import argparse
 import sys
 from pathlib import Path
 
-import columnar  # noqa: F401, registers its rows
-import companions  # noqa: F401  its rows register themselves
+import bleu_rows  # noqa: F401  its rows register themselves
+import command_rows  # noqa: F401
 import corpus
-import diversity  # noqa: F401  its rows register themselves
-import engines  # noqa: F401  its rows register themselves
-import javascript  # noqa: F401  its rows register themselves
-import languages  # noqa: F401  its rows register themselves
-import pairs  # noqa: F401  its rows register themselves
+import engine_rows  # noqa: F401
 import report
-import rewards  # noqa: F401  its rows register themselves
+import set_rows  # noqa: F401
 from rows import BENCHMARKS, Row
 
 

@@ -7,7 +7,6 @@ makes rows of it.
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
 import statistics
@@ -21,9 +20,8 @@ import corpus
 from measure import python_with, tree, tree_seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
-SYSTEMS = 8
 FILES = 16
 ROWS = 4_000_000
 # Few rows and many groups, where what Spark does for each partition shows.
@@ -31,19 +29,20 @@ FEW_ROWS, GROUPS = 125_000, 71
 
 
 def measured(name: str, *arguments: object) -> dict[str, Any]:
-    """What a function of this file gives in a fresh process of Spark's environment."""
-    command = [python_with("pyspark"), __file__, name, *arguments]
+    """What a function of this file gives in a fresh process of Spark's environment, and medians."""
+    python = str(python_with("pyspark"))
     path = os.pathsep.join([str(corpus.ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
     done = subprocess.run(
-        [str(word) for word in command],
+        [python, __file__, name, *map(str, arguments)],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         check=True,
         text=True,
-        env={**os.environ, "PYTHONPATH": path, "PYSPARK_PYTHON": str(command[0])},
+        env={**os.environ, "PYTHONPATH": path, "PYSPARK_PYTHON": python},
     )
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return found
+    medians = {work: statistics.median(runs) for work, runs in found["runs"].items()}
+    return {**found, "median": medians}
 
 
 # ---- in Spark's environment ----
@@ -60,33 +59,21 @@ def overhead(rows: str, runs: str) -> dict[str, Any]:
     from truebleu.engines import spark
     from truebleu.engines.sums import Sums
 
-    folder, number = table(int(rows)), int(rows)
+    folder = table(int(rows))
     in_memory = pq.read_table(folder)
     session = _session("local[1]")
     frame = session.read.parquet(str(folder))
-
-    def kernel() -> None:
-        Sums("bleu", by="system").update(in_memory)
-
-    contenders: dict[str, Callable[[], Any]] = {
-        "transfer": lambda: frame.mapInArrow(_dropped(), "n long").collect(),
-        "stats": lambda: spark.stats(frame, by="system").collect(),
-        "stats of three metrics": lambda: spark.stats(
-            frame, by="system", metrics=("bleu", "chrf", "ter")
-        ).collect(),
-        "kernel": kernel,
-    }
-    if number > 1_000_000:
-        del contenders["stats of three metrics"]
-    found: dict[str, list[float]] = {name: [] for name in contenders}
-    for turn in range(int(runs) + 2):  # the first two warm up the compiler of Java
-        for name, run in contenders.items():
-            before = tree_seconds()
-            run()
-            if turn >= 2:
-                found[name].append((tree_seconds() - before) * 1e9 / number)
+    found = _warm(
+        int(runs),
+        {
+            "transfer": lambda: frame.mapInArrow(_dropped(), "n long").collect(),
+            "stats": lambda: spark.stats(frame, by="system").collect(),
+            "kernel": lambda: Sums("bleu", by="system").update(in_memory),
+        },
+    )
     session.stop()
-    return {"ns": found, "load": os.getloadavg()[0]}
+    each = {name: [1e9 * seconds / int(rows) for seconds in of] for name, of in found.items()}
+    return {"runs": each, "load": os.getloadavg()[0]}
 
 
 def by_groups(rows: str, runs: str) -> dict[str, Any]:
@@ -101,20 +88,28 @@ def by_groups(rows: str, runs: str) -> dict[str, Any]:
     session = _session("local[2]", partitions=None)
     frame = session.read.parquet(str(table(int(rows))))
     frame = frame.withColumn("domain", functions.monotonically_increasing_id() % GROUPS)
-    works: dict[str, Callable[[], Any]] = {
-        "sums": lambda: spark.sums(frame, by="domain"),
-        "score": lambda: spark.score(frame, by="domain").collect(),
-    }
+    found = _warm(
+        int(runs),
+        {
+            "sums": lambda: spark.sums(frame, by="domain"),
+            "score": lambda: spark.score(frame, by="domain").collect(),
+        },
+    )
+    partitions = session.conf.get("spark.sql.shuffle.partitions")
+    session.stop()
+    return {"runs": found, "partitions": partitions, "load": os.getloadavg()[0]}
+
+
+def _warm(runs: int, works: dict[str, Callable[[], Any]]) -> dict[str, list[float]]:
+    """Seconds of processor time of each run; two runs before them warm up Java's compiler."""
     found: dict[str, list[float]] = {name: [] for name in works}
-    for turn in range(int(runs) + 2):
+    for turn in range(runs + 2):
         for name, work in works.items():
             before = tree_seconds()
             work()
             if turn >= 2:
                 found[name].append(tree_seconds() - before)
-    partitions = session.conf.get("spark.sql.shuffle.partitions")
-    session.stop()
-    return {"seconds": found, "partitions": partitions, "load": os.getloadavg()[0]}
+    return found
 
 
 def scaling(rows: str, runs: str) -> dict[str, Any]:
@@ -151,7 +146,7 @@ def scaling(rows: str, runs: str) -> dict[str, Any]:
             ]
             took = [json.loads(process.communicate()[0])["elapsed"] for process in each]
             found.setdefault(f"alone {processes}", []).append(max(took))
-    return {"seconds": found, "processor": processor, "load": os.getloadavg()[0]}
+    return {"runs": found, "processor": processor, "load": os.getloadavg()[0]}
 
 
 def kernel_alone(rows: str) -> dict[str, Any]:
@@ -169,30 +164,9 @@ def kernel_alone(rows: str) -> dict[str, Any]:
 
 def table(rows: int) -> Path:
     """Rows of system, hypothesis and reference as Parquet files, made once."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     folder = corpus.CACHE / f"spark-{rows}"
-    if folder.exists():
-        return folder
-    million = corpus.million()
-    unfinished = folder.with_suffix(".part")
-    unfinished.mkdir(parents=True, exist_ok=True)
-    again = itertools.cycle(million.files[:2])
-    texts = [_forever(next(again)) for _ in million.files[:2]]
-    for number in range(FILES):
-        share = rows * (number + 1) // FILES - rows * number // FILES
-        columns = [list(itertools.islice(text, share)) for text in texts]
-        systems = [f"system {row % SYSTEMS}" for row in range(share)]
-        data = pa.table({"system": systems, "hyp": columns[0], "ref": columns[1]})
-        pq.write_table(data, unfinished / f"{number:02}.parquet", compression="zstd")
-    unfinished.rename(folder)
+    corpus.parquet(folder, rows, FILES)
     return folder
-
-
-def _forever(path: Path) -> Iterator[str]:
-    while True:
-        yield from corpus.read_lines(path)
 
 
 def _session(master: str, *, partitions: int | None = 4) -> Any:
@@ -245,10 +219,6 @@ def _pin(executors: int) -> None:
 def _is_executor(process: int) -> bool:
     command = Path(f"/proc/{process}/cmdline").read_bytes()
     return b"CoarseGrainedExecutorBackend" in command
-
-
-def medians(found: dict[str, list[float]]) -> dict[str, float]:
-    return {name: statistics.median(values) for name, values in found.items()}
 
 
 if __name__ == "__main__":

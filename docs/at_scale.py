@@ -6,7 +6,7 @@ import json
 from math import sqrt
 
 import billion
-from blocks import RESULT, TESTS
+from calibration import BUCKET_TESTS, RESULTS
 from parts import filled, table
 
 
@@ -16,7 +16,7 @@ def page() -> str:
 
 
 def _significance() -> str:
-    result = json.loads(RESULT.read_text(encoding="utf-8"))
+    result = json.loads(RESULTS["buckets"].read_text(encoding="utf-8"))
     trials = result["null_trials"]
     rows = []
     for buckets in map(str, result["buckets"]):
@@ -28,7 +28,7 @@ def _significance() -> str:
                 f"{1 / sqrt(2 * int(buckets)):.3f}",
                 *(
                     f"{100 * counts[test][i] / trials:.1f} %"
-                    for test in TESTS
+                    for test in BUCKET_TESTS
                     for i in range(len(result["levels"]))
                 ),
             )
@@ -39,7 +39,11 @@ def _significance() -> str:
         "standard error of a difference",
         "width of an interval",
         "1 / √(2B)",
-        *(f"`{test}` at {100 * level:.0f} %" for test in TESTS for level in result["levels"]),
+        *(
+            f"`{test}` at {100 * level:.0f} %"
+            for test in BUCKET_TESTS
+            for level in result["levels"]
+        ),
     ]
     return filled(
         "at-scale-significance",

@@ -151,7 +151,7 @@ class Results:
     def spark(self) -> float | None:
         """Nanoseconds per row, of all processes."""
         figures = self._figures("Spark, ")
-        return median(figures["ns"]["stats"]) if figures else None
+        return median(figures["runs"]["stats"]) if figures else None
 
     @property
     def spark_rows(self) -> int:

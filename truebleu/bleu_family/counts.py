@@ -6,17 +6,14 @@ import re
 import warnings
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from truebleu._kernel import Table
-from truebleu.metrics.base import count_references
+from truebleu.metrics.base import Metric, Score, count_references
 from truebleu.metrics.bleu import BLEU, BLEUScore
 from truebleu.text import checks, inputs, segments
 from truebleu.text.program_tokenizers import AS_KERNEL
-
-if TYPE_CHECKING:
-    from truebleu.metrics.base import Metric, Score
-    from truebleu.text.tokenizers import Tokenize
+from truebleu.text.tokenizers import Tokenize
 
 # Every rule for the reference length that the kernel has, each with a column of its own.
 RULES = (

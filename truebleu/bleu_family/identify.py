@@ -6,20 +6,18 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from itertools import combinations, pairwise, product
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from truebleu._kernel import InputError
 from truebleu.bleu_family.counts import Text
+from truebleu.bleu_family.member import Member
 from truebleu.bleu_family.members import MEMBERS
+from truebleu.metrics.base import Metric
 from truebleu.metrics.bleu import BLEU
 from truebleu.metrics.nist import NIST
 from truebleu.text import checks, layout
+from truebleu.text.inputs import Hypotheses, References
 from truebleu.text.record import Record
-
-if TYPE_CHECKING:
-    from truebleu.bleu_family.member import Member
-    from truebleu.metrics.base import Metric
-    from truebleu.text.inputs import Hypotheses, References
 
 
 def _each(name: str, *values: object, **more: object) -> tuple[dict[str, Any], ...]:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
+from truebleu._kernel import Scores
+from truebleu.metrics.base import Metric, Score
 from truebleu.metrics.bleu import BLEU
+from truebleu.metrics.scores import TableScore
+from truebleu.text.inputs import Hypotheses, References
 from truebleu.text.record import Record
-
-if TYPE_CHECKING:
-    from truebleu._kernel import Scores
-    from truebleu.metrics.base import Metric, Score
-    from truebleu.metrics.scores import TableScore
-    from truebleu.text.inputs import Hypotheses, References
 
 # These do not change the score, or only its last digit.
 _UNSAID = ("scale", "arithmetic", "empty_brevity", "smoothing_value")

@@ -18,10 +18,10 @@ from truebleu.bleu_family.relatives import RELATIVES
 from truebleu.bleu_family.relatives import relatives as relatives_of_bleu
 from truebleu.metrics import registry
 from truebleu.text import checks
+from truebleu.text.inputs import Hypotheses, References
 
 if TYPE_CHECKING:
     from truebleu.bleu_family.scores import FamilyScores
-    from truebleu.text.inputs import Hypotheses, References
 
 
 class UnknownMemberError(KeyError, ValueError):

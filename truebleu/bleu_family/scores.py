@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from truebleu.bleu_family.counts import Text
+from truebleu.metrics.base import Score
+from truebleu.text.inputs import Hypotheses, References
 from truebleu.text.layout import aligned
 from truebleu.text.record import Picklable, Record
 
 if TYPE_CHECKING:
     from truebleu.bleu_family.member import Member
-    from truebleu.metrics.base import Score
-    from truebleu.text.inputs import Hypotheses, References
 
 
 class Row(Record):

@@ -9,16 +9,13 @@ from collections.abc import Sequence
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
-from truebleu.cli.output import UnavailableError, UsageError, printable
-from truebleu.cli.rows import Rows, as_json
+from truebleu.cli.output import Results, UnavailableError, UsageError, printable
+from truebleu.cli.rows import Rows, Table, as_json
 
 if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.parquet as pq
     from typing_extensions import Buffer
-
-    from truebleu.cli.output import Results
-    from truebleu.cli.rows import Table
 
 
 class Parquet(Rows):

@@ -25,7 +25,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby, islice, repeat
 from operator import itemgetter
 from sys import maxsize
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from truebleu._kernel import InputError
 from truebleu.cli import inputs as files
@@ -37,12 +37,10 @@ from truebleu.cli.output import Results, UsageError
 from truebleu.cli.progress import Progress
 from truebleu.cli.row_formats import FORMATS as ROWS
 from truebleu.cli.rows import Rows, Table
+from truebleu.metrics.base import Metric
+from truebleu.metrics.matrix import Matrix
 from truebleu.text.record import Record
-
-if TYPE_CHECKING:
-    from truebleu.metrics.base import Metric
-    from truebleu.metrics.matrix import Matrix
-    from truebleu.text.segments import File
+from truebleu.text.segments import File
 
 # How many scores are computed at a time, about, but those of some hypotheses at least. References
 # are read anew each time, which takes BLEU and chrF as long as some hundred hypotheses; TER takes

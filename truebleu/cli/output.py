@@ -10,16 +10,15 @@ from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO, Self, TextIO
 
+from truebleu.metrics.base import Signature
 from truebleu.text import json_text
 from truebleu.text.system import whole_file
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-    from truebleu.metrics.base import Signature
     from truebleu.rendering.blocks import Block
     from truebleu.rendering.view import View
-
 STANDARD = "standard output"
 # What means it in the place of a file.
 STANDARD_NAMES = ("-", "/dev/stdout")

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
-from truebleu.cli.rows import JSON, CommaSeparated, JSONLines, TabSeparated, Text
-
-if TYPE_CHECKING:
-    from truebleu.cli.output import Results
-    from truebleu.cli.rows import Rows, Table
+from truebleu.cli.output import Results
+from truebleu.cli.rows import JSON, CommaSeparated, JSONLines, Rows, Table, TabSeparated, Text
 
 
 def _parquet(output: Results, table: Table) -> Rows:

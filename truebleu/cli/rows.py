@@ -6,14 +6,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import repeat
 from math import isfinite
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from truebleu.cli.output import VERSION, printable
+from truebleu.cli.output import VERSION, Results, printable
 from truebleu.text import json_text
 from truebleu.text.record import Record
-
-if TYPE_CHECKING:
-    from truebleu.cli.output import Results
 
 
 class Table(Record):

@@ -41,18 +41,17 @@ from truebleu.cli import options as shared
 from truebleu.cli.options import Command, Group
 from truebleu.cli.output import Results, UsageError, complain, raise_if_failed
 from truebleu.cli.progress import Progress
+from truebleu.cli.scores import Scored
 from truebleu.metrics import text_warnings
-from truebleu.metrics.base import Corpus
+from truebleu.metrics.base import Corpus, Metric
 from truebleu.metrics.counting import count_those_that_can
+from truebleu.metrics.statistics import Statistics
 from truebleu.text.record import Record
 
 if TYPE_CHECKING:
     from truebleu._kernel import Summary
     from truebleu.cli.log import Logging
-    from truebleu.cli.scores import Scored
-    from truebleu.metrics.base import Metric
     from truebleu.metrics.counting import Failed
-    from truebleu.metrics.statistics import Statistics
     from truebleu.significance import Interval
 
 

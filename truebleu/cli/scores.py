@@ -7,17 +7,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from truebleu.cli.output import UsageError, printable
+from truebleu.cli.output import Results, UsageError, printable
+from truebleu.metrics.base import Metric, Score, Signature
 from truebleu.text import json_text
 from truebleu.text.record import Record
 
 if TYPE_CHECKING:
     from truebleu.cli.inputs import Chosen
-    from truebleu.cli.output import Results
-    from truebleu.metrics.base import Metric, Score, Signature
     from truebleu.rendering.blocks import Block
     from truebleu.significance import Interval
-
 FORMATS = ("text", "json", "tsv", "csv", "markdown", "latex", "html")
 
 

@@ -5,22 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import repeat
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from truebleu.cli.output import UsageError, printable
+from truebleu._kernel import Scores
+from truebleu.cli.output import Results, UsageError, printable
 from truebleu.cli.row_formats import FORMATS
 from truebleu.cli.rows import Rows, Table
+from truebleu.metrics.base import Metric
+from truebleu.metrics.statistics import Statistics
 
-if TYPE_CHECKING:
-    from truebleu._kernel import Scores
-    from truebleu.cli.output import Results
-    from truebleu.metrics.base import Metric
-    from truebleu.metrics.statistics import Statistics
-
-    Metrics = Mapping[Metric[Any], str | None]
-    # The statistics and scores of some segments, by each metric, and columns beside them.
-    Counted = Sequence[tuple[Statistics, Scores]]
-    Carried = Sequence[Sequence[Any]]
+Metrics = Mapping[Metric[Any], str | None]
+# The statistics and scores of some segments, by each metric, and columns beside them.
+Counted = Sequence[tuple[Statistics, Scores]]
+Carried = Sequence[Sequence[Any]]
 
 
 class Writer:

@@ -12,20 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import InputError
 from truebleu.cli.inputs import check_output, drop_repeated, file_of
-from truebleu.cli.output import UnavailableError, UsageError, complain
+from truebleu.cli.output import Results, UnavailableError, UsageError, complain
 from truebleu.cli.progress import Progress
 from truebleu.cli.scores import Scored
-from truebleu.cli.segment_rows import Writer
-from truebleu.metrics.base import Corpus
+from truebleu.cli.segment_rows import Counted, Metrics, Writer
+from truebleu.metrics.base import Corpus, Metric
 from truebleu.metrics.counting import pieces_together
 from truebleu.text.layout import short_names
 from truebleu.text.record import Record
 
 if TYPE_CHECKING:
-    from truebleu.cli.output import Results
-    from truebleu.cli.segment_rows import Counted, Metrics
     from truebleu.engines.sums import Sums
-    from truebleu.metrics.base import Metric
 
 
 class System(Record):

@@ -4,27 +4,23 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from truebleu._kernel import InputError
 from truebleu.cli import table_options
 from truebleu.cli.options import Group
 from truebleu.cli.output import UsageError, complain
-from truebleu.cli.table_scores import Tables
+from truebleu.cli.progress import Progress
+from truebleu.cli.table_scores import System, Tables
+from truebleu.comparison.request import Request
 from truebleu.engines.functions import shown
 from truebleu.text.checks import is_whole_number
 from truebleu.text.layout import count
 
-if TYPE_CHECKING:
-    from truebleu.cli.progress import Progress
-    from truebleu.cli.table_scores import System
-    from truebleu.comparison.request import Request
-
-    # The id of a segment, and the key of a group.
-    Key = tuple[Any, ...]
-    # A system's rows inside a group: the hypothesis and the references of each segment, by its id.
-    Rows = dict[Key, tuple[str, Any]]
-
+# The id of a segment, and the key of a group.
+Key = tuple[Any, ...]
+# A system's rows inside a group: the hypothesis and the references of each segment, by its id.
+Rows = dict[Key, tuple[str, Any]]
 # The number of buckets, where none is said: intervals of so many are certain to 2 %.
 BUCKETS = 1000
 

@@ -10,18 +10,13 @@ screen.py   from the dict to what HTML shows first
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from truebleu.comparison.request import Request
-from truebleu.rendering.blocks import Heading
+from truebleu.comparison.request import Counted, Request
+from truebleu.metrics.base import Metric
+from truebleu.rendering.blocks import Block, Drawn, Heading
 from truebleu.rendering.view import Rows
-from truebleu.text import checks
-
-if TYPE_CHECKING:
-    from truebleu.comparison.request import Counted
-    from truebleu.metrics.base import Metric
-    from truebleu.rendering.blocks import Block, Drawn
-    from truebleu.text import inputs
+from truebleu.text import checks, inputs
 
 
 class Comparison(Rows):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import floor, log10
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from truebleu.rendering.blocks import (
+    Block,
     Cell,
     Column,
     Heading,
@@ -15,16 +16,12 @@ from truebleu.rendering.blocks import (
     Table,
     warnings_of,
 )
-from truebleu.rendering.numbers import fixed, needed, p_value, percent, signed
+from truebleu.rendering.numbers import Write, fixed, needed, p_value, percent, signed
+from truebleu.rendering.view import Content
 from truebleu.text.layout import count, listed
 
-if TYPE_CHECKING:
-    from truebleu.rendering.blocks import Block
-    from truebleu.rendering.numbers import Write
-    from truebleu.rendering.view import Content
-
-    # A column, and its cell of each row.
-    Filled = tuple[Column, Iterable[Any]]
+# A column, and its cell of each row.
+Filled = tuple[Column, Iterable[Any]]
 
 
 def of_content(

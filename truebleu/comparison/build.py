@@ -7,24 +7,28 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from math import fsum, sqrt
 from operator import gt, lt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from truebleu._kernel import __version__
 from truebleu.comparison import labelling, runs
 from truebleu.comparison.blocks import digits, equation_of_p
-from truebleu.comparison.request import TESTS, letters
+from truebleu.comparison.labelling import Names
+from truebleu.comparison.request import TESTS, Counted, Counts, Request, Significance, letters
 from truebleu.metrics import text_warnings
+from truebleu.metrics.base import Metric, Signature
+from truebleu.metrics.statistics import Statistics
 from truebleu.rendering.numbers import fixed, signed
-from truebleu.significance import Measure, errors_by_documents, intervals, paired
+from truebleu.rendering.view import Content
+from truebleu.significance import (
+    Difference,
+    Interval,
+    Measure,
+    Paired,
+    errors_by_documents,
+    intervals,
+    paired,
+)
 from truebleu.text.layout import listed
-
-if TYPE_CHECKING:
-    from truebleu.comparison.labelling import Names
-    from truebleu.comparison.request import Counted, Counts, Request, Significance
-    from truebleu.metrics.base import Metric, Signature
-    from truebleu.metrics.statistics import Statistics
-    from truebleu.rendering.view import Content
-    from truebleu.significance import Difference, Interval, Paired
 
 CORRECTIONS = {"holm": "Holm", "bh": "BH"}
 

@@ -10,27 +10,21 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 from xml.etree import ElementTree as ET
 
 from truebleu._kernel import InputError
 from truebleu.comparison import Comparison
 from truebleu.comparison import score_log as log
 from truebleu.comparison.history import earlier_entries, last_like
-from truebleu.comparison.request import Request, Significance
+from truebleu.comparison.request import Counted, Request, Significance
 from truebleu.metrics import registry
 from truebleu.metrics.base import Metric, MetricFailedError, Score, Signature
-from truebleu.rendering.blocks import Cell, Heading, Paragraph, Table, warnings_of
-from truebleu.rendering.numbers import fixed, signed
-from truebleu.rendering.view import View
+from truebleu.rendering.blocks import Block, Cell, Heading, Paragraph, Table, warnings_of
+from truebleu.rendering.numbers import Write, fixed, signed
+from truebleu.rendering.view import Content, View
 from truebleu.text import checks, inputs, segments
 from truebleu.text.layout import count, visible
-
-if TYPE_CHECKING:
-    from truebleu.comparison.request import Counted
-    from truebleu.rendering.blocks import Block
-    from truebleu.rendering.numbers import Write
-    from truebleu.rendering.view import Content
 
 # How many documents and segments are named that fell.
 SHOWN = 5

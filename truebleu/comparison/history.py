@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from truebleu._kernel import InputError
 from truebleu.comparison.score_log import Entry, Input, read
@@ -19,14 +19,11 @@ from truebleu.metrics import registry
 from truebleu.metrics.base import Signature
 from truebleu.rendering.blocks import Block, Cell, Chart, Heading, Paragraph, Point, Table
 from truebleu.rendering.numbers import fixed, signed
-from truebleu.rendering.view import Rows
+from truebleu.rendering.view import Content, Rows
 from truebleu.text.checks import load_json
 from truebleu.text.layout import count
 
 __all__ = ["Entry", "Group", "History", "IncomparableError", "Input", "Series", "history"]
-
-if TYPE_CHECKING:
-    from truebleu.rendering.view import Content
 
 # What a signature says of an interval, which does not change the score.
 OF_INTERVALS = ("bs", "seed")

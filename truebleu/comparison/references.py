@@ -8,20 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from copy import copy
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from truebleu._kernel import InputError
 from truebleu.comparison import labelling
 from truebleu.comparison.blocks import digits, equation_of_p
 from truebleu.comparison.build import resampled_columns
+from truebleu.comparison.request import Request
 from truebleu.metrics.base import MetricFailedError
 from truebleu.rendering.numbers import fixed, signed
+from truebleu.rendering.view import Content
 from truebleu.text import segments
 from truebleu.text.layout import count, listed, short_names
-
-if TYPE_CHECKING:
-    from truebleu.comparison.request import Request
-    from truebleu.rendering.view import Content
 
 # More references are not scored alone: each takes another pass over all systems.
 MAX_REFERENCES = 20

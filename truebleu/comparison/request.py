@@ -15,8 +15,9 @@ from truebleu._kernel import InputError
 from truebleu.comparison import external_scores as given_scores
 from truebleu.comparison import runs
 from truebleu.metrics import registry
-from truebleu.metrics.base import Corpus, Metric, MetricFailedError
+from truebleu.metrics.base import Corpus, Metric, MetricFailedError, Signature
 from truebleu.metrics.counting import count_those_that_can
+from truebleu.metrics.statistics import Statistics
 from truebleu.significance import CORRECTIONS, RANDOMIZATIONS, RESAMPLES
 from truebleu.text import checks, segments
 from truebleu.text.layout import count
@@ -25,14 +26,10 @@ from truebleu.text.segments import File
 if TYPE_CHECKING:
     from truebleu._kernel import Summary
     from truebleu.comparison.external_scores import Numbers
-    from truebleu.metrics.base import Signature
     from truebleu.metrics.counting import Failed
-    from truebleu.metrics.statistics import Statistics
-
-    Counted = Mapping[Metric[Any], "Counts"]
-    # Called with what is being done, how much of it is done, and how much there is, if that is
-    # known.
-    Progress = Callable[[str, int, int | None], None]
+Counted = Mapping[Metric[Any], "Counts"]
+# Called with what is being done, how much of it is done, and how much there is, if that is known.
+Progress = Callable[[str, int, int | None], None]
 
 # What the tests are called in print.
 TESTS = {

@@ -7,7 +7,6 @@ summary shows again with things to click.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from truebleu.comparison import blocks
 from truebleu.comparison.blocks import (
@@ -25,6 +24,7 @@ from truebleu.comparison.blocks import (
 from truebleu.rendering.blocks import (
     Cell,
     Column,
+    Drawn,
     Fold,
     Forest,
     Heading,
@@ -33,17 +33,12 @@ from truebleu.rendering.blocks import (
     Table,
     warnings_of,
 )
-from truebleu.rendering.numbers import fixed, p_value, percent, signed
+from truebleu.rendering.numbers import Write, fixed, p_value, percent, signed
+from truebleu.rendering.view import Content
 from truebleu.text.layout import count, listed
 
-if TYPE_CHECKING:
-    from truebleu.rendering.blocks import Drawn
-    from truebleu.rendering.numbers import Write
-    from truebleu.rendering.view import Content
-
-    # A sentence in pieces: text, and systems by their names.
-    Told = list[str | dict[str, str]]
-
+# A sentence in pieces: text, and systems by their names.
+Told = list[str | dict[str, str]]
 # Documents from so many on are folded away.
 SHOWN = 24
 

@@ -15,13 +15,12 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from truebleu.metrics import registry
+from truebleu.metrics.base import Metric
 from truebleu.rendering.view import View
-from truebleu.text import segments
+from truebleu.text import inputs, segments
 
 if TYPE_CHECKING:
-    from truebleu.metrics.base import Metric
     from truebleu.rendering.blocks import Block
-    from truebleu.text import inputs
 
 
 class Explanation(View):

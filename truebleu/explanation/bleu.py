@@ -5,24 +5,17 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from math import exp, fsum, log
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from truebleu.explanation import counting, ngram_blocks
-from truebleu.explanation.counting import tokens
-from truebleu.metrics.bleu import USE_INSTEAD
+from truebleu.explanation.counting import Case, tokens
+from truebleu.metrics.bleu import BLEU, USE_INSTEAD, BLEUScore
 from truebleu.metrics.bleu_formula import SMALL, TINY
-from truebleu.rendering.blocks import Heading, Paragraph, Table
-from truebleu.rendering.equations import between
-from truebleu.rendering.numbers import MINUS, fixed, ngrams, number, short, signed
+from truebleu.rendering.blocks import Block, Heading, Paragraph, Table
+from truebleu.rendering.equations import Equation, Node, between
+from truebleu.rendering.numbers import MINUS, Write, fixed, ngrams, number, short, signed
+from truebleu.rendering.view import Content
 from truebleu.text.layout import count
-
-if TYPE_CHECKING:
-    from truebleu.explanation.counting import Case
-    from truebleu.metrics.bleu import BLEU, BLEUScore
-    from truebleu.rendering.blocks import Block
-    from truebleu.rendering.equations import Equation, Node
-    from truebleu.rendering.numbers import Write
-    from truebleu.rendering.view import Content
 
 # The customary reading of a BLEU score between 0 and 1: each band ends where the next one starts.
 BANDS = {

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from truebleu.explanation import ngram_blocks
 from truebleu.explanation.build import about
 from truebleu.metrics.base import Signature
-from truebleu.rendering.blocks import Equations, Heading, Paragraph, Table, Words
-from truebleu.rendering.numbers import MINUS, fixed, number, signed
+from truebleu.rendering.blocks import Block, Equations, Heading, Paragraph, Table, Words
+from truebleu.rendering.numbers import MINUS, Write, fixed, number, signed
+from truebleu.rendering.view import Content
 from truebleu.text.layout import count
-
-if TYPE_CHECKING:
-    from truebleu.rendering.blocks import Block
-    from truebleu.rendering.numbers import Write
-    from truebleu.rendering.view import Content
-
 
 # Which reference counts, where one of several does.
 CHOSEN = "It is scored against reference {}, which gives the best score."

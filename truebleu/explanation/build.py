@@ -15,16 +15,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from truebleu.explanation.counting import Case, present
+from truebleu.metrics.base import Metric
 from truebleu.rendering.equations import as_text
 from truebleu.text.layout import listed
 from truebleu.text.segments import lasting
 from truebleu.text.tokenizers import label
-
-if TYPE_CHECKING:
-    from truebleu.metrics.base import Metric
 
 # The metrics that are explained, and the module of each.
 EXPLAINED = {

@@ -8,20 +8,17 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from truebleu.explanation import counting
+from truebleu.explanation.counting import Case
 from truebleu.explanation.ngram_blocks import first_segments, listed, share
-from truebleu.rendering.blocks import Heading, Paragraph, Table
-from truebleu.rendering.equations import between
+from truebleu.rendering.blocks import Block, Heading, Paragraph, Table
+from truebleu.rendering.equations import Equation, Node, between
 from truebleu.rendering.numbers import number, short
+from truebleu.rendering.view import Content
 from truebleu.text.layout import count
 from truebleu.text.segments import pairs
 
 if TYPE_CHECKING:
-    from truebleu.explanation.counting import Case
     from truebleu.metrics.chrf import CHRF, CHRFScore
-    from truebleu.rendering.blocks import Block
-    from truebleu.rendering.equations import Equation, Node
-    from truebleu.rendering.view import Content
-
 TOKEN = "character"
 
 # What stands alone at the end or the beginning of a word, as in sacreBLEU and chrF++.py.

@@ -10,18 +10,14 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import islice
 from operator import add
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from truebleu.text import tokenizers
 from truebleu.text.segments import pairs
+from truebleu.text.tokenizers import Tokenize
 
-if TYPE_CHECKING:
-    from truebleu.text.tokenizers import Tokenize
-
-    Tokens = Sequence[str]
-    Ngram = tuple[str, ...]
-
-
+Tokens = Sequence[str]
+Ngram = tuple[str, ...]
 # So many segments of a corpus are looked into for n-grams, and so many n-grams of each kind are
 # listed: what is remembered must not grow with the corpus.
 LOOKED_INTO = 20_000

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from truebleu.metrics.ter_alignment import MARKS
-from truebleu.rendering.blocks import Cell, Heading, Paragraph, Table, Words
+from truebleu.metrics.ter_alignment import MARKS, Alignment
+from truebleu.rendering.blocks import Block, Cell, Heading, Paragraph, Table, Words
+from truebleu.rendering.view import Content
 from truebleu.text.layout import count
-
-if TYPE_CHECKING:
-    from truebleu.metrics.ter_alignment import Alignment
-    from truebleu.rendering.blocks import Block
-    from truebleu.rendering.view import Content
 
 
 def content(alignment: Alignment) -> dict[str, Any]:

@@ -7,15 +7,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from truebleu.explanation import counting, ngram_blocks
-from truebleu.rendering.blocks import Heading, Paragraph, Table
+from truebleu.explanation.counting import Case, Tokens
+from truebleu.rendering.blocks import Block, Heading, Paragraph, Table
 from truebleu.rendering.numbers import ngrams, number
+from truebleu.rendering.view import Content
 
 if TYPE_CHECKING:
-    from truebleu.explanation.counting import Case, Tokens
-    from truebleu.rendering.blocks import Block
     from truebleu.rendering.equations import Equation
-    from truebleu.rendering.view import Content
-
 TOKEN = "token"
 CHOSEN = "Of the references, number {} has the best score."
 COUNTS = ("matches", "total", "reference_total")

@@ -7,19 +7,16 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from truebleu.explanation import counting, ngram_blocks
-from truebleu.explanation.counting import tokens
-from truebleu.rendering.blocks import Heading, Paragraph, Table
+from truebleu.explanation.counting import Case, Tokens, tokens
+from truebleu.rendering.blocks import Block, Heading, Paragraph, Table
 from truebleu.rendering.numbers import number
+from truebleu.rendering.view import Content
 from truebleu.text.segments import pairs
 
 if TYPE_CHECKING:
-    from truebleu.explanation.counting import Case, Tokens
     from truebleu.metrics.gleu import GLEU
     from truebleu.metrics.python_metric import PythonScore
-    from truebleu.rendering.blocks import Block
     from truebleu.rendering.equations import Equation
-    from truebleu.rendering.view import Content
-
 TOKEN = "token"
 COUNTS = ("matches", "total", "reference_total")
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from truebleu.rendering.blocks import Cell, Heading, Paragraph, Table, Words
+from truebleu.rendering.blocks import Block, Cell, Heading, Paragraph, Table, Words
 from truebleu.rendering.numbers import ngrams, number
+from truebleu.rendering.view import Content
 from truebleu.text.layout import count
-
-if TYPE_CHECKING:
-    from truebleu.rendering.blocks import Block
-    from truebleu.rendering.view import Content
 
 LEGEND = (
     "Below each token: the length of the longest matching n-gram that it is in (- for none{0})."

@@ -8,20 +8,16 @@ from math import log
 from typing import TYPE_CHECKING, Any
 
 from truebleu.explanation import counting, ngram_blocks
-from truebleu.explanation.counting import tokens
-from truebleu.rendering.blocks import Heading, Paragraph, Table
-from truebleu.rendering.equations import between
+from truebleu.explanation.counting import Case, Ngram, Tokens, tokens
+from truebleu.rendering.blocks import Block, Heading, Paragraph, Table
+from truebleu.rendering.equations import Equation, between
 from truebleu.rendering.numbers import number, short
+from truebleu.rendering.view import Content
 from truebleu.text.layout import count
 
 if TYPE_CHECKING:
-    from truebleu.explanation.counting import Case, Ngram, Tokens
     from truebleu.metrics.nist import NIST
     from truebleu.metrics.python_metric import PythonScore
-    from truebleu.rendering.blocks import Block
-    from truebleu.rendering.equations import Equation
-    from truebleu.rendering.view import Content
-
 TOKEN = "token"
 
 

@@ -9,18 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from truebleu.explanation import edit_blocks
 from truebleu.explanation.ngram_blocks import first_segments
-from truebleu.rendering.blocks import Heading, Paragraph, Table
+from truebleu.metrics.ter_alignment import Alignment
+from truebleu.rendering.blocks import Block, Heading, Paragraph, Table
 from truebleu.rendering.numbers import number
+from truebleu.rendering.view import Content
 from truebleu.text.segments import pairs
 
 if TYPE_CHECKING:
     from truebleu.explanation.counting import Case
     from truebleu.metrics.ter import TER, TERScore
-    from truebleu.metrics.ter_alignment import Alignment
-    from truebleu.rendering.blocks import Block
     from truebleu.rendering.equations import Equation
-    from truebleu.rendering.view import Content
-
 TOKEN = "word"
 CHOSEN = "Of the references, number {} takes the fewest edits."
 KINDS = ("shift", "substitution", "deletion", "insertion")

@@ -6,17 +6,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from truebleu.explanation import edit_blocks
-from truebleu.metrics.wer import COLUMNS
-from truebleu.rendering.blocks import Heading, Paragraph, Table
+from truebleu.metrics.wer import COLUMNS, EditScore
+from truebleu.rendering.blocks import Block, Heading, Paragraph, Table
 from truebleu.rendering.numbers import number
+from truebleu.rendering.view import Content
 
 if TYPE_CHECKING:
     from truebleu.explanation.counting import Case
-    from truebleu.metrics.wer import EditScore
-    from truebleu.rendering.blocks import Block
     from truebleu.rendering.equations import Equation, Node
-    from truebleu.rendering.view import Content
-
 TOKEN = "token"
 CHOSEN = "Of the references, number {} has the best score."
 LENGTHS = ("reference_length", "hypothesis_length")

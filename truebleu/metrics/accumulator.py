@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from truebleu._kernel import InputError, Table
 from truebleu.metrics import registry
-from truebleu.metrics.base import Metric, count_references
-
-if TYPE_CHECKING:
-    from truebleu.metrics.base import Metric, Score
-    from truebleu.text import inputs
+from truebleu.metrics.base import Metric, Score, count_references
+from truebleu.text import inputs
 
 # The format of `state_dict`.
 FORMAT = "truebleu accumulator 1"

@@ -20,6 +20,11 @@ from truebleu.text import checks, inputs, tokenizers
 
 __all__ = ["CIRCUMSTANCES", "Metric", "MetricFailedError", "Score", "Signature"]
 
+# The names of columns, the numbers of those that may be below 0, and what limits others.
+Rules = tuple[Sequence[str], list[int], list[tuple[int, int, int]]]
+# A row per segment, and the fewest and the most references of a segment.
+Rows = tuple[list[list[int]], tuple[int, int]]
+
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
 
@@ -28,11 +33,6 @@ if TYPE_CHECKING:
     from truebleu.text.languages import Language
 
     Pairs = CompiledPairs | PairsInPython
-    # The names of columns, the numbers of those that may be below 0, and what limits others.
-    Rules = tuple[Sequence[str], list[int], list[tuple[int, int, int]]]
-    # A row per segment, and the fewest and the most references of a segment.
-    Rows = tuple[list[list[int]], tuple[int, int]]
-
     S = TypeVar("S", bound=Score, default=Score, covariant=True)  # noqa: PLC0105
 else:
     from typing import TypeVar

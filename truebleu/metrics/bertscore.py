@@ -10,15 +10,12 @@ import os
 from collections.abc import Sequence
 from dataclasses import KW_ONLY
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from truebleu.metrics import parameters as p
-from truebleu.metrics.base import MetricFailedError
+from truebleu.metrics.base import Corpus, MetricFailedError
 from truebleu.metrics.neural_metric import NeuralMetric, config, device, found
-
-if TYPE_CHECKING:
-    from truebleu.metrics.base import Corpus
-    from truebleu.metrics.python_metric import Texts
+from truebleu.metrics.python_metric import Texts
 
 USUAL = "roberta-large"
 # Where the configurations of models say how many layers there are.

@@ -8,15 +8,12 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from truebleu.metrics import parameters as p
-from truebleu.metrics.base import MetricFailedError
+from truebleu.metrics.base import Corpus, MetricFailedError
 from truebleu.metrics.neural_metric import NeuralMetric, device
-
-if TYPE_CHECKING:
-    from truebleu.metrics.base import Corpus
-    from truebleu.metrics.python_metric import Texts
+from truebleu.metrics.python_metric import Texts
 
 # The model that bleurt-pytorch recommends.
 USUAL = "lucadiliello/BLEURT-20"

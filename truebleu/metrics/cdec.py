@@ -10,16 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import KW_ONLY
 from math import exp, log
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from truebleu.metrics import parameters as p
+from truebleu.metrics.base import Corpus, Rows
 from truebleu.metrics.bleu import BLEU, limits_of_orders
 from truebleu.metrics.bleu_formula import single
 from truebleu.metrics.python_metric import PythonMetric
-
-if TYPE_CHECKING:
-    from truebleu.metrics.base import Corpus, Rows
-    from truebleu.text import tokenizers
+from truebleu.text import tokenizers
 
 
 class CdecBLEU(PythonMetric):

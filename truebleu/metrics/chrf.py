@@ -11,17 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from truebleu.metrics import parameters as p
 from truebleu.metrics.base import Metric
 from truebleu.metrics.scores import TableScore
-from truebleu.text import checks
+from truebleu.text import checks, inputs
 
 __all__ = ["CHRF", "CHRFScore", "chrf"]
-
-if TYPE_CHECKING:
-    from truebleu.text import inputs
 
 
 class CHRFScore(TableScore):

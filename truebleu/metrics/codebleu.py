@@ -9,15 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import KW_ONLY
 from math import exp, fsum, log
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from truebleu.metrics import parameters as p
+from truebleu.metrics.base import Corpus, Rows
 from truebleu.metrics.bleu import BLEU
 from truebleu.metrics.python_metric import PythonMetric, ngrams
-
-if TYPE_CHECKING:
-    from truebleu.metrics.base import Corpus, Rows
-    from truebleu.text import tokenizers
+from truebleu.text import tokenizers
 
 # The original measures the length of a pair, tokens and weights, in the place of the reference's.
 PAIR = 2

@@ -10,15 +10,12 @@ import os
 import re
 from dataclasses import KW_ONLY
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from truebleu.metrics import parameters as p
-from truebleu.metrics.base import MetricFailedError
+from truebleu.metrics.base import Corpus, MetricFailedError
 from truebleu.metrics.neural_metric import NeuralMetric, device, found
-
-if TYPE_CHECKING:
-    from truebleu.metrics.base import Corpus
-    from truebleu.metrics.python_metric import Texts
+from truebleu.metrics.python_metric import Texts
 
 USUAL = "Unbabel/wmt22-comet-da"
 CHECKPOINT = os.path.join("checkpoints", "model.ckpt")

@@ -8,17 +8,13 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from truebleu.metrics import parameters as p
 from truebleu.metrics import registry
-from truebleu.metrics.base import MetricFailedError
-from truebleu.metrics.python_metric import ColumnMetric
+from truebleu.metrics.base import Corpus, MetricFailedError
+from truebleu.metrics.python_metric import ColumnMetric, Texts
 from truebleu.text.checks import parse_number
-
-if TYPE_CHECKING:
-    from truebleu.metrics.base import Corpus
-    from truebleu.metrics.python_metric import Texts
 
 # What stands for files in a program's words.
 PLACES = {"src": "the sources", "ref": "the references", "refs": "them, of several a file each"}

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from truebleu._kernel import InputError
 from truebleu.metrics import registry
-from truebleu.metrics.base import Score, Signature
+from truebleu.metrics.base import Metric, Score, Signature
 from truebleu.text import checks, inputs
-
-if TYPE_CHECKING:
-    from truebleu.metrics.base import Metric
 
 
 class Composed(Score):

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from truebleu._kernel import Scan, Scores, Table
 from truebleu.metrics.base import Corpus, Metric, MetricFailedError, count_references
+from truebleu.metrics.statistics import Statistics
 from truebleu.text import inputs
 from truebleu.text.segments import lasting
 
 if TYPE_CHECKING:
-    from truebleu._kernel import Scan, Scores, Summary, Table
-    from truebleu.metrics.statistics import Statistics
+    from truebleu._kernel import Summary
 
     # Metrics that could not score something, and why.
     Failed = dict[Metric[Any], MetricFailedError]
-
 # The column of metrics that count the tokens of hypotheses.
 LENGTH = "hypothesis_length"
 

@@ -10,15 +10,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY
 from math import exp, log
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from truebleu._kernel import InputError, Scores
 from truebleu.metrics import parameters as p
+from truebleu.metrics.base import Corpus, Rows
 from truebleu.metrics.python_metric import PythonScore, SourceMetric, ngrams
-
-if TYPE_CHECKING:
-    from truebleu.metrics.base import Corpus, Rows
-    from truebleu.text import tokenizers
+from truebleu.text import tokenizers
 
 ORDERS = (1, 2, 3, 4)
 

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from truebleu.metrics import parameters as p
+from truebleu.metrics.base import Corpus, Rows
 from truebleu.metrics.bleu import BLEU
 from truebleu.metrics.python_metric import PythonMetric
-
-if TYPE_CHECKING:
-    from truebleu.metrics.base import Corpus, Rows
-    from truebleu.text import tokenizers
+from truebleu.text import tokenizers
 
 
 class GLEU(PythonMetric):

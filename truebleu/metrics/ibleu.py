@@ -9,17 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from truebleu._kernel import InputError
 from truebleu.metrics import parameters as p
-from truebleu.metrics.base import Corpus
+from truebleu.metrics.base import Corpus, Rows
 from truebleu.metrics.bleu import BLEU
 from truebleu.metrics.python_metric import SourceMetric
-
-if TYPE_CHECKING:
-    from truebleu.metrics.base import Rows
-    from truebleu.text import tokenizers
+from truebleu.text import tokenizers
 
 
 class IBLEU(SourceMetric):

@@ -14,14 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import InputError
 from truebleu.metrics import parameters as p
+from truebleu.metrics.base import Corpus, Rows
 from truebleu.metrics.python_metric import PythonMetric
 from truebleu.text import checks, inputs
 
-if TYPE_CHECKING:
-    from truebleu.metrics.base import Corpus, Rows
-
-    Parts = tuple[float, ...]
-
+Parts = tuple[float, ...]
 VERSION = "1.5"
 MODULES = {"exact": "ex", "stem": "st", "synonym": "sy", "paraphrase": "pa"}
 NUMBERS = ("alpha", "beta", "gamma", "delta")

@@ -10,14 +10,11 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
-from truebleu.metrics.base import MetricFailedError
+from truebleu.metrics.base import MetricFailedError, Signature
 from truebleu.metrics.python_metric import ColumnMetric, installed, lacking
 from truebleu.text.checks import load_json
-
-if TYPE_CHECKING:
-    from truebleu.metrics.base import Signature
 
 # What a model consists of; files of other kinds beside it change nothing.
 KINDS = (".json", ".txt", ".model", ".safetensors", ".bin", ".ckpt", ".pt", ".yaml", ".yml")

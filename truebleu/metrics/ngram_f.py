@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from truebleu.metrics import parameters as p
 from truebleu.metrics.base import Metric
 from truebleu.metrics.scores import TableScore
+from truebleu.text import tokenizers
 
 __all__ = ["NGramF", "NGramFScore"]
-
-if TYPE_CHECKING:
-    from truebleu.text import tokenizers
 
 
 class NGramFScore(TableScore):

@@ -10,16 +10,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY
 from math import exp, log
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from truebleu._kernel import Scores
 from truebleu.metrics import parameters as p
-from truebleu.metrics.base import PARTS
+from truebleu.metrics.base import PARTS, Corpus, Rows
 from truebleu.metrics.python_metric import PythonMetric
-
-if TYPE_CHECKING:
-    from truebleu.metrics.base import Corpus, Rows
-    from truebleu.text import tokenizers
+from truebleu.text import tokenizers
 
 # A logarithm to the base 2 is a quotient in Perl, in NLTK and here; log2 differs in the last bit.
 _LN_2 = log(2)

@@ -13,21 +13,16 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY
 from fractions import Fraction
 from math import exp, fsum, log
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from truebleu._kernel import InputError
+from truebleu._kernel import InputError, Scores, Table
 from truebleu.metrics import parameters as p
+from truebleu.metrics.base import Corpus, Rows
 from truebleu.metrics.bleu import BLEU, limits_of_orders
 from truebleu.metrics.python_metric import PythonMetric, PythonScore
-from truebleu.text import checks
+from truebleu.text import checks, tokenizers
 
-if TYPE_CHECKING:
-    from truebleu._kernel import Scores, Table
-    from truebleu.metrics.base import Corpus, Rows
-    from truebleu.text import tokenizers
-
-    Number = Fraction | float
-
+Number = Fraction | float
 # Where a method changed. The first release whose behaviour is known here is 3.2.5.
 OLDEST = (3, 2, 5)
 RELEASE = re.compile(r"[0-9]{1,4}(?:\.[0-9]{1,4})+")

@@ -9,16 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import KW_ONLY
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from truebleu.metrics import parameters as p
-from truebleu.metrics.python_metric import ColumnMetric, installed, lacking
+from truebleu.metrics.base import Corpus
+from truebleu.metrics.python_metric import ColumnMetric, Texts, installed, lacking
+from truebleu.text import tokenizers
 from truebleu.text.record import Record
-
-if TYPE_CHECKING:
-    from truebleu.metrics.base import Corpus
-    from truebleu.metrics.python_metric import Texts
-    from truebleu.text import tokenizers
 
 
 class NLTKMETEOR(ColumnMetric):

@@ -14,24 +14,20 @@ from math import floor, isfinite, ldexp
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from truebleu._kernel import InputError, Scores, Table
-from truebleu.metrics.base import Corpus, Metric, MetricFailedError, MetricMissingError
+from truebleu.metrics.base import Corpus, Metric, MetricFailedError, MetricMissingError, Rows
 from truebleu.metrics.bleu import BLEU
-from truebleu.metrics.scores import TableScore
+from truebleu.metrics.scores import Signature, TableScore
+from truebleu.metrics.statistics import Statistics
 from truebleu.text import inputs
 from truebleu.text.layout import count
 
+# The text of each segment, and the texts of its references.
+Texts = Sequence[tuple[str, list[str]]]
+# What is said of each segment: a number, or as many as `NUMBERS` names.
+Numbers = Sequence[float] | Sequence[Sequence[float]]
+
 if TYPE_CHECKING:
-    from truebleu.metrics.scores import Signature
-
-    # The text of each segment, and the texts of its references.
-    Texts = Sequence[tuple[str, list[str]]]
-    # What is said of each segment: a number, or as many as `NUMBERS` names.
-    Numbers = Sequence[float] | Sequence[Sequence[float]]
     from truebleu._kernel import ScriptSummary, Summary
-    from truebleu.metrics.base import Rows
-    from truebleu.metrics.statistics import Statistics
-
-
 # A number is kept in parts of 2^-20, 2^-50 and 2^-80: all bits of numbers from 2^-28 on, and sums
 # of 2^30 segments fit into 64 bits.
 HIGH, STEP = 20, 30

@@ -8,17 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from truebleu.metrics.base import CIRCUMSTANCES, Metric, Signature
 from truebleu.metrics.scores import split_signature
 from truebleu.text import checks
 
-if TYPE_CHECKING:
-    from truebleu.metrics.base import Metric
-
-    AnyMetric = Metric[Any]
-
+AnyMetric = Metric[Any]
 # Each name: where the metric is, and the parameters that the name stands for.
 METRICS: dict[str, tuple[str, dict[str, Any]]] = {
     "bleu": ("bleu:BLEU", {}),

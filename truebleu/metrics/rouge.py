@@ -13,17 +13,13 @@ from contextlib import suppress
 from dataclasses import KW_ONLY
 from importlib import import_module
 from string import ascii_letters
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from truebleu._kernel import Table
 from truebleu.metrics import parameters as p
-from truebleu.metrics.base import MetricFailedError
-from truebleu.metrics.python_metric import ColumnMetric, ColumnScore, lacking, named
-
-if TYPE_CHECKING:
-    from truebleu._kernel import Table
-    from truebleu.metrics.base import Corpus
-    from truebleu.metrics.python_metric import Texts
-    from truebleu.text import tokenizers
+from truebleu.metrics.base import Corpus, MetricFailedError
+from truebleu.metrics.python_metric import ColumnMetric, ColumnScore, Texts, lacking, named
+from truebleu.text import tokenizers
 
 # The release of rouge-score that defines the numbers; rouge-score-rs is held equal to it.
 DEFINITION = "0.1.2"

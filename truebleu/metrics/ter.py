@@ -14,15 +14,13 @@ from typing import TYPE_CHECKING, Any, Self
 from truebleu.metrics import parameters as p
 from truebleu.metrics.base import PARTS, Metric
 from truebleu.metrics.scores import TableScore
+from truebleu.text import inputs
 
 __all__ = ["TER", "TERScore", "ter"]
 
 if TYPE_CHECKING:
     from truebleu.metrics.ter_alignment import Alignment
-    from truebleu.text import inputs
     from truebleu.text.languages import Language
-
-
 # The scripts that asian_support splits: each ideograph, and runs of kana between them.
 ASIAN = ("han", "kana")
 

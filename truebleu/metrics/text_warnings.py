@@ -9,16 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from truebleu._kernel import Scores, Table
+from truebleu.metrics.base import Metric, Score
 from truebleu.text.layout import listed
-from truebleu.text.segments import is_lasting
+from truebleu.text.segments import File, is_lasting
 
 if TYPE_CHECKING:
-    from truebleu._kernel import Scores, Summary, Table
-    from truebleu.metrics.base import Metric, Score
-    from truebleu.text.segments import File
+    from truebleu._kernel import Summary
 
     Warnings = list[dict[str, Any]]
-
 # Hypotheses that end in " .": so many are too many, and so many if they are 1 % of all.
 # The first is sacreBLEU's.
 MANY_TOKENIZED = 100

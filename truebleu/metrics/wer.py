@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from truebleu.metrics import parameters as p
 from truebleu.metrics.base import Metric, S
 from truebleu.metrics.scores import TableScore
+from truebleu.text import tokenizers
 
 __all__ = ["CER", "MER", "WER", "WIL", "WIP", "CERScore", "WERScore"]
 
 if TYPE_CHECKING:
     from truebleu.metrics.edit_alignment import EditAlignment
-    from truebleu.text import tokenizers
-
 COLUMNS = ("hits", "substitutions", "deletions", "insertions")
 
 

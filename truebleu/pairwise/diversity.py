@@ -6,18 +6,15 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from math import expm1, fsum, log1p
 from sys import maxsize
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from truebleu import _kernel
-from truebleu._kernel import InputError
+from truebleu._kernel import InputError, Table
 from truebleu.metrics import registry
+from truebleu.metrics.base import Metric, Score
 from truebleu.metrics.bleu import BLEU
 from truebleu.metrics.composed import Composed
 from truebleu.text import checks, inputs, tokenizers
-
-if TYPE_CHECKING:
-    from truebleu._kernel import Table
-    from truebleu.metrics.base import Metric, Score
 
 # Texygen's metric: NLTK's sentence_bleu with method1, on what white space separates.
 TEXYGEN: dict[str, Any] = {

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, overload
 
 from truebleu._kernel import InputError, Scores
+from truebleu.metrics.base import Metric, Signature
 from truebleu.metrics.matrix import checked_weights
 from truebleu.pairwise import methods
 from truebleu.pairwise.utility import Given, Source, Utility, given, is_given, of_texts
@@ -14,8 +15,6 @@ from truebleu.text.layout import columns
 from truebleu.text.record import Record
 
 if TYPE_CHECKING:
-    from truebleu.metrics.base import Metric, Signature
-
     # f(candidates, references), with sources f(candidates, references, sources): a number per pair.
     Function = Callable[..., Any]
     # A row of numbers for each candidate, a column for each reference; for many sources several.
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
         def tolist(self) -> Any: ...  # noqa: D102
 
     AnyUtility = str | Metric | Function | Numbers | Array
-
 # The number of candidates that print() shows, and of characters of each.
 SHOWN, WIDTH = 5, 60
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from truebleu._kernel import InputError, Scores, strings
 from truebleu.metrics import registry
@@ -14,10 +14,8 @@ from truebleu.metrics.matrix import COMPENSATED, PairsInPython
 from truebleu.text import inputs
 from truebleu.text.record import Record
 
-if TYPE_CHECKING:
-    # The place of a source, and those of some of its candidates and references: every pair of them.
-    Block = tuple[int, Sequence[int], Sequence[int]]
-
+# The place of a source, and those of some of its candidates and references: every pair of them.
+Block = tuple[int, Sequence[int], Sequence[int]]
 # The number of pairs scored in one call, about.
 PAIRS = 1 << 16
 

@@ -8,16 +8,14 @@ below), ("sub", name, index), ("sup", base, exponent), ("exp", x), ("paren", x),
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from truebleu.rendering.numbers import MINUS
 
-if TYPE_CHECKING:
-    # Text, or a node: its kind and its parts.
-    Node = str | tuple[Any, ...]
-    # A left side, which may be empty, and a right side.
-    Equation = tuple[Node, Node]
-
+# Text, or a node: its kind and its parts.
+Node = str | tuple[Any, ...]
+# A left side, which may be empty, and a right side.
+Equation = tuple[Node, Node]
 # Names of several letters, which are set upright.
 NAMES = (
     *("BP", "BLEU", "chrF", "TER", "NIST", "GLEU", "P", "R", "F"),

@@ -5,23 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from truebleu.rendering import blocks, chart, markup
-from truebleu.rendering.blocks import Range
+from truebleu.rendering.blocks import (
+    Cell,
+    Column,
+    Drawn,
+    Forest,
+    Panel,
+    Range,
+    Table,
+    Words,
+)
 from truebleu.rendering.equations import as_mathml
 from truebleu.rendering.numbers import MINUS, fixed, signed, ticks
-
-if TYPE_CHECKING:
-    from truebleu.rendering.blocks import (
-        Cell,
-        Column,
-        Drawn,
-        Forest,
-        Panel,
-        Table,
-        Words,
-    )
 
 escaped = markup.escaped
 

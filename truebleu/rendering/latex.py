@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from truebleu.rendering import blocks
+from truebleu.rendering.blocks import Block, Cell, Table, Words
 from truebleu.rendering.equations import as_latex
 from truebleu.text.layout import columns
-
-if TYPE_CHECKING:
-    from truebleu.rendering.blocks import Block, Cell, Table, Words
 
 # What a paper gets; charts and the like have no place in it.
 Written = blocks.Table | blocks.Heading | blocks.Paragraph | blocks.Facts

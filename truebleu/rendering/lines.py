@@ -7,20 +7,15 @@ say once more what is written.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from truebleu.rendering import blocks
-from truebleu.rendering.blocks import Cell, Fields, Range
+from truebleu.rendering.blocks import Block, Cell, Chart, Column, Facts, Fields, Range, Table, Words
 from truebleu.rendering.equations import as_text
 from truebleu.text.layout import padded, places, wrapped
 
-if TYPE_CHECKING:
-    from truebleu.rendering.blocks import Block, Chart, Column, Facts, Table, Words
-
-    # Text, and what it is: the mark of a cell, the kind of a paragraph, "title", "head", "rule", …
-    Piece = tuple[str, str]
-    Line = list[Piece]
-
+# Text, and what it is: the mark of a cell, the kind of a paragraph, "title", "head", "rule", …
+Piece = tuple[str, str]
+Line = list[Piece]
 # How wide intervals are drawn at most, and at least.
 DRAWING, SMALLEST = 31, 13
 # Prose in longer lines is hard to read.

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from truebleu.rendering import blocks, lines
+from truebleu.rendering.blocks import Block, Cell, Table
 from truebleu.rendering.equations import as_text
 from truebleu.text.layout import columns
-
-if TYPE_CHECKING:
-    from truebleu.rendering.blocks import Block, Cell, Table
 
 # Text in fences is set as it is; lines of this many characters fit most columns.
 WIDTH = 78

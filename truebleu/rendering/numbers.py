@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    # How a number of some metric is written.
-    Write = Callable[[float], str]
-
+# How a number of some metric is written.
+Write = Callable[[float], str]
 MINUS = "−"
 
 

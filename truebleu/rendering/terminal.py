@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rich.text import Text
 
+from truebleu.rendering.blocks import Block
 from truebleu.rendering.lines import lines
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions
-
-    from truebleu.rendering.blocks import Block
-
 # Signs, stars and numbers say the same without colour.
 STYLES = {
     "title": "bold",

@@ -12,8 +12,8 @@ from truebleu.text.record import Picklable
 if TYPE_CHECKING:
     from truebleu.rendering.blocks import Block, Drawn
 
-    # What a view is made of: the types of JSON.
-    Content = Mapping[str, Any]
+# What a view is made of: the types of JSON.
+Content = Mapping[str, Any]
 
 # The formats of everything that is read.
 FORMATS = ("text", "markdown", "latex", "html")

@@ -17,14 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 from truebleu.comparison import Comparison
 from truebleu.comparison.request import TESTING, Request
-from truebleu.text import checks
+from truebleu.metrics.base import Metric
+from truebleu.text import checks, inputs
 from truebleu.text.record import Picklable, Record
 
 if TYPE_CHECKING:
-    from truebleu.metrics.base import Metric
     from truebleu.reports.build import Contents
-    from truebleu.text import inputs
-
 # What a comparison has settled when it is made into a page.
 OF_COMPARISON = ("metrics", "baseline", *TESTING, "scores", "lower_is_better", "higher_is_better")
 

@@ -7,18 +7,15 @@ whatever the metric; frequency needs the words.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from truebleu._kernel import InputError, Table
+from truebleu._kernel import Corpus, InputError, Table
 from truebleu.metrics.bleu import BLEU
+from truebleu.metrics.statistics import Statistics
 from truebleu.reports import payload
 from truebleu.text import segments, tokenizers
 from truebleu.text.checks import is_whole_number
-
-if TYPE_CHECKING:
-    from truebleu._kernel import Corpus
-    from truebleu.metrics.statistics import Statistics
-    from truebleu.text.segments import File, Texts
+from truebleu.text.segments import File, Texts
 
 # The least frequency of each bucket. What is counted elsewhere may not be there at all.
 EDGES: tuple[int, ...] = (1, 2, 5, 10, 100, 1000)

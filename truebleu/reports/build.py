@@ -39,14 +39,16 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from truebleu._kernel import __version__
+from truebleu._kernel import Corpus, __version__
 from truebleu.comparison import Comparison, labelling, runs, screen
 from truebleu.comparison.blocks import digits
-from truebleu.comparison.request import letters
+from truebleu.comparison.request import Counted, Counts, Request, letters
 from truebleu.metrics import registry
+from truebleu.metrics.base import Metric
 from truebleu.metrics.bleu import BLEU
+from truebleu.metrics.statistics import Statistics
 from truebleu.rendering.citation import bibtex
 from truebleu.reports import buckets, findings, health, live, ngrams, payload
 from truebleu.reports.influence import influence
@@ -54,14 +56,7 @@ from truebleu.reports.terms import counted as terms_counted
 from truebleu.reports.terms import given as terms_given
 from truebleu.text import checks, languages, segments
 from truebleu.text.layout import listed
-from truebleu.text.segments import DECOMPRESSORS
-
-if TYPE_CHECKING:
-    from truebleu._kernel import Corpus
-    from truebleu.comparison.request import Counted, Counts, Request
-    from truebleu.metrics.base import Metric
-    from truebleu.metrics.statistics import Statistics
-    from truebleu.text.segments import Texts
+from truebleu.text.segments import DECOMPRESSORS, Texts
 
 # Changes when a viewer of the old form could no longer show the new one.
 VERSION = 1

@@ -10,16 +10,13 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from truebleu import _kernel
 from truebleu.reports import payload
 from truebleu.text import languages, tokenizers
-from truebleu.text.segments import Paged, held
-
-if TYPE_CHECKING:
-    from truebleu.text.segments import Texts
-    from truebleu.text.tokenizers import Tokenize
+from truebleu.text.segments import Paged, Texts, held
+from truebleu.text.tokenizers import Tokenize
 
 
 class Flag(NamedTuple):

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from truebleu._kernel import Table, exchanged
-
-if TYPE_CHECKING:
-    from truebleu.metrics.base import Metric
-    from truebleu.metrics.statistics import Statistics
+from truebleu.metrics.base import Metric
+from truebleu.metrics.statistics import Statistics
 
 
 def influence(

@@ -12,13 +12,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from truebleu import _kernel
+from truebleu._kernel import Corpus
 from truebleu.text import segments, tokenizers
+from truebleu.text.segments import Texts
 
 if TYPE_CHECKING:
-    from truebleu._kernel import Corpus
     from truebleu.metrics.bleu import BLEU
-    from truebleu.text.segments import Texts
-
 # The longest n-grams that are listed; those of BLEU, if they are shorter.
 ORDERS = 4
 

@@ -28,16 +28,12 @@ from array import array
 from base64 import b64encode
 from collections.abc import Container, Iterable, Iterator, Mapping
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from truebleu import _kernel
-from truebleu._kernel import InputError
+from truebleu._kernel import InputError, Table
 from truebleu.text import segments
-from truebleu.text.segments import MISSING, Paged
-
-if TYPE_CHECKING:
-    from truebleu._kernel import Table
-    from truebleu.text.segments import Texts
+from truebleu.text.segments import MISSING, Paged, Texts
 
 # ---- blocks ----
 

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from truebleu.comparison import blocks as comparison_blocks
 from truebleu.comparison import screen
 from truebleu.meta_evaluation import blocks as people_blocks
 from truebleu.meta_evaluation import charts as pictures
 from truebleu.rendering import html
-from truebleu.rendering.blocks import Cell, Facts, Heading, Paragraph, Table
+from truebleu.rendering.blocks import Cell, Drawn, Facts, Heading, Paragraph, Table
 from truebleu.rendering.numbers import percent
+from truebleu.rendering.view import Content
 from truebleu.text.layout import count
-
-if TYPE_CHECKING:
-    from truebleu.rendering.blocks import Drawn
-    from truebleu.rendering.view import Content
 
 
 def render(manifest: Content) -> str:

@@ -11,15 +11,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from unicodedata import category
 
 from truebleu._kernel import InputError
 from truebleu.reports import payload
 from truebleu.text import segments
-
-if TYPE_CHECKING:
-    from truebleu.text.segments import Texts
+from truebleu.text.segments import Texts
 
 # Scripts that put no space between words: Thai, Lao, Tibetan, Burmese, Khmer, kana, Han.
 # terms.js has them, too.

@@ -6,7 +6,6 @@ for functions that read these counts, so smoothing, weights, warnings and errors
 
 from __future__ import annotations
 
-import importlib
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, wraps
@@ -32,15 +31,19 @@ _patches: list[tuple[ModuleType, str, Any, Any]] = []
 
 def installed_release() -> str:
     """Return the release of the installed NLTK."""
-    return importlib.import_module("nltk").__version__  # type: ignore[no-any-return]
+    import nltk
+
+    version: str = nltk.__version__
+    return version
 
 
 def install() -> None:
     """Replace both functions in their modules."""
     if _patches:
         return
-    bleu = importlib.import_module("nltk.translate.bleu_score")
-    chrf = importlib.import_module("nltk.translate.chrf_score")
+    import nltk.translate.bleu_score as bleu
+    import nltk.translate.chrf_score as chrf
+
     _patch(bleu, "corpus_bleu", _bleu_helpers, ("modified_precision", "closest_ref_length"))
     counting = ("chrf_precision_recall_fscore_support", "_preprocess")
     _patch(chrf, "corpus_chrf", _chrf_helpers, counting)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from truebleu.explanation import ngram_blocks
-from truebleu.explanation.build import about
+from truebleu.explanation.build import EXPLAINED
 from truebleu.metrics.base import Signature
 from truebleu.rendering.blocks import Block, Equations, Heading, Paragraph, Table, Words
 from truebleu.rendering.numbers import MINUS, Write, fixed, number, signed
@@ -19,7 +19,7 @@ CHOSEN = "It is scored against reference {}, which gives the best score."
 def of_content(content: Content, digits: int, *, short: bool) -> Iterator[Block]:
     """The blocks of an explanation; scores have so many digits after the point."""
     write = fixed(digits)
-    special = about(content["metric"]["name"])
+    special = EXPLAINED[content["metric"]["name"]]
     systems = content["systems"]
     references = content.get("references", ())
     several = len(systems) > 1
@@ -60,7 +60,7 @@ def of_content(content: Content, digits: int, *, short: bool) -> Iterator[Block]
 
 def _compared(content: Content, write: Write) -> Iterator[Block]:
     """Two systems beside each other, and their differences."""
-    one, parts_of = content["comparison"], about(content["metric"]["name"]).parts
+    one, parts_of = content["comparison"], EXPLAINED[content["metric"]["name"]].parts
     rows = [
         [system["name"], write(system["score"]), *map(_part, parts_of(system).values())]
         for system in content["systems"]

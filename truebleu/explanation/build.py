@@ -13,10 +13,10 @@ blocks, reading       what is shown above the formula, and what is said of the s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+from truebleu.explanation import bleu, chrf, f_score, gleu, nist, ter, wer
 from truebleu.explanation.counting import Case, present
 from truebleu.metrics.base import Metric
 from truebleu.rendering.equations import as_text
@@ -25,25 +25,20 @@ from truebleu.text.segments import lasting
 from truebleu.text.tokenizers import label
 
 # The metrics that are explained, and the module of each.
-EXPLAINED = {
-    "BLEU": "bleu",
-    "chrF": "chrf",
-    "TER": "ter",
-    "NIST": "nist",
-    "GLEU": "gleu",
-    **dict.fromkeys(("NGram-F", "ROUGE"), "f_score"),
-    **dict.fromkeys(("WER", "MER", "WIL", "WIP", "CER"), "wer"),
+EXPLAINED: dict[str, ModuleType] = {
+    "BLEU": bleu,
+    "chrF": chrf,
+    "TER": ter,
+    "NIST": nist,
+    "GLEU": gleu,
+    **dict.fromkeys(("NGram-F", "ROUGE"), f_score),
+    **dict.fromkeys(("WER", "MER", "WIL", "WIP", "CER"), wer),
 }
 
 CAUTION = (
     "Scores compare only on the same test set, with the same references, language and settings "
     "(those in the signature)."
 )
-
-
-def about(name: str) -> ModuleType:
-    """What is special about the metric of a name."""
-    return import_module(f"truebleu.explanation.{EXPLAINED[name]}")
 
 
 def check(metric: Metric, *, recall: bool) -> None:
@@ -63,7 +58,7 @@ def of_pair(
     recall: bool = False,
 ) -> dict[str, Any]:
     """The explanation of one hypothesis, or of two, and its references."""
-    special = about(metric.NAME)
+    special = EXPLAINED[metric.NAME]
     systems, references = _normalized(metric, systems, references)
     given = present(references)
     made = []
@@ -91,7 +86,7 @@ def of_corpus(
     recall: bool = False,
 ) -> dict[str, Any]:
     """The explanation of the score of a corpus, or of two systems' scores."""
-    special = about(metric.NAME)
+    special = EXPLAINED[metric.NAME]
     systems, references = _normalized(metric, systems, references)
     made = []
     for name, hypotheses in systems:
@@ -120,7 +115,7 @@ def _system(name: str, case: Case[Any, Any], known: dict[str, Any]) -> dict[str,
     system = {"name": name, "score": score.value, "signature": str(score.signature), **known}
     if reason := score.zero_reason:
         system.setdefault("zero", reason)
-    formula = about(metric.NAME).formula(system, metric.parameters)
+    formula = EXPLAINED[metric.NAME].formula(system, metric.parameters)
     return {**system, "formula": as_text(formula)}
 
 
@@ -133,7 +128,7 @@ def _frame(metric: Metric[Any], kind: str, systems: list[dict[str, Any]]) -> dic
     comparison = None
     if len(systems) == 2:
         first, second = systems
-        special = about(metric.NAME)
+        special = EXPLAINED[metric.NAME]
         if metric.NAME == "BLEU":
             differences = special.difference(metric, first, second, corpus=kind == "corpus")
         else:

@@ -184,9 +184,10 @@ def _in_lines(called: str) -> str:
     return "\n".join(["```python", *lines, "```"])
 
 
-def _told(documented: str | None, names: Iterable[str] = ()) -> str:
+def _told(documented: str | None, parameters: Iterable[str] = ()) -> str:
     """A docstring in Markdown: its paragraphs, these parameters as a list, its examples."""
     parts: list[str] = []
+    names = set(parameters)
     for block in (documented or "").split("\n\n"):
         if block.startswith(">>> "):
             lines = [re.sub(r"  # doctest: .*", "", line) for line in block.splitlines()]
@@ -201,7 +202,7 @@ def _told(documented: str | None, names: Iterable[str] = ()) -> str:
         told: list[str] = []
         for line in block.splitlines():
             name, colon, rest = line.partition(": ")
-            if colon and set(name.split(", ")) <= set(names):
+            if colon and set(name.split(", ")) <= names:
                 told.append(f"* `{name}`: {_cell_text(rest)}")
             elif told and line.startswith(" "):
                 told.append(f"  {_cell_text(line.strip())}")
@@ -223,8 +224,17 @@ def _cell_text(text: str) -> str:
 
 def _function(name: str, function: Any, level: str) -> str:
     parts = [f"{level} {name}", _called(name, function)]
-    told = _told(inspect.getdoc(function), inspect.signature(function).parameters)
+    told = _told(inspect.getdoc(function), _parameters(function))
     return "\n\n".join([*parts, told])
+
+
+def _parameters(function: Any) -> Iterator[str]:
+    """The names of a function's parameters, with those of a typed dict behind `**`."""
+    for name, parameter in inspect.signature(function).parameters.items():
+        yield name
+        if parameter.kind is parameter.VAR_KEYWORD and "Unpack" in str(parameter.annotation):
+            typed = str(parameter.annotation).removeprefix("Unpack[").removesuffix("]")
+            yield from function.__globals__[typed].__annotations__
 
 
 def _constructed(kind: type) -> Iterable[str]:

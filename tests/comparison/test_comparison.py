@@ -900,3 +900,10 @@ def test_a_metric_that_is_not_repeatable_is_remarked_on(monkeypatch):
     [note] = [note for note in notes if note["kind"] == "not repeatable"]
     assert note["metric"] == "ROUGE-L"
     assert note["text"].startswith("ROUGE-L may give the same text another number")
+
+
+@pytest.mark.parametrize("function", [tb.compare, tb.check, tb.report])
+def test_a_parameter_that_is_not_there_is_named(function):
+    given = "hypotheses" if function is tb.check else {"a": ["x"]}
+    with pytest.raises(TypeError, match=rf"{function.__name__}\(\) has no parameter 'tset'"):
+        function(given, ["x"], tset="bs")

@@ -76,11 +76,6 @@ def _commands() -> Iterator[str]:
     yield from (f"truebleu.cli.{name}" for name in import_module("truebleu.cli").COMMANDS)
 
 
-def _explained() -> Iterator[str]:
-    package = "truebleu.explanation"
-    yield from (f"{package}.{name}" for name in _of(f"{package}.build", "EXPLAINED")())
-
-
 def _others() -> Iterable[str]:
     """Modules that are not of this package: hosts, or the standard library's."""
     return ()
@@ -93,7 +88,6 @@ TABLES: dict[str, Callable[[], Iterable[str]]] = {
     "truebleu.cli": _commands,
     "truebleu.engines.functions": tuple,  # whoever sends a call names its module
     "truebleu.metrics.rouge": _others,
-    "truebleu.explanation.build": _explained,
 }
 
 

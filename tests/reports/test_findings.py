@@ -29,10 +29,11 @@ def texts() -> list[str]:
 
 def found(systems, references, **given) -> dict[str, list[findings.Finding]]:
     """The findings by kind."""
-    names = ("documents", "labels", "source")
+    names = ("documents", "source")
     request = Request(
         systems, references, ["bleu"], **{name: given[name] for name in names if name in given}
     )
+    request.labels = given.get("labels")
     made = build.Contents(request, languages=given.get("languages")).findings
     order = [one["kind"] for one in made]
     assert order == sorted(order, key=list(findings.KINDS).index)

@@ -27,7 +27,7 @@ from truebleu.cli.options import Command, Group
 from truebleu.cli.output import Results, UsageError, raise_if_failed
 from truebleu.cli.progress import Progress
 from truebleu.comparison import Comparison, Comparisons
-from truebleu.comparison.request import TESTS, Request, Significance
+from truebleu.comparison.request import TESTS, ExternalScores, Request, Significance
 from truebleu.metrics.base import Metric
 from truebleu.significance import CORRECTIONS
 from truebleu.text.segments import File
@@ -173,14 +173,14 @@ def request_of(options: argparse.Namespace, labels: Any = None) -> RequestedComp
             metrics,
             testing=testing,
             baseline=files.system_of(options.baseline, inputs),
-            scores=_scores_of(options, outputs),
-            lower_is_better=options.lower_is_better,
-            higher_is_better=options.higher_is_better,
+            external=ExternalScores(
+                _scores_of(options, outputs), options.lower_is_better, options.higher_is_better
+            ),
             source=None if inputs is None else inputs.source,
             documents=files.documents_of(options, inputs),
-            labels=labels,
             workers=options.threads,
         )
+    request.labels = labels
     request.language = metric_options.known_tag(options)
     if inputs is not None:
         request.given_references = inputs.reference_columns

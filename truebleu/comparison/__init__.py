@@ -10,9 +10,15 @@ screen.py   from the dict to what HTML shows first
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Unpack
 
-from truebleu.comparison.request import Counted, Request
+from truebleu.comparison.request import (
+    Counted,
+    ExternalScores,
+    Request,
+    Significance,
+    SignificanceOptions,
+)
 from truebleu.metrics.base import Metric
 from truebleu.rendering.blocks import Block, Drawn, Heading
 from truebleu.rendering.view import Rows
@@ -220,19 +226,13 @@ def compare(
     *,
     metrics: Sequence[str | Metric] = ("bleu",),
     baseline: str | None = None,
-    test: str | None = "ar",
-    samples: int | None = None,
-    confidence: int | None = 1000,
-    level: float = 0.95,
-    seed: int | None = checks.DEFAULT_SEED,
-    correction: str | None = None,
     scores: Mapping[str, Any] | None = None,
     lower_is_better: Sequence[str] = (),
     higher_is_better: Sequence[str] = (),
     source: inputs.Hypotheses | None = None,
     documents: Any = None,
-    resample: str = "segments",
     workers: int = 1,
+    **significance: Unpack[SignificanceOptions],
 ) -> Comparison:
     r"""Systems side by side, with intervals and paired tests.
 
@@ -244,15 +244,6 @@ def compare(
     metrics: names, members of the family, signatures or metrics, as `truebleu.metric` takes them.
         The first decides the order of systems.
     baseline: the system that the others are compared with; the first if not given.
-    test: "ar" (paired approximate randomization), "bs" (paired bootstrap, centred), "koehn" (the
-        share of resamples lost), "bs-sacrebleu" (sacreBLEU's, which finds too many differences),
-        or None. Every two systems are tested, not only those with the baseline.
-    samples: randomizations (10,000) or resamples (1,000) of the test.
-    confidence: resamples for intervals, or None for none. A bootstrap test's are the same as its.
-    level: of intervals; differences are significant if p < 1 - level.
-    seed: 0 or more; None for another each time.
-    correction: for many tests: "holm", "bh" (Benjamini and Hochberg) or None; metric by metric,
-        for those with the baseline and for those of all pairs.
     scores: by further metrics, that truebleu does not compute: for each name a file, or a mapping
         of each system to its numbers, one per segment, in a sequence or a file. The mean is the
         score. A file for all systems has a tab-separated column for each, or lines of a system's
@@ -261,9 +252,22 @@ def compare(
         it: of TER, WER, CER, MER, WIL, CharacTER and MetricX lower is better, of others higher.
     source: what was translated or corrected, a text per segment, for metrics that need it.
     documents: the name of each segment's document, or a file of them: adds the scores of each.
-    resample: what intervals and tests draw and exchange: "segments", as if each stood alone, or
-        whole "documents", whose segments are alike. The second is right where documents matter.
     workers: threads.
+
+    Further arguments say how differences are tested:
+
+    test: "ar" (paired approximate randomization, the default), "bs" (paired bootstrap, centred),
+        "koehn" (the share of resamples lost), "bs-sacrebleu" (sacreBLEU's, which finds too many
+        differences), or None. Every two systems are tested, not only those with the baseline.
+    samples: randomizations (10,000) or resamples (1,000) of the test.
+    confidence: resamples for intervals (1,000), or None for none. A bootstrap test's are the same.
+    level: of intervals (0.95); differences are significant if p < 1 - level.
+    seed: 0 or more (12345); None for another each time.
+    correction: for many tests: "holm", "bh" (Benjamini and Hochberg) or None; metric by metric,
+        for those with the baseline and for those of all pairs.
+    resample: what intervals and tests draw and exchange: "segments" (the default), as if each
+        stood alone, or whole "documents", whose segments are alike. The second is right where
+        documents matter.
 
     A metric that fails, as a program may, is left out with a warning and a note. Raises InputError
     for systems and references of different lengths and for what is not a number, and if every
@@ -279,7 +283,18 @@ def compare(
     >>> difference["significant"], difference["wins"], difference["ties"], difference["losses"]
     (True, 20, 10, 0)
     """
-    request = Request.of(locals())
+    checks.keywords("compare", significance, SignificanceOptions.__annotations__)
+    request = Request(
+        systems,
+        references,
+        metrics,
+        testing=Significance(**significance),
+        baseline=baseline,
+        external=ExternalScores(scores, lower_is_better, higher_is_better),
+        source=source,
+        documents=documents,
+        workers=workers,
+    )
     made = Comparison.of_request(request)
     request.warn()
     return made

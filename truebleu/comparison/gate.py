@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypedDict, Unpack
 from xml.etree import ElementTree as ET
 
 from truebleu._kernel import InputError
@@ -102,19 +102,13 @@ def check(
     references: inputs.References,
     *,
     metrics: Sequence[str | Metric] = ("bleu",),
-    minimum: float | Mapping[str, float] | None = None,
-    max_drop: float | Mapping[str, float] | None = None,
-    log: str | os.PathLike[str] | None = None,
-    name: str | None = None,
-    keep: bool = False,
-    against: inputs.Hypotheses | None = None,
-    significant: bool = False,
-    level: float = 0.95,
+    level: float = LEVEL,
     samples: int | None = None,
     seed: int | None = checks.DEFAULT_SEED,
     source: inputs.Hypotheses | None = None,
     documents: Any = None,
     workers: int = 1,
+    **conditions: Unpack[ConditionOptions],
 ) -> Check:
     """Whether scores are as good as they must be. Nothing is raised for scores that are not.
 
@@ -142,17 +136,9 @@ def check(
     >>> made.passed, made.failures
     (False, ['BLEU 59.69 is below the floor of 70'])
     """
-    conditions = Conditions(
-        minimum=minimum,
-        max_drop=max_drop,
-        log=log,
-        name=name,
-        keep=keep,
-        against=against,
-        significant=significant,
-    )
+    checks.keywords("check", conditions, ConditionOptions.__annotations__)
     scoring = Scoring(
-        conditions,
+        Conditions(**conditions),
         hypotheses,
         references,
         metrics,
@@ -167,6 +153,18 @@ def check(
 
 
 # ---- from scores to conditions ----
+
+
+class ConditionOptions(TypedDict, total=False):
+    """The fields of `Conditions`, as `check` takes them."""
+
+    minimum: float | Mapping[str, float] | None
+    max_drop: float | Mapping[str, float] | None
+    log: str | os.PathLike[str] | None
+    name: str | None
+    keep: bool
+    against: inputs.Hypotheses | None
+    significant: bool
 
 
 @dataclass(frozen=True, kw_only=True)

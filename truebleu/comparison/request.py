@@ -6,10 +6,10 @@ A `Request` is made once of what people pass, and handed to comparison, report a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from truebleu._kernel import InputError
 from truebleu.comparison import external_scores as given_scores
@@ -108,8 +108,34 @@ class Significance:
         )
 
 
-# The parameters of Significance.
-TESTING = tuple(field.name for field in fields(Significance))
+class SignificanceOptions(TypedDict, total=False):
+    """The fields of `Significance`, as `compare` and `report` take them."""
+
+    test: str | None
+    samples: int | None
+    confidence: int | None
+    level: float
+    seed: int | None
+    correction: str | None
+    resample: str
+
+
+class ComparisonOptions(SignificanceOptions, total=False):
+    """What `compare` takes beside texts, as `report` takes it."""
+
+    metrics: Sequence[str | Metric[Any]]
+    baseline: str | None
+    scores: Mapping[str, Any] | None
+    lower_is_better: Sequence[str]
+    higher_is_better: Sequence[str]
+
+
+class ExternalScores(NamedTuple):
+    """Scores of metrics that truebleu does not compute; see `compare` for the parameters."""
+
+    scores: Mapping[str, Any] | None = None
+    lower_is_better: str | Sequence[str] = ()
+    higher_is_better: str | Sequence[str] = ()
 
 
 class Counts(NamedTuple):
@@ -130,7 +156,7 @@ class Buckets(NamedTuple):
 class Request:
     """Systems, metrics and settings, checked. Text is read when it is counted, not before.
 
-    Arguments are those of `compare` and `report`.
+    Arguments are those of `compare`.
     """
 
     test_set: Mapping[str, str] = MappingProxyType({})
@@ -148,12 +174,9 @@ class Request:
         *,
         testing: Significance | None = None,
         baseline: str | None = None,
-        scores: Mapping[str, Any] | None = None,
-        lower_is_better: str | Sequence[str] = (),
-        higher_is_better: str | Sequence[str] = (),
+        external: ExternalScores | None = None,
         source: Any = None,
         documents: Any = None,
-        labels: Any = None,
         workers: int = 1,
         buckets: Buckets | None = None,
     ) -> None:
@@ -165,14 +188,15 @@ class Request:
         if named is not None:
             in_tokens = runs.take_tokens(self.metrics)
             named, self.runs = runs.expanded("systems", named, tokens=in_tokens)
+        external = external or ExternalScores()
         # Scores from elsewhere: by metric and output a number per segment.
         self.given = {
             name: self._of_elsewhere(name, columns, known=named is not None)
-            for name, columns in (scores or {}).items()
+            for name, columns in (external.scores or {}).items()
         }
         # Those of which lower is better, by their names if nothing else is said.
-        higher = set(_known("higher_is_better", higher_is_better, list(self.given)))
-        lower = set(_known("lower_is_better", lower_is_better, list(self.given)))
+        higher = set(_known("higher_is_better", external.higher_is_better, list(self.given)))
+        lower = set(_known("lower_is_better", external.lower_is_better, list(self.given)))
         if both := sorted(higher & lower):
             raise ValueError(f"lower_is_better: {both[0]} is in higher_is_better, too")
         by_name = set(filter(registry.lower_is_better, self.given))
@@ -198,7 +222,8 @@ class Request:
         self.references = references
         self.source = source
         self.documents = documents
-        self.labels = labels
+        # What segments are labelled with on a page.
+        self.labels: Any = None
         if documents is None and testing is not None and testing.resample == "documents":
             raise ValueError("resample: documents, and there are none; name each segment's")
         if (buckets is None) == (testing is not None and testing.resample == "buckets"):
@@ -228,16 +253,6 @@ class Request:
             if not known:
                 self.runs = {**found, **self.runs}
         return given_scores.of_metric(name, columns, outputs)
-
-    @classmethod
-    def of(cls, given: Mapping[str, Any]) -> Request:
-        """The request that the arguments of `compare` and `report` make: their `locals()`."""
-        names = (
-            *("systems", "references", "metrics", "baseline", "scores", "lower_is_better"),
-            *("higher_is_better", "source", "documents", "workers"),
-        )
-        testing = Significance(**{name: given[name] for name in TESTING})
-        return cls(**{name: given[name] for name in names}, testing=testing)
 
     def beside(self, source: Any, documents: Any, labels: Any) -> Request:
         """The same with what stands beside the systems, in place of what there was."""

@@ -12,22 +12,41 @@ lab.py         the page with nothing in it, for sentences and files that a reade
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from truebleu.comparison import Comparison
-from truebleu.comparison.request import TESTING, Request
+from truebleu.comparison.request import (
+    ComparisonOptions,
+    ExternalScores,
+    Request,
+    Significance,
+    SignificanceOptions,
+)
 from truebleu.metrics.base import Metric
 from truebleu.text import checks, inputs
 from truebleu.text.record import Picklable, Record
 
 if TYPE_CHECKING:
     from truebleu.reports.build import Contents
-# What a comparison has settled when it is made into a page.
-OF_COMPARISON = ("metrics", "baseline", *TESTING, "scores", "lower_is_better", "higher_is_better")
-
 # How many segments' texts a notebook gets, which is saved with all that it shows.
 NOTEBOOK_ROWS = 2000
+
+
+class PageOptions(TypedDict, total=False):
+    """What a page has beside a comparison; see `report` for the parameters."""
+
+    title: str | None
+    languages: tuple[str | None, str | None] | None
+    word_counts: Any
+    terms: Any
+    embed_text: int | None
+    redact_text: bool
+    human: Any
+
+
+class ReportOptions(ComparisonOptions, PageOptions, total=False):
+    """The further arguments of `report`."""
 
 
 class Page(Picklable):
@@ -132,28 +151,10 @@ def report(
     source: Any = None,
     documents: Any = None,
     labels: Any = None,
-    metrics: Sequence[str | Metric] = ("bleu",),
     also: Sequence[str | Metric] = (),
-    baseline: str | None = None,
     path: str | os.PathLike[str] | None = None,
-    title: str | None = None,
-    test: str | None = "ar",
-    samples: int | None = None,
-    confidence: int | None = 1000,
-    level: float = 0.95,
-    seed: int | None = checks.DEFAULT_SEED,
-    correction: str | None = None,
-    resample: str = "segments",
-    scores: Mapping[str, Any] | None = None,
-    lower_is_better: Sequence[str] = (),
-    higher_is_better: Sequence[str] = (),
-    languages: tuple[str | None, str | None] | None = None,
-    word_counts: Any = None,
-    terms: Any = None,
-    embed_text: int | None = None,
-    redact_text: bool = False,
-    human: Any = None,
     workers: int = 1,
+    **options: Unpack[ReportOptions],
 ) -> Report:
     r"""One page about one system or several, to browse and to send around.
 
@@ -201,27 +202,37 @@ def report(
     """
     from truebleu.reports import build
 
-    if isinstance(systems, Comparison):
-        given, defaults = {**locals(), "metrics": tuple(metrics)}, report.__kwdefaults__ or {}
-        said = [name for name in OF_COMPARISON if given[name] != defaults[name]]
-        if references is not None or said:
-            raise TypeError("a comparison says its references, metrics and tests itself")
+    checks.keywords("report", options, ReportOptions.__annotations__)
+    given: dict[str, Any] = dict(options)
+    page = _taken(given, PageOptions.__annotations__)
+    external = _taken(given, ExternalScores._fields)
+    testing = _taken(given, SignificanceOptions.__annotations__)
+    if not isinstance(systems, Comparison):
+        request = Request(
+            systems,
+            references,
+            testing=Significance(**testing),
+            external=ExternalScores(**external),
+            source=source,
+            documents=documents,
+            workers=workers,
+            **given,
+        )
+    elif references is None and not (given or external or testing):
         request = systems.request
     else:
-        request = Request.of(locals())
+        raise TypeError("a comparison says its references, metrics and tests itself")
     request = request.beside(source, documents, labels)
-    contents = build.Contents(
-        request,
-        also,
-        title=title,
-        languages=languages,
-        word_counts=word_counts,
-        terms=terms,
-        redacted=redact_text,
-        human=human,
-    )
+    embed_text = page.pop("embed_text", None)
+    redacted = page.pop("redact_text", False)
+    contents = build.Contents(request, also, redacted=redacted, **page)
     request.warn()
     made = Report(contents, embed_text=embed_text, workers=workers)
     if path is not None:
         made.save(path)
     return made
+
+
+def _taken(options: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    """Take the options of these names out of others."""
+    return {name: options.pop(name) for name in names if name in options}

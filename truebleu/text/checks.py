@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Collection, Hashable, Iterable, Iterator
 from math import inf, isfinite, isnan
 from operator import index
 from typing import Any
@@ -30,6 +30,13 @@ def close(name: str, known: Iterable[str], cutoff: float = 0.4) -> str:
     names = list(known)
     found = difflib.get_close_matches(name.lower(), names, n=1, cutoff=cutoff)
     return found[0] if found else ""
+
+
+def keywords(function: str, given: Iterable[str], known: Collection[str]) -> None:
+    """Refuse keywords that a function does not know. Raises TypeError, which names the nearest."""
+    for name in given:
+        if name not in known:
+            raise TypeError(f"{function}() has no parameter '{name}'{nearest(name, known)}")
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

@@ -21,7 +21,7 @@ from places import ROOT
 from sacrebleu.significance import PairedTest
 
 import truebleu
-from truebleu import BLEU, CHRF, Comparison, File, InputError, compare
+from truebleu import BLEU, CHRF, Comparison, File, InputError, check, compare, report
 from truebleu.comparison import blocks
 from truebleu.comparison.request import TESTS
 from truebleu.significance import Measure, holm, paired
@@ -902,8 +902,8 @@ def test_a_metric_that_is_not_repeatable_is_remarked_on(monkeypatch):
     assert note["text"].startswith("ROUGE-L may give the same text another number")
 
 
-@pytest.mark.parametrize("function", [tb.compare, tb.check, tb.report])
+@pytest.mark.parametrize("function", [compare, check, report])
 def test_a_parameter_that_is_not_there_is_named(function):
-    given = "hypotheses" if function is tb.check else {"a": ["x"]}
+    given = "hypotheses" if function is check else {"a": ["x"]}
     with pytest.raises(TypeError, match=rf"{function.__name__}\(\) has no parameter 'tset'"):
         function(given, ["x"], tset="bs")

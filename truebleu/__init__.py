@@ -2,16 +2,10 @@
 
 from truebleu import bleu_family as _  # noqa: F401  it registers the metrics of the family
 from truebleu._kernel import __version__
-from truebleu._kernel import InputError as InputError, Scores as Scores
-from truebleu.metrics.base import Metric as Metric, Score as Score, Signature as Signature
-from truebleu.metrics.registry import metric as metric
-from truebleu.metrics.statistics import Statistics as Statistics
-from truebleu.text.segments import File as File
-from truebleu.text.tokenizers import tokenize as tokenize
 
 TYPE_CHECKING = False
-
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # for editors and type checkers; a test compares this with the table
+    from truebleu._kernel import InputError as InputError, Scores as Scores
     from truebleu.bleu_family.identify import which as which
     from truebleu.bleu_family.members import Family as Family, family as family
     from truebleu.comparison import Comparison as Comparison, compare as compare
@@ -32,6 +26,7 @@ if TYPE_CHECKING:
         meta_evaluate as meta_evaluate,
     )
     from truebleu.metrics.accumulator import Accumulator as Accumulator
+    from truebleu.metrics.base import Metric as Metric, Score as Score, Signature as Signature
     from truebleu.metrics.bleu import BLEU as BLEU, bleu as bleu
     from truebleu.metrics.chrf import CHRF as CHRF, chrf as chrf
     from truebleu.metrics.codebleu import CodeBLEU as CodeBLEU
@@ -45,6 +40,8 @@ if TYPE_CHECKING:
     from truebleu.metrics.ngram_f import NGramF as NGramF
     from truebleu.metrics.nist import NIST as NIST
     from truebleu.metrics.nltk_bleu import NLTKBLEU as NLTKBLEU
+    from truebleu.metrics.registry import metric as metric
+    from truebleu.metrics.statistics import Statistics as Statistics
     from truebleu.metrics.ter import TER as TER, ter as ter
     from truebleu.metrics.wer import CER as CER, MER as MER, WER as WER, WIL as WIL, WIP as WIP
     from truebleu.pairwise.diversity import (
@@ -57,6 +54,9 @@ if TYPE_CHECKING:
     from truebleu.reports.lab import Laboratory as Laboratory, lab as lab
     from truebleu.testsets.sets import TestSet as TestSet, testset as testset
     from truebleu.text.languages import language as language
+    from truebleu.text.segments import File as File
+    from truebleu.text.tokenizers import tokenize as tokenize
+
 # The public names of each module, which is imported when one of them is first used.
 _NAMES = {
     "_kernel": "InputError Scores",

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from truebleu.rendering.blocks import Block
     from truebleu.rendering.view import View
+
 STANDARD = "standard output"
 # What means it in the place of a file.
 STANDARD_NAMES = ("-", "/dev/stdout")

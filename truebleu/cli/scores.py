@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from truebleu.cli.inputs import Chosen
     from truebleu.rendering.blocks import Block
     from truebleu.significance import Interval
+
 FORMATS = ("text", "json", "tsv", "csv", "markdown", "latex", "html")
 
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from truebleu._kernel import Summary
     from truebleu.comparison.external_scores import Numbers
     from truebleu.metrics.counting import Failed
+
 Counted = Mapping[Metric[Any], "Counts"]
 # Called with what is being done, how much of it is done, and how much there is, if that is known.
 Progress = Callable[[str, int, int | None], None]

@@ -19,6 +19,7 @@ from truebleu.text.segments import pairs
 
 if TYPE_CHECKING:
     from truebleu.metrics.chrf import CHRF, CHRFScore
+
 TOKEN = "character"
 
 # What stands alone at the end or the beginning of a word, as in sacreBLEU and chrF++.py.

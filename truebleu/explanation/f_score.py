@@ -14,6 +14,7 @@ from truebleu.rendering.view import Content
 
 if TYPE_CHECKING:
     from truebleu.rendering.equations import Equation
+
 TOKEN = "token"
 CHOSEN = "Of the references, number {} has the best score."
 COUNTS = ("matches", "total", "reference_total")

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from truebleu.metrics.gleu import GLEU
     from truebleu.metrics.python_metric import PythonScore
     from truebleu.rendering.equations import Equation
+
 TOKEN = "token"
 COUNTS = ("matches", "total", "reference_total")
 

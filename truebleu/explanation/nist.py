@@ -18,6 +18,7 @@ from truebleu.text.layout import count
 if TYPE_CHECKING:
     from truebleu.metrics.nist import NIST
     from truebleu.metrics.python_metric import PythonScore
+
 TOKEN = "token"
 
 

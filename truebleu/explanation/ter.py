@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from truebleu.explanation.counting import Case
     from truebleu.metrics.ter import TER, TERScore
     from truebleu.rendering.equations import Equation
+
 TOKEN = "word"
 CHOSEN = "Of the references, number {} takes the fewest edits."
 KINDS = ("shift", "substitution", "deletion", "insertion")

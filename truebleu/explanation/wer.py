@@ -14,6 +14,7 @@ from truebleu.rendering.view import Content
 if TYPE_CHECKING:
     from truebleu.explanation.counting import Case
     from truebleu.rendering.equations import Equation, Node
+
 TOKEN = "token"
 CHOSEN = "Of the references, number {} has the best score."
 LENGTHS = ("reference_length", "hypothesis_length")

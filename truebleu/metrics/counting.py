@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     # Metrics that could not score something, and why.
     Failed = dict[Metric[Any], MetricFailedError]
+
 # The column of metrics that count the tokens of hypotheses.
 LENGTH = "hypothesis_length"
 

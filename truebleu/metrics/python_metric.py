@@ -28,6 +28,7 @@ Numbers = Sequence[float] | Sequence[Sequence[float]]
 
 if TYPE_CHECKING:
     from truebleu._kernel import ScriptSummary, Summary
+
 # A number is kept in parts of 2^-20, 2^-50 and 2^-80: all bits of numbers from 2^-28 on, and sums
 # of 2^30 segments fit into 64 bits.
 HIGH, STEP = 20, 30

@@ -21,6 +21,7 @@ __all__ = ["TER", "TERScore", "ter"]
 if TYPE_CHECKING:
     from truebleu.metrics.ter_alignment import Alignment
     from truebleu.text.languages import Language
+
 # The scripts that asian_support splits: each ideograph, and runs of kana between them.
 ASIAN = ("han", "kana")
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from truebleu._kernel import Summary
 
     Warnings = list[dict[str, Any]]
+
 # Hypotheses that end in " .": so many are too many, and so many if they are 1 % of all.
 # The first is sacreBLEU's.
 MANY_TOKENIZED = 100

@@ -20,6 +20,7 @@ __all__ = ["CER", "MER", "WER", "WIL", "WIP", "CERScore", "WERScore"]
 
 if TYPE_CHECKING:
     from truebleu.metrics.edit_alignment import EditAlignment
+
 COLUMNS = ("hits", "substitutions", "deletions", "insertions")
 
 

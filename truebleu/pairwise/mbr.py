@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         def tolist(self) -> Any: ...  # noqa: D102
 
     AnyUtility = str | Metric | Function | Numbers | Array
+
 # The number of candidates that print() shows, and of characters of each.
 SHOWN, WIDTH = 5, 60
 

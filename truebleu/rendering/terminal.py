@@ -12,6 +12,7 @@ from truebleu.rendering.lines import lines
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions
+
 # Signs, stars and numbers say the same without colour.
 STYLES = {
     "title": "bold",

@@ -29,6 +29,7 @@ from truebleu.text.record import Picklable, Record
 
 if TYPE_CHECKING:
     from truebleu.reports.build import Contents
+
 # How many segments' texts a notebook gets, which is saved with all that it shows.
 NOTEBOOK_ROWS = 2000
 

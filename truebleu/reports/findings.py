@@ -37,6 +37,7 @@ from truebleu.text.segments import Texts, held
 
 if TYPE_CHECKING:
     from truebleu.comparison.labelling import Names
+
 # The kinds, in the order in which they are told, and how many of each at most.
 KINDS = {"few": 1, "turned": 3, "where": 3, "kept": 6, "style": 4, "same": 1}
 

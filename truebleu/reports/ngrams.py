@@ -18,6 +18,7 @@ from truebleu.text.segments import Texts
 
 if TYPE_CHECKING:
     from truebleu.metrics.bleu import BLEU
+
 # The longest n-grams that are listed; those of BLEU, if they are shorter.
 ORDERS = 4
 

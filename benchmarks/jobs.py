@@ -160,9 +160,9 @@ def jiwer(unit: str, hypotheses: str, reference: str) -> dict[str, Any]:
     pairs, process = pairs_of(hypotheses, reference), getattr(original, f"process_{unit}")
 
     def work() -> float:
-        made = [process(ref, hyp) for hyp, ref in pairs]
-        edits = sum(one.substitutions + one.deletions + one.insertions for one in made)
-        return float(edits / sum(one.hits + one.substitutions + one.deletions for one in made))
+        outputs = [process(ref, hyp) for hyp, ref in pairs]
+        edits = sum(out.substitutions + out.deletions + out.insertions for out in outputs)
+        return float(edits / sum(out.hits + out.substitutions + out.deletions for out in outputs))
 
     return timed(work)
 
@@ -517,18 +517,18 @@ def mbr_choices(*systems: str) -> dict[str, Any]:
 
     sets = [[sample(one[i % len(one)]) for i in range(64)] for one in _sets(systems)[::8]]
     exact = tb.mbr(sets, utility="chrf")
-    told: dict[str, Any] = {"exact": sum(sum(one.seen) for one in exact)}
+    choices: dict[str, Any] = {"exact": sum(sum(one.seen) for one in exact)}
     for method in ("aggregate", "pruned"):
         found = tb.mbr(sets, utility="chrf", method=method)
         places = [one.index for one in found]
         lost = [one.value - one.expected[i] for one, i in zip(exact, places, strict=True)]
-        told[method] = {
+        choices[method] = {
             "scored": sum(sum(one.seen) for one in found),
             "same": sum(one.candidates[i] == one.best for one, i in zip(exact, places, strict=True))
             / len(exact),
             "lost": sum(lost) / len(lost),
         }
-    return timed(lambda: told)
+    return timed(lambda: choices)
 
 
 def sacrebleu_expected(candidates: str) -> dict[str, Any]:
@@ -578,10 +578,10 @@ def sacrebleu_pairs(metric: str, candidates: str) -> dict[str, Any]:
     from sacrebleu.metrics.chrf import CHRF
 
     texts = lines(candidates)
-    made = BLEU(effective_order=True) if metric == "bleu" else CHRF()
+    scorer = BLEU(effective_order=True) if metric == "bleu" else CHRF()
     return timed(
         lambda: [
-            [made.sentence_score(one, [other]).score for other in texts[:PEER_COLUMNS]]
+            [scorer.sentence_score(one, [other]).score for other in texts[:PEER_COLUMNS]]
             for one in texts
         ]
     )

@@ -66,11 +66,11 @@ def beside(
 ) -> Row:
     """A row that compares seconds with those of a peer.
 
-    `least` promises how many times as fast, `most` which share of the peer's time; `about` is added
-    to the peer's cell, `of` to the peer's name in the target; the rest are fields of the row.
+    least: how many times as fast as the peer is promised; most: which share of its time.
+    row: further fields of the row, in place of those made here; `about` ends the peer's cell.
     """
-    about, named = row.pop("about", ""), peer + row.pop("of", "")
-    target = f"≥ {least:g} × {named}" if least else f"≤ {most:g} × {named}" if most else ""
+    about = row.pop("about", "")
+    target = f"≥ {least:g} × {peer}" if least else f"≤ {most:g} × {peer}" if most else ""
     times = theirs / own
     return Row(
         work,
@@ -84,9 +84,9 @@ def beside(
 
 
 def agree(peer: str, own: Costs, other: Costs, room: float = 0.0) -> None:
-    """Stop if the contenders did other work: their results must be equal, or as near as `room`.
+    """Stop if the contenders' results differ by more than `room`.
 
-    Of lists, the shorter one decides how many are compared; a peer's None is not compared.
+    Of lists, the peer's may be shorter: what it has is compared, except None.
     """
     ours, theirs = json.loads(own.output), json.loads(other.output)
     if room:
@@ -94,7 +94,7 @@ def agree(peer: str, own: Costs, other: Costs, room: float = 0.0) -> None:
         same = all(b is None or abs(a - b) <= room for a, b in pairs)
     else:
         same = (ours[: len(theirs)] if isinstance(ours, list) else ours) == theirs
-    if not same:
+    if not same or theirs == []:
         raise SystemExit(
             f"benchmarks: {peer} differs on the same text: {theirs!s:.80}, not {ours!s:.80}"
         )

@@ -2,7 +2,7 @@
 #
 #   make test PYTHON=python3.13 VENV=build/py313     another interpreter, another environment
 #   make bench ROWS="memory import"                  some rows of the benchmark table
-#   make test-all WITHOUT=hosts                      without what needs gigabytes
+#   make test-all WITHOUT=integrations                      without what needs gigabytes
 
 PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11 python; do \
 	$$python -c $(NEW_ENOUGH) 2>/dev/null && echo $$python && break; done)
@@ -23,7 +23,7 @@ GUIDED := -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 -Cllvm-
 	-Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1 -Zsanitizer=address --cfg fuzzing
 # Engines that are large, or want other releases of what the tests want: an environment each.
 ENGINES := spark ray
-# What `make test-all` leaves out, of upstream, engines, jupyter, neural and hosts; and how many cases its property tests draw.
+# What `make test-all` leaves out, of upstream, engines, jupyter, neural and integrations; and how many cases its property tests draw.
 WITHOUT ?=
 CASES := $(if $(CI),ci,many)
 # Each start of Python would compile the whole package anew, and tests start it a thousand times.
@@ -49,13 +49,13 @@ WHEEL_TARGETS := wasm32-unknown-unknown wasm32-unknown-emscripten $(foreach mach
 TRIPLE = $(shell rustc -vV | sed -n 's/^host: //p')
 
 BIN := $(VENV)/bin
-HOSTS := $(VENV)-hosts
+INTEGRATIONS := $(VENV)-integrations
 NEURAL := $(VENV)-neural
 NEW_ENOUGH := 'import sys; sys.exit(sys.version_info < (3, 11))'
 KERNEL := $(wildcard Cargo.toml Cargo.lock rust-toolchain.toml) $(shell find kernel \( -name target -o -name fuzz \) -prune -o \( -name '*.rs' -o -name '*.toml' \) -print 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: demo claims test test-rest test-all growth engines jupyter hosts neural upstream sanitize miri races fuzz fuzz-guided free-threaded aarch64 wasm bench npm screenshots lint lint-js lint-workflows wheels test-wheels test-sdist reproducible format docs clean help
+.PHONY: demo claims test test-rest test-all growth engines jupyter integrations neural upstream sanitize miri races fuzz fuzz-guided free-threaded aarch64 wasm bench npm screenshots lint lint-js lint-workflows wheels test-wheels test-sdist reproducible format docs clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -66,13 +66,13 @@ demo: $(VENV)/.installed ## score the example systems, and see what to try next
 test: $(VENV)/.installed $(VENV)/.group-test ## prove the installation: every behaviour once, in a few minutes
 	$(BIN)/python -m pytest $(SPREAD)
 
-test-all: $(VENV)/.installed $(VENV)/.group-test $(VENV)/.group-docs ## everything: the kernel's tests, many cases, no SIMD, sacreBLEU's own tests, engines, models, hosts
+test-all: $(VENV)/.installed $(VENV)/.group-test $(VENV)/.group-docs ## everything: the kernel's tests, many cases, no SIMD, sacreBLEU's own tests, engines, models, integrations
 	cargo test --quiet
 	cargo test --quiet --release --manifest-path kernel/fuzz/Cargo.toml --target-dir target/fuzz
 	$(MAKE) --no-print-directory fuzz EXECUTIONS=1e5
 	TRUEBLEU_SIMD=scalar $(BIN)/python -m pytest --quiet $(SPREAD) $(addprefix tests/,metrics pairwise significance text)
 	HYPOTHESIS_PROFILE=$(CASES) $(BIN)/python -m pytest $(SPREAD) -m ''
-	@export HYPOTHESIS_PROFILE=$(CASES); for rest in $(filter-out $(WITHOUT),upstream engines jupyter neural hosts); do $(MAKE) --no-print-directory $$rest || exit; done
+	@export HYPOTHESIS_PROFILE=$(CASES); for rest in $(filter-out $(WITHOUT),upstream engines jupyter neural integrations); do $(MAKE) --no-print-directory $$rest || exit; done
 
 test-rest: $(VENV)/.installed $(VENV)/.group-test $(VENV)/.group-docs ## what `make test` leaves out: long tests, and those that need the reference data
 	HYPOTHESIS_PROFILE=$(CASES) $(BIN)/python -m pytest $(SPREAD) -m thorough --ignore tests/growth
@@ -94,8 +94,8 @@ jupyter: ## what JupyterLab shows of comparisons and reports, trusted and not, i
 in-jupyter: $(VENV)/.installed $(VENV)/.group-jupyter
 	$(BIN)/python -m pytest --quiet -m '' tests/rendering/test_jupyter.py
 
-hosts: $(VENV)/.installed $(HOSTS)/.installed ## inside torch, torchmetrics, TRL, lm-eval and others, in an environment of their own
-	PYTHONPATH=$(CURDIR) $(HOSTS)/bin/python -m pytest --quiet $(SPREAD) -m '' tests/integrations
+integrations: $(VENV)/.installed $(INTEGRATIONS)/.installed ## inside torch, torchmetrics, TRL, lm-eval and others, in an environment of their own
+	PYTHONPATH=$(CURDIR) $(INTEGRATIONS)/bin/python -m pytest --quiet $(SPREAD) -m '' tests/integrations
 
 neural: $(VENV)/.installed $(NEURAL)/.installed ## BERTScore, BLEURT and COMET with small models that the tests make, in an environment of their own
 	PYTHONPATH=$(CURDIR) $(NEURAL)/bin/python -m pytest --quiet -m '' tests/metrics/neural
@@ -173,7 +173,7 @@ npm: $(VENV)/.installed ## the package for Node and browsers, packed into build/
 	@$(BIN)/python npm/build.py
 
 claims: $(VENV)/.installed $(VENV)/.group-test $(if $(BENCH),$(VENV)/.group-bench) ## the command behind each number of README.md, run; BENCH=1 measures speed and size anew
-	@$(BIN)/python tests/project/claims.py $(if $(BENCH),--bench)
+	@$(BIN)/python tests/project/readme_claims.py $(if $(BENCH),--bench)
 
 screenshots: $(VENV)/.installed $(VENV)/.group-test ## pictures of every view of the report, compared with accepted ones (ACCEPT=1)
 	@PYTHONPATH=tests:tests/reports $(BIN)/python tests/reports/screenshots.py build/screenshots $(if $(ACCEPT),--accept)
@@ -216,7 +216,7 @@ format: $(VENV)/.installed $(VENV)/.group-lint ## let the tools settle the style
 
 docs: $(VENV)/.installed $(VENV)/.group-docs $(VENV)/.group-test ## the pages of docs/; the site with the laboratory, and the reference of package and kernel, into build/docs
 	$(BIN)/python docs/pages.py
-	TRUEBLEU_WRITE_PAGES=1 $(BIN)/python -m pytest --quiet -m '' tests/project/test_product.py -k page
+	TRUEBLEU_WRITE_PAGES=1 $(BIN)/python -m pytest --quiet -m '' tests/project/test_metric_support.py -k page
 	$(BIN)/pdoc --docformat google --output-directory build/docs/python truebleu truebleu.significance $(addprefix truebleu.,engines engines.duckdb engines.polars engines.spark)
 	RUSTDOCFLAGS="-A rustdoc::private_intra_doc_links" cargo doc --no-deps --document-private-items --quiet --target-dir build/docs/rust
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
@@ -228,7 +228,7 @@ clean: ## remove everything that the other targets made
 	rm -rf truebleu/cli/examples examples/report.html
 	rm -f truebleu/_kernel*.so truebleu/_kernel*.dylib truebleu/_kernel*.pyd
 	find truebleu tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
-	@for folder in $(VENV) $(HOSTS) $(NEURAL) $(addprefix $(VENV)-,$(ENGINES) jupyter); do test ! -f $$folder/pyvenv.cfg || rm -rf $$folder; done
+	@for folder in $(VENV) $(INTEGRATIONS) $(NEURAL) $(addprefix $(VENV)-,$(ENGINES) jupyter); do test ! -f $$folder/pyvenv.cfg || rm -rf $$folder; done
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -261,10 +261,10 @@ $(VENV)/.group-%: $(VENV)/.created pyproject.toml
 	@touch $@
 
 # uv leaves out what pyproject.toml overrides; pip cannot.
-$(HOSTS)/.installed $(NEURAL)/.installed: $(VENV)-%/.installed: $(VENV)/.created pyproject.toml tests/integrations/light_torch.py
+$(INTEGRATIONS)/.installed $(NEURAL)/.installed: $(VENV)-%/.installed: $(VENV)/.created pyproject.toml tests/integrations/torch_stub.py
 	@echo 'Installing what "$*" needs, 2 GB on the disk, into $(VENV)-$*'
 	@$(PYTHON) -m venv $(VENV)-$*
 	@$(VENV)-$*/bin/python -m pip install --quiet --disable-pip-version-check uv
 	@$(VENV)-$*/bin/uv pip install --quiet --python $(VENV)-$*/bin/python --group $*
-	@$(VENV)-$*/bin/python tests/integrations/light_torch.py
+	@$(VENV)-$*/bin/python tests/integrations/torch_stub.py
 	@touch $@

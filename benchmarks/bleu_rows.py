@@ -8,8 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import corpus
+from benchmark_table import MEBIBYTE, PEER_SAMPLE, Row, agree, benchmark, beside, shown
 from measure import Cost, at_once, in_turn, job, private_memory, process, script
-from rows import MEBIBYTE, PEER_SAMPLE, Row, agree, benchmark, beside, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import corpus
 import in_browser
+from benchmark_table import Row, agree, benchmark, beside, shown
 from bleu_rows import score_command
 from measure import Cost, Costs, in_turn, job, process, python, script
-from rows import Row, agree, benchmark, beside, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 import corpus
 import ray_engine
 import spark_engine
+from benchmark_table import MEBIBYTE, PEER_SAMPLE, Row, agree, benchmark, beside, shown
 from bleu_rows import IDLE_ENOUGH
 from measure import Cost, Costs, in_turn, job, process, python_with
-from rows import MEBIBYTE, PEER_SAMPLE, Row, agree, benchmark, beside, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

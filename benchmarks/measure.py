@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-JOBS = Path(__file__).with_name("jobs.py")
+JOBS = Path(__file__).with_name("benchmark_jobs.py")
 SAMPLE_SECONDS = 0.002
 
 Command = tuple[str, ...]
@@ -101,7 +101,7 @@ def process(command: Command, **environment: str) -> Cost:
 
 
 def job(name: str, *arguments: object, **environment: str) -> Cost:
-    """Run a function of jobs.py in a fresh Python; the cost is what it timed itself."""
+    """Run a function of benchmark_jobs.py in a fresh Python; the cost is what it timed itself."""
     report = json.loads(process(python(JOBS, name, *arguments), **environment).output)
     return Cost(report["processor"], report["elapsed"], json.dumps(report["result"]))
 

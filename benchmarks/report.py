@@ -18,7 +18,7 @@ from measure import tidy
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rows import Row
+    from benchmark_table import Row
 
 HEADINGS = ("work", "target", "measured", "peer, same run", "ratio", "met")
 PACKAGES = ("truebleu", "sacrebleu", "bleuscore", "nltk", "pyarrow")

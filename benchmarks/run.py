@@ -16,7 +16,7 @@ import corpus
 import engine_rows  # noqa: F401
 import report
 import set_rows  # noqa: F401
-from rows import BENCHMARKS, Row
+from benchmark_table import BENCHMARKS, Row
 
 
 def main() -> None:

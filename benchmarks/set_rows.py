@@ -8,8 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import corpus
+from benchmark_table import MEBIBYTE, Row, agree, benchmark, beside, shown
 from measure import in_turn, job
-from rows import MEBIBYTE, Row, agree, benchmark, beside, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

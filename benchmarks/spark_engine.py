@@ -1,8 +1,8 @@
 """What Spark costs beyond the kernel, and what a second executor gains.
 
 Spark has an environment of its own (`make engines` makes it), so what is measured runs in a process
-of that environment: `python benchmarks/spark_engine.py NAME ARGUMENT...` prints JSON, and `rows.py`
-makes rows of it.
+of that environment: `python benchmarks/spark_engine.py NAME ARGUMENT...` prints JSON, and
+`benchmark_table.py` makes rows of it.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def overhead(rows: str, runs: str) -> dict[str, Any]:
     import pyarrow.parquet as pq
 
     from truebleu.engines import spark
-    from truebleu.engines.sums import Sums
+    from truebleu.engines.aggregates import Sums
 
     folder = table(int(rows))
     in_memory = pq.read_table(folder)
@@ -153,7 +153,7 @@ def kernel_alone(rows: str) -> dict[str, Any]:
     """Seconds of the kernel over the rows in memory, a few times over."""
     import pyarrow.parquet as pq
 
-    from truebleu.engines.sums import Sums
+    from truebleu.engines.aggregates import Sums
 
     in_memory = pq.read_table(table(int(rows)))
     start = time.perf_counter()

@@ -12,9 +12,9 @@ import json
 import sys
 from pathlib import Path
 
-from parts import filled, table
+from page_helpers import filled, table
 
-from truebleu.text.system import write_whole
+from truebleu.text.operating_system import write_whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

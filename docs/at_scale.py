@@ -7,7 +7,7 @@ from math import sqrt
 
 import billion
 from calibration import BUCKET_TESTS, RESULTS
-from parts import filled, table
+from page_helpers import filled, table
 
 
 def page() -> str:

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from statistics import median
 
-from parts import filled, table
+from page_helpers import filled, table
 
 from truebleu import BLEU, CHRF
 from truebleu.engines import Sums

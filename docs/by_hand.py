@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import jinja2
-from parts import BUILT, code, formula, fraction, number, short, system, table, worked
+from page_helpers import BUILT, code, formula, fraction, number, short, system, table, worked
 
 from truebleu import BLEU, bleu
 

@@ -1,7 +1,7 @@
 """Measures how often the tests of truebleu.significance are wrong, for the pages that say so.
 
     python docs/calibration.py tests WMT22          into calibration.json, thirty minutes
-    python docs/calibration.py buckets WMT22        into blocks.json, ten minutes
+    python docs/calibration.py buckets WMT22        into calibration_buckets.json, ten minutes
     python docs/calibration.py documents WMT23      into calibration_documents.json, two minutes
     python docs/calibration.py runs                 into calibration_runs.json, six minutes
 
@@ -42,12 +42,12 @@ from truebleu import BLEU, CHRF, TER, Statistics
 from truebleu.engines import bucket_of
 from truebleu.metrics.base import Metric
 from truebleu.significance import RANDOMIZATIONS, RESAMPLES, TESTS, Measure, paired
-from truebleu.text.system import write_whole
+from truebleu.text.operating_system import write_whole
 
 HERE = Path(__file__).parent
 RESULTS = {
     "tests": HERE / "calibration.json",
-    "buckets": HERE / "blocks.json",
+    "buckets": HERE / "calibration_buckets.json",
     "documents": HERE / "calibration_documents.json",
     "runs": HERE / "calibration_runs.json",
 }

@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
-from parts import EXAMPLES, HYPOTHESES, REFERENCES, code, filled, system, table
+from page_helpers import EXAMPLES, HYPOTHESES, REFERENCES, code, filled, system, table
 
 from truebleu import BLEU
 

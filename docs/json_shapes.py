@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
-from parts import code, filled, table
+from page_helpers import code, filled, table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

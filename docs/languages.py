@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from parts import code, filled, table
+from page_helpers import code, filled, table
 
 from truebleu.text import languages, tokenizers
 

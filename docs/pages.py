@@ -14,14 +14,14 @@ import agreement
 import at_scale
 import by_hand
 import cannot_see
-import companions
 import json_shapes
 import languages
+import other_metrics
 import reference_pages
 import significance
 import which_bleu
 
-from truebleu.text.system import write_whole
+from truebleu.text.operating_system import write_whole
 
 PAGES = {
     "by-hand.md": by_hand.page,
@@ -31,7 +31,7 @@ PAGES = {
     "at-scale.md": at_scale.page,
     "json.md": json_shapes.page,
     "languages.md": languages.page,
-    "companions.md": companions.page,
+    "other-metrics.md": other_metrics.page,
     "agreement-with-people.md": agreement.page,
     "reference/commands.md": reference_pages.all_commands,
     "reference/compat.md": reference_pages.compatible,

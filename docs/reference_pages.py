@@ -13,11 +13,11 @@ from pathlib import Path
 from textwrap import dedent, wrap
 from typing import Any
 
-from parts import filled, table
+from page_helpers import filled, table
 
 import truebleu
 from truebleu.cli import COMMANDS, command, output
-from truebleu.cli.options import Group, Option
+from truebleu.cli.common_options import Group, Option
 from truebleu.metrics import base, registry
 
 _SENTENCES = tomllib.loads(Path(__file__).with_name("reference.toml").read_text("utf-8"))
@@ -383,7 +383,7 @@ def _as_written(tree: ast.Module, name: str) -> str:
 def engines() -> str:
     """The page of truebleu.engines."""
     from truebleu import engines as package
-    from truebleu.engines.functions import NAMED
+    from truebleu.engines.common_api import NAMED
 
     shared = [package.Sums, package.compare, package.intervals, package.bucket_of]
     parts = [
@@ -426,7 +426,7 @@ def hosts() -> str:
         tree = _read(f"integrations.{module}")
         summary = _told(ast.get_docstring(tree))
         if names == ("log_result", "log_segments"):  # loggers share them
-            tree = _read("integrations.logged")
+            tree = _read("integrations.log_records")
         parts += [f"## truebleu.integrations.{module}", summary]
         parts += [_as_written(tree, name) for name in names]
     newline = "\n\n"

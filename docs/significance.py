@@ -7,14 +7,14 @@ from statistics import fmean as mean_of
 from textwrap import fill
 
 from calibration import RESULTS
-from parts import HYPOTHESES, REFERENCES, filled, table
+from page_helpers import HYPOTHESES, REFERENCES, filled, table
 
 from truebleu import BLEU, CHRF, TER
 from truebleu._kernel import Stream, count_apart
 from truebleu.metrics.bleu_formula import single
-from truebleu.rendering.numbers import needed
+from truebleu.rendering.number_format import needed
 from truebleu.significance import TESTS, Measure, intervals, paired
-from truebleu.significance.sacrebleu import bootstrap_scores, randomized_scores
+from truebleu.significance.sacrebleu_compat import bootstrap_scores, randomized_scores
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

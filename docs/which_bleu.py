@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 
-from parts import HYPOTHESES, REFERENCES, code, escaped, filled, table
+from page_helpers import HYPOTHESES, REFERENCES, code, escaped, filled, table
 
 from truebleu import BLEU, InputError, family
 

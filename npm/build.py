@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import truebleu
 from truebleu.metrics import parameters, registry
-from truebleu.reports import build, live
+from truebleu.reports import browser_kernel, report_builder
 from truebleu.text import tokenizers
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
-REPORT = live.PLACE.parent
+REPORT = browser_kernel.PLACE.parent
 
 MOST_BYTES = 500_000
 """Of the packed file."""
@@ -43,7 +43,7 @@ CHOSEN = {
     "CER": ("lowercase",),
 }
 
-# A line of an import, as truebleu.reports.page wants it.
+# A line of an import, as truebleu.reports.html_page wants it.
 IMPORT = re.compile(r'^import \{[^}\n]*\} from "(\./[\w/-]+\.js)";$', re.MULTILINE)
 
 
@@ -58,7 +58,7 @@ def main() -> None:
 
 def package(folder: Path) -> dict[str, Any]:
     """Makes the package in a folder: what npm says of it, and its path."""
-    if not live.blocks():
+    if not browser_kernel.blocks():
         raise SystemExit(
             "npm/build.py: truebleu was built without the kernel for pages; to have it: "
             "rustup target add wasm32-unknown-unknown, and make it again"
@@ -70,7 +70,7 @@ def package(folder: Path) -> dict[str, Any]:
         (content / name).parent.mkdir(exist_ok=True)
         shutil.copyfile(source(name), content / name)
     (content / "tables.js").write_text(tables(), "utf-8")
-    shutil.copyfile(live.PLACE, content / "kernel.wasm")
+    shutil.copyfile(browser_kernel.PLACE, content / "kernel.wasm")
     for path in (HERE / "README.md", ROOT / "LICENSE", ROOT / "NOTICE"):
         shutil.copyfile(path, content / path.name)
     told = json.loads((HERE / "package.json").read_text("utf-8"))
@@ -101,7 +101,7 @@ def tables() -> str:
     classes = {metric["metric"]: registry.metric(metric["id"]) for metric in metrics}
     parts = {
         "version": truebleu.__version__,
-        "lowercase": live._lowercase(),  # noqa: SLF001
+        "lowercase": browser_kernel._lowercase(),  # noqa: SLF001
         "metrics": metrics,
         "parameters": {kind: declared(kind, metric) for kind, metric in classes.items()},
     }
@@ -117,8 +117,12 @@ def described() -> list[dict[str, Any]]:
     found = []
     for name in registry.names():
         metric = None if ":" in name else registry.metric(name)
-        if metric is not None and metric.NAME in build.METRICS and live.counts(metric):
-            own = build.described(metric, metric.signature(1))
+        if (
+            metric is not None
+            and metric.NAME in report_builder.METRICS
+            and browser_kernel.counts(metric)
+        ):
+            own = report_builder.described(metric, metric.signature(1))
             found.append({"id": name, "name": metric.name} | own)
     return found
 

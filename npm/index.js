@@ -1,8 +1,8 @@
 // truebleu for JavaScript: BLEU and the metrics beside it, by the kernel as WebAssembly, with the bits that Python has.
 import {packedTexts} from "./viewer/kernel.js";
-import {Live, SMOOTHING} from "./viewer/live.js";
+import {Live, SMOOTHING} from "./viewer/kernel_client.js";
 import {Metric as Formula, countsEdits, twoDecimals} from "./viewer/metric.js";
-import {scoredTexts, settledBy} from "./viewer/scored.js";
+import {scoredTexts, settledBy} from "./viewer/sentence_scores.js";
 import {diff} from "./viewer/tokens.js";
 import {lowercase, metrics, parameters as declared, version as ofPython} from "./tables.js";
 

@@ -1,5 +1,5 @@
 // What build.py writes into tables.js: what truebleu in Python says of its metrics.
-import type {Setting} from "./viewer/data.js";
+import type {Setting} from "./viewer/report_data.js";
 
 /** A parameter that can be chosen. `hints`: what other programs call it. */
 export type Declared = {

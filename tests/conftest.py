@@ -12,7 +12,7 @@ import strategies
 from browsers import PACKAGES, executable, launched
 from fork_server import ForkServer
 from hypothesis import HealthCheck, settings
-from places import SHARED
+from paths import SHARED
 
 QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 # `make test` draws few cases, `make test-rest` and `make test-all` many.

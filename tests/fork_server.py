@@ -19,8 +19,8 @@ from importlib import import_module
 # What most commands import, and what takes long to import.
 PRELOADED = (
     *("truebleu.cli." + name for name in ("commands", "score", "compare", "matrix", "report")),
-    *("truebleu.metrics.bleu", "truebleu.significance", "truebleu.reports.build"),
-    *("truebleu.text.system", "numpy", "pyarrow.parquet", "duckdb"),
+    *("truebleu.metrics.bleu", "truebleu.significance", "truebleu.reports.report_builder"),
+    *("truebleu.text.operating_system", "numpy", "pyarrow.parquet", "duckdb"),
 )
 
 

@@ -7,7 +7,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # for editors and type checkers; a test compares this with the table
     from truebleu._kernel import InputError as InputError, Scores as Scores
     from truebleu.bleu_family.identify import which as which
-    from truebleu.bleu_family.members import Family as Family, family as family
+    from truebleu.bleu_family.family_catalogue import Family as Family, family as family
     from truebleu.comparison import Comparison as Comparison, compare as compare
     from truebleu.comparison.gate import Check as Check, check as check
     from truebleu.comparison.history import History as History, history as history
@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # for editors and type checkers; a test compares this with th
         StatisticOptions as StatisticOptions,
         TaskFolder as TaskFolder,
     )
-    from truebleu.meta_evaluation.view import (
+    from truebleu.meta_evaluation.meta_view import (
         MetaEvaluation as MetaEvaluation,
         meta_evaluate as meta_evaluate,
     )
@@ -30,14 +30,14 @@ if TYPE_CHECKING:  # for editors and type checkers; a test compares this with th
     from truebleu.metrics.bleu import BLEU as BLEU, bleu as bleu
     from truebleu.metrics.chrf import CHRF as CHRF, chrf as chrf
     from truebleu.metrics.codebleu import CodeBLEU as CodeBLEU
-    from truebleu.metrics.composed import (
+    from truebleu.metrics.composite_scores import (
         document_bleu as document_bleu,
         mean_document_bleu as mean_document_bleu,
     )
     from truebleu.metrics.gec_gleu import GECGLEU as GECGLEU
     from truebleu.metrics.gleu import GLEU as GLEU
     from truebleu.metrics.ibleu import IBLEU as IBLEU
-    from truebleu.metrics.ngram_f import NGramF as NGramF
+    from truebleu.metrics.ngram_f_score import NGramF as NGramF
     from truebleu.metrics.nist import NIST as NIST
     from truebleu.metrics.nltk_bleu import NLTKBLEU as NLTKBLEU
     from truebleu.metrics.registry import metric as metric
@@ -52,7 +52,7 @@ if TYPE_CHECKING:  # for editors and type checkers; a test compares this with th
     from truebleu.pairwise.mbr import MBR as MBR, mbr as mbr
     from truebleu.reports import Report as Report, report as report
     from truebleu.reports.lab import Laboratory as Laboratory, lab as lab
-    from truebleu.testsets.sets import TestSet as TestSet, testset as testset
+    from truebleu.testsets.published_set import TestSet as TestSet, testset as testset
     from truebleu.text.languages import language as language
     from truebleu.text.segments import File as File
     from truebleu.text.tokenizers import tokenize as tokenize
@@ -61,24 +61,24 @@ if TYPE_CHECKING:  # for editors and type checkers; a test compares this with th
 _NAMES = {
     "_kernel": "InputError Scores",
     "bleu_family.identify": "which",
-    "bleu_family.members": "Family family",
+    "bleu_family.family_catalogue": "Family family",
     "comparison": "Comparison compare",
     "comparison.gate": "Check check",
     "comparison.history": "History history",
     "explanation": "Explanation explain",
     "meta_evaluation.human_scores": "EvaluatedText SystemSelection",
     "meta_evaluation.tasks": "AgreementTests StatisticOptions TaskFolder",
-    "meta_evaluation.view": "MetaEvaluation meta_evaluate",
+    "meta_evaluation.meta_view": "MetaEvaluation meta_evaluate",
     "metrics.accumulator": "Accumulator",
     "metrics.base": "Metric Score Signature",
     "metrics.bleu": "BLEU bleu",
     "metrics.chrf": "CHRF chrf",
     "metrics.codebleu": "CodeBLEU",
-    "metrics.composed": "document_bleu mean_document_bleu",
+    "metrics.composite_scores": "document_bleu mean_document_bleu",
     "metrics.gec_gleu": "GECGLEU",
     "metrics.gleu": "GLEU",
     "metrics.ibleu": "IBLEU",
-    "metrics.ngram_f": "NGramF",
+    "metrics.ngram_f_score": "NGramF",
     "metrics.nist": "NIST",
     "metrics.nltk_bleu": "NLTKBLEU",
     "metrics.registry": "metric",
@@ -89,7 +89,7 @@ _NAMES = {
     "pairwise.mbr": "MBR mbr",
     "reports": "Report report",
     "reports.lab": "Laboratory lab",
-    "testsets.sets": "TestSet testset",
+    "testsets.published_set": "TestSet testset",
     "text.languages": "language",
     "text.segments": "File",
     "text.tokenizers": "tokenize",

@@ -7,7 +7,7 @@ __version__: str
 
 class InputError(ValueError): ...
 
-# Checks of the text, made while it is read (kernel/src/text_checks.rs).
+# Checks of the text, made while it is read (kernel/src/corpus_warnings.rs).
 class ScriptSummary(TypedDict):
     segments: int
     # Without white space.

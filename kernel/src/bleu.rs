@@ -11,8 +11,8 @@ pub mod variants;
 use crate::count::{self, Metric};
 use crate::math::{exp, ln};
 use crate::ngrams::{MOST_ORDERS, Match, Scratch};
+use crate::simd::Vector;
 use crate::tokens::View;
-use crate::vector::Vector;
 
 /// The choice of the reference length among several references.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

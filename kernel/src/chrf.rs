@@ -10,13 +10,13 @@
 mod bitsets;
 mod characters;
 mod general;
-pub(crate) mod short;
+pub(crate) mod short_tokens;
 
 use crate::count::{self, Metric};
 use crate::lex::{self, Tokenizer, whitespace};
 use crate::ngrams::{self, Match};
+use crate::simd::Vector;
 use crate::tokens::{Tokens, View};
-use crate::vector::Vector;
 
 /// chrF's parameters, as far as they decide the counts.
 #[derive(Clone, Debug)]

@@ -1,13 +1,13 @@
 //! From a batch of text to rows of integers, for any metric: lex the hypotheses and the
 //! references, and let the metric count each segment.
 
+use crate::corpus_warnings::TextChecks;
 use crate::error::Error;
 use crate::interrupt;
 use crate::lex::{self, Lexed, Lexer};
-use crate::text::Block;
-use crate::text_checks::TextChecks;
+use crate::simd::{Instructions, Job, Vector};
+use crate::text_batches::Block;
 use crate::tokens::View;
-use crate::vector::{Instructions, Job, Vector};
 use std::sync::Arc;
 
 /// A metric, as far as it decides the integers of a row.

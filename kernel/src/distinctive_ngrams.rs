@@ -18,10 +18,10 @@
 //! what the systems of the pair and the references have together, brought down to the size of one
 //! of them.
 
+use crate::ids::Numbers;
 use crate::interrupt::{self, Work};
-use crate::inventory::{Corpus, Here, NONE, Tally};
 use crate::math::ln;
-use crate::numbers::Numbers;
+use crate::token_corpus::{Corpus, Here, NONE, Tally};
 
 /// The kinds of lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

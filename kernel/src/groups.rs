@@ -4,5 +4,5 @@
 //! between processes: as a table and as bytes.
 
 pub mod count;
-pub mod exchange;
-pub mod totals;
+pub mod group_sums;
+pub mod state_table;

@@ -1,7 +1,7 @@
 //! The words of a segment as small numbers, for metrics that align two texts.
 
+use crate::ids::TokenNumbers;
 use crate::interrupt::Work;
-use crate::numbers::TokenNumbers;
 use crate::tokens::View;
 
 /// Words as small numbers: those of the reference from 1 on, all others 0.

@@ -10,12 +10,12 @@
 
 use crate::bleu::ReferenceLength;
 use crate::error::Error;
+use crate::ids::Numbers;
 use crate::interrupt::{self, Work, in_threads};
-use crate::inventory::Vocabulary;
 use crate::lex::{Lexer, Scratch};
-use crate::numbers::Numbers;
 use crate::pairwise::missing;
-use crate::text::{Source, Want};
+use crate::text_batches::{Source, Want};
+use crate::token_corpus::Vocabulary;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::{Mutex, PoisonError};

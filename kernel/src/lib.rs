@@ -8,29 +8,26 @@
 
 pub mod arrow;
 pub mod bleu;
+pub mod checksummed_frame;
 pub mod chrf;
 pub mod columns;
+pub mod corpus_warnings;
 pub mod count;
-pub mod dictionary;
 pub mod distinctive_ngrams;
-pub mod edits;
+pub mod edit_distance;
 pub mod error;
 pub mod groups;
-pub mod health;
+mod ids;
 mod interner;
 pub mod interrupt;
-pub mod inventory;
-pub mod kept;
 pub mod leave_one_out;
 pub mod lex;
 mod math;
 pub mod meta_evaluation;
 pub mod ngram_f;
 pub mod ngrams;
-mod numbers;
-#[cfg(feature = "page")]
-mod page;
 pub mod pairwise;
+pub mod preservation;
 #[cfg(feature = "python")]
 mod python;
 pub mod random;
@@ -38,9 +35,12 @@ pub mod resample;
 pub mod sacrebleu_float32;
 pub mod scan;
 pub mod scripts;
-pub mod sealed;
+pub mod simd;
 pub mod ter;
-pub mod text;
-pub mod text_checks;
+pub mod text_batches;
+pub mod text_codec;
+pub mod text_flags;
+pub mod token_corpus;
 pub mod tokens;
-pub mod vector;
+#[cfg(feature = "page")]
+mod wasm;

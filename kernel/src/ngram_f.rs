@@ -6,8 +6,8 @@
 
 use crate::count::{self, Formula as _};
 use crate::ngrams::{Match, Scratch};
+use crate::simd::Vector;
 use crate::tokens::View;
-use crate::vector::Vector;
 
 /// The F-score of all orders together.
 #[derive(Clone, Copy, Debug)]

@@ -19,11 +19,11 @@
 //! [`count_matches_general`] counts with hash maps, for references too long for the bitsets, and
 //! is what the tests hold the bitsets equal to.
 
-use crate::chrf::short;
+use crate::chrf::short_tokens;
+use crate::ids::{Numbers, TokenNumbers};
 use crate::interrupt::Work;
-use crate::numbers::{Numbers, TokenNumbers};
+use crate::simd::{Job, ORDERS, Vector};
 use crate::tokens::View;
-use crate::vector::{Job, ORDERS, Vector};
 
 /// The highest n-gram order.
 pub const MOST_ORDERS: usize = 16;
@@ -48,7 +48,7 @@ pub struct Scratch {
     /// The positions of each key of the current reference.
     index: Index,
     /// For tokens that are short.
-    short: short::Scratch,
+    short: short_tokens::Scratch,
 }
 
 /// One segment to be matched.
@@ -77,7 +77,7 @@ impl Match<'_, '_> {
                 && orders <= ORDERS
                 && reference.count() > 64
                 && let Some(few) =
-                    short::count::<V>(&hypothesis, reference, orders, &mut scratch.short)
+                    short_tokens::count::<V>(&hypothesis, reference, orders, &mut scratch.short)
             {
                 let mut matches = [0; MOST_ORDERS];
                 matches[..orders].copy_from_slice(&few[..orders]);

@@ -27,14 +27,14 @@
 
 pub mod bleu;
 mod chrf;
+pub mod naive;
 pub mod overlap;
-pub mod plain;
 
 use crate::bleu::Sum;
 use crate::error::Error;
 use crate::interrupt::{self, in_threads};
 use crate::lex::{Lexer, Scratch};
-use crate::text::{self, Source, Want};
+use crate::text_batches::{self, Source, Want};
 use crate::tokens::View;
 use overlap::Places;
 use std::ops::Range;
@@ -188,7 +188,7 @@ fn read(
     mut want: impl FnMut() -> Want,
     lexer: &Lexer,
     mut look: impl FnMut(&View<'_>),
-    mut keep: impl FnMut(text::Block, usize),
+    mut keep: impl FnMut(text_batches::Block, usize),
 ) -> Result<(), Error> {
     let mut scratch = Scratch::default();
     let mut texts = 0;

@@ -2,7 +2,6 @@
 
 mod alignment;
 mod groups;
-mod inventory;
 mod leave_one_out;
 mod meta_evaluation;
 mod metrics;
@@ -13,11 +12,12 @@ mod sentence;
 mod sources;
 mod table;
 mod texts;
+mod token_corpus;
 
 use crate::error::Error;
 use crate::lex::lowercase::Lowercase;
 use crate::lex::{Lexer, Tokenizer, mecab, sentencepiece};
-use crate::vector::Instructions;
+use crate::simd::Instructions;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -368,7 +368,7 @@ fn _kernel(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("InputError", module.py().get_type::<InputError>())?;
     module.add_class::<groups::Frame>()?;
     module.add_class::<groups::Groups>()?;
-    module.add_class::<inventory::Corpus>()?;
+    module.add_class::<token_corpus::Corpus>()?;
     module.add_class::<LoadedTokenizer>()?;
     module.add_class::<metrics::Metric>()?;
     module.add_class::<pairwise::Pairs>()?;
@@ -391,7 +391,7 @@ fn _kernel(module: &Bound<'_, PyModule>) -> PyResult<()> {
         wrap_pyfunction!(alignment::edits, module)?,
         wrap_pyfunction!(groups::bucket, module)?,
         wrap_pyfunction!(groups::scores_of_rows, module)?,
-        wrap_pyfunction!(inventory::health, module)?,
+        wrap_pyfunction!(token_corpus::health, module)?,
         wrap_pyfunction!(texts::count_lines, module)?,
         wrap_pyfunction!(texts::count_same, module)?,
         wrap_pyfunction!(texts::is_utf8, module)?,

@@ -12,7 +12,7 @@
 use crate::error::Error;
 use crate::interrupt::{self, Work, in_threads};
 use crate::random::{Bits, Generator};
-use crate::vector::{Instructions, Job, Vector};
+use crate::simd::{Instructions, Job, Vector};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Columns of one tile: a cache line of 16-bit integers, or half of one.

@@ -6,7 +6,7 @@
 use crate::count::{self, Count, Formula, Names, Summary};
 use crate::error::Error;
 use crate::interrupt::{self, in_threads};
-use crate::text::{Batch, Block, MOST_SEGMENTS, Source, Want};
+use crate::text_batches::{Batch, Block, MOST_SEGMENTS, Source, Want};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 

@@ -11,15 +11,15 @@
 //! tried for a segment.
 
 mod beam;
-pub mod plain;
+pub mod naive;
 mod search;
 
 use crate::bleu::PARTS;
 use crate::count;
 use crate::interner::Interner;
+use crate::simd::Vector;
 use crate::tokens::View;
-use crate::vector::Vector;
-pub use plain::Step;
+pub use naive::Step;
 use search::Search;
 use std::ops::Range;
 
@@ -136,7 +136,7 @@ impl Scratch {
         let Interner { hypothesis, reference, words, .. } = &*interner;
         match search.run(hypothesis, reference, words.len(), interner.least()) {
             Some(distance) => distance as usize + search.shifts.len(),
-            None => plain::search(hypothesis, reference).edits(),
+            None => naive::search(hypothesis, reference).edits(),
         }
     }
 
@@ -150,7 +150,7 @@ impl Scratch {
         interner.number(hypothesis, reference);
         let Interner { hypothesis, reference, words, .. } = &*interner;
         match search.run(hypothesis, reference, words.len(), interner.least()) {
-            None => plain::search(hypothesis, reference),
+            None => naive::search(hypothesis, reference),
             Some(distance) => {
                 let mut steps = Vec::new();
                 search.steps(reference, |step, _, _| steps.push(step));

@@ -5,8 +5,8 @@
 //! equal keys are then only a candidate, and the matcher compares the bytes.
 
 use crate::interrupt::{Work, lengthen};
-use crate::text::Padded;
-use crate::vector::{Portable, Vector};
+use crate::simd::{Portable, Vector};
+use crate::text_batches::Padded;
 
 /// The top byte of a hashed key. No UTF-8 text has a byte 0xFF.
 pub const HASHED: u64 = 0xFF << 56;
@@ -301,7 +301,7 @@ impl<'a> View<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::PaddedBuffer;
+    use crate::text_batches::PaddedBuffer;
 
     fn keys(of: &[String]) -> Vec<u64> {
         let mut text = PaddedBuffer::default();

@@ -6,10 +6,10 @@ use proptest::prelude::*;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use truebleu_kernel::distinctive_ngrams::{Kind, Lists};
-use truebleu_kernel::inventory::Corpus;
 use truebleu_kernel::lex::{Lexer, Tokenizer};
-use truebleu_kernel::text::{Piece, Source, Stream};
-use truebleu_kernel::vector::Instructions;
+use truebleu_kernel::simd::Instructions;
+use truebleu_kernel::text_batches::{Piece, Source, Stream};
+use truebleu_kernel::token_corpus::Corpus;
 
 /// A segment: two systems and two references, as words.
 type Segment = [Vec<String>; 4];

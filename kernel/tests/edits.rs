@@ -2,7 +2,7 @@
 #![allow(missing_docs)]
 
 use proptest::prelude::*;
-use truebleu_kernel::edits::{Edit, edits, plain};
+use truebleu_kernel::edit_distance::{Edit, edits, naive};
 
 /// The number of cases; many more where `TRUEBLEU_THOROUGH` is set, which needs a release build.
 fn cases(usual: u32) -> ProptestConfig {
@@ -16,7 +16,7 @@ fn words(kinds: u32, longest: usize) -> impl Strategy<Value = Vec<u32>> {
 
 fn check(reference: &[u32], hypothesis: &[u32]) -> Result<(), TestCaseError> {
     let found = edits(reference, hypothesis);
-    let (distance, defined) = plain::align(reference, hypothesis);
+    let (distance, defined) = naive::align(reference, hypothesis);
     prop_assert_eq!(found.iter().filter(|&&edit| edit != Edit::Hit).count(), distance);
     prop_assert_eq!(found, defined);
     Ok(())
@@ -70,7 +70,7 @@ fn long(length: u32, kinds: u32, every: u32) -> (Vec<u32>, Vec<u32>) {
 fn a_band() {
     for kinds in [3, 50, 5000] {
         let (reference, hypothesis) = long(3000, kinds, 50);
-        assert_eq!(edits(&reference, &hypothesis), plain::align(&reference, &hypothesis).1);
+        assert_eq!(edits(&reference, &hypothesis), naive::align(&reference, &hypothesis).1);
     }
 }
 
@@ -81,7 +81,7 @@ fn a_table_that_is_cut() {
         let (reference, hypothesis) = long(3000, kinds, 2);
         let found = edits(&reference, &hypothesis);
         let distance = found.iter().filter(|&&edit| edit != Edit::Hit).count();
-        assert_eq!(distance, plain::align(&reference, &hypothesis).0);
+        assert_eq!(distance, naive::align(&reference, &hypothesis).0);
         let both = |edit: &&Edit| **edit != Edit::Insertion;
         assert_eq!(found.iter().filter(both).count(), reference.len());
     }

@@ -4,7 +4,7 @@ use std::ffi::c_void;
 use truebleu_kernel::arrow::rows::Frame;
 use truebleu_kernel::arrow::{ArrowArray, ArrowSchema, Column, export};
 use truebleu_kernel::error::Error;
-use truebleu_kernel::text::{Block, Foreign, Source, Want};
+use truebleu_kernel::text_batches::{Block, Foreign, Source, Want};
 
 /// The bytes of little-endian integers.
 macro_rules! bytes {

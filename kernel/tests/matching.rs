@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use std::collections::HashMap;
 use truebleu_kernel::lex::{Lexer, Scratch, Tokenizer};
 use truebleu_kernel::ngrams::{self, MOST_ORDERS, Match, Matches, count_matches_general};
-use truebleu_kernel::text::Block;
+use truebleu_kernel::text_batches::Block;
 use truebleu_kernel::tokens::View;
 
 /// Clipped matches, straight from the definition.

@@ -12,11 +12,11 @@ use truebleu_kernel::error::Error;
 use truebleu_kernel::interrupt;
 use truebleu_kernel::lex::{Lexer, Tokenizer};
 use truebleu_kernel::pairwise::bleu::Bleu;
+use truebleu_kernel::pairwise::naive::Plain;
 use truebleu_kernel::pairwise::overlap::{Overlap, Overlaps};
-use truebleu_kernel::pairwise::plain::Plain;
 use truebleu_kernel::pairwise::{Best, Expected, Pairs, Values, run};
-use truebleu_kernel::text::{Batch, Source, Want};
-use truebleu_kernel::vector::Instructions;
+use truebleu_kernel::simd::Instructions;
+use truebleu_kernel::text_batches::{Batch, Source, Want};
 
 /// Texts in memory.
 struct Texts {

@@ -9,8 +9,8 @@ use truebleu_kernel::count::{Count, Counter, Summary};
 use truebleu_kernel::error::Error;
 use truebleu_kernel::lex::{Lexer, Tokenizer};
 use truebleu_kernel::scan::{Inputs, Rows, Scan};
-use truebleu_kernel::text::{Piece, Source, Stream};
-use truebleu_kernel::vector::Instructions;
+use truebleu_kernel::simd::Instructions;
+use truebleu_kernel::text_batches::{Piece, Source, Stream};
 
 fn counter() -> Arc<dyn Count> {
     let instructions = Instructions::best();

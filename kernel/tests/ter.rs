@@ -2,7 +2,7 @@
 #![allow(missing_docs)]
 
 use proptest::prelude::*;
-use truebleu_kernel::ter::{plain, search};
+use truebleu_kernel::ter::{naive, search};
 
 /// The number of cases; many more where `TRUEBLEU_THOROUGH` is set, which needs a release build.
 fn cases(usual: u32) -> ProptestConfig {
@@ -33,7 +33,7 @@ fn pair(kinds: u32, longest: usize) -> impl Strategy<Value = (Vec<u32>, Vec<u32>
 /// Nothing to compare where the beam is too wide for the fast search.
 fn check(hypothesis: &[u32], reference: &[u32]) -> Result<(), TestCaseError> {
     if let Some(fast) = search(hypothesis, reference) {
-        prop_assert_eq!(fast, plain::search(hypothesis, reference));
+        prop_assert_eq!(fast, naive::search(hypothesis, reference));
     }
     Ok(())
 }
@@ -90,7 +90,7 @@ fn a_gain_beyond_what_a_shift_can_save() {
         19, 12, 10, 16, 17, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 8, 35, 10,
         8, 13, 18, 8, 36, 33, 8, 28, 29, 18, 33, 37, 8, 38, 39, 10, 8, 40, 41, 10, 8, 24, 42,
     ];
-    let outcome = plain::search(&hypothesis, &reference);
+    let outcome = naive::search(&hypothesis, &reference);
     assert_eq!(outcome.edits(), 45);
     assert_eq!(search(&hypothesis, &reference), Some(outcome));
 }

@@ -17,8 +17,8 @@ use truebleu_kernel::pairwise::{Values, run};
 use truebleu_kernel::random::Generator;
 use truebleu_kernel::resample::Stack;
 use truebleu_kernel::scan::{Inputs, Rows, Scan};
-use truebleu_kernel::text::{Source, Stream};
-use truebleu_kernel::vector::Instructions;
+use truebleu_kernel::simd::Instructions;
+use truebleu_kernel::text_batches::{Source, Stream};
 
 const THREADS: usize = 4;
 

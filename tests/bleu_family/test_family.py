@@ -21,7 +21,7 @@ from strategies import corpora, texts
 
 import truebleu as tb
 from truebleu import family
-from truebleu.bleu_family.counts import Text
+from truebleu.bleu_family.shared_statistics import Text
 from truebleu.metrics.bleu import BLEU
 from truebleu.text import program_tokenizers, tokenizers
 from truebleu.text.program_tokenizers import AS_KERNEL

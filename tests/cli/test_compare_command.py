@@ -10,11 +10,11 @@ import subprocess
 import sys
 
 import pytest
-from places import ROOT
+from paths import ROOT
 
 import truebleu
 from truebleu import compare
-from truebleu.text.layout import short_names
+from truebleu.text.terminal_layout import short_names
 
 EXAMPLES = ROOT / "examples" / "de-en"
 REFERENCES = [EXAMPLES / "reference.a.en", EXAMPLES / "reference.b.en"]

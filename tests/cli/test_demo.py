@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from places import EXAMPLES, ROOT
+from paths import EXAMPLES, ROOT
 
 from truebleu.cli import demo
 

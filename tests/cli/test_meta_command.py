@@ -6,7 +6,7 @@ import json
 import xml.etree.ElementTree as ET
 
 import pytest
-from places import EXAMPLES
+from paths import EXAMPLES
 
 import truebleu as tb
 from truebleu.cli import main

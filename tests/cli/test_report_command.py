@@ -3,10 +3,10 @@
 import re
 
 import pytest
-from reading_back import Page
+from page_parser import Page
 
 import truebleu as tb
-from truebleu.reports import live
+from truebleu.reports import browser_kernel
 
 REFERENCES = ["the cat is on the mat", "nobody was there at all", "it rains again today"] * 4
 GOOD = ["the cat is on a mat", "nobody was there at all", "it rains again today"] * 4
@@ -175,7 +175,7 @@ def test_without_text(files, truebleu_command):
     assert truebleu_command("report", *words, *more).status == 0
     page = Page(path.read_bytes())
     numbers = ["s0.0", "s0.1", "h.0", "h.1", "h.2", "h.3", "lengths", "frequency"]
-    assert list(page.blocks) == [*numbers, *live.blocks()]
+    assert list(page.blocks) == [*numbers, *browser_kernel.blocks()]
     assert page.manifest["ngrams"] is None
     for word in ("nobody", "niemand"):
         assert word not in path.read_text()
@@ -252,7 +252,11 @@ def test_text_takes_little_more_than_its_gzip(write, truebleu_command):
     path = reference.parent / "report.html"
     assert truebleu_command("report", reference, "-i", system, "-o", path).status == 0
     page = Page(path.read_bytes())
-    own = [text for of, text in page.scripts if of.get("data-block", "kernel") not in live.BLOCKS]
+    own = [
+        text
+        for of, text in page.scripts
+        if of.get("data-block", "kernel") not in browser_kernel.BLOCKS
+    ]
     blocks = sum(map(len, own))
     assert blocks < 0.5 * 2 * reference.stat().st_size
     assert path.stat().st_size < blocks + 800_000

@@ -4,7 +4,7 @@ import hashlib
 import json
 
 import pytest
-from reading_back import Page
+from page_parser import Page
 
 import truebleu as tb
 

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from places import EXAMPLES
+from paths import EXAMPLES
 
 import truebleu as tb
 from truebleu.cli import main

@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 import yaml
-from places import ROOT
+from paths import ROOT
 
 import truebleu as tb
 from truebleu.comparison import gate

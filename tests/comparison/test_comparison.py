@@ -17,15 +17,15 @@ import pytest
 import sacrebleu
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from places import ROOT
+from paths import ROOT
 from sacrebleu.significance import PairedTest
 
 import truebleu
 from truebleu import BLEU, CHRF, Comparison, File, InputError, check, compare, report
-from truebleu.comparison import blocks
-from truebleu.comparison.request import TESTS
+from truebleu.comparison import comparison_layout
+from truebleu.comparison.comparison_request import TESTS
 from truebleu.significance import Measure, holm, paired
-from truebleu.text.layout import places, visible
+from truebleu.text.terminal_layout import places, visible
 
 EXAMPLES = ROOT / "examples" / "de-en"
 GOLDEN = Path(__file__).parent / "golden"
@@ -731,7 +731,7 @@ def test_names_and_shapes(examples):
     assert len(examples) == 3
     assert str(examples) == examples.text()
     assert json.loads(examples.to_json()) == examples.to_dict()
-    assert blocks.title(examples.to_dict()) == (
+    assert comparison_layout.title(examples.to_dict()) == (
         "3 systems, 128 segments, 2 references per segment; Δ to birch"
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from places import ROOT
+from paths import ROOT
 
 import truebleu
 from truebleu import BLEU, Comparison, compare

@@ -6,7 +6,7 @@ import random
 import statistics
 
 import pytest
-from places import ROOT
+from paths import ROOT
 
 import truebleu
 from truebleu import BLEU, InputError, compare

@@ -3,9 +3,9 @@
 import warnings
 
 import pytest
-from amounts import some
 from hypothesis import strategies as st
 from nltk.translate import bleu_score, chrf_score
+from sample_sizes import some
 
 import truebleu.compat
 from truebleu.compat import nltk as accelerator

@@ -12,11 +12,11 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 import sacrebleu
-from amounts import some
-from forked import ACCELERATED, ORIGINAL, Command
+from forked_command import ACCELERATED, ORIGINAL, Command
 from hypothesis import strategies as st
 from sacrebleu.metrics import base, bleu, chrf, ter
 from sacrebleu.significance import PairedTest
+from sample_sizes import some
 
 import truebleu
 import truebleu.compat

@@ -306,7 +306,7 @@ def cell(metric: str | Metric, run: Scored, *, by_row: bool = False) -> str:
 
 def every_metric(run: Scored, *, by_row: bool = False) -> None:
     """All that `truebleu.metric` takes works, or is refused in the words of one process."""
-    from truebleu.engines.functions import of_rows
+    from truebleu.engines.common_api import of_rows
 
     for metric in filter(_is_installed, EVERY_METRIC):
         try:

@@ -3,7 +3,7 @@
 import re
 import shlex
 
-from places import EXAMPLES, ROOT
+from paths import EXAMPLES, ROOT
 
 
 def section(heading, page="engines"):

@@ -28,7 +28,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from truebleu.engines import spark
-from truebleu.engines.sums import Sums
+from truebleu.engines.aggregates import Sums
 
 ROOT = Path(__file__).resolve().parents[2]
 PARTITIONS = 8

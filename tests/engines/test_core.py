@@ -15,7 +15,7 @@ from strategies import texts
 
 from truebleu import BLEU, CHRF, TER, InputError, _kernel, metric
 from truebleu.engines import Sums, bucket_of
-from truebleu.engines.sums import COLUMNS
+from truebleu.engines.aggregates import COLUMNS
 from truebleu.metrics.nist import NIST
 from truebleu.metrics.python_metric import ColumnMetric
 

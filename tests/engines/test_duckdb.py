@@ -20,7 +20,7 @@ from contract import CASES, METRICS, Rows, every_function, every_metric, rows, r
 
 import truebleu
 from truebleu import InputError
-from truebleu.engines import Sums, duckdb_rows
+from truebleu.engines import Sums, duckdb_inputs
 from truebleu.engines import duckdb as engine
 
 # The layouts of text that a session may ask for.
@@ -776,7 +776,7 @@ def test_how_far_a_long_run_is(tmp_path, monkeypatch):
             "COPY (SELECT repeat(md5(i::VARCHAR), 4) AS hyp, hyp AS ref FROM range(300000) t(i)) "
             f"TO '{path}' (ROW_GROUP_SIZE 20000)"
         )
-    monkeypatch.setattr(duckdb_rows, "EVERY", 0.001)
+    monkeypatch.setattr(duckdb_inputs, "EVERY", 0.001)
     shares = []
     engine.sums(path, progress=shares.append)
     assert shares == sorted(shares)
@@ -904,7 +904,7 @@ def test_older_releases_stream_with_pyarrow(monkeypatch, table):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert engine.corpus_bleu(table) == EXPECTED
-    monkeypatch.setattr(duckdb_rows, "find_spec", lambda name: None)
+    monkeypatch.setattr(duckdb_inputs, "find_spec", lambda name: None)
     with pytest.raises(ImportError, match="pip install pyarrow, or DuckDB 2"):
         engine.corpus_bleu(table)
 

@@ -20,7 +20,7 @@ import page_code
 import pytest
 from contract import CASES, METRICS, every_function, every_metric, with_pyarrow
 from contract import rows as contract_rows
-from places import ROOT
+from paths import ROOT
 
 import truebleu as tb
 from truebleu import BLEU, CHRF, TER, InputError

@@ -12,7 +12,7 @@ from hypothesis import given
 
 import truebleu as tb
 from truebleu import BLEU, Explanation, InputError, explain
-from truebleu.text.layout import visible
+from truebleu.text.terminal_layout import visible
 
 WIKIPEDIA = ["the cat is on the mat", "there is a cat on the mat"]
 WORDS = BLEU("none", smoothing="none", effective_order=False)
@@ -232,7 +232,7 @@ def test_every_parameter_is_explained(metric, hypothesis, references):
     _adds_up(explained, 1e-5 if metric.arithmetic == "float32" else 1e-9)
     choice = explained["reference_choice"]
     rule, tie = choice["rule"], choice["tie"]
-    from truebleu.explanation.counting import reference_length
+    from truebleu.explanation.naive_bleu import reference_length
 
     length, _ = reference_length(explained["hypothesis_length"], choice["lengths"], rule, tie)
     assert length == pytest.approx(explained["reference_length"])
@@ -294,7 +294,7 @@ def test_a_corpus_lists_what_is_clipped_unmatched_and_missing():
 
 
 def test_lists_of_a_corpus_are_bounded(monkeypatch):
-    monkeypatch.setattr("truebleu.explanation.counting.LOOKED_INTO", 3)
+    monkeypatch.setattr("truebleu.explanation.naive_bleu.LOOKED_INTO", 3)
     words = [f"w{i}" for i in range(40)]
     explained = system([" ".join(words)] * 5, ["x"] * 5, recall=True)
     assert explained["looked_into"] == 3

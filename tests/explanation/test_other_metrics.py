@@ -13,7 +13,7 @@ from hypothesis import given, settings
 
 from truebleu import CER, CHRF, MER, TER, WER, WIL, WIP, Explanation, NGramF, explain
 from truebleu.explanation import chrf
-from truebleu.explanation.counting import ngrams
+from truebleu.explanation.naive_bleu import ngrams
 from truebleu.metrics.base import PARTS
 from truebleu.metrics.gleu import GLEU
 from truebleu.metrics.nist import NIST
@@ -422,7 +422,7 @@ def test_a_terminal_shows_it_in_colour(metric):
 
 def test_few_segments_are_looked_into(monkeypatch):
     monkeypatch.setattr("truebleu.explanation.ter.ALIGNED", 2)
-    monkeypatch.setattr("truebleu.explanation.counting.LOOKED_INTO", 20)
+    monkeypatch.setattr("truebleu.explanation.naive_bleu.LOOKED_INTO", 20)
     texts = ["a b c d", "b c d e", "x y z w"]
     for metric in (TER(), CHRF()):
         explanation = explain(texts, texts[::-1], metric)

@@ -17,7 +17,7 @@ from texts import RUNS, TOKENS
 
 import truebleu
 from truebleu import BLEU, CER, CHRF, GLEU, NIST, TER, WER, File, NGramF, _kernel, cli
-from truebleu.reports import health, ngrams
+from truebleu.reports import data_checks, distinctive_ngrams
 from truebleu.text import mecab, tokenizers
 from truebleu.text import segments as reader
 
@@ -195,14 +195,14 @@ def flagged(hypotheses: list[str], references: list[str]) -> object:
         [t.encode() for t in " ".join(side).split()] for side in (hypotheses, references)
     )
     one = [b"the same"] * len(references)
-    return health.flags([hypotheses], [one, references], None)
+    return data_checks.flags([hypotheses], [one, references], None)
 
 
 def contrasted(hypotheses: list[str], references: list[str]) -> object:
     """The n-grams that set two systems apart."""
     systems = [[line.encode() for line in side] for side in (hypotheses, hypotheses[::-1])]
-    corpus = ngrams.read(systems, [[line.encode() for line in references]], BLEU())
-    return ngrams.differences(corpus, BLEU(), [(0, 1)])
+    corpus = distinctive_ngrams.read(systems, [[line.encode() for line in references]], BLEU())
+    return distinctive_ngrams.differences(corpus, BLEU(), [(0, 1)])
 
 
 def reported(hypotheses: list[str], references: list[str]) -> object:

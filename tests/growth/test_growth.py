@@ -8,7 +8,7 @@ from math import prod
 
 import pytest
 from cases import CASES, NAMED, NO_TEXT
-from counted import MOST, counted, lacking, ratios
+from instruction_counts import MOST, counted, lacking, ratios
 
 import truebleu
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hosts import Text, Tiny, lines
+from integration_programs import Text, Tiny, lines
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hosts import Text
+    from integration_programs import Text
 
 PROCESSES = 2
 

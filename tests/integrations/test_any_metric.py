@@ -5,8 +5,8 @@ import warnings
 from types import SimpleNamespace
 
 import pytest
-from hosts import Text, Tiny, evaluate_offline, host, lines
-from installed import lacking
+from integration_programs import Text, Tiny, evaluate_offline, host, lines
+from optional_tools import lacking
 
 import truebleu as tb
 from truebleu.metrics import registry

@@ -6,7 +6,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from hosts import EXAMPLES, evaluate_offline, host, lines, offline_records
+from integration_programs import EXAMPLES, evaluate_offline, host, lines, offline_records
 
 import truebleu as tb
 

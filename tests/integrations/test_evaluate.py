@@ -1,7 +1,7 @@
 """Hugging Face evaluate loads the module file, with no network, and computes truebleu's scores."""
 
 import pytest
-from hosts import evaluate_offline
+from integration_programs import evaluate_offline
 
 import truebleu as tb
 from truebleu.integrations import evaluate as ours

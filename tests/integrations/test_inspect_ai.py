@@ -1,7 +1,7 @@
 """inspect-ai: samples have sentence scores, the log has the corpus score, epochs are refused."""
 
 import pytest
-from hosts import host
+from integration_programs import host
 
 import truebleu as tb
 

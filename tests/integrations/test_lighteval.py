@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 import pytest
-from hosts import host
+from integration_programs import host
 
 import truebleu as tb
 from truebleu.integrations import lighteval as ours

@@ -4,7 +4,7 @@ import sys
 from types import ModuleType
 
 import pytest
-from hosts import host
+from integration_programs import host
 
 import truebleu as tb
 from truebleu.integrations import lm_eval as ours

@@ -6,10 +6,10 @@ import os
 import sys
 
 import pytest
-from hosts import host, lines, offline_records
+from integration_programs import host, lines, offline_records
 
 import truebleu as tb
-from truebleu.integrations.logged import of_result, of_texts
+from truebleu.integrations.log_records import of_result, of_texts
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -140,16 +140,16 @@ def test_mlflow_keeps_comparisons_reports_and_segments(mlflow, compared, report,
     log_result(report, step=3, run=run_id)
     for _ in range(2):
         log_segments("bleu", text.hypotheses, text.first, run=run_id)
-    run, logged = mlflow.get_run(run_id), of_result(compared, "test")
-    assert run.data.metrics == logged.metrics
-    assert run.data.params == logged.params
+    run, log_records = mlflow.get_run(run_id), of_result(compared, "test")
+    assert run.data.metrics == log_records.metrics
+    assert run.data.params == log_records.params
 
     def artifact(name):
         return mlflow.artifacts.load_text(f"runs:/{run_id}/{name}")
 
     assert artifact("test/comparison.html") == compared.html()
     assert artifact("report-3.html") == report.html()
-    columns, rows = logged.tables["test/comparison"]
+    columns, rows = log_records.tables["test/comparison"]
     assert json.loads(artifact("test/comparison.json")) == {"columns": [*columns], "data": rows}
     segments, scores = json.loads(artifact("segments.json")), tb.BLEU().segments
     assert [row[-1] for row in segments["data"]] == list(scores(text.hypotheses, text.first))
@@ -162,7 +162,7 @@ def test_mlflow_keeps_comparisons_reports_and_segments(mlflow, compared, report,
 
 
 def test_mlflow_takes_more_numbers_than_a_server_takes_at_once(mlflow):
-    from truebleu.integrations import logged
+    from truebleu.integrations import log_records
     from truebleu.integrations import mlflow as ours
 
     assert [len(part) for part in ours._parts(dict.fromkeys(range(2500)), 1000)] == [
@@ -170,7 +170,7 @@ def test_mlflow_takes_more_numbers_than_a_server_takes_at_once(mlflow):
         1000,
         500,
     ]
-    made = logged.Logged({str(number): float(number) for number in range(1100)})
+    made = log_records.Logged({str(number): float(number) for number in range(1100)})
     with mlflow.start_run() as run:
         ours._log(made, None, None)
     assert mlflow.get_run(run.info.run_id).data.metrics == made.metrics
@@ -206,22 +206,22 @@ def test_wandb_keeps_all_of_it_offline(wandb, compared, report, text, tmp_path):
             log_result(tb.BLEU("intl").score(text.hypotheses, text.first), prefix="dev")
     wandb.teardown()  # its process, which writes the file, has then ended
     rows = list(offline_records(tmp_path, "history"))
-    logged = of_result(compared)
+    log_records = of_result(compared)
     assert [row["_step"] for row in rows] == [10, 20, 21]  # the report joins the step before it
     assert rows[0]["dev/BLEU"] == first.value
-    assert {name: rows[1][name] for name in logged.metrics} == logged.metrics
+    assert {name: rows[1][name] for name in log_records.metrics} == log_records.metrics
     config = {}
     for more in offline_records(tmp_path, "config"):
         config |= more
     assert config["dev/BLEU/signature"] == str(first.signature)
-    assert {name: config[name] for name in logged.params} == logged.params
+    assert {name: config[name] for name in log_records.params} == log_records.params
     (files,) = tmp_path.glob("wandb/offline-run-*/files")
     assert (files / rows[1]["comparison/path"]).read_text("utf-8") == compared.html()
     assert (files / rows[1]["report/path"]).read_text("utf-8") == report.html()
     table = json.loads((files / rows[1]["comparison_table/path"]).read_text("utf-8"))
     assert table == {
-        "columns": [*logged.tables["comparison"][0]],
-        "data": logged.tables["comparison"][1],
+        "columns": [*log_records.tables["comparison"][0]],
+        "data": log_records.tables["comparison"][1],
     }
     segments = json.loads((files / rows[2]["segments/path"]).read_text("utf-8"))
     place = segments["columns"].index("BLEU")

@@ -8,7 +8,7 @@ import tomllib
 from xml.etree import ElementTree as ET
 
 import pytest
-from places import ROOT
+from paths import ROOT
 
 TESTS = """
 HYPOTHESES = ["the cat is on a mat", "nobody was there"] * 5

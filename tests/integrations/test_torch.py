@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import ranks
-from hosts import host
+from integration_programs import host
 
 import truebleu as tb
 from truebleu.integrations.torch import all_reduce_

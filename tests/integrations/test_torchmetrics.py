@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import pytest
 import ranks
-from hosts import host
+from integration_programs import host
 
 import truebleu as tb
 

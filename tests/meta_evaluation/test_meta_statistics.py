@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-import plain_meta as plain
+import oracle_meta as plain
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -95,7 +95,7 @@ def test_soft_accuracy_shares_the_draws_of_numpy_and_counts_ties_exactly():
     for scores in (gold, metric):
         expected.append(plain.leads(scores, signs))
         matrix = meta.Matrix.of(scores)
-        assert meta.statistics.leads(matrix, 1000, 4) == expected[-1]
+        assert meta.agreement_statistics.leads(matrix, 1000, 4) == expected[-1]
     apart = sum(abs(a - b) for a, b in zip(*expected, strict=True))
     assert meta.spa(gold, metric).value == 1 - apart / 3000
 
@@ -120,7 +120,7 @@ def test_pooled_accuracy_adds_pairs():
     one = meta.pairwise([3, 2, 1], [3, 2, 2])
     other = meta.pairwise([1, 2], [2, 1])
     assert (one.hits, one.pairs) == (2, 3)
-    assert meta.statistics.pooled([one, other]).value == 0.5
+    assert meta.agreement_statistics.pooled([one, other]).value == 0.5
 
 
 @pytest.mark.parametrize(

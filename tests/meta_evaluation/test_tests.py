@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 from itertools import combinations, product
 
-import plain_meta as plain
+import oracle_meta as plain
 import pytest
-from places import EXAMPLES
+from paths import EXAMPLES
 
 import truebleu as tb
 from truebleu import meta_evaluation as meta

@@ -10,7 +10,7 @@ import json
 import shutil
 
 import pytest
-from places import SHARED
+from paths import SHARED
 
 import truebleu as tb
 from truebleu import meta_evaluation as meta

@@ -5,12 +5,12 @@ import math
 import pickle
 
 import hypothesis.strategies as st
-import plain_bleu
+import oracle_bleu
 import pytest
-from classics import GUIDE, GUIDE_REFERENCES, TROOPS
 from hypothesis import given
 from nltk.translate import bleu_score as nltk_bleu
 from strategies import corpora, parameters
+from textbook_examples import GUIDE, GUIDE_REFERENCES, TROOPS
 
 import truebleu
 from truebleu import BLEU
@@ -177,7 +177,7 @@ def test_equals_the_plain_program(corpus, parameters):
     hypotheses, references = corpus
     score = BLEU(**parameters).score(hypotheses, [tuple(refs) for refs in references])
     value = parameters["smoothing_value"]
-    plain = plain_bleu.bleu(
+    plain = oracle_bleu.bleu(
         [text.split() for text in hypotheses],
         [[ref.split() for ref in refs if ref is not None] for refs in references],
         smoothing=parameters["smoothing"],
@@ -218,7 +218,7 @@ def test_long_and_repetitive_segments(hypothesis, reference):
     table = BLEU(max_order=8).statistics([" ".join(hypothesis)], [" ".join(reference)])
     orders = range(1, 9)
     assert table.tolist()[0][2:] == [
-        *(plain_bleu.clipped_matches(hypothesis, [reference], n) for n in orders),
+        *(oracle_bleu.clipped_matches(hypothesis, [reference], n) for n in orders),
         *(max(0, len(hypothesis) - n + 1) for n in orders),
     ]
 
@@ -233,7 +233,7 @@ def test_lengths_around_machine_words(length, other):
     orders = range(1, 17)
     assert table.tolist()[0] == [
         *(length, other),
-        *(plain_bleu.clipped_matches(hypothesis, [reference], n) for n in orders),
+        *(oracle_bleu.clipped_matches(hypothesis, [reference], n) for n in orders),
         *(max(0, length - n + 1) for n in orders),
     ]
 

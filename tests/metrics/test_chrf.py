@@ -216,7 +216,7 @@ def test_the_matrix_has_every_pair():
 
 def test_several_metrics_read_the_text_together(tmp_path):
     from truebleu.metrics.base import Corpus
-    from truebleu.metrics.counting import count_together
+    from truebleu.metrics.joint_counting import count_together
 
     metrics = [truebleu.BLEU(), CHRF(word_order=2), truebleu.BLEU("zh", max_order=2)]
     hypotheses = HYPOTHESES * 5000

@@ -8,13 +8,13 @@ import time
 from pathlib import Path
 
 import pytest
-from places import EXAMPLES
+from paths import EXAMPLES
 
 import truebleu as tb
 from truebleu.cli import main
-from truebleu.metrics import kept_columns
+from truebleu.metrics import score_cache
 from truebleu.metrics.base import MetricFailedError
-from truebleu.metrics.command import Command
+from truebleu.metrics.command_metric import Command
 
 GERMAN = EXAMPLES / "de-en"
 FILES = [
@@ -36,7 +36,7 @@ for h, r in zip(hyp, ref, strict=True):
 @pytest.fixture(autouse=True)
 def _own_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("TRUEBLEU_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(kept_columns, "settings", kept_columns.Settings())
+    monkeypatch.setattr(score_cache, "settings", score_cache.Settings())
 
 
 @pytest.fixture
@@ -286,7 +286,7 @@ def test_dear_numbers_are_kept_by_content(program, tmp_path, monkeypatch):
 
 
 def test_cheap_numbers_are_not_kept(program, tmp_path, monkeypatch):
-    monkeypatch.setattr(kept_columns, "settings", kept_columns.Settings(above=1e9))
+    monkeypatch.setattr(score_cache, "settings", score_cache.Settings(above=1e9))
     metric = Command("X", program(counting(tmp_path), "{hyp}"))
     for _ in range(2):
         metric.score(["a"], ["b"])

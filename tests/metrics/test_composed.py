@@ -9,7 +9,7 @@ from hypothesis import given
 from strategies import texts
 
 from truebleu import BLEU, InputError
-from truebleu.metrics.composed import document_bleu, mean_document_bleu
+from truebleu.metrics.composite_scores import document_bleu, mean_document_bleu
 from truebleu.metrics.ibleu import IBLEU
 
 

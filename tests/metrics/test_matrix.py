@@ -20,7 +20,7 @@ from strategies import TOKENIZERS, oracle, parameters, texts
 
 import truebleu
 from truebleu import BLEU, CHRF, TER, InputError
-from truebleu.metrics.matrix import Matrix, Triangle
+from truebleu.metrics.pairwise_scores import Matrix, Triangle
 
 CANDIDATES = [
     "The cat sat on the mat.",

@@ -15,11 +15,11 @@ from pathlib import Path
 import hypothesis.strategies as st
 import pytest
 from hypothesis import given
-from installed import lacking
+from optional_tools import lacking
 
 import truebleu as tb
 from truebleu import InputError
-from truebleu.metrics import meteor_program
+from truebleu.metrics import meteor_process
 from truebleu.metrics.base import MetricFailedError
 from truebleu.metrics.meteor import EVAL_ID, LANGUAGES, METEOR, _tasks
 
@@ -29,7 +29,7 @@ LACKING = lacking("meteor")
 PROGRAM = (
     []
     if LACKING
-    else [meteor_program.java(), "-Xmx2G", "-XX:+UseSerialGC", "-jar", meteor_program.jar()]
+    else [meteor_process.java(), "-Xmx2G", "-XX:+UseSerialGC", "-jar", meteor_process.jar()]
 )
 with_program = pytest.mark.skipif(bool(LACKING), reason=LACKING)
 
@@ -528,7 +528,7 @@ def test_a_program_that_fails(code, said, tmp_path, monkeypatch):
     for _ in range(2):  # nothing of the first is left
         with pytest.raises(MetricFailedError, match=f"^METEOR: {re.escape(said)}|{said}"):
             QUICK.score(["a"] * 4, ["a"] * 4)
-    assert not any(str(tmp_path) in words[0] for words in meteor_program._RUNNING)
+    assert not any(str(tmp_path) in words[0] for words in meteor_process._RUNNING)
 
 
 def test_a_program_that_cannot_run(tmp_path, monkeypatch):
@@ -542,9 +542,9 @@ def test_a_program_that_cannot_run(tmp_path, monkeypatch):
 USER = """
 import os, sys, time
 from truebleu.metrics.meteor import METEOR
-from truebleu.metrics import meteor_program
+from truebleu.metrics import meteor_process
 METEOR(modules=["exact"]).score(["a"], ["a"])
-(process,) = meteor_program._RUNNING.values()
+(process,) = meteor_process._RUNNING.values()
 print(process.process.pid, flush=True)
 """
 
@@ -639,9 +639,9 @@ def test_a_copy_of_python_starts_its_own(tmp_path):
 @with_program
 def test_one_process_serves_all_corpora():
     QUICK.score(["a"], ["a"])
-    before = dict(meteor_program._RUNNING)
+    before = dict(meteor_process._RUNNING)
     QUICK.segments(["a", "b"], ["a", "c"])
-    assert before == meteor_program._RUNNING
+    assert before == meteor_process._RUNNING
     # One that was ended from elsewhere is started again.
     killed = next(reversed(before.values())).process
     killed.kill()
@@ -649,7 +649,7 @@ def test_one_process_serves_all_corpora():
     assert QUICK.score(["a b"], ["a b"]) == 100
     METEOR(modules=["exact"]).score(["a"], ["a"])
     METEOR(modules=["stem"]).score(["a"], ["a"])
-    assert len(meteor_program._RUNNING) == meteor_program.MOST
+    assert len(meteor_process._RUNNING) == meteor_process.MOST
 
 
 @with_program

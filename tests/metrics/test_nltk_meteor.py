@@ -10,9 +10,9 @@ from pathlib import Path
 import hypothesis.strategies as st
 import pytest
 from hypothesis import given
-from installed import lacking
 from nltk.stem import SnowballStemmer
 from nltk.translate.meteor_score import meteor_score
+from optional_tools import lacking
 from test_meteor import GOLDEN, HYPOTHESES, REFERENCES
 
 import truebleu as tb

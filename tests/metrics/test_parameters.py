@@ -13,7 +13,7 @@ from truebleu.metrics import registry
 from truebleu.metrics.bleu import ARITHMETICS
 from truebleu.metrics.bleu_formula import SMOOTHING
 from truebleu.metrics.codebleu import CodeBLEU
-from truebleu.metrics.command import Command
+from truebleu.metrics.command_metric import Command
 from truebleu.metrics.meteor import METEOR
 from truebleu.metrics.nltk_bleu import NLTKBLEU
 from truebleu.metrics.python_metric import ColumnMetric

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import hypothesis.strategies as st
 import pytest
-from classics import GUIDE, GUIDE_REFERENCES, TROOPS
 from hypothesis import given, settings
 from nltk.translate import bleu_score, gleu_score, nist_score
+from textbook_examples import GUIDE, GUIDE_REFERENCES, TROOPS
 
 import truebleu
 from truebleu import InputError

@@ -7,13 +7,13 @@ import pyarrow as pa
 import pytest
 import rouge_score.rouge_scorer
 import rouge_score_rs.rouge_scorer
-from companion_pairs import GOLDEN
 from hypothesis import example, given
+from metric_examples import GOLDEN
 
 import truebleu as tb
 from truebleu import InputError
 from truebleu.cli import main
-from truebleu.engines.sums import Sums
+from truebleu.engines.aggregates import Sums
 from truebleu.metrics import registry
 from truebleu.metrics.base import MetricFailedError
 from truebleu.metrics.rouge import ROUGE

@@ -19,7 +19,7 @@ import pytest
 
 import truebleu as tb
 from truebleu import _kernel, significance
-from truebleu.text import inputs, tokenizers
+from truebleu.text import corpus_inputs, tokenizers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -182,7 +182,7 @@ def test_one_source_is_read_by_one_of_them():
 @pytest.mark.parametrize("workers", [1, 3])
 def test_one_run_is_shared_without_loss(workers):
     metric = tb.BLEU()
-    run = inputs.scan(metric._kernel, HYPOTHESES * 25, REFERENCES * 25, workers=workers)
+    run = corpus_inputs.scan(metric._kernel, HYPOTHESES * 25, REFERENCES * 25, workers=workers)
 
     refused = []
 

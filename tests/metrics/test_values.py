@@ -6,7 +6,7 @@ import pickle
 import pytest
 
 import truebleu as tb
-from truebleu.engines.sums import Sums
+from truebleu.engines.aggregates import Sums
 from truebleu.metrics import registry
 
 HYPOTHESES = ["def f ( x ) : return x", "a b", "return a + b if c else d", "for x in y : pass"]

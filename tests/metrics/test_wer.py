@@ -7,9 +7,9 @@ import random
 import hypothesis.strategies as st
 import jiwer
 import pytest
-from companion_pairs import GOLDEN
 from hypothesis import example, given
-from places import EXAMPLES
+from metric_examples import GOLDEN
+from paths import EXAMPLES
 from strategies import fragments
 
 import truebleu as tb

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from npm_user import Installed, module
 
-from truebleu.reports import live
+from truebleu.reports import browser_kernel
 
 HERE = Path(__file__).parent
 
@@ -16,7 +16,7 @@ HERE = Path(__file__).parent
 @pytest.fixture(scope="session")
 def installed(tmp_path_factory) -> Installed:
     """The package, installed without any registry."""
-    if not live.blocks():
+    if not browser_kernel.blocks():
         pytest.skip("the package was built without the kernel for pages")
     for program in ("node", "npm", "npx"):
         if not shutil.which(program):

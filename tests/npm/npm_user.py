@@ -11,7 +11,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
-from places import ROOT
+from paths import ROOT
 
 
 @dataclass

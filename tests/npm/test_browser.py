@@ -8,7 +8,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from closeness import is_close
-from places import EXAMPLES
+from paths import EXAMPLES
 
 import truebleu as tb
 

@@ -9,7 +9,7 @@ import textwrap
 import pytest
 from closeness import is_close
 from npm_user import module
-from places import ROOT
+from paths import ROOT
 
 import truebleu as tb
 
@@ -37,13 +37,15 @@ def test_it_has_its_files_and_no_dependencies(installed):
 
 
 def test_the_modules_are_those_of_the_report(installed):
-    from truebleu.reports import live
+    from truebleu.reports import browser_kernel
 
     own = sorted((installed.package / "viewer").glob("*.js"))
     assert own
     for path in own:
-        assert path.read_bytes() == (live.PLACE.parent / "viewer" / path.name).read_bytes()
-    assert (installed.package / "kernel.wasm").read_bytes() == live.PLACE.read_bytes()
+        assert (
+            path.read_bytes() == (browser_kernel.PLACE.parent / "viewer" / path.name).read_bytes()
+        )
+    assert (installed.package / "kernel.wasm").read_bytes() == browser_kernel.PLACE.read_bytes()
 
 
 @pytest.mark.thorough

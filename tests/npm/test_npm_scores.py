@@ -9,7 +9,7 @@ import pytest
 from closeness import is_close
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from places import EXAMPLES
+from paths import EXAMPLES
 from strategies import corpora
 
 import truebleu as tb

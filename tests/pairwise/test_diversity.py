@@ -16,7 +16,7 @@ import pytest
 import sacrebleu
 from hypothesis import given
 from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
-from plain_self_bleu import ngrams, plain_self_bleu
+from oracle_self_bleu import ngrams, plain_self_bleu
 
 import truebleu as tb
 from truebleu import BLEU, CHRF, TER, InputError

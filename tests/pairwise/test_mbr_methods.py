@@ -6,7 +6,7 @@ import random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from plain_mbr import against_sum, pruned
+from oracle_mbr import against_sum, pruned
 
 import truebleu as tb
 from truebleu import BLEU, CHRF, TER, InputError

@@ -4,15 +4,15 @@ import json
 import os
 import re
 
-import claims
 import pytest
-from places import ROOT
+import readme_claims
+from paths import ROOT
 
-README = claims.readme()
+README = readme_claims.readme()
 
 
 def test_every_number_has_its_command():
-    assert claims.unclaimed(README) == []
+    assert readme_claims.unclaimed(README) == []
 
 
 @pytest.mark.parametrize(
@@ -25,13 +25,13 @@ def test_every_number_has_its_command():
     ],
 )
 def test_a_number_without_one_is_found(line):
-    (found,) = claims.unclaimed(f"{README}\n\n{line}\n")
+    (found,) = readme_claims.unclaimed(f"{README}\n\n{line}\n")
     assert re.search(r"\d", line)[0] in found
 
 
 def test_numbers_of_the_table_are_all_looked_at():
-    for start, _, *figures in claims.TABLE:
-        cells = " ".join(claims.table_row(start, README)[1:])
+    for start, _, *figures in readme_claims.TABLE:
+        cells = " ".join(readme_claims.table_row(start, README)[1:])
         said = re.findall(r"[\d.]+ (?:ns|µs|ms|s|MiB|MB)\b", cells)
         assert said == list(dict.fromkeys(figure.said for figure in figures))
 
@@ -49,31 +49,33 @@ def test_the_first_page_of_the_site_has_the_same_figures():
 
 def test_benchmarks_are_there():
     listed = "\n".join(path.read_text("utf-8") for path in (ROOT / "benchmarks").glob("*.py"))
-    for _, name, *_ in claims.TABLE:
+    for _, name, *_ in readme_claims.TABLE:
         assert re.search(rf"^@benchmark\ndef {name}_?\(", listed, re.MULTILINE), name
 
 
 def test_figures_are_those_that_were_recorded():
-    assert [one for one in claims.measured(bench=False) if not one.holds] == []
+    assert [one for one in readme_claims.measured(bench=False) if not one.holds] == []
     rows = json.loads((ROOT / "benchmarks" / "results.json").read_text("utf-8"))["rows"]
-    said, seen, room = claims.recorded(claims.Figure("0.42 s", claims.FILES), rows)
+    said, seen, room = readme_claims.recorded(
+        readme_claims.Figure("0.42 s", readme_claims.FILES), rows
+    )
     assert abs(said - seen) > room
     with pytest.raises(LookupError):
-        claims.recorded(claims.Figure("0.42 h", claims.FILES), rows)
+        readme_claims.recorded(readme_claims.Figure("0.42 h", readme_claims.FILES), rows)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="commands are run by bash")
-@pytest.mark.parametrize("claim", claims.PROSE, ids=lambda claim: claim.text[:40])
+@pytest.mark.parametrize("claim", readme_claims.PROSE, ids=lambda claim: claim.text[:40])
 def test_a_claim_holds(claim):
-    if claim.command.startswith(claims.PYTEST):
+    if claim.command.startswith(readme_claims.PYTEST):
         pytest.skip("a test of its own, which make claims runs")
-    shown = claims.replayed(claim)
+    shown = readme_claims.replayed(claim)
     assert shown.holds, shown
 
 
 def test_a_claim_that_does_not_hold_is_seen():
-    low, fails = claims.PROSE[2], claims.PROSE[5]
-    assert not claims.replayed(low._replace(pattern="no such words")).holds
-    assert not claims.replayed(fails._replace(status=0)).holds
-    (command, output), *_ = claims.console(README)
-    assert not claims.printed(command, output.replace("54.0", "54.1")).holds
+    low, fails = readme_claims.PROSE[2], readme_claims.PROSE[5]
+    assert not readme_claims.replayed(low._replace(pattern="no such words")).holds
+    assert not readme_claims.replayed(fails._replace(status=0)).holds
+    (command, output), *_ = readme_claims.console(README)
+    assert not readme_claims.printed(command, output.replace("54.0", "54.1")).holds

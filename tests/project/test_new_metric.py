@@ -8,7 +8,7 @@ import sys
 from types import ModuleType
 
 import pytest
-from places import EXAMPLES, ROOT
+from paths import EXAMPLES, ROOT
 
 import truebleu as tb
 from truebleu import cli

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from places import ROOT
+from paths import ROOT
 
 DOCS = ROOT / "docs"
 
@@ -110,7 +110,7 @@ def test_every_host_and_engine_is_in_the_reference(pages):
     package = ROOT / "truebleu"
     hosts = {file.stem for file in (package / "integrations").glob("*.py")}
     # What hosts share, and what Hugging Face evaluate reads.
-    assert set(reference_pages.HOSTS) == hosts - {"__init__", "logged", "truebleu_metric"}
+    assert set(reference_pages.HOSTS) == hosts - {"__init__", "log_records", "truebleu_metric"}
     engines = {module for module, _ in reference_pages.ENGINES.values()}
     made_of = re.compile(r"^score, stats, compare = of_engine\(", re.MULTILINE)
     files = (package / "engines").glob("*.py")
@@ -245,7 +245,7 @@ def test_what_a_page_shows_of_python(page, monkeypatch):
 
 def test_buckets_are_as_honest_as_segments(pages):
     """Errors found with B buckets are off by about 1 / √(2B); tests of 5 % are tests of 5 %."""
-    result = json.loads((DOCS / "blocks.json").read_text(encoding="utf-8"))
+    result = json.loads((DOCS / "calibration_buckets.json").read_text(encoding="utf-8"))
     trials, at = result["null_trials"], result["levels"].index(0.05)
     assert trials >= 2000
     for buckets in result["buckets"]:

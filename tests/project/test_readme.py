@@ -6,8 +6,8 @@ import re
 import shlex
 
 import pytest
-from claims import as_pattern, console
-from places import ROOT
+from paths import ROOT
+from readme_claims import as_pattern, console
 
 from truebleu import PUBLIC
 

@@ -11,7 +11,7 @@ import sys
 import axe_core
 import pytest
 from browsers import executable, launched
-from places import ROOT
+from paths import ROOT
 
 # Pages that the package writes, which have tests of their own.
 OWN = {"lab.html", "report.html"}

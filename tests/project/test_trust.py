@@ -9,8 +9,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-import recorded
-from places import ROOT
+import score_snapshots
+from paths import ROOT
 
 import truebleu as tb
 from truebleu.rendering.citation import bibtex
@@ -102,8 +102,8 @@ def test_the_program_uses_every_public_name_and_runs():
 
 # ---- scores that change are told ----
 
-# The scores of the last release, or of the first one to come: `python tests/project/recorded.py`
-# writes them anew when a version is released, and at no other time.
+# Scores of the last release, or of the first one to come. `python tests/project/score_snapshots.py`
+# rewrites them when a version is released, and at no other time.
 RECORD = json.loads((ROOT / "tests" / "project" / "recorded.json").read_text("utf-8"))
 
 
@@ -131,11 +131,11 @@ def test_the_record_is_that_of_the_last_release():
 
 
 def test_scores_that_changed_are_in_the_changelog():
-    assert silent(recorded.scores(), CHANGELOG) == [], "say so under Scores in CHANGELOG.md"
+    assert silent(score_snapshots.scores(), CHANGELOG) == [], "say so under Scores in CHANGELOG.md"
 
 
 def test_a_metric_of_the_record_that_is_gone_is_in_the_changelog():
-    gone = {*RECORD["scores"]} - {*recorded.names()}
+    gone = {*RECORD["scores"]} - {*score_snapshots.names()}
     removed = CHANGELOG.partition("## [Unreleased]")[2].partition("\n## [")[0]
     assert all(f"`{name}`" in removed for name in gone)
 

@@ -4,7 +4,7 @@ import pytest
 from strategies import HOSTILE
 
 from truebleu.rendering import html
-from truebleu.rendering.blocks import Cell, Column, Table
+from truebleu.rendering.elements import Cell, Column, Table
 
 
 @pytest.mark.parametrize("text", HOSTILE)

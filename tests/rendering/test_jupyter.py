@@ -9,8 +9,8 @@ import sys
 import time
 
 import pytest
-from looking import FAINT, LIGHT
-from places import EXAMPLES, ROOT
+from page_contrast import FAINT, LIGHT
+from paths import EXAMPLES, ROOT
 
 pytest.importorskip("jupyterlab", reason="no JupyterLab here; `make jupyter` runs this with one")
 pytest.importorskip("nbclient")

@@ -6,9 +6,9 @@ import subprocess
 
 import pytest
 
-from truebleu.rendering import numbers
-from truebleu.reports import page
-from truebleu.reports.page import slimmed
+from truebleu.rendering import number_format
+from truebleu.reports import html_page
+from truebleu.reports.html_page import slimmed
 
 NEEDED = {
     2: "2",
@@ -30,18 +30,18 @@ NEEDED = {
 
 @pytest.mark.parametrize(("segments", "shown"), NEEDED.items())
 def test_needed_segments_have_two_digits(segments, shown):
-    assert numbers.needed(segments) == shown
+    assert number_format.needed(segments) == shown
 
 
 def test_nothing_is_said_where_nothing_is_known():
-    assert numbers.needed(None) == ""
+    assert number_format.needed(None) == ""
 
 
 def test_the_page_shows_the_same(tmp_path):
     node = shutil.which("node")
     if not node:
         pytest.skip("no Node here to run the viewer's functions")
-    source = (page.FOLDER / "viewer" / "dom.js").read_text("utf-8")
+    source = (html_page.FOLDER / "viewer" / "dom.js").read_text("utf-8")
     (tmp_path / "dom.mjs").write_text(slimmed(source), "utf-8")
     script = (
         'import {needed} from "./dom.mjs";'

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from looking import FAINT, LIGHT
+from page_contrast import FAINT, LIGHT
 
 import truebleu as tb
 

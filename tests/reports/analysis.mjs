@@ -2,7 +2,7 @@
 import { held, modules } from "./held.mjs";
 
 const [folder, binary] = process.argv.slice(2);
-const [W, E, C, A, M] = await modules(folder, ["why", "exports", "charts", "agreement", "metric"]);
+const [W, E, C, A, M] = await modules(folder, ["score_breakdown", "exports", "svg_charts", "agreement", "metric"]);
 let input = "";
 for await (const piece of process.stdin.setEncoding("utf8")) input += piece;
 const { splits = [], floats = [], comparisons = [], guarded = [], ticks = [], agreements = [] } = JSON.parse(input);

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import axe_core
 import pytest
-from opened import Example, Opened
+from browser_report import Example, Opened
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ export const modules = (folder, names) => Promise.all(names.map(name => import(p
 
 /** Gives a metric and its table of rows that were counted by a setting without the changes. */
 export async function held(folder, binary) {
-  const [K, L, M, B] = await modules(folder, ["kernel", "live", "metric", "table"]), kernel = await K.Kernel.load(readFileSync(binary));
+  const [K, L, M, B] = await modules(folder, ["kernel", "kernel_client", "metric", "count_table"]), kernel = await K.Kernel.load(readFileSync(binary));
   kernel.lowercase(new Uint8Array()); // No text is read.
   const live = new L.Live(kernel, new Uint8Array(), new Uint8Array());
   return (setting, changes, rows) => {

@@ -13,8 +13,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from browser_report import Example
 from browsers import executable, launched
-from opened import Example
 from PIL import Image
 
 ACCEPTED = Path(__file__).with_name("accepted.json")

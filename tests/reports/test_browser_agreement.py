@@ -6,7 +6,7 @@ import random
 import re
 
 import pytest
-from opened import lines
+from browser_report import lines
 from playwright_or_skip import expect
 from test_browser_sizes import PATIENCE, many
 

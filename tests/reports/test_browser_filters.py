@@ -8,11 +8,13 @@ import pytest
 from playwright_or_skip import expect
 
 from truebleu import BLEU, CHRF, tokenize
-from truebleu.reports import live, report
+from truebleu.reports import browser_kernel, report
 
 pytestmark = pytest.mark.thorough
 
-needs_kernel = pytest.mark.skipif(not live.blocks(), reason="built without the kernel for pages")
+needs_kernel = pytest.mark.skipif(
+    not browser_kernel.blocks(), reason="built without the kernel for pages"
+)
 
 # Every step back doubles the work: no computer ends this one.
 ENDLESS = "%28%28a%2B%29%2B%29%2B%24"

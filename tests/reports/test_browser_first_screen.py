@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 import pytest
-from opened import lines
+from browser_report import lines
 from playwright_or_skip import expect
 
-from truebleu.comparison import screen
+from truebleu.comparison import overview
 from truebleu.reports import report
 
 pytestmark = pytest.mark.thorough
@@ -61,7 +61,7 @@ def test_it_is_seen_whole_without_scrolling(five, opened):
 def test_the_sentence_is_the_one_without_script(five, opened):
     path, told = five
     tab = opened(path).page
-    said = screen.sentence(told["comparison"])
+    said = overview.sentence(told["comparison"])
     assert said.startswith("E cedar, the baseline, is best of 5 systems: ")
     assert said.endswith("chrF2 and TER rank the same system first.")
     shown = tab.locator("main.view .lead").inner_text()

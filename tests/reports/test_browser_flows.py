@@ -8,7 +8,7 @@ import json
 import re
 
 import pytest
-from opened import downloaded
+from browser_report import downloaded
 from playwright_or_skip import expect, only_chromium
 
 import truebleu as tb

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from opened import downloaded, typed
+from browser_report import downloaded, typed
 from playwright_or_skip import expect
 
 from truebleu.reports import report

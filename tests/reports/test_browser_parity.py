@@ -10,13 +10,13 @@ from urllib.parse import urlencode
 
 import pytest
 import strategies
+from browser_report import ALSO
 from closeness import near
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from opened import ALSO
 
 from truebleu import BLEU, CHRF, TER
-from truebleu.reports import page, payload, report
+from truebleu.reports import html_page, payload, report
 
 pytestmark = pytest.mark.thorough
 
@@ -190,9 +190,9 @@ def test_steps_to_the_score_are_pythons(example, opened):
 # ---- what the page's functions make of any text ----
 
 ENTRY = """
-import {Background, Current, NUMBERS, STATE} from "./current.js";
-import {Data, unpack} from "./data.js";
-import {Store} from "./store.js";
+import {Background, Current, NUMBERS, STATE} from "./selection.js";
+import {Data, unpack} from "./report_data.js";
+import {Store} from "./url_state.js";
 globalThis.numbers = async (manifest, blocks, subset) => {
   const data = new Data(manifest, name => unpack(blocks[name]));
   await data.load();
@@ -219,10 +219,10 @@ globalThis.numbers = async (manifest, blocks, subset) => {
 def numbers(browser, tmp_path_factory):
     """Gives what the viewer's modules make of a report, in the browser."""
     folder = tmp_path_factory.mktemp("modules") / "viewer"
-    shutil.copytree(page.FOLDER / "viewer", folder)
+    shutil.copytree(html_page.FOLDER / "viewer", folder)
     (folder / "entry.js").write_text(ENTRY, "utf-8")
     tab = browser.new_page()
-    tab.evaluate(f"() => {{ {page.joined(folder, 'entry.js')} }}")
+    tab.evaluate(f"() => {{ {html_page.joined(folder, 'entry.js')} }}")
 
     def numbers(made, subset):
         contents = made._contents

@@ -12,8 +12,8 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from browser_report import downloaded
 from closeness import near
-from opened import downloaded
 from playwright_or_skip import expect
 
 import truebleu as tb

@@ -11,15 +11,15 @@ from urllib.parse import quote
 import pytest
 from playwright_or_skip import expect
 
-from truebleu.reports import page, report, terms
+from truebleu.reports import html_page, report, term_glossary
 
 pytestmark = pytest.mark.thorough
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-GLOSSARY_JS = json.dumps((page.FOLDER / "viewer/glossary.js").as_uri())
-RULES_JS = json.dumps((page.FOLDER / "viewer/rules.js").as_uri())
+GLOSSARY_JS = json.dumps((html_page.FOLDER / "viewer/glossary.js").as_uri())
+RULES_JS = json.dumps((html_page.FOLDER / "viewer/text_filters.js").as_uri())
 
 EVIL = "<img src=x onerror=alert(1)>"
 SOURCE = [
@@ -231,7 +231,10 @@ def test_the_page_finds_terms_where_python_does():
     told = subprocess.run(
         ["node", "--input-type=module", "-e", script], capture_output=True, check=True, text=True
     )
-    expected = [len(list(terms.finder(term)(terms.Text(text.encode())))) for term, text in cases]
+    expected = [
+        len(list(term_glossary.finder(term)(term_glossary.Text(text.encode()))))
+        for term, text in cases
+    ]
     assert json.loads(told.stdout) == expected
 
 

@@ -9,11 +9,11 @@ import re
 from itertools import cycle, islice
 
 import pytest
-from opened import lines
+from browser_report import lines
 from playwright_or_skip import expect
 
 import truebleu as tb
-from truebleu.reports import page
+from truebleu.reports import html_page
 
 pytestmark = pytest.mark.thorough
 
@@ -66,5 +66,5 @@ def test_any_number_of_segments(opened, tmp_path, segments):
 
 def test_the_viewer_is_small():
     """Beside a kernel of some 300 KB when packed, and the texts, no page notices more of it."""
-    viewer = page.own_viewer()
+    viewer = html_page.own_viewer()
     assert len(viewer.css.encode()) + len(viewer.script.encode()) <= 345_000

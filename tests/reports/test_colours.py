@@ -6,9 +6,9 @@ import re
 import pytest
 
 from truebleu.rendering import html
-from truebleu.reports import page
+from truebleu.reports import html_page
 
-CSS = (page.FOLDER / "page.css").read_text(encoding="utf-8")
+CSS = (html_page.FOLDER / "page.css").read_text(encoding="utf-8")
 SYSTEMS = re.findall(r"--c\d: (#\w{6});", CSS)
 PAPER = re.search(r"--paper: light-dark\((#\w+), (#\w+)\)", CSS).groups()
 

@@ -5,8 +5,8 @@ import random
 import pytest
 
 import truebleu as tb
-from truebleu.comparison.request import Request
-from truebleu.reports import build, findings
+from truebleu.comparison.comparison_request import Request
+from truebleu.reports import findings, report_builder
 
 # Enough of them that nothing is repeated by chance.
 PARTS = ("ba", "ce", "di", "fo", "gu", "ka", "le", "mi", "no", "pu", "ra", "se")
@@ -34,7 +34,7 @@ def found(systems, references, **given) -> dict[str, list[findings.Finding]]:
         systems, references, ["bleu"], **{name: given[name] for name in names if name in given}
     )
     request.labels = given.get("labels")
-    made = build.Contents(request, languages=given.get("languages")).findings
+    made = report_builder.Contents(request, languages=given.get("languages")).findings
     order = [one["kind"] for one in made]
     assert order == sorted(order, key=list(findings.KINDS).index)
     kinds = {kind: [one for one in made if one["kind"] == kind] for kind in findings.KINDS}

@@ -6,15 +6,15 @@ import shlex
 
 import pytest
 from axe_core import LOOKS, found
+from browser_report import typed
 from closeness import is_close
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from opened import typed
 from playwright_or_skip import expect
 
 import truebleu as tb
 from truebleu.cli import main
-from truebleu.reports import live
+from truebleu.reports import browser_kernel
 from truebleu.reports.lab import METRICS, Laboratory, lab
 
 pytestmark = pytest.mark.thorough
@@ -54,7 +54,9 @@ TYPE = """texts => document.querySelectorAll(".typed textarea").forEach((box, i)
   box.dispatchEvent(new Event("input", {bubbles: true}));
 })"""
 
-needs_kernel = pytest.mark.skipif(not live.blocks(), reason="built without the kernel for pages")
+needs_kernel = pytest.mark.skipif(
+    not browser_kernel.blocks(), reason="built without the kernel for pages"
+)
 
 
 # ---- the file ----
@@ -71,7 +73,7 @@ def test_the_page_is_the_same_each_time_and_needs_nothing_else(tmp_path):
 
 
 def test_a_package_without_the_kernel_says_what_is_missing_and_how_to_get_it(monkeypatch, capsys):
-    monkeypatch.setattr(live, "blocks", dict)
+    monkeypatch.setattr(browser_kernel, "blocks", dict)
     with pytest.raises(ImportError, match="rustup target add wasm32-unknown-unknown"):
         Laboratory()
     assert main(["lab", "-o", "lab.html"]) == 1
@@ -111,7 +113,7 @@ def link(name, chosen, hypothesis, references):
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
-    if not live.blocks():
+    if not browser_kernel.blocks():
         pytest.skip("built without the kernel for pages")
     path = tmp_path_factory.mktemp("lab") / "lab.html"
     lab(path)

@@ -7,16 +7,16 @@ import lzma
 
 import pytest
 from closeness import near
-from places import EXAMPLES
+from paths import EXAMPLES
 from playwright_or_skip import expect
 
 import truebleu as tb
 from truebleu.cli import main
-from truebleu.reports import live
+from truebleu.reports import browser_kernel
 from truebleu.reports.lab import lab
 
 pytestmark = [
-    pytest.mark.skipif(not live.blocks(), reason="built without the kernel for pages"),
+    pytest.mark.skipif(not browser_kernel.blocks(), reason="built without the kernel for pages"),
     pytest.mark.thorough,
 ]
 

@@ -6,11 +6,11 @@ from math import isclose, log, sqrt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from plain_bleu import ngrams as plain_ngrams
+from oracle_bleu import ngrams as plain_ngrams
 from strategies import TOKENIZERS, corpora
 
 import truebleu as tb
-from truebleu.reports import ngrams
+from truebleu.reports import distinctive_ngrams
 from truebleu.text import tokenizers
 
 
@@ -24,7 +24,9 @@ def columns(references):
 
 
 def read(systems, references, metric, **options):
-    return ngrams.read([encoded(one) for one in systems], columns(references), metric, **options)
+    return distinctive_ngrams.read(
+        [encoded(one) for one in systems], columns(references), metric, **options
+    )
 
 
 class Plain:
@@ -104,7 +106,7 @@ class Plain:
             where = [
                 i for i, row in enumerate(self.rows) if self.value(kind, systems, gram, row) > 0
             ]
-            yield gram, where[: ngrams.EXAMPLES]
+            yield gram, where[: distinctive_ngrams.EXAMPLES]
 
 
 @st.composite
@@ -127,13 +129,15 @@ def test_lists_are_those_of_the_definition(texts, metric, limit, least):
     systems, references = texts
     corpus = read(systems, references, metric)
     pairs = [(0, i) for i in range(1, len(systems))] or [(0, None)]
-    found = corpus.contrasts(pairs=pairs, limit=limit, examples=ngrams.EXAMPLES, least=least)
+    found = corpus.contrasts(
+        pairs=pairs, limit=limit, examples=distinctive_ngrams.EXAMPLES, least=least
+    )
     assert len(found) == min(4, metric.max_order)
     for order, by_pair in enumerate(found, 1):
         plain = Plain(systems, references, metric, order)
         for (a, b), lists in zip(pairs, by_pair, strict=True):
             who = [a] if b is None else [a, b]
-            for kind, grams in zip(ngrams.KINDS, lists, strict=True):
+            for kind, grams in zip(distinctive_ngrams.KINDS, lists, strict=True):
                 if kind == "difference" and b is None:
                     assert grams == []
                     continue
@@ -189,7 +193,7 @@ REFERENCES = [["the cat sat on a mat"], ["the end", "the the end"], ["no one was
 
 def lists(systems=(A, B), references=REFERENCES, metric=None, pairs=((0, 1),)):
     metric = metric or tb.BLEU()
-    return ngrams.differences(read(systems, references, metric), metric, pairs)
+    return distinctive_ngrams.differences(read(systems, references, metric), metric, pairs)
 
 
 def named(entries):
@@ -282,4 +286,4 @@ def test_texts_with_line_ends_and_surrogates():
 
 def test_a_system_without_a_text_is_refused():
     with pytest.raises(tb.InputError, match="segment 2 is missing"):
-        ngrams.read([[b"a", None]], [[b"a", b"b"]], tb.BLEU())
+        distinctive_ngrams.read([[b"a", None]], [[b"a", b"b"]], tb.BLEU())

@@ -10,7 +10,7 @@ import tarfile
 import zipfile
 
 import pytest
-from places import EXAMPLES, ROOT
+from paths import EXAMPLES, ROOT
 from playwright_or_skip import expect, only_chromium
 
 pytest.importorskip("maturin", reason="no maturin to build the package with")

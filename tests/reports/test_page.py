@@ -6,10 +6,10 @@ import re
 import subprocess
 
 import pytest
-from reading_back import Page
+from page_parser import Page
 from viewer_rules import broken
 
-from truebleu.reports import page
+from truebleu.reports import html_page
 
 TEMPLATE = """<!doctype html>
 <html lang="en">
@@ -52,12 +52,12 @@ def folder(tmp_path):
 
 
 def viewer(folder):
-    return page.Viewer(folder, "")
+    return html_page.Viewer(folder, "")
 
 
 def assembled(folder, title="A title", **options):
     given = {"summary": "<p>read</p>", "manifest": {"a": 1}, "blocks": [("b", b"QUJD")]} | options
-    return page.assembled(title, **given, viewer=viewer(folder))
+    return html_page.assembled(title, **given, viewer=viewer(folder))
 
 
 # ---- joining ----
@@ -153,7 +153,7 @@ def test_what_cannot_be_joined_is_refused(folder, name, source, message):
 
 @pytest.mark.parametrize("entry", ["report.js", "lab.js"])
 def test_the_files_of_the_package_can_be_joined(entry):
-    assert not list(broken(page.FOLDER, entry))
+    assert not list(broken(html_page.FOLDER, entry))
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reading_back import decoded_rows, decoded_texts, texts_apart
+from page_parser import decoded_rows, decoded_texts, texts_apart
 from strategies import HOSTILE
 
 from truebleu._kernel import Table

@@ -11,12 +11,12 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reading_back import Page, decoded_rows
+from page_parser import Page, decoded_rows
 
 import truebleu as tb
 from truebleu import InputError
-from truebleu.comparison.request import Request, Significance
-from truebleu.reports import build, live
+from truebleu.comparison.comparison_request import Request, Significance
+from truebleu.reports import browser_kernel, report_builder
 from truebleu.reports.influence import influence
 
 REFERENCES = ["the cat is on the mat", "nobody was there at all", "it rains again today"] * 4
@@ -117,7 +117,7 @@ def test_numbers_stand_before_texts():
     assert names == [
         "documents",
         *("h.0", "h.1", "h.2", "h.3", "lengths"),
-        *live.blocks(),
+        *browser_kernel.blocks(),
         "texts",
     ]
 
@@ -362,7 +362,7 @@ def test_without_text_there_is_none(write):
     made = tb.report(systems, references, source=source, metrics=["bleu", "ter"], redact_text=True)
     data = made.to_bytes() + made._repr_html_().encode()
     named = Page(data).blocks.items()
-    blocks = b"".join(block for name, block in named if name not in live.BLOCKS)
+    blocks = b"".join(block for name, block in named if name not in browser_kernel.BLOCKS)
     for word in ("mat", "nobody", "niemand", "Regen"):
         assert re.search(rf"\b{word}\b".encode(), data) is None
         assert word.encode() not in blocks
@@ -395,7 +395,7 @@ def test_influence_is_what_leaving_a_segment_out_changes(metric, names):
     systems = {**SYSTEMS, "mixed": GOOD[:6] + POOR[6:]}
     chosen = {name: systems[name] for name in names}
     testing = Significance(test=None, confidence=10, seed=1)
-    made = build.Contents(Request(chosen, REFERENCES, [metric], testing=testing))
+    made = report_builder.Contents(Request(chosen, REFERENCES, [metric], testing=testing))
     setting = made.settings[0]
     found = influence(setting.metric, setting.tables, names)
 

@@ -16,12 +16,12 @@ from contextlib import contextmanager
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reading_back import Page
+from page_parser import Page
 
 import truebleu as tb
-from truebleu.comparison.request import Request, Significance
+from truebleu.comparison.comparison_request import Request, Significance
 from truebleu.reports import payload
-from truebleu.reports.build import Contents
+from truebleu.reports.report_builder import Contents
 from truebleu.reports.serve import MOST, Server
 from truebleu.text.segments import PIECE, File, paged
 
@@ -422,11 +422,11 @@ def test_a_file_that_changed_is_not_shown(tmp_path, write):
 
 def test_what_is_odd_is_looked_for_in_the_first_segments(write, monkeypatch):
     """In as many as there is memory for; it is said in how many."""
-    from truebleu.reports import health
+    from truebleu.reports import data_checks
 
     files = {"a": write("a", ["", *["b c d e"] * 99])}, [write("ref", ["b c d e"] * 100)]
     whole = contents(*files, on_disk=True)
-    monkeypatch.setattr(health, "MOST_BYTES", 400)
+    monkeypatch.setattr(data_checks, "MOST_BYTES", 400)
     part = contents(*files, on_disk=True)
     assert whole.manifest()["health"]["segments"] == 100
     assert part.manifest()["health"]["segments"] == (400 - 9) // 16 + 1
@@ -535,8 +535,10 @@ def test_memory_does_not_grow_with_the_text(tmp_path):
     which is less here.
     """
     script = (
-        "from truebleu.reports import health, ngrams; health.MOST_BYTES = 1 << 20;"
-        "ngrams.read.__defaults__ = (1 << 16,); from truebleu.cli import main; sys.exit(main())"
+        "from truebleu.cli import main; "
+        "from truebleu.reports import data_checks, distinctive_ngrams;"
+        "data_checks.MOST_BYTES = 1 << 20; distinctive_ngrams.read.__defaults__ = (1 << 16,);"
+        "sys.exit(main())"
     )
     words = b"the cat sat on the mat and looked at it "
 

@@ -3,11 +3,11 @@
 import re
 
 import pytest
-from reading_back import Page
+from page_parser import Page
 
 import truebleu as tb
-from truebleu.comparison import screen
-from truebleu.reports import summary
+from truebleu.comparison import overview
+from truebleu.reports import static_summary
 
 REFERENCES = ["the cat is on the mat", "nobody was there at all", "it rains again today"] * 12
 GOOD = ["the cat is on a mat", "nobody was there at all", "it rains again today"] * 12
@@ -33,11 +33,11 @@ def manifest(systems=None, references=REFERENCES, **options):
 
 def sentence_of(told) -> str:
     """Who is best, as the summary and the page's first lines say it."""
-    return screen.sentence(told["comparison"])
+    return overview.sentence(told["comparison"])
 
 
 def rendered(*arguments, **options) -> Page:
-    return Page(summary.render(manifest(*arguments, **options)))
+    return Page(static_summary.render(manifest(*arguments, **options)))
 
 
 # ---- the sentence ----
@@ -138,7 +138,7 @@ def test_one_segment_is_too_few_for_an_interval():
 
 def cells(told):
     """The text of the first table, row by row."""
-    markup = summary.render(told)
+    markup = static_summary.render(told)
     table = markup[markup.index("<table>") : markup.index("</table>")]
     rows = re.findall("(?s)<tr>(.*?)</tr>", table)
     return [
@@ -169,7 +169,7 @@ def test_one_table_has_all_systems_and_all_metrics():
 
 def test_details_are_behind_a_line_each():
     told = manifest({"poor": POOR, "good": GOOD, "worst": WORST}, metrics=["bleu", "ter"])
-    markup = summary.render(told)
+    markup = static_summary.render(told)
     folds = re.findall("(?s)<details><summary>(.*?)</summary>(.*?)</details>", markup)
     assert [title for title, _ in folds] == [
         "BLEU ↑ in detail: intervals, tests, parts and lengths and all pairs",
@@ -185,7 +185,7 @@ def test_details_are_behind_a_line_each():
 
 
 def test_terms_explain_themselves_where_they_stand():
-    text = Page(summary.render(manifest(correction="holm"))).text
+    text = Page(static_summary.render(manifest(correction="holm"))).text
     for told in (
         "Bold: best by the metric.",
         "In brackets: 95% intervals (percentile bootstrap).",
@@ -199,7 +199,7 @@ def test_terms_explain_themselves_where_they_stand():
 
 def test_the_forest_plot_has_all_systems_and_a_panel_a_metric_with_an_axis():
     told = manifest({"poor": POOR, "good": GOOD, "worst": WORST}, metrics=["bleu", "ter"])
-    markup = summary.render(told)
+    markup = static_summary.render(told)
     plot = markup[markup.index('<table class="forest-plot">') :]
     plot = plot[: plot.index("</table>")]
     assert re.findall('<th scope="col">(.*?)</th>', plot) == ["Δ BLEU to A", "Δ TER to A"]
@@ -280,7 +280,7 @@ def test_given_scores_have_a_table():
 
 def test_what_was_computed_can_be_computed_again():
     told = manifest(seed=7, confidence=200, title="Cats")
-    page = Page(summary.render(told))
+    page = Page(static_summary.render(told))
     signature = told["comparison"]["metrics"][0]["signature"]
     for fact in (f"BLEU|{signature}", "200 resamples", "7", f"truebleu {tb.__version__}"):
         assert fact in page.text
@@ -359,7 +359,7 @@ def opposed(**options):
 
 def test_metrics_that_call_opposite_winners_are_told_of_first():
     told = opposed()
-    text = Page(summary.render(told)).text
+    text = Page(static_summary.render(told)).text
     notes = [one["text"] for one in told["comparison"]["notes"] if one["kind"] == "disagreement"]
     assert len(notes) == 3
     for note in notes:

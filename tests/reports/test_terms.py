@@ -6,12 +6,12 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reading_back import Page
+from page_parser import Page
 
 import truebleu as tb
 from truebleu import InputError
 from truebleu.cli import main
-from truebleu.reports import terms
+from truebleu.reports import term_glossary
 from truebleu.text.segments import File
 
 SOURCE = [
@@ -33,7 +33,9 @@ def report(glossary=GLOSSARY, **options):
 
 
 def found(term, text):
-    places = list(terms.finder(term)(terms.Text(text.encode("utf-8", "surrogatepass"))))
+    places = list(
+        term_glossary.finder(term)(term_glossary.Text(text.encode("utf-8", "surrogatepass")))
+    )
     return len(places)
 
 
@@ -69,7 +71,7 @@ def test_a_term_between_spaces_is_always_found(before, term, after):
 
 @given(st.text(max_size=30))
 def test_small_letters_stand_where_the_letters_stand(text):
-    assert len(terms.small(text)) == len(text)
+    assert len(term_glossary.small(text)) == len(text)
 
 
 # ---- how often it was used ----
@@ -153,8 +155,8 @@ def test_the_summary_without_script_says_how_often_each_system_used_them():
 def test_a_file_may_have_empty_lines_and_carriage_returns(tmp_path):
     path = tmp_path / "terms.tsv"
     path.write_bytes(b"Zug\ttrain\r\n\r\n Haus \t big  house \n")
-    assert terms.given(File(str(path))) == (
-        [terms.Term("Zug", ("train",)), terms.Term("Haus", ("big house",))],
+    assert term_glossary.given(File(str(path))) == (
+        [term_glossary.Term("Zug", ("train",)), term_glossary.Term("Haus", ("big house",))],
         "terms.tsv",
     )
 
@@ -174,20 +176,20 @@ def test_what_is_wrong_with_a_file_is_told_with_its_line(tmp_path, text, told):
     path = tmp_path / "terms.tsv"
     path.write_text(text)
     with pytest.raises(InputError, match=re.escape(told)) as error:
-        terms.given(path)
+        term_glossary.given(path)
     assert "terms.tsv" in str(error.value)
 
 
 @pytest.mark.parametrize("value", ["Zug", 7, b"Zug"])
 def test_what_is_no_glossary_is_refused(value):
     with pytest.raises(TypeError, match="terms: expected a mapping from source terms"):
-        terms.given(value)
+        term_glossary.given(value)
 
 
 @pytest.mark.parametrize("pairs", [[("Zug",)], [("Zug", 1)], ["Zug"], [("Zug", None)]])
 def test_what_is_no_pair_is_refused_with_its_number(pairs):
     with pytest.raises(InputError, match="terms, pair 1: expected"):
-        terms.given(pairs)
+        term_glossary.given(pairs)
 
 
 def test_terms_without_a_source_are_refused():

@@ -12,11 +12,11 @@ import pytest
 from closeness import is_close
 
 from truebleu import BLEU, CER, CHRF, MER, TER, WER, WIL, WIP
-from truebleu.reports import live, page, payload
-from truebleu.reports.page import slimmed
+from truebleu.reports import browser_kernel, html_page, payload
+from truebleu.reports.html_page import slimmed
 from truebleu.text.tokenizers import tokenize
 
-VIEWER = page.FOLDER / "viewer"
+VIEWER = html_page.FOLDER / "viewer"
 MODULES = sorted(VIEWER.glob("*.js"))
 
 # What turns data into markup or script, or asks somebody else for something.
@@ -48,14 +48,14 @@ def test_data_cannot_become_markup_or_script(module):
 
 def test_only_the_data_module_asks_a_server_and_only_where_the_manifest_has_one():
     asking = [m.name for m in MODULES if re.search(r"\bfetch\s*\(", m.read_text(encoding="utf-8"))]
-    assert asking == ["data.js"]
-    source = (VIEWER / "data.js").read_text(encoding="utf-8")
+    assert asking == ["report_data.js"]
+    source = (VIEWER / "report_data.js").read_text(encoding="utf-8")
     assert source.count("fetch(") == 1
     assert "fetch(`${this.manifest.serve.base}" in source
 
 
 def test_the_page_template_has_no_handlers_and_no_styles_of_elements():
-    template = (page.FOLDER / "page.html").read_text(encoding="utf-8")
+    template = (html_page.FOLDER / "page.html").read_text(encoding="utf-8")
     assert not re.search(r"\s(?:on\w+|style)\s*=", template)
 
 
@@ -107,7 +107,7 @@ def run(node, tmp_path_factory):
 
     def run(**cases):
         done = subprocess.run(
-            [node, script, folder, live.PLACE],
+            [node, script, folder, browser_kernel.PLACE],
             input=json.dumps(cases),
             capture_output=True,
             text=True,
@@ -175,14 +175,14 @@ def described(metric):
         "signature": str(metric.signature(2)),
         "higher_is_better": not metric.LOWER_IS_BETTER,
         "parameters": metric.parameters,
-        "recipe": live.recipe(metric),
+        "recipe": browser_kernel.recipe(metric),
         "columns": list(metric.columns),
     }
 
 
 def check_scores(run, pairs, seed=4):
     """The page's numbers of each metric, from the table of a setting, are Python's."""
-    if not live.blocks():
+    if not browser_kernel.blocks():
         pytest.skip("the package was built without the kernel for pages")
     hypotheses, references = corpus_of_words(seed)
     cases, wanted = [], []
@@ -261,7 +261,7 @@ HTML = {"lt;": "<", "gt;": ">", "&amp;": "&", "&quot;": '"'}
 
 @pytest.mark.thorough
 def test_tokens_to_show_are_pythons_and_stand_where_they_are_shown(run, corpus):
-    if not live.blocks():
+    if not browser_kernel.blocks():
         pytest.skip("the package was built without the kernel for pages")
     rewritten = "&amp;lt; x-\ny <skipped>1.5,,6 İ ΑΣ. -5-6 ½.½ «a» &quot;b &amp; c&gt;"
     metrics = [
@@ -277,8 +277,8 @@ def test_tokens_to_show_are_pythons_and_stand_where_they_are_shown(run, corpus):
         if not (metric.lowercase and "Σ" in text and "ʕ" in text)
     ]
     found = run(
-        tokens=[[text, live.recipe(metric)] for text, metric in cases],
-        lowercase=live.blocks()["lowercase"].hex(),
+        tokens=[[text, browser_kernel.recipe(metric)] for text, metric in cases],
+        lowercase=browser_kernel.blocks()["lowercase"].hex(),
     )["tokens"]
     for (text, metric), own in zip(cases, found, strict=True):
         keys = tokenize(text, metric.tokenize, lowercase=metric.lowercase)

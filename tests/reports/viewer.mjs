@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { held, modules } from "./held.mjs";
 
 const [folder, binary] = process.argv.slice(2);
-const [D, T, C, K] = await modules(folder, ["data", "tokens", "current", "kernel"]);
+const [D, T, C, K] = await modules(folder, ["report_data", "tokens", "selection", "kernel"]);
 let input = "";
 for await (const piece of process.stdin.setEncoding("utf8")) input += piece;
 const { scores = [], lowercase = "", tokens = [], matches = [], searches = [], sorts = [], blocks = [] } = JSON.parse(input);

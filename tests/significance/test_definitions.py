@@ -5,7 +5,7 @@ import random
 
 import numpy as np
 import pytest
-from installed import lacking
+from optional_tools import lacking
 from outputs import output, references
 
 import truebleu as tb

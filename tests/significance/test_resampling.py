@@ -14,8 +14,8 @@ from sacrebleu import significance as original
 
 from truebleu import BLEU, CHRF, TER
 from truebleu._kernel import InputError, SingleFormula, SingleStack, Stack, Stream, Table, exchanged
-from truebleu.significance import memory
-from truebleu.significance import sacrebleu as significance_sacrebleu
+from truebleu.significance import memory_check
+from truebleu.significance import sacrebleu_compat as significance_sacrebleu
 
 seeds = st.sampled_from([0, 1, 4, 12345, 2**32 - 1, 2**32, 2**40 + 7, 2**130 + 7]) | st.integers(
     0, 2**300
@@ -181,23 +181,23 @@ def test_the_memory_for_resampling_is_asked_for_before_the_work():
     said = r"resampling 10,000,000,000,000 segments needs about [0-9,]+ MB of memory"
     for kind in ("integer", "single"):
         with pytest.raises(MemoryError, match=said):
-            memory.reserve(10**13, 10, kind=kind)
-        memory.reserve(100, 10, kind=kind)
+            memory_check.reserve(10**13, 10, kind=kind)
+        memory_check.reserve(100, 10, kind=kind)
 
 
 SCRIPT = """
 import resource, sys
 from truebleu import BLEU
 from truebleu._kernel import Stream
-from truebleu.significance import Measure, intervals, memory, sacrebleu
+from truebleu.significance import Measure, intervals, memory_check, sacrebleu_compat
 metric = BLEU()
 table = metric.statistics(["a b c d e"] * 300_000, ["a b c d f"] * 300_000)
 measure = Measure(metric, {"one": table})
 size = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (size + 20_000_000, size + 20_000_000))
 for work in (
-    lambda: sacrebleu.bootstrap_scores([(metric, [table])], Stream(1), 20),
-    lambda: list(sacrebleu.randomized_scores(metric, (table, table), 20, Stream(1))),
+    lambda: sacrebleu_compat.bootstrap_scores([(metric, [table])], Stream(1), 20),
+    lambda: list(sacrebleu_compat.randomized_scores(metric, (table, table), 20, Stream(1))),
     lambda: intervals([measure], resamples=20),
 ):
     try:

@@ -11,7 +11,7 @@ from outputs import output, references
 
 from truebleu import BLEU
 from truebleu.significance import Measure, intervals, paired
-from truebleu.significance.runs import student
+from truebleu.significance.run_variance import student
 
 SETTINGS = {"resamples": 200, "randomizations": 200}
 

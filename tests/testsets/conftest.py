@@ -1,7 +1,7 @@
 """A cache and a home of their own for each test, and archives on a loopback server."""
 
 import pytest
-from packed import Archives
+from archive_fixtures import Archives
 
 
 @pytest.fixture(autouse=True)

@@ -16,10 +16,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made import OTHER, REF, SRC, XML, about_xml, registry, text
+from local_registry import OTHER, REF, SRC, XML, about_xml, registry, text
 
 import truebleu as tb
-from truebleu.testsets import cache, catalogue, manage
+from truebleu.testsets import cache, catalogue, testset_operations
 from truebleu.text import download
 
 
@@ -76,7 +76,7 @@ def test_a_damaged_text_is_made_again(archives, path):
 
 def test_text_of_another_reader_is_made_again(path, monkeypatch):
     made = tb.testset("made", "de-en", registry=path)
-    monkeypatch.setattr("truebleu.testsets.readers.VERSION", 77)
+    monkeypatch.setattr("truebleu.testsets.file_readers.VERSION", 77)
     assert not cache.found(catalogue.entry("made", path), "de-en")
     assert tb.testset("made", "de-en", registry=path).source == made.source
     assert json.loads((Path(made.path("src")).parent / "FIELDS.json").read_text())["reader"] == 77
@@ -126,7 +126,7 @@ def test_archives_of_sacrebleu_are_used_and_its_text_is_not(
     said = json.loads((folder_of(path) / "SOURCE.json").read_text())
     assert said["archives"][0]["address"] == str(raw / "made.made.tar.gz")
     # Another one is not trusted.
-    manage.remove("made")
+    testset_operations.remove("made")
     (raw / "made.made.tar.gz").write_bytes(b"half")
     with pytest.raises(download.OfflineError):
         tb.testset("made", "de-en", registry=path, offline=True)
@@ -165,8 +165,10 @@ def test_an_archive_whose_text_is_right_is_verified_by_content(archives, tmp_pat
     made = tb.testset("made", "de-en", registry=path)
     # What has no sum is not verified, and left out.
     assert made.fields == ["src", "ref:A"]
-    assert manage.info("made", "de-en", registry=path).sources[0]["verified"] == "content"
-    manage.verify("made", registry=path)
+    assert (
+        testset_operations.info("made", "de-en", registry=path).sources[0]["verified"] == "content"
+    )
+    testset_operations.verify("made", registry=path)
     shutil.rmtree(folder_of(path) / "de-en")
     before = archives.requests
     assert tb.testset("made", "de-en", registry=path).references == {"A": REF}

@@ -5,14 +5,14 @@ import os
 
 import pytest
 import sacrebleu.dataset as originals
-from packed import files_of, packed
+from archive_fixtures import files_of, packed
 from sacrebleu.dataset import wmt_xml  # noqa: F401
 from sacrebleu.utils import extract_tarball
 
 import truebleu as tb
-from truebleu.testsets import catalogue, readers
+from truebleu.testsets import catalogue, file_readers
 
-KINDS = readers.KINDS
+KINDS = file_readers.KINDS
 ENTRIES = catalogue.builtin()["test_sets"]
 
 
@@ -104,5 +104,5 @@ def test_an_entry_gives_the_lines_of_the_original(here, name):
         assert {each: got.systems[each] for each in got.systems} == {
             field: text
             for field, text in wanted.items()
-            if not field.startswith(("src", "ref")) and field not in readers.OF_DOCUMENTS
+            if not field.startswith(("src", "ref")) and field not in file_readers.OF_DOCUMENTS
         }

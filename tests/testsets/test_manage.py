@@ -9,10 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from made import OTHER, REF, SRC, about_xml, registry, text
+from local_registry import OTHER, REF, SRC, about_xml, registry, text
 
 import truebleu as tb
-from truebleu.testsets import __main__, catalogue, manage
+from truebleu.testsets import __main__, catalogue, testset_operations
 from truebleu.text import download
 
 
@@ -27,26 +27,26 @@ def path(archives, tmp_path) -> str:
 
 
 def test_list():
-    assert len(manage.list()) == 67 + len(catalogue.builtin()["more"])
-    names = [each.name for each in manage.list("wmt2*", "liv-en")]
+    assert len(testset_operations.list()) == 67 + len(catalogue.builtin()["more"])
+    names = [each.name for each in testset_operations.list("wmt2*", "liv-en")]
     assert names == ["wmt22"]
-    assert {each.name for each in manage.list("google")} == {
+    assert {each.name for each in testset_operations.list("google")} == {
         f"wmt19/google/{each}" for each in ("ar", "arp", "wmtp", "hqr", "hqp", "hqall")
     }
-    assert [each.name for each in manage.list(langpair="eng-deu")] == ["ntrex"]
-    (one,) = manage.list("wmt22")
+    assert [each.name for each in testset_operations.list(langpair="eng-deu")] == ["ntrex"]
+    (one,) = testset_operations.list("wmt22")
     assert (one.here, one.size, one.segments["en-de"]) == (False, None, 2037)
-    assert not manage.list("nothing")
+    assert not testset_operations.list("nothing")
 
 
 def test_info_downloads_nothing(archives, path):
-    before = manage.info("made", "de-en")
+    before = testset_operations.info("made", "de-en")
     assert (before.here, before.pair, before.sources, archives.requests) == (False, None, (), 0)
     assert (before.licence, before.released) == ("research", "2024")
     assert before.preferred == {"de-en": ("A",)}
     assert before.archives[0]["address"].endswith("made.tar.gz")
     tb.testset("made", "de-en")
-    after = manage.info("made", "de-en")
+    after = testset_operations.info("made", "de-en")
     assert after.here
     assert os.path.isdir(after.folder)
     assert after.pair.segments == 4
@@ -55,19 +55,19 @@ def test_info_downloads_nothing(archives, path):
     assert after.pair.domains == {"news": 2, "social": 2}
     assert after.sources[0]["verified"] == "MD5"
     with pytest.raises(tb.InputError, match="has no language pair xx-yy"):
-        manage.info("made", "xx-yy")
+        testset_operations.info("made", "xx-yy")
 
 
 def test_get(archives, path):
     with pytest.raises(tb.InputError, match="no test set mad; did you mean made"):
-        manage.get(["made", "mad"])
-    (got,) = manage.get(["made"])
+        testset_operations.get(["made", "mad"])
+    (got,) = testset_operations.get(["made"])
     assert (got.name, got.langpairs, got.licence) == ("made", ("de-en",), "research")
     assert got.verified == ("MD5",)
     assert got.size == (archives.folder / "made.tar.gz").stat().st_size
     assert tb.testset("made", "de-en", offline=True).source == SRC
     with pytest.raises(download.OfflineError):
-        list(manage.get(["wmt22"], offline=True))
+        list(testset_operations.get(["wmt22"], offline=True))
 
 
 def test_get_leaves_files_of_other_pairs_alone(archives, tmp_path):
@@ -81,34 +81,34 @@ def test_get_leaves_files_of_other_pairs_alone(archives, tmp_path):
         "langpairs": {pair: [f"made.{pair}.jsonl"] for pair in addresses},
     }
     path = registry(tmp_path, made=about)
-    (got,) = manage.get(["made"], "a-c", registry=path)
+    (got,) = testset_operations.get(["made"], "a-c", registry=path)
     assert (got.langpairs, archives.requests) == (("a-c",), 1)
-    (got,) = manage.get(["made"], registry=path)
+    (got,) = testset_operations.get(["made"], registry=path)
     assert (got.langpairs, archives.requests) == (("a-b", "a-c"), 2)
 
 
 def test_since():
-    found = manage.since(2023)
+    found = testset_operations.since(2023)
     assert {"wmt23", "wmt24", "wmt25", "wmt24pp"} <= set(found)
     assert not {"wmt22", "ntrex", "flores200/dev"} & set(found)
-    assert {"wmt19", "mtnt2019", "ntrex"} <= set(manage.since(2019))
+    assert {"wmt19", "mtnt2019", "ntrex"} <= set(testset_operations.since(2019))
 
 
 def test_add_knows_an_archive_by_its_sum(archives, path, tmp_path):
     shutil.copy(archives.folder / "made.tar.gz", tmp_path / "download (1).gz")
-    (added,) = manage.add(str(tmp_path / "download (1).gz"))
+    (added,) = testset_operations.add(str(tmp_path / "download (1).gz"))
     assert (added.name, added.langpairs) == ("made", ("de-en",))
     assert tb.testset("made", "de-en", offline=True).source == SRC
     assert archives.requests == 0
-    assert manage.info("made").sources[0]["verified"] == "MD5"
+    assert testset_operations.info("made").sources[0]["verified"] == "MD5"
     (tmp_path / "other").write_text("other")
     md5 = hashlib.md5(b"other").hexdigest()
     with pytest.raises(tb.InputError, match=f"has MD5 {md5}, which is no archive's"):
-        manage.add(str(tmp_path / "other"))
+        testset_operations.add(str(tmp_path / "other"))
     with pytest.raises(tb.InputError, match=r"is none of made's archives: made\.tar\.gz \(MD5"):
-        manage.add(str(tmp_path / "other"), "made")
+        testset_operations.add(str(tmp_path / "other"), "made")
     with pytest.raises(tb.InputError, match="cannot be read: No such file"):
-        manage.add(str(tmp_path / "none"))
+        testset_operations.add(str(tmp_path / "none"))
 
 
 def test_add_takes_a_folder_of_one_s_own(tmp_path):
@@ -119,23 +119,23 @@ def test_add_takes_a_folder_of_one_s_own(tmp_path):
     (folder / "en-de/src.txt").write_text(text(REF))
     (folder / "en-de/ref.txt").write_text(text(SRC))
     (folder / "README.md").write_text("about")
-    (added,) = manage.add(str(folder))
+    (added,) = testset_operations.add(str(folder))
     assert (added.name, set(added.langpairs)) == ("mine", {"de-en", "en-de"})
     mine = tb.testset("mine", "de-en")
     assert (mine.source, mine.references) == (SRC, {"A": REF, "B": OTHER})
     assert tb.testset("mine", "en-de").references == {"ref": SRC}
-    assert manage.info("mine").here
-    verified = manage.verify("mine")
+    assert testset_operations.info("mine").here
+    verified = testset_operations.verify("mine")
     assert not [each for each in verified if each.problem]
     names = ("de-en.src", "de-en.ref.A", "de-en.ref.B", "en-de/src.txt", "en-de/ref.txt")
     assert {each.path for each in verified} == {str(folder / name) for name in names}
     with pytest.raises(tb.InputError, match="there is a test set mine already"):
-        manage.add(str(folder))
+        testset_operations.add(str(folder))
     with pytest.raises(tb.InputError, match="there is a test set wmt22 already"):
-        manage.add(str(folder), "wmt22")
+        testset_operations.add(str(folder), "wmt22")
     with pytest.raises(tb.InputError, match="has no test set: expected files called"):
-        manage.add(str(tmp_path / "mine" / "en-de"))
-    manage.remove("mine")
+        testset_operations.add(str(tmp_path / "mine" / "en-de"))
+    testset_operations.remove("mine")
     with pytest.raises(tb.InputError, match="there is no test set mine"):
         tb.testset("mine", "de-en")
     assert (folder / "de-en.src").exists()
@@ -144,24 +144,24 @@ def test_add_takes_a_folder_of_one_s_own(tmp_path):
 def test_what_the_cache_has_can_be_added_as_a_folder(path, tmp_path):
     made = tb.testset("made", "de-en")
     shutil.copytree(Path(made.path("src")).parent, tmp_path / "copy/de-en")
-    manage.add(str(tmp_path / "copy"), "copy")
+    testset_operations.add(str(tmp_path / "copy"), "copy")
     copy = tb.testset("copy", "de-en")
     assert (copy.source, copy.references, copy.domains) == (SRC, made.references, made.domains)
 
 
 def test_show(path):
-    assert list(manage.show("made", "de-en")) == list(zip(SRC, REF, strict=True))
-    rows = manage.show("made", "de-en", ["docid", "B", "Online-W"], domain="social")
+    assert list(testset_operations.show("made", "de-en")) == list(zip(SRC, REF, strict=True))
+    rows = testset_operations.show("made", "de-en", ["docid", "B", "Online-W"], domain="social")
     assert list(rows) == [("weather", OTHER[2], OTHER[2]), ("weather", OTHER[3], REF[3])]
-    assert len(next(manage.show("made", "de-en", ["all"]))) == 7
+    assert len(next(testset_operations.show("made", "de-en", ["all"]))) == 7
     with pytest.raises(tb.InputError, match="has no field nothing"):
-        manage.show("made", "de-en", ["nothing"])
+        testset_operations.show("made", "de-en", ["nothing"])
 
 
 def test_verify(path):
-    assert manage.verify("made") == ()
+    assert testset_operations.verify("made") == ()
     made = tb.testset("made", "de-en")
-    found = manage.verify("made")
+    found = testset_operations.verify("made")
     assert len(found) == 8
     assert not [each for each in found if each.problem]
     place = Path(made.path("src"))
@@ -169,25 +169,30 @@ def test_verify(path):
     place.write_bytes(place.read_bytes().replace(b"Hund", b"Huhn"))
     # Opening would not see it.
     os.utime(place, ns=(before.st_atime_ns, before.st_mtime_ns))
-    (wrong,) = [each for each in manage.verify() if each.problem]
+    (wrong,) = [each for each in testset_operations.verify() if each.problem]
     assert (wrong.path, wrong.problem) == (str(place), "it is not as it was made")
     archive = next(place.parents[1].glob("raw/*.gz"))
     archive.write_bytes(b"half")
-    assert {each.path for each in manage.verify() if each.problem} == {str(place), str(archive)}
+    assert {each.path for each in testset_operations.verify() if each.problem} == {
+        str(place),
+        str(archive),
+    }
 
 
 def test_path_and_remove(path):
     with pytest.raises(tb.InputError, match=r"made is not here; truebleu testset get made"):
-        manage.path("made")
+        testset_operations.path("made")
     made = tb.testset("made", "de-en")
-    assert made.path("src") == os.path.join(manage.path("made", "de-en"), "src.txt")
-    assert manage.path("made") == str(Path(manage.path("made", "de-en")).parent)
-    removed = manage.remove("made")
-    assert removed.folders == (manage.info("made").folder,)
+    assert made.path("src") == os.path.join(testset_operations.path("made", "de-en"), "src.txt")
+    assert testset_operations.path("made") == str(
+        Path(testset_operations.path("made", "de-en")).parent
+    )
+    removed = testset_operations.remove("made")
+    assert removed.folders == (testset_operations.info("made").folder,)
     assert removed.size > 1000
-    assert not manage.info("made").here
+    assert not testset_operations.info("made").here
     with pytest.raises(tb.InputError, match="made is not in the cache"):
-        manage.remove("made")
+        testset_operations.remove("made")
     assert os.path.exists(path)
 
 
@@ -195,7 +200,7 @@ def test_removing_a_set_leaves_those_below_its_name(archives, tmp_path):
     both = registry(tmp_path, **{"made": about_xml(archives), "made/more": about_xml(archives)})
     for name in ("made", "made/more"):
         tb.testset(name, "de-en", registry=both)
-    manage.remove("made")
+    testset_operations.remove("made")
     assert tb.testset("made/more", "de-en", registry=both, offline=True).source == SRC
 
 

@@ -4,11 +4,11 @@ import json
 from dataclasses import replace
 
 import pytest
-from made import OTHER, REF, SRC, registry, text
-from places import SHARED
+from local_registry import OTHER, REF, SRC, registry, text
+from paths import SHARED
 
 import truebleu as tb
-from truebleu.testsets import catalogue, manage, readers
+from truebleu.testsets import catalogue, file_readers, testset_operations
 from truebleu.text import download
 
 
@@ -115,7 +115,7 @@ def test_lines_that_are_wrong_are_named(tmp_path, line, message):
     path = tmp_path / "x.jsonl"
     path.write_text(f"{jsonl([row(0)])}{line}\n")
     with pytest.raises(tb.InputError, match=message):
-        dict(readers.read("JSONL", "x", ["x.jsonl"], str(tmp_path)))
+        dict(file_readers.read("JSONL", "x", ["x.jsonl"], str(tmp_path)))
 
 
 def test_what_is_no_test_set_is_not_kept(archives, tmp_path, served):
@@ -166,8 +166,8 @@ def test_flores_is_added_by_the_user(tmp_path, form):
     with pytest.raises(
         tb.InputError, match=r"truebleu testset add FOLDER --name flores200/devtest"
     ):
-        list(manage.get(["flores200/devtest"]))
-    (added,) = manage.add(str(folder), "flores200/devtest")
+        list(testset_operations.get(["flores200/devtest"]))
+    (added,) = testset_operations.add(str(folder), "flores200/devtest")
     assert added.name == "flores200/devtest"
     made = tb.testset("flores200/devtest", "deu_Latn-eng_Latn")
     assert (made.source, made.references) == (SRC, {"ref": REF})
@@ -177,7 +177,7 @@ def test_flores_is_added_by_the_user(tmp_path, form):
     assert made.path("src") == str(
         folder / "devtest" / form.format(code="deu_Latn", part="devtest")
     )
-    manage.add(str(folder), "flores200/dev")
+    testset_operations.add(str(folder), "flores200/dev")
     assert tb.testset("flores200/dev", "eng_Latn-deu_Latn").source == REF
 
 
@@ -235,7 +235,7 @@ def test_wmt22_s_known_sums_are_of_its_text(shared):
         found = xml_of(pair)[1]
         for name, sum_ in sums.items():
             if name in found:
-                content = text(map(readers.cleaned, found[name])).encode()
+                content = text(map(file_readers.cleaned, found[name])).encode()
                 import hashlib
 
                 assert hashlib.sha256(content).hexdigest() == sum_, (pair, name)

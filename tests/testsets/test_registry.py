@@ -4,7 +4,7 @@ import json
 import os
 
 import pytest
-from made import OTHER, REF, SRC, about_xml, registry, text
+from local_registry import OTHER, REF, SRC, about_xml, registry, text
 
 import truebleu as tb
 from truebleu.testsets import catalogue

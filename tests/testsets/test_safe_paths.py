@@ -3,12 +3,12 @@
 import os
 
 import pytest
-from made import about_xml, registry
+from local_registry import about_xml, registry
 
 import truebleu as tb
 from truebleu.meta_evaluation.human_scores import Tree
-from truebleu.testsets import cache, catalogue, manage
-from truebleu.text.system import path_inside
+from truebleu.testsets import cache, catalogue, testset_operations
+from truebleu.text.operating_system import path_inside
 
 UNSAFE = [
     *("", ".", "..", "../../x-en", "x-en/../..", "/etc/passwd", "//host/x-en", "x//en"),
@@ -46,11 +46,11 @@ def test_unsafe_name_is_refused(tmp_path, monkeypatch, name):
     (tmp_path / "human-scores").mkdir()
     monkeypatch.chdir(tmp_path)
     given_by_user = [
-        lambda: manage.remove(name),
-        lambda: manage.path(name),
-        lambda: manage.path("made", name or ".."),
-        lambda: list(manage.get([name])),
-        lambda: manage.add(str(tmp_path), name or ".."),
+        lambda: testset_operations.remove(name),
+        lambda: testset_operations.path(name),
+        lambda: testset_operations.path("made", name or ".."),
+        lambda: list(testset_operations.get([name])),
+        lambda: testset_operations.add(str(tmp_path), name or ".."),
         lambda: tb.testset(name, "de-en"),
         lambda: tb.testset("made", name),
         lambda: path_inside(cache.own(), name),
@@ -76,7 +76,7 @@ def test_link_out_of_cache_is_not_followed(archives, tmp_path, link):
         tb.testset("made", "de-en", registry=path)
     if not link:
         with pytest.raises(tb.InputError, match="a symbolic link leads out of"):
-            manage.remove("made")
+            testset_operations.remove("made")
     assert os.listdir(outside) == ["01234567"]
 
 
@@ -85,9 +85,9 @@ def test_registry_of_another_set_is_kept(tmp_path):
         (tmp_path / name).mkdir()
         for end in ("src", "ref"):
             (tmp_path / name / f"en-de.{end}").write_text("x\n")
-    manage.add(str(tmp_path / "one"), "a_b")
+    testset_operations.add(str(tmp_path / "one"), "a_b")
     with pytest.raises(tb.InputError, match=r"a_b\.json exists already; give another name"):
-        manage.add(str(tmp_path / "two"), "a/b")
+        testset_operations.add(str(tmp_path / "two"), "a/b")
     with pytest.raises(tb.InputError, match="no test set a/b"):
-        manage.remove("a/b")
-    assert manage.remove("a_b").size
+        testset_operations.remove("a/b")
+    assert testset_operations.remove("a_b").size

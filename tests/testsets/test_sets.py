@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 import sacrebleu.dataset as originals
-from made import OTHER, REF, SRC, about_xml, registry, text
-from packed import sentences, sgml
+from archive_fixtures import sentences, sgml
+from local_registry import OTHER, REF, SRC, about_xml, registry, text
 from sacrebleu.utils import filter_subset
 
 import truebleu as tb
-from truebleu.testsets import catalogue, manage
+from truebleu.testsets import catalogue, testset_operations
 from truebleu.text import download
 
 
@@ -107,14 +107,14 @@ def test_what_there_is_not_is_said_with_the_nearest(made, archives, tmp_path):
 
 
 def test_another_set_with_as_many_lines_is_named(archives, tmp_path, made):
-    assert manage.fits(4, made.where(domain="news")) == "made without filters"
-    assert manage.fits(8, made) == ""
+    assert testset_operations.fits(4, made.where(domain="news")) == "made without filters"
+    assert testset_operations.fits(8, made) == ""
     os.makedirs(catalogue.own_folder())
     many = about_xml(archives, segments={"de-en": 8})
     os.rename(registry(tmp_path, many=many), f"{catalogue.own_folder()}/mine.json")
-    assert manage.fits(8, made) == "many"
-    assert manage.fits(3003, made) == "wmt14"
-    assert manage.fits(5, made) == ""
+    assert testset_operations.fits(8, made) == "many"
+    assert testset_operations.fits(3003, made) == "wmt14"
+    assert testset_operations.fits(5, made) == ""
 
 
 # Filters, on documents as WMT has them: the set, the pair, and whether annotations exist.

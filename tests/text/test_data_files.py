@@ -7,9 +7,9 @@ import pytest
 import truebleu as tb
 from truebleu.comparison import external_scores as given_scores
 from truebleu.comparison import score_log as log
+from truebleu.meta_evaluation import agreement_statistics
 from truebleu.meta_evaluation import score_files as files
-from truebleu.meta_evaluation import statistics
-from truebleu.testsets import catalogue, readers
+from truebleu.testsets import catalogue, file_readers
 
 DEEP, HUGE = "[" * 100_000, "9" * 400
 HEADER = "system,item,score\n"
@@ -32,7 +32,7 @@ def external(path):
 
 
 def wmt24pp(path):
-    return list(readers.read("JSONL", "made", ["data"], str(path.parent)))
+    return list(file_readers.read("JSONL", "made", ["data"], str(path.parent)))
 
 
 def esa(**row):
@@ -84,7 +84,7 @@ def test_hostile_content_is_an_error_with_its_line(tmp_path, read, text, place):
 def test_score_that_is_no_finite_number_is_refused(value):
     with pytest.raises(tb.InputError, match=r"score 2 is .*; expected a number"):
         tb.meta_evaluate({"a": [1, value], "b": [1, 2]}, {"X": {"a": [1, 2], "b": [2, 1]}})
-    for statistic in (statistics.acc_eq_opt, statistics.pearson):
+    for statistic in (agreement_statistics.acc_eq_opt, agreement_statistics.pearson):
         with pytest.raises(tb.InputError, match=r"score 2 is .*; expected a number"):
             statistic([1, value], [1, 2])
 

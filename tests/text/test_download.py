@@ -24,7 +24,7 @@ from pathlib import Path
 import pytest
 
 from truebleu import InputError
-from truebleu.text import archives, download, system, transfer
+from truebleu.text import archives, download, http_transfer, operating_system
 from truebleu.text.download import DownloadError, OfflineError, Source
 
 CONTENT = random.Random(7).randbytes(300_000)
@@ -161,7 +161,7 @@ def alone(tmp_path, monkeypatch):
 def waits(monkeypatch):
     """The seconds that would have been waited between tries."""
     waits: list[float] = []
-    monkeypatch.setattr(transfer, "sleep", waits.append)
+    monkeypatch.setattr(http_transfer, "sleep", waits.append)
     return waits
 
 
@@ -488,7 +488,7 @@ def test_a_server_that_says_to_wait_too_long(server, place, waits):
 
 @pytest.mark.parametrize("begun", [False, True])
 def test_silence(server, second, place, waits, monkeypatch, begun):
-    monkeypatch.setattr(transfer, "PATIENCE", 0.2)
+    monkeypatch.setattr(http_transfer, "PATIENCE", 0.2)
     is_over = threading.Event()
 
     def silent(handler):
@@ -499,7 +499,7 @@ def test_silence(server, second, place, waits, monkeypatch, begun):
         is_over.wait(60)
 
     def silent_once(handler):
-        monkeypatch.setattr(transfer, "PATIENCE", 60)
+        monkeypatch.setattr(http_transfer, "PATIENCE", 60)
         silent(handler)
 
     address = server.at("/a", silent, silent_once)
@@ -579,9 +579,11 @@ def test_addresses_that_are_not_safe(place, address):
 
 
 def test_a_safe_server_leads_to_no_other():
-    limits = transfer.Limits(None, 1, None)
+    limits = http_transfer.Limits(None, 1, None)
     limits.check("https://b.test/", "https://a.test/")
-    with pytest.raises(transfer.BrokenError, match=r"https://a.test/ leads to http://127.0.0.1/"):
+    with pytest.raises(
+        http_transfer.BrokenError, match=r"https://a.test/ leads to http://127.0.0.1/"
+    ):
         limits.check("http://127.0.0.1/", "https://a.test/")
 
 
@@ -696,7 +698,7 @@ def test_offline(server, place, monkeypatch):
 
 PRELUDE = """
 import os, sys, time
-from truebleu.text import download, system, transfer
+from truebleu.text import download, operating_system, http_transfer
 def get(remember=True):
     source = download.Source((sys.argv[1],), sha256=sys.argv[3])
     return download.get(source, sys.argv[2], name="wmt00", remember=remember)
@@ -746,7 +748,7 @@ def test_a_process_that_is_killed_leaves_nothing_visible(server, place):
     address = server.at("/a", whole())
     code = """
         import signal
-        import truebleu.text.transfer
+        import truebleu.text.http_transfer
         steps, last = 0, int(os.environ["STEP"])
         def count(*_):
             global steps
@@ -792,7 +794,7 @@ def test_killed_while_bytes_come(server, place):
         def told(self, size, whole):
             if size >= 100_000:
                 os.kill(os.getpid(), 9)
-        transfer.Progress.__call__ = told
+        http_transfer.Progress.__call__ = told
         get()
     """
     address = server.at("/a", answer, whole())
@@ -826,7 +828,7 @@ def test_the_disk_is_full(server, place):
 
 
 def test_a_lock_is_waited_for(place, capsys, monkeypatch):
-    monkeypatch.setattr(system, "LOCK_PATIENCE", 0)
+    monkeypatch.setattr(operating_system, "LOCK_PATIENCE", 0)
     place.parent.mkdir()
     order = []
     is_held, may_end = threading.Event(), threading.Event()
@@ -840,7 +842,7 @@ def test_a_lock_is_waited_for(place, capsys, monkeypatch):
     thread = threading.Thread(target=first)
     thread.start()
     is_held.wait(60)
-    monkeypatch.setattr(system.time, "sleep", lambda _: may_end.set())
+    monkeypatch.setattr(operating_system.time, "sleep", lambda _: may_end.set())
     with download.locked(place):
         order.append("second")
     thread.join()
@@ -887,9 +889,11 @@ def test_lock_of_a_killed_process_is_free(place):
 
 
 def test_file_system_without_locks_gets_a_part_per_process(place, server, monkeypatch):
-    monkeypatch.setattr(system, "lock_file", lambda descriptor, wait: False)
+    monkeypatch.setattr(operating_system, "lock_file", lambda descriptor, wait: False)
     parts = []
-    monkeypatch.setattr(transfer, "fetch", lambda address, part, *_: parts.append(part) or 1 / 0)
+    monkeypatch.setattr(
+        http_transfer, "fetch", lambda address, part, *_: parts.append(part) or 1 / 0
+    )
     with pytest.raises(ZeroDivisionError):
         get(place, server.at("/a", whole()))
     assert parts == [f"{place}.{os.getpid()}.part"]
@@ -995,8 +999,8 @@ class Terminal(io.StringIO):
 def progress(monkeypatch, stream, *, quiet: bool = False) -> None:
     monkeypatch.setattr(sys, "stderr", stream)
     seconds = iter([0.0, 0.5, 2.0, 2.1, 4.0])
-    monkeypatch.setattr(transfer.Progress, "clock", staticmethod(lambda: next(seconds)))
-    told = transfer.Progress("wmt22", quiet=quiet)
+    monkeypatch.setattr(http_transfer.Progress, "clock", staticmethod(lambda: next(seconds)))
+    told = http_transfer.Progress("wmt22", quiet=quiet)
     for size in (0, 1_000_000, 6_200_000, 6_300_000, 12_400_000):
         told(size, 61_000_000)
     told.close()
@@ -1021,7 +1025,7 @@ def test_no_progress_elsewhere(monkeypatch):
 def test_nothing_is_said_of_a_short_download(server, place, monkeypatch):
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
-    monkeypatch.setattr(transfer.Progress, "clock", staticmethod(lambda: 0.0))
+    monkeypatch.setattr(http_transfer.Progress, "clock", staticmethod(lambda: 0.0))
     get(place, server.at("/a", whole()))
     assert terminal.getvalue() == ""
 

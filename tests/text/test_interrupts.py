@@ -6,8 +6,8 @@ import sys
 import textwrap
 import threading
 
-import long_work
 import pytest
+import slow_calls
 
 import truebleu as tb
 from truebleu import _kernel
@@ -17,12 +17,12 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 
 @pytest.mark.thorough
 @posix
-@pytest.mark.parametrize("case", long_work.CASES)
+@pytest.mark.parametrize("case", slow_calls.CASES)
 def test_ctrl_c_comes_out_of_the_kernel(case):
-    if "pyarrow" in long_work.CASES[case][0]:
+    if "pyarrow" in slow_calls.CASES[case][0]:
         pytest.importorskip("pyarrow")
     for _ in range(10):
-        process = long_work.child(case)
+        process = slow_calls.child(case)
         try:
             assert process.stdout.readline() == "started\n", process.stderr.read()
             process.send_signal(signal.SIGINT)

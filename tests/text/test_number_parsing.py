@@ -8,8 +8,8 @@ import truebleu as tb
 from truebleu.cli import main
 from truebleu.comparison import external_scores as given_scores
 from truebleu.meta_evaluation import score_files as files
-from truebleu.metrics import command
-from truebleu.text.checks import parse_number, parse_whole_number
+from truebleu.metrics import command_metric
+from truebleu.text.argument_checks import parse_number, parse_whole_number
 
 WRONG = [
     "1_0",
@@ -30,7 +30,7 @@ RIGHT = {"1": 1.0, " -1.5 ": -1.5, "+.5e1\r": 5.0, "\t2.": 2.0, "1E-2": 0.01}
 
 
 def read_printed(text):
-    return command._read("m", text, 1)[0]
+    return command_metric._read("m", text, 1)[0]
 
 
 def read_given_score(text):

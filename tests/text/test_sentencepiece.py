@@ -12,14 +12,14 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from archive_fixtures import Archives
 from hypothesis import given
 from hypothesis import strategies as st
-from packed import Archives
-from places import EXAMPLES, SHARED
+from paths import EXAMPLES, SHARED
 
 import truebleu as tb
 from truebleu._kernel import InputError, LoadedTokenizer
-from truebleu.text import download, sentencepiece, transfer
+from truebleu.text import download, http_transfer, sentencepiece
 
 library = pytest.importorskip("sentencepiece")
 
@@ -261,7 +261,7 @@ def alone(tmp_path, monkeypatch):
     monkeypatch.setenv("TRUEBLEU_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("SACREBLEU", str(tmp_path / "sacrebleu"))
     monkeypatch.setenv("TRUEBLEU_OFFLINE", "1")
-    monkeypatch.setattr(transfer, "WAITS", ())
+    monkeypatch.setattr(http_transfer, "WAITS", ())
     for made in (download._writable, download._made_for_this):
         made.cache_clear()
     return tmp_path / "cache" / "models"

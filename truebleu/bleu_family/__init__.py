@@ -14,14 +14,14 @@ from truebleu.metrics.base import Metric
 
 def names() -> Iterable[str]:
     """The names of all members."""
-    from truebleu.bleu_family.members import family
+    from truebleu.bleu_family.family_catalogue import family
 
     return family
 
 
 def metric(name: str) -> Metric[Any]:
     """The metric of a member. Raises KeyError for a name that no member has."""
-    from truebleu.bleu_family.members import family
+    from truebleu.bleu_family.family_catalogue import family
 
     return family[name].metric
 

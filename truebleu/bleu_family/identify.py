@@ -9,14 +9,14 @@ from math import inf
 from typing import Any
 
 from truebleu._kernel import InputError
-from truebleu.bleu_family.counts import Text
-from truebleu.bleu_family.member import Member
-from truebleu.bleu_family.members import MEMBERS
+from truebleu.bleu_family.family_catalogue import MEMBERS
+from truebleu.bleu_family.family_member import Member
+from truebleu.bleu_family.shared_statistics import Text
 from truebleu.metrics.base import Metric
 from truebleu.metrics.bleu import BLEU
 from truebleu.metrics.nist import NIST
-from truebleu.text import checks, layout
-from truebleu.text.inputs import Hypotheses, References
+from truebleu.text import argument_checks, terminal_layout
+from truebleu.text.corpus_inputs import Hypotheses, References
 from truebleu.text.record import Record
 
 
@@ -107,8 +107,8 @@ class Identification(Record):
         return f"<{self.given}: {self.ambiguity}>"
 
     def __str__(self) -> str:
-        told = [f"{self.head}\n", layout.aligned(self.cells(), right=(2,))]
-        tail = layout.wrapped(self.tail, 100)
+        told = [f"{self.head}\n", terminal_layout.aligned(self.cells(), right=(2,))]
+        tail = terminal_layout.wrapped(self.tail, 100)
         return "\n".join([*told, *([""] if tail else []), *tail])
 
     @property
@@ -126,9 +126,9 @@ class Identification(Record):
             return f"none of {self.tried} computations gives it"
         told = []
         if members:
-            told.append(f"{layout.count(members, 'member')} as published")
+            told.append(f"{terminal_layout.count(members, 'member')} as published")
         if settings:
-            told.append(layout.count(settings, "changed setting"))
+            told.append(terminal_layout.count(settings, "changed setting"))
         found = " and ".join(told)
         if members + settings == 1:
             return f"{found}; nothing else of {self.tried} computations gives it"
@@ -216,7 +216,7 @@ def number(score: float | str) -> tuple[Decimal, str]:
     """A score as printed, with its digits. Raises ValueError if it is none."""
     given = str(score).strip().removesuffix("%").strip()
     try:
-        checks.parse_number(given)
+        argument_checks.parse_number(given)
         value = Decimal(given)
     except ValueError:
         value = Decimal("nan")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from truebleu.bleu_family import parameters as p
-from truebleu.bleu_family.member import Member, group
+from truebleu.bleu_family import shared_parameters as p
+from truebleu.bleu_family.family_member import Member, group
 from truebleu.metrics.bleu import BLEU
 from truebleu.metrics.cdec import CdecBLEU
 

@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import Any
 
 from truebleu._kernel import __version__
-from truebleu.cli.options import HELP, Command, Group, Parser, suggestion
+from truebleu.cli.common_options import HELP, Command, Group, Parser, suggestion
 from truebleu.cli.output import (
     DONE,
     FAILED,
@@ -27,8 +27,8 @@ from truebleu.cli.output import (
     complain,
     print_text,
 )
-from truebleu.text.checks import nearest
-from truebleu.text.system import Terminated, end_by, raise_at_signals
+from truebleu.text.argument_checks import nearest
+from truebleu.text.operating_system import Terminated, end_by, raise_at_signals
 
 # Each command, which is the name of its module, and its summary.
 COMMANDS = {

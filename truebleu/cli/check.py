@@ -19,13 +19,13 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from truebleu.cli import inputs as files
+from truebleu.cli import common_options as shared
+from truebleu.cli import input_files as files
 from truebleu.cli import metric_options, table_options
-from truebleu.cli import options as shared
-from truebleu.cli.options import Command, Group
+from truebleu.cli.common_options import Command, Group
 from truebleu.cli.output import FellError, Output, Results, UsageError
 from truebleu.cli.progress import Progress
-from truebleu.text.checks import DEFAULT_SEED, parse_number
+from truebleu.text.argument_checks import DEFAULT_SEED, parse_number
 
 # The options of the arguments of `truebleu.check`.
 OPTIONS = {"minimum": "--min", "max_drop": "--max-drop", "name": "--log-name"}

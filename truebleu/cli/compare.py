@@ -20,14 +20,14 @@ import argparse
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from truebleu.cli import inputs as files
-from truebleu.cli import metric_options, table_options, table_systems
-from truebleu.cli import options as shared
-from truebleu.cli.options import Command, Group
+from truebleu.cli import common_options as shared
+from truebleu.cli import input_files as files
+from truebleu.cli import metric_options, table_options, tabular_comparison
+from truebleu.cli.common_options import Command, Group
 from truebleu.cli.output import Results, UsageError, raise_if_failed
 from truebleu.cli.progress import Progress
 from truebleu.comparison import Comparison, Comparisons
-from truebleu.comparison.request import TESTS, ExternalScores, Request, Significance
+from truebleu.comparison.comparison_request import TESTS, ExternalScores, Request, Significance
 from truebleu.metrics.base import Metric
 from truebleu.significance import CORRECTIONS
 from truebleu.text.segments import File
@@ -134,7 +134,7 @@ def _table_requests(
         request.language = metric_options.known_tag(options)
         return request
 
-    yield from table_systems.requests(options, metrics, progress, request)
+    yield from tabular_comparison.requests(options, metrics, progress, request)
 
 
 class RequestedComparison(NamedTuple):
@@ -256,7 +256,7 @@ COMMAND = Command(
         SYSTEMS,
         Group("more", files.SOURCE, files.DOCUMENTS),
         TESTING,
-        table_systems.group(),
+        tabular_comparison.group(),
         *metric_options.groups(words),
         shared.view_output(1, shared.TABLE_FORMATS),
         shared.RUNNING,

@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 import re
 
-from truebleu.cli.options import HELP, Command, Group
+from truebleu.cli.common_options import HELP, Command, Group
 from truebleu.cli.output import print_text
 
 SHELLS = ("bash", "zsh", "fish", "tcsh")

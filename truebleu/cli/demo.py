@@ -18,9 +18,9 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from truebleu.cli.options import HELP, Command, Group
+from truebleu.cli.common_options import HELP, Command, Group
 from truebleu.cli.output import PIPE_CLOSED, UnavailableError, UsageError, print_text
-from truebleu.text.system import write_whole
+from truebleu.text.operating_system import write_whole
 
 # A wheel has the texts beside this module, and a checkout where all its documents name them.
 PLACES = (Path(__file__).with_name("examples"), Path(__file__).parents[2] / "examples")

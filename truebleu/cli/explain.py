@@ -22,13 +22,13 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from truebleu.cli import inputs as files
+from truebleu.cli import common_options as shared
+from truebleu.cli import input_files as files
 from truebleu.cli import metric_options
-from truebleu.cli import options as shared
-from truebleu.cli.options import Command, Group, whole_number
+from truebleu.cli.common_options import Command, Group, whole_number
 from truebleu.cli.output import Results, UsageError
 from truebleu.explanation import explain
-from truebleu.explanation.build import check
+from truebleu.explanation.explanation_builder import check
 
 WHAT = Group(
     "what is explained",

@@ -21,18 +21,18 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any
 
+from truebleu.bleu_family.family_catalogue import family
+from truebleu.bleu_family.family_member import Member
+from truebleu.bleu_family.family_scores import FamilyScores
 from truebleu.bleu_family.identify import number, which
-from truebleu.bleu_family.member import Member
-from truebleu.bleu_family.members import family
-from truebleu.bleu_family.scores import FamilyScores
-from truebleu.cli import inputs as files
+from truebleu.cli import common_options as shared
+from truebleu.cli import input_files as files
 from truebleu.cli import metric_options
-from truebleu.cli import options as shared
-from truebleu.cli.options import Command, Group
+from truebleu.cli.common_options import Command, Group
 from truebleu.cli.output import Results, UsageError
 from truebleu.cli.progress import Progress
-from truebleu.rendering.blocks import Block, Cell, Facts, Heading, Paragraph, Table
-from truebleu.text.layout import count
+from truebleu.rendering.elements import Block, Cell, Facts, Heading, Paragraph, Table
+from truebleu.text.terminal_layout import count
 
 # The result of an action: an object for JSON, and blocks.
 Made = tuple[dict[str, Any], Iterable[Block]]

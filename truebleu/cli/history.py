@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import argparse
 
+from truebleu.cli import common_options as shared
 from truebleu.cli import metric_options
-from truebleu.cli import options as shared
-from truebleu.cli.inputs import check_output
-from truebleu.cli.options import Command, Group
+from truebleu.cli.common_options import Command, Group
+from truebleu.cli.input_files import check_output
 from truebleu.cli.output import Results, complain
 
 INPUT = Group(

@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from truebleu.cli.options import RUNNING_QUIETLY, Command, Group
+from truebleu.cli.common_options import RUNNING_QUIETLY, Command, Group
 from truebleu.cli.output import STANDARD_NAMES, Output, UsageError, complain, is_terminal
 
 PAGE = Group(

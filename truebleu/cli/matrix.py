@@ -28,17 +28,17 @@ from sys import maxsize
 from typing import Any
 
 from truebleu._kernel import InputError
-from truebleu.cli import inputs as files
+from truebleu.cli import common_options as shared
+from truebleu.cli import input_files as files
 from truebleu.cli import metric_options
-from truebleu.cli import options as shared
-from truebleu.cli.binary_rows import Numpy
-from truebleu.cli.options import Command, Group, whole_number
+from truebleu.cli.binary_writers import Numpy
+from truebleu.cli.common_options import Command, Group, whole_number
 from truebleu.cli.output import Results, UsageError
 from truebleu.cli.progress import Progress
 from truebleu.cli.row_formats import FORMATS as ROWS
-from truebleu.cli.rows import Rows, Table
+from truebleu.cli.row_writers import Rows, Table
 from truebleu.metrics.base import Metric
-from truebleu.metrics.matrix import Matrix
+from truebleu.metrics.pairwise_scores import Matrix
 from truebleu.text.record import Record
 from truebleu.text.segments import File
 

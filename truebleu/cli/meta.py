@@ -21,17 +21,18 @@ import argparse
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from truebleu.cli import inputs as files
+from truebleu.cli import common_options as shared
+from truebleu.cli import input_files as files
 from truebleu.cli import metric_options
-from truebleu.cli import options as shared
+from truebleu.cli.common_options import Command, Group
 from truebleu.cli.compare import OPTIONS
-from truebleu.cli.options import Command, Group
 from truebleu.cli.output import Results, UsageError, complain
+from truebleu.meta_evaluation.agreement_statistics import AVERAGES, STATISTICS
 from truebleu.meta_evaluation.human_scores import EvaluatedText, SystemSelection, Tree
-from truebleu.meta_evaluation.results import left_out
+from truebleu.meta_evaluation.meta_results import left_out
+from truebleu.meta_evaluation.meta_view import meta_evaluate
 from truebleu.meta_evaluation.score_files import mqm_weights
 from truebleu.meta_evaluation.score_files import read as read_scores
-from truebleu.meta_evaluation.statistics import AVERAGES, STATISTICS
 from truebleu.meta_evaluation.tasks import (
     LEVELS,
     PRESETS,
@@ -39,10 +40,9 @@ from truebleu.meta_evaluation.tasks import (
     StatisticOptions,
     TaskFolder,
 )
-from truebleu.meta_evaluation.view import meta_evaluate
 from truebleu.significance import CORRECTIONS
-from truebleu.text.checks import DEFAULT_SEED
-from truebleu.text.layout import listed
+from truebleu.text.argument_checks import DEFAULT_SEED
+from truebleu.text.terminal_layout import listed
 
 FORMATS = (*shared.TABLE_FORMATS, "svg")
 RANDOMIZATIONS = 10_000

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from truebleu.cli.options import Group, Option, Parser, as_usage, option, options
+from truebleu.cli.common_options import Group, Option, Parser, as_usage, option, options
 from truebleu.cli.output import UsageError, complain
 from truebleu.metrics import registry
 from truebleu.metrics.base import Metric
@@ -154,9 +154,9 @@ def metrics(options: argparse.Namespace) -> dict[Metric[Any], str | None]:
     except (ValueError, TypeError) as error:
         raise UsageError(f"{'' if used else '-m/--metrics: '}{error}") from None
     if hasattr(options, "no_cache"):
-        from truebleu.metrics import kept_columns
+        from truebleu.metrics import score_cache
 
-        kept_columns.settings = kept_columns.Settings(keep=not options.no_cache)
+        score_cache.settings = score_cache.Settings(keep=not options.no_cache)
     has_sources = any(getattr(options, name, None) is not None for name in ("source", "test_set"))
     for metric in requested:
         if metric.NEEDS_SOURCE and not has_sources:
@@ -239,7 +239,7 @@ def one(options: argparse.Namespace) -> Metric[Any]:
 
 def listing() -> str:
     """Every metric with its parameters and options, for truebleu help metrics."""
-    from truebleu.text.layout import wrapped
+    from truebleu.text.terminal_layout import wrapped
 
     lines: list[str] = []
     for cls in registry.classes():

@@ -11,13 +11,13 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO, Self, TextIO
 
 from truebleu.metrics.base import Signature
-from truebleu.text import json_text
-from truebleu.text.system import whole_file
+from truebleu.text import json_writer
+from truebleu.text.operating_system import whole_file
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-    from truebleu.rendering.blocks import Block
+    from truebleu.rendering.elements import Block
     from truebleu.rendering.view import View
 
 STANDARD = "standard output"
@@ -241,7 +241,7 @@ class Results(Output):
     def write_object(self, kind: str, content: dict[str, Any]) -> None:
         """Writes what a command gives as JSON, which says its kind and version."""
         told = {f"truebleu_{kind}": VERSION, **content}
-        self.write(f"{json_text.written(told, indent=1, default=str)}\n")
+        self.write(f"{json_writer.written(told, indent=1, default=str)}\n")
 
     def show(self, view: View) -> None:
         """Writes a view."""

@@ -27,10 +27,10 @@ from contextlib import nullcontext, suppress
 from shlex import join
 from typing import TYPE_CHECKING, Any
 
-from truebleu.cli import compare, metric_options, score, table_options, table_systems
-from truebleu.cli import inputs as files
-from truebleu.cli import options as shared
-from truebleu.cli.options import Command, Group, whole_number
+from truebleu.cli import common_options as shared
+from truebleu.cli import compare, metric_options, score, table_options, tabular_comparison
+from truebleu.cli import input_files as files
+from truebleu.cli.common_options import Command, Group, whole_number
 from truebleu.cli.output import (
     Output,
     UsageError,
@@ -40,8 +40,8 @@ from truebleu.cli.output import (
     raise_if_failed,
 )
 from truebleu.cli.progress import Progress
-from truebleu.reports import Report, live
-from truebleu.reports.build import METRICS, MOST_EMBEDDED, Contents, check, settings
+from truebleu.reports import Report, browser_kernel
+from truebleu.reports.report_builder import METRICS, MOST_EMBEDDED, Contents, check, settings
 from truebleu.text.segments import File
 
 if TYPE_CHECKING:
@@ -166,8 +166,8 @@ def _complain(contents: Contents, options: argparse.Namespace) -> None:
     """Write warnings about the text, and about what the page lacks."""
     for one in contents.comparison.get("warnings", ()):
         complain("warning", one["text"])
-    if not live.blocks():
-        complain("warning", live.MISSING_KERNEL)
+    if not browser_kernel.blocks():
+        complain("warning", browser_kernel.MISSING_KERNEL)
     is_cut = contents.segments > MOST_EMBEDDED and not contents.redacted
     if options.serve is None and options.embed_text is None and is_cut:
         complain(
@@ -270,7 +270,7 @@ COMMAND = Command(
     lambda words: [
         *files.groups(words),
         *metric_options.groups(words),
-        table_options.group(table_systems.BY),
+        table_options.group(tabular_comparison.BY),
         PAGE,
         compare.SYSTEMS,
         compare.TESTING,

@@ -5,11 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from truebleu.cli.output import Results
-from truebleu.cli.rows import JSON, CommaSeparated, JSONLines, Rows, Table, TabSeparated, Text
+from truebleu.cli.row_writers import (
+    JSON,
+    CommaSeparated,
+    JSONLines,
+    Rows,
+    Table,
+    TabSeparated,
+    Text,
+)
 
 
 def _parquet(output: Results, table: Table) -> Rows:
-    from truebleu.cli.binary_rows import Parquet
+    from truebleu.cli.binary_writers import Parquet
 
     return Parquet(output, table)
 

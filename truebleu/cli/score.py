@@ -35,23 +35,23 @@ import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from truebleu.cli import inputs as files
-from truebleu.cli import metric_options, scores, table_options
-from truebleu.cli import options as shared
-from truebleu.cli.options import Command, Group
+from truebleu.cli import common_options as shared
+from truebleu.cli import input_files as files
+from truebleu.cli import metric_options, score_writers, table_options
+from truebleu.cli.common_options import Command, Group
 from truebleu.cli.output import Results, UsageError, complain, raise_if_failed
 from truebleu.cli.progress import Progress
-from truebleu.cli.scores import Scored
+from truebleu.cli.score_writers import Scored
 from truebleu.metrics import text_warnings
 from truebleu.metrics.base import Corpus, Metric
-from truebleu.metrics.counting import count_those_that_can
+from truebleu.metrics.joint_counting import count_those_that_can
 from truebleu.metrics.statistics import Statistics
 from truebleu.text.record import Record
 
 if TYPE_CHECKING:
     from truebleu._kernel import Summary
-    from truebleu.cli.log import Logging
-    from truebleu.metrics.counting import Failed
+    from truebleu.cli.log_entries import Logging
+    from truebleu.metrics.joint_counting import Failed
     from truebleu.significance import Interval
 
 
@@ -65,7 +65,7 @@ def groups(words: Sequence[str]) -> Iterator[Group]:
     yield shared.LOG
     digits = f"{shared.DIGITS}: json, tsv, csv"
     more = (shared.COLOR, shared.SCORE_ONLY)
-    yield shared.output(scores.FORMATS, "json", *more, digits=digits)
+    yield shared.output(score_writers.FORMATS, "json", *more, digits=digits)
     yield shared.RUNNING
 
 
@@ -73,14 +73,14 @@ def run(options: argparse.Namespace) -> None:
     """Scores each system and writes the numbers."""
     metrics = metric_options.metrics(options)
     output = Results(options)
-    scores.adjust(output, options)
+    score_writers.adjust(output, options)
     if table_options.are_meant(options):
-        from truebleu.cli import table_scores
+        from truebleu.cli import tabular_scores
 
         with output:
             with Progress(quiet=options.quiet) as progress:
-                found = table_scores.score(options, list(metrics), progress)
-            scores.write(found, metrics, output)
+                found = tabular_scores.score(options, list(metrics), progress)
+            score_writers.write(found, metrics, output)
         if not options.quiet:
             for line in dict.fromkeys(line for one in found for line in one.score.warnings):
                 complain("warning", line)
@@ -114,7 +114,7 @@ def run(options: argparse.Namespace) -> None:
             metric_options.known_tag(options),
         )
         warnings += text_warnings.of_systems(inputs.systems, by_system)
-        scores.write(results, metrics, output, warnings, test_set=inputs.test_set)
+        score_writers.write(results, metrics, output, warnings, test_set=inputs.test_set)
     if work.resamples is not None and len(inputs.systems) > 1 and not options.quiet:
         complain(
             "note",
@@ -126,7 +126,7 @@ def run(options: argparse.Namespace) -> None:
 def _log_of(options: argparse.Namespace, inputs: files.Inputs) -> Logging | None:
     """The log that was asked for. What is wrong with it is said before anything is scored."""
     if options.log is not None:
-        from truebleu.cli.log import Logging
+        from truebleu.cli.log_entries import Logging
 
         return Logging(options, inputs)
     for name in ("log_name", "log_note", "log_report"):
@@ -191,9 +191,9 @@ class Work(Record):
             scored(*of, table, interval=interval, scripts=scripts) for of, table, interval in found
         ]
         if self.inputs.documents is not None:
-            from truebleu.comparison import labelling
+            from truebleu.comparison import segment_labels
 
-            known = labelling.documents(self.inputs.documents, len(tables[0]))
+            known = segment_labels.documents(self.inputs.documents, len(tables[0]))
             results += [
                 scored(*of, part, document=known.names[i])
                 for of, table in zip(metrics.items(), tables, strict=True)
@@ -211,9 +211,11 @@ class Work(Record):
         """The document of each segment, if documents are to be drawn."""
         if self.options.resample == "segments":
             return None
-        from truebleu.comparison import labelling
+        from truebleu.comparison import segment_labels
 
-        return labelling.documents(files.documents_of(self.options, self.inputs), segments).indices
+        return segment_labels.documents(
+            files.documents_of(self.options, self.inputs), segments
+        ).indices
 
     def _intervals(
         self, tables: Sequence[Statistics], progress: Progress
@@ -249,10 +251,10 @@ def _grouped(
 
 def _scored(
     system: str, metric: Metric[Any], name: str | None, table: Statistics, **more: Any
-) -> scores.Scored:
+) -> score_writers.Scored:
     """The score of a table; `name` is what the metric was asked for as."""
     score = metric.from_statistics(table)
-    return scores.Scored(
+    return score_writers.Scored(
         system,
         name or metric.name,
         score,

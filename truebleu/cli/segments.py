@@ -21,21 +21,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from truebleu.cli import inputs as files
+from truebleu.cli import common_options as shared
+from truebleu.cli import input_files as files
 from truebleu.cli import metric_options, table_options
-from truebleu.cli import options as shared
-from truebleu.cli.options import Command, Group
+from truebleu.cli.common_options import Command, Group
 from truebleu.cli.output import Results, raise_if_failed
 from truebleu.cli.progress import Progress
 from truebleu.cli.row_formats import FORMATS
-from truebleu.cli.segment_rows import Writer
+from truebleu.cli.segment_writers import Writer
 from truebleu.metrics import text_warnings
 from truebleu.metrics.base import Corpus
-from truebleu.metrics.counting import count_those_that_can, pieces_together
+from truebleu.metrics.joint_counting import count_those_that_can, pieces_together
 
 if TYPE_CHECKING:
     from truebleu._kernel import Summary
-    from truebleu.metrics.counting import Failed
+    from truebleu.metrics.joint_counting import Failed
 
 
 def groups(words: Sequence[str]) -> Iterator[Group]:
@@ -55,9 +55,9 @@ def run(options: argparse.Namespace) -> None:
     if output.score_only and options.format is None and output.form == "jsonl":
         output.form = "tsv"
     if table_options.are_meant(options):
-        from truebleu.cli import table_scores
+        from truebleu.cli import tabular_scores
 
-        table_scores.segments(options, metrics, output)
+        tabular_scores.segments(options, metrics, output)
         return
     inputs = files.Inputs(options)
     expected = sum(files.expected(file) or 0 for file in inputs.systems.values())

@@ -6,7 +6,7 @@ import argparse
 import os
 
 from truebleu._kernel import InputError
-from truebleu.cli.options import Group
+from truebleu.cli.common_options import Group
 from truebleu.cli.output import UsageError
 from truebleu.text.segments import NO_FILES, at_home, table_format
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Unpack
 
-from truebleu.comparison.request import (
+from truebleu.comparison.comparison_request import (
     Counted,
     ExternalScores,
     Request,
@@ -20,9 +20,9 @@ from truebleu.comparison.request import (
     SignificanceOptions,
 )
 from truebleu.metrics.base import Metric
-from truebleu.rendering.blocks import Block, Drawn, Heading
+from truebleu.rendering.elements import Block, Drawn, Heading
 from truebleu.rendering.view import Rows
-from truebleu.text import checks, inputs
+from truebleu.text import argument_checks, corpus_inputs
 
 
 class Comparison(Rows):
@@ -56,9 +56,11 @@ class Comparison(Rows):
 
         by_reference: whether each of several references is scored alone as well.
         """
-        from truebleu.comparison import build
+        from truebleu.comparison import comparison_builder
 
-        content = build.of_counts(request, request.count() if counted is None else counted)
+        content = comparison_builder.of_counts(
+            request, request.count() if counted is None else counted
+        )
         if by_reference and content["references"] not in (None, 1):
             from truebleu.comparison import references
 
@@ -112,22 +114,22 @@ class Comparison(Rows):
         return list(self.to_dict().get("by_reference", ()))
 
     def _blocks(self, *, digits: int | None, short: bool) -> Iterator[Block]:
-        from truebleu.comparison import blocks
+        from truebleu.comparison import comparison_layout
 
-        return blocks.of_content(self._content, digits, short=short)
+        return comparison_layout.of_content(self._content, digits, short=short)
 
     def _screen(self, *, digits: int | None, short: bool) -> Iterator[Drawn]:
-        from truebleu.comparison import screen
+        from truebleu.comparison import overview
 
-        return screen.of_content(self._content, digits, short=short)
+        return overview.of_content(self._content, digits, short=short)
 
     def _title(self) -> str:
         return ", ".join(self)
 
     def _records(self) -> Iterator[Mapping[str, Any]]:
-        from truebleu.comparison import blocks
+        from truebleu.comparison import comparison_layout
 
-        return blocks.records(self._content)
+        return comparison_layout.records(self._content)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Not with all of the text.
@@ -176,14 +178,14 @@ class Comparisons(Rows):
         return (*self._content["within"], *Comparison.COLUMNS)
 
     def _blocks(self, *, digits: int | None, short: bool) -> Iterator[Block]:
-        from truebleu.comparison import blocks
+        from truebleu.comparison import comparison_layout
 
-        return self._with_groups(blocks.of_content, digits, short=short)
+        return self._with_groups(comparison_layout.of_content, digits, short=short)
 
     def _screen(self, *, digits: int | None, short: bool) -> Iterator[Drawn]:
-        from truebleu.comparison import screen
+        from truebleu.comparison import overview
 
-        return self._with_groups(screen.of_content, digits, short=short)
+        return self._with_groups(overview.of_content, digits, short=short)
 
     def _with_groups(
         self, of_content: Callable[..., Iterator[Any]], digits: int | None, *, short: bool
@@ -200,10 +202,10 @@ class Comparisons(Rows):
         return ", ".join(_group_name(group["group"]) for group in self._content["groups"])
 
     def _records(self) -> Iterator[Mapping[str, Any]]:
-        from truebleu.comparison import blocks
+        from truebleu.comparison import comparison_layout
 
         for group in self._content["groups"]:
-            for record in blocks.records(group["comparison"]):
+            for record in comparison_layout.records(group["comparison"]):
                 yield {**record, **group["group"]}
 
     def __iter__(self) -> Iterator[Comparison]:
@@ -221,15 +223,15 @@ def _group_name(key: Mapping[str, Any]) -> str:
 
 
 def compare(
-    systems: Mapping[str, inputs.Hypotheses] | None,
-    references: inputs.References | None,
+    systems: Mapping[str, corpus_inputs.Hypotheses] | None,
+    references: corpus_inputs.References | None,
     *,
     metrics: Sequence[str | Metric] = ("bleu",),
     baseline: str | None = None,
     scores: Mapping[str, Any] | None = None,
     lower_is_better: Sequence[str] = (),
     higher_is_better: Sequence[str] = (),
-    source: inputs.Hypotheses | None = None,
+    source: corpus_inputs.Hypotheses | None = None,
     documents: Any = None,
     workers: int = 1,
     **significance: Unpack[SignificanceOptions],
@@ -283,7 +285,7 @@ def compare(
     >>> difference["significant"], difference["wins"], difference["ties"], difference["losses"]
     (True, 20, 10, 0)
     """
-    checks.keywords("compare", significance, SignificanceOptions.__annotations__)
+    argument_checks.keywords("compare", significance, SignificanceOptions.__annotations__)
     request = Request(
         systems,
         references,

@@ -15,10 +15,10 @@ from math import isfinite, nan
 from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import InputError
-from truebleu.text import checks, segments
-from truebleu.text.checks import load_json, to_score
-from truebleu.text.layout import count, listed
+from truebleu.text import argument_checks, segments
+from truebleu.text.argument_checks import load_json, to_score
 from truebleu.text.segments import File
+from truebleu.text.terminal_layout import count, listed
 
 if TYPE_CHECKING:
     # A number for each segment, eight bytes each.
@@ -54,7 +54,7 @@ def of_metric(name: str, columns: Any, systems: Sequence[str] | None) -> dict[st
     known = list(columns) if systems is None else list(systems)
     for system in columns:
         if system not in known:
-            near = checks.nearest(system, known)
+            near = argument_checks.nearest(system, known)
             raise ValueError(f"scores: {name} has no system '{system}'{near}")
     found = {}
     for system in known:
@@ -280,7 +280,7 @@ def _number(value: Any, where: str) -> float:
     except ValueError:
         number = nan
     if not isfinite(number):
-        found = f"'{value.strip()}'" if isinstance(value, str) else checks.shown(value)
+        found = f"'{value.strip()}'" if isinstance(value, str) else argument_checks.shown(value)
         raise InputError(f"scores: {where}: {found:.60} is not a number")
     return number
 
@@ -295,7 +295,7 @@ def _named_score(fields: list[str]) -> tuple[str, str] | None:
 
 def _is_number(text: str) -> bool:
     try:
-        checks.parse_number(text)
+        argument_checks.parse_number(text)
     except ValueError:
         # What programs print for a number that they lack is not a name.
         return text.strip().lower().lstrip("+-") in ("nan", "inf", "infinity")

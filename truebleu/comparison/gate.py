@@ -16,15 +16,15 @@ from xml.etree import ElementTree as ET
 from truebleu._kernel import InputError
 from truebleu.comparison import Comparison
 from truebleu.comparison import score_log as log
+from truebleu.comparison.comparison_request import Counted, Request, Significance
 from truebleu.comparison.history import earlier_entries, last_like
-from truebleu.comparison.request import Counted, Request, Significance
 from truebleu.metrics import registry
 from truebleu.metrics.base import Metric, MetricFailedError, Score, Signature
-from truebleu.rendering.blocks import Block, Cell, Heading, Paragraph, Table, warnings_of
-from truebleu.rendering.numbers import Write, fixed, signed
+from truebleu.rendering.elements import Block, Cell, Heading, Paragraph, Table, warnings_of
+from truebleu.rendering.number_format import Write, fixed, signed
 from truebleu.rendering.view import Content, View
-from truebleu.text import checks, inputs, segments
-from truebleu.text.layout import count, visible
+from truebleu.text import argument_checks, corpus_inputs, segments
+from truebleu.text.terminal_layout import count, visible
 
 # How many documents and segments are named that fell.
 SHOWN = 5
@@ -98,14 +98,14 @@ class Check(View):
 
 
 def check(
-    hypotheses: inputs.Hypotheses,
-    references: inputs.References,
+    hypotheses: corpus_inputs.Hypotheses,
+    references: corpus_inputs.References,
     *,
     metrics: Sequence[str | Metric] = ("bleu",),
     level: float = LEVEL,
     samples: int | None = None,
-    seed: int | None = checks.DEFAULT_SEED,
-    source: inputs.Hypotheses | None = None,
+    seed: int | None = argument_checks.DEFAULT_SEED,
+    source: corpus_inputs.Hypotheses | None = None,
     documents: Any = None,
     workers: int = 1,
     **conditions: Unpack[ConditionOptions],
@@ -136,7 +136,7 @@ def check(
     >>> made.passed, made.failures
     (False, ['BLEU 59.69 is below the floor of 70'])
     """
-    checks.keywords("check", conditions, ConditionOptions.__annotations__)
+    argument_checks.keywords("check", conditions, ConditionOptions.__annotations__)
     scoring = Scoring(
         Conditions(**conditions),
         hypotheses,
@@ -163,7 +163,7 @@ class ConditionOptions(TypedDict, total=False):
     log: str | os.PathLike[str] | None
     name: str | None
     keep: bool
-    against: inputs.Hypotheses | None
+    against: corpus_inputs.Hypotheses | None
     significant: bool
 
 
@@ -225,7 +225,7 @@ class Scoring:
         system: str | None = None,
         level: float = LEVEL,
         samples: int | None = None,
-        seed: int | None = checks.DEFAULT_SEED,
+        seed: int | None = argument_checks.DEFAULT_SEED,
         **beside: Any,
     ) -> None:
         self.conditions = conditions
@@ -520,7 +520,7 @@ def _by_metric(role: str, given: Any, names: Mapping[Metric[Any], str]) -> dict[
                 known = {}
             meant = [metric for metric in names if metric in known]
         if not meant:
-            there = checks.nearest(called, list(names.values()))
+            there = argument_checks.nearest(called, list(names.values()))
             raise ValueError(f"{role}: no metric '{called}' was asked for{there}")
         if len(meant) > 1:
             raise ValueError(f"{role}: {len(meant)} metrics are called '{called}'; name them apart")

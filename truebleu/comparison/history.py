@@ -17,11 +17,11 @@ from truebleu._kernel import InputError
 from truebleu.comparison.score_log import Entry, Input, read
 from truebleu.metrics import registry
 from truebleu.metrics.base import Signature
-from truebleu.rendering.blocks import Block, Cell, Chart, Heading, Paragraph, Point, Table
-from truebleu.rendering.numbers import fixed, signed
+from truebleu.rendering.elements import Block, Cell, Chart, Heading, Paragraph, Point, Table
+from truebleu.rendering.number_format import fixed, signed
 from truebleu.rendering.view import Content, Rows
-from truebleu.text.checks import load_json
-from truebleu.text.layout import count
+from truebleu.text.argument_checks import load_json
+from truebleu.text.terminal_layout import count
 
 __all__ = ["Entry", "Group", "History", "IncomparableError", "Input", "Series", "history"]
 

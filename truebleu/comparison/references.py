@@ -11,15 +11,15 @@ from statistics import median
 from typing import Any
 
 from truebleu._kernel import InputError
-from truebleu.comparison import labelling
-from truebleu.comparison.blocks import digits, equation_of_p
-from truebleu.comparison.build import resampled_columns
-from truebleu.comparison.request import Request
+from truebleu.comparison import segment_labels
+from truebleu.comparison.comparison_builder import resampled_columns
+from truebleu.comparison.comparison_layout import digits, equation_of_p
+from truebleu.comparison.comparison_request import Request
 from truebleu.metrics.base import MetricFailedError
-from truebleu.rendering.numbers import fixed, signed
+from truebleu.rendering.number_format import fixed, signed
 from truebleu.rendering.view import Content
 from truebleu.text import segments
-from truebleu.text.layout import count, listed, short_names
+from truebleu.text.terminal_layout import count, listed, short_names
 
 # More references are not scored alone: each takes another pass over all systems.
 MAX_REFERENCES = 20
@@ -108,7 +108,7 @@ def _request_for(request: Request, column: Any, chosen: list[int] | None) -> Req
         alone.source = None if request.source is None else select(request.source)
         if request.documents is not None:
             known = request.documents
-            alone.documents = labelling.Names(known.names[known.indices[i]] for i in chosen)
+            alone.documents = segment_labels.Names(known.names[known.indices[i]] for i in chosen)
     return alone
 
 

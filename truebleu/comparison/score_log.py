@@ -30,8 +30,8 @@ from math import isfinite
 from typing import Any, NamedTuple
 
 from truebleu._kernel import InputError, __version__
-from truebleu.text.checks import is_whole_number, load_json
-from truebleu.text.system import lock_file
+from truebleu.text.argument_checks import is_whole_number, load_json
+from truebleu.text.operating_system import lock_file
 
 _HASH = re.compile("[0-9a-f]{64}")
 

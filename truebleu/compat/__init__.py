@@ -62,7 +62,7 @@ def uninstall(name: str) -> None:
 
 def _accelerator(name: str) -> ModuleType:
     if name not in RELEASES:
-        from truebleu.text.checks import nearest
+        from truebleu.text.argument_checks import nearest
 
         raise ValueError(f"unknown package {name!r}{nearest(str(name), RELEASES)}")
     if name == "nltk":

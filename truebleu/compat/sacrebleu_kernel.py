@@ -24,9 +24,9 @@ from truebleu._kernel import InputError, SingleStack, Stream, Table
 from truebleu.metrics import registry
 from truebleu.metrics.base import PARTS
 from truebleu.metrics.scores import unpacked
-from truebleu.significance import memory
-from truebleu.significance.sacrebleu import randomized_scores
-from truebleu.text import checks
+from truebleu.significance import memory_check
+from truebleu.significance.sacrebleu_compat import randomized_scores
+from truebleu.text import argument_checks
 
 Lines = Sequence[str | None]
 Rows = Sequence[Sequence[float]]
@@ -403,7 +403,7 @@ def _resampled_sums(rows: Rows, samples: int, stream: Stream) -> list[Any]:
     """Return the sums of resampled rows as arrays in single precision."""
     import numpy as np
 
-    memory.reserve(len(rows), len(rows[0]), kind="single")
+    memory_check.reserve(len(rows), len(rows[0]), kind="single")
     numbers = [list(map(float, row)) for row in rows]
     sums: list[Any] = []
     for start in range(0, samples, BLOCK):
@@ -415,7 +415,7 @@ def _resampled_sums(rows: Rows, samples: int, stream: Stream) -> list[Any]:
 def _bootstrap_resample(original: Any, stats: Rows, metric: Any, n_samples: int = 1000) -> Any:
     if find_kind(metric) is None:
         return original(stats, metric, n_samples)
-    seed = os.environ.get("SACREBLEU_SEED", str(checks.DEFAULT_SEED))
+    seed = os.environ.get("SACREBLEU_SEED", str(argument_checks.DEFAULT_SEED))
     try:
         sums = _resampled_sums(stats, n_samples, Stream(int(seed)))  # "none" is not a number
     except REFUSALS:

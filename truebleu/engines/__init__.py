@@ -4,7 +4,7 @@
 `intervals` and `compare` say how sure the scores are when there are too many segments to keep.
 """
 
-from truebleu.engines.buckets import compare, intervals
-from truebleu.engines.sums import Sums, bucket_of
+from truebleu.engines.aggregates import Sums, bucket_of
+from truebleu.engines.hash_buckets import compare, intervals
 
 __all__ = ["Sums", "bucket_of", "compare", "intervals"]

@@ -33,9 +33,9 @@ except ImportError as error:
 from duckdb import DuckDBPyConnection, DuckDBPyRelation, Expression
 
 from truebleu._kernel import InputError
-from truebleu.engines import duckdb_rows
-from truebleu.engines.duckdb_files import said
-from truebleu.engines.functions import (
+from truebleu.engines import duckdb_inputs
+from truebleu.engines.aggregates import Columns, Sums, SumsOptions, names
+from truebleu.engines.common_api import (
     NAMED,
     columns_of,
     named,
@@ -44,16 +44,16 @@ from truebleu.engines.functions import (
     release,
     scores_of,
 )
-from truebleu.engines.sums import Columns, Sums, SumsOptions, names
+from truebleu.engines.duckdb_files import said
 from truebleu.metrics.base import Metric
 
 
 def sums(
-    data: duckdb_rows.Data,
+    data: duckdb_inputs.Data,
     hyp: str = "hyp",
     ref: str | Sequence[str] = "ref",
     *,
-    references: duckdb_rows.Data | None = None,
+    references: duckdb_inputs.Data | None = None,
     on: Columns = None,
     unjoined: str = "raise",
     connection: DuckDBPyConnection | None = None,
@@ -83,22 +83,22 @@ def sums(
     has twice. Nulls and no rows are told when a score is asked for (`Sums.check`).
     """
     columns, keys = [hyp, *names("ref", ref)], names("on", on)
-    duckdb_rows.check_connection(connection)
+    duckdb_inputs.check_connection(connection)
     # References may be called as the hypotheses are, if these lie in other rows.
-    texts = columns if references is None else duckdb_rows.apart(columns)
+    texts = columns if references is None else duckdb_inputs.apart(columns)
     found = Sums(hyp=hyp, ref=texts[1:], workers=workers, **options)
     others = [name for name in found.columns if name not in texts or name in found.by]
-    with duckdb_rows.opened(connection, memory=memory, threads=workers) as engine:
+    with duckdb_inputs.opened(connection, memory=memory, threads=workers) as engine:
         join: Any = {"references": references, "on": keys, "unjoined": unjoined}
-        relation = duckdb_rows.rows(engine, data, columns, others, **join)
-        with duckdb_rows.reading(data), duckdb_rows.watched(engine, progress):
-            found.update(duckdb_rows.stream(relation))
+        relation = duckdb_inputs.rows(engine, data, columns, others, **join)
+        with duckdb_inputs.reading(data), duckdb_inputs.watched(engine, progress):
+            found.update(duckdb_inputs.stream(relation))
     return found
 
 
 def _relation(table: Any, _: Any, options: dict[str, Any]) -> DuckDBPyRelation:
     """A table as a relation of the connection given, or of DuckDB's default one."""
-    if release(duckdb.__version__) < duckdb_rows.STREAMS:
+    if release(duckdb.__version__) < duckdb_inputs.STREAMS:
         import pyarrow as pa
 
         table = pa.table(table)
@@ -162,7 +162,7 @@ def register(
     [(100.0,)]
     >>> connection.close()
     """
-    duckdb_rows.check_connection(connection)
+    duckdb_inputs.check_connection(connection)
     connection = duckdb.default_connection() if connection is None else connection
     for name, given in (functions or {name: name for name in NAMED}).items():
         metric = of_rows(given)

@@ -12,8 +12,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from truebleu._kernel import InputError
-from truebleu.engines.functions import several, told
-from truebleu.text.checks import read_csv
+from truebleu.engines.common_api import several, told
+from truebleu.text.argument_checks import read_csv
 from truebleu.text.segments import NO_FILES, File, at_home, table_format
 
 if TYPE_CHECKING:  # the command line asks for `found` before it knows whether DuckDB is there

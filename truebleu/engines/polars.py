@@ -36,7 +36,8 @@ except ImportError as error:
     ) from error
 
 from truebleu._kernel import InputError
-from truebleu.engines.functions import (
+from truebleu.engines.aggregates import Sums, SumsOptions
+from truebleu.engines.common_api import (
     NAMED,
     RowScores,
     columns_of,
@@ -45,9 +46,8 @@ from truebleu.engines.functions import (
     of_rows,
     told,
 )
-from truebleu.engines.sums import Sums, SumsOptions
 from truebleu.metrics.base import Metric
-from truebleu.text.checks import nearest
+from truebleu.text.argument_checks import nearest
 
 Frame = pl.DataFrame | pl.LazyFrame
 Frames = Frame | Sequence[Frame] | Iterator[Frame]

@@ -17,7 +17,8 @@ from types import MappingProxyType
 from typing import Any, Unpack
 
 from truebleu._kernel import InputError, __version__
-from truebleu.engines.functions import (
+from truebleu.engines.aggregates import Columns, Nulls, Sums, SumsOptions, names, told_nulls
+from truebleu.engines.common_api import (
     NAMED,
     RowScores,
     named,
@@ -27,7 +28,6 @@ from truebleu.engines.functions import (
     shipped,
     told,
 )
-from truebleu.engines.sums import Columns, Nulls, Sums, SumsOptions, names, told_nulls
 from truebleu.metrics import registry
 from truebleu.metrics.base import Metric
 

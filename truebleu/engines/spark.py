@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from truebleu._kernel import InputError
 from truebleu.engines import spark_cluster
-from truebleu.engines.functions import NAMED, columns_of, named, of_engine, of_rows, release
-from truebleu.engines.sums import COLUMNS, Metrics, Sums, SumsOptions, names
+from truebleu.engines.aggregates import COLUMNS, Metrics, Sums, SumsOptions, names
+from truebleu.engines.common_api import NAMED, columns_of, named, of_engine, of_rows, release
 from truebleu.metrics.base import Metric
-from truebleu.text import checks
+from truebleu.text import argument_checks
 
 with suppress(ImportError):  # `spark_cluster.check_packages` says what is missing
     from pyspark.sql import functions as F  # noqa: N812
@@ -317,7 +317,7 @@ def _column(df: DataFrame, role: str, name: str) -> str:
         return found[0]
     if found:
         raise InputError(f"{role}: {len(found)} columns are called '{name}'; rename all but one")
-    raise InputError(f"{role}: no column '{name}'{checks.nearest(name, names)}")
+    raise InputError(f"{role}: no column '{name}'{argument_checks.nearest(name, names)}")
 
 
 def _of_no_rows(df: DataFrame) -> Any:

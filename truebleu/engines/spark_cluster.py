@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import InputError
-from truebleu.engines import functions
-from truebleu.engines.functions import release, told
+from truebleu.engines import common_api
+from truebleu.engines.common_api import release, told
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -125,7 +125,7 @@ def shipped(task: str, arguments: Any, name: str | None = None) -> Callable[...,
         raise RuntimeError(f"{says}{message}")
 
     module = "truebleu.engines.spark_workers"
-    run = functions.shipped(cloudpickle, module, task, arguments, SHIPPING, refuse)
+    run = common_api.shipped(cloudpickle, module, task, arguments, SHIPPING, refuse)
     run.__name__ = name or f"truebleu_{task}"  # Spark's plans and columns are called after it
     return run
 

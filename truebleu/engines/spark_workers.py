@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from truebleu._kernel import Table, __version__
-from truebleu.engines.functions import scores_of
-from truebleu.engines.sums import Sums
+from truebleu.engines.aggregates import Sums
+from truebleu.engines.common_api import scores_of
 from truebleu.metrics.base import Metric, count_references
 
 MOST_GROUPS = 100_000

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 from truebleu.metrics import registry
 from truebleu.metrics.base import Metric
 from truebleu.rendering.view import View
-from truebleu.text import inputs, segments
+from truebleu.text import corpus_inputs, segments
 
 if TYPE_CHECKING:
-    from truebleu.rendering.blocks import Block
+    from truebleu.rendering.elements import Block
 
 
 class Explanation(View):
@@ -33,14 +33,16 @@ class Explanation(View):
     PAPER = False
 
     def _blocks(self, *, digits: int | None, short: bool) -> Iterator[Block]:
-        from truebleu.explanation import blocks
+        from truebleu.explanation import explanation_layout
 
-        return blocks.of_content(self._content, 2 if digits is None else digits, short=short)
+        return explanation_layout.of_content(
+            self._content, 2 if digits is None else digits, short=short
+        )
 
     def _title(self) -> str:
-        from truebleu.explanation import blocks
+        from truebleu.explanation import explanation_layout
 
-        return blocks.title(self._content)
+        return explanation_layout.title(self._content)
 
     def __repr__(self) -> str:
         scores = ", ".join(f"{system['score']:.2f}" for system in self._content["systems"])
@@ -49,11 +51,11 @@ class Explanation(View):
 
 
 def explain(
-    hypothesis: inputs.Hypotheses,
-    references: inputs.References,
+    hypothesis: corpus_inputs.Hypotheses,
+    references: corpus_inputs.References,
     metric: str | Metric | None = None,
     *,
-    second: inputs.Hypotheses | None = None,
+    second: corpus_inputs.Hypotheses | None = None,
     segment: int | None = None,
     recall: bool = False,
     names: Sequence[str] | None = None,
@@ -84,10 +86,10 @@ def explain(
          = 1 · 0.3074
          = 0.3074
     """
-    from truebleu.explanation import build
+    from truebleu.explanation import explanation_builder
 
     known: Any = registry.metric("bleu" if metric is None else metric)
-    build.check(known, recall=recall)
+    explanation_builder.check(known, recall=recall)
     given: list[Any] = [hypothesis] if second is None else [hypothesis, second]
     called = _names(names, given)
     pair = isinstance(hypothesis, str)
@@ -110,9 +112,13 @@ def explain(
             given, several = [text for text, _ in chosen], chosen[0][1]
     systems = list(zip(called, given, strict=True))
     if pair or segment is not None:
-        content = build.of_pair(known, systems, list(several), segment=segment, recall=recall)
+        content = explanation_builder.of_pair(
+            known, systems, list(several), segment=segment, recall=recall
+        )
     else:
-        content = build.of_corpus(known, systems, references, workers=workers, recall=recall)
+        content = explanation_builder.of_corpus(
+            known, systems, references, workers=workers, recall=recall
+        )
     return Explanation({f"truebleu_{Explanation.KIND}": Explanation.VERSION, **content})
 
 

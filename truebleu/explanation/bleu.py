@@ -7,15 +7,15 @@ from collections.abc import Iterator, Sequence
 from math import exp, fsum, log
 from typing import Any
 
-from truebleu.explanation import counting, ngram_blocks
-from truebleu.explanation.counting import Case, tokens
+from truebleu.explanation import naive_bleu, ngram_layout
+from truebleu.explanation.naive_bleu import Case, tokens
 from truebleu.metrics.bleu import BLEU, USE_INSTEAD, BLEUScore
 from truebleu.metrics.bleu_formula import SMALL, TINY
-from truebleu.rendering.blocks import Block, Heading, Paragraph, Table
+from truebleu.rendering.elements import Block, Heading, Paragraph, Table
 from truebleu.rendering.equations import Equation, Node, between
-from truebleu.rendering.numbers import MINUS, Write, fixed, ngrams, number, short, signed
+from truebleu.rendering.number_format import MINUS, Write, fixed, ngrams, number, short, signed
 from truebleu.rendering.view import Content
-from truebleu.text.layout import count
+from truebleu.text.terminal_layout import count
 
 # The customary reading of a BLEU score between 0 and 1: each band ends where the next one starts.
 BANDS = {
@@ -40,18 +40,18 @@ def of_pair(case: Case[BLEU, BLEUScore]) -> dict[str, Any]:
     metric, system = case.metric, _system(case, segment=True)
     numbers = [number for number, _ in case.references]
     mine, *references = (tokens(metric, text) for text in case.texts)
-    counting.add_to_segment(system, mine, references, numbers)
+    naive_bleu.add_to_segment(system, mine, references, numbers)
     for order in system["orders"] if case.recall else ():
         order["recall"] = [
             {
                 "reference": number,
-                **counting.shares(*counting.overlap(mine, reference, order["order"])),
+                **naive_bleu.shares(*naive_bleu.overlap(mine, reference, order["order"])),
             }
             for number, reference in zip(numbers, references, strict=True)
         ]
     rule, tie = metric.parameters["reference_length"], metric.parameters["tie"]
     lengths = list(map(len, references))
-    _, chosen = counting.reference_length(len(mine), lengths, rule, tie)
+    _, chosen = naive_bleu.reference_length(len(mine), lengths, rule, tie)
     system["reference_choice"] = {
         "rule": rule,
         "tie": tie,
@@ -65,7 +65,7 @@ def of_corpus(case: Case[BLEU, BLEUScore]) -> dict[str, Any]:
     """The explanation of a corpus."""
     averaged = case.metric.aggregate == SEGMENTS
     system = _system(case, segment=averaged, averaged=averaged)
-    counting.add_to_corpus(system, case)
+    naive_bleu.add_to_corpus(system, case)
     return system
 
 
@@ -283,12 +283,12 @@ def blocks(content: Content, system: Content, level: int) -> Iterator[Block]:
     """One system: its n-grams, or those that a corpus has most of, precisions and length."""
     if "tokens" in system:
         several = len(content["references"]) > 1
-        yield from ngram_blocks.tables(system, level, several=several)
+        yield from ngram_layout.tables(system, level, several=several)
     yield Heading(level, "Precisions")
     yield from _precisions(system)
     yield from _recall(system, level)
     if "tokens" not in system:
-        yield from ngram_blocks.most_frequent(system, level)
+        yield from ngram_layout.most_frequent(system, level)
     yield Heading(level, "Length")
     yield Paragraph(_length(content, system))
 
@@ -419,7 +419,7 @@ def reading(content: Content, system: Content) -> str:  # noqa: ARG001
     if not band["from"]:
         limits = f"below {number(high, 1)}"
     told = f"By custom, scores {limits} are read as “{band['words']}”."
-    return f"{ngram_blocks.share(system)}. {told}"
+    return f"{ngram_layout.share(system)}. {told}"
 
 
 def compared(content: Content, write: Write) -> Iterator[Block]:

@@ -7,15 +7,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from truebleu.explanation import counting
-from truebleu.explanation.counting import Case
-from truebleu.explanation.ngram_blocks import first_segments, listed, share
-from truebleu.rendering.blocks import Block, Heading, Paragraph, Table
+from truebleu.explanation import naive_bleu
+from truebleu.explanation.naive_bleu import Case
+from truebleu.explanation.ngram_layout import first_segments, listed, share
+from truebleu.rendering.elements import Block, Heading, Paragraph, Table
 from truebleu.rendering.equations import Equation, Node, between
-from truebleu.rendering.numbers import number, short
+from truebleu.rendering.number_format import number, short
 from truebleu.rendering.view import Content
-from truebleu.text.layout import count
 from truebleu.text.segments import pairs
+from truebleu.text.terminal_layout import count
 
 if TYPE_CHECKING:
     from truebleu.metrics.chrf import CHRF, CHRFScore
@@ -53,16 +53,16 @@ def of_pair(case: Case[CHRF, CHRFScore]) -> dict[str, Any]:
     _add_differences(metric, system, [(hypothesis, reference)])
     mine, theirs = tokens(metric, hypothesis), tokens(metric, reference)
     orders = range(1, metric.char_order + 1)
-    tables = [counting.clipped(mine, [theirs], order) for order in orders]
-    return {**system, "tokens": mine, "cover": counting.cover(mine, tables)}
+    tables = [naive_bleu.clipped(mine, [theirs], order) for order in orders]
+    return {**system, "tokens": mine, "cover": naive_bleu.cover(mine, tables)}
 
 
 def of_corpus(case: Case[CHRF, CHRFScore]) -> dict[str, Any]:
     """The explanation of a corpus."""
     metric, system = case.metric, _system(case)
     # Characters have many more n-grams than words have.
-    some = islice(pairs(case.hypothesis, case.references), counting.LOOKED_INTO // 10)
-    chosen = ((text, _best(metric, text, counting.present(others))[1]) for text, others in some)
+    some = islice(pairs(case.hypothesis, case.references), naive_bleu.LOOKED_INTO // 10)
+    chosen = ((text, _best(metric, text, naive_bleu.present(others))[1]) for text, others in some)
     system["looked_into"] = _add_differences(metric, system, chosen)
     return system
 
@@ -91,12 +91,14 @@ def _add_differences(
             "word": [word_tokens(metric, text) for text in texts],
         }
         for order, (extra, missing) in zip(system["orders"], counters, strict=True):
-            mine, theirs = (counting.ngrams(some, order["order"]) for some in split[order["unit"]])
+            mine, theirs = (
+                naive_bleu.ngrams(some, order["order"]) for some in split[order["unit"]]
+            )
             extra.update(mine - theirs)
             missing.update(theirs - mine)
     for order, found in zip(system["orders"], counters, strict=True):
         for kind, counter in zip(("extra", "missing"), found, strict=True):
-            order[kind] = counting.most_common(counter, counting.LISTED)
+            order[kind] = naive_bleu.most_common(counter, naive_bleu.LISTED)
     return seen
 
 
@@ -208,7 +210,7 @@ def blocks(content: Content, system: Content, level: int) -> Iterator[Block]:  #
         for order in system["orders"]:
             name = f"{order['unit'].capitalize()} {order['order']}-grams"
             space = " " if order["unit"] == "word" else ""
-            yield Paragraph(f"{name}: {listed(order[kind], counting.LISTED, space) or 'none'}.")
+            yield Paragraph(f"{name}: {listed(order[kind], naive_bleu.LISTED, space) or 'none'}.")
 
 
 def reading(content: Content, system: Content) -> str:

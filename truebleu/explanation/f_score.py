@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from truebleu.explanation import counting, ngram_blocks
-from truebleu.explanation.counting import Case, Tokens
-from truebleu.rendering.blocks import Block, Heading, Paragraph, Table
-from truebleu.rendering.numbers import ngrams, number
+from truebleu.explanation import naive_bleu, ngram_layout
+from truebleu.explanation.naive_bleu import Case, Tokens
+from truebleu.rendering.elements import Block, Heading, Paragraph, Table
+from truebleu.rendering.number_format import ngrams, number
 from truebleu.rendering.view import Content
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def tokens(metric: Any, text: Any) -> list[str]:
     if metric.NAME == "ROUGE":
         found: list[str] = metric.tokens(text)
         return found
-    return counting.tokens(metric, text)
+    return naive_bleu.tokens(metric, text)
 
 
 def of_pair(case: Case[Any, Any]) -> dict[str, Any]:
@@ -37,12 +37,12 @@ def of_pair(case: Case[Any, Any]) -> dict[str, Any]:
     split = partial(tokens, metric)
     mine, theirs = split(text), split(others[chosen])
     orders = [
-        {"order": n, **dict(zip(COUNTS, counting.overlap(mine, theirs, n), strict=True))}
+        {"order": n, **dict(zip(COUNTS, naive_bleu.overlap(mine, theirs, n), strict=True))}
         for n in _orders(metric)
     ]
     system = {**_system(case), "orders": orders, "reference": number}
     if orders:
-        counting.add_to_segment(system, mine, [theirs], [number])
+        naive_bleu.add_to_segment(system, mine, [theirs], [number])
         return system
     common = None if "\n" in (text + others[chosen]).strip("\n") else _common(mine, theirs)
     counts = (None if common is None else len(common), len(mine), len(theirs))
@@ -144,7 +144,7 @@ def _sum(system: Content, key: str) -> Any:
 def blocks(content: Content, system: Content, level: int) -> Iterator[Block]:
     """One system: its n-grams, or what both texts have in order; and the counts."""
     if "cover" in system:
-        yield from ngram_blocks.tables(system, level)
+        yield from ngram_layout.tables(system, level)
     if system.get("common") is not None:
         found = system["common"]
         yield Heading(level, f"The longest common subsequence: {len(found)}")
@@ -166,4 +166,4 @@ def blocks(content: Content, system: Content, level: int) -> Iterator[Block]:
 
 def reading(content: Content, system: Content) -> str:  # noqa: ARG001
     """The score between 0 and 1, and its meaning."""
-    return f"{ngram_blocks.share(system)}: the harmonic mean of precision and recall."
+    return f"{ngram_layout.share(system)}: the harmonic mean of precision and recall."

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from truebleu.explanation import counting, ngram_blocks
-from truebleu.explanation.counting import Case, Tokens, tokens
-from truebleu.rendering.blocks import Block, Heading, Paragraph, Table
-from truebleu.rendering.numbers import number
+from truebleu.explanation import naive_bleu, ngram_layout
+from truebleu.explanation.naive_bleu import Case, Tokens, tokens
+from truebleu.rendering.elements import Block, Heading, Paragraph, Table
+from truebleu.rendering.number_format import number
 from truebleu.rendering.view import Content
 from truebleu.text.segments import pairs
 
@@ -28,25 +28,25 @@ def of_pair(case: Case[GLEU, PythonScore]) -> dict[str, Any]:
     chosen, orders = _best(case.metric, mine, others)
     number, _ = case.references[chosen]
     system = {**_system(case.score, orders), "reference": number}
-    counting.add_to_segment(system, mine, [others[chosen]], [number])
+    naive_bleu.add_to_segment(system, mine, [others[chosen]], [number])
     return system
 
 
 def of_corpus(case: Case[GLEU, PythonScore]) -> dict[str, Any]:
     """The explanation of a corpus; the counts of each order are of the first segments."""
     metric = case.metric
-    split = counting.splitter(metric.tokenize, metric.lowercase)
+    split = naive_bleu.splitter(metric.tokenize, metric.lowercase)
     orders = range(metric.min_order, metric.max_order + 1)
     empty = [{"order": order, **dict.fromkeys(COUNTS, 0)} for order in orders]
     system = _system(case.score, empty)
-    some = islice(pairs(case.hypothesis, case.references), counting.LOOKED_INTO)
+    some = islice(pairs(case.hypothesis, case.references), naive_bleu.LOOKED_INTO)
     for hypothesis, others in some:
-        theirs = [split(text) for _, text in counting.present(others)]
+        theirs = [split(text) for _, text in naive_bleu.present(others)]
         _, counted = _best(metric, split(hypothesis), theirs)
         for order, more in zip(system["orders"], counted, strict=True):
             for key in COUNTS:
                 order[key] += more[key]
-    counting.add_to_corpus(system, case)
+    naive_bleu.add_to_corpus(system, case)
     del system["reference_choice"]  # GLEU's is by the score, not by the length
     return system
 
@@ -58,7 +58,7 @@ def _best(
     best, ratio, kept = 0, -1.0, []
     for i, theirs in enumerate(references):
         orders = [
-            {"order": n, **dict(zip(COUNTS, counting.overlap(mine, theirs, n), strict=True))}
+            {"order": n, **dict(zip(COUNTS, naive_bleu.overlap(mine, theirs, n), strict=True))}
             for n in range(metric.min_order, metric.max_order + 1)
         ]
         matches, *totals = (sum(order[key] for order in orders) for key in COUNTS)
@@ -95,7 +95,7 @@ def formula(system: Content, parameters: Content) -> list[Equation]:  # noqa: AR
 def blocks(content: Content, system: Content, level: int) -> Iterator[Block]:  # noqa: ARG001
     """One system: its n-grams, and the counts of each order."""
     if "tokens" in system:
-        yield from ngram_blocks.tables(system, level)
+        yield from ngram_layout.tables(system, level)
     yield Heading(level, "Matches of all orders")
     orders = system["orders"]
     rows = [[str(order["order"]), *(f"{order[key]:,}" for key in COUNTS)] for order in orders]
@@ -108,10 +108,10 @@ def blocks(content: Content, system: Content, level: int) -> Iterator[Block]:  #
             "A corpus adds up the larger number of each segment, which may be of the hypothesis in "
             "one and of the reference in another."
         )
-        yield from ngram_blocks.most_frequent(system, level)
+        yield from ngram_layout.most_frequent(system, level)
 
 
 def reading(content: Content, system: Content) -> str:  # noqa: ARG001
     """The score between 0 and 1, and its meaning."""
     what = "the smaller of precision and recall over n-grams of all orders together"
-    return f"{ngram_blocks.share(system)}: {what}."
+    return f"{ngram_layout.share(system)}: {what}."

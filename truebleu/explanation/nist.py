@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from math import log
 from typing import TYPE_CHECKING, Any
 
-from truebleu.explanation import counting, ngram_blocks
-from truebleu.explanation.counting import Case, Ngram, Tokens, tokens
-from truebleu.rendering.blocks import Block, Heading, Paragraph, Table
+from truebleu.explanation import naive_bleu, ngram_layout
+from truebleu.explanation.naive_bleu import Case, Ngram, Tokens, tokens
+from truebleu.rendering.elements import Block, Heading, Paragraph, Table
 from truebleu.rendering.equations import Equation, between
-from truebleu.rendering.numbers import number, short
+from truebleu.rendering.number_format import number, short
 from truebleu.rendering.view import Content
-from truebleu.text.layout import count
+from truebleu.text.terminal_layout import count
 
 if TYPE_CHECKING:
     from truebleu.metrics.nist import NIST
@@ -30,7 +30,7 @@ def information(references: Sequence[Tokens], max_order: int, *, zero: bool) -> 
     counted: Counter[Ngram] = Counter()
     for reference in references:
         for order in range(1, max_order + 1):
-            counted.update(counting.ngrams(reference, order))
+            counted.update(naive_bleu.ngrams(reference, order))
     words = sum(map(len, references))
     lone = {("0",), ("",)} if zero else set()
     return {
@@ -46,7 +46,7 @@ def of_pair(case: Case[NIST, PythonScore]) -> dict[str, Any]:
     mine, *others = (tokens(metric, text) for text in case.texts)
     bits = information(others, metric.max_order, zero=metric.variant == "mteval")
     system = of_corpus(case)
-    tables = [counting.clipped(mine, others, order["order"]) for order in system["orders"]]
+    tables = [naive_bleu.clipped(mine, others, order["order"]) for order in system["orders"]]
     for order, table in zip(system["orders"], tables, strict=True):
         order["ngrams"] = [
             {
@@ -57,7 +57,7 @@ def of_pair(case: Case[NIST, PythonScore]) -> dict[str, Any]:
             }
             for row in table
         ]
-    return {**system, "tokens": mine, "cover": counting.cover(mine, tables)}
+    return {**system, "tokens": mine, "cover": naive_bleu.cover(mine, tables)}
 
 
 def of_corpus(case: Case[NIST, PythonScore]) -> dict[str, Any]:
@@ -115,7 +115,7 @@ def blocks(content: Content, system: Content, level: int) -> Iterator[Block]:
         columns = {"hypothesis": "count", "clipped": "clipped", "bits": "information"}
         for order in system["orders"]:
             told = f"{order['information']:.2f} bits"
-            yield from ngram_blocks.table(order, level, told, columns)
+            yield from ngram_layout.table(order, level, told, columns)
     yield Heading(level, "Information of matched n-grams")
     rows = [
         [

@@ -7,16 +7,16 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from truebleu.explanation import edit_blocks
-from truebleu.explanation.ngram_blocks import first_segments
+from truebleu.explanation import edit_layout
+from truebleu.explanation.ngram_layout import first_segments
 from truebleu.metrics.ter_alignment import Alignment
-from truebleu.rendering.blocks import Block, Heading, Paragraph, Table
-from truebleu.rendering.numbers import number
+from truebleu.rendering.elements import Block, Heading, Paragraph, Table
+from truebleu.rendering.number_format import number
 from truebleu.rendering.view import Content
 from truebleu.text.segments import pairs
 
 if TYPE_CHECKING:
-    from truebleu.explanation.counting import Case
+    from truebleu.explanation.naive_bleu import Case
     from truebleu.metrics.ter import TER, TERScore
     from truebleu.rendering.equations import Equation
 
@@ -41,7 +41,7 @@ def of_pair(case: Case[TER, TERScore]) -> dict[str, Any]:
         **_system(case.score, _kinds(alignment)),
         "reference": case.references[alignment.chosen][0],
         "tokens": list(alignment.hypothesis),
-        "alignment": edit_blocks.content(alignment),
+        "alignment": edit_layout.content(alignment),
     }
 
 
@@ -92,7 +92,7 @@ def formula(system: Content, parameters: Content) -> list[Equation]:  # noqa: AR
 def blocks(content: Content, system: Content, level: int) -> Iterator[Block]:
     """One system: its edits word by word, and how many of each kind there are."""
     if "alignment" in system:
-        yield from edit_blocks.blocks(
+        yield from edit_layout.blocks(
             system["alignment"], level, TOKEN, ("hypothesis", "reference")
         )
     yield Heading(level, f"Edits: {system['edits']:,}")

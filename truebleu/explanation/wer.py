@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from truebleu.explanation import edit_blocks
+from truebleu.explanation import edit_layout
 from truebleu.metrics.wer import COLUMNS, EditScore
-from truebleu.rendering.blocks import Block, Heading, Paragraph, Table
-from truebleu.rendering.numbers import number
+from truebleu.rendering.elements import Block, Heading, Paragraph, Table
+from truebleu.rendering.number_format import number
 from truebleu.rendering.view import Content
 
 if TYPE_CHECKING:
-    from truebleu.explanation.counting import Case
+    from truebleu.explanation.naive_bleu import Case
     from truebleu.rendering.equations import Equation, Node
 
 TOKEN = "token"
@@ -44,7 +44,7 @@ def of_pair(case: Case[Any, EditScore]) -> dict[str, Any]:
         **_system(case),
         "reference": case.references[alignment.chosen][0],
         "tokens": list(alignment.hypothesis),
-        "alignment": edit_blocks.content(alignment),
+        "alignment": edit_layout.content(alignment),
     }
 
 
@@ -97,7 +97,7 @@ def formula(system: Content, parameters: Content) -> list[Equation]:  # noqa: AR
 def blocks(content: Content, system: Content, level: int) -> Iterator[Block]:
     """One system: its edits token by token, and how many of each kind there are."""
     if "alignment" in system:
-        yield from edit_blocks.blocks(
+        yield from edit_layout.blocks(
             system["alignment"], level, TOKEN, ("reference", "hypothesis")
         )
     yield Heading(level, f"Edits: {system['edits']:,}")

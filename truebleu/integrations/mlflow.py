@@ -21,7 +21,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from truebleu.integrations import logged, needed
+from truebleu.integrations import log_records, needed
 
 # The tag by which MLflow's pages know that an artifact is a table.
 TABLES = "mlflow.loggedArtifacts"
@@ -31,7 +31,7 @@ MOST_PARAMS = 100
 MOST_METRICS = 1000
 
 
-def _log(made: logged.Logged, step: int | None, run: str | None) -> None:
+def _log(made: log_records.Logged, step: int | None, run: str | None) -> None:
     with needed("MLflow", "truebleu.integrations.mlflow", "'truebleu[mlflow]'"):
         import mlflow
     run_id = run or (mlflow.active_run() or mlflow.start_run()).info.run_id
@@ -54,7 +54,7 @@ def _log(made: logged.Logged, step: int | None, run: str | None) -> None:
     client.set_tag(run_id, TABLES, json.dumps(known))
 
 
-log_result, log_segments = logged.log_functions(_log)
+log_result, log_segments = log_records.log_functions(_log)
 
 
 def _parts(named: dict[str, Any], most: int) -> Iterator[dict[str, Any]]:

@@ -25,7 +25,7 @@ from typing import Any
 from truebleu._kernel import InputError
 from truebleu.integrations import metric_of, name_of
 from truebleu.metrics.base import Metric
-from truebleu.text.checks import nearest
+from truebleu.text.argument_checks import nearest
 
 Reward = Callable[..., list[float | None]]
 

@@ -18,10 +18,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from truebleu.integrations import logged, needed
+from truebleu.integrations import log_records, needed
 
 
-def _log(made: logged.Logged, step: int | None, run: Any) -> None:
+def _log(made: log_records.Logged, step: int | None, run: Any) -> None:
     with needed("wandb", "truebleu.integrations.wandb", "'truebleu[wandb]'"):
         import wandb
     run = run or wandb.run
@@ -42,4 +42,4 @@ def _log(made: logged.Logged, step: int | None, run: Any) -> None:
     )
 
 
-log_result, log_segments = logged.log_functions(_log)
+log_result, log_segments = log_records.log_functions(_log)

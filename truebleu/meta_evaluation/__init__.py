@@ -10,14 +10,14 @@ blocks.py, charts.py  the table in sentences, tables and pictures
 view.py               the entry point
 """
 
+from truebleu.meta_evaluation.agreement_statistics import Value as Value
+from truebleu.meta_evaluation.agreement_statistics import acc_eq as acc_eq
+from truebleu.meta_evaluation.agreement_statistics import acc_eq_opt as acc_eq_opt
+from truebleu.meta_evaluation.agreement_statistics import kendall_like as kendall_like
+from truebleu.meta_evaluation.agreement_statistics import pairwise as pairwise
+from truebleu.meta_evaluation.agreement_statistics import pearson as pearson
+from truebleu.meta_evaluation.agreement_statistics import spa as spa
+from truebleu.meta_evaluation.agreement_statistics import spearman as spearman
+from truebleu.meta_evaluation.agreement_statistics import tau_b as tau_b
+from truebleu.meta_evaluation.agreement_statistics import tau_c as tau_c
 from truebleu.meta_evaluation.score_files import Matrix as Matrix
-from truebleu.meta_evaluation.statistics import Value as Value
-from truebleu.meta_evaluation.statistics import acc_eq as acc_eq
-from truebleu.meta_evaluation.statistics import acc_eq_opt as acc_eq_opt
-from truebleu.meta_evaluation.statistics import kendall_like as kendall_like
-from truebleu.meta_evaluation.statistics import pairwise as pairwise
-from truebleu.meta_evaluation.statistics import pearson as pearson
-from truebleu.meta_evaluation.statistics import spa as spa
-from truebleu.meta_evaluation.statistics import spearman as spearman
-from truebleu.meta_evaluation.statistics import tau_b as tau_b
-from truebleu.meta_evaluation.statistics import tau_c as tau_c

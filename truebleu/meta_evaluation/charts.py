@@ -11,7 +11,7 @@ from math import isfinite
 from typing import Any
 
 from truebleu.rendering.html import escaped
-from truebleu.rendering.numbers import ticks
+from truebleu.rendering.number_format import ticks
 
 Content = Mapping[str, Any]
 WIDTH, HEIGHT = 640, 420

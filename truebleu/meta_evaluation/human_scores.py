@@ -26,10 +26,10 @@ from truebleu.meta_evaluation.tasks import FACTS, SEGMENTS, SYSTEMS, Facts
 from truebleu.metrics import registry
 from truebleu.metrics.base import Metric
 from truebleu.text import segments
-from truebleu.text.checks import nearest
-from truebleu.text.layout import count
+from truebleu.text.argument_checks import nearest
+from truebleu.text.operating_system import join_safe
 from truebleu.text.segments import File
-from truebleu.text.system import join_safe
+from truebleu.text.terminal_layout import count
 
 # How outliers are found where nobody names them: deviations from the median, in units of the median
 # absolute deviation, that make an outlier (Nitika Mathur, Timothy Baldwin and Trevor Cohn 2020:

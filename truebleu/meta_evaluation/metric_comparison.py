@@ -14,13 +14,13 @@ from math import exp, floor, frexp, fsum, inf, isnan, lgamma, log, nan, sqrt
 from typing import Any
 
 from truebleu._kernel import InputError, Stack, Stream, Table, exceeding, outcomes, subset_sums
-from truebleu.meta_evaluation import statistics
+from truebleu.meta_evaluation import agreement_statistics
+from truebleu.meta_evaluation.agreement_statistics import STATISTICS, Value
 from truebleu.meta_evaluation.human_scores import Judged, Scores
 from truebleu.meta_evaluation.score_files import Matrix
-from truebleu.meta_evaluation.statistics import STATISTICS, Value
 from truebleu.meta_evaluation.tasks import SEGMENTS, SYSTEMS, AgreementTests, Task
 from truebleu.significance.resampling import METHODS
-from truebleu.text import checks
+from truebleu.text import argument_checks
 
 # Of every two metrics, the first and the second: in how many trials the difference is as large.
 Counts = dict[tuple[int, int], int]
@@ -57,7 +57,7 @@ def perm_both(
     average: str = "none",
     *,
     samples: int = 10_000,
-    seed: int | None = checks.DEFAULT_SEED,
+    seed: int | None = argument_checks.DEFAULT_SEED,
 ) -> Trials:
     """PERM-BOTH: both metrics' standardized scores of random cells change places.
 
@@ -261,7 +261,7 @@ def pair_permutation(
     average: str = "item",
     *,
     samples: int = 10_000,
-    seed: int | None = checks.DEFAULT_SEED,
+    seed: int | None = argument_checks.DEFAULT_SEED,
 ) -> Trials:
     """For accuracy with ties: what both metrics say of random pairs changes places.
 
@@ -402,7 +402,7 @@ def over_items(
     value: Value,
     documents: Sequence[Hashable] | None = None,
     samples: int = 1000,
-    seed: int | None = checks.DEFAULT_SEED,
+    seed: int | None = argument_checks.DEFAULT_SEED,
 ) -> list[float]:
     """A statistic of test sets like this one: items, or `documents`, drawn with replacement.
 
@@ -468,7 +468,7 @@ def of_systems(
     scores: Scores,
     documents: Sequence[Hashable] | None = None,
     samples: int = 1000,
-    seed: int | None = checks.DEFAULT_SEED,
+    seed: int | None = argument_checks.DEFAULT_SEED,
 ) -> list[float]:
     """A statistic of systems, of test sets like this one: of its rated items or documents.
 
@@ -518,9 +518,11 @@ def of_systems(
 def _again(value: Value, gold: Matrix, metric: Matrix) -> float:
     """The same statistic of other scores."""
     if value.statistic == "pairwise":
-        return float(statistics.pairwise(gold, metric))
+        return float(agreement_statistics.pairwise(gold, metric))
     if value.statistic in ("acc-eq", "acc-eq-opt"):
-        return float(statistics.acc_eq(gold, metric, value.average, epsilon=value.epsilon or 0.0))
+        return float(
+            agreement_statistics.acc_eq(gold, metric, value.average, epsilon=value.epsilon or 0.0)
+        )
     return float(STATISTICS[value.statistic](gold, metric, value.average))
 
 
@@ -625,7 +627,7 @@ def _williams(
     one_values, other_values = (
         [matrix.values[cell] for cell in cells] for matrix in (first, second)
     )
-    both = statistics.pearson(one_values, other_values)
+    both = agreement_statistics.pearson(one_values, other_values)
     if both.value is None:
         return None
     p = williams(float(one), float(other), both.value, len(cells))

@@ -16,10 +16,10 @@ from math import fsum, isfinite, isnan, nan
 from typing import Any
 
 from truebleu._kernel import InputError, holes, score_lines
-from truebleu.text import checks
-from truebleu.text.checks import first_unbounded, nearest, parse_json, read_csv, to_score
-from truebleu.text.layout import count
+from truebleu.text import argument_checks
+from truebleu.text.argument_checks import first_unbounded, nearest, parse_json, read_csv, to_score
 from truebleu.text.segments import File, check_start, table_format
+from truebleu.text.terminal_layout import count
 
 # Names that a message lists before it says how many more there are.
 LISTED = 6
@@ -409,7 +409,8 @@ def _score(where: str, value: Any, column: str) -> float:
         return to_score(value)
     except ValueError:
         raise InputError(
-            f"{where}: column '{column}' has {checks.shown(value)}; expected a score, or None"
+            f"{where}: column '{column}' has {argument_checks.shown(value)}; "
+            "expected a score, or None"
         ) from None
 
 
@@ -434,7 +435,7 @@ def _of_cells(path: str, cells: Sequence[tuple[str, Any, float]]) -> Scored:
 
 def _item(item: Any) -> Any:
     """The name of an item: a number where it is one."""
-    if isinstance(item, str) and checks.is_whole_number(item.strip()):
+    if isinstance(item, str) and argument_checks.is_whole_number(item.strip()):
         return int(item)
     return item
 

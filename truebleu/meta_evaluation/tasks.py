@@ -10,9 +10,9 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from truebleu.meta_evaluation.statistics import AVERAGES, STATISTICS
+from truebleu.meta_evaluation.agreement_statistics import AVERAGES, STATISTICS
 from truebleu.significance.resampling import METHODS
-from truebleu.text import checks
+from truebleu.text import argument_checks
 
 SEGMENTS, SYSTEMS = "seg", "sys"
 LEVELS = ("sys", "domain", "doc", "seg")
@@ -51,11 +51,11 @@ class StatisticOptions:
 
     def __post_init__(self) -> None:
         for level in self.levels:
-            checks.one_of("level", level, LEVELS)
-        checks.one_of("average", self.average, (None, *AVERAGES))
-        checks.one_of("by", self.by, (None, "domain", "doc"))
+            argument_checks.one_of("level", level, LEVELS)
+        argument_checks.one_of("average", self.average, (None, *AVERAGES))
+        argument_checks.one_of("by", self.by, (None, "domain", "doc"))
         if self.epsilon is not None:
-            checks.number("epsilon", self.epsilon)
+            argument_checks.number("epsilon", self.epsilon)
 
 
 @dataclass(frozen=True)
@@ -74,17 +74,17 @@ class AgreementTests:
     confidence: int | None = None
     resampled: str = "items"
     level: float = 0.95
-    seed: int | None = checks.DEFAULT_SEED
+    seed: int | None = argument_checks.DEFAULT_SEED
 
     def __post_init__(self) -> None:
-        checks.one_of("correction", self.correction, (None, *METHODS))
-        checks.one_of("resampled", self.resampled, ("items", "documents", "systems"))
-        checks.share("level", self.level)
+        argument_checks.one_of("correction", self.correction, (None, *METHODS))
+        argument_checks.one_of("resampled", self.resampled, ("items", "documents", "systems"))
+        argument_checks.share("level", self.level)
         # NumPy's integers, which JSON does not know, become Python's.
         for name in ("significance", "confidence"):
             if getattr(self, name) is not None:
-                object.__setattr__(self, name, checks.whole(name, getattr(self, name), 1))
-        object.__setattr__(self, "seed", checks.seed(self.seed))
+                object.__setattr__(self, name, argument_checks.whole(name, getattr(self, name), 1))
+        object.__setattr__(self, "seed", argument_checks.seed(self.seed))
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class TaskFolder:
     preset: str | None = None
 
     def __post_init__(self) -> None:
-        checks.one_of("preset", self.preset, (None, *PRESETS))
+        argument_checks.one_of("preset", self.preset, (None, *PRESETS))
 
     @property
     def known_preset(self) -> Preset | None:
@@ -159,7 +159,7 @@ def tasks_of(
     made: list[Task] = []
     for level in options.levels:
         for statistic in USUAL[level] if options.names is None else options.names:
-            checks.one_of("statistic", statistic, STATISTICS)
+            argument_checks.one_of("statistic", statistic, STATISTICS)
             if statistic in WITHOUT_AVERAGE and level != SYSTEMS:
                 if options.names is None or len(options.levels) > 1:
                     continue

@@ -8,7 +8,7 @@ from typing import Any, Self
 from truebleu._kernel import InputError, Table
 from truebleu.metrics import registry
 from truebleu.metrics.base import Metric, Score, count_references
-from truebleu.text import inputs
+from truebleu.text import corpus_inputs
 
 # The format of `state_dict`.
 FORMAT = "truebleu accumulator 1"
@@ -69,7 +69,11 @@ class Accumulator:
         self._references = None
 
     def update(
-        self, hypotheses: inputs.Hypotheses, references: inputs.References, *, workers: int = 1
+        self,
+        hypotheses: corpus_inputs.Hypotheses,
+        references: corpus_inputs.References,
+        *,
+        workers: int = 1,
     ) -> None:
         """Adds the segments of a batch; all or, if an error is raised, none.
 

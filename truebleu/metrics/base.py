@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self
 from truebleu import _kernel
 from truebleu._kernel import InputError, Scores, Table, __version__
 from truebleu.metrics import parameters as p
-from truebleu.metrics.matrix import AllPairs, PairsInPython
+from truebleu.metrics.pairwise_scores import AllPairs, PairsInPython
 from truebleu.metrics.scores import CIRCUMSTANCES, Score, Signature, TableScore, unpacked
 from truebleu.metrics.statistics import Statistics
-from truebleu.text import checks, inputs, tokenizers
+from truebleu.text import argument_checks, corpus_inputs, tokenizers
 
 __all__ = ["CIRCUMSTANCES", "Metric", "MetricFailedError", "Score", "Signature"]
 
@@ -73,10 +73,10 @@ class Corpus:
     normalize: the Unicode form that the text was converted to.
     """
 
-    hypotheses: inputs.Hypotheses
-    references: inputs.References
+    hypotheses: corpus_inputs.Hypotheses
+    references: corpus_inputs.References
     workers: int = 1
-    sources: inputs.Hypotheses | None = None
+    sources: corpus_inputs.Hypotheses | None = None
     progress: Callable[[int], None] | None = None
     _: KW_ONLY
     totals: bool = False
@@ -84,13 +84,13 @@ class Corpus:
     normalize: str | None = None
 
     def __post_init__(self) -> None:
-        self.workers = checks.threads(self.workers)
+        self.workers = argument_checks.threads(self.workers)
 
     def normalized(self, form: str | None) -> Corpus:
         """Return the corpus with its text in a Unicode form; itself without one."""
         if form == self.normalize:
             return self
-        from truebleu.text.inputs import normalize_input
+        from truebleu.text.corpus_inputs import normalize_input
 
         hypotheses, references, sources = (
             normalize_input(form, value)
@@ -388,7 +388,7 @@ class Metric(p.Parametrized, AllPairs, Generic[S]):
 
     def _scan(self, corpus: Corpus) -> Scan | None:
         """The kernel's run over the text, if it is the kernel that counts."""
-        return inputs.scan(
+        return corpus_inputs.scan(
             self._kernel,
             corpus.hypotheses,
             corpus.references,
@@ -415,11 +415,11 @@ class Metric(p.Parametrized, AllPairs, Generic[S]):
 
     def count(
         self,
-        hypotheses: inputs.Hypotheses,
-        references: inputs.References,
+        hypotheses: corpus_inputs.Hypotheses,
+        references: corpus_inputs.References,
         *,
         workers: int = 1,
-        sources: inputs.Hypotheses | None = None,
+        sources: corpus_inputs.Hypotheses | None = None,
         progress: Callable[[int], None] | None = None,
         totals: bool = False,
         is_part: bool = False,
@@ -456,7 +456,7 @@ class Metric(p.Parametrized, AllPairs, Generic[S]):
         form = self.unicode_form
         if form is None:
             return texts
-        from truebleu.text.inputs import normalize_input
+        from truebleu.text.corpus_inputs import normalize_input
 
         return tuple(normalize_input(form, text) for text in texts)
 
@@ -485,11 +485,15 @@ class Metric(p.Parametrized, AllPairs, Generic[S]):
     def check(self, seen: Summary, hypotheses: object) -> None:
         """Raises InputError if this metric is not defined for what was seen."""
         if not seen["segments"]:
-            name = inputs.label("hypotheses", hypotheses)
+            name = corpus_inputs.label("hypotheses", hypotheses)
             raise InputError(f"{name}: no segments at all; there is nothing to score")
 
     def score(
-        self, hypotheses: inputs.Hypotheses, references: inputs.References, *, workers: int = 1
+        self,
+        hypotheses: corpus_inputs.Hypotheses,
+        references: corpus_inputs.References,
+        *,
+        workers: int = 1,
     ) -> S:
         """The score of a corpus.
 
@@ -522,13 +526,21 @@ class Metric(p.Parametrized, AllPairs, Generic[S]):
         return not self._sums
 
     def statistics(
-        self, hypotheses: inputs.Hypotheses, references: inputs.References, *, workers: int = 1
+        self,
+        hypotheses: corpus_inputs.Hypotheses,
+        references: corpus_inputs.References,
+        *,
+        workers: int = 1,
     ) -> Statistics:
         """The table of what was counted, a row per segment. Arguments as for `score`."""
         return self.count(hypotheses, references, workers=workers)[0]
 
     def segments(
-        self, hypotheses: inputs.Hypotheses, references: inputs.References, *, workers: int = 1
+        self,
+        hypotheses: corpus_inputs.Hypotheses,
+        references: corpus_inputs.References,
+        *,
+        workers: int = 1,
     ) -> Scores:
         """The score of each segment: n numbers, 0-100. Arguments as for `score`.
 
@@ -576,7 +588,9 @@ class Metric(p.Parametrized, AllPairs, Generic[S]):
     def _sentence_of(self, hypothesis: Any, references: Any, sources: Any = None) -> S:
         """The general path, which takes all kinds of input and explains errors."""
         if isinstance(hypothesis, bytes) or not hasattr(hypothesis, "__len__"):
-            raise TypeError(f"hypothesis: expected a str, not {checks.described(hypothesis, '')}")
+            raise TypeError(
+                f"hypothesis: expected a str, not {argument_checks.described(hypothesis, '')}"
+            )
         one = tuple(references) if isinstance(references, list) else references
         table, seen = self._checked_count(self._corpus((hypothesis,), (one,), sources=sources))
         row = table.tolist()[0]
@@ -633,22 +647,25 @@ class Metric(p.Parametrized, AllPairs, Generic[S]):
         return plain and "tokenize" in self._values and self.TAKES_TOKENS
 
     def _pairs(
-        self, hypotheses: inputs.Hypotheses, references: inputs.Hypotheses | None, workers: int
+        self,
+        hypotheses: corpus_inputs.Hypotheses,
+        references: corpus_inputs.Hypotheses | None,
+        workers: int,
     ) -> Pairs:
         """All pairs, by the kernel or by the formula that is in Python."""
         hypotheses, references = self._normalized(hypotheses, references)
         if self._plain:
-            return inputs.pairs(
+            return corpus_inputs.pairs(
                 self._kernel, hypotheses, references, workers=workers, **self._splitting
             )
-        workers = checks.threads(workers)
-        first = inputs.one_each("hypotheses", hypotheses, tokens=True)
+        workers = argument_checks.threads(workers)
+        first = corpus_inputs.one_each("hypotheses", hypotheses, tokens=True)
         second = first
         if references is not None:
-            tokens = inputs.is_tokens(first)
-            second = inputs.one_each("references", references, tokens=tokens)
+            tokens = corpus_inputs.is_tokens(first)
+            second = corpus_inputs.one_each("references", references, tokens=tokens)
         metric = self
-        if self.splits_text and not inputs.is_tokens(first):
+        if self.splits_text and not corpus_inputs.is_tokens(first):
             # Each text is split once, and not once for each pair.
             split = tokenizers.tokenizer(**self._splitting)
             first, second = (tuple(map(split, texts)) for texts in (first, second))

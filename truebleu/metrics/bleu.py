@@ -16,9 +16,9 @@ from truebleu._kernel import InputError, Scores, Table
 from truebleu.metrics import parameters as p
 from truebleu.metrics.base import PARTS, Metric
 from truebleu.metrics.bleu_formula import OWN_SMOOTHING, SMOOTHING, SMOOTHING_VALUES, Formula
-from truebleu.metrics.matrix import COMPENSATED
+from truebleu.metrics.pairwise_scores import COMPENSATED
 from truebleu.metrics.scores import TableScore
-from truebleu.text import inputs, tokenizers
+from truebleu.text import corpus_inputs, tokenizers
 
 __all__ = ["BLEU", "BLEUScore", "bleu"]
 
@@ -566,8 +566,8 @@ class BLEU(Metric[BLEUScore]):
 
 
 def bleu(
-    hypotheses: inputs.Hypotheses,
-    references: inputs.References,
+    hypotheses: corpus_inputs.Hypotheses,
+    references: corpus_inputs.References,
     *,
     workers: int = 1,
     tokenize: tokenizers.Tokenize = "13a",

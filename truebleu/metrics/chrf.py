@@ -16,7 +16,7 @@ from typing import Any
 from truebleu.metrics import parameters as p
 from truebleu.metrics.base import Metric
 from truebleu.metrics.scores import TableScore
-from truebleu.text import checks, inputs
+from truebleu.text import argument_checks, corpus_inputs
 
 __all__ = ["CHRF", "CHRFScore", "chrf"]
 
@@ -188,7 +188,7 @@ class CHRF(Metric[CHRFScore]):
         lower = name.lower()
         beta = lower.removeprefix("chrf").rstrip("+") if lower.startswith("chrf") else "no"
         try:
-            checks.parse_number(beta or "2")
+            argument_checks.parse_number(beta or "2")
         except ValueError:
             return None
         plus = len(lower) - len(lower.rstrip("+"))
@@ -203,8 +203,8 @@ def _shares(parts: Sequence[int], wholes: Sequence[int]) -> tuple[float, ...]:
 
 
 def chrf(
-    hypotheses: inputs.Hypotheses,
-    references: inputs.References,
+    hypotheses: corpus_inputs.Hypotheses,
+    references: corpus_inputs.References,
     *,
     workers: int = 1,
     char_order: int = 6,

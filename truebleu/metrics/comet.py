@@ -80,12 +80,12 @@ class COMET(NeuralMetric):
         return READ.get(kind) or segments or READ["regression_metric"]
 
     def _numbers(self, corpus: Corpus, texts: Texts) -> list[float]:
-        from truebleu.text import inputs
+        from truebleu.text import corpus_inputs
 
         reads = self._reads()
         samples = [{"mt": text} for text, _ in texts]
         if "src" in reads:
-            sources = inputs.texts(corpus.sources, [""] * len(texts))
+            sources = corpus_inputs.texts(corpus.sources, [""] * len(texts))
             for sample, (source, _) in zip(samples, sources, strict=True):
                 sample["src"] = source
         if "ref" in reads:

@@ -8,8 +8,8 @@ from typing import Any
 from truebleu import _kernel
 from truebleu._kernel import InputError
 from truebleu.metrics.ter_alignment import Alignment, Operation
-from truebleu.text import checks
-from truebleu.text.layout import count
+from truebleu.text import argument_checks
+from truebleu.text.terminal_layout import count
 
 KINDS = {"h": "match", "s": "substitution", "d": "deletion", "i": "insertion"}
 
@@ -56,7 +56,7 @@ def align(metric: Any, hypothesis: str, references: str | Sequence[str | None]) 
     texts = [hypothesis, *(text for text in given if text is not None)]
     if any(not isinstance(text, str) for text in texts):
         wrong = next(text for text in texts if not isinstance(text, str))
-        raise TypeError(f"expected a str, not {checks.described(wrong, '')}")
+        raise TypeError(f"expected a str, not {argument_checks.described(wrong, '')}")
     if len(texts) == 1:
         raise InputError("segment 1 has no reference")
     words = tuple(metric.tokens(hypothesis))

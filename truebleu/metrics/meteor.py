@@ -16,7 +16,7 @@ from truebleu._kernel import InputError
 from truebleu.metrics import parameters as p
 from truebleu.metrics.base import Corpus, Rows
 from truebleu.metrics.python_metric import PythonMetric
-from truebleu.text import checks, inputs
+from truebleu.text import argument_checks, corpus_inputs
 
 Parts = tuple[float, ...]
 VERSION = "1.5"
@@ -91,9 +91,9 @@ class _Modules(p.Parameter["tuple[str, ...] | None"]):
     def checked(self, value: Any) -> tuple[str, ...] | None:
         if value is None:
             return None
-        made = tuple(checks.items(self.name, value, "words"))
+        made = tuple(argument_checks.items(self.name, value, "words"))
         for module in made:
-            checks.one_of(f"module in {self.name}:", module, MODULES)
+            argument_checks.one_of(f"module in {self.name}:", module, MODULES)
         if not made or len(set(made)) < len(made):
             raise ValueError(f"{self.name}: expected each module once, not {list(made)}")
         return made
@@ -339,16 +339,16 @@ class METEOR(PythonMetric):
         return tuple((f"{side}_{part}", 1, f"{side}_length") for part in parts for side in sides)
 
     def _rows(self, corpus: Corpus) -> Rows:
-        from truebleu.metrics import meteor_program
+        from truebleu.metrics import meteor_process
 
-        texts = list(inputs.texts(corpus.hypotheses, corpus.references))
+        texts = list(corpus_inputs.texts(corpus.hypotheses, corpus.references))
         counts = [len(others) for _, others in texts]
         if not counts:
             return [], (1, 1)
         requests = [self._request(i, *segment) for i, segment in enumerate(texts, 1)]
         if "paraphrase" in self._modules:
-            meteor_program.check_paraphrases(meteor_program.jar(), self.language)
-        answers = meteor_program.counted(self._options(), requests, corpus.progress)
+            meteor_process.check_paraphrases(meteor_process.jar(), self.language)
+        answers = meteor_process.counted(self._options(), requests, corpus.progress)
         return list(map(self._row, answers)), (min(counts), max(counts))
 
     def _options(self) -> list[str]:

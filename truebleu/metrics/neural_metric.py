@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self
 
 from truebleu.metrics.base import MetricFailedError, Signature
 from truebleu.metrics.python_metric import ColumnMetric, installed, lacking
-from truebleu.text.checks import load_json
+from truebleu.text.argument_checks import load_json
 
 # What a model consists of; files of other kinds beside it change nothing.
 KINDS = (".json", ".txt", ".model", ".safetensors", ".bin", ".ckpt", ".pt", ".yaml", ".yml")

@@ -20,7 +20,7 @@ from truebleu.metrics import parameters as p
 from truebleu.metrics.base import Corpus, Rows
 from truebleu.metrics.bleu import BLEU, limits_of_orders
 from truebleu.metrics.python_metric import PythonMetric, PythonScore
-from truebleu.text import checks, tokenizers
+from truebleu.text import argument_checks, tokenizers
 
 Number = Fraction | float
 # Where a method changed. The first release whose behaviour is known here is 3.2.5.
@@ -39,7 +39,7 @@ class Weights(p.Parameter["Any"]):
 
     def checked(self, value: Any) -> tuple[Any, ...]:
         """The sequence, or the sequences, as tuples."""
-        given = checks.items(self.name, value, "numbers, or such sequences")
+        given = argument_checks.items(self.name, value, "numbers, or such sequences")
         several = given and hasattr(given[0], "__len__")
         many = [p.checked_weights(self.name, one) for one in (given if several else [given])]
         return tuple(many) if len(many) > 1 else many[0]
@@ -50,7 +50,7 @@ class Weights(p.Parameter["Any"]):
 
     def read(self, text: str) -> Any:
         """The weights that were written so."""
-        return [list(map(checks.parse_number, one.split(","))) for one in text.split(";")]
+        return [list(map(argument_checks.parse_number, one.split(","))) for one in text.split(";")]
 
 
 def _sequences(weights: tuple[Any, ...]) -> tuple[tuple[float, ...], ...]:
@@ -64,7 +64,8 @@ class Release(p.Parameter[str]):
         """The release as it was given."""
         if not isinstance(value, str) or not RELEASE.fullmatch(value):
             raise ValueError(
-                f"version={checks.shown(value)}: expected a release of NLTK, such as '3.10.4'"
+                f"version={argument_checks.shown(value)}: expected a release of NLTK, "
+                "such as '3.10.4'"
             )
         if _release(value) < OLDEST:
             raise ValueError(f"version={value!r}: known from 3.2.5 on")

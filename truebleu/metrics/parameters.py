@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import fsum, inf
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, dataclass_transform
 
-from truebleu.text import checks, tokenizers
+from truebleu.text import argument_checks, tokenizers
 
 if TYPE_CHECKING:
     import inspect
@@ -105,7 +105,7 @@ class Parametrized:
                         f"{cls.__name__} has no parameter '{name}'; it is called "
                         f"'{parameter.name}' here"
                     )
-            near = checks.nearest(name, list(cls._CHECKS))
+            near = argument_checks.nearest(name, list(cls._CHECKS))
             raise TypeError(f"{cls.__name__} has no parameter '{name}'{near}")
         return object.__new__(cls)
 
@@ -296,7 +296,7 @@ class Flag(Parameter[bool]):
         # NumPy's truth values have a type of their own.
         known = isinstance(value, bool | int) or type(value).__name__ in ("bool", "bool_")
         if not known or value not in (0, 1):
-            raise ValueError(f"{self.name}={checks.shown(value)}: expected True or False")
+            raise ValueError(f"{self.name}={argument_checks.shown(value)}: expected True or False")
         return bool(value)
 
     def written(self, value: Any) -> str:
@@ -333,7 +333,9 @@ class Choice(Parameter[T]):
         if value in known:
             return known[known.index(value)]  # 1 is True
         words = [word for word in known if isinstance(word, str)]
-        raise ValueError(f"unknown {self.name} {value!r}{checks.nearest(str(value), words)}")
+        raise ValueError(
+            f"unknown {self.name} {value!r}{argument_checks.nearest(str(value), words)}"
+        )
 
     def written(self, value: Any) -> str:
         return str(self.words.get(value, value))
@@ -350,7 +352,7 @@ class Choice(Parameter[T]):
             word: value for word, value in (("yes", True), ("no", False)) if value in self.meanings
         }
         if text.lower() not in meant:
-            raise ValueError(f"unknown '{text}'{checks.nearest(text, meant)}")
+            raise ValueError(f"unknown '{text}'{argument_checks.nearest(text, meant)}")
         return meant[text.lower()]
 
     @property
@@ -386,7 +388,7 @@ class Number(Parameter[T]):
     def checked(self, value: Any) -> float | None:
         if value is None and self.default is None:
             return None
-        number = checks.number(self.name, value, self.least, self.most)
+        number = argument_checks.number(self.name, value, self.least, self.most)
         # Signatures do not tell longer integers from floating-point numbers.
         return value if self.integers and type(value) is int and number < EXACT else number
 
@@ -394,7 +396,7 @@ class Number(Parameter[T]):
         return repr(value)
 
     def read(self, text: str) -> float:
-        number = checks.parse_number(text)
+        number = argument_checks.parse_number(text)
         return int(text) if self.integers and text.isdecimal() and number < EXACT else number
 
 
@@ -406,13 +408,13 @@ class WholeNumber(Number[int]):
     most = MAX_ORDER
 
     def checked(self, value: Any) -> int:
-        return checks.whole(self.name, value, int(self.least), self.most)
+        return argument_checks.whole(self.name, value, int(self.least), self.most)
 
     def read(self, text: str) -> int:
         try:
-            return checks.parse_whole_number(text)
+            return argument_checks.parse_whole_number(text)
         except ValueError:
-            span = checks.span(self.least, self.most)
+            span = argument_checks.span(self.least, self.most)
             raise ValueError(f"expected a whole number {span}, not '{text:.40}'") from None
 
     @property
@@ -433,8 +435,10 @@ class Orders(Parameter[tuple[int, ...]]):
 
     def checked(self, value: Any) -> tuple[int, ...]:
         one = isinstance(value, int)
-        given = [value] if one else checks.items(self.name, value, "whole numbers")
-        found = tuple(sorted({checks.whole(self.name, one, 1, MAX_ORDER) for one in given}))
+        given = [value] if one else argument_checks.items(self.name, value, "whole numbers")
+        found = tuple(
+            sorted({argument_checks.whole(self.name, one, 1, MAX_ORDER) for one in given})
+        )
         if not found:
             raise ValueError(f"{self.name}={value!r}: expected at least one")
         return found
@@ -444,7 +448,7 @@ class Orders(Parameter[tuple[int, ...]]):
 
     def read(self, text: str) -> list[int]:
         try:
-            return list(map(checks.parse_whole_number, text.split(",")))
+            return list(map(argument_checks.parse_whole_number, text.split(",")))
         except ValueError:
             raise ValueError(
                 f"expected whole numbers with commas between them, not '{text:.40}'"
@@ -469,7 +473,7 @@ class Numbers(Parameter[tuple[float, ...] | None]):
 
     def read(self, text: str) -> list[float]:
         try:
-            return list(map(checks.parse_number, text.split(",")))
+            return list(map(argument_checks.parse_number, text.split(",")))
         except ValueError:
             raise ValueError(
                 f"expected numbers with commas between them, not '{text:.40}'"
@@ -491,10 +495,12 @@ class Words(Parameter[tuple[str, ...] | None]):
     def checked(self, value: Any) -> tuple[str, ...] | None:
         if value is None:
             return None
-        words = checks.items(self.name, value, "words")
+        words = argument_checks.items(self.name, value, "words")
         for word in words:
             if not isinstance(word, str) or not word:
-                raise TypeError(f"{self.name}: {checks.shown(word)} is not a word (expected a str)")
+                raise TypeError(
+                    f"{self.name}: {argument_checks.shown(word)} is not a word (expected a str)"
+                )
         return tuple(sorted(set(words)))
 
     def written(self, value: Iterable[str]) -> str:
@@ -644,8 +650,8 @@ def checked_weights(name: str, value: Any) -> tuple[float, ...]:
 
     Their sum is at most `MAX_WEIGHT`: larger exponents of a precision give no finite score.
     """
-    given = checks.items(name, value, "numbers")
-    weights = tuple(checks.number(name, one, most=MAX_WEIGHT) for one in given)
+    given = argument_checks.items(name, value, "numbers")
+    weights = tuple(argument_checks.number(name, one, most=MAX_WEIGHT) for one in given)
     if not 1 <= len(weights) <= MAX_ORDER:
         raise ValueError(f"{name}={weights!r:.60}: expected 1 to {MAX_ORDER} numbers")
     if fsum(weights) > MAX_WEIGHT:

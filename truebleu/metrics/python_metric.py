@@ -18,8 +18,8 @@ from truebleu.metrics.base import Corpus, Metric, MetricFailedError, MetricMissi
 from truebleu.metrics.bleu import BLEU
 from truebleu.metrics.scores import Signature, TableScore
 from truebleu.metrics.statistics import Statistics
-from truebleu.text import inputs
-from truebleu.text.layout import count
+from truebleu.text import corpus_inputs
+from truebleu.text.terminal_layout import count
 
 # The text of each segment, and the texts of its references.
 Texts = Sequence[tuple[str, list[str]]]
@@ -113,10 +113,10 @@ class PythonMetric(Metric[PythonScore]):
         raise NotImplementedError
 
     def _tokens(
-        self, hypotheses: inputs.Hypotheses, references: inputs.References
+        self, hypotheses: corpus_inputs.Hypotheses, references: corpus_inputs.References
     ) -> Iterator[tuple[list[Any], list[list[Any]]]]:
         """The tokens of each segment and of its references."""
-        return inputs.tokenized(hypotheses, references, **self._splitting)
+        return corpus_inputs.tokenized(hypotheses, references, **self._splitting)
 
     def _counted(self, corpus: Corpus, **parameters: Any) -> Rows:
         """The rows that a BLEU with this metric's tokens, and these parameters, counts."""
@@ -174,9 +174,9 @@ class SourceMetric(PythonMetric):
 
     def score(
         self,
-        hypotheses: inputs.Hypotheses,
-        references: inputs.References,
-        sources: inputs.Hypotheses | None = None,
+        hypotheses: corpus_inputs.Hypotheses,
+        references: corpus_inputs.References,
+        sources: corpus_inputs.Hypotheses | None = None,
         *,
         workers: int = 1,
     ) -> PythonScore:
@@ -185,9 +185,9 @@ class SourceMetric(PythonMetric):
 
     def statistics(
         self,
-        hypotheses: inputs.Hypotheses,
-        references: inputs.References,
-        sources: inputs.Hypotheses | None = None,
+        hypotheses: corpus_inputs.Hypotheses,
+        references: corpus_inputs.References,
+        sources: corpus_inputs.Hypotheses | None = None,
         *,
         workers: int = 1,
     ) -> Statistics:
@@ -196,9 +196,9 @@ class SourceMetric(PythonMetric):
 
     def segments(
         self,
-        hypotheses: inputs.Hypotheses,
-        references: inputs.References,
-        sources: inputs.Hypotheses | None = None,
+        hypotheses: corpus_inputs.Hypotheses,
+        references: corpus_inputs.References,
+        sources: corpus_inputs.Hypotheses | None = None,
         *,
         workers: int = 1,
     ) -> Scores:
@@ -313,7 +313,7 @@ class ColumnMetric(SourceMetric):
         return made.ending(more | {"by": program or made["by"]})
 
     def _rows(self, corpus: Corpus) -> Rows:
-        texts = list(inputs.texts(corpus.hypotheses, corpus.references))
+        texts = list(corpus_inputs.texts(corpus.hypotheses, corpus.references))
         counts = [len(others) for _, others in texts]
         numbers = (min(counts), max(counts)) if counts else (1, 1)
         if self.REFERENCES == "one" and numbers[1] > 1:
@@ -338,10 +338,10 @@ class ColumnMetric(SourceMetric):
         """The numbers of all segments, one after the other; dear ones may be known already."""
         if not self.KEPT:
             return self._flat(corpus, texts)
-        from truebleu.metrics import kept_columns
+        from truebleu.metrics import score_cache
 
         parts, width = self._parts(corpus, texts), len(self.NUMBERS)
-        return kept_columns.of(parts, len(texts), width, lambda: self._flat(corpus, texts))
+        return score_cache.of(parts, len(texts), width, lambda: self._flat(corpus, texts))
 
     def _parts(self, corpus: Corpus, texts: Texts) -> Iterator[str]:
         """What decides the numbers."""
@@ -352,7 +352,7 @@ class ColumnMetric(SourceMetric):
             yield str(len(others))
             yield from others
         if self.NEEDS_SOURCE:
-            yield from inputs.listed("sources", corpus.sources)
+            yield from corpus_inputs.listed("sources", corpus.sources)
 
     def _flat(self, corpus: Corpus, texts: Texts) -> Sequence[float]:
         """The numbers of all segments, one after the other, checked."""

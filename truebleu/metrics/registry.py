@@ -12,7 +12,7 @@ from typing import Any
 
 from truebleu.metrics.base import CIRCUMSTANCES, Metric, Signature
 from truebleu.metrics.scores import split_signature
-from truebleu.text import checks
+from truebleu.text import argument_checks
 
 AnyMetric = Metric[Any]
 # Each name: where the metric is, and the parameters that the name stands for.
@@ -29,7 +29,7 @@ METRICS: dict[str, tuple[str, dict[str, Any]]] = {
     "cer": ("wer:CER", {}),
     "nist": ("nist:NIST", {}),
     "gleu": ("gleu:GLEU", {}),
-    "ngram-f": ("ngram_f:NGramF", {}),
+    "ngram-f": ("ngram_f_score:NGramF", {}),
     "rouge-1": ("rouge:ROUGE", {"type": "1"}),
     "rouge-2": ("rouge:ROUGE", {"type": "2"}),
     "rouge-l": ("rouge:ROUGE", {"type": "l"}),
@@ -49,7 +49,7 @@ WITH_TEXT: dict[str, tuple[str, str]] = {
     "bertscore": ("bertscore:BERTScore", "MODEL"),
     "bleurt": ("bleurt:BLEURT", "MODEL"),
     "comet": ("comet:COMET", "MODEL"),
-    "command": ("command:Command", "NAME=PROGRAM"),
+    "command": ("command_metric:Command", "NAME=PROGRAM"),
 }
 
 # Names of several metrics.
@@ -237,7 +237,7 @@ def _class_of_signature(
     if not name:
         return class_of("bleu"), {}
     known = names()
-    near = checks.close(name, known)
+    near = argument_checks.close(name, known)
     hint = f"; did you mean '{near}'?" if near else ";"
     further = "".join(f", {about}" for about, _, _ in SOURCES)
     raise ValueError(

@@ -348,7 +348,7 @@ class Score(Picklable):
 
     def to_json(self) -> str:
         """`to_dict` as JSON."""
-        from truebleu.text.json_text import written
+        from truebleu.text.json_writer import written
 
         return written(self.to_dict(), indent=1)
 

@@ -8,13 +8,13 @@ from typing import Any, Self, overload
 
 from truebleu._kernel import InputError, Scores, Table, sealed, unsealed
 from truebleu.metrics.scores import html_table
-from truebleu.text import checks
-from truebleu.text.checks import load_json
+from truebleu.text import argument_checks
+from truebleu.text.argument_checks import load_json
 
-# The saved format is the frame of kernel/src/sealed.rs: the line "truebleu statistics 2", a line of
-# JSON, zero bytes up to a multiple of 64, the rows as little-endian 64-bit integers, and the XXH3
-# checksum of all that. A program in any language can map it, and nothing in it can run. The JSON
-# has "columns", "fingerprint", "references" and "segments".
+# The saved format is a frame (kernel/src/checksummed_frame.rs): the line "truebleu statistics 2", a
+# line of JSON, zero bytes up to a multiple of 64, the rows as little-endian 64-bit integers, and
+# the XXH3 checksum of all these bytes. A program in any language can map the file, and nothing in
+# it is executable. The JSON has "columns", "fingerprint", "references" and "segments".
 SAVED = "statistics"
 
 # The number of rows shown in a notebook, beside their sum.
@@ -106,7 +106,7 @@ class Statistics(Table):
         chat 100.00
         """
         numbers: dict[Hashable, int] = {}
-        keys = checks.keys("groups", by, len(self))
+        keys = argument_checks.keys("groups", by, len(self))
         of_row = [numbers.setdefault(key, len(numbers)) for key in keys]
         sums = self.group_totals(of_row, len(numbers))
         return {key: self._with(sums.range(i, i + 1)) for key, i in numbers.items()}
@@ -120,7 +120,7 @@ class Statistics(Table):
         {'news': 2, 'chat': 1}
         """
         rows: dict[Hashable, list[int]] = {}
-        for row, key in enumerate(checks.keys("parts", by, len(self))):
+        for row, key in enumerate(argument_checks.keys("parts", by, len(self))):
             rows.setdefault(key, []).append(row)
         return {key: self._with(self.pick(chosen)) for key, chosen in rows.items()}
 
@@ -230,7 +230,7 @@ class Statistics(Table):
         """
         import json
 
-        from truebleu.text.system import write_whole
+        from truebleu.text.operating_system import write_whole
 
         write_whole(path, sealed(SAVED, json.dumps(self._header()), self.to_bytes()))
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 from truebleu.metrics import parameters as p
 from truebleu.metrics.base import PARTS, Metric
 from truebleu.metrics.scores import TableScore
-from truebleu.text import inputs
+from truebleu.text import corpus_inputs
 
 __all__ = ["TER", "TERScore", "ter"]
 
@@ -172,8 +172,8 @@ class TER(Metric[TERScore]):
 
 
 def ter(
-    hypotheses: inputs.Hypotheses,
-    references: inputs.References,
+    hypotheses: corpus_inputs.Hypotheses,
+    references: corpus_inputs.References,
     *,
     workers: int = 1,
     normalized: bool = False,

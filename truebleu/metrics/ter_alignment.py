@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from truebleu import _kernel
-from truebleu.text import checks
-from truebleu.text.layout import padded, places
+from truebleu.text import argument_checks
+from truebleu.text.terminal_layout import padded, places
 
 KINDS = {"m": "match", "s": "substitution", "d": "deletion", "i": "insertion"}
 
@@ -129,7 +129,9 @@ def align(
 ) -> Alignment:
     """The alignment of one segment; `parameters` are those of `TER`."""
     if not isinstance(hypothesis, str):
-        raise TypeError(f"hypothesis: expected a str, not {checks.described(hypothesis, '')}")
+        raise TypeError(
+            f"hypothesis: expected a str, not {argument_checks.described(hypothesis, '')}"
+        )
     tokens, others, chosen, shifts, letters = _kernel.ter_alignment(
         hypothesis, references, **parameters
     )

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import Scores, Table
 from truebleu.metrics.base import Metric, Score
-from truebleu.text.layout import listed
 from truebleu.text.segments import File, is_lasting
+from truebleu.text.terminal_layout import listed
 
 if TYPE_CHECKING:
     from truebleu._kernel import Summary

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, Protocol, overload
 
 from truebleu._kernel import InputError, Scores
 from truebleu.metrics.base import Metric, Signature
-from truebleu.metrics.matrix import checked_weights
-from truebleu.pairwise import methods
+from truebleu.metrics.pairwise_scores import checked_weights
+from truebleu.pairwise import mbr_search
 from truebleu.pairwise.utility import Given, Source, Utility, given, is_given, of_texts
-from truebleu.text import checks, inputs
-from truebleu.text.layout import columns
+from truebleu.text import argument_checks, corpus_inputs
 from truebleu.text.record import Record
+from truebleu.text.terminal_layout import columns
 
 if TYPE_CHECKING:
     # f(candidates, references), with sources f(candidates, references, sources): a number per pair.
@@ -136,7 +136,7 @@ def mbr(
     weights: Sequence[float] | None = None,
     method: str = "exact",
     level: float = 0.99,
-    seed: int | None = checks.DEFAULT_SEED,
+    seed: int | None = argument_checks.DEFAULT_SEED,
     workers: int = 1,
 ) -> MBR: ...
 @overload
@@ -149,7 +149,7 @@ def mbr(
     weights: Sequence[Sequence[float]] | None = None,
     method: str = "exact",
     level: float = 0.99,
-    seed: int | None = checks.DEFAULT_SEED,
+    seed: int | None = argument_checks.DEFAULT_SEED,
     workers: int = 1,
 ) -> list[MBR]: ...
 def mbr(
@@ -161,7 +161,7 @@ def mbr(
     weights: Any = None,
     method: str = "exact",
     level: float = 0.99,
-    seed: int | None = checks.DEFAULT_SEED,
+    seed: int | None = argument_checks.DEFAULT_SEED,
     workers: int = 1,
 ) -> MBR | list[MBR]:
     """The candidates ranked by expected score (minimum Bayes risk), for one source or for many.
@@ -206,9 +206,13 @@ def mbr(
     >>> mbr(["a cat", "a mouse"], utility=[[0.5, 0.25, 0.75], [0.5, 0.5, 1.0]]).index
     1
     """
-    checks.one_of("method", method, ("exact", "aggregate", "pruned"))
-    level, seed, workers = checks.share("level", level), checks.seed(seed), checks.threads(workers)
-    sets, several = inputs.sets("candidates", candidates)
+    argument_checks.one_of("method", method, ("exact", "aggregate", "pruned"))
+    level, seed, workers = (
+        argument_checks.share("level", level),
+        argument_checks.seed(seed),
+        argument_checks.threads(workers),
+    )
+    sets, several = corpus_inputs.sets("candidates", candidates)
     for number, source in enumerate(sets, 1):
         if not source:
             raise InputError(f"candidates: source {number} has none; leave the source out")
@@ -232,11 +236,11 @@ def mbr(
         where = f" of source {number}" if several else ""
         checked = None if weight is None else checked_weights(weight, len(other), where)
         work.append(Source(own, other, checked, text, where))
-    found: Iterable[methods.Found]
+    found: Iterable[mbr_search.Found]
     if method == "pruned":
-        found = methods.pruned(made, work, level, seed)
+        found = mbr_search.pruned(made, work, level, seed)
     else:
-        found = {"exact": methods.exact, "aggregate": methods.aggregate}[method](made, work)
+        found = {"exact": mbr_search.exact, "aggregate": mbr_search.aggregate}[method](made, work)
     ranked = [
         _ranked(made, source, candidates, one, method)
         for source, candidates, one in zip(work, sets, found, strict=True)
@@ -267,7 +271,7 @@ def _texts(sources: Any, count: int, *, several: bool) -> Sequence[str | None]:
         if several:
             raise InputError("sources: one text; expected one for each list of candidates")
         return [sources]
-    listed = inputs.listed("sources", sources)
+    listed = corpus_inputs.listed("sources", sources)
     if len(listed) != count:
         raise InputError(f"sources: {len(listed)} for {count} lists of candidates")
     return listed
@@ -277,7 +281,7 @@ def _others(references: Any, sources: list[list[str]], *, several: bool) -> list
     """The references of each source: the candidates, if there are no others."""
     if references is None:
         return sources
-    sets, apart = inputs.sets("references", references)
+    sets, apart = corpus_inputs.sets("references", references)
     if apart and not several:
         raise InputError("references: lists of strings, where candidates are of one source")
     if several and not apart:
@@ -309,7 +313,7 @@ def _for_each(role: str, lists: int, sources: int) -> str:
 
 
 def _ranked(
-    utility: Utility, source: Source, candidates: list[str], found: methods.Found, method: str
+    utility: Utility, source: Source, candidates: list[str], found: mbr_search.Found, method: str
 ) -> MBR:
     """The candidates of one source, ranked: of equals the one that was given first."""
     expected, seen = found

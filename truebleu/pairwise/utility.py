@@ -10,8 +10,8 @@ from typing import Any
 from truebleu._kernel import InputError, Scores, strings
 from truebleu.metrics import registry
 from truebleu.metrics.base import Metric
-from truebleu.metrics.matrix import COMPENSATED, PairsInPython
-from truebleu.text import inputs
+from truebleu.metrics.pairwise_scores import COMPENSATED, PairsInPython
+from truebleu.text import corpus_inputs
 from truebleu.text.record import Record
 
 # The place of a source, and those of some of its candidates and references: every pair of them.
@@ -235,8 +235,8 @@ class OfMetric(OfTexts):
 
 def against_sums(
     metric: Metric[Any],
-    hypotheses: inputs.Hypotheses,
-    references: inputs.Hypotheses,
+    hypotheses: corpus_inputs.Hypotheses,
+    references: corpus_inputs.Hypotheses,
     sets: Sequence[tuple[int, int]],
     *,
     weights: Sequence[int] | None = None,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from truebleu.rendering.numbers import MINUS
+from truebleu.rendering.number_format import MINUS
 
 # Text, or a node: its kind and its parts.
 Node = str | tuple[Any, ...]

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from pathlib import Path
 
-from truebleu.rendering import blocks, chart, markup
-from truebleu.rendering.blocks import (
+from truebleu.rendering import elements, html_escape, svg_chart
+from truebleu.rendering.elements import (
     Cell,
     Column,
     Drawn,
@@ -18,9 +18,9 @@ from truebleu.rendering.blocks import (
     Words,
 )
 from truebleu.rendering.equations import as_mathml
-from truebleu.rendering.numbers import MINUS, fixed, signed, ticks
+from truebleu.rendering.number_format import MINUS, fixed, signed, ticks
 
-escaped = markup.escaped
+escaped = html_escape.escaped
 
 # Tables with more rows than this start folded, if they can be.
 SHOWN = 24
@@ -76,25 +76,25 @@ def hashed(text: str) -> str:
 
 def _block(block: Drawn) -> str:
     match block:
-        case blocks.Forest():
+        case elements.Forest():
             return _forest(block)
-        case blocks.Fold():
+        case elements.Fold():
             inner = "\n".join(map(_block, block.blocks))
             return f"<details><summary>{escape(block.text)}</summary>\n{inner}\n</details>"
-        case blocks.Heading():
+        case elements.Heading():
             return f"<h{block.level}>{escape(block.text)}</h{block.level}>"
-        case blocks.Paragraph():
+        case elements.Paragraph():
             text = escape(block.text)
             if block.kind == "signature":
                 text = text.replace("|", "|<wbr>")
             return f"<p{_class('' if block.kind == 'plain' else block.kind)}>{text}</p>"
-        case blocks.Table():
+        case elements.Table():
             return _table(block)
-        case blocks.Words():
+        case elements.Words():
             return _words(block)
-        case blocks.Chart():
-            return chart.drawn(block)
-        case blocks.Facts():
+        case elements.Chart():
+            return svg_chart.drawn(block)
+        case elements.Facts():
             # Not a list of terms: notebooks have a style of their own for these.
             rows = (
                 f'<tr><th scope="row">{escaped(name)}</th><td>{_content(cell)}</td></tr>\n'
@@ -178,7 +178,7 @@ def _content(cell: Cell) -> str:
     below = f"<br><small>{escape(cell.below)}</small>" if cell.below else ""
     if cell.mark == "best":
         text = f"<strong>{text}</strong>"
-    if markup.leads(cell.href):
+    if html_escape.leads(cell.href):
         text = f'<a href="{escaped(cell.href)}" rel="noreferrer">{text}</a>'
     # Names are of any script.
     return f"{text if text.isascii() else f'<bdi>{text}</bdi>'}{raised}{beside}{below}"
@@ -222,7 +222,7 @@ def _forest(block: Forest) -> str:
             f'<td class="drawing">{_panel(panel, axis, i)}</td>'
             for panel, axis in zip(block.panels, axes, strict=True)
         )
-        rows.append(f'<tr><th scope="row">{_content(blocks.Cell(name))}</th>{cells}</tr>')
+        rows.append(f'<tr><th scope="row">{_content(elements.Cell(name))}</th>{cells}</tr>')
     feet = "".join(f'<td class="drawing">{_feet(*axis)}</td>' for axis in axes)
     body = "\n".join(rows)
     return (

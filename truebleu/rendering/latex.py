@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
-from truebleu.rendering import blocks
-from truebleu.rendering.blocks import Block, Cell, Table, Words
+from truebleu.rendering import elements
+from truebleu.rendering.elements import Block, Cell, Table, Words
 from truebleu.rendering.equations import as_latex
-from truebleu.text.layout import columns
+from truebleu.text.terminal_layout import columns
 
 # What a paper gets; charts and the like have no place in it.
-Written = blocks.Table | blocks.Heading | blocks.Paragraph | blocks.Facts
+Written = elements.Table | elements.Heading | elements.Paragraph | elements.Facts
 
 FONTS = "text beyond Latin also needs XeLaTeX or LuaLaTeX and a font that has it."
 HEADINGS = ("section", "subsection", "subsubsection")
@@ -66,20 +66,20 @@ def render(made: Iterable[Block], *, paper: bool = False) -> str:
 
 def _block(block: Block) -> str:
     match block:
-        case blocks.Heading():
+        case elements.Heading():
             return rf"\{HEADINGS[block.level - 1]}*{{{escaped(block.text)}}}"
-        case blocks.Paragraph():
+        case elements.Paragraph():
             if block.kind == "signature":
                 return rf"\noindent{{\small\texttt{{{_broken(block.text)}}}}}"
             style = {"caution": r"\emph", "lead": r"\textbf"}.get(block.kind, "")
             return rf"\noindent{style}{{{escaped(block.text)}}}"
-        case blocks.Table():
+        case elements.Table():
             return _long_table(block)
-        case blocks.Words():
+        case elements.Words():
             return _words(block)
-        case blocks.Chart():
+        case elements.Chart():
             return ""
-        case blocks.Facts():
+        case elements.Facts():
             return "\n\n".join(
                 rf"\noindent{{\small {escaped(name)}: {_cell(cell)}}}" for name, cell in block.pairs
             )
@@ -132,7 +132,7 @@ def _paper(made: Iterable[Block]) -> Iterator[str]:
     for sides, group in groupby(kept, _sides):
         if sides:
             yield from [r"\par\bigskip"] if before else []
-            yield _tabular([block for block in group if isinstance(block, blocks.Table)])
+            yield _tabular([block for block in group if isinstance(block, elements.Table)])
         else:
             yield "\n".join(f"% {line}" for block in group for line in _told(block))
         before = sides
@@ -140,14 +140,14 @@ def _paper(made: Iterable[Block]) -> Iterator[str]:
 
 def _sides(block: Block) -> str:
     """The side that each column of a table is set to; nothing for what is no table."""
-    heads = block.written()[0] if isinstance(block, blocks.Table) else ()
+    heads = block.written()[0] if isinstance(block, elements.Table) else ()
     return "".join("l" if column.left else "r" for column in heads)
 
 
 def _told(block: Block) -> Sequence[str]:
-    if isinstance(block, blocks.Facts):
+    if isinstance(block, elements.Facts):
         return [f"{name}: {cell.text}" for name, cell in block.pairs]
-    return [block.text] if isinstance(block, blocks.Heading | blocks.Paragraph) else []
+    return [block.text] if isinstance(block, elements.Heading | elements.Paragraph) else []
 
 
 def _tabular(tables: Sequence[Table]) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from truebleu.rendering import blocks, lines
-from truebleu.rendering.blocks import Block, Cell, Table
+from truebleu.rendering import elements, text_layout
+from truebleu.rendering.elements import Block, Cell, Table
 from truebleu.rendering.equations import as_text
-from truebleu.text.layout import columns
+from truebleu.text.terminal_layout import columns
 
 # Text in fences is set as it is; lines of this many characters fit most columns.
 WIDTH = 78
@@ -24,21 +24,21 @@ def render(made: Iterable[Block], level: int = 1) -> str:
 
 def _block(block: Block, level: int) -> str:
     match block:
-        case blocks.Heading():
+        case elements.Heading():
             return f"{'#' * min(block.level + level - 1, 6)} {escaped(block.text)}"
-        case blocks.Paragraph():
+        case elements.Paragraph():
             text = escaped(block.text)
             form = {"signature": code(block.text), "caution": f"> {text}", "lead": f"**{text}**"}
             return form.get(block.kind, text)
-        case blocks.Table():
+        case elements.Table():
             return table(block)
-        case blocks.Words():
-            drawn = ["".join(text for text, _ in line) for line in lines.words(block, WIDTH)]
+        case elements.Words():
+            drawn = ["".join(text for text, _ in line) for line in text_layout.words(block, WIDTH)]
             parts = [f"{escaped(block.label)}:", _fenced(drawn), escaped(block.legend)]
             return "\n\n".join(part for part in parts if part)
-        case blocks.Chart():
-            return _fenced(lines.chart(block, WIDTH))
-        case blocks.Facts():
+        case elements.Chart():
+            return _fenced(text_layout.chart(block, WIDTH))
+        case elements.Facts():
             return "\n".join(f"- {escaped(name)}: {_cell(cell)}" for name, cell in block.pairs)
         case _:
             return _fenced(as_text(block.equations))

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rich.text import Text
 
-from truebleu.rendering.blocks import Block
-from truebleu.rendering.lines import lines
+from truebleu.rendering.elements import Block
+from truebleu.rendering.text_layout import lines
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions

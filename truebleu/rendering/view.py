@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from truebleu._kernel import InputError
-from truebleu.text.checks import load_json
+from truebleu.text.argument_checks import load_json
 from truebleu.text.record import Picklable
 
 if TYPE_CHECKING:
-    from truebleu.rendering.blocks import Block, Drawn
+    from truebleu.rendering.elements import Block, Drawn
 
 # What a view is made of: the types of JSON.
 Content = Mapping[str, Any]
@@ -24,7 +24,7 @@ def rendered(
 ) -> str:
     """Blocks in one of `FORMATS`."""
     if form == "text":
-        from truebleu.rendering.lines import plain
+        from truebleu.rendering.text_layout import plain
 
         return plain(made, width)
     if form == "markdown":
@@ -167,12 +167,12 @@ class Rows(View):
 
     def csv(self) -> str:
         """Comma-separated values, every number with all of its digits."""
-        from truebleu.rendering.separated import render
+        from truebleu.rendering.delimited import render
 
         return render(self.COLUMNS, self._records(), ",")
 
     def tsv(self) -> str:
         """The same, separated by tabs."""
-        from truebleu.rendering.separated import render
+        from truebleu.rendering.delimited import render
 
         return render(self.COLUMNS, self._records(), "\t")

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from truebleu.comparison import Comparison
-from truebleu.comparison.request import (
+from truebleu.comparison.comparison_request import (
     ComparisonOptions,
     ExternalScores,
     Request,
@@ -24,11 +24,11 @@ from truebleu.comparison.request import (
     SignificanceOptions,
 )
 from truebleu.metrics.base import Metric
-from truebleu.text import checks, inputs
+from truebleu.text import argument_checks, corpus_inputs
 from truebleu.text.record import Picklable, Record
 
 if TYPE_CHECKING:
-    from truebleu.reports.build import Contents
+    from truebleu.reports.report_builder import Contents
 
 # How many segments' texts a notebook gets, which is saved with all that it shows.
 NOTEBOOK_ROWS = 2000
@@ -65,7 +65,7 @@ class Page(Picklable):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the page to a file, whole or not at all."""
-        from truebleu.text.system import write_whole
+        from truebleu.text.operating_system import write_whole
 
         write_whole(path, self.to_bytes())
 
@@ -79,7 +79,7 @@ class Report(Page):
         self, contents: Contents, *, embed_text: int | None = None, workers: int = 1
     ) -> None:
         if embed_text is not None:
-            checks.whole("embed_text", embed_text, 0)
+            argument_checks.whole("embed_text", embed_text, 0)
         self._contents = contents
         self._embed = embed_text
         self._workers = workers
@@ -87,7 +87,7 @@ class Report(Page):
     def to_dict(self) -> dict[str, Any]:
         """All data of the page beside texts and tables, in the types of JSON.
 
-        truebleu/reports/build.py says what there is.
+        truebleu/reports/report_builder.py says what there is.
         """
         from copy import deepcopy
 
@@ -103,21 +103,21 @@ class Report(Page):
         rows: of how many segments it has the texts, so that the notebook stays small.
         height: in pixels.
         """
-        checks.whole("height", height, 1)
-        checks.whole("rows", rows, 0)
+        argument_checks.whole("height", height, 1)
+        argument_checks.whole("rows", rows, 0)
         most = rows if self._embed is None else min(rows, self._embed)
         return Frame(self._page(most).decode(), height)
 
     def _page(self, embed: int | None) -> bytes:
-        from truebleu.reports import page
+        from truebleu.reports import html_page
 
         contents = self._contents
-        return page.written(contents.manifest(embed), contents.blocks(embed), self._workers)
+        return html_page.written(contents.manifest(embed), contents.blocks(embed), self._workers)
 
     def _repr_html_(self) -> str:
-        from truebleu.reports import summary
+        from truebleu.reports import static_summary
 
-        return summary.fragment(self._contents.manifest(self._embed))
+        return static_summary.fragment(self._contents.manifest(self._embed))
 
     def __repr__(self) -> str:
         contents = self._contents
@@ -146,8 +146,8 @@ class Frame(Record):
 
 
 def report(
-    systems: Mapping[str, inputs.Hypotheses] | Comparison,
-    references: inputs.References | None = None,
+    systems: Mapping[str, corpus_inputs.Hypotheses] | Comparison,
+    references: corpus_inputs.References | None = None,
     *,
     source: Any = None,
     documents: Any = None,
@@ -201,11 +201,11 @@ def report(
     >>> report({"good": good, "poor": poor}, references, title="Cats")
     <Report on good, poor, 20 segments>
     """
-    from truebleu.reports import build
+    from truebleu.reports import report_builder
 
-    checks.keywords("report", options, ReportOptions.__annotations__)
+    argument_checks.keywords("report", options, ReportOptions.__annotations__)
     given: dict[str, Any] = dict(options)
-    page = _taken(given, PageOptions.__annotations__)
+    page_options = _taken(given, PageOptions.__annotations__)
     external = _taken(given, ExternalScores._fields)
     testing = _taken(given, SignificanceOptions.__annotations__)
     if not isinstance(systems, Comparison):
@@ -224,9 +224,9 @@ def report(
     else:
         raise TypeError("a comparison says its references, metrics and tests itself")
     request = request.beside(source, documents, labels)
-    embed_text = page.pop("embed_text", None)
-    redacted = page.pop("redact_text", False)
-    contents = build.Contents(request, also, redacted=redacted, **page)
+    embed_text = page_options.pop("embed_text", None)
+    redacted = page_options.pop("redact_text", False)
+    contents = report_builder.Contents(request, also, redacted=redacted, **page_options)
     request.warn()
     made = Report(contents, embed_text=embed_text, workers=workers)
     if path is not None:

@@ -29,14 +29,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from truebleu import _kernel
 from truebleu.metrics.base import Metric
 from truebleu.metrics.statistics import Statistics
-from truebleu.rendering.numbers import fixed, signed
-from truebleu.reports.health import FLAGS, STYLE, Written
+from truebleu.rendering.number_format import fixed, signed
+from truebleu.reports.data_checks import FLAGS, STYLE, Written
 from truebleu.reports.influence import changes
-from truebleu.text.layout import count, listed
 from truebleu.text.segments import Texts, held
+from truebleu.text.terminal_layout import count, listed
 
 if TYPE_CHECKING:
-    from truebleu.comparison.labelling import Names
+    from truebleu.comparison.segment_labels import Names
 
 # The kinds, in the order in which they are told, and how many of each at most.
 KINDS = {"few": 1, "turned": 3, "where": 3, "kept": 6, "style": 4, "same": 1}

@@ -8,7 +8,15 @@ from typing import Any
 from truebleu._kernel import __version__
 from truebleu.metrics import registry
 from truebleu.rendering.citation import bibtex
-from truebleu.reports import Page, buckets, build, live, ngrams, page, payload
+from truebleu.reports import (
+    Page,
+    bins,
+    browser_kernel,
+    distinctive_ngrams,
+    html_page,
+    payload,
+    report_builder,
+)
 
 TITLE = "truebleu laboratory"
 
@@ -29,11 +37,11 @@ class Laboratory(Page):
     __slots__ = ("_page",)
 
     def __init__(self) -> None:
-        if not live.blocks():
-            raise ImportError(live.MISSING_KERNEL)
-        packed = payload.encoded(live.blocks())
-        viewer = page.laboratory()
-        self._page = page.assembled(TITLE, SUMMARY, manifest(), packed, viewer=viewer)
+        if not browser_kernel.blocks():
+            raise ImportError(browser_kernel.MISSING_KERNEL)
+        packed = payload.encoded(browser_kernel.blocks())
+        viewer = html_page.laboratory()
+        self._page = html_page.assembled(TITLE, SUMMARY, manifest(), packed, viewer=viewer)
 
     def to_bytes(self) -> bytes:
         """The page, in UTF-8."""
@@ -55,17 +63,17 @@ def manifest() -> dict[str, Any]:
             "python": type(metric).__name__,
             "options": {one.name: one.option(metric.PREFIX) for one in metric.PARAMETERS},
         }
-        described.append(own | build.described(metric, metric.signature(1)))
+        described.append(own | report_builder.described(metric, metric.signature(1)))
     return {
-        "truebleu_report": build.VERSION,
+        "truebleu_report": report_builder.VERSION,
         "title": TITLE,
         "version": __version__,
         "bibtex": bibtex(),
-        "languages": build.codes(),
-        "live": live.BLOCKS,
+        "languages": report_builder.codes(),
+        "live": browser_kernel.BLOCKS,
         # Of how many orders n-grams are listed, and how many.
-        "ngrams": {"orders": ngrams.ORDERS, "limit": ngrams.IN_PAGE},
-        "buckets": {"edges": list(buckets.EDGES)},
+        "ngrams": {"orders": distinctive_ngrams.ORDERS, "limit": distinctive_ngrams.IN_PAGE},
+        "buckets": {"edges": list(bins.EDGES)},
         "metrics": described,
     }
 

@@ -25,12 +25,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import parse_qsl
 
 from truebleu._kernel import InputError
-from truebleu.reports import page, payload
-from truebleu.text.checks import parse_whole_number
+from truebleu.reports import html_page, payload
+from truebleu.text.argument_checks import parse_whole_number
 from truebleu.text.segments import Paged
 
 if TYPE_CHECKING:
-    from truebleu.reports.build import Contents
+    from truebleu.reports.report_builder import Contents
 
 ADDRESS = "127.0.0.1"
 
@@ -154,8 +154,8 @@ def _page(contents: Contents, workers: int) -> tuple[bytes, str]:
     # Relative: the page need not know its token.
     connect, base = ("'none'", None) if contents.redacted else ("'self'", {"base": "./"})
     manifest = contents.manifest(contents.segments, base)
-    made = page.written(manifest, contents.numbers(), workers, connect)
-    return made, f"{page.policy(page.own_viewer(), connect)}; frame-ancestors 'none'"
+    made = html_page.written(manifest, contents.numbers(), workers, connect)
+    return made, f"{html_page.policy(html_page.own_viewer(), connect)}; frame-ancestors 'none'"
 
 
 def _number(text: str) -> int:

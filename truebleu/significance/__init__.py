@@ -23,12 +23,12 @@ Segments are drawn and exchanged one by one, or, with `documents`, whole documen
 one document are alike, and a test that takes them for independent is too sure.
 
 A system with several `runs`, as seeds make them, has their mean as its score, and its tests know
-how runs differ; see `truebleu.significance.runs`.
+how runs differ; see `truebleu.significance.run_variance`.
 
 docs/significance.md has how often each is wrong, measured.
 """
 
-from truebleu.significance.measure import Measure as Measure
+from truebleu.significance.resampled_metric import Measure as Measure
 from truebleu.significance.resampling import CORRECTIONS as CORRECTIONS
 from truebleu.significance.resampling import LEVEL as LEVEL
 from truebleu.significance.resampling import PAIRS as PAIRS
@@ -47,4 +47,4 @@ from truebleu.significance.results import Difference as Difference
 from truebleu.significance.results import Interval as Interval
 from truebleu.significance.results import Paired as Paired
 from truebleu.significance.results import segments_needed as segments_needed
-from truebleu.significance.runs import Runs as Runs
+from truebleu.significance.run_variance import Runs as Runs

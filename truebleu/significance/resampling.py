@@ -9,11 +9,11 @@ from math import fsum, sqrt
 from typing import Any, NamedTuple
 
 from truebleu._kernel import InputError, Scores, Stack, Stream, Table, count_apart, exchanged
-from truebleu.significance import memory
-from truebleu.significance.measure import Measure
+from truebleu.significance import memory_check
+from truebleu.significance.resampled_metric import Measure
 from truebleu.significance.results import Difference, Interval, Paired
-from truebleu.significance.runs import Noise, Runs, noise, variance
-from truebleu.text import checks
+from truebleu.significance.run_variance import Noise, Runs, noise, variance
+from truebleu.text import argument_checks
 
 Pairs = Sequence[tuple[int, int]]
 
@@ -45,7 +45,7 @@ class Resampling(NamedTuple):
     is their mean."""
     resamples: int = RESAMPLES
     """The number of test sets drawn from this one, with replacement."""
-    seed: int | None = checks.DEFAULT_SEED
+    seed: int | None = argument_checks.DEFAULT_SEED
     """A non-negative integer; None for draws that nobody can repeat."""
     level: float = LEVEL
     """The share of resampled scores within an interval."""
@@ -92,8 +92,8 @@ def paired(
         `pairs` another.
     options: those of `Resampling`. The bootstrap gives the intervals whatever the test. With
         `documents`, whole documents are exchanged, too; not for "bs-sacrebleu". With `runs`, tests
-        and intervals of differences know how runs differ (see `truebleu.significance.runs`); for
-        "ar" and "bs" alone.
+        and intervals of differences know how runs differ (see
+        `truebleu.significance.run_variance`); for "ar" and "bs" alone.
 
     Two-sided, except "koehn". Raises InputError for measures that do not fit together, ValueError
     for the rest.
@@ -103,10 +103,10 @@ def paired(
     >>> result.differences["B"]
     <stars: B - A = -0.33 [-0.83, +0.33], p = 0.5842 (ar)>
     """
-    randomizations = checks.whole("randomizations", randomizations, 1)
-    checks.one_of("test", test, TESTS)
-    checks.one_of("pairs", pairs, PAIRS)
-    checks.one_of("correction", correction, (None, *CORRECTIONS))
+    randomizations = argument_checks.whole("randomizations", randomizations, 1)
+    argument_checks.one_of("test", test, TESTS)
+    argument_checks.one_of("pairs", pairs, PAIRS)
+    argument_checks.one_of("correction", correction, (None, *CORRECTIONS))
     settings = Resampling(**options)
     if settings.documents is not None and test == "bs-sacrebleu":
         raise ValueError("test 'bs-sacrebleu' is sacreBLEU's, which draws segments, not documents")
@@ -118,7 +118,9 @@ def paired(
     if baseline is None:
         baseline = systems[0]
     elif baseline not in systems:
-        raise ValueError(f"baseline: no system '{baseline}'{checks.nearest(baseline, systems)}")
+        raise ValueError(
+            f"baseline: no system '{baseline}'{argument_checks.nearest(baseline, systems)}"
+        )
     base = systems.index(baseline)
     compared = [(i, base) for i in range(len(systems)) if i != base]
     if pairs == "all":
@@ -201,7 +203,7 @@ class _Run:
         settings: Resampling,
         randomizations: int = 0,
     ) -> None:
-        self.resamples = checks.whole("resamples", settings.resamples, 1)
+        self.resamples = argument_checks.whole("resamples", settings.resamples, 1)
         _check_measures(measures)
         self.measures = measures
         # Of each system its name, and the numbers of its runs: itself, if there is one.
@@ -220,14 +222,14 @@ class _Run:
             self.documents = self._drawn[0].rows
         self.units = self._drawn[0].rows
         self._unit = "segment" if self.documents is None else "document"
-        self.seed = checks.seed(settings.seed)
-        self.level = checks.share("level", settings.level)
-        self._workers = checks.threads(settings.workers)
+        self.seed = argument_checks.seed(settings.seed)
+        self.level = argument_checks.share("level", settings.level)
+        self._workers = argument_checks.threads(settings.workers)
         self._progress = settings.progress
         self._total, self._done = self.resamples + randomizations, 0
         self._tables = [table for measure in self._drawn for table in measure.tables]
         self._width = sum(table.width for table in self._tables)
-        memory.reserve(self.units, self._width, self._workers)
+        memory_check.reserve(self.units, self._width, self._workers)
         # The scores of resampled test sets, of each system of each measure.
         self._resampled: list[list[list[float]]] = [[[] for _ in one.systems] for one in measures]
 
@@ -339,7 +341,7 @@ class _Run:
 
     def sacrebleu(self, compared: Pairs, resamples: int) -> list[dict[tuple[int, int], int]]:
         """The counts behind sacreBLEU's p-values."""
-        from truebleu.significance import sacrebleu as original
+        from truebleu.significance import sacrebleu_compat as original
 
         tables = []
         for measure in self.measures:

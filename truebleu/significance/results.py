@@ -5,9 +5,9 @@ from __future__ import annotations
 from math import ceil
 from typing import Any, Self
 
-from truebleu.significance.measure import Measure
-from truebleu.significance.runs import Runs
-from truebleu.text import checks
+from truebleu.significance.resampled_metric import Measure
+from truebleu.significance.run_variance import Runs
+from truebleu.text import argument_checks
 from truebleu.text.record import Record
 
 # The usual error rates: of calling equal systems different, and of seeing a true difference.
@@ -273,6 +273,6 @@ def effort(alpha: float = ALPHA, power: float = POWER) -> float:
     from statistics import NormalDist
 
     for name, value in (("alpha", alpha), ("power", power)):
-        checks.share(name, value)
+        argument_checks.share(name, value)
     quantile = NormalDist().inv_cdf
     return quantile(1 - alpha / 2) + quantile(power)

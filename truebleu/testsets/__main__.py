@@ -13,8 +13,8 @@ from urllib.request import Request, urlopen
 
 from truebleu.testsets import catalogue
 from truebleu.text import download
-from truebleu.text.checks import is_whole_number
-from truebleu.text.system import temporary_folder
+from truebleu.text.argument_checks import is_whole_number
+from truebleu.text.operating_system import temporary_folder
 
 # Seconds without a byte.
 PATIENCE = 60

@@ -21,13 +21,13 @@ from shutil import copyfile, rmtree
 from typing import Any
 
 from truebleu._kernel import InputError
-from truebleu.testsets import readers
+from truebleu.testsets import file_readers
 from truebleu.testsets.catalogue import OWN, Archive, Entry
 from truebleu.text import download
 from truebleu.text.archives import unpacked
-from truebleu.text.checks import load_json
+from truebleu.text.argument_checks import load_json
+from truebleu.text.operating_system import DEVICE, path_inside, temporary_folder, write_whole
 from truebleu.text.segments import File
-from truebleu.text.system import DEVICE, path_inside, temporary_folder, write_whole
 
 FIELDS, SOURCE = "FIELDS.json", "SOURCE.json"
 # The kinds whose documents filters know from the source's file.
@@ -126,7 +126,7 @@ def _own(entry: Entry, langpair: str, folder: str) -> Text:
         named = entry.langpairs[langpair].items()
         read = ((name, File(os.path.join(folder, file)).lines()) for name, file in named)
     else:
-        read = readers.read(entry.kind, entry.name, files, folder)
+        read = file_readers.read(entry.kind, entry.name, files, folder)
     try:
         texts = {name: list(lines) for name, lines in read}
         if entry.kind in SGML:
@@ -136,9 +136,11 @@ def _own(entry: Entry, langpair: str, folder: str) -> Text:
     _check_counts(entry, langpair, {name: len(lines) for name, lines in texts.items()})
     # Where a field is a file.
     is_whole = entry.kind in (OWN, "PlainText", "Parallel")
-    places = zip(texts, readers.paths(files, folder), strict=False) if is_whole else ()
+    places = zip(texts, file_readers.paths(files, folder), strict=False) if is_whole else ()
     paths = {
-        name: path for name, path in places if entry.kind == OWN or name not in readers.OF_DOCUMENTS
+        name: path
+        for name, path in places
+        if entry.kind == OWN or name not in file_readers.OF_DOCUMENTS
     }
     fields = {name: {"lines": len(lines)} for name, lines in texts.items()}
     return Text(folder, fields, texts, paths)
@@ -167,7 +169,7 @@ def read(folder: str) -> Text:
     """What FIELDS.json says, not checked. Raises OSError, ValueError, KeyError and TypeError."""
     with open(os.path.join(folder, FIELDS), encoding="utf-8") as file:
         about = load_json(file.read())
-    if about["reader"] != readers.VERSION:
+    if about["reader"] != file_readers.VERSION:
         raise ValueError(f"made by another reader: {about['reader']}")
     for field in about["fields"].values():
         path_inside(folder, field["file"])
@@ -223,7 +225,7 @@ def _needed(entry: Entry, langpairs: Sequence[str]) -> list[Archive]:
     """The archives that language pairs need: those that are packed, and their own files."""
     if not langpairs:
         return list(entry.archives)
-    files = {file for pair in langpairs for file in readers.paths(entry.files(pair), "")}
+    files = {file for pair in langpairs for file in file_readers.paths(entry.files(pair), "")}
     return [each for each in entry.archives if each.is_packed or entry.local(each) in files]
 
 
@@ -245,7 +247,7 @@ def _unpack(
     raw: str,
 ) -> None:
     """Puts the files of language pairs into a folder."""
-    files = [readers.paths(entry.files(pair), "") for pair in langpairs]
+    files = [file_readers.paths(entry.files(pair), "") for pair in langpairs]
     members = list(dict.fromkeys(file for each in files for file in each))
     local = {entry.local(archive) for archive, _ in archives if not archive.is_packed}
     packed = [member for member in members if member not in local]
@@ -271,7 +273,7 @@ def _make(
     fields: dict[str, dict[str, Any]] = {}
     for name, lines in texts:
         about = _write(os.path.join(work, file_of(name)), lines)
-        known = ("src", *readers.OF_DOCUMENTS, *FOR_FILTERS)
+        known = ("src", *file_readers.OF_DOCUMENTS, *FOR_FILTERS)
         is_system = name not in known and not re.match("ref(:|$)", name)
         if is_system and any(about["lines"] != other["lines"] for other in fields.values()):
             # Not of all documents: nobody knows which lines belong together.
@@ -279,7 +281,12 @@ def _make(
             continue
         fields[name] = about
     _check_counts(entry, langpair, {name: about["lines"] for name, about in fields.items()})
-    said = {"name": entry.name, "langpair": langpair, "reader": readers.VERSION, "fields": fields}
+    said = {
+        "name": entry.name,
+        "langpair": langpair,
+        "reader": file_readers.VERSION,
+        "fields": fields,
+    }
     _write_json(os.path.join(work, FIELDS), said)
     if os.path.lexists(place):
         # Of an older reader, or damaged.
@@ -292,9 +299,9 @@ def _fields(entry: Entry, langpair: str, raw: str) -> Iterator[tuple[str, Iterab
     """The fields, and those that only filters read: what is known of documents otherwise."""
     files = entry.files(langpair)
     shown: dict[str, list[str]] = {}
-    for name, lines in readers.read(entry.kind, entry.name, files, raw):
+    for name, lines in file_readers.read(entry.kind, entry.name, files, raw):
         kept = list(lines)
-        if name in readers.OF_DOCUMENTS:
+        if name in file_readers.OF_DOCUMENTS:
             shown[name] = kept
         yield name, kept
     if entry.kind in SGML:
@@ -305,10 +312,10 @@ def _for_filters(
     files: list[str], raw: str, shown: Mapping[str, list[str]]
 ) -> dict[str, list[str]]:
     """What sacreBLEU's filters know of documents, where it is not what the fields say."""
-    path = readers.paths(files, raw)[0]
+    path = file_readers.paths(files, raw)[0]
     if not path.endswith(".sgm"):
         return {}
-    said = list(readers.documents(path))
+    said = list(file_readers.documents(path))
     found = {
         "origlang": [_value(each[0]) for each in said],
         "docid": [_value(each[1]) for each in said],
@@ -370,9 +377,9 @@ def _pairs_of(entry: Entry, archive: Archive) -> list[str]:
     pairs = entry.pairs or [f"{languages[0]}-{each}" for each in languages[1:]]
     if archive.is_packed:
         return pairs
-    return [pair for pair in pairs if entry.local(archive) in readers.paths(entry.files(pair), "")][
-        :1
-    ]
+    return [
+        pair for pair in pairs if entry.local(archive) in file_readers.paths(entry.files(pair), "")
+    ][:1]
 
 
 def _value(found: str | None) -> str:
@@ -485,7 +492,7 @@ def record(entry: Entry, folder: str, receipts: Iterable[download.Receipt]) -> N
         if receipt.sha256 not in kept:
             when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
             kept[receipt.sha256] = {**dataclasses.asdict(receipt), "time": when}
-    about = {"name": entry.name, "reader": readers.VERSION, "archives": [*kept.values()]}
+    about = {"name": entry.name, "reader": file_readers.VERSION, "archives": [*kept.values()]}
     if list(kept.values()) != known:
         _write_json(path, about)
 

@@ -14,9 +14,9 @@ from functools import cache
 from typing import Any, NoReturn
 
 from truebleu._kernel import InputError
-from truebleu.testsets import readers
-from truebleu.text.checks import close, parse_json
-from truebleu.text.system import SAFE_NAME, is_safe_name
+from truebleu.testsets import file_readers
+from truebleu.text.argument_checks import close, parse_json
+from truebleu.text.operating_system import SAFE_NAME, is_safe_name
 
 # As many names as a message has room for.
 SHOWN = 12
@@ -316,9 +316,9 @@ class _Check:
                 self.that(other not in about, (*where, other), "files alone: they need no more")
             self._files(about["files"], (*where, "files"))
             return
-        kinds = ", ".join(readers.KINDS)
+        kinds = ", ".join(file_readers.KINDS)
         self.that("kind" in about, where, f"files, or a kind: {kinds}")
-        self.that(about["kind"] in readers.KINDS, (*where, "kind"), f"one of {kinds}")
+        self.that(about["kind"] in file_readers.KINDS, (*where, "kind"), f"one of {kinds}")
         for place, archive in enumerate(about.get("data", ())):
             self._archive(archive, (*where, "data"), f"number {place + 1} of data to be")
         one = ("langpairs" in about) != ("languages" in about)

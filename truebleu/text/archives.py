@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 from truebleu._kernel import InputError
 from truebleu.text import download
-from truebleu.text.system import is_safe_name, path_inside
+from truebleu.text.operating_system import is_safe_name, path_inside
 
 # How much an archive may hold: so many times its own size, but never more than this; archives of
 # small files are mostly padding.

@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from truebleu._kernel import InputError
-from truebleu.text.system import hold_lock
+from truebleu.text.operating_system import hold_lock
 
 # Bytes that a download may have whose size is not known.
 LARGEST = 2 * 10**9
@@ -339,10 +339,10 @@ class _Wanted:
 
         is_alone: no other process downloads it.
         """
-        from truebleu.text import transfer
+        from truebleu.text import http_transfer
 
         part = f"{self.path}.part" if is_alone else f"{self.path}.{os.getpid()}.part"
-        progress = transfer.Progress(self.name, quiet=settings.quiet)
+        progress = http_transfer.Progress(self.name, quiet=settings.quiet)
         # What is wrong with a file that was there is no matter any more.
         self.problems, self.wrong_sum = [], None
         try:
@@ -353,24 +353,24 @@ class _Wanted:
                     if not was_resumed:
                         break
                     try:
-                        was_resumed = transfer.fetch(address, part, limits, progress)
-                    except transfer.BrokenError as problem:
+                        was_resumed = http_transfer.fetch(address, part, limits, progress)
+                    except http_transfer.BrokenError as problem:
                         self.problems.append(str(problem))
                         self.of_certificate |= problem.of_certificate
                         break
                     if receipt := self.judged(part, address):
                         self._place(part, receipt)
                         return receipt
-                    transfer.forget(part)
+                    http_transfer.forget(part)
         except BaseException as error:
             # The disk is full, or worse; an interrupted download can be resumed.
             if not isinstance(error, KeyboardInterrupt):
-                transfer.forget(part)
+                http_transfer.forget(part)
             raise
         finally:
             progress.close()
             if os.path.lexists(part):
-                transfer.forget_if_useless(part)
+                http_transfer.forget_if_useless(part)
         said = "; ".join(dict.fromkeys(self.problems)) or "no address is known"
         failed = DownloadError(f"{self.name}: {said}. Another mirror: --mirror, or TRUEBLEU_MIRROR")
         failed.of_certificate, failed.wrong_sum = self.of_certificate, self.wrong_sum
@@ -378,7 +378,7 @@ class _Wanted:
 
     def _ways(self) -> Iterator[tuple[str, Any]]:
         """The addresses in order, each with what is allowed of it: the user's mirror first."""
-        from truebleu.text.transfer import Limits
+        from truebleu.text.http_transfer import Limits
 
         known = self.source.size
         size, most = known if self.accept is None else None, max(LARGEST, known or 0)

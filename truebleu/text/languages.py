@@ -11,8 +11,8 @@ from dataclasses import asdict, dataclass, replace
 from functools import cache
 from typing import Any
 
-from truebleu.text import checks, tokenizers
-from truebleu.text.json_text import written
+from truebleu.text import argument_checks, tokenizers
+from truebleu.text.json_writer import written
 
 DEFAULT = "13a"
 
@@ -312,8 +312,8 @@ def _unknown(tag: str, word: str) -> str:
     known = _known()
     whole = "" if word == tag else f" in '{tag:.40}'"
     by_name = {one.name.lower(): one for one in known.values()}
-    named = by_name.get(word.lower()) or by_name.get(checks.close(word, by_name, 0.75))
-    near = named.code if named else checks.close(word, known, 0.6)
+    named = by_name.get(word.lower()) or by_name.get(argument_checks.close(word, by_name, 0.75))
+    near = named.code if named else argument_checks.close(word, known, 0.6)
     hint = f"; did you mean '{near}' ({known[near].name})?" if near else ""
     if word.lower() in known:
         hint = "; a pair has a hyphen, as en-ja"

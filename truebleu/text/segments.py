@@ -20,8 +20,8 @@ from typing import Any
 
 from truebleu import _kernel
 from truebleu._kernel import InputError
-from truebleu.text import checks
-from truebleu.text.layout import count as count_of
+from truebleu.text import argument_checks
+from truebleu.text.terminal_layout import count as count_of
 
 Path = str | os.PathLike[str]
 # Texts in UTF-8, one per segment; None for a missing text. Lone surrogates are three bytes each, as
@@ -758,8 +758,8 @@ def _encoded(role: str, number: int, item: Any) -> bytes | None:
         return None
     if not isinstance(item, str):
         raise InputError(
-            f"{role}: segment {number} is {checks.described(item)}, not str; a report shows text, "
-            "so join tokens with spaces (and score them with tokenize='none')"
+            f"{role}: segment {number} is {argument_checks.described(item)}, not str; "
+            "a report shows text, so join tokens with spaces (and score them with tokenize='none')"
         )
     return item.encode("utf-8", "surrogatepass")
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from truebleu import _kernel
-from truebleu.text import checks
+from truebleu.text import argument_checks
 
 Tokenize = str | Callable[[str], list[str]] | Callable[[str], str]
 
@@ -104,7 +104,7 @@ def checked(tokenize: Tokenize) -> Tokenize:
             return name
     if tokenize == "spm":
         return "flores101"
-    raise ValueError(f"unknown tokenizer '{tokenize}'{checks.nearest(tokenize, NAMES)}")
+    raise ValueError(f"unknown tokenizer '{tokenize}'{argument_checks.nearest(tokenize, NAMES)}")
 
 
 def named(name: str) -> str:

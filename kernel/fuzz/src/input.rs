@@ -3,8 +3,8 @@
 use std::cell::Cell;
 use std::sync::OnceLock;
 use truebleu_kernel::lex::{Tokenizer, tercom};
-use truebleu_kernel::text::{Block, Foreign, Lines, PaddedBuffer};
-use truebleu_kernel::vector::Instructions;
+use truebleu_kernel::simd::Instructions;
+use truebleu_kernel::text_batches::{Block, Foreign, Lines, PaddedBuffer};
 
 /// The bytes of an input that are left; zeros follow them.
 pub struct Input<'a>(pub &'a [u8]);

@@ -4,7 +4,7 @@ use super::check::Layout;
 use super::interface::{ArrowArray, ArrowArrayStream, ArrowSchema, Chunks};
 use super::text::{Kind, list, string};
 use crate::error::Error;
-use crate::text::{Batch, Block, Foreign, MOST_SEGMENTS, Source, Want, check_size};
+use crate::text_batches::{Batch, Block, Foreign, MOST_SEGMENTS, Source, Want, check_size};
 use std::sync::Arc;
 
 /// A column of text, read a chunk at a time.

@@ -1,6 +1,6 @@
 //! Clipped matches of character n-grams by bitsets of positions, all orders at once.
 
-use crate::vector::{ORDERS, Vector};
+use crate::simd::{ORDERS, Vector};
 
 /// The most characters on the shorter side.
 pub(crate) const MOST_BITS: usize = 2048;

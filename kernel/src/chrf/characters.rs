@@ -4,7 +4,7 @@ use super::Interner;
 use crate::interrupt::Work;
 use crate::lex::utf8;
 use crate::lex::whitespace::space;
-use crate::vector::Vector;
+use crate::simd::Vector;
 
 /// Puts the numbers of the characters of a text into `characters`, without white space unless
 /// `whitespace` is set.
@@ -112,8 +112,8 @@ unsafe fn number_long(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::PaddedBuffer;
-    use crate::vector::{Instructions, Job};
+    use crate::simd::{Instructions, Job};
+    use crate::text_batches::PaddedBuffer;
     use proptest::prelude::*;
 
     struct Read<'a> {

@@ -3,13 +3,13 @@
 //! Threads take slices of the table's batches in turn. Each keeps groups of its own, which are
 //! added up at the end; sums of integers are the same in any order.
 
-use super::totals::{Groups, replace_id};
+use super::group_sums::{Groups, replace_id};
 use crate::arrow::key::{KeyType, put_integer};
 use crate::arrow::rows::{Frame, Keys, Rows, Texts};
 use crate::count::{Batch, Count, Names, Summary, Worker};
 use crate::error::Error;
 use crate::interrupt::{self, Work, in_threads};
-use crate::text::{Block, Foreign, check_size};
+use crate::text_batches::{Block, Foreign, check_size};
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 

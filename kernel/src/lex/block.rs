@@ -6,9 +6,9 @@
 //! that line with the scalar definition.
 
 use crate::interrupt;
-use crate::text::Padded;
+use crate::simd::{Job, Vector};
+use crate::text_batches::Padded;
 use crate::tokens::Tokens;
-use crate::vector::{Job, Vector};
 use std::marker::PhantomData;
 
 /// One bit per byte of the current block, and the bits that reach into the next one.

@@ -3,7 +3,7 @@
 use super::block::{Bits, Cut, Rule, Stretch};
 use super::utf8::width;
 use super::whitespace::{ascii_space, space, wide_space};
-use crate::vector::Vector;
+use crate::simd::Vector;
 
 /// Every character of `text` that is not white space.
 pub fn tokenize(text: &[u8], mut emit: impl FnMut(usize, usize)) {

@@ -7,9 +7,9 @@
 //! every published zh score was computed with, so it is reproduced.
 
 use super::block::{Bits, Cut, Edges, Rule, Stretch};
-use super::thirteen_a::{Carry, Classes, split};
+use super::mteval_13a::{Carry, Classes, split};
 use super::whitespace::{wide_leads, wide_space};
-use crate::vector::Vector;
+use crate::simd::Vector;
 
 /// The characters that stand alone, first and last of each range.
 const RANGES: [(u32, u32); 13] = [

@@ -8,7 +8,7 @@ use super::block::{Bits, Cut, Edges, Rule, Stretch};
 use super::unicode::{Class, class};
 use super::utf8::width;
 use super::whitespace::{ascii_space, space, wide_space};
-use crate::vector::Vector;
+use crate::simd::Vector;
 
 /// The class of the character that `text` starts with, and its width.
 #[inline(always)]

@@ -6,7 +6,7 @@
 
 use super::utf8::decode;
 use crate::interrupt::Work;
-use crate::text::PaddedBuffer;
+use crate::text_batches::PaddedBuffer;
 
 /// Lower-cases one segment, whatever is in it.
 pub type Fallback = Box<dyn Fn(&[u8], &mut Vec<u8>) + Send + Sync>;

@@ -10,17 +10,17 @@ pub mod chinese;
 pub mod international;
 pub mod lowercase;
 pub mod mecab;
+pub mod mteval_13a;
 pub mod sentencepiece;
 pub mod tercom;
-pub mod thirteen_a;
 mod unicode;
 pub mod utf8;
 pub mod whitespace;
 
 use crate::interrupt::{self, Work};
-use crate::text::{Block, Foreign, Padded, PaddedBuffer};
+use crate::simd::Instructions;
+use crate::text_batches::{Block, Foreign, Padded, PaddedBuffer};
 use crate::tokens::{Tokens, View};
-use crate::vector::Instructions;
 use block::{LexBlocks, LineTable, Rule};
 use lowercase::Lowercase;
 use std::sync::Arc;
@@ -83,8 +83,8 @@ impl Tokenizer {
         let mut segment = whitespace::trim_end(segment);
         match self {
             Self::ThirteenA => {
-                text.extend_from_slice(&thirteen_a::rewrite(segment));
-                thirteen_a::split(&text[base..], true, |_| 0, emit);
+                text.extend_from_slice(&mteval_13a::rewrite(segment));
+                mteval_13a::split(&text[base..], true, |_| 0, emit);
                 return;
             }
             Self::Tercom(options) => {
@@ -333,7 +333,7 @@ impl Lexer {
                 }
                 Tokenizer::Spaces => self.blocks::<whitespace::Spaces>(text, tokens, lines, keys),
                 Tokenizer::ThirteenA => {
-                    self.blocks::<thirteen_a::ThirteenA>(text, tokens, lines, keys)
+                    self.blocks::<mteval_13a::ThirteenA>(text, tokens, lines, keys)
                 }
                 Tokenizer::International => {
                     self.blocks::<international::International>(text, tokens, lines, keys);
@@ -408,7 +408,7 @@ impl Lexer {
             let raw = annex_text.raw();
             self.tokenizer.tokenize(bytes, raw, |start, end| {
                 work.done(16);
-                annex.push(start - crate::text::MARGIN, end - crate::text::MARGIN);
+                annex.push(start - crate::text_batches::MARGIN, end - crate::text_batches::MARGIN);
             });
             // A byte between two segments, so that none runs into the next.
             raw.push(b'\n');
@@ -475,7 +475,7 @@ fn fold(segments: &[Option<Foreign>], joined: &mut PaddedBuffer, folded: &mut Ve
 
 /// Tokens that came as tokens.
 fn lex_given(
-    given: &crate::text::TokenBlock,
+    given: &crate::text_batches::TokenBlock,
     tokens: &mut Tokens,
     lines: &mut LineTable,
     exceptions: &mut Vec<Exception>,

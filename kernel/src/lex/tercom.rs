@@ -7,7 +7,7 @@
 //! U+3F22 for enclosed letters; its rules for kana never apply, because they ask for the start of
 //! a text that has just been wrapped in spaces.
 
-use super::thirteen_a::{is_symbol, replace, resolve_entities, split};
+use super::mteval_13a::{is_symbol, replace, resolve_entities, split};
 use super::utf8::decode;
 use super::{Tokenizer, whitespace};
 use std::borrow::Cow;

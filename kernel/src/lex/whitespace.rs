@@ -6,7 +6,7 @@
 
 use super::block::{Bits, Cut, Rule, Stretch};
 use crate::interrupt::Work;
-use crate::vector::Vector;
+use crate::simd::Vector;
 
 /// The width of the white-space character that `text` starts with; 0 for none.
 #[inline]

@@ -8,9 +8,9 @@
 use super::overlap::{Matched, Number, Overlap, Scores, Summed, Units};
 use crate::bleu::{Formula, LOG_OF_ZERO, brevity};
 use crate::count;
-use crate::inventory::Vocabulary;
 use crate::math::exp;
 use crate::ngrams::MOST_ORDERS;
+use crate::token_corpus::Vocabulary;
 use crate::tokens::View;
 
 /// BLEU, as far as pairs need it.

@@ -3,9 +3,9 @@
 
 use super::overlap::{Matched, Number, Overlap, Scores, Summed, Units};
 use crate::chrf::{Columns, Interner, Text};
-use crate::inventory::Vocabulary;
+use crate::simd::Portable;
+use crate::token_corpus::Vocabulary;
 use crate::tokens::View;
-use crate::vector::Portable;
 
 /// The numbers of characters and words.
 #[derive(Default)]

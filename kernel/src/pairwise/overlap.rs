@@ -18,12 +18,12 @@ pub use summed::Places;
 
 use super::{Band, Block, Pairs, Take, Worker, read};
 use crate::error::Error;
+use crate::ids::Numbers;
 use crate::interrupt::{self, Work};
 use crate::lex::Lexer;
-use crate::numbers::Numbers;
-use crate::text::{Source, Want};
+use crate::simd::{Instructions, Job, Vector};
+use crate::text_batches::{Source, Want};
 use crate::tokens::View;
-use crate::vector::{Instructions, Job, Vector};
 use std::ops::{Add, Range};
 
 /// The most references of a block.

@@ -3,7 +3,7 @@
 use super::run::{Many, interruptible, on_text};
 use super::sentence::Sentence;
 use super::{Lexing, current_instructions, decoded};
-use crate::edits::Edit;
+use crate::edit_distance::Edit;
 use crate::lex::{self, tercom};
 use crate::ter::{Outcome, Scratch, Step};
 use crate::tokens::View;
@@ -82,7 +82,8 @@ pub fn edits(py: Python<'_>, reference: Many<u32>, hypothesis: Many<u32>) -> PyR
         Edit::Deletion => 'd',
         Edit::Insertion => 'i',
     };
-    let work = || crate::edits::edits(&reference.0, &hypothesis.0).iter().map(letter).collect();
+    let work =
+        || crate::edit_distance::edits(&reference.0, &hypothesis.0).iter().map(letter).collect();
     Ok(interruptible(py, work)?)
 }
 

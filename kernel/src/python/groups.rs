@@ -11,10 +11,10 @@ use crate::columns::{Rules, too_large};
 use crate::count::{Batch, Count, Summary, Worker};
 use crate::error::Error;
 use crate::groups::count::{Found, Plan, run, workers};
-use crate::groups::exchange::{self, Metrics};
-use crate::groups::totals::{self, Counts, Groups as Totals};
+use crate::groups::group_sums::{self, Counts, Groups as Totals};
+use crate::groups::state_table::{self, Metrics};
 use crate::interrupt::Work;
-use crate::text::{Block, Foreign};
+use crate::text_batches::{Block, Foreign};
 use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyCapsule, PyList, PyString, PyTuple};
@@ -27,15 +27,15 @@ pub fn bucket(identity: &Bound<'_, PyAny>, buckets: u64) -> PyResult<u64> {
         return Err(PyValueError::new_err("no buckets"));
     }
     if let Ok(text) = identity.cast::<PyString>() {
-        return super::with_utf8(text, |bytes| totals::bucket(bytes, buckets));
+        return super::with_utf8(text, |bytes| group_sums::bucket(bytes, buckets));
     }
     if let Ok(bytes) = identity.cast::<PyBytes>() {
-        return Ok(totals::bucket(bytes.as_bytes(), buckets));
+        return Ok(group_sums::bucket(bytes.as_bytes(), buckets));
     }
     // Those of two signs in 64 bits, as Arrow's integers are.
     let number = identity.extract::<i64>().map(i64::to_le_bytes);
     let number = number.or_else(|_| identity.extract::<u64>().map(u64::to_le_bytes))?;
-    Ok(totals::bucket(&number, buckets))
+    Ok(group_sums::bucket(&number, buckets))
 }
 
 /// A table of another program. It can be read once.
@@ -229,7 +229,7 @@ impl Groups {
         let Self { plan, groups, metrics, .. } = self;
         Ok(interruptible(py, || {
             let bucketed = plan.bucket.is_some();
-            groups.merge(&exchange::read(frame, &plan.keys(), bucketed, metrics)?)
+            groups.merge(&state_table::read(frame, &plan.keys(), bucketed, metrics)?)
         })??)
     }
 
@@ -343,7 +343,7 @@ impl Groups {
     /// The groups in canonical order as bytes.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let groups = &self.groups;
-        Ok(PyBytes::new(py, &interruptible(py, || exchange::to_bytes(groups))?))
+        Ok(PyBytes::new(py, &interruptible(py, || state_table::to_bytes(groups))?))
     }
 
     /// Adds groups that `to_bytes` wrote, whose keys have these formats.
@@ -363,7 +363,7 @@ impl Groups {
         };
         let Self { plan, groups, metrics, .. } = self;
         Ok(interruptible(py, || {
-            groups.merge(&exchange::from_bytes(&plan.keys(), types, metrics, data)?)
+            groups.merge(&state_table::from_bytes(&plan.keys(), types, metrics, data)?)
         })??)
     }
 
@@ -395,7 +395,7 @@ impl Groups {
         let table = interruptible(py, || {
             let ordered = groups.ordered();
             let chosen: Vec<_> = places.iter().map(|&place| ordered[place]).collect();
-            exchange::Table::of_scores(groups, &chosen, scores, &beside)
+            state_table::Table::of_scores(groups, &chosen, scores, &beside)
         })??;
         PyCapsule::new_with_value(py, table.stream(), c"arrow_array_stream")
     }
@@ -407,9 +407,9 @@ impl Groups {
 }
 
 impl Groups {
-    fn table(&self, py: Python<'_>) -> PyResult<exchange::Table> {
+    fn table(&self, py: Python<'_>) -> PyResult<state_table::Table> {
         let (groups, metrics) = (&self.groups, &self.metrics);
-        Ok(interruptible(py, || exchange::Table::new(groups, metrics))??)
+        Ok(interruptible(py, || state_table::Table::new(groups, metrics))??)
     }
 }
 
@@ -427,7 +427,7 @@ pub fn scores_of_rows<'py>(
     let each = each.filter(|_| given.next().is_none());
     let each =
         each.ok_or_else(|| PyValueError::new_err("another number of scores than of rows"))?;
-    let (schema, array) = exchange::Table::of_rows(each.into_iter(), &valid).structure();
+    let (schema, array) = state_table::Table::of_rows(each.into_iter(), &valid).structure();
     capsules(py, schema, array)
 }
 

@@ -10,19 +10,19 @@ use super::{Lexing, chosen_instructions, current_instructions, stopped};
 use crate::bleu::{self, ReferenceLength, Smoothing};
 use crate::chrf;
 use crate::count::{self, Count, CountOne, Counter, Formula, Joint};
-use crate::edits;
+use crate::edit_distance;
 use crate::error::Error;
 use crate::interrupt::Work;
 use crate::lex::tercom;
 use crate::ngram_f;
 use crate::ngrams::MOST_ORDERS;
 use crate::pairwise::bleu::Bleu;
+use crate::pairwise::naive::{self, Plain};
 use crate::pairwise::overlap::{Overlap, Overlaps};
-use crate::pairwise::plain::{self, Plain};
 use crate::scan::{Inputs, Scored};
+use crate::simd::Instructions;
 use crate::ter;
-use crate::text::MOST_SEGMENTS;
-use crate::vector::Instructions;
+use crate::text_batches::MOST_SEGMENTS;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString};
@@ -77,7 +77,7 @@ impl Metric {
             }),
             mean_scores: Box::new(move |instructions, texts, sets, compensated, workers| {
                 let counter = other_maker(instructions).map_err(stopped)?;
-                plain::expected(&counter, &*other_formula, texts, sets, compensated, workers)
+                naive::expected(&counter, &*other_formula, texts, sets, compensated, workers)
             }),
             segment,
             corpus,
@@ -206,11 +206,11 @@ impl Metric {
         measure: &str,
         characters: bool,
     ) -> PyResult<Self> {
-        let measure = edits::Measure::named(measure)
+        let measure = edit_distance::Measure::named(measure)
             .ok_or_else(|| PyValueError::new_err(format!("unknown measure '{measure}'")))?;
         let tokenizer = if characters { "whole" } else { tokenizer };
         let lexing = || Lexing::new(py, tokenizer, lowercase);
-        let columns = edits::Columns { measure, characters };
+        let columns = edit_distance::Columns { measure, characters };
         Ok(Self::new((lexing()?, None), columns, Arc::new(measure), Arc::new(measure)))
     }
 
@@ -318,7 +318,7 @@ impl Metric {
         let instructions = current_instructions()?;
         let sets: Vec<_> = sets
             .into_iter()
-            .map(|Set(hypotheses, references, order, weights, whole)| plain::Set {
+            .map(|Set(hypotheses, references, order, weights, whole)| naive::Set {
                 hypotheses,
                 references,
                 order,
@@ -326,7 +326,7 @@ impl Metric {
                 whole,
             })
             .collect();
-        let fits = |set: &plain::Set| {
+        let fits = |set: &naive::Set| {
             let weighted = set.weights.as_ref().is_none_or(|all| all.len() == set.order.len());
             let sizes = [set.hypotheses, set.references];
             weighted

@@ -384,9 +384,9 @@ impl PairScores {
 /// The mean scores of sets of texts: what a metric's `expected` does, with its threads.
 pub type MeanScores = Box<
     dyn Fn(
-            crate::vector::Instructions,
-            (Box<dyn crate::text::Source>, Option<Box<dyn crate::text::Source>>),
-            &[pairwise::plain::Set],
+            crate::simd::Instructions,
+            (Box<dyn crate::text_batches::Source>, Option<Box<dyn crate::text_batches::Source>>),
+            &[pairwise::naive::Set],
             bool,
             usize,
         ) -> Result<Vec<f64>, Error>
@@ -397,9 +397,9 @@ pub type MeanScores = Box<
 /// Reading texts for pairs: what a metric's `pairs` does.
 pub type ReadPairs = Box<
     dyn Fn(
-            crate::vector::Instructions,
-            Box<dyn crate::text::Source>,
-            Option<Box<dyn crate::text::Source>>,
+            crate::simd::Instructions,
+            Box<dyn crate::text_batches::Source>,
+            Option<Box<dyn crate::text_batches::Source>>,
         ) -> Result<Box<dyn pairwise::Pairs>, Error>
         + Send
         + Sync,

@@ -2,12 +2,12 @@
 
 use super::stopped;
 use super::table::Table;
+use crate::corpus_warnings::{InputSigns, Scripts};
 use crate::count::{Count, Summary};
 use crate::error::Error;
 use crate::interrupt;
 use crate::scan::{self, Rows, Totals};
 use crate::scripts;
-use crate::text_checks::{InputSigns, Scripts};
 use pyo3::conversion::FromPyObjectOwned;
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict, PyList};

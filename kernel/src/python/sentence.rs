@@ -2,7 +2,7 @@
 
 use super::sources::{Keep, not_text, several};
 use crate::count::Reader;
-use crate::text::{Block, Foreign, check_size};
+use crate::text_batches::{Block, Foreign, check_size};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 use std::sync::{Mutex, PoisonError};

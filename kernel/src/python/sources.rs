@@ -4,7 +4,7 @@ use super::{long_utf8, stopped, with_utf8};
 use crate::arrow::{ArrowArray, ArrowArrayStream, ArrowSchema, Column};
 use crate::error::Error;
 use crate::interrupt::Work;
-use crate::text::{
+use crate::text_batches::{
     self, Batch, Block, Foreign, MOST_SEGMENTS, Piece, Stream, TokenBlock, Want, check_size,
 };
 use pyo3::exceptions::{PyRuntimeError, PyTypeError};
@@ -19,16 +19,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// A stream of segments. It can be read once.
 #[pyclass(frozen, module = "truebleu._kernel")]
 pub struct Source {
-    source: Mutex<Option<Box<dyn text::Source>>>,
+    source: Mutex<Option<Box<dyn text_batches::Source>>>,
 }
 
 impl Source {
-    fn new(source: impl text::Source + 'static) -> Self {
+    fn new(source: impl text_batches::Source + 'static) -> Self {
         Self { source: Mutex::new(Some(Box::new(source))) }
     }
 
     /// The source itself, once.
-    pub fn take(&self) -> PyResult<Box<dyn text::Source>> {
+    pub fn take(&self) -> PyResult<Box<dyn text_batches::Source>> {
         let taken = self.source.lock().unwrap_or_else(PoisonError::into_inner).take();
         taken.ok_or_else(|| PyRuntimeError::new_err("this source has been read already"))
     }
@@ -136,7 +136,7 @@ fn limits(want: Want) -> (usize, usize) {
     }
 }
 
-impl text::Source for Strings {
+impl text_batches::Source for Strings {
     fn name(&self) -> &str {
         &self.name
     }
@@ -189,7 +189,7 @@ impl Encoded {
     }
 }
 
-impl text::Source for Encoded {
+impl text_batches::Source for Encoded {
     fn name(&self) -> &str {
         &self.name
     }
@@ -259,7 +259,7 @@ impl References {
     }
 }
 
-impl text::Source for References {
+impl text_batches::Source for References {
     fn name(&self) -> &str {
         "references"
     }
@@ -383,7 +383,7 @@ fn missing_rows(count: usize) -> TokenBlock {
     }
 }
 
-impl text::Source for TokenRows {
+impl text_batches::Source for TokenRows {
     fn name(&self) -> &str {
         &self.name
     }

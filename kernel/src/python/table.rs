@@ -3,9 +3,9 @@
 
 use super::run::{Many, list, on_text};
 use crate::arrow::{self, ArrowArray, ArrowSchema};
+use crate::checksummed_frame::{Format, STATISTICS, SUMS};
 use crate::columns::{self, Rules};
 use crate::interrupt::{self, Work};
-use crate::sealed::{Format, STATISTICS, SUMS};
 use pyo3::exceptions::{PyBufferError, PyIndexError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;

@@ -1,8 +1,8 @@
 //! Columns of texts that Python holds, looked at all at once.
 
 use super::run::interruptible;
-use crate::dictionary;
 use crate::interrupt::{self, Work};
+use crate::text_codec;
 use memchr::{memchr, memchr_iter};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -106,7 +106,7 @@ pub fn with_dictionary<'py>(
     py: Python<'py>,
     columns: Vec<Held<'py>>,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let columns = dictionary::Columns(Held::columns(&columns)?);
+    let columns = text_codec::Columns(Held::columns(&columns)?);
     // Sizes are numbers of four bytes.
     if columns.sizes().any(|size| u32::try_from(size).is_err()) {
         let message = "the texts of a system or reference are 4 GiB or more; embed fewer of them";

@@ -2,8 +2,8 @@
 #![allow(dead_code)]
 
 use proptest::prelude::*;
-use truebleu_kernel::text::{Block, Foreign};
-use truebleu_kernel::vector::Instructions;
+use truebleu_kernel::simd::Instructions;
+use truebleu_kernel::text_batches::{Block, Foreign};
 
 /// The instruction sets this machine has.
 pub fn available() -> impl Iterator<Item = Instructions> {

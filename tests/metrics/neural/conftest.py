@@ -10,7 +10,7 @@ from importlib.util import find_spec
 import pytest
 from small_text import SIZES, WORDS
 
-from truebleu.metrics import kept_columns
+from truebleu.metrics import score_cache
 
 # `make neural` has these, in an environment of their own.
 PACKAGES = {"bertscore": "bert_score", "bleurt": "bleurt_pytorch", "comet": "comet"}
@@ -36,7 +36,7 @@ def _alone(tmp_path, monkeypatch):
     monkeypatch.setenv("TRUEBLEU_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
     # However fast a small model is, its numbers are kept.
-    monkeypatch.setattr(kept_columns, "settings", kept_columns.Settings(above=0.0))
+    monkeypatch.setattr(score_cache, "settings", score_cache.Settings(above=0.0))
 
 
 @pytest.fixture(scope="session")

@@ -1,11 +1,11 @@
 // Where two metrics agree and where they do not: the differences of all segments by the one and by the other.
 import {badge, count, el, exact, fixed, moreRows, plural, select, signed, table, button, visible} from "./dom.js";
-import {showFiltered, side} from "./current.js";
-import {figure, link, POINTS, reach, scatter} from "./charts.js";
+import {showFiltered, side} from "./selection.js";
+import {figure, link, POINTS, reach, scatter} from "./svg_charts.js";
 
-/** @typedef {import("./current.js").Context} Context */
-/** @typedef {import("./current.js").Measured} Measured */
-/** @typedef {import("./data.js").System} System */
+/** @typedef {import("./selection.js").Context} Context */
+/** @typedef {import("./selection.js").Measured} Measured */
+/** @typedef {import("./report_data.js").System} System */
 
 const APART_ROWS = 20;
 

@@ -3,12 +3,12 @@ import {badge, button, copy, copyLink, el, exact, fixed, menu, plural, replace, 
 import {BLANK, diff, hasRun, match, placed, runsOf} from "./tokens.js";
 import {packedTexts} from "./kernel.js";
 import {notesOf} from "./notes.js";
-import {withMarks} from "./marks.js";
+import {withMarks} from "./highlights.js";
 import {countsEdits} from "./metric.js";
-import {recipeOf} from "./live.js";
-import {unitsOfText} from "./scored.js";
+import {recipeOf} from "./kernel_client.js";
+import {unitsOfText} from "./sentence_scores.js";
 
-/** @typedef {import("./current.js").Context} Context */
+/** @typedef {import("./selection.js").Context} Context */
 /** @typedef {import("./tokens.js").Tokens} Tokens */
 /** @typedef {{role: string, label: any, text: string, tokens: Tokens, match: ReturnType<typeof match> | null, against: {name: string, keys: string[]}[]}} Shown */
 
@@ -49,7 +49,7 @@ function written(context, i, form) {
   return [`**${safe(head)}**`, "", ...lines.map(([name, text]) => `- ${safe(name)}: ${safe(text)}`), "", `\`${one.metric}|${one.signature.replaceAll("`", "")}\``].join("\n");
 }
 
-/** Draws a segment into the panel. @param {HTMLElement} panel @param {Context} context @param {import("./marks.js").Marks} marks @param {number} i @param {{close: () => void, go: (step: number) => void}} acts */
+/** Draws a segment into the panel. @param {HTMLElement} panel @param {Context} context @param {import("./highlights.js").Marks} marks @param {number} i @param {{close: () => void, go: (step: number) => void}} acts */
 export function renderDetail(panel, context, marks, i, acts) {
   const { data, store, current } = context, { a, b } = current, { documents } = data;
   const segment = data.segment(i), mode = !b && store.get("mode") === "diff" ? "ref" : store.get("mode");
@@ -184,7 +184,7 @@ const size = marks => marks.filter(Boolean).length;
 
 /**
  * A text with its tokens marked. Between two tokens of a longer match the space is marked as well.
- * @param {string} text @param {import("./marks.js").Place[]} places what else is marked @param {Tokens} tokens @param {(n: number) => string} paint the classes of a token
+ * @param {string} text @param {import("./highlights.js").Place[]} places what else is marked @param {Tokens} tokens @param {(n: number) => string} paint the classes of a token
  * @param {boolean} apart whether tokens are shown apart @param {number | null} number of the text, for what is told of its tokens
  */
 function painted(text, places, tokens, paint, apart, number) {

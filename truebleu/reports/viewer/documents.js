@@ -1,8 +1,8 @@
 // Document by document: its scores, and Δ of each of its segments in the order of the text.
 import {badge, button, count, el, exact, moreRows, plural, signed, table} from "./dom.js";
-import {byDocument, measured, saidFaintly} from "./buckets.js";
-import {showFiltered} from "./current.js";
-import {link, strip} from "./charts.js";
+import {byDocument, measured, saidFaintly} from "./bins.js";
+import {showFiltered} from "./selection.js";
+import {link, strip} from "./svg_charts.js";
 
 const DOCUMENT_ROWS = 100;
 

@@ -110,11 +110,11 @@ export function button(label, act, props) {
 /** A switch that stays down. @param {Children} label @param {boolean} on @param {() => void} act @param {Record<string, any>} [props] */
 export const toggle = (label, on, act, props) => button(label, act, { "aria-pressed": String(on), ...props });
 
-/** A link to a state of the page, which a plain click goes to. @param {import("./store.js").Store} store @param {import("./store.js").State} state @param {Record<string, any>} props @param {...Children} children */
+/** A link to a state of the page, which a plain click goes to. @param {import("./url_state.js").Store} store @param {import("./url_state.js").State} state @param {Record<string, any>} props @param {...Children} children */
 export const stateLink = (store, state, props, ...children) =>
   el("a", { href: store.hash(state), ...props, on: { click: (/** @type {MouseEvent} */ e) => { if (!e.ctrlKey && !e.metaKey && !e.shiftKey) { e.preventDefault(); store.set(state); } } } }, children);
 
-/** A button for more rows, of which the state's `key` says how many there are; none if all are shown. @param {import("./store.js").Store} store @param {string} key @param {number} all */
+/** A button for more rows, of which the state's `key` says how many there are; none if all are shown. @param {import("./url_state.js").Store} store @param {string} key @param {number} all */
 export function moreRows(store, key, all) {
   const step = Number(store.defaults[key]), left = all - store.get(key);
   return left > 0 ? button(`Show ${Math.min(step, left)} more`, () => store.set({ [key]: store.get(key) + step }, { replace: true })) : null;
@@ -207,7 +207,7 @@ export function announce(text) {
   place.dataset.timer = String(setTimeout(() => place.classList.remove("on"), 2500));
 }
 
-/** The address of a state. @param {import("./store.js").Store} store @param {import("./store.js").State} [state] */
+/** The address of a state. @param {import("./url_state.js").Store} store @param {import("./url_state.js").State} [state] */
 export const copyLink = (store, state) => copy(location.href.split("#")[0] + store.hash(state), "Link copied");
 
 /** @param {string} text @param {string} [what] what is announced as copied */

@@ -1,10 +1,10 @@
 // What can be taken away: tables, segments, charts, commands, and what to cite.
 import {announce, badge, button, checkbox, copy, count, download, el, fixed, interval, plural, pValue, select, signed} from "./dom.js";
-import {figure, forestPlot, histogram} from "./charts.js";
+import {figure, forestPlot, histogram} from "./svg_charts.js";
 import {record} from "./detail.js";
 import {floatText} from "./metric.js";
 
-/** @typedef {import("./current.js").Context} Context */
+/** @typedef {import("./selection.js").Context} Context */
 /** @typedef {{text: string, raised?: string, best?: boolean}} Cell */
 
 // ---- values with separators ----

@@ -1,10 +1,10 @@
 // What the data say by themselves: sentences, each with a way to its segments.
-import {link} from "./charts.js";
+import {link} from "./svg_charts.js";
 import {el} from "./dom.js";
 
 /** @typedef {{kind: string, told: string, state: Record<string, any>}} Finding */
 
-/** The findings, as a section; nothing where there are none. @param {import("./current.js").Context} context @returns {HTMLElement[]} */
+/** The findings, as a section; nothing where there are none. @param {import("./selection.js").Context} context @returns {HTMLElement[]} */
 export function findings(context) {
   const found = /** @type {Finding[]} */ (context.data.manifest.findings ?? []);
   if (!found.length) return [];

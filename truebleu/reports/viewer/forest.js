@@ -1,6 +1,6 @@
 // A forest plot: every system's interval on an axis, a panel a metric.
 import {el, exact, fixed, interval, signed, svg} from "./dom.js";
-import {figure, fitted, short, ticks} from "./charts.js";
+import {figure, fitted, short, ticks} from "./svg_charts.js";
 
 /** @typedef {{value: number, low: number, high: number, sure: boolean, good: boolean, p?: string} | null} Drawn  of a system; null: the baseline, or nothing known */
 /** @typedef {{title: string, higher: boolean, digits: number, drawn: Drawn[]}} ForestPanel */
@@ -8,7 +8,7 @@ import {figure, fitted, short, ticks} from "./charts.js";
 const FOREST_ROW = 22, FOREST_NAME = 150, FOREST_LEAST = 190;
 
 /**
- * @param {string} title @param {import("./dom.js").Children} summary @param {import("./data.js").System[]} systems @param {ForestPanel[]} panels
+ * @param {string} title @param {import("./dom.js").Children} summary @param {import("./report_data.js").System[]} systems @param {ForestPanel[]} panels
  * @param {boolean} zero whether 0 is the baseline's place, else scores are drawn
  */
 export function forest(title, summary, systems, panels, zero) {
@@ -18,7 +18,7 @@ export function forest(title, summary, systems, panels, zero) {
     rows: systems.map((s, i) => [el("bdi", {}, `${s.letter} ${s.name}`), ...panels.flatMap(({ drawn, digits }) => { const of = drawn[i]; return of ? [exact(of.value, write(of.value, digits)), interval(of.low, of.high, digits, zero)] : [zero ? "baseline" : "–", ""]; })]) });
 }
 
-/** @param {import("./data.js").System[]} systems @param {ForestPanel[]} panels @param {boolean} zero @param {number} width @param {string} label */
+/** @param {import("./report_data.js").System[]} systems @param {ForestPanel[]} panels @param {boolean} zero @param {number} width @param {string} label */
 function forestPicture(systems, panels, zero, width, label) {
   const beside = Math.max(1, Math.min(panels.length, Math.floor((width - FOREST_NAME) / FOREST_LEAST))), left = width < 420 ? 34 : FOREST_NAME, room = Math.min(380, (width - left) / beside), high = 40 + systems.length * FOREST_ROW;
   const lines = Math.ceil(panels.length / beside), tall = lines * (high + 8);

@@ -1,5 +1,5 @@
 // The terms of a glossary: which segments have them, who used the wanted ones, and where they stand in a text.
-import {placesOf} from "./places.js";
+import {placesOf} from "./match_positions.js";
 
 /** @typedef {{source: string | null, targets: string[], segments: number, used: Record<string, number>}} Term  texts are null in a page without text */
 /** @typedef {{name: string, found: number, segments: number, used: Record<string, number>, terms: Term[], there: number[][], missed: number[][][], of: Map<number, number[]>}} Glossary  there: the segments of each term; missed: those of a term and a system without the wanted one; of: the terms of a segment */
@@ -45,7 +45,7 @@ function patternOf(term) {
   return new RegExp(`${joins.test(letters[0]) ? `(?<!${JOINS})` : ""}${words}${joins.test(letters[letters.length - 1]) ? `(?!${JOINS})` : ""}`, exact ? "gu" : "giu");
 }
 
-/** The places of a term in a text. @param {string} text @param {string} term @param {string} kind the classes of its mark @returns {import("./marks.js").Place[]} */
+/** The places of a term in a text. @param {string} text @param {string} term @param {string} kind the classes of its mark @returns {import("./highlights.js").Place[]} */
 export function termPlaces(text, term, kind) {
   let pattern = patterns.get(term);
   if (!pattern) patterns.set(term, pattern = patternOf(term));

@@ -1,8 +1,8 @@
 // The keyboard: single keys, all of which can be switched off, and what they do.
-import {memory} from "./current.js";
+import {memory} from "./selection.js";
 import {announce, checkbox, copyLink, dialog, el, table} from "./dom.js";
 
-/** @typedef {import("./current.js").Context} Context */
+/** @typedef {import("./selection.js").Context} Context */
 /** @typedef {{title: string, act: (context: Context) => void}} Action */
 
 /** Keys for every view. @type {Record<string, Action>} */

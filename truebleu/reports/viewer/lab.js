@@ -1,10 +1,10 @@
 // The start of the laboratory: the viewer with nothing in it, and what a reader brings.
-import {ofPage} from "./data.js";
+import {ofPage} from "./report_data.js";
 import {button, el, replace, themeButton, topBar} from "./dom.js";
-import {Live} from "./live.js";
+import {Live} from "./kernel_client.js";
 import {failed, opened} from "./main.js";
-import {Bench, CONTROL_NAMES} from "./bench.js";
-import {Tray} from "./tray.js";
+import {Bench, CONTROL_NAMES} from "./playground.js";
+import {Tray} from "./drop_zone.js";
 
 /** The laboratory's frame, around the bench. */
 class Laboratory {
@@ -32,14 +32,14 @@ class Laboratory {
     });
   }
 
-  /** Shows a report in the place of the bench. @param {import("./data.js").Data} data */
+  /** Shows a report in the place of the bench. @param {import("./report_data.js").Data} data */
   open(data) {
     leaveAddress();
     this.app.className = "";
     this.report = opened(data, { text: "Laboratory", act: () => this.close(), segment: (context, i) => this.take(context, i) });
   }
 
-  /** Works a segment of the report through. @param {import("./current.js").Context} context @param {number} i */
+  /** Works a segment of the report through. @param {import("./selection.js").Context} context @param {number} i */
   take({ data, current }, i) {
     const { source, references, hypotheses } = data.segment(i), { setting, metric, a, b } = current, base = this.bench.metrics.find(one => one.metric === setting.metric);
     if (!base) return;

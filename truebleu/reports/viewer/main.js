@@ -1,32 +1,32 @@
 // The shell: rail, choice of metric and systems, routing, theme, print.
 import {announce, badge, button, el, replace, select, stateLink, themeButton, topBar} from "./dom.js";
-import {Background, CHANGES, Current, FILTERS, memory, NUMBERS, STATE} from "./current.js";
-import {Data} from "./data.js";
+import {Background, CHANGES, Current, FILTERS, memory, NUMBERS, STATE} from "./selection.js";
+import {Data} from "./report_data.js";
 import {agreementView} from "./agreement.js";
-import {bucketsView} from "./buckets.js";
+import {bucketsView} from "./bins.js";
 import {documentsView} from "./documents.js";
 import {exportsView} from "./exports.js";
-import {healthView} from "./health.js";
+import {healthView} from "./data_checks.js";
 import {ngramsView} from "./ngrams.js";
-import {picturesView} from "./pictures.js";
+import {picturesView} from "./chart_views.js";
 import {Keys} from "./keys.js";
 import {Notes, notesView} from "./notes.js";
-import {Store} from "./store.js";
+import {Store} from "./url_state.js";
 import {printedRows, segmentsView} from "./segments.js";
 import {summaryView} from "./summary.js";
-import {termsView} from "./terms.js";
-import {whyView} from "./why.js";
+import {termsView} from "./term_table.js";
+import {whyView} from "./score_breakdown.js";
 
-/** @typedef {import("./current.js").Context} Context */
+/** @typedef {import("./selection.js").Context} Context */
 /** @typedef {(changed: Set<string>) => void} Update  told which keys of the state changed, and "texts", "selection", "subset" */
 /**
  * @typedef {object} View
  * @property {string} id
  * @property {string} title
  * @property {string} key  after g
- * @property {import("./store.js").State} [state]  keys of its own in the state, with their defaults
- * @property {(data: import("./data.js").Data) => string | number | null} [badge]
- * @property {(data: import("./data.js").Data) => string | null} [missing]  why there is nothing to see; null if there is
+ * @property {import("./url_state.js").State} [state]  keys of its own in the state, with their defaults
+ * @property {(data: import("./report_data.js").Data) => string | number | null} [badge]
+ * @property {(data: import("./report_data.js").Data) => string | null} [missing]  why there is nothing to see; null if there is
  * @property {(container: HTMLElement, context: Context) => void | Update} render  if it gives a function, that is called for changes; else it is called again
  * @property {boolean} [selected]  whether it is about the chosen segments
  * @property {Record<string, {title: string, act: (context: Context) => void}>} [keys]  its own keys
@@ -36,7 +36,7 @@ import {whyView} from "./why.js";
 const VIEWS = [summaryView, whyView, segmentsView, picturesView, agreementView, ngramsView, bucketsView, documentsView, termsView, healthView, notesView, exportsView];
 
 export class App {
-  /** @param {Data} data @param {import("./current.js").Back | null} back a way to where it came from */
+  /** @param {Data} data @param {import("./selection.js").Back | null} back a way to where it came from */
   constructor(data, back) {
     this.data = data;
     this.back = back;
@@ -211,7 +211,7 @@ export function failed(error) {
   document.body.prepend(el("p.failed", { role: "alert" }, "The interactive part of this page could not be started: ", text, ". The summary below is complete."));
 }
 
-/** Shows what a file holds. @param {Data} data @param {import("./current.js").Back | null} [back] a way to where it came from */
+/** Shows what a file holds. @param {Data} data @param {import("./selection.js").Back | null} [back] a way to where it came from */
 export function opened(data, back = null) {
   const app = new App(data, back);
   app.start();

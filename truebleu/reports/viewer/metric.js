@@ -1,9 +1,9 @@
 // A metric with its parameters: its name and signature, the scores that the kernel makes of counts, and the steps to them.
-import {COUNTED, missing, recipeOf, smoothingValue} from "./live.js";
+import {COUNTED, missing, recipeOf, smoothingValue} from "./kernel_client.js";
 
-/** @typedef {import("./data.js").Setting} Setting */
-/** @typedef {import("./live.js").Live} Live */
-/** @typedef {import("./table.js").Table} Table */
+/** @typedef {import("./report_data.js").Setting} Setting */
+/** @typedef {import("./kernel_client.js").Live} Live */
+/** @typedef {import("./count_table.js").Table} Table */
 /**
  * @typedef {object} Step  One order on the way to a score.
  * @property {string} order

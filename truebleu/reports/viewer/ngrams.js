@@ -1,13 +1,13 @@
 // N-grams that one system has right and the other has not, that are written too often, or that are missing.
 import {badge, count, el, exact, moreRows, plural, replace, signed, table, toggle, visible} from "./dom.js";
-import {link} from "./charts.js";
-import {ofAllTexts} from "./current.js";
-import {holder} from "./holding.js";
+import {link} from "./svg_charts.js";
+import {ofAllTexts} from "./selection.js";
+import {holder} from "./ngram_filter.js";
 
 /** @typedef {{order: number, tokens: string[], matched: number[], produced: number[], reference: number, log_odds: number, z: number, segments: number[]}} Gram */
 
 /** @typedef {{a: number, b: number | null, lists: Record<string, Gram[]>}} Pair */
-/** @typedef {import("./current.js").Context} Context */
+/** @typedef {import("./selection.js").Context} Context */
 
 /** What a list holds, what its n-grams are measured by, and what the log-odds compare. @type {Record<string, [string, string, string, (g: Gram) => number]>} */
 const LISTS = {
@@ -77,7 +77,7 @@ async function listsOf({ data }, a, b) {
   return { a, b, lists };
 }
 
-/** The segments that hold an n-gram; examples, where the page cannot split texts as the lists were. @param {import("./data.js").Data} data @param {Gram} g */
+/** The segments that hold an n-gram; examples, where the page cannot split texts as the lists were. @param {import("./report_data.js").Data} data @param {Gram} g */
 function segmentsOf(data, { tokens, segments }) {
   const gram = tokens.join(" ");
   return holder(data, gram) ? { holds: gram, mark: gram } : { only: segments.map(i => i + 1).join(","), about: `examples with “${gram}”`, part: true, mark: gram };

@@ -1,7 +1,7 @@
 // What a reader notes of segments: bookmarks, error tags, notes. Kept by the browser if it keeps anything, and in a file.
 import {announce, button, copyLink, count, dialog, download, el, plural, table} from "./dom.js";
-import {link} from "./charts.js";
-import {FILTERS, memory} from "./current.js";
+import {link} from "./svg_charts.js";
+import {FILTERS, memory} from "./selection.js";
 import {guarded, separated} from "./exports.js";
 
 /** @typedef {{bookmark: boolean, tags: string[], note: string}} Noted */
@@ -13,7 +13,7 @@ const TAGS = ["mistranslation", "omission", "addition", "untranslated", "termino
 const KINDS = { bookmarked: one => one.bookmark, tagged: one => one.tags.length > 0, noted: one => one.note !== "", any: () => true };
 
 export class Notes {
-  /** @param {import("./data.js").Data} data @param {() => void} changed */
+  /** @param {import("./report_data.js").Data} data @param {() => void} changed */
   constructor({ n, manifest, systems }, changed) {
     this.n = n;
     this.about = { data_hash: { ...manifest.data_hash, ...manifest.text_hash }, systems: systems.map(s => s.name) };

@@ -1,5 +1,5 @@
 // The start of a report: what this file holds, shown.
-import {Data, ofPage} from "./data.js";
+import {Data, ofPage} from "./report_data.js";
 import {failed, opened} from "./main.js";
 
 (async () => {

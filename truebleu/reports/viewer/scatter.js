@@ -1,10 +1,10 @@
 // The scores of two systems for each segment, against each other: points, or hexagons where there are many.
 import {count, plural, svg} from "./dom.js";
-import {showFiltered} from "./current.js";
-import {hundredth, link, nearestTo} from "./charts.js";
-import {plot} from "./plot.js";
+import {showFiltered} from "./selection.js";
+import {hundredth, link, nearestTo} from "./svg_charts.js";
+import {plot} from "./axes.js";
 
-/** @typedef {import("./current.js").Context} Context */
+/** @typedef {import("./selection.js").Context} Context */
 
 /** From so many segments on, hexagons stand for several. */
 export const HEXAGONS = 10000;
@@ -29,7 +29,7 @@ export function hexagons(x, y, size) {
 
 /** @param {Context} context */
 export function scatterPicture(context) {
-  const { data, store, current } = context, { a, metric } = current, b = /** @type {import("./data.js").System} */ (current.b), x = current.scores(a), y = current.scores(b), n = data.n;
+  const { data, store, current } = context, { a, metric } = current, b = /** @type {import("./report_data.js").System} */ (current.b), x = current.scores(a), y = current.scores(b), n = data.n;
   const sign = metric.higher ? 1 : -1, of = (/** @type {number} */ i) => Math.sign(sign * (y[i] - x[i])), sides = [0, 0, 0];
   let high = 0;
   for (let i = 0; i < n; i++) { if (x[i] > high) high = x[i]; if (y[i] > high) high = y[i]; sides[of(i) + 1]++; }
@@ -43,9 +43,9 @@ export function scatterPicture(context) {
   const said = (/** @type {number[]} */ [xs, xe, ys, ye], /** @type {number} */ inside) => `${a.letter} ${edge(xs)} to ${edge(xe)}, ${b.letter} ${edge(ys)} to ${edge(ye)}: ${plural(inside, "segment")}`;
   const within = (/** @type {number[]} */ [xs, xe, ys, ye]) => { let k = 0; for (let i = 0; i < n; i++) if (x[i] >= xs && (xe >= high || x[i] <= xe) && y[i] >= ys && (ye >= high || y[i] <= ye)) k++; return k; };
   const names = [`${a.letter} ${a.name} better: ${count(sides[0])}`, `same score: ${count(sides[1])}`, `${b.letter} ${b.name} better: ${count(sides[2])}`], classes = [`of-side sys-${a.index % 6}`, "of-side", `of-side sys-${b.index % 6}`];
-  /** @type {import("./plot.js").Frame} */
+  /** @type {import("./axes.js").Frame} */
   let shown;
-  const values = (/** @type {import("./plot.js").Place} */ p, /** @type {import("./plot.js").Place} */ q) => {
+  const values = (/** @type {import("./axes.js").Place} */ p, /** @type {import("./axes.js").Place} */ q) => {
     const back = (/** @type {number} */ px) => high * (px - shown.left) / (shown.right - shown.left), down = (/** @type {number} */ py) => high * (shown.bottom - py) / (shown.bottom - shown.top), clip = (/** @type {number} */ v) => Math.max(0, Math.min(high, v));
     return [Math.min(back(p.x), back(q.x)), Math.max(back(p.x + p.width), back(q.x + q.width)), Math.min(down(p.y + p.height), down(q.y + q.height)), Math.max(down(p.y), down(q.y))].map(clip).map(edge);
   };
@@ -71,14 +71,14 @@ export function scatterPicture(context) {
     rows: Array.from({ length: STEPS }, (_, r) => STEPS - 1 - r).map(r => [`${edge(r * step)}–${edge((r + 1) * step)}`, ...Array.from({ length: STEPS }, (_, c) => counts[r * STEPS + c] ? link(context, count(counts[r * STEPS + c]), filter(below([c * step, (c + 1) * step, r * step, (r + 1) * step]))) : "")]),
   });
 
-  /** @param {import("./plot.js").Frame} frame */
+  /** @param {import("./axes.js").Frame} frame */
   function dotted(frame) {
     const paths = ["", "", ""];
     for (let i = 0; i < n; i++) if (!Number.isNaN(x[i] + y[i])) paths[of(i) + 1] += `M${hundredth(frame.x(x[i]) - 2.5)} ${hundredth(frame.y(y[i]))}a2.5 2.5 0 1 0 5 0a2.5 2.5 0 1 0 -5 0`;
     return paths.map((d, k) => d && svg("path.points", { class: classes[k], d }));
   }
 
-  /** @param {import("./plot.js").Frame} frame */
+  /** @param {import("./axes.js").Frame} frame */
   function hexed(frame) {
     const paths = new Array(SHADES).fill(""), [fx, fy] = [(frame.right - frame.left) / WIDE, (frame.bottom - frame.top) / HIGH], dx = hundredth(SIZE * 0.866 * fx), dy = hundredth(SIZE * fy / 2);
     for (const { x: hx, y: hy, n: size } of found) paths[shadeOf(size, full)] += `M${hundredth(frame.left + hx * fx)} ${hundredth(frame.bottom - hy * fy - 2 * dy)}l${dx} ${dy}v${2 * dy}l${-dx} ${dy}l${-dx} ${-dy}v${-2 * dy}z`;
@@ -89,7 +89,7 @@ export function scatterPicture(context) {
 /** @param {number} n @param {number} full */
 const shadeOf = (n, full) => Math.min(SHADES - 1, Math.floor(SHADES * Math.log(n) / Math.log(full + 1)));
 
-/** What the shades of hexagons stand for. @param {number} full @returns {import("./plot.js").Entry[]} */
+/** What the shades of hexagons stand for. @param {number} full @returns {import("./axes.js").Entry[]} */
 function shades(full) {
   const ends = Array.from({ length: full }, (_, i) => i + 1).reduce((all, n) => { const k = shadeOf(n, full); (all[k] ??= [n, n])[1] = n; return all; }, /** @type {number[][]} */ ([]));
   return ends.flatMap((pair, k) => pair ? [{ text: `${pair[0] === pair[1] ? count(pair[0]) : `${count(pair[0])}–${count(pair[1])}`}${k === ends.length - 1 ? " segments" : ""}`, mark: /** @type {const} */ ("hexagon"), class: `dot dot-${k}` }] : []);

@@ -1,14 +1,14 @@
 // Show me where: every segment in a list that sorts and filters, and what is left of the scores.
 import {announce, badge, button, checkbox, count, el, exact, field, fixed, interval, menu, plural, replace, select, signed, svg, toggle, VirtualList, visible} from "./dom.js";
-import {COLUMNS, countName, FEW, FILTERS, SAMPLE} from "./current.js";
-import {short} from "./charts.js";
+import {COLUMNS, countName, FEW, FILTERS, SAMPLE} from "./selection.js";
+import {short} from "./svg_charts.js";
 import {renderDetail} from "./detail.js";
 import {askedTitle} from "./glossary.js";
-import {Marks, previewOf} from "./marks.js";
-import {RULES, sideOf} from "./rules.js";
+import {Marks, previewOf} from "./highlights.js";
+import {RULES, sideOf} from "./text_filters.js";
 import {told} from "./agreement.js";
 
-/** @typedef {import("./current.js").Context} Context */
+/** @typedef {import("./selection.js").Context} Context */
 
 const LINE = 21, PREVIEW = 400;
 /** The list that is on the page, for the keys. @type {{list: VirtualList, search: HTMLInputElement, sort: () => void, filters: () => void, focus: () => void} | null} */

@@ -3,13 +3,13 @@ import {badge, button, copy, count, el, exact, fixed, interval, listed, needed, 
 import {forest} from "./forest.js";
 import {findings} from "./findings.js";
 
-/** @typedef {import("./current.js").Context} Context */
+/** @typedef {import("./selection.js").Context} Context */
 
 /** Sentences of this kind that are shown at once. */
 const MOST_OPPOSED = 3;
 
-/** @typedef {import("./data.js").System} System */
-/** @typedef {import("./data.js").Setting} Setting */
+/** @typedef {import("./report_data.js").System} System */
+/** @typedef {import("./report_data.js").Setting} Setting */
 /** @typedef {Setting & {digits: number}} Shown  a setting, or scores from elsewhere in its form */
 /** @typedef {{system: System, of: any, value: number, delta: number, test: any}} Row  `of`: what the comparison says of the system; `test`: of its difference to the baseline */
 
@@ -163,7 +163,7 @@ function section(context, setting, content) {
     setting.signature ? signature(here ? current.metric.name : setting.name, here ? current.metric.signature : setting.signature) : null);
 }
 
-/** What the scores are made of. @param {[import("./data.js").System, any][]} rows @param {string} label */
+/** What the scores are made of. @param {[import("./report_data.js").System, any][]} rows @param {string} label */
 function madeOf(rows, label) {
   const orders = Math.max(...rows.map(([, of]) => of.precisions.length)), whole = (/** @type {number} */ x) => x % 1 ? fixed(x, 1) : count(x);
   return table(`What ${label} is made of`, [{ title: "System" }, ...Array.from({ length: orders }, (_, n) => ({ title: [`p`, el("sub", {}, String(n + 1))], number: true, hint: `precision of ${n + 1}-grams, in per cent` })),
@@ -171,7 +171,7 @@ function madeOf(rows, label) {
   rows.map(([system, of]) => [badge(system, true), ...of.precisions.map((/** @type {number} */ p) => exact(p, fixed(p, 1))), exact(of.brevity_penalty, fixed(of.brevity_penalty, 3)), count(of.hypothesis_length), whole(of.reference_length), exact(of.ratio, fixed(of.ratio, 3))]), { quiet: true });
 }
 
-/** Letters of the systems that one is significantly better than. @param {string[] | undefined} names @param {import("./data.js").Data} data */
+/** Letters of the systems that one is significantly better than. @param {string[] | undefined} names @param {import("./report_data.js").Data} data */
 function letters(names, data) {
   const found = data.systems.filter(s => names?.includes(s.name));
   return found.length ? el("sup", { title: `significantly better than ${found.map(s => s.name).join(", ")}` }, found.map(s => s.letter).join("")) : null;

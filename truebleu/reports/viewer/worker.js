@@ -1,6 +1,6 @@
 // The page's other thread: resamples and n-grams by the kernel, and user's patterns, which may never end.
 import {Kernel} from "./kernel.js";
-import {placesOf} from "./places.js";
+import {placesOf} from "./match_positions.js";
 
 /** @typedef {{kind: "bootstrap", binary: Uint8Array, recipe: import("./kernel.js").Recipe, tables: Uint8Array[], width: number, groups: Uint32Array | null, samples: number, level: number, seed: number}} BootstrapTask */
 /** @typedef {{kind: "ngrams", words: boolean, binary: Uint8Array, lowercase: Uint8Array, recipe: import("./kernel.js").Recipe, systems: Uint8Array[], references: Uint8Array[], n: number, orders: number, pair: [number, number | null], limit: number, edges: number[]}} NgramTask  the words by frequency, or lists of n-grams */

@@ -10,7 +10,7 @@ use std::ptr;
 use truebleu_kernel::arrow::key::KeyType;
 use truebleu_kernel::arrow::rows::Frame;
 use truebleu_kernel::arrow::{ArrowArray, ArrowSchema, Column};
-use truebleu_kernel::text::{Block, Source, Want};
+use truebleu_kernel::text_batches::{Block, Source, Want};
 
 /// An input: mostly small numbers.
 pub fn make(random: &mut Random, out: &mut Vec<u8>) {

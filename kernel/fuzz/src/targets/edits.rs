@@ -2,7 +2,7 @@
 
 use crate::input::Input;
 use crate::make::Random;
-use truebleu_kernel::edits::{Edit, edits, plain};
+use truebleu_kernel::edit_distance::{Edit, edits, naive};
 
 /// The most words of a side.
 const MOST: usize = 250;
@@ -45,7 +45,7 @@ pub fn target(data: &[u8]) {
     let reference = words(input.take(length));
     let hypothesis = words(input.take(2 * MOST));
     let found = edits(&reference, &hypothesis);
-    let (distance, defined) = plain::align(&reference, &hypothesis);
+    let (distance, defined) = naive::align(&reference, &hypothesis);
     assert_eq!(found.iter().filter(|&&edit| edit != Edit::Hit).count(), distance);
     assert_eq!(found, defined);
 }

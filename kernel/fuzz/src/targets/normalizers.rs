@@ -4,8 +4,8 @@ use super::lexers::lowercase;
 use crate::input::Input;
 use crate::make::{self, Random};
 use std::cell::RefCell;
-use truebleu_kernel::lex::{Tokenizer, tercom, thirteen_a, utf8, whitespace};
-use truebleu_kernel::text::PaddedBuffer;
+use truebleu_kernel::lex::{Tokenizer, mteval_13a, tercom, utf8, whitespace};
+use truebleu_kernel::text_batches::PaddedBuffer;
 
 /// An input: options; then the text.
 pub fn make(random: &mut Random, out: &mut Vec<u8>) {
@@ -53,7 +53,7 @@ pub fn target(data: &[u8]) {
     let rewritten = options.rewrite(text);
     // A space around each character at most, twice.
     assert!(rewritten.len() <= 4 * text.len() + 2, "{} bytes", rewritten.len());
-    let rewritten_13a = thirteen_a::rewrite(text);
+    let rewritten_13a = mteval_13a::rewrite(text);
     assert!(rewritten_13a.len() <= text.len());
     if valid.is_ok() {
         assert!(std::str::from_utf8(&rewritten).is_ok());

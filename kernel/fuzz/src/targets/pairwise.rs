@@ -9,11 +9,11 @@ use truebleu_kernel::count::{Counter, Formula, Metric};
 use truebleu_kernel::error::Error;
 use truebleu_kernel::lex::{Lexer, Tokenizer};
 use truebleu_kernel::pairwise::bleu::Bleu;
+use truebleu_kernel::pairwise::naive::{self, Plain, Set};
 use truebleu_kernel::pairwise::overlap::{Overlap, Overlaps, Places};
-use truebleu_kernel::pairwise::plain::{self, Plain, Set};
 use truebleu_kernel::pairwise::{Pairs, Values, run};
-use truebleu_kernel::text::{Batch, Block, Foreign, Source, Want};
-use truebleu_kernel::vector::Instructions;
+use truebleu_kernel::simd::Instructions;
+use truebleu_kernel::text_batches::{Batch, Block, Foreign, Source, Want};
 
 /// An input: the instruction set, the metric and its options, the number of hypotheses; the texts.
 pub fn make(random: &mut Random, out: &mut Vec<u8>) {
@@ -87,7 +87,7 @@ fn check<M: Metric, O: Overlap>(
     let order = (0..width).collect();
     let whole = width as f64;
     let set = Set { hypotheses: height, references: width, order, weights: None, whole };
-    let means = plain::expected(&counter, &*formula, both(), &[set], false, 1);
+    let means = naive::expected(&counter, &*formula, both(), &[set], false, 1);
     let expected = scores.chunks(width).map(|row| row.iter().map(score).sum::<f64>() / whole);
     let bits = |values: Vec<f64>| values.into_iter().map(f64::to_bits).collect::<Vec<_>>();
     assert_eq!(means.map(bits).ok(), Some(bits(expected.collect())), "{instructions:?}");

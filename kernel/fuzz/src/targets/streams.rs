@@ -3,7 +3,7 @@
 use crate::input::Input;
 use crate::make::{self, Random};
 use truebleu_kernel::error::Error;
-use truebleu_kernel::text::{Block, Piece, Read, Source, Stream, Want};
+use truebleu_kernel::text_batches::{Block, Piece, Read, Source, Stream, Want};
 
 /// An input: the column or none, the pieces' size, the batches' size and kind; then the bytes.
 pub fn make(random: &mut Random, out: &mut Vec<u8>) {

@@ -3,10 +3,10 @@
 use crate::input::Input;
 use crate::make::{self, Random};
 use truebleu_kernel::arrow::key::{KeyType, Time};
+use truebleu_kernel::checksummed_frame::{SUMS, Sealed};
 use truebleu_kernel::columns::Rules;
-use truebleu_kernel::groups::exchange::{Metrics, from_bytes, to_bytes};
-use truebleu_kernel::groups::totals::{Counts, Groups};
-use truebleu_kernel::sealed::{SUMS, Sealed};
+use truebleu_kernel::groups::group_sums::{Counts, Groups};
+use truebleu_kernel::groups::state_table::{Metrics, from_bytes, to_bytes};
 
 /// The columns of keys that an input may have.
 fn types(which: u8) -> Vec<KeyType> {
@@ -121,7 +121,7 @@ pub fn target(data: &[u8]) {
 /// The bytes with the checksum of a frame behind them.
 fn sealed(bytes: &[u8]) -> Vec<u8> {
     let mut frame = bytes.to_vec();
-    frame.extend(truebleu_kernel::sealed::checksum(bytes));
+    frame.extend(truebleu_kernel::checksummed_frame::checksum(bytes));
     frame
 }
 

@@ -2,8 +2,8 @@
 
 use crate::input::Input;
 use crate::make::{self, Random};
+use truebleu_kernel::checksummed_frame::{STATISTICS, Sealed, checksum};
 use truebleu_kernel::columns::{self, Rules};
-use truebleu_kernel::sealed::{STATISTICS, Sealed, checksum};
 
 /// The most columns.
 const MOST: usize = 6;

@@ -2,7 +2,7 @@
 
 use crate::input::Input;
 use crate::make::Random;
-use truebleu_kernel::ter::{plain, search};
+use truebleu_kernel::ter::{naive, search};
 
 /// The most words of a side.
 const MOST: usize = 160;
@@ -44,7 +44,7 @@ pub fn target(data: &[u8]) {
         return;
     }
     if let Some(fast) = search(&hypothesis, &reference) {
-        assert_eq!(fast, plain::search(&hypothesis, &reference));
+        assert_eq!(fast, naive::search(&hypothesis, &reference));
         // Bounds of the definition.
         let edits = fast.edits();
         let lengths = [hypothesis.len(), reference.len()];

@@ -1,0 +1,67 @@
+"""The page docs/other-metrics.md: metrics beside BLEU, from the registry and the examples."""
+
+from __future__ import annotations
+
+from page_helpers import HYPOTHESES, REFERENCES, code, filled, table
+
+import truebleu as tb
+from truebleu.metrics import registry
+from truebleu.metrics.python_metric import ColumnMetric
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+# What brings the packages of metrics that need some.
+NEEDS = {
+    "ROUGE": "`pip install 'truebleu[rouge]'`",
+    "METEOR": "Java, and the jar of `pycocoevalcap`: `pip install 'truebleu[meteor]'`",
+    "METEOR-nltk": "`pip install 'truebleu[meteor]'`, and WordNet: NLTK's, or Debian's `wordnet-base`",
+    "BERTScore": "`pip install 'truebleu[neural]'`, and a model",
+    "COMET": "`unbabel-comet` in an environment with numpy 1, and a model",
+    "BLEURT": "`pip install 'truebleu[neural]'`, and a model",
+    "command": "the program",
+}
+SHOWN = ["bleu", "chrf", "rouge-l", "wer"]
+
+
+def page() -> str:
+    """The page."""
+    systems = {name: str(path) for name, path in HYPOTHESES.items()}
+    made = tb.compare(
+        {name: HYPOTHESES[name] for name in systems}, REFERENCES["A"], metrics=["bleu", "wer"]
+    ).to_dict()
+    pair = {one["metric"]: one for one in made["pairs"] if {one["first"], one["second"]} == PAIR}
+    return filled(
+        "other-metrics", told=_told(pair["BLEU"]), told_2=_told(pair["WER"]), metrics=_metrics()
+    )
+
+
+PAIR = {"cedar", "birch"}
+
+
+def _told(pair: Any) -> str:
+    interval = pair["interval"]
+    return (
+        f"{pair['value']:+.1f} [{interval['low']:+.1f}, {interval['high']:+.1f}] "
+        f"(p = {pair['p']:.4f})"
+    ).replace("-", "−")
+
+
+def _metrics() -> str:
+    names: dict[type, list[str]] = {}
+    for name in registry.METRICS:
+        names.setdefault(registry.class_of(name), []).append(name)
+    for name, text in zip(registry.WITH_TEXT, registry.with_text(), strict=True):
+        names.setdefault(registry.class_of(name), []).append(text)
+    rows = [
+        [
+            ", ".join(map(code, known)),
+            (cls.__doc__ or "").partition("\n")[0].rstrip("."),
+            "mean" if issubclass(cls, ColumnMetric) else "sum",
+            "lower" if cls.LOWER_IS_BETTER else "higher",
+            NEEDS.get(cls.NAME, ""),
+        ]
+        for cls, known in names.items()
+    ]
+    return table(["name", "what it is", "a corpus is a", "better", "needs"], rows, left=5)

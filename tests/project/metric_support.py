@@ -1,0 +1,469 @@
+"""Every metric on every face: what each cell does, and the page of the documentation that says so.
+
+A cell is "" where the face gives the metric's own number, and otherwise the sentence in which it
+refuses. A face that gives another number, or fails in any other way, raises here.
+"""
+
+import contextlib
+import functools
+import io
+import json
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import truebleu as tb
+from truebleu.cli import main
+from truebleu.metrics import registry
+
+SOURCES = [
+    "der zug nach brest faehrt heute nicht .",
+    "sie hat den brief am abend gelesen .",
+    "drei boote liegen im alten hafen .",
+    "wer das fenster oeffnet , hoert den fluss .",
+    "der koch salzt die suppe zweimal .",
+    "im winter schliesst das museum um vier .",
+]
+REFERENCES = [
+    ["the train to brest does not run today .", "today there is no train to brest ."],
+    ["she read the letter in the evening .", "in the evening she read the letter ."],
+    ["three boats lie in the old harbour .", "in the old harbour there are three boats ."],
+    ["whoever opens the window hears the river .", "open the window , and you hear the river ."],
+    ["the cook salts the soup twice .", "twice the cook puts salt in the soup ."],
+    ["in winter the museum closes at four .", "the museum shuts at four in winter ."],
+]
+SYSTEMS = {
+    "aspen": [
+        "the train to brest does not go today .",
+        "she has read the letter in the evening .",
+        "three boats are in the old harbour .",
+        "who opens the window hears the river .",
+        "the cook salts the soup two times .",
+        "in winter the museum closes at four .",
+    ],
+    "birch": [
+        "the train to brest drives today not .",
+        "she read the letter on one evening .",
+        "three boats lie in the old port .",
+        "whoever the window opens , hears the river .",
+        "the cook salted twice the soup .",
+        "the museum in winter closes at four o'clock .",
+    ],
+}
+ASPEN = SYSTEMS["aspen"]
+FIRST = [both[0] for both in REFERENCES]
+
+# NLTK adds rounded numbers up, segment after segment, and `score` does as it does; a table adds
+# exact ones, which may differ in the last bit.
+LAST_BIT = tb.metric("nist-nltk")
+
+
+class RefusedError(Exception):
+    """A face said that it cannot."""
+
+
+def sources(metric: tb.Metric) -> dict[str, Any]:
+    """The sources, for a metric that reads them."""
+    return {"sources": SOURCES} if getattr(metric, "NEEDS_SOURCE", False) else {}
+
+
+@functools.cache
+def references(metric: tb.Metric) -> list[Any]:
+    """Two references per segment, or one where the metric is defined for one."""
+    try:
+        metric.count(ASPEN, REFERENCES, **sources(metric))
+    except ValueError:
+        metric.count(ASPEN, FIRST, **sources(metric))
+        return FIRST
+    return REFERENCES
+
+
+def same(value: float, metric: tb.Metric) -> bool:
+    """Whether this is the score: to the last bit, but for the one metric that LAST_BIT names."""
+    return abs(value - expected(metric)) <= (2**-50 * value if metric == LAST_BIT else 0)
+
+
+@functools.cache
+def expected(metric: tb.Metric) -> float:
+    """The score of the first system."""
+    return metric.score(ASPEN, references(metric), **sources(metric)).value
+
+
+@functools.cache
+def by_segment(metric: tb.Metric) -> list[float]:
+    """The scores of its segments."""
+    return list(metric.segments(ASPEN, references(metric), **sources(metric)))
+
+
+# ---- Python ----
+
+
+def score(name: str, metric: tb.Metric) -> None:
+    assert tb.metric(name) == metric
+    assert isinstance(expected(metric), float)
+
+
+def sentence(name: str, metric: tb.Metric) -> None:
+    further = {"source": SOURCES[1]} if sources(metric) else {}
+    one = metric.sentence(ASPEN[1], references(metric)[1], **further)
+    text = {key: value[1:2] for key, value in sources(metric).items()}
+    assert one.value == next(iter(metric.segments(ASPEN[1:2], references(metric)[1:2], **text)))
+
+
+def segments(name: str, metric: tb.Metric) -> None:
+    assert len(by_segment(metric)) == len(ASPEN)
+
+
+def statistics(name: str, metric: tb.Metric) -> None:
+    table = metric.statistics(ASPEN, references(metric), **sources(metric))
+    assert len(table) == len(ASPEN)
+    assert same(metric.from_statistics(table).value, metric)
+
+
+def accumulator(name: str, metric: tb.Metric) -> None:
+    sums = tb.Accumulator(name)
+    sums.update(ASPEN[:4], references(metric)[:4])
+    other = tb.Accumulator(metric)
+    other.update(ASPEN[4:], references(metric)[4:])
+    sums.merge(other)
+    assert same(sums.compute().value, metric)
+
+
+def compare(name: str, metric: tb.Metric) -> None:
+    further = {"source": SOURCES} if sources(metric) else {}
+    made = tb.compare(
+        SYSTEMS, references(metric), metrics=[name], confidence=20, samples=20, **further
+    )
+    assert same(compared(made.to_dict()), metric)
+
+
+def easy_minimum(metric: tb.Metric) -> float:
+    """Return a minimum score that the example reaches, and that some output could fail."""
+    if metric.WORST is None:
+        return 1e9 if metric.lower_is_better else -1e9
+    return metric.WORST - 1e-6 if metric.lower_is_better else metric.WORST + 1e-6
+
+
+def check(name: str, metric: tb.Metric) -> None:
+    further = {"source": SOURCES} if sources(metric) else {}
+    limit = easy_minimum(metric)
+    made = tb.check(ASPEN, references(metric), metrics=[name], minimum=limit, **further)
+    assert same(made.to_dict()["metrics"][0]["score"], metric)
+
+
+def compared(content: dict[str, Any]) -> float:
+    """The score of the first system in a comparison by one metric."""
+    system = next(row for row in content["systems"] if row["name"] == "aspen")
+    (found,) = system["scores"].values()
+    return found["score"]
+
+
+def mbr(name: str, metric: tb.Metric) -> None:
+    candidates = [ASPEN[0], SYSTEMS["birch"][0], REFERENCES[0][0]]
+    if sources(metric):
+        found = tb.mbr(candidates, utility=name, sources=SOURCES[0])
+        grid = [
+            [metric.sentence(one, other, SOURCES[0]).value for other in candidates]
+            for one in candidates
+        ]
+    else:
+        found = tb.mbr(candidates, utility=name)
+        grid = metric.matrix(candidates, candidates).tolist()
+    assert list(found.expected) == [sum(row) / len(row) for row in grid]
+
+
+def report(name: str, metric: tb.Metric) -> None:
+    further = {"source": SOURCES} if sources(metric) else {}
+    wanted = ["bleu", name] if metric != tb.BLEU() else ["bleu"]
+    page = tb.report(
+        SYSTEMS, references(metric), metrics=wanted, confidence=20, samples=20, **further
+    ).html()
+    assert f"{expected(metric):.{metric.DIGITS}f}" in page
+
+
+def explain(name: str, metric: tb.Metric) -> None:
+    made = tb.explain(ASPEN, references(metric), metric=name)
+    assert same(made.to_dict()["systems"][0]["score"], metric)
+    assert tb.explain(ASPEN[2], references(metric)[2], metric=name).text()
+
+
+def signature(name: str, metric: tb.Metric) -> None:
+    """Printed, and read in a process that has seen no other metric."""
+    printed = metric.score(ASPEN, references(metric), **sources(metric)).signature
+    again = metric.signature()
+    given = pickle.dumps((str(printed), printed.name, ASPEN, references(metric), sources(metric)))
+    code = (
+        "import pickle, sys, truebleu; "
+        "text, name, *given, more = pickle.load(sys.stdin.buffer); "
+        "both = [truebleu.metric(text), truebleu.metric(name + '|' + text)]; "
+        "pickle.dump([(m, m.score(*given, **more).value) for m in both], sys.stdout.buffer)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], input=given, capture_output=True, check=False
+    )
+    if done.returncode:
+        raise AssertionError(done.stderr.decode())
+    for read, value in pickle.loads(done.stdout):
+        assert read.signature() == again
+        assert same(value, metric)
+
+
+# ---- the command line ----
+
+
+def run(folder: Path, *words: object, name: str) -> Any:
+    """What a command wrote as JSON; `RefusedError` with its one line where it says no."""
+    path = folder / name
+    said = io.StringIO()
+    with contextlib.redirect_stderr(said):
+        status = main([*map(str, words), "-q", "-o", str(path)])
+    if status:
+        line = said.getvalue().strip()
+        assert line.count("\n") == 0, line
+        raise RefusedError(line.split("error: ", 1)[1].partition(" (see truebleu")[0])
+    return path.read_text(encoding="utf-8")
+
+
+def files(folder: Path) -> SimpleNamespace:
+    """The text as files: the options that name them."""
+
+    def write(name: str, lines: Iterable[str]) -> Path:
+        path = folder / name
+        path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        return path
+
+    both = zip(*REFERENCES, strict=True)
+    written = [write(f"reference.{i}", texts) for i, texts in enumerate(both)]
+    return SimpleNamespace(
+        folder=folder,
+        of=lambda metric: written if references(metric) is REFERENCES else written[:1],
+        systems=[write(name, lines) for name, lines in SYSTEMS.items()],
+        source=write("source", SOURCES),
+    )
+
+
+def command(
+    verb: str,
+    at: SimpleNamespace,
+    name: str,
+    metric: tb.Metric,
+    *further: str,
+    file: str = "out.json",
+) -> Any:
+    """What a command wrote for a metric, and for further ones before it."""
+    systems = at.systems[:1] if verb in ("check", "explain") else at.systems
+    words: list[object] = [*at.of(metric), "-i", *systems, "-m", *further, name]
+    if sources(metric) and verb not in ("explain", "family score"):
+        words += ["-src", at.source]
+    if verb in ("compare", "report"):
+        words += ["-ci", 20, "--paired-ar-n", 20]
+    if verb == "check":
+        words += ["--min", easy_minimum(metric)]
+    return run(at.folder, *verb.split(), *words, name=file)
+
+
+def of_first_row(content: dict[str, Any]) -> float:
+    """The score of the first system in a list of scores."""
+    return next(row["score"] for row in content["scores"] if row["system"] == "aspen")
+
+
+# What finds the score of the first system in the JSON of a command.
+IN_JSON: dict[str, Callable[[dict[str, Any]], float]] = {
+    "score": of_first_row,
+    "compare": compared,
+    "check": lambda content: content["metrics"][0]["score"],
+    "explain": lambda content: content["systems"][0]["score"],
+    "family score": of_first_row,
+}
+
+
+def number_command(verb: str, name: str, metric: tb.Metric, at: SimpleNamespace) -> None:
+    assert same(IN_JSON[verb](json.loads(command(verb, at, name, metric))), metric)
+
+
+def segments_command(name: str, metric: tb.Metric, at: SimpleNamespace) -> None:
+    lines = command("segments", at, name, metric, file="out.jsonl").splitlines()
+    rows = [row for row in map(json.loads, lines) if row["system"] == "aspen"]
+    # The score is the first column behind those that say which segment it is.
+    assert [list(row.values())[3] for row in rows] == by_segment(metric)
+
+
+def report_command(name: str, metric: tb.Metric, at: SimpleNamespace) -> None:
+    words = ["bleu"] if metric != tb.BLEU() else []
+    shown = f"{expected(metric):.{metric.DIGITS}f}"
+    assert shown in command("report", at, name, metric, *words, file="out.html")
+
+
+# ---- the engines ----
+
+
+def engine(name: str, metric: tb.Metric) -> None:
+    """What all engines add up: sums of parts, merged. tests/engines has the engines themselves."""
+    import pyarrow as pa
+
+    from truebleu.engines import Sums
+
+    sums = Sums(name, hyp="hyp", ref="ref")
+    for part in (slice(0, 4), slice(4, None)):
+        table = pa.table({"hyp": ASPEN[part], "ref": pa.array(references(metric)[part])})
+        sums += sums.spawn().update(table)
+    assert same(sums.score().value, metric)
+
+
+def duckdb(name: str, metric: tb.Metric) -> None:
+    import duckdb as db
+    import pyarrow as pa
+
+    from truebleu.engines.duckdb import score
+
+    table = pa.table({"hyp": ASPEN, "ref": pa.array(references(metric))})
+    connection = db.connect()
+    connection.register("rows", table)
+    assert same(score(connection.table("rows"), metric=name).value, metric)
+
+
+def polars(name: str, metric: tb.Metric) -> None:
+    import polars as pl
+
+    from truebleu.engines.polars import score
+
+    frame = pl.DataFrame({"hyp": ASPEN, "ref": references(metric)})
+    assert same(score(frame, metric=name).value, metric)
+
+
+PYTHON: dict[str, Callable[..., None]] = {
+    "`score`": score,
+    "`sentence`": sentence,
+    "`segments`": segments,
+    "`statistics`": statistics,
+    "`Accumulator`": accumulator,
+    "`compare`": compare,
+    "`check`": check,
+    "`report`": report,
+    "`explain`": explain,
+    "`mbr`": mbr,
+    "signature": signature,
+}
+COMMANDS: dict[str, Callable[..., None]] = {
+    "`score`": functools.partial(number_command, "score"),
+    "`segments`": segments_command,
+    "`compare`": functools.partial(number_command, "compare"),
+    "`check`": functools.partial(number_command, "check"),
+    "`report`": report_command,
+    "`explain`": functools.partial(number_command, "explain"),
+    "`family score`": functools.partial(number_command, "family score"),
+}
+ENGINES: dict[str, Callable[..., None]] = {
+    "Spark, Ray": engine,
+    "DuckDB": duckdb,
+    "Polars": polars,
+}
+FACES = {
+    **{("Python", face): cell for face, cell in PYTHON.items()},
+    **{("command line", face): cell for face, cell in COMMANDS.items()},
+    **{("engine", face): cell for face, cell in ENGINES.items()},
+}
+
+
+@functools.cache
+def cell(face: tuple[str, str], name: str, folder: Path) -> str:
+    """Nothing where the face works, else the sentence in which it refuses."""
+    metric = tb.metric(name)
+    at = files(folder)
+    try:
+        FACES[face](name, metric, *([at] if face[0] == "command line" else []))
+    except RefusedError as no:
+        return str(no)
+    except (ValueError, TypeError) as no:
+        text = str(no)
+        assert text.count("\n") == 0, text
+        return text
+    return ""
+
+
+# ---- the page ----
+
+PAGE = """\
+# Where each metric can be used
+
+This page shows which metric can be used where: in Python, on the command line, in engines and
+integrations, which this page calls interfaces. The test `tests/project/test_metric_support.py`
+tries every metric in every interface, and writes this page. A ✓ means that the interface returned
+the score of `tb.metric(NAME).score(…)`, to the last bit. A number means that it refuses the
+metric, with the message of that number below. Members of the BLEU family that behave alike share a
+row, and the end of the page lists them. Spark and Ray have separate tests; the column shows the
+aggregation that they share.
+
+{tables}
+
+In the sentences *M* stands for the metric. `report` was asked for BLEU as well, which it needs for
+its segments where the metric is not BLEU, chrF, TER or an error rate. Metrics that read the source
+were given it.
+{last}
+
+{sentences}
+
+The members of the family whose cells are the same share a row:
+
+{members}
+"""
+
+
+def generic(sentence: str, name: str) -> str:
+    """A refusal without what it is that refuses, so that others are recognized as the same."""
+    metric = tb.metric(name)
+    text = sentence.removeprefix("-m/--metrics: ").removeprefix("metrics: ")
+    text = text.removeprefix("aspen: ").removeprefix("metric: ")
+    if text.startswith(f"{name} is"):
+        return text.replace(f"-m {name} ", "-m NAME ").replace(name, "NAME", 1)
+    for shown in (repr(metric), metric.NAME, f"'{name}'"):
+        text = text.replace(shown, "*M*")
+    return text.split("; did you mean", 1)[0]
+
+
+def page(folder: Path) -> str:
+    """The page of the documentation, from cells computed now."""
+    notes: dict[str, int] = {}
+    rows: dict[tuple[str, ...], list[str]] = {}
+    for name in dict.fromkeys([*registry.METRICS, *tb.family]):
+        cells = []
+        for face in FACES:
+            said = cell(face, name, folder)
+            cells.append(
+                str(notes.setdefault(generic(said, name), len(notes) + 1)) if said else "✓"
+            )
+        one = references(tb.metric(name)) is FIRST
+        key = (*cells, "one" if one else "any", name if name in registry.METRICS else "")
+        rows.setdefault(key, []).append(name)
+    titles = {}
+    groups = []
+    for key, names in rows.items():
+        if key[-1]:
+            titles[key] = f"`{names[0]}`"
+        else:
+            groups.append(names)
+            titles[key] = f"family {len(groups)}: {len(names)}"
+    tables = []
+    for place in dict.fromkeys(place for place, _ in FACES):
+        chosen = [i for i, face in enumerate(FACES) if face[0] == place]
+        head = [place, "references", *(list(FACES)[i][1] for i in chosen)]
+        lines = [head, ["---"] * len(head)]
+        lines += [[titles[key], key[-2], *(key[i] for i in chosen)] for key in rows]
+        tables.append("\n".join(f"| {' | '.join(line)} |" for line in lines))
+    last = (
+        "`nist-nltk` and `codebleu-weighted-…` add exact numbers. Their programs round each sum, "
+        "so their last digits can differ."
+    )
+    return PAGE.format(
+        tables="\n\n".join(tables),
+        last=last,
+        sentences="\n".join(f"{number}. {text}" for text, number in notes.items()),
+        members="\n".join(
+            f"* family {i}: {', '.join(f'`{name}`' for name in names)}"
+            for i, names in enumerate(groups, 1)
+        ),
+    )

@@ -1,0 +1,189 @@
+"""A report in a browser, with all noted that goes wrong; and the report of the example data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from paths import EXAMPLES
+
+from truebleu import BLEU, CER, CHRF, MER, TER, WER, WIL, WIP
+from truebleu.reports import report
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# Every setting of which a page can have the counts beside those of the example's headline.
+ALSO = [
+    *(BLEU(tokenize=name) for name in ("none", "intl", "char", "zh")),
+    BLEU(lowercase=True),
+    BLEU(tokenize="intl", lowercase=True),
+    *(BLEU(smoothing=name) for name in ("floor", "add-k", "none", "add-k-all", "epsilon")),
+    BLEU(smoothing="floor", smoothing_value=0.01),
+    BLEU(max_order=2),
+    BLEU(max_order=6, weights=(0.3, 0.2, 0.2, 0.1, 0.1, 0.1)),
+    BLEU(effective_order=True),
+    CHRF(word_order=2),
+    CHRF(char_order=4, word_order=1, beta=1),
+    CHRF(lowercase=True, eps_smoothing=True),
+    CHRF(whitespace=True),
+    TER(normalized=True, case_sensitive=True),
+    TER(no_punct=True, asian_support=True),
+    WER(),
+    MER(),
+    WIL(),
+    WIP("13a", lowercase=True),
+    CER(),
+]
+
+# Listens from the first moment; the page's own policy stays on.
+WATCH = """
+window.violations = [];
+addEventListener("securitypolicyviolation", event =>
+  violations.push(`${event.effectiveDirective}: ${event.blockedURI} ${event.sample}`));
+"""
+
+
+# Until the page has heard of it; its own listener comes first.
+GO = """where => new Promise(done => {
+  addEventListener("hashchange", () => setTimeout(done), {once: true});
+  setTimeout(done, 300);
+  location.hash = where;
+})"""
+
+
+def wanted(options: dict[str, object]) -> str:
+    """What is asked of a tab that WebDriver BiDi cannot give in Firefox."""
+    kept = {"color_scheme": "light", "forced_colors": "none", "java_script_enabled": True}
+    return ", ".join(
+        f"{k}={options[k]}" for k, usual in kept.items() if options.get(k, usual) != usual
+    )
+
+
+class Opened:
+    """A report in a tab of its own, which has no network and notes everything that goes wrong."""
+
+    def __init__(self, browser, path: Path, where: str = "", script: str = "", **options) -> None:
+        options = {"viewport": {"width": 1360, "height": 850}} | options
+        if browser.browser_type.name == "firefox" and wanted(options):
+            pytest.skip(f"Firefox's driver has no {wanted(options)}")
+        # A policy that is switched off for tests is not tested.
+        self.context = browser.new_context(bypass_csp=False, **options)
+        self.context.set_offline(True)
+        self.context.add_init_script(WATCH + script)
+        self.page = self.context.new_page()
+        self.page.set_default_timeout(20_000)
+        self.address = path.as_uri()
+        self.wrong: list[str] = []
+        self.page.on("console", self._said)
+        self.page.on("pageerror", lambda error: self.wrong.append(f"error: {error}"))
+        self.page.on("dialog", self._asked)
+        self.context.on("request", self._requested)
+        self.page.goto(f"{self.address}{where}")
+
+    def _said(self, message) -> None:
+        if message.type in {"error", "warning"}:
+            self.wrong.append(f"{message.type}: {message.text}")
+
+    def _asked(self, dialog) -> None:
+        self.wrong.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
+    def _requested(self, request) -> None:
+        # A blob is the page's own worker.
+        if request.url.partition("#")[0] != self.address and not request.url.startswith("blob:"):
+            self.wrong.append(f"request: {request.url}")
+
+    def ready(self) -> Opened:
+        """Waits until all of the file is unpacked."""
+        self.page.locator("html[data-ready]").wait_for(state="attached")
+        return self
+
+    def go(self, where: str):
+        """Opens an address within the page, as someone would by a link."""
+        self.page.evaluate(GO, where)
+        name = where.lstrip("#").partition("?")[0]
+        self.page.locator(f"main.view.{name}").wait_for()
+        return self.page
+
+    @property
+    def views(self) -> list[str]:
+        """The views that the rail has, by what they are in an address."""
+        return self.page.locator("nav a").evaluate_all(
+            "all => all.map(a => a.getAttribute('href').slice(1).split('?')[0])"
+        )
+
+    def check(self) -> None:
+        """Nothing went wrong up to now."""
+        violations = self.page.evaluate("() => window.violations ?? []")
+        assert not violations
+        assert not self.wrong
+
+
+def lines(name: str) -> list[str]:
+    return (EXAMPLES / name).read_text("utf-8").split("\n")[:-1]
+
+
+class Example:
+    """The example data, as a report has it: three systems, two references, documents, labels."""
+
+    systems = ("birch", "cedar", "aspen")
+
+    def __init__(self, folder: Path, samples: int | None = 200, confidence: int = 200) -> None:
+        self.hypotheses = {name: lines(f"de-en/{name}.en") for name in self.systems}
+        streams = [lines(f"de-en/reference.{name}.en") for name in "ab"]
+        self.references = list(map(list, zip(*streams, strict=True)))
+        self.source = lines("de-en/source.de")
+        self.documents = lines("de-en/documents.txt")
+        self.labels = {"length": ["long" if len(s) > 60 else "short" for s in self.source]}
+        self.metrics = [BLEU(), CHRF(), TER()]
+        self.also = ALSO
+        self.report = report(
+            self.hypotheses,
+            self.references,
+            source=self.source,
+            documents=self.documents,
+            labels=self.labels,
+            metrics=self.metrics,
+            also=self.also,
+            samples=samples,
+            confidence=confidence,
+            languages=("de", "en"),
+            title="Three systems",
+        )
+        self.path = folder / "example.html"
+        self.report.save(self.path)
+
+    @property
+    def settings(self):
+        """Every metric of the page, by the number that it has there."""
+        return list(enumerate([*self.metrics, *self.also]))
+
+
+def typed(field, text: str) -> None:
+    """Replaces what is in a field by the keyboard: Firefox hears no change of what is filled in."""
+    field.press("ControlOrMeta+a")
+    field.press_sequentially(text)
+
+
+def downloaded(tab, button, saves):
+    """The name and content of what a button saves."""
+    if tab.context.browser.browser_type.name == "firefox":
+        return left_by_firefox(tab, button, saves)
+    with tab.expect_download() as waiting:
+        button.click()
+    with open(waiting.value.path(), encoding="utf-8", newline="") as file:
+        return waiting.value.suggested_filename, file.read()
+
+
+def left_by_firefox(tab, button, saves):
+    """Playwright hears nothing of files that Firefox saves; they are in a folder."""
+    button.click()
+    for _ in range(400):
+        tab.wait_for_timeout(50)
+        found = [path for path in saves.iterdir() if path.stat().st_size]
+        if len(found) == 1 and found[0].suffix != ".part":
+            text = found[0].read_bytes().decode()
+            found[0].unlink()
+            return found[0].name, text
+    raise AssertionError(f"nothing was saved: {list(saves.iterdir())}")

@@ -1,0 +1,116 @@
+"""The page shows what people said of its systems, beside the scores that it compares."""
+
+import json
+
+import pytest
+from paths import EXAMPLES
+from playwright_or_skip import expect
+
+import truebleu as tb
+from truebleu import InputError
+from truebleu.cli import main
+
+GERMAN = EXAMPLES / "de-en"
+SYSTEMS = {name: GERMAN / f"{name}.en" for name in ("cedar", "birch", "aspen")}
+SEGMENTS = 128
+
+
+def people(*further):
+    """Scores of people: of each system one of each segment, with holes."""
+    means = {"cedar": -1.0, "birch": -3.0, "aspen": -5.0, **dict.fromkeys(further, -2.0)}
+    return {
+        name: [None if i % 7 == 0 else mean + (i * 37 % 11) / 10 for i in range(SEGMENTS)]
+        for name, mean in means.items()
+    }
+
+
+def made(**more):
+    return tb.report(
+        SYSTEMS,
+        GERMAN / "reference.a.en",
+        metrics=["bleu", "ter"],
+        confidence=20,
+        samples=20,
+        **more,
+    )
+
+
+def manifest(page):
+    return json.loads(page.partition('id="manifest">')[2].partition("</script>")[0])
+
+
+def test_the_page_has_what_meta_says():
+    """Of the same numbers, from the tables that were counted for the page."""
+    page = made(
+        human=people("oak"), scores={"X": {n: list(range(SEGMENTS)) for n in SYSTEMS}}
+    ).html()
+    content = manifest(page)["people"]
+    alone = tb.meta_evaluate(
+        people(),
+        {"BLEU": tb.BLEU(), "TER": tb.TER()},
+        text=tb.EvaluatedText(SYSTEMS, GERMAN / "reference.a.en"),
+    ).to_dict()
+    assert content["sets"] == alone["sets"]
+    scores = {row["name"]: row["scores"] for row in content["metrics"]}
+    assert set(scores) == {"BLEU", "TER", "X"}
+    for row in alone["metrics"]:
+        assert scores[row["name"]] == row["scores"]
+    assert content["reading"].startswith("BLEU orders 3 of 3 pairs of systems as people do")
+    section = page.partition('<div id="people"')[2].partition('<div id="app"')[0]
+    assert "Agreement with people" in section
+    assert section.count("<svg") >= 2
+    assert all(f">{name}</text>" in section for name in SYSTEMS)
+    assert "oak" not in section
+
+
+def test_without_people_there_is_nothing_of_it():
+    page = made().html()
+    assert manifest(page)["people"] is None
+    assert '<div id="people"' not in page
+
+
+def test_names_are_no_markup():
+    names = {"<b>cedar": SYSTEMS["cedar"], 'b"&': SYSTEMS["birch"]}
+    human = {name: [float(i % 5) for i in range(SEGMENTS)] for name in names}
+    page = tb.report(
+        names, GERMAN / "reference.a.en", human=human, confidence=20, samples=20
+    ).html()
+    section = page.partition('<div id="people"')[2].partition('<div id="app"')[0]
+    assert "<b>" not in section
+    assert "&lt;b&gt;cedar" in section
+
+
+def test_systems_that_nobody_judged():
+    human = people()
+    del human["birch"]
+    with pytest.raises(InputError, match="human scores: none of birch; there are those of cedar"):
+        made(human=human)
+
+
+def test_on_the_command_line(tmp_path, capsys):
+    path, page = tmp_path / "people.score", tmp_path / "page.html"
+    lines = [f"{name}\t{score}\n" for name, column in people().items() for score in column]
+    path.write_text("".join(lines), encoding="utf-8")
+    words = [str(GERMAN / "reference.a.en"), "-i", *map(str, SYSTEMS.values())]
+    words += ["-parn", "20", "-ci", "20", "--human", str(path)]
+    assert main(["report", *words, "-o", str(page)]) == 0
+    assert "Agreement with people" in page.read_text(encoding="utf-8")
+    path.write_text("".join(lines[:-1]), encoding="utf-8")
+    other = tmp_path / "other.html"
+    assert main(["report", *words, "-o", str(other)]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("truebleu: error: ")
+    assert said.count("\n") == 1
+    assert not other.exists()
+
+
+def test_the_viewer_shows_it(opened, tmp_path):
+    """Beside what it draws itself, within the width of a telephone."""
+    path = tmp_path / "page.html"
+    made(human=people(), path=path)
+    page = opened(path, "#summary").page
+    heading = page.locator("#app").get_by_role("heading", name="Agreement with people")
+    expect(heading).to_be_visible()
+    expect(page.locator("#app .people svg").first).to_be_visible()
+    page.set_viewport_size({"width": 320, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320

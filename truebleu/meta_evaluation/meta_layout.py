@@ -1,0 +1,244 @@
+"""From the dict of a meta-evaluation to what a reader sees: sentences, a table, the tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from truebleu.rendering.elements import Block, Cell, Column, Heading, Paragraph, Table, warnings_of
+from truebleu.rendering.number_format import fixed, p_value, percent, signed
+from truebleu.text.terminal_layout import count
+
+Content = Mapping[str, Any]
+Write = Callable[[float], str]
+DIGITS = 3
+# A threshold below this is rounding noise.
+NOISE = 1e-12
+TITLES = {
+    "pearson": "Pearson's r",
+    "spearman": "Spearman's ρ",
+    "tau-b": "Kendall's τ-b",
+    "tau-c": "Kendall's τ-c",
+    "kendall-like": "Kendall-like, of pairs that people put 25 or more apart",
+    "acc-eq": "pairwise accuracy with ties",
+    "acc-eq-opt": "pairwise accuracy with ties, the metric's calibrated by ε",
+    "pairwise": "pairs of systems in the same order",
+    "spa": "soft pairwise accuracy",
+}
+# Tests that are shown where there are many: those of neighbours.
+MANY = 6
+
+
+def of_content(
+    content: Content, places: int | None = None, *, short: bool = False
+) -> Iterator[Block]:
+    """The blocks; `places` digits after the point."""
+    write = fixed(DIGITS if places is None else places)
+    yield Heading(1, title(content))
+    yield from warnings_of(content)
+    yield Paragraph(content["reading"], "lead")
+    yield table(content, write)
+    yield from _thresholds(content)
+    yield from _tests(content, write)
+    yield from _differences(content)
+    yield from (Paragraph(note, "note") for note in content["notes"])
+    if not short:
+        yield from (Paragraph(task["recipe"], "signature") for task in content["tasks"])
+        for metric in content["metrics"]:
+            if metric["signature"]:
+                yield Paragraph(f"{metric['name']}|{metric['signature']}", "signature")
+
+
+def section(content: Content) -> Iterator[Block]:
+    """What a page about these systems shows of it, below a heading of its own."""
+    yield Heading(2, "Agreement with people")
+    yield Paragraph(content["reading"])
+    yield table(content, fixed(DIGITS))
+    yield from _thresholds(content)
+    yield from _differences(content)
+    yield from (Paragraph(note, "note") for note in [title(content), *content["notes"]])
+
+
+def title(content: Content) -> str:
+    """A line on metrics, systems and items."""
+    sets = content["sets"]
+    parts = [count(len(content["metrics"]), "metric")]
+    if content["preset"]:
+        parts.append(f"the tasks of {content['preset'].upper()}")
+    for one in sets:
+        told = f"{one['name']} ({one['gold']}): {count(len(one['systems']), 'system')}"
+        if one["rated"] is not None:
+            told += f", {one['rated']:,} of {one['items']:,} segments rated"
+        parts.append(told)
+    return "; ".join(parts)
+
+
+def table(content: Content, write: Write) -> Table:
+    """A metric a row, a task a column."""
+    metrics = content["metrics"]
+    columns = [Column("metric", left=True)]
+    rows = [
+        [Cell(_called(metric), mark="best" if metric["rank"] == 1 else "")] for metric in metrics
+    ]
+    if any(metric["average"] is not None for metric in metrics):
+        columns.append(Column("average", "average", about="the weighted mean, r as (1 + r) / 2"))
+        for row, metric in zip(rows, metrics, strict=True):
+            row.append(Cell(_number(metric["average"], write)))
+    if any(metric["cluster"] is not None for metric in metrics):
+        about = "a metric opens a cluster if it is significantly worse than one of the last"
+        columns.append(Column("cluster", "average", about=about))
+        for row, metric in zip(rows, metrics, strict=True):
+            row.append(Cell("" if metric["cluster"] is None else str(metric["cluster"])))
+    for task in content["tasks"]:
+        group, name = task["name"].split(":")[0], task["name"].partition(":")[2]
+        headed = name.replace(":", " ")
+        columns.append(Column(f"{group} {headed}", group, about=TITLES[task["statistic"]]))
+        found = [metric["scores"][task["name"]] for metric in metrics]
+        known = [one["value"] for one in found if one["value"] is not None]
+        for row, score in zip(rows, found, strict=True):
+            best = score["value"] is not None and len(known) > 1 and score["value"] == max(known)
+            cluster = score.get("cluster")
+            row.append(
+                Cell(
+                    _number(score["value"], write),
+                    "" if cluster is None else str(cluster),
+                    "best" if best else "",
+                )
+            )
+        if any("interval" in score for score in found):
+            columns.append(Column(f"{percent(found[0]['interval']['level'])} interval", group))
+            for row, score in zip(rows, found, strict=True):
+                row.append(Cell(_interval(score.get("interval"), write)))
+    return Table(columns, rows)
+
+
+def _called(metric: Content) -> str:
+    return f"{metric['name']}{' (no reference)' if metric['reference_free'] else ''}"
+
+
+def _number(value: float | None, write: Write) -> str:
+    return "–" if value is None else write(value)
+
+
+def _interval(interval: Content | None, write: Write) -> str:
+    return "" if interval is None else f"[{write(interval['low'])}, {write(interval['high'])}]"
+
+
+def threshold(value: float) -> str:
+    """A tie threshold; rounding noise is 0.
+
+    >>> threshold(16.1175493774), threshold(3.55e-15)
+    ('16.12', '0')
+    """
+    return "0" if value < NOISE else f"{value:.4g}"
+
+
+def _thresholds(content: Content) -> Iterator[Block]:
+    """The ε of each metric, which belong to the result."""
+    tasks = [task for task in content["tasks"] if task["statistic"] == "acc-eq-opt"]
+    if not tasks:
+        return
+    columns = [Column("metric", left=True)]
+    for task in tasks:
+        group = task["sets"][0]
+        columns += [Column(f"{group} {name}", group) for name in ("ε", "tied", "at ε = 0")]
+    rows = []
+    for metric in content["metrics"]:
+        row = [Cell(_called(metric))]
+        for task in tasks:
+            score = metric["scores"][task["name"]]
+            tied, zero = score.get("tied"), score.get("at_zero")
+            row += [
+                Cell(threshold(score["epsilon"])),
+                Cell("" if tied is None else f"{100 * tied:.0f} %"),
+                Cell("" if zero is None else f"{zero:.3f}"),
+            ]
+        rows.append(row)
+    yield Heading(2, "Tie thresholds")
+    yield Table(columns, rows, fold="all thresholds")
+
+
+def _tests(content: Content, write: Write) -> Iterator[Block]:
+    """Which differences between metrics are real: of neighbours, where there are many."""
+    tests = content["tests"]
+    if not tests:
+        return
+    rank = {metric["name"]: metric["rank"] for metric in content["metrics"]}
+    many = len(rank) > MANY
+    for task in dict.fromkeys(test["task"] for test in tests):
+        chosen = [test for test in tests if test["task"] == task]
+        if many:
+            chosen = [
+                test for test in chosen if abs(rank[test["first"]] - rank[test["second"]]) == 1
+            ]
+        if not chosen:
+            continue
+        corrected = any(test["corrected_p"] is not None for test in chosen)
+        header = ["better", "than", "Δ", "p", *(["corrected p"] if corrected else []), "test"]
+        rows = [
+            [
+                test["first"],
+                test["second"],
+                signed(write)(test["difference"]),
+                Cell(p_value(test["p"]), "*" if test["significant"] else ""),
+                *([p_value(test["corrected_p"])] if corrected else []),
+                _test(test),
+            ]
+            for test in chosen
+        ]
+        yield Heading(2, f"Tests of {task}{', of neighbours' if many else ''}")
+        yield Table.of(header, rows, (0, 1, len(header) - 1), fold="all tests")
+
+
+def _test(test: Content) -> str:
+    name = str(test["test"])
+    if test["samples"] is None:
+        return name
+    exact = "exact, " if test["exact"] else ""
+    return f"{name} ({exact}{test['samples']:,})"
+
+
+def _differences(content: Content) -> Iterator[Block]:
+    """What difference people notice, metric by metric: for the few that are not listed away."""
+    by_metric: dict[str, list[Mapping[str, Any]]] = {}
+    for one in content["agreement"]:
+        by_metric.setdefault(one["metric"], []).append(one)
+    order = [metric["name"] for metric in content["metrics"] if metric["signature"]]
+    order = order or [metric["name"] for metric in content["metrics"]][:1]
+    for name in order[:3]:
+        found = by_metric.get(name, [])
+        if len(found) < 2:
+            continue
+        rows = [
+            [
+                f"{one['low']:.3g} to {one['high']:.3g}",
+                f"{one['pairs']:,}",
+                f"{one['agree']:,}",
+                f"{100 * one['agree'] / one['pairs']:.0f} %",
+            ]
+            for one in found
+        ]
+        yield Heading(2, f"What difference in {name} do these people notice?")
+        yield Table.of([f"difference in {name}", "pairs", "people agree", "share"], rows)
+
+
+def records(content: Content) -> Iterator[Mapping[str, Any]]:
+    """A record for each metric and task."""
+    for metric in content["metrics"]:
+        shared = {
+            "metric": metric["name"],
+            **{key: metric[key] for key in ("reference_free", "rank", "cluster", "average")},
+            "signature": metric["signature"],
+        }
+        for task in content["tasks"]:
+            score = dict(metric["scores"][task["name"]])
+            interval = score.pop("interval", None) or {}
+            yield {
+                **score,
+                **shared,
+                "task": task["name"],
+                "task_cluster": score.get("cluster"),
+                "low": interval.get("low"),
+                "high": interval.get("high"),
+                "recipe": task["recipe"],
+            }

@@ -1,0 +1,336 @@
+"""From the systems that people judged to the results: a dict of JSON's types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from itertools import combinations
+from math import fsum, inf, isnan
+from typing import Any
+
+from truebleu._kernel import InputError, __version__
+from truebleu.meta_evaluation import agreement_statistics, metric_comparison
+from truebleu.meta_evaluation.agreement_statistics import (
+    EXCHANGES,
+    SIGNED,
+    SPA_SEED,
+    STATISTICS,
+    Value,
+)
+from truebleu.meta_evaluation.human_scores import Judged
+from truebleu.meta_evaluation.tasks import SEGMENTS, SYSTEMS, AgreementTests, StatisticOptions, Task
+from truebleu.text.terminal_layout import count, listed
+
+# A threshold that ties more pairs than this says that everything is a tie.
+ALL_TIED = 0.95
+# A threshold below this is rounding noise.
+NOISE = 1e-12
+# Fewer systems than this cannot carry a correlation.
+FEW_SYSTEMS = 16
+# What scores of people are called that have no name.
+UNNAMED = "human"
+# How many equal parts of the pairs the picture of differences has.
+BINS = 8
+
+
+def results(
+    sets: Sequence[Judged],
+    tasks: Sequence[Task],
+    options: StatisticOptions,
+    tests: AgreementTests,
+    preset: str | None = None,
+    workers: int = 1,
+) -> dict[str, Any]:
+    """All results, as `MetaEvaluation.to_dict` describes them."""
+    by_name = {one.name: one for one in sets}
+    metrics = list(dict.fromkeys(name for one in sets for name in one.metrics))
+    if not metrics:
+        raise InputError("no metric: name some, or give their scores")
+    for one in sets:
+        for name in metrics:
+            if name not in one.metrics:
+                raise InputError(
+                    f"{name}: no scores of {one.name}; a table needs every metric in every set"
+                )
+    cells = [(task, metric) for task in tasks for metric in metrics]
+    with ThreadPoolExecutor(workers) as pool:
+        values = pool.map(lambda cell: value_of(by_name, cell[0], cell[1], options), cells)
+        found = dict(zip(cells, values, strict=True))
+    content: dict[str, Any] = {
+        "preset": preset,
+        "by": f"truebleu-{__version__}",
+        "reading": "",
+        "sets": [_set(one) for one in sets],
+        "tasks": [_task(task, by_name, found[task, metrics[0]]) for task in tasks],
+        "metrics": _metrics(sets, tasks, metrics, found),
+        "tests": None,
+        "notes": [],
+        "systems": list(_scatter(sets, metrics)),
+        "agreement": list(_agreement(sets, metrics)),
+    }
+    missing = metric_comparison.add(content, by_name, found, tasks, tests)
+    content["reading"] = reading(content)
+    content["notes"] = [*_notes(content, found), *missing]
+    return content
+
+
+def value_of(
+    sets: Mapping[str, Judged], task: Task, metric: str, options: StatisticOptions
+) -> Value:
+    """One cell of the table."""
+    if task.pooled:
+        parts = [replace(task, sets=(name,), pooled=False) for name in task.sets]
+        return agreement_statistics.pooled(
+            [value_of(sets, part, metric, options) for part in parts]
+        )
+    level = SEGMENTS if task.statistic == "spa" else task.level
+    both = sets[task.sets[0]].at(level, metric)
+    if task.statistic in ("spa", "pairwise"):
+        return STATISTICS[task.statistic](*both)
+    more: dict[str, Any] = {}
+    if task.statistic == "acc-eq":
+        more = {"epsilon": options.epsilon or 0.0}
+    elif task.statistic not in ("acc-eq-opt", "kendall-like"):
+        more = {"nan_as_zero": options.nan_as_zero}
+    return STATISTICS[task.statistic](*both, task.average, **more)
+
+
+# ---- the dict ----
+
+
+def _set(one: Judged) -> dict[str, Any]:
+    of_segments = one.gold.get(SEGMENTS)
+    return {
+        "name": one.name,
+        "gold": one.gold_name,
+        "systems": list(one.systems),
+        "items": None if of_segments is None else of_segments.items,
+        "rated": None if of_segments is None else len(of_segments.rated()),
+        "left_out": [{"system": name, "why": why} for name, why in one.left_out.items()],
+    }
+
+
+def _task(task: Task, sets: Mapping[str, Judged], first: Value) -> dict[str, Any]:
+    is_spa = task.statistic == "spa"
+    recipe = {
+        "level": task.level,
+        "gold": listed(list(dict.fromkeys(sets[name].gold_name for name in task.sets))),
+        "systems": sum(len(sets[name].systems) for name in task.sets),
+        "cells": first.cells,
+        "average": None if task.average == "none" else task.average,
+        "pairs": first.pairs,
+        "exchanges": EXCHANGES if is_spa else None,
+        "seed": SPA_SEED if is_spa else None,
+        "by": f"truebleu-{__version__}",
+    }
+    known = "|".join(f"{key}:{value}" for key, value in recipe.items() if value is not None)
+    return {
+        "name": task.name,
+        "sets": list(task.sets),
+        "level": task.level,
+        "statistic": task.statistic,
+        "average": task.average,
+        "weight": task.weight,
+        "recipe": f"{task.statistic}|{known}",
+    }
+
+
+def _metrics(
+    sets: Sequence[Judged],
+    tasks: Sequence[Task],
+    metrics: Sequence[str],
+    found: Mapping[tuple[Task, str], Value],
+) -> list[dict[str, Any]]:
+    """An entry for each metric, best first: by the average, then by one task after the other."""
+    rows = []
+    for name in metrics:
+        of_sets = [one.metrics[name] for one in sets]
+        rows.append(
+            {
+                "name": name,
+                "reference_free": all(one.free for one in of_sets),
+                "lower_is_better": any(one.lower_is_better for one in of_sets),
+                "signature": of_sets[0].signature,
+                "average": average(tasks, [found[task, name] for task in tasks]),
+                "rank": None,
+                "cluster": None,
+                "scores": {task.name: found[task, name].to_dict() for task in tasks},
+            }
+        )
+
+    def place(row: Mapping[str, Any]) -> list[float]:
+        values = [row["average"], *(score["value"] for score in row["scores"].values())]
+        return [inf if value is None else -value for value in values]
+
+    rows.sort(key=place)
+    for rank, row in enumerate(rows, 1):
+        row["rank"] = rank
+    return rows
+
+
+def average(tasks: Sequence[Task], values: Sequence[Value]) -> float | None:
+    """The weighted mean of tasks that have weights; correlations r as (1 + r) / 2."""
+    parts, weights = [], []
+    for task, value in zip(tasks, values, strict=True):
+        if task.weight is None or value.value is None:
+            return None
+        weights.append(task.weight)
+        signed = task.statistic in SIGNED
+        parts.append(task.weight * ((1 + value.value) / 2 if signed else value.value))
+    return fsum(parts) / fsum(weights)
+
+
+# ---- what the pictures show ----
+
+
+def _scatter(sets: Sequence[Judged], metrics: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """People's score and the metrics' of each system."""
+    for one in sets:
+        levels = [one.metrics[name].levels for name in metrics]
+        if not all(SYSTEMS in known or SEGMENTS in known for known in levels):
+            continue
+        people = one.people(SYSTEMS)
+        scores = {name: one.at(SYSTEMS, name)[1] for name in metrics}
+        for i, system in enumerate(people.systems):
+            yield {
+                "set": one.name,
+                "system": system,
+                "human": people.values[i],
+                "scores": {name: matrix.values[i] for name, matrix in scores.items()},
+            }
+
+
+def _agreement(sets: Sequence[Judged], metrics: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """How often people agree with a difference between two systems, by its size."""
+    for name in metrics:
+        pairs: list[tuple[float, bool]] = []
+        for one in sets:
+            if one.metrics[name].levels.keys().isdisjoint((SYSTEMS, SEGMENTS)):
+                return
+            people, own = one.at(SYSTEMS, name)
+            for i, j in combinations(range(len(people.systems)), 2):
+                difference = own.values[i] - own.values[j]
+                judged = people.values[i] - people.values[j]
+                if not isnan(difference) and difference != 0:
+                    pairs.append((abs(difference), difference * judged > 0))
+        pairs.sort()
+        bins = min(BINS, max(1, len(pairs) // 8))
+        for part in range(bins):
+            chosen = pairs[part * len(pairs) // bins : (part + 1) * len(pairs) // bins]
+            if chosen:
+                yield {
+                    "metric": name,
+                    "low": chosen[0][0],
+                    "high": chosen[-1][0],
+                    "pairs": len(chosen),
+                    "agree": sum(agree for _, agree in chosen),
+                }
+
+
+# ---- sentences ----
+
+
+def reading(content: Mapping[str, Any]) -> str:
+    """One sentence that a person can act on, of the most telling task that is there."""
+    rows = content["metrics"]
+    if len(rows) > 3:
+        # The best, and those that truebleu computes or that are called BLEU.
+        usual = [row for row in rows[1:] if row["signature"] or row["name"] in ("BLEU", "chrF")]
+        rows = [rows[0], *(usual or rows[1:])[:2]]
+
+    def with_value(task: Mapping[str, Any]) -> list[tuple[str, Any]]:
+        named = [(row["name"], row["scores"][task["name"]]) for row in rows]
+        return [(name, score) for name, score in named if score["value"] is not None]
+
+    def gold_of(task: Mapping[str, Any]) -> str:
+        golds = [one["gold"] for one in content["sets"] if one["name"] in task["sets"]]
+        return listed(list(dict.fromkeys(golds)))
+
+    pairs = [task for task in content["tasks"] if task["statistic"] == "pairwise"]
+    known = with_value(pairs[0]) if pairs else []
+    if known:
+        gold = gold_of(pairs[0])
+        name, score = known[0]
+        first = (
+            f"{name} orders {score['hits']:,} of {score['pairs']:,} pairs of systems as "
+            f"{'people do' if gold == UNNAMED else f'{gold} does'} ({100 * score['value']:.1f} %)"
+        )
+        others = [
+            f"{name} {score['hits']:,} ({100 * score['value']:.1f} %)" for name, score in known[1:]
+        ]
+        return f"{'; '.join([first, *others])}."
+    task = content["tasks"][0]
+    known = with_value(task)
+    if not known:
+        return f"No metric has a {task['statistic']} here: scores do not vary."
+    words = ", ".join(f"{name} {score['value']:.3f}" for name, score in known)
+    return f"Agreement with {gold_of(task)} ({task['name']}): {words}."
+
+
+def left_out(sets: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Name the systems that are left out of each set, with the reasons."""
+    for one in sets:
+        by_reason: dict[str, list[str]] = {}
+        for system in one["left_out"]:
+            by_reason.setdefault(system["why"], []).append(system["system"])
+        if by_reason:
+            words = "; ".join(f"{', '.join(names)} ({why})" for why, names in by_reason.items())
+            yield f"{one['name']}: left out: {words}."
+
+
+def _notes(content: Mapping[str, Any], found: Mapping[tuple[Task, str], Value]) -> Iterator[str]:
+    """What a reader must know of the numbers, with names and counts."""
+    yield from left_out(content["sets"])
+    sizes = {one["name"]: len(one["systems"]) for one in content["sets"]}
+    few = [f"{name} has {size}" for name, size in sizes.items() if size < FEW_SYSTEMS]
+    at_systems = [task["statistic"] for task in content["tasks"] if task["level"] == SYSTEMS]
+    if few and not set(SIGNED).isdisjoint(at_systems):
+        yield (
+            f"{listed(few)} systems: a correlation over so few moves by .1 to .3 with one system "
+            "more or less; read pairs of systems and tests, not its second digit."
+        )
+    by_task: dict[Task, list[tuple[str, Value]]] = {}
+    for (task, metric), value in found.items():
+        by_task.setdefault(task, []).append((metric, value))
+    for task, values in by_task.items():
+        numbers = [value.left_out for _, value in values if value.left_out]
+        if not numbers:
+            continue
+        if task.average == "none":
+            names = [metric for metric, value in values if value.left_out]
+            yield (
+                f"{task.name}: no value for {listed(names[:6])}: all of its scores, or people's, "
+                "are the same."
+            )
+            continue
+        least, most = min(numbers), max(numbers)
+        span = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+        every = values[0][1].rows + values[0][1].left_out
+        yield (
+            f"{task.name}: {span} of {every:,} rows left out, in which people's scores or the "
+            "metric's are all the same."
+        )
+    yield from _notes_on_epsilon(by_task)
+
+
+def _notes_on_epsilon(by_task: Mapping[Task, Sequence[tuple[str, Value]]]) -> Iterator[str]:
+    """Thresholds that make everything a tie, or that are rounding noise."""
+    noise = []
+    for task, values in by_task.items():
+        words = []
+        for metric, value in values:
+            if value.tied is not None and value.epsilon and value.tied > ALL_TIED:
+                zero = "" if value.at_zero is None else f"; with ε = 0 it is {value.at_zero:.3f}"
+                tied = f"{100 * value.tied:.0f} % of pairs"
+                words.append(f"{metric}: ε = {value.epsilon:.4g} calls {tied} ties{zero}")
+            if value.epsilon and value.epsilon < NOISE:
+                noise.append(f"{metric} ({task.name}, {value.epsilon:.3g})")
+        if words:
+            more = f"; and {count(len(words) - 4, 'metric')} more" if len(words) > 4 else ""
+            yield f"{task.name} says nothing of the metric here: {'; '.join(words[:4])}{more}."
+    if noise:
+        yield (
+            f"ε of {listed(noise[:4])} is rounding: equal scores that were added up in different "
+            "orders. It is shown as 0."
+        )

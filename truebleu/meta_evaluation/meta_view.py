@@ -1,0 +1,381 @@
+"""How far metrics agree with people: a table a person can act on, and its pictures.
+
+The dict that `MetaEvaluation.to_dict` gives is the contract; every format is made of it alone.
+
+blocks.py    from the dict to tables and sentences
+charts.py    from the dict to drawings: systems by people and metric, agreement by difference
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from truebleu._kernel import InputError
+from truebleu.meta_evaluation import charts, meta_layout
+from truebleu.meta_evaluation.human_scores import (
+    ALL_SYSTEMS,
+    NO_TEXT,
+    EvaluatedText,
+    Judged,
+    Scores,
+    SystemSelection,
+    Tree,
+    metric_of,
+    of_scores,
+    of_tree,
+    scored,
+)
+from truebleu.meta_evaluation.meta_results import results
+from truebleu.meta_evaluation.tasks import (
+    DEFAULT_STATISTICS,
+    NO_TESTS,
+    PRESETS,
+    SEGMENTS,
+    AgreementTests,
+    Preset,
+    StatisticOptions,
+    TaskFolder,
+    levels_of,
+    tasks_of,
+)
+from truebleu.metrics import registry, text_warnings
+from truebleu.rendering.elements import Block
+from truebleu.rendering.view import Rows
+from truebleu.text import argument_checks, corpus_inputs, languages
+from truebleu.text.terminal_layout import listed
+
+
+class Found:
+    """The values of one metric for one set: an attribute for each statistic, with all it knows.
+
+    A value has `.value`, and where it applies `.epsilon`, `.pairs`, `.hits`, `.rows`, `.left_out`,
+    `.interval`. Where a statistic is there at several levels, name the level too:
+    `table["en-de", "BLEU", "seg"].pearson`.
+    """
+
+    def __init__(self, values: Mapping[str, Mapping[str, Any]]) -> None:
+        self._values = values
+
+    def __getattr__(self, name: str) -> Any:
+        key = name.replace("_", "-")
+        found = {task: one for task, one in self._values.items() if task.split(":")[1] == key}
+        if not found:
+            there = [task.split(":")[1] for task in self._values]
+            raise AttributeError(
+                f"no statistic '{key}'{argument_checks.nearest(key, dict.fromkeys(there))}"
+            )
+        if len(found) > 1:
+            levels = ", ".join(task.partition(":")[0] for task in found)
+            raise AttributeError(f"{key} is there at several levels ({levels}): name one")
+        return Known(next(iter(found.values())))
+
+    def __repr__(self) -> str:
+        words = [f"{name} {one['value']:.6f}" for name, one in self._values.items() if one["value"]]
+        return f"<{', '.join(words)}>"
+
+
+class Known:
+    """A value and what is known of it, as attributes; None for what is not."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self._values = values
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return self._values.get(name)
+
+    def __float__(self) -> float:
+        value = self._values["value"]
+        return float("nan") if value is None else float(value)
+
+    def __repr__(self) -> str:
+        return f"<{', '.join(f'{name} {value}' for name, value in self._values.items())}>"
+
+
+class MetaEvaluation(Rows):
+    """Metrics against human judgement. `print` shows a table; a notebook shows it as HTML.
+
+    Iterating gives the names of the metrics, best first. Indexing by a set and a metric, and a
+    level if a statistic is there at several, gives the values: `table["en-de", "BLEU"].spa.value`.
+    Over all sets the name of the set is "all".
+    """
+
+    __slots__ = ()
+
+    KIND = "meta_evaluation"
+    COLUMNS = (
+        *("metric", "reference_free", "rank", "cluster", "average", "task", "value", "low", "high"),
+        *("epsilon", "tied", "at_zero", "pairs", "hits", "cells", "rows", "left_out"),
+        *("task_cluster", "recipe", "signature"),
+    )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, in the types of JSON, every number with all of its digits.
+
+        preset: the year whose official tasks these are, or None. reading: the first sentence.
+        sets: name, gold (what people gave), systems, items, rated, left_out.
+        tasks: name (set:level:statistic), sets, level, statistic, average, weight, recipe.
+        metrics: best first; name, reference_free, lower_is_better, signature, average, rank,
+            cluster, and `scores` by task: value (None where there is none) and what is known of it
+            (epsilon, tied, at_zero, pairs, hits, cells, rows, left_out, interval, cluster).
+        tests: task, first, second, difference, p, corrected_p, significant, test, samples, seed of
+            every two metrics; None without.
+        systems: set, system, human, and `scores` by metric.
+        agreement: metric, low, high, pairs, agree of each range of differences between two systems.
+        """
+        return super().to_dict()
+
+    def _blocks(self, *, digits: int | None, short: bool) -> Iterator[Block]:
+        return meta_layout.of_content(self._content, digits, short=short)
+
+    def _title(self) -> str:
+        sets = ", ".join(one["name"] for one in self._content["sets"])
+        return f"Metrics against people: {sets}"
+
+    def _records(self) -> Iterator[Mapping[str, Any]]:
+        return meta_layout.records(self._content)
+
+    def html(self, *, digits: int | None = None, short: bool = False) -> str:
+        """A page of its own with both pictures, without script, for light and dark screens."""
+        return charts.into_page(super().html(digits=digits, short=short), self._content)
+
+    def svg(self, picture: str = "scatter", metric: str | None = None) -> str:
+        """A picture as SVG: "scatter" (systems by people and by a metric) or "agreement".
+
+        metric: the one that is drawn; the first if not given. Raises ValueError for others.
+        """
+        argument_checks.one_of("picture", picture, charts.PICTURES)
+        names = list(self)
+        if metric is not None and metric not in names:
+            raise ValueError(f"no metric '{metric}'{argument_checks.nearest(metric, names)}")
+        return charts.PICTURES[picture](self._content, metric or names[0])
+
+    def __iter__(self) -> Iterator[str]:
+        return (metric["name"] for metric in self._content["metrics"])
+
+    def __len__(self) -> int:
+        return len(self._content["metrics"])
+
+    def __getitem__(self, key: tuple[str, ...]) -> Found:
+        if not isinstance(key, tuple) or len(key) not in (2, 3):
+            raise KeyError(f"expected a set and a metric, as table['en-de', 'BLEU'], not {key!r}")
+        wanted, metric, *level = key
+        for row in self._content["metrics"]:
+            if row["name"] == metric:
+                values = {
+                    task.partition(":")[2]: value
+                    for task, value in row["scores"].items()
+                    if task.partition(":")[0] == wanted
+                }
+                if not values:
+                    sets = dict.fromkeys(task.partition(":")[0] for task in row["scores"])
+                    raise KeyError(f"no set '{wanted}'; there are {', '.join(sets)}")
+                if level:
+                    values = {k: v for k, v in values.items() if k.split(":")[0] == level[0]}
+                return Found(values)
+        raise KeyError(f"no metric '{metric}'; there are {', '.join(self)}")
+
+    def __repr__(self) -> str:
+        return f"<MetaEvaluation of {', '.join(self)}>"
+
+
+def meta_evaluate(
+    human: Any = None,
+    metrics: Mapping[str, Any] | Sequence[Any] | None = None,
+    *,
+    text: EvaluatedText = NO_TEXT,
+    tree: TaskFolder | None = None,
+    gold: str | None = None,
+    selection: SystemSelection = ALL_SYSTEMS,
+    statistics: StatisticOptions = DEFAULT_STATISTICS,
+    tests: AgreementTests = NO_TESTS,
+    workers: int = 1,
+) -> MetaEvaluation:
+    """How far metrics agree with people.
+
+    human: people's scores: of each system a number, or one of each segment with None where nobody
+        rated; or a file of a known kind. Not with `tree`.
+    metrics: by name scores of the same shape, a file of them, or a metric of truebleu (a `Metric`,
+        or what `truebleu.metric` takes), which needs `text`. A list of names with `tree`: stored
+        ones, and in lower case those that truebleu computes from its text.
+    text: systems' outputs and references, and the document and the domain of each segment.
+    tree: a folder of mt-metrics-eval, instead of `human` and `text`.
+    gold: the name of people's scores; of those in the tree (as mqm), the scores that count.
+    selection: which systems are compared. statistics: which are computed, and how.
+    tests: the tests between metrics, and the intervals. workers: threads.
+
+    Raises InputError for scores that do not fit together, with names and counts; ValueError for an
+    unknown name.
+
+    >>> people = {"A": [3, 5, 4, None], "B": [2, 4, 4, 1], "C": [1, 2, 2, 2]}
+    >>> metric = {"A": [.8, .9, .7, .4], "B": [.7, .8, .7, .4], "C": [.3, .4, .2, .3]}
+    >>> options = StatisticOptions(["pearson", "acc-eq"])
+    >>> table = meta_evaluate(people, {"ours": metric}, statistics=options)
+    >>> round(table["human", "ours", "seg"].pearson.value, 4), table["human", "ours", "sys"].acc_eq
+    (0.811, <value 1.0, statistic acc-eq, average none, cells 3, rows 1, left_out 0, pairs 3, \
+hits 3, epsilon 0.0>)
+    """
+    year = None if tree is None else tree.preset
+    judged: list[Judged]
+    if tree is not None:
+        if human is not None:
+            raise ValueError("human: the tree has people's scores; give one of both")
+        # Parts of a set, and intervals, are of the scores of segments.
+        needs_segments = statistics.by is not None or tests.confidence is not None
+        judged = _read_tree(tree, metrics, gold, selection, statistics, workers, needs_segments)
+    elif human is None:
+        raise ValueError("human: no scores of people; give them, or a tree")
+    else:
+        judged = [of_scores(human, metrics, text, selection, gold or "human", workers)]
+    if statistics.by is not None:
+        judged = [part for one in judged for part in one.parts(statistics.by)]
+    tasks = tasks_of([one.name for one in judged], statistics, PRESETS.get(year or ""))
+    if tree is None and statistics.by is None:
+        tasks = [task for task in tasks if judged[0].can(task.level, task.statistic)]
+    if not tasks:
+        raise InputError(
+            "nothing can be computed of these scores: there are human scores of "
+            f"{', '.join(judged[0].gold)} only, and levels {', '.join(statistics.levels)} were "
+            "asked for"
+        )
+    content = results(judged, tasks, statistics, tests, year, argument_checks.threads(workers))
+    warnings = [one for of_set in judged for one in _warnings(of_set)]
+    if warnings:
+        content["warnings"] = warnings
+    return MetaEvaluation({f"truebleu_{MetaEvaluation.KIND}": MetaEvaluation.VERSION, **content})
+
+
+def _warnings(judged: Judged) -> list[Any]:
+    """Return the warnings about the text that metrics were computed of."""
+    seen: dict[str, Any] = {}
+    metrics = {}
+    for name, scores in judged.metrics.items():
+        if scores.metric is not None:
+            metrics[scores.metric] = name
+            # Metrics in Python notice nothing.
+            seen |= {k: v for k, v in scores.seen.items() if v["characters"][0]}
+    return list(text_warnings.of_references(seen, metrics))
+
+
+def beside(
+    human: Any,
+    metrics: Mapping[str, Scores],
+    systems: Mapping[str, corpus_inputs.Hypotheses],
+    references: corpus_inputs.References,
+    *,
+    documents: Sequence[str] | None = None,
+    workers: int = 1,
+) -> dict[str, Any]:
+    """The dict of what people said of some systems, beside scores that are known already.
+
+    human: as for `meta_evaluate`; people may have judged further systems, which do not count.
+
+    Raises InputError for systems that people have not judged.
+    """
+    people = scored(human, "human scores")
+    judged = people.matrix.systems
+    missing = [name for name in systems if name not in judged]
+    if missing:
+        raise InputError(
+            f"human scores: none of {listed(missing)}; there are those of {listed(list(judged))}"
+        )
+    people = replace(people, matrix=people.matrix.only(list(systems)))
+    text = EvaluatedText(systems, references, documents=documents)
+    return meta_evaluate(people, metrics, text=text, workers=workers).to_dict()
+
+
+def _read_tree(
+    folder: TaskFolder,
+    metrics: Mapping[str, Any] | Sequence[Any] | None,
+    gold: str | None,
+    selection: SystemSelection,
+    statistics: StatisticOptions,
+    workers: int,
+    needs_segments: bool,
+) -> list[Judged]:
+    """The language pairs of a tree, with all scores that the statistics need."""
+    preset = folder.known_preset
+    tree = Tree(folder.path, folder.test_set or folder.preset)
+    pairs = folder.language_pairs or (preset.pairs if preset else ()) or tree.pairs()
+    if not pairs:
+        raise InputError(f"{tree.folder}: no human scores there")
+    levels = levels_of(tasks_of(pairs, statistics, preset))
+    if needs_segments and SEGMENTS not in levels:
+        levels.append(SEGMENTS)
+    stored, computed, by_name = _split_metrics(tree, pairs, metrics, preset)
+    judged = [
+        of_tree(
+            tree,
+            pair,
+            metrics=stored,
+            computed={
+                name: _in_language(metric, pair) if name in by_name else metric
+                for name, metric in computed.items()
+            },
+            levels=levels,
+            gold=gold,
+            selection=selection,
+            workers=workers,
+        )
+        for pair in pairs
+    ]
+    if stored is None:
+        common = [name for name in judged[0].metrics if all(name in one.metrics for one in judged)]
+        judged = [
+            replace(one, metrics={name: one.metrics[name] for name in common}) for one in judged
+        ]
+    return judged
+
+
+def _split_metrics(
+    tree: Any,
+    pairs: Sequence[str],
+    metrics: Mapping[str, Any] | Sequence[Any] | None,
+    preset: Preset | None,
+) -> tuple[list[str] | None, dict[str, Any], set[str]]:
+    """Return the stored metrics among `metrics`, and those that truebleu computes.
+
+    What is not the name of a stored metric is a metric of truebleu. It takes the place of a stored
+    one that is called the same but for the case. The third are those that only a name asks for.
+    """
+    official = list(preset.metrics) if preset is not None and preset.metrics else None
+    if metrics is None:
+        return official, {}, set()
+    there = {name for pair in pairs for name in tree.stored(pair)}
+    folded = {name.casefold(): name for name in there}
+    by_name: set[str] = set()
+    stored: list[str] = []
+    computed: dict[str, Any] = {}
+    given = metrics.items() if hasattr(metrics, "items") else [(None, one) for one in metrics]
+    for name, one in given:
+        if isinstance(one, str) and one in there and name is None:
+            stored.append(one)
+            continue
+        made = metric_of(one)
+        called = name or folded.get(str(one).casefold()) or _called(made, folded)
+        computed[called] = made
+        if isinstance(one, str) and ":" not in one:
+            by_name.add(called)
+    if official is not None:
+        more = (name for name in stored if name not in official)
+        return [*official, *more], computed, by_name
+    return stored, computed, by_name
+
+
+def _called(metric: Any, folded: Mapping[str, str]) -> str:
+    """The stored name of a metric, if truebleu knows it by that; otherwise its own."""
+    for name, stored in folded.items():
+        if name in registry.METRICS and metric_of(name) == metric:
+            return stored
+    return str(metric.name)
+
+
+def _in_language(metric: Any, pair: str) -> Any:
+    """A metric with the tokenizer of the language that is translated into."""
+    try:
+        return metric.in_language(languages.target(pair))
+    except ValueError:
+        return metric  # nobody knows the language

@@ -1,0 +1,141 @@
+"""Scores made of other scores: of documents, and of sets of texts."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any
+
+from truebleu._kernel import InputError
+from truebleu.metrics import registry
+from truebleu.metrics.base import Metric, Score, Signature
+from truebleu.text import argument_checks, corpus_inputs
+
+
+class Composed(Score):
+    """A score made of other scores."""
+
+    __slots__ = ("_details", "_name", "_signature", "_value", "_warnings")
+
+    def __init__(
+        self,
+        name: str,
+        value: float,
+        metric: Metric,
+        fields: Mapping[str, str],
+        details: Mapping[str, Any],
+        *,
+        segment: bool = False,
+    ) -> None:
+        """fields: of the signature, before those of the metric."""
+        self._name = name
+        self._value = value
+        own = metric.signature(segment=segment)
+        told = {**fields, "metric": own.name, **own.fields}
+        self._signature = Signature(metric, told, name)
+        self._details = dict(details)
+        self._warnings = metric.warnings
+
+    @property
+    def name(self) -> str:
+        """The name of the score: "self-BLEU", ..."""
+        return self._name
+
+    @property
+    def value(self) -> float:
+        """The score, in the scale of the metric."""
+        return self._value
+
+    @property
+    def signature(self) -> Signature:
+        """The way it is composed, and the fields of the metric."""
+        return self._signature
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is unusual about the metric, in a sentence each."""
+        return self._warnings
+
+    def details(self) -> dict[str, Any]:
+        """The components of the score."""
+        return dict(self._details)
+
+
+def document_bleu(
+    hypotheses: corpus_inputs.Hypotheses,
+    references: corpus_inputs.References,
+    documents: Iterable[Hashable],
+    *,
+    metric: str | Metric | None = None,
+    workers: int = 1,
+) -> Score:
+    """BLEU with each document as one segment: its segments, joined by spaces.
+
+    N-grams may then cross from one sentence to the next, and brevity is that of documents. It is
+    neither mteval's score of a document nor the mean of those: see `mean_document_bleu`.
+
+    documents: for each segment the document it belongs to. The segments of a document need not be
+        neighbours; their order is kept. They all need the same number of references.
+    metric: any metric; by default `BLEU()`.
+
+    >>> hypotheses, references = ["a b c", "d e f", "a b"], ["a b c", "d e f", "a c"]
+    >>> score = document_bleu(hypotheses, references, ["one", "one", "two"])
+    >>> score.matches, score.totals
+    ((7, 5, 4, 3), (8, 6, 4, 3))
+    """
+    metric = registry.metric("bleu" if metric is None else metric)
+    joined: dict[Hashable, tuple[list[str], list[list[str]]]] = {}
+    rows = list(corpus_inputs.texts(hypotheses, references))
+    for number, ((text, others), document) in enumerate(
+        zip(rows, argument_checks.keys("documents", documents, len(rows)), strict=True), 1
+    ):
+        lines, columns = joined.setdefault(document, ([], [[] for _ in others]))
+        if len(columns) != len(others):
+            raise InputError(
+                f"references: segment {number} has {len(others)}, earlier ones of its document "
+                f"{document!r} have {len(columns)}; all need as many to be joined"
+            )
+        lines.append(text)
+        for column, other in zip(columns, others, strict=True):
+            column.append(other)
+    score: Score = metric.score(
+        [" ".join(lines) for lines, _ in joined.values()],
+        [tuple(map(" ".join, columns)) for _, columns in joined.values()],
+        workers=workers,
+    )
+    return score
+
+
+def mean_document_bleu(
+    hypotheses: corpus_inputs.Hypotheses,
+    references: corpus_inputs.References,
+    documents: Iterable[Hashable],
+    *,
+    metric: str | Metric | None = None,
+    workers: int = 1,
+) -> Composed:
+    """The mean of the documents' scores, each from its segments' sums, as mteval's `-d 1` has them.
+
+    mteval's own score of a system is of all sums, not this mean. N-grams stay inside sentences; for
+    documents as one text see `document_bleu`.
+
+    documents: for each segment the document it belongs to.
+    metric: any metric; by default `BLEU()`.
+
+    >>> hypotheses, references = ["a b c d", "a b d c", "a b c d"], ["a b c d"] * 3
+    >>> score = mean_document_bleu(hypotheses, references, ["one", "two", "two"])
+    >>> print(score, score.details()["documents"])
+    mean document BLEU = 81.95 {'one': 100.0..., 'two': 63.89...}
+    """
+    metric = registry.metric("bleu" if metric is None else metric)
+    table = metric.statistics(hypotheses, references, workers=workers)
+    keys = argument_checks.keys("documents", documents, len(table))
+    values = {
+        key: float(metric.from_statistics(totals)) for key, totals in table.parts(keys).items()
+    }
+    return Composed(
+        "mean document BLEU",
+        sum(values.values()) / len(values),
+        metric,
+        {"documents": str(len(values))},
+        {"documents": values},
+    )

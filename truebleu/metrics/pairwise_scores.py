@@ -1,0 +1,381 @@
+"""The scores of all pairs: each hypothesis against each reference, or each text and a later one.
+
+What scores are averaged for is in `truebleu.pairwise`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from math import inf, isqrt
+from operator import index as integer
+from typing import Any, overload
+
+from truebleu._kernel import InputError, PairScores, Scores
+from truebleu.metrics.statistics import place
+from truebleu.text import argument_checks, corpus_inputs
+
+# sacreBLEU's sum of logarithms, and a mean of scores, is Python's sum(), which adds with
+# compensation since 3.12: the last bit depends on the Python that computes it. The kernel does as
+# this Python does.
+COMPENSATED = sys.version_info >= (3, 12)
+
+
+class Pairs(PairScores):
+    """Scores of pairs, in one of two precisions."""
+
+    __slots__ = ()
+
+    @property
+    def dtype(self) -> str:
+        """The type of the numbers: "float64" or "float32"."""
+        return "float32" if self.single else "float64"
+
+
+class Matrix(Pairs):
+    """The score of each hypothesis against each reference: n × m numbers.
+
+    A metric's `matrix` makes it. It is read-only; `numpy.asarray(matrix)` shares its memory, and
+    Arrow libraries read it as n lists of m numbers.
+
+    >>> from truebleu import BLEU
+    >>> matrix = BLEU("none").matrix(["a b", "c"], ["a b", "a c", "c"])
+    >>> matrix.shape
+    (2, 3)
+    >>> matrix[0], matrix[1, 2]
+    (Scores(3 segments: [100.00, 50.00, 0.00]), 100.00...)
+    >>> matrix[:, 1], matrix[:, 1:]
+    (Scores(2 segments: [50.00, 36.79]), Matrix(2 x 2, float64))
+    >>> [round(max(row)) for row in matrix]
+    [100, 100]
+    """
+
+    __slots__ = ()
+
+    @overload
+    def __getitem__(self, index: int | tuple[int, slice] | tuple[slice, int]) -> Scores: ...
+
+    @overload
+    def __getitem__(self, index: tuple[int, int]) -> float: ...
+
+    @overload
+    def __getitem__(self, index: slice | tuple[slice, slice]) -> Matrix: ...
+
+    def __getitem__(
+        self, index: int | slice | tuple[int | slice, int | slice]
+    ) -> Scores | float | Matrix:
+        """`[i]`: the scores of hypothesis i; `[i, j]`: that against reference j.
+
+        A slice in place of a number takes several, as a `Matrix` if it is hypotheses and references
+        of both: `[i:k]`, `[:, j]`, `[i:k, j:l]`. The numbers are copied; those of a part of
+        `numpy.asarray(matrix)` are not.
+        """
+        height, width = self.shape
+        if not isinstance(index, tuple):
+            index = (index, slice(None))
+        if len(index) != 2:
+            raise IndexError(f"{len(index)} numbers; [i] is a row and [i, j] a score")
+        row, column = index
+        if not isinstance(row, slice):
+            i = place("hypothesis", integer(row), height)
+            if isinstance(column, slice):
+                return self.row(i)[column]
+            return self.at(i * width + place("reference", integer(column), width))
+        some = range(height)[row]
+        if not isinstance(column, slice):
+            j = place("reference", integer(column), width)
+            return Scores([self.at(i * width + j) for i in some])
+        rows = [self.row(i)[column] for i in some]
+        return Matrix(PairScores.from_rows(rows, len(range(width)[column]), self.single))
+
+    def __iter__(self) -> Iterator[Scores]:
+        """The rows."""
+        return map(self.row, range(len(self)))
+
+    def tolist(self) -> list[list[float]]:
+        """The rows as lists."""
+        return [row.tolist() for row in self]
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Matrix):
+            return self.same(other)
+        return isinstance(other, list | tuple) and self.tolist() == [list(row) for row in other]
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        height, width = self.shape
+        return f"Matrix({height} x {width}, {self.dtype})"
+
+    def __str__(self) -> str:
+        """The shape, and the scores of the first texts, as far as they fit on a page."""
+        rows, columns = (range(min(count, 10)) for count in self.shape)
+        numbers = [[f"{self[i, j]:6.2f}" for j in columns] for i in rows]
+        more = " …" if self.shape[1] > len(columns) else ""
+        lines = [f"[{' '.join(row)}{more}]" for row in numbers]
+        return "\n".join([repr(self), *lines, *(["…"] if len(self) > len(rows) else [])])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _from_bytes, (Matrix, self.to_bytes(), self.shape[1], self.single)
+
+
+class Triangle(Pairs):
+    """The score of each text against each later one: n(n-1)/2 numbers in one row.
+
+    A metric's `triangle` makes it. The order is that of
+    `itertools.combinations(texts, 2)`: (0, 1), (0, 2), ..., (1, 2), ... `numpy.asarray` shares its
+    memory.
+
+    >>> from truebleu import BLEU
+    >>> triangle = BLEU("none").triangle(["a b", "a c", "d"])
+    >>> round(triangle[0, 1]), triangle.tolist()
+    (50, [49.99..., 0.0, 0.0])
+    """
+
+    __slots__ = ()
+
+    @property
+    def texts(self) -> int:
+        """The number of texts."""
+        return (1 + isqrt(1 + 8 * len(self))) // 2
+
+    @overload
+    def __getitem__(self, index: int | tuple[int, int]) -> float: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Scores: ...
+
+    def __getitem__(self, index: int | slice | tuple[int, int]) -> float | Scores:
+        """`[i, j]`: the score of text i against text j, where i < j; `[k]`: the k-th number."""
+        if isinstance(index, slice):
+            return Scores([self.at(k) for k in range(len(self))[index]])
+        if not isinstance(index, tuple):
+            return self.at(place("pair", integer(index), len(self)))
+        if len(index) != 2:
+            raise IndexError(f"{len(index)} numbers; [i, j] is the score of a pair")
+        count = self.texts
+        i, j = (place("text", integer(one), count) for one in index)
+        if i >= j:
+            raise IndexError(
+                f"pair {i}, {j}: only those of a text and a later one are here; matrix() "
+                "has all of them"
+            )
+        return self.at(i * (2 * count - i - 1) // 2 + j - i - 1)
+
+    def __iter__(self) -> Iterator[float]:
+        return map(self.at, range(len(self)))
+
+    def tolist(self) -> list[float]:
+        """All scores, one after the other."""
+        return self.all()
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Triangle):
+            return self.same(other)
+        return isinstance(other, list | tuple) and self.tolist() == list(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Triangle({self.texts} texts, {len(self)} pairs, {self.dtype})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _from_bytes, (Triangle, self.to_bytes(), None, self.single)
+
+
+class PairsInPython:
+    """All pairs by a formula that is Python's: slower, and the same verbs as `_kernel.Pairs`.
+
+    segments: gives the scores of texts against as many references.
+    """
+
+    def __init__(
+        self,
+        segments: Callable[[Sequence[Any], Sequence[Any]], Scores],
+        hypotheses: Sequence[Any],
+        references: Sequence[Any],
+    ) -> None:
+        self._segments = segments
+        self._hypotheses = hypotheses
+        self._references = references
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The numbers of hypotheses and references."""
+        return len(self._hypotheses), len(self._references)
+
+    def _row(self, i: int, first: int = 0) -> Scores:
+        """The scores of a hypothesis against the references from one on."""
+        others = self._references[first:]
+        return self._segments([self._hypotheses[i]] * len(others), others) if others else Scores([])
+
+    def matrix(self, single: bool, triangle: bool) -> PairScores:
+        """All scores."""
+        height, width = self.shape
+        rows = [self._row(i, i + 1 if triangle else 0) for i in range(height)]
+        return PairScores.from_rows(rows, None if triangle else width, single)
+
+    def top_k(self, k: int, lowest: bool) -> list[list[tuple[int, float]]]:
+        """For each hypothesis the best references and their scores."""
+        sign = 1 if lowest else -1
+        rows = (enumerate(self._row(i)) for i in range(self.shape[0]))
+        return [sorted(row, key=lambda pair: (sign * pair[1], pair[0]))[:k] for row in rows]
+
+    def expected(self, weights: Sequence[float] | None, whole: float, _: bool) -> Scores:
+        """For each hypothesis the mean of its scores, or the weighted one."""
+        rows = map(self._row, range(self.shape[0]))
+        if weights is None:
+            return Scores([sum(row) / whole for row in rows])
+        return Scores(
+            [sum(w * s for w, s in zip(weights, row, strict=True)) / whole for row in rows]
+        )
+
+
+def is_single(dtype: object) -> bool:
+    """True for "float32", False for "float64"."""
+    name = getattr(dtype, "__name__", None) or str(dtype)
+    if name not in ("float64", "float32"):
+        raise ValueError(f"dtype={dtype!r}: expected 'float64' or 'float32'")
+    return name == "float32"
+
+
+def checked_weights(weights: Sequence[float], count: int, where: str = "") -> list[float]:
+    """A weight per reference, as floats: none negative, and not all 0."""
+    try:
+        numbers = list(map(float, weights))
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"weights{where}: expected a list of numbers, one per reference, not {weights!r:.80}"
+        ) from None
+    if len(numbers) != count:
+        raise InputError(
+            f"weights{where}: {len(numbers)} for {count} references; give one for each"
+        )
+    for nth, number in enumerate(numbers, 1):
+        if not 0 <= number < inf:
+            raise InputError(
+                f"weights{where}: number {nth} is {number}; they are finite and not negative"
+            )
+    if not 0 < sum(numbers) < inf:
+        raise InputError(f"weights{where}: their sum must be positive, and finite")
+    return numbers
+
+
+def _from_bytes(kind: type[PairScores], data: bytes, width: int | None, single: bool) -> PairScores:
+    return kind(PairScores.from_bytes(data, width, single))
+
+
+class AllPairs:
+    """What a metric does with every pair of texts; it says how they are scored (`_pairs`)."""
+
+    __slots__ = ()
+
+    @property
+    def lower_is_better(self) -> bool:
+        """True if a better system has a lower score, as with error rates."""
+        raise NotImplementedError
+
+    def _pairs(
+        self,
+        hypotheses: corpus_inputs.Hypotheses,
+        references: corpus_inputs.Hypotheses | None,
+        workers: int,
+    ) -> Any:
+        """What scores all pairs: `_kernel.Pairs` or `PairsInPython`."""
+        raise NotImplementedError
+
+    def matrix(
+        self,
+        hypotheses: corpus_inputs.Hypotheses,
+        references: corpus_inputs.Hypotheses | None = None,
+        *,
+        workers: int = 1,
+        dtype: object = "float64",
+    ) -> Matrix:
+        """The score of each hypothesis against each reference, each as `sentence` gives it.
+
+        hypotheses, references: n and m strings (any sequence, an Arrow column, a file). Without
+            references, the hypotheses against each other, each against itself too.
+        workers: threads. The scores are the same for any number.
+        dtype: "float64", or "float32" for half the memory.
+
+        Gives a `Matrix` of n × m scores, 0-100. Memory beside them is that of the texts. Raises
+        InputError for no texts or a missing one, MemoryError, before anything is scored, if the
+        scores do not fit into memory.
+
+        >>> from truebleu import BLEU
+        >>> print(BLEU().matrix(["a b c d", "a b"], ["a b c d", "a b c e", "f"]))
+        Matrix(2 x 3, float64)
+        [100.00  59.46   0.00]
+        [ 36.79  36.79   0.00]
+        """
+        single = is_single(dtype)
+        return Matrix(self._pairs(hypotheses, references, workers).matrix(single, False))
+
+    def triangle(
+        self, texts: corpus_inputs.Hypotheses, *, workers: int = 1, dtype: object = "float64"
+    ) -> Triangle:
+        """The score of each text against each later one: n(n-1)/2, half of `matrix(texts)`.
+
+        Arguments and errors as for `matrix`.
+
+        >>> from truebleu import BLEU
+        >>> BLEU().triangle(["a b c d", "a b c e", "f"])[0, 1]
+        59.46...
+        """
+        single = is_single(dtype)
+        return Triangle(self._pairs(texts, None, workers).matrix(single, True))
+
+    def top_k(
+        self,
+        hypotheses: corpus_inputs.Hypotheses,
+        references: corpus_inputs.Hypotheses,
+        k: int,
+        *,
+        workers: int = 1,
+    ) -> list[list[tuple[int, float]]]:
+        """For each hypothesis the k references with the best scores: pairs of index and score.
+
+        The best comes first; of equal scores the reference that comes first. Fewer than k
+        references give as many as there are. Memory grows with n · k and the texts, not with n · m.
+        Arguments and errors as for `matrix`.
+
+        >>> from truebleu import CHRF
+        >>> CHRF().top_k(["the cat"], ["a dog", "the cat sat", "the cats"], 2)
+        [[(2, 77.57...), (1, 55.77...)]]
+        """
+        wanted = argument_checks.whole("k", k, 1)
+        pairs = self._pairs(hypotheses, references, workers)
+        best: list[list[tuple[int, float]]]
+        best = pairs.top_k(min(wanted, pairs.shape[1]), self.lower_is_better)
+        return best
+
+    def expected(
+        self,
+        hypotheses: corpus_inputs.Hypotheses,
+        references: corpus_inputs.Hypotheses | None = None,
+        *,
+        weights: Sequence[float] | None = None,
+        workers: int = 1,
+    ) -> Scores:
+        """The mean score of each hypothesis against all references: n numbers.
+
+        Without references, against all hypotheses, itself among them: what minimum Bayes risk
+        decoding chooses by.
+
+        weights: a number per reference, none negative; their sum is made 1.
+        workers: threads. The scores are added from left to right, so they are the same for any
+            number: sum(w * s) / sum(w), or sum(s) / m.
+
+        Memory grows with the texts, not with n · m. Other arguments and errors as for `matrix`.
+
+        >>> from truebleu import BLEU
+        >>> BLEU().expected(["a b c d", "a b c e", "f"])
+        Scores(3 segments: [53.15, 53.15, 33.33])
+        """
+        pairs = self._pairs(hypotheses, references, workers)
+        count = pairs.shape[1]
+        numbers = None if weights is None else checked_weights(weights, count)
+        whole = float(count) if numbers is None else sum(numbers)
+        means: Scores = pairs.expected(numbers, whole, COMPENSATED)
+        return means

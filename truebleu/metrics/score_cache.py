@@ -1,0 +1,80 @@
+"""Numbers of dear metrics, kept by content: the same text is not scored twice.
+
+A file of the cache has the numbers of one system, eight bytes each; its name is a sum of what
+decides them: the metric with its programs, and all text. Numbers that took less than a millisecond
+a segment are not kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from array import array
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from time import perf_counter
+
+from truebleu.text import download
+from truebleu.text.operating_system import write_whole
+from truebleu.text.record import Record
+
+# Changes when files of an earlier release could no longer be read.
+VERSION = "1"
+
+
+class Settings(Record):
+    """Whether numbers are kept, and above how many seconds a segment."""
+
+    keep: bool = True
+    above: float = 1e-3
+
+
+# `--no-cache` of a command line changes them for the process.
+settings = Settings()
+
+
+def folder() -> str:
+    """Where numbers are kept; it may not exist."""
+    return os.path.join(download.cache_folder(), "companions")
+
+
+def of(
+    parts: Iterable[str], segments: int, width: int, compute: Callable[[], Sequence[float]]
+) -> Sequence[float]:
+    """The numbers that the parts decide, from the cache or computed; those that took long are kept.
+
+    parts: what decides the numbers. width: how many numbers each segment has.
+    """
+    if not settings.keep or os.environ.get("TRUEBLEU_NO_CACHE"):
+        return compute()
+    path = os.path.join(folder(), f"{_digest(parts)}.f64")
+    kept = _read(path, segments * width)
+    if kept is not None:
+        return kept
+    start = perf_counter()
+    found = compute()
+    if perf_counter() - start > settings.above * segments:
+        # A full disk is no reason to lose a score.
+        with suppress(OSError):
+            os.makedirs(folder(), exist_ok=True)
+            write_whole(path, array("d", found).tobytes())
+    return found
+
+
+def _read(path: str, count: int) -> Sequence[float] | None:
+    """The numbers of a file; None if it is not there, or not of as many."""
+    try:
+        with open(path, "rb") as file:
+            content = file.read()
+    except OSError:
+        return None
+    return array("d", content) if len(content) == 8 * count else None
+
+
+def _digest(parts: Iterable[str]) -> str:
+    """The sum of all that decides the numbers."""
+    digest = hashlib.sha256(VERSION.encode())
+    for part in parts:
+        data = part.encode("utf-8", "surrogatepass")
+        digest.update(b"%d:" % len(data) + data)
+    return digest.hexdigest()

@@ -1,0 +1,51 @@
+"""Rows as comma- or tab-separated values, every number with all of its digits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from truebleu.text.terminal_layout import visible
+
+# What a spreadsheet would take for the beginning of a formula.
+FORMULA = ("=", "+", "-", "@")
+
+# What would end a cell or a line of tab-separated values; all else stays as it is.
+ESCAPED = str.maketrans({"\t": r"\t", "\r": r"\r", "\n": r"\n"})
+
+
+def render(columns: Sequence[str], rows: Iterable[Mapping[str, Any]], separator: str = ",") -> str:
+    """A header and a line per row; what a row does not have is left empty.
+
+    Text that a spreadsheet would take for a formula gets an apostrophe before it; characters that
+    do not show are written out.
+    """
+    lines = [separator.join(columns)]
+    lines += [
+        separator.join(cell(_guarded(row.get(column)), separator) for column in columns)
+        for row in rows
+    ]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def cell(value: Any, separator: str) -> str:
+    r"""A value in a line: in quotes where commas need them, with tabs and line ends escaped.
+
+    >>> print(cell("a, b", ","), cell("a\tb", "\t"), cell(0.1, ","))
+    "a, b" a\tb 0.1
+    """
+    if value is None:
+        return ""
+    text = ("no", "yes")[value] if isinstance(value, bool) else str(value)
+    if separator == "\t":
+        return text.translate(ESCAPED)
+    if any(mark in text for mark in ',"\r\n'):
+        return '"' + text.replace('"', '""') + '"'
+    return text
+
+
+def _guarded(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    text = visible(value)
+    return f"'{text}" if text.startswith(FORMULA) else text

@@ -1,0 +1,364 @@
+// What the file holds: the manifest, tables of integers and columns of text, decoded as needed.
+import {decode, MISSING} from "./kernel.js";
+import {countsKey, Live} from "./kernel_client.js";
+import {glossaryOf} from "./glossary.js";
+import {Table} from "./count_table.js";
+
+/** @typedef {{name: string, letter: string, index: number}} System */
+/**
+ * @typedef {object} Setting
+ * @property {string} id
+ * @property {boolean} headline
+ * @property {"BLEU" | "chrF" | "TER" | "WER" | "MER" | "WIL" | "WIP" | "CER"} metric
+ * @property {string} name
+ * @property {string} label      that no other setting has
+ * @property {string | null} column  its name in the comparison
+ * @property {string} signature
+ * @property {string} short
+ * @property {boolean} higher_is_better
+ * @property {Record<string, any>} parameters
+ * @property {import("./kernel.js").Recipe} recipe  what the kernel is asked for
+ * @property {boolean} countable  whether it can count the texts
+ * @property {string[]} columns
+ * @property {Record<string, number>} scores
+ * @property {Record<string, string> | null} blocks  of counts; null if they are made here
+ */
+/** @typedef {"source" | `reference${number}` | `system${number}`} Role */
+/** @typedef {{index: number, source: string | null | undefined, references: (string | null)[], hypotheses: (string | undefined)[], embedded: boolean}} Segment */
+
+// In a text: from where on a number of a word is, and before a piece that is spelled out; in the place of a text that is missing.
+const WORD = 0x80, SPELLED = 0xFD, ABSENT = 0xFE;
+// Segments that are looked at together; of a server: segments of a page, and pages that are kept.
+const MANY = 4096, PAGE = 32, PAGES = 512;
+
+/** The texts of segments, role by role, as a block each that has n lengths, then the texts. @param {Uint8Array} bytes as payload.py describes them @param {number} n @param {number} k roles */
+export function apart(bytes, n, k) {
+  const head = new DataView(bytes.buffer, bytes.byteOffset), words = new Uint32Array(head.getUint32(0, true));
+  const blocks = Array.from({ length: k }, (_, role) => new Uint8Array(4 * n + head.getUint32(4 + 4 * role, true)));
+  const lengths = blocks.map(block => new Uint32Array(block.buffer, 0, n)), ends = new Uint32Array(k).fill(4 * n);
+  let at = 4 + 4 * k;
+  for (let i = 0; i < words.length; i++) { words[i] = at; at += 1 + bytes[at]; }
+  for (let i = 0; i < n; i++) for (let role = 0; role < k; role++) {
+    const block = blocks[role], from = ends[role];
+    let to = from, byte = bytes[at++];
+    for (; byte < ABSENT; byte = bytes[at++]) {
+      if (byte < WORD) block[to++] = byte;
+      else if (byte < SPELLED) for (let next = words[byte - WORD << 8 | bytes[at++]], end = next + bytes[next]; next < end;) block[to++] = bytes[++next];
+      else for (let end = at + bytes[at++]; at <= end;) block[to++] = bytes[at++];
+    }
+    lengths[role][i] = byte === ABSENT ? MISSING : to - from;
+    ends[role] = to;
+  }
+  return blocks;
+}
+
+/** The texts of one role, as UTF-8; a text becomes a string when it is asked for. */
+export class Texts {
+  /** @param {Uint8Array} block @param {number} n */
+  constructor(block, n) {
+    const lengths = new Uint32Array(block.slice(0, 4 * n).buffer);
+    this.length = n;
+    this.starts = new Uint32Array(n + 1);
+    this.absent = new Uint8Array(n);
+    for (let i = 0, at = 0; i < n; i++) {
+      if (lengths[i] === MISSING) this.absent[i] = 1;
+      else at += lengths[i];
+      this.starts[i + 1] = at;
+    }
+    this.bytes = block.subarray(4 * n, 4 * n + this.starts[n]);
+  }
+
+  /** @param {number} i @returns {string | null} null for one that is missing */
+  text(i) { return this.absent[i] ? null : decode(this.bytes.subarray(this.starts[i], this.starts[i + 1])); }
+
+  /**
+   * Marks the segments whose text has a string in it.
+   * @param {string} needle @param {boolean} exact whether case counts @param {Uint8Array} hits
+   */
+  search(needle, exact, hits) {
+    const pattern = bytePattern(needle, exact);
+    if (!pattern) return this.searchSlowly(needle, exact, hits);
+    const { low, high, loose } = pattern, { bytes, starts } = this, m = low.length, end = bytes.length;
+    const wanted = needle.toLowerCase();
+    // Horspool: how far to move on by the byte under the pattern's end; not at all if it fits.
+    const skip = new Uint8Array(256).fill(Math.min(m, 255)), last = m - 1;
+    for (let i = Math.max(0, last - 254); i < last; i++) skip[low[i]] = skip[high[i]] = last - i;
+    const again = Math.min(skip[low[last]], skip[high[last]]);
+    skip[low[last]] = skip[high[last]] = 0;
+    let segment = 0, at = last;
+    while (at < end) {
+      const step = skip[bytes[at]];
+      if (step) { at += step; continue; }
+      const from = at - last;
+      let i = last - 1;
+      while (i >= 0 && (bytes[from + i] === low[i] || bytes[from + i] === high[i])) i--;
+      if (i < 0) {
+        while (starts[segment + 1] <= from) segment++;
+        if (at < starts[segment + 1] && (!loose || this.text(segment)?.toLowerCase().includes(wanted))) {
+          hits[segment] = 1;
+          at = starts[segment + 1] + last;
+          continue;
+        }
+      }
+      at += again;
+    }
+  }
+
+  /** Letters that are longer in the other case. @param {string} needle @param {boolean} exact @param {Uint8Array} hits */
+  searchSlowly(needle, exact, hits) {
+    const wanted = exact ? needle : needle.toLowerCase();
+    for (let i = 0; i < this.length; i++) {
+      const text = hits[i] ? null : this.text(i);
+      if (text !== null && (exact ? text : text.toLowerCase()).includes(wanted)) hits[i] = 1;
+    }
+  }
+}
+
+/**
+ * Two bytes that will do at each place; `loose` if they may also match another letter. Null if upper
+ * and lower case are not equally long.
+ * @param {string} needle @param {boolean} exact
+ */
+function bytePattern(needle, exact) {
+  const encoder = new TextEncoder();
+  if (/[\uD800-\uDFFF\u0130ςσΣ]/u.test(needle)) return null;
+  /** @type {number[]} */
+  const low = [], high = [];
+  let loose = false;
+  for (const character of needle) {
+    const a = encoder.encode(exact ? character : character.toLowerCase()), b = encoder.encode(exact ? character : character.toUpperCase());
+    if (a.length !== b.length) return null;
+    loose ||= a.filter((byte, i) => byte !== b[i]).length > 1;
+    low.push(...a);
+    high.push(...b);
+  }
+  return { low, high, loose };
+}
+
+/** @param {string} text base64 of gzip @returns {Promise<Uint8Array>} */
+export async function unpack(text) {
+  const of = /** @type {any} */ (Uint8Array).fromBase64;
+  const packed = of ? of(text) : Uint8Array.from(atob(text), c => c.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+/** The manifest of this page, and what reads its blocks. */
+export function ofPage() {
+  const manifest = JSON.parse(document.getElementById("manifest")?.textContent ?? "null");
+  if (!manifest) throw new Error("the page has no data");
+  return { manifest, read: async (/** @type {string} */ name) => {
+    const node = [...document.querySelectorAll("script[data-block]")].find(node => node.getAttribute("data-block") === name);
+    if (!node) throw new Error(`the file has no block ${name}: it is not whole`);
+    const bytes = await unpack(node.textContent ?? "");
+    node.remove(); // The text is no longer needed, and it is large.
+    return bytes;
+  } };
+}
+
+/** @param {Uint8Array} bytes */
+const indices = bytes => new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength >> 2);
+
+/** The report's data. */
+export class Data {
+  /** @param {any} manifest @param {(name: string) => Promise<Uint8Array>} read gives a block's bytes */
+  constructor(manifest, read) {
+    this.manifest = manifest;
+    this.read = read;
+    /** Segments. */
+    this.n = /** @type {number} */ (manifest.segments);
+    /** @type {System[]} */
+    this.systems = manifest.systems.map((/** @type {any} */ system, /** @type {number} */ index) => ({ ...system, index }));
+    const placed = [...manifest.comparison.systems.map((/** @type {any} */ s) => this.systems.find(own => own.name === s.name)), ...this.systems];
+    /** The systems in the order that is shown everywhere: best first by the first metric. @type {System[]} */
+    this.ranked = [...new Set(placed.filter(Boolean))];
+    /** How many references are embedded for a segment at most. */
+    this.references = /** @type {number} */ (manifest.references);
+    /** @type {Setting[]} */
+    this.settings = manifest.settings;
+    this.hasSource = !!manifest.source;
+    /** Whether some or all texts are not in the file. */
+    this.redacted = !!manifest.redacted;
+    /** @type {{names: string[], of: Uint32Array} | null} */
+    this.documents = null;
+    /** @type {{name: string, values: string[], of: Uint32Array}[]} */
+    this.labels = [];
+    /** The length of each segment: the tokens of its first reference, whatever the metric. @type {Uint32Array} */
+    this.lengths = new Uint32Array();
+    /** @type {Record<string, Uint32Array>} Bit sets of what is odd, by role. */
+    this.flags = {};
+    /** @type {import("./glossary.js").Glossary | null} */
+    this.glossary = null;
+    /** The kernel. */
+    this.live = /** @type {Live} */ (/** @type {unknown} */ (null));
+    /** Counts of settings. @type {Map<string, Table>} */
+    this.tables = new Map();
+    /** Scores of segments by metrics that are no settings. @type {Map<string, Float64Array>} */
+    this.columns = new Map();
+    /** @type {Map<string, Texts>} */
+    this.texts = new Map();
+    /** @type {Map<number, Map<string, Texts> | Promise<void>>} Pages from a server, or on their way. */
+    this.pages = new Map();
+    /** Called when pages have arrived, or with what is wrong. */
+    this.arrived = (/** @type {string} */ problem) => { if (problem) console.error(problem); };
+    this.telling = false;
+  }
+
+  /** Text roles in the order of reading. @returns {Role[]} */
+  get roles() {
+    return [...(this.hasSource ? /** @type {Role[]} */ (["source"]) : []),
+      ...Array.from({ length: this.references }, (_, i) => /** @type {Role} */ (`reference${i}`)), ...this.systems.map(s => /** @type {Role} */ (`system${s.index}`))];
+  }
+
+  /** The direction of a role's texts: that of most of its letters. @param {string} role @returns {"ltr" | "rtl" | "auto"} */
+  direction(role) { return this.manifest.directions?.[role.replace(/\d+$/, "")] ?? "auto"; }
+
+  /** What a role is called. @param {string} role */
+  title(role) {
+    if (role === "source") return "Source";
+    if (role.startsWith("system")) { const system = this.systems[Number(role.slice(6))]; return `${system.letter} ${system.name}`; }
+    return this.references === 1 ? "Reference" : `Reference ${Number(role.slice(9)) + 1}`;
+  }
+
+  /** Reads all that a page has from its beginning. */
+  async load() {
+    await this.loadKernel();
+    await this.loadTexts();
+    await this.loadTables();
+  }
+
+  /** Starts the kernel. An error if this file or this browser has none. */
+  async loadKernel() {
+    const { live } = this.manifest;
+    if (!live) throw new Error("this file was written by a truebleu that was built without the kernel for pages");
+    if (typeof WebAssembly !== "object") throw new Error("this browser has no WebAssembly, which the page computes with");
+    this.live = await Live.start(await this.read(live.kernel), await this.read(live.lowercase));
+  }
+
+  async loadTables() {
+    const { manifest, n, live } = this, { kernel } = live;
+    /** @type {Map<string, Table>} Settings that count the same share their counts. */
+    const known = new Map();
+    for (const setting of this.settings) {
+      for (const system of this.systems) {
+        const block = setting.blocks?.[system.name], key = block ?? `${system.index} ${countsKey(setting.recipe, this.references)}`;
+        const table = known.get(key) ?? (block ? Table.decode(kernel, await this.read(block), setting.columns, n)
+          : /** @type {Table} */ (await live.count(setting.recipe, setting.columns, `system${system.index}`, n)));
+        known.set(key, table);
+        this.tables.set(`${setting.id}.${system.index}`, table);
+      }
+    }
+    for (const column of manifest.columns ?? []) for (const system of this.systems) this.columns.set(`${column.id}.${system.index}`, new Float64Array((await this.read(column.blocks[system.name])).slice(1).buffer));
+    if (manifest.documents) this.documents = { names: manifest.documents.names, of: indices(await this.read(manifest.documents.block)) };
+    for (const label of manifest.labels ?? []) this.labels.push({ ...label, of: indices(await this.read(label.block)) });
+    for (const [role, name] of Object.entries(manifest.health?.blocks ?? {})) this.flags[role] = indices(await this.read(/** @type {string} */ (name)));
+    if (manifest.buckets?.length) this.lengths = indices(await this.read(manifest.buckets.length.block));
+    if (manifest.terms) this.glossary = glossaryOf(manifest.terms, JSON.parse(new TextDecoder().decode(await this.read(manifest.terms.block))));
+    if (manifest.ngrams?.block) manifest.ngrams.pairs = JSON.parse(new TextDecoder().decode(await this.read(manifest.ngrams.block)));
+  }
+
+  async loadTexts() {
+    const { manifest, n, live } = this, roles = /** @type {string[]} */ (manifest.texts ?? []);
+    const blocks = roles.length ? apart(await this.read("texts"), n, roles.length) : [];
+    roles.forEach((role, k) => {
+      this.texts.set(role, new Texts(blocks[k], n));
+      if (role !== "source" && manifest.embedded === n) live.texts.set(role, live.kernel.texts(blocks[k], n));
+    });
+  }
+
+  /** Whether a setting can be counted anew in this page. @param {Setting} setting */
+  countable(setting) { return setting.countable && this.live.texts.has("system0"); }
+
+  /** @param {Setting} setting @param {number} system @returns {Table} */
+  table(setting, system) { return /** @type {Table} */ (this.tables.get(`${setting.id}.${system}`)); }
+
+  /** A text; null if there is none, undefined if it is not here (yet, or not embedded). @param {string} role @param {number} i @returns {string | null | undefined} */
+  text(role, i) {
+    if (this.manifest.serve) return this.served(role, i);
+    const texts = this.texts.get(role);
+    if (!texts || !this.embedded(i)) return undefined;
+    return texts.text(i);
+  }
+
+  /** Whether a segment's texts are in the file; then its hypotheses are. @param {number} i */
+  embedded(i) { return !!this.manifest.serve || this.texts.get("system0")?.absent[i] === 0; }
+
+  /** @param {number} i @returns {Segment} */
+  segment(i) {
+    return { index: i, source: this.hasSource ? this.text("source", i) : null,
+      references: Array.from({ length: this.references }, (_, r) => this.text(`reference${r}`, i) ?? null),
+      hypotheses: this.systems.map(s => this.text(`system${s.index}`, i) ?? undefined), embedded: this.embedded(i) };
+  }
+
+  /**
+   * Marks the segments in which one of the roles has a string.
+   * @param {string} needle @param {string[]} roles @param {boolean} exact
+   * @param {(share: number) => boolean} going told how much is done; whether to go on
+   */
+  async search(needle, roles, exact, going = () => true) {
+    const hits = new Uint8Array(this.n);
+    if (!this.manifest.serve) for (const role of roles) this.texts.get(role)?.search(needle, exact, hits);
+    else for await (const { from, to, texts } of this.pieces(roles)) {
+      for (const one of texts?.values() ?? []) one.search(needle, exact, hits.subarray(from, to));
+      if (!going(to / this.n)) break;
+    }
+    return hits;
+  }
+
+  /** All segments, some thousand at a time, and what gives their texts. @param {string[]} roles */
+  async *pieces(roles) {
+    for (let from = 0; from < this.n; from += MANY) {
+      const to = Math.min(this.n, from + MANY), texts = this.manifest.serve ? await this.fetched(roles, from, to) : null;
+      yield { from, to, texts, text: (/** @type {string} */ role, /** @type {number} */ i) => texts ? texts.get(role)?.text(i - from) : this.text(role, i) };
+    }
+  }
+
+  // ---- a server on this machine, only in pages that it wrote ----
+  // BASE/texts?roles=source,system0&from=0&to=32 → a text block of each role, one behind another
+
+  /** A text if it is here; otherwise it is asked for. @param {string} role @param {number} i */
+  served(role, i) {
+    const page = Math.floor(i / PAGE), known = this.pages.get(page);
+    if (known instanceof Map) return known.get(role)?.text(i - page * PAGE);
+    if (!known) this.have(i).then(() => this.tell(""), error => this.tell(error.message));
+    return undefined;
+  }
+
+  /** Waits until the texts of a segment are here. @param {number} i */
+  async have(i) {
+    const { pages } = this, page = Math.floor(i / PAGE);
+    if (!this.manifest.serve || pages.get(page) instanceof Map) return;
+    if (!pages.has(page)) {
+      pages.set(page, this.fetched(this.roles, page * PAGE, Math.min(this.n, (page + 1) * PAGE)).then(texts => {
+        pages.delete(page); // So that it is the latest.
+        pages.set(page, texts);
+        for (const old of pages.keys()) if (pages.size > PAGES) pages.delete(old);
+      }, error => { pages.delete(page); throw error; }));
+    }
+    await pages.get(page);
+  }
+
+  /** Tells of pages together that arrive together. @param {string} problem */
+  tell(problem) {
+    if (this.telling) return;
+    this.telling = true;
+    setTimeout(() => { this.telling = false; this.arrived(problem); }, 30);
+  }
+
+  /** The texts of some segments. @param {string[]} roles @param {number} from @param {number} to */
+  async fetched(roles, from, to) {
+    const query = new URLSearchParams({ roles: roles.join(","), from: String(from), to: String(to) });
+    const answer = await fetch(`${this.manifest.serve.base}texts?${query}`).catch(() => { throw new Error("The server does not answer; was it ended?"); });
+    if (!answer.ok) throw new Error(await answer.text());
+    const bytes = new Uint8Array(await answer.arrayBuffer());
+    /** @type {Map<string, Texts>} */
+    const texts = new Map();
+    let at = 0;
+    for (const role of roles) {
+      const one = new Texts(bytes.subarray(at), to - from);
+      texts.set(role, one);
+      at += 4 * one.length + one.bytes.length;
+    }
+    return texts;
+  }
+}

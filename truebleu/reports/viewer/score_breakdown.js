@@ -1,0 +1,205 @@
+// Why: the steps to each score, what Δ is made of, and what the scores would be with other settings.
+import {badge, button, count, el, exact, field, fixed, interval, plural, select, signed, table} from "./dom.js";
+import {CHANGES, ORDERS, TOO_FEW} from "./selection.js";
+import {SMOOTHING, TOKENIZERS} from "./kernel_client.js";
+import {figure, link, stacked} from "./svg_charts.js";
+import {countsEdits, Metric} from "./metric.js";
+
+/** @typedef {import("./selection.js").Context} Context */
+/** @typedef {import("./metric.js").Walk} Walk */
+/** @typedef {{name: string, a: number, b: number, log: number, points: number}} Part */
+
+/** @type {import("./main.js").View} */
+export const whyView = {
+  id: "why", title: "Why", key: "w",
+  render(container, context) {
+    const { metric } = context.current;
+    container.append(el("h1", {}, "Why"), el("p.facts", {}, FORMULAS[metric.kind]), walked(context));
+    if (context.current.b) container.append(divided(context));
+    container.append(whatIf(context));
+    if (context.data.settings.length > 1 || !context.current.metric.reported) container.append(otherSettings(context));
+  },
+};
+
+const FORMULAS = {
+  "BLEU": "BLEU is the brevity penalty times the geometric mean of the n-gram precisions. Every number below leads to its segments.",
+  "chrF": "chrF weighs precision and recall of character n-grams, each averaged over the orders. Every number below leads to its segments.",
+  "WER": "WER is the number of edits over the words of the references, in per cent: lower is better. Every number below leads to its segments.",
+  "CER": "CER is the number of edits over the characters of the references, in per cent: lower is better. Every number below leads to its segments.",
+  "MER": "MER is the share of edits among hits and edits, in per cent: lower is better. Every number below leads to its segments.",
+  "WIL": "WIL is 100 less WIP, the share of hits in the references times that in the hypotheses: lower is better. Every number below leads to its segments.",
+  "WIP": "WIP is the share of hits in the references times that in the hypotheses, in per cent. Every number below leads to its segments.",
+  "TER": "TER is the number of edits over the average length of the references, in per cent: lower is better.",
+};
+
+/** @param {number} x */
+const whole = x => x % 1 ? fixed(x, 2) : count(x);
+
+// ---- the steps ----
+
+/** @param {Context} context */
+function walked(context) {
+  const { data, current } = context, { a, b, setting, metric } = current, systems = current.shown, box = el("section", {}, el("h2", {}, "From counts to the score"));
+  if (metric.mean) {
+    box.append(el("p", {}, `This ${metric.name} is the mean of the scores of ${plural(data.n, "segment")}; each segment has its own steps.`),
+      table("Steps", [{ title: "Step" }, ...systems.map(s => ({ title: badge(s, true), number: true }))], [["Mean of the segments' scores", ...systems.map(s => link(context, fixed(current.corpus(s)), { sort: s === a ? "scoreA" : "scoreB" }))]], { quiet: true }));
+    return box;
+  }
+  const walks = systems.map(s => metric.walk(current.table(s).totals, false));
+  /** A count that leads to the segments which make it. @param {number} x @param {string} column @param {import("./report_data.js").System} s @param {number} [least] */
+  const to = (x, column, s, least = 1) => link(context, whole(x), { sort: `-${column}.${s.index}`, range: least ? `${column}.${s.index}:${least}:` : "" }, "Its segments, those with most first");
+  const from = (/** @type {number | null} */ x, /** @type {string} */ column, digits = 2) => b ? x === null ? "" : el("span", {}, link(context, signed(x, digits), { sort: `-|${column}.d|` }, `The segments in which ${b.letter} and ${a.letter} differ most`)) : null;
+  const better = (/** @type {number} */ x) => el("span", { class: !x ? "soft" : (x > 0) === metric.higher ? "better" : "worse" }, exact(x, signed(x)));
+  const difference = (/** @type {(w: Walk) => number} */ of, digits = 2) => b ? exact(of(walks[1]) - of(walks[0]), signed(of(walks[1]) - of(walks[0]), digits)) : null;
+  const row = (/** @type {any} */ name, /** @type {(w: Walk, s: import("./report_data.js").System) => any[]} */ cells, /** @type {any} */ last) => [name, ...walks.flatMap((w, k) => cells(w, systems[k])), ...(b ? [last] : [])];
+  const score = row(el("strong", {}, metric.name), (w, s) => ["", link(context, el("strong", {}, exact(w.value)), { sort: s === a ? "scoreA" : "scoreB" })].slice(countsEdits(metric.kind) ? 1 : 0), b ? better(walks[1].value - walks[0].value) : null);
+  const notes = new Set(), smoothed = /** @type {Map<string, string[]>} */ (new Map());
+  let rows, heads;
+  if (metric.kind === "TER") {
+    heads = [""];
+    rows = [row("Edits", (w, s) => [to(w.hypothesis, "edits", s)], from(walks[1]?.hypothesis - walks[0].hypothesis, "edits", 0)),
+      row("Words of the references, on average", (w, s) => [to(w.reference, "reference_length_parts", s, 0)], difference(w => w.reference)), score];
+  } else if (countsEdits(metric.kind)) {
+    heads = [""];
+    rows = [...setting.columns.map((name, n) => row(name[0].toUpperCase() + name.slice(1), (w, s) => [to(w.counts?.[n] ?? 0, name, s)], from((walks[1]?.counts?.[n] ?? 0) - (walks[0].counts?.[n] ?? 0), name, 0))),
+      row("Length of the references", w => [count(w.reference)], difference(w => w.reference, 0)), row("Length of the hypotheses", w => [count(w.hypothesis)], difference(w => w.hypothesis, 0)), score];
+  } else if (metric.kind === "chrF") {
+    heads = ["matched / own / reference", "P, R, F %"];
+    const shares = (/** @type {(number | null | undefined)[]} */ ...all) => all.map((x, k) => [k ? ", " : "", exact(x, fixed(x, 1))]);
+    rows = walks[0].steps.map((first, n) => row(first.order.replace(/^c(.*)/, "character $1-grams").replace(/^w(.*)/, "word $1-grams"), (w, s) => {
+      const step = w.steps[n], { order } = step;
+      return [[to(step.match, `matches_${order}`, s), " / ", to(step.total, `hypothesis_${order}`, s), " / ", to(step.reference ?? 0, `reference_${order}`, s)], step.counts ? shares(step.precision, step.recall, step.f) : el("span.soft", {}, "left out")];
+    }, b ? from((walks[1].steps[n].f ?? 0) - (first.f ?? 0), `matches_${first.order}`) : null));
+    rows.push(row("Mean over the orders", w => ["", metric.parameters.eps_smoothing ? "" : shares(...w.shares ?? [], w.value)], ""), score);
+    if (metric.parameters.eps_smoothing) notes.add("The score is the mean of the F of each order, with a small number for what is zero.");
+    else notes.add(`F weighs recall ${metric.parameters.beta} times as much as precision; the score is F of the two means.`);
+  } else {
+    heads = ["matched / in all", "%"];
+    rows = walks[0].steps.map((first, n) => row(`${first.order}-grams`, (w, s) => {
+      const step = w.steps[n];
+      if (step.note) smoothed.set(step.note, [...smoothed.get(step.note) ?? [], `${s.letter} ${step.order}-grams`]);
+      return [[to(step.match, `matches_${step.order}`, s), " / ", to(step.total, `totals_${step.order}`, s)], step.counts ? exact(step.precision ?? 100, (step.note ? "≈ " : "") + fixed(step.precision ?? 100)) : el("span.soft", {}, "left out")];
+    }, b ? from((walks[1].steps[n].precision ?? 100) - (first.precision ?? 100), `matches_${first.order}`) : null));
+    const smooth = metric.parameters.smoothing;
+    if (smooth === "none") notes.add("No smoothing: an order without a match makes the score 0.");
+    else if (!smoothed.size) notes.add(`Smoothing (${smooth}) changed nothing: every order has matches.`);
+    rows.push(row("Geometric mean", w => ["", exact(w.mean)], difference(w => w.mean)),
+      row("Length c, reference length r", (w, s) => [[to(w.hypothesis, "hypothesis_length", s), " / ", to(w.reference, "reference_length", s, 0)], exact(w.reference ? 100 * w.hypothesis / w.reference : 0)], b ? from(100 * (walks[1].hypothesis / walks[1].reference - walks[0].hypothesis / walks[0].reference), "hypothesis_length") : null),
+      row("Brevity penalty", w => [w.brevity < 1 ? "exp(1 − r/c)" : "c ≥ r", exact(w.brevity, fixed(w.brevity, 4))], difference(w => w.brevity, 4)), score);
+  }
+  const columns = [{ title: "Step" }, ...systems.flatMap(s => heads.map((title, k) => ({ title: [badge(s), " ", title], number: true, hint: k ? "" : s.name }))), ...(b ? [{ title: "Δ", number: true, hint: `${b.letter} less ${a.letter}` }] : [])];
+  box.append(table(`Steps to ${metric.name}`, columns, rows, { quiet: true, class: "walk" }));
+  const product = (/** @type {Walk} */ w) => metric.kind === "BLEU" ? `${fixed(w.brevity, 4)} × ${fixed(w.mean)}` : `100 × ${whole(w.hypothesis)} / ${whole(w.reference)}`;
+  if (metric.kind === "BLEU" || metric.kind === "TER") box.append(el("p", {}, walks.map((w, k) => [k ? " " : "", badge(systems[k]), ` ${fixed(w.value)} = ${product(w)}.`])));
+  for (const [note, where] of smoothed) notes.add(`≈ ${note} (${where.join(", ")}).`);
+  for (const note of notes) box.append(el("p.soft.note", {}, note));
+  return box;
+}
+
+// ---- the parts of Δ ----
+
+/**
+ * Δ ln BLEU in parts of the brevity penalty and of each order, which add up; in points each is taken
+ * times the logarithmic mean of the two scores, so that these add up to Δ. `why` says why there are none.
+ * @param {Walk} a @param {Walk} b @param {Metric} metric @returns {{parts: Part[], log: number, why: string}}
+ */
+export function lnParts(a, b, metric) {
+  const none = (/** @type {string} */ why) => ({ parts: [], log: NaN, why });
+  if (metric.kind !== "BLEU") return none(`${metric.name} is no product, whose logarithm would have parts.`);
+  if (metric.mean) return none("The score is a mean of segments' scores: it is no product.");
+  if (!a.value || !b.value) return none("A score of 0 has no logarithm.");
+  const { weights } = metric.parameters, n = a.steps.length;
+  const terms = (/** @type {Walk} */ w) => {
+    const counted = w.steps.filter(s => s.counts).length, all = w.steps.map((_, i) => weights ? weights[i] : 1), sum = all.slice(0, counted).reduce((x, y) => x + y, 0);
+    return w.steps.map((s, i) => s.counts ? all[i] / (weights && counted === n ? 1 : sum) * Math.log((s.precision ?? 100) / 100) : 0);
+  };
+  const [x, y] = [terms(a), terms(b)], log = Math.log(b.value / a.value), mean = log ? (b.value - a.value) / log : a.value;
+  const made = [{ name: "length (BP)", a: Math.log(a.brevity), b: Math.log(b.brevity) }, ...x.map((t, i) => ({ name: `${a.steps[i].order}-grams`, a: t, b: y[i] }))]
+    .map(p => ({ ...p, log: p.b - p.a, points: (p.b - p.a) * mean }));
+  if (!(Math.abs(made.reduce((sum, p) => sum + p.log, 0) - log) < 1e-9)) return none("This variant's score is no plain product of precisions.");
+  return { parts: made, log, why: "" };
+}
+
+/** @param {Context} context */
+function divided(context) {
+  const { current } = context, { a, setting, metric } = current, b = /** @type {import("./report_data.js").System} */ (current.b), box = el("section", {}, el("h2", {}, "What Δ is made of"));
+  const [x, y] = [a, b].map(s => metric.walk(current.table(s).totals, false)), { parts: made, log, why } = lnParts(x, y, metric);
+  if (why) { box.append(el("p.soft", {}, `Not split. ${why}`)); return box; }
+  const delta = y.value - x.value, sign = Math.sign(delta), [most] = [...made].sort((p, q) => sign * (q.points - p.points)), against = made.filter(p => p.points * sign < -0.005);
+  const ends = spanOf(context, setting, metric);
+  const summary = [`${b.letter} less ${a.letter} is ${signed(delta)} ${metric.name} ${ends ? interval(ends.low, ends.high) : ends === null ? `(${TOO_FEW})` : "(interval …)"}. `, delta ? `The largest part comes from ${most.name}, ${signed(most.points)} points` : "The scores are equal",
+    against.length ? `; ${against.map(p => `${p.name} (${signed(p.points)})`).join(" and ")} ${against.length > 1 ? "work" : "works"} against it.` : "."];
+  const rows = made.map(p => [p.name, exact(p.a, fixed(p.a, 4)), exact(p.b, fixed(p.b, 4)), exact(p.log, signed(p.log, 4)), log ? `${fixed(100 * p.log / log, 1)} %` : "–", exact(p.points, signed(p.points))]);
+  rows.push([el("strong", {}, "ln BLEU"), ...[x, y].map(w => exact(Math.log(w.value / 100), fixed(Math.log(w.value / 100), 4))), exact(log, signed(log, 4)), log ? "100.0 %" : "–", el("strong", {}, exact(delta, signed(delta)))]);
+  const columns = [{ title: "Part" }, ...[a, b].map(s => ({ title: badge(s), number: true, hint: s.name })), { title: "Δ ln", number: true }, { title: "Share", number: true }, { title: "Points", number: true }];
+  box.append(el("p.soft", {}, "ln BLEU = min(0, 1 − r/c) + Σ w ln p, so its difference is exactly the sum of these parts. In points, each part is taken times ", `(${b.letter} − ${a.letter}) / (ln ${b.letter} − ln ${a.letter}).`),
+    figure({ title: "Parts of Δ.", summary, columns, rows, draw: width => stacked(made.map(p => ({ name: p.name, value: p.points })), `Parts of Δ in points: ${made.map(p => `${p.name} ${signed(p.points)}`).join(", ")}`, width) }));
+  box.querySelector("details").open = true;
+  return box;
+}
+
+/** The interval of Δ, by one method for all settings; null if there is none, undefined until it is there. @param {Context} context @param {import("./report_data.js").Setting} setting @param {Metric} metric @returns {{low: number, high: number} | null | undefined} */
+function spanOf({ current }, setting, metric) {
+  if (!current.b) return null;
+  const whole = current.whole(setting, metric);
+  return whole && { low: whole.delta[0], high: whole.delta[1] };
+}
+
+// ---- what if ----
+
+/** @param {Context} context */
+function whatIf(context) {
+  const { data, store, current } = context, { setting, metric } = current, own = setting.parameters, countable = data.countable(setting), asked = current.asked;
+  const p = /** @type {Record<string, any>} */ ({ ...metric.parameters, ...asked });
+  const set = (/** @type {string} */ key, /** @type {any} */ value, /** @type {Record<string, any>} */ more = {}) => store.set({ [key]: JSON.stringify(value) === JSON.stringify(own[key]) ? store.defaults[key] : value, ...more });
+  const number = (/** @type {string} */ key, /** @type {any} */ value, /** @type {Record<string, any>} */ props) => el("input", { type: "number", value: String(value), ...props, on: { change: (/** @type {any} */ e) => { if (e.target.value !== "" && e.target.checkValidity()) set(key, Number(e.target.value)); else e.target.reportValidity(); } } });
+  const orders = (/** @type {string} */ key, /** @type {number} */ least) => select(key.replace("_", " "), Array.from({ length: (countable ? Math.max(own[key], ORDERS[key]) : own[key]) - least + 1 }, (_, i) => [String(least + i), String(least + i)]), String(p[key]), v => set(key, Number(v), key === "max_order" && p.weights && p.weights.length !== Number(v) ? { weights: own.weights ? "mean" : "" } : {}));
+  const fields = [];
+  if (metric.kind === "BLEU" && p.arithmetic === "sacrebleu") {
+    const preset = SMOOTHING[p.smoothing];
+    fields.push(field("Smoothing", select("Smoothing", Object.keys(SMOOTHING).map(name => [name, name]), p.smoothing, v => set("smoothing", v, { smoothing_value: null }))));
+    if (preset !== null) fields.push(field("Its value", number("smoothing_value", p.smoothing_value ?? preset, { min: 0, step: "any", max: 1000 })));
+    fields.push(field("Highest order", orders("max_order", 1)));
+    fields.push(field("Weights", el("input", { type: "text", value: p.weights ? p.weights.join(", ") : "", placeholder: "equal", on: { change: (/** @type {any} */ e) => {
+      const text = e.target.value.trim(), all = text.split(/[\s,;]+/).map(Number);
+      const wrong = text && (all.length !== p.max_order || all.some((/** @type {number} */ w) => !(w >= 0)) || !all.some((/** @type {number} */ w) => w > 0));
+      e.target.setCustomValidity(wrong ? `${p.max_order} numbers are wanted, one an order, none below 0, not all 0` : "");
+      if (wrong) e.target.reportValidity();
+      else store.set({ weights: !text ? (own.weights ? "mean" : "") : JSON.stringify(all) === JSON.stringify(own.weights) ? "" : all.join(",") });
+    } } })));
+    const effective = p.effective_order === null ? "" : p.effective_order ? "yes" : "no";
+    fields.push(field("Orders without n-grams", select("Orders without n-grams", [["", "left out of segments only"], ["yes", "left out (effective order)"], ["no", "count as 0"]].filter(([v]) => v || own.effective_order === null).map(([v, t]) => /** @type {const} */ ([v, t])), effective, v => store.set({ effective_order: v === (own.effective_order === null ? "" : own.effective_order ? "yes" : "no") ? "" : v }))));
+  } else if (metric.kind === "chrF" && (countable || data.references === 1)) {
+    fields.push(field("Character orders", orders("char_order", own.word_order ? 0 : 1)), countable || own.word_order ? field("Word orders", orders("word_order", 0)) : null, field("β", number("beta", p.beta, { min: 0, max: 100, step: "any" })));
+  }
+  if (countable) for (const [key, [name, hint]] of Object.entries(COUNTS)) {
+    if (key === "tokenize" ? typeof own[key] !== "string" : typeof own[key] !== "boolean") continue;
+    const back = (/** @type {any} */ value) => store.set({ [key]: value === own[key] ? "" : typeof value === "string" ? value : value ? "yes" : "no" });
+    fields.push(key === "tokenize" ? field(name, select(name, [...new Set([own[key], ...TOKENIZERS])].map(id => [id, id]), p[key], back))
+      : field(name, select(name, [["yes", hint[0]], ["no", hint[1]]], p[key] ? "yes" : "no", value => back(value === "yes"))));
+  }
+  const none = metric.kind === "chrF" ? "With several references chrF takes the best one of each segment: other orders could take another, which needs new counts." : countsEdits(metric.kind) ? `${metric.kind} has no parameters that the counts would serve.` : "This variant's parameters are what makes it; others need new counts.";
+  const changed = CHANGES.some(key => store.get(key) !== store.defaults[key]);
+  const texts = data.redacted || data.manifest.embedded < data.n || data.manifest.serve;
+  return el("section", {}, el("h2", {}, "What if"), el("p.soft", {}, countable ? "Every view follows what is changed here. The kernel that counted for this file is in it, and gives the same numbers to 12 digits."
+    : ["What needs no new counts can be changed here, and every view follows. Tokenizer and case need counts, ", texts ? "and this file has not all texts" : "which the kernel in the page does not make with this tokenizer or Unicode form", ": ", data.settings.length > 1 ? "those in this file are below" : "this file has those of one setting", "; ", el("code", {}, "--also tokenize=intl,char lowercase"), " puts more into it."]),
+    fields.length ? el("div.fields", {}, fields, changed ? button("Reset", () => store.set(store.usual(CHANGES))) : null) : el("p.soft", {}, none));
+}
+
+/** What is counted, by the parameters that change it: names, and what yes and no mean. @type {Record<string, [string, string[]]>} */
+const COUNTS = { tokenize: ["Tokenizer", []], lowercase: ["Case", ["lower-cased", "as it is"]], case_sensitive: ["Case", ["as it is", "lower-cased"]], whitespace: ["White space", ["counted", "left out"]],
+  normalized: ["Tercom's normalization", ["done", "not done"]], no_punct: ["Punctuation", ["deleted", "kept"]], asian_support: ["Chinese and Japanese", ["each ideograph a token", "as it is"]] };
+
+/** Every setting whose counts are here, and the present one if it is none of these. @param {Context} context */
+function otherSettings(context) {
+  const { data, store, current } = context, { a, b } = current, systems = data.systems.length > 6 ? current.shown : data.ranked;
+  const rows = data.settings.map(setting => ({ setting, metric: new Metric(setting, {}, data.live), here: setting === current.setting && current.metric.reported, what: setting.label }));
+  if (!current.metric.reported) rows.splice(data.settings.indexOf(current.setting) + 1, 0, { setting: current.setting, metric: current.metric, here: true, what: `${current.metric.name}, changed` });
+  const columns = [{ title: "Setting" }, ...systems.map(s => ({ title: badge(s), number: true, hint: s.name })), ...(b ? [{ title: `Δ ${b.letter} less ${a.letter}`, number: true }, { title: "interval of Δ", number: true }] : []), { title: "Signature" }];
+  return el("section", {}, el("h2", {}, "All settings"), table("All settings", columns, rows.map(({ setting, metric, here, what }) => {
+    const value = (/** @type {import("./report_data.js").System} */ s) => metric.reported ? setting.scores[s.name] : current.corpus(s);
+    const shown = spanOf(context, setting, metric);
+    return { class: here ? "chosen" : "", cells: [here ? el("strong", {}, what) : button(what, () => store.set({ setting: setting.id, ...store.usual(CHANGES) }), { class: "quiet small", title: "Look at this one" }),
+      ...systems.map(s => exact(value(s))), ...(b ? [exact(value(b) - value(a), signed(value(b) - value(a))), shown ? interval(shown.low, shown.high) : shown === null ? TOO_FEW : "interval …"] : []), el("code", { title: `${metric.name}|${metric.signature}` }, metric.signature.replace(/\|version:.*/, ""))] };
+  }), { quiet: true }), b ? el("p.soft.note", {}, `Intervals are of ${current.how.said}, as those of the summary are.`) : null);
+}

@@ -1,0 +1,245 @@
+"""A measure to resample: one metric, or one column of scores, of several systems."""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from copy import copy
+from itertools import chain
+from math import ceil, inf
+from typing import Any
+
+from truebleu._kernel import InputError, Scores, Table
+from truebleu.metrics.base import Metric
+from truebleu.metrics.statistics import Statistics
+from truebleu.text import argument_checks
+from truebleu.text.record import Record
+
+# Decimal places up to which scores are taken for decimal numbers, and added as such.
+PLACES = 9
+# Sums stay below this power of two, whatever is drawn.
+BITS = 61
+
+
+class Measure:
+    """One metric of several systems on the same segments.
+
+    metric: any metric that has `statistics`.
+    tables: its statistics of each system, a row per segment, segments in the same order.
+
+    Raises InputError for tables of another metric or of different numbers of segments.
+
+    >>> from truebleu import BLEU
+    >>> metric, references = BLEU(max_order=2), ["a b c d", "a b"]
+    >>> systems = {"one": ["a b c", "a b"], "two": ["a b", "a c"]}
+    >>> measure = Measure(metric, {k: metric.statistics(v, references) for k, v in systems.items()})
+    >>> measure
+    <BLEU of 2 systems on 2 segments>
+    """
+
+    name: str
+    """The name of the metric, such as "BLEU" or "chrF2", or the name given."""
+    metric: Metric[Any] | None
+    """The metric; None for a column of scores."""
+    lower_is_better: bool
+    """True if a better system has a lower score, as with error rates."""
+    segments: int
+    """The number of segments of each system."""
+    _mean: Mean | MeanOfDocuments | None
+    _values: dict[str, float]
+
+    def __init__(self, metric: Metric[Any], tables: Mapping[str, Statistics]) -> None:
+        for name, table in tables.items():
+            if not isinstance(table, Statistics):
+                raise TypeError(
+                    f"{name}: expected statistics of {metric.name}, not {type(table).__name__}; "
+                    "Measure.of_scores takes scores of segments"
+                )
+        _check_systems(metric.name, {name: len(table) for name, table in tables.items()})
+        if metric.order_matters:
+            raise ValueError(f"{metric.order_matters}, so segments cannot be resampled")
+        self.metric, self.name = metric, metric.name
+        self.lower_is_better = metric.lower_is_better
+        self._values = {name: metric.from_statistics(table).value for name, table in tables.items()}
+        self._mean, self._tables = None, dict[str, Table](tables)
+        self.segments = len(self.tables[0])
+        if metric.is_mean:
+            scores = {name: metric.segment_scores(table).tolist() for name, table in tables.items()}
+            self._mean, self._tables = means(scores)
+
+    @classmethod
+    def of_scores(
+        cls, name: str, scores: Mapping[str, Sequence[float]], *, lower_is_better: bool = False
+    ) -> Measure:
+        """Scores of segments by a metric that truebleu does not compute.
+
+        scores: a number for each segment of each system. The score of a system is their mean.
+
+        Decimal numbers are added as decimal numbers, so ties are ties. Raises InputError for
+        numbers that are missing or not finite, and for different numbers of segments.
+        """
+        columns: dict[str, Sequence[float]] = {}
+        for system, numbers in scores.items():
+            if isinstance(numbers, Table):
+                raise TypeError(f"{system}: statistics; Measure(metric, ...) takes them")
+            each = (_number(name, system, i, x) for i, x in enumerate(numbers, 1))
+            columns[system] = array("d", each)
+        _check_systems(name, {system: len(column) for system, column in columns.items()})
+        made = cls.__new__(cls)
+        made.metric, made.name, made.lower_is_better = None, name, lower_is_better
+        made._mean, made._tables = means(columns)  # noqa: SLF001
+        made.segments = len(made.tables[0])
+        made._values = dict(zip(columns, made.observed(), strict=True))  # noqa: SLF001
+        return made
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """The names of the systems."""
+        return tuple(self._tables)
+
+    @property
+    def rows(self) -> int:
+        """The number of rows of each table: the segments, or the documents."""
+        return len(self.tables[0])
+
+    def of_documents(self, documents: Sequence[Hashable]) -> Measure:
+        """The same with a row for each document, the sums of its segments: what is drawn then.
+
+        documents: for each segment the document that it is of. Scores stay what they are: with
+            as many documents a resample has more segments or fewer, and a mean is over those.
+        """
+        numbers: dict[Hashable, int] = {}
+        keys = argument_checks.keys("documents", documents, self.segments)
+        of_row = [numbers.setdefault(key, len(numbers)) for key in keys]
+        made = copy(self)
+        tables = {
+            name: table.group_totals(of_row, len(numbers)) for name, table in self._tables.items()
+        }
+        if isinstance(self._mean, Mean):
+            sizes = list(Counter(of_row).values())
+            scale = self._mean.divisor // self.segments
+            made._mean, tables = _means_of_documents(tables, sizes, scale)  # noqa: SLF001
+        made._tables = tables  # noqa: SLF001
+        return made
+
+    @property
+    def is_summed(self) -> bool:
+        """True if a score is a formula of sums, and not a mean of segments' scores."""
+        return self._mean is None
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """The table of each system that is summed: statistics, or scores as integers."""
+        return tuple(self._tables.values())
+
+    def scores(self, sums: Table) -> Scores:
+        """The score of each row of sums."""
+        formula: Any = self._mean or self.metric
+        return formula.scores(sums)  # type: ignore[no-any-return]
+
+    def observed(self) -> list[float]:
+        """The score of each system's own sums, computed as those of resampled ones."""
+        return [self.scores(table.total())[0] for table in self.tables]
+
+    def value(self, system: str) -> float:
+        """The score of all segments of a system."""
+        return self._values[system]
+
+    def __repr__(self) -> str:
+        return f"<{self.name} of {len(self._tables)} systems on {self.segments} segments>"
+
+
+class Mean(Record):
+    """The mean of numbers that are kept as integers, from their sums."""
+
+    divisor: int
+
+    def scores(self, sums: Table) -> Scores:
+        """The mean that each row is the sum for."""
+        return Scores([total / self.divisor for total in sums.values_of(0)])
+
+
+class MeanOfDocuments(Record):
+    """The mean of numbers, from the sums of documents and of their segments."""
+
+    scale: float
+
+    def scores(self, sums: Table) -> Scores:
+        """The mean that each row is the sum for."""
+        pairs = zip(sums.values_of(0), sums.values_of(1), strict=True)
+        return Scores([total / (self.scale * segments) for total, segments in pairs])
+
+
+def _means_of_documents(
+    tables: Mapping[str, Table], sizes: Sequence[int], scale: int
+) -> tuple[MeanOfDocuments, dict[str, Table]]:
+    """Sums of scores and numbers of segments, which add up in whatever documents are drawn."""
+    sums = {name: table.values_of(0) for name, table in tables.items()}
+    largest = max(abs(total) for column in sums.values() for total in column)
+    # The largest document may be drawn again and again.
+    shift = max(0, (largest * len(sizes)).bit_length() - BITS)
+    half = 1 << shift >> 1
+    made = {
+        name: Table.from_rows(
+            [[(total + half) >> shift, size] for total, size in zip(column, sizes, strict=True)], 2
+        )
+        for name, column in sums.items()
+    }
+    return MeanOfDocuments(scale / (1 << shift) if shift else scale), made
+
+
+def means(columns: Mapping[str, Sequence[float]]) -> tuple[Mean, dict[str, Table]]:
+    """Numbers as integers, whose sums are exact in any order, and the formula of their mean.
+
+    Decimal numbers become multiples of a power of ten, so that 0.1 + 0.2 is 0.3; others become
+    multiples of the smallest power of two with which all sums stay below 2^61.
+    """
+    segments = len(next(iter(columns.values())))
+    largest = max(map(abs, chain.from_iterable(columns.values())))
+    spare = BITS - (ceil(largest) * segments).bit_length()
+    if spare < 0:
+        raise InputError(f"scores as large as {largest:g} cannot be added exactly")
+    places = _places(chain.from_iterable(columns.values()))
+    scale = 2**spare if places is None else min(10**places, 2**spare)
+    tables = {
+        name: Table.from_bytes(array("q", (round(x * scale) for x in column)).tobytes(), 1)
+        for name, column in columns.items()
+    }
+    return Mean(scale * segments), tables
+
+
+def _places(numbers: Iterable[float]) -> int | None:
+    """The decimal places of the numbers; None if they are not decimal numbers."""
+    most = 0
+    for number in numbers:
+        text = repr(number)
+        fraction = text.partition(".")[2]
+        if "e" in text or len(fraction) > PLACES:
+            return None
+        most = max(most, 0 if fraction == "0" else len(fraction))
+    return most
+
+
+def _number(measure: str, system: str, segment: int, value: Any) -> float:
+    try:
+        number = argument_checks.number(measure, value, -inf)
+    except ValueError:
+        raise InputError(
+            f"{measure} of {system}: segment {segment} is {value!r:.40}; expected a finite number "
+            "(leave the segment out of all systems, or score it)"
+        ) from None
+    return number
+
+
+def _check_systems(measure: str, lengths: Mapping[str, int]) -> None:
+    if not lengths:
+        raise InputError(f"{measure}: no systems")
+    if len(set(lengths.values())) > 1:
+        told = ", ".join(f"{name} {length}" for name, length in lengths.items())
+        raise InputError(
+            f"{measure}: the systems have different numbers of segments: {told}; tests are of "
+            "the same segments in the same order"
+        )
+    if not min(lengths.values()):
+        raise InputError(f"{measure}: no segments at all; there is nothing to resample")

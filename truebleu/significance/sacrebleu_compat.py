@@ -1,0 +1,133 @@
+"""sacreBLEU 2.6.0's intervals and paired tests, to the last bit, without NumPy.
+
+sacreBLEU's bootstrap sums statistics in single precision, and with NumPy 2 most of each formula is
+computed in it too (kernel/src/sacrebleu_float32.rs). So these numbers differ from truebleu's own
+(`truebleu.significance`, the same draws in exact arithmetic) after the sixth digit. What sacreBLEU
+calls a paired bootstrap is miscalibrated: docs/significance.md. Use these to reproduce sacreBLEU.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+from truebleu import _kernel
+from truebleu.metrics.base import Metric
+from truebleu.metrics.bleu_formula import single as rounded
+from truebleu.metrics.pairwise_scores import COMPENSATED
+from truebleu.significance import memory_check
+from truebleu.text.record import Record
+
+# The parameters of BLEU that sacreBLEU has too, and the smoothing methods.
+BLEU_PARAMETERS = (
+    *("tokenize", "lowercase", "smoothing", "smoothing_value", "effective_order", "max_order"),
+)
+SMOOTHING = ("exp", "floor", "add-k", "none")
+
+# Trials whose sums are in memory at a time.
+TRIALS = 2000
+
+
+class Resampled(Record):
+    """Scores of resampled test sets."""
+
+    values: Sequence[float]
+    single: bool
+    """True if NumPy would hold them in single precision."""
+
+
+def bs_count(system: Resampled, baseline: Resampled, difference: float) -> int:
+    """The number of resampled differences, less their mean, that exceed the observed one."""
+    number = rounded if system.single and baseline.single else float
+    pairs = zip(system.values, baseline.values, strict=True)
+    apart = [abs(number(a - b)) for a, b in pairs]
+    mean, limit = _mean(apart, number), number(difference)
+    return sum(number(value - mean) > limit for value in apart)
+
+
+def bootstrap_scores(
+    measures: Sequence[tuple[Metric, Sequence[_kernel.Table]]],
+    stream: _kernel.Stream,
+    resamples: int,
+    workers: int = 1,
+) -> list[list[Resampled]]:
+    """The scores of resampled test sets, of each system of each metric."""
+    parts = [(table, _formula(metric)) for metric, tables in measures for table in tables]
+    if not parts:
+        return [[] for _ in measures]
+    columns = sum(table.width for table, _ in parts)
+    memory_check.reserve(len(parts[0][0]), columns, workers, "single")
+    found = iter(_kernel.SingleStack(parts).bootstrap(stream, resamples, workers))
+    return [
+        [Resampled(values.tolist(), single) for values, single in islice(found, len(tables))]
+        for _, tables in measures
+    ]
+
+
+def randomized_scores(
+    metric: Metric, tables: tuple[_kernel.Table, _kernel.Table], trials: int, stream: _kernel.Stream
+) -> Iterator[tuple[_kernel.Scores, _kernel.Scores]]:
+    """Yield both systems' scores after the swaps of approximate randomization, block by block."""
+    formula = _randomized_formula(metric)
+    totals = tables[0].total(), tables[1].total()
+    memory_check.reserve(len(tables[0]), sum(table.width for table in tables))
+    stack = _kernel.Stack.of_differences([tables])
+    for start in range(0, trials, TRIALS):
+        one, other = stack.choose(stream, min(TRIALS, trials - start), 1)
+        a, b = _kernel.exchanged((one, other), totals)
+        yield formula(a), formula(b)
+
+
+def _formula(metric: Metric) -> _kernel.SingleFormula:
+    """The metric's formula in single precision."""
+    given: Any = metric
+    if metric.NAME == "chrF":
+        return _kernel.SingleFormula.chrf(float(given.beta**2), given.eps_smoothing)
+    if metric.NAME == "TER":
+        return _kernel.SingleFormula.ter()
+    if metric.NAME == "BLEU" and given.smoothing in SMOOTHING:
+        shared = {name: metric.parameters[name] for name in BLEU_PARAMETERS}
+        if type(metric)(**shared) == metric:
+            value = float(given.smoothing_value or 0.0)
+            effective_order = bool(given.effective_order)
+            return _kernel.SingleFormula.bleu(given.smoothing, value, effective_order, COMPENSATED)
+    raise ValueError(f"sacreBLEU has no {metric!r}, so its test of it cannot be computed")
+
+
+def _randomized_formula(metric: Metric) -> Callable[[_kernel.Table], _kernel.Scores]:
+    """The metric's formula for the trials of a randomization, whose sums are arrays of integers.
+
+    sacreBLEU adds the k of add-k to them in place, so its fraction is lost.
+    """
+    parameters = metric.parameters
+    _formula(metric)
+    if parameters.get("smoothing") == "add-k":
+        value: float = metric.smoothing_value  # type: ignore[attr-defined]
+        metric = type(metric)(**{**parameters, "smoothing_value": float(int(value))})
+    return metric.scores
+
+
+def _mean(values: Sequence[float], number: Callable[[float], float]) -> float:
+    """NumPy's mean: sums by halves, in eights."""
+    return number(_pairwise(values, number) / len(values))
+
+
+def _pairwise(values: Sequence[float], number: Callable[[float], float]) -> float:
+    size = len(values)
+    if size > 128:
+        half = size // 2
+        half -= half % 8
+        return number(_pairwise(values[:half], number) + _pairwise(values[half:], number))
+    eights = size - size % 8
+    total = 0.0
+    if eights:
+        sums = list(values[:8])
+        for start in range(8, eights, 8):
+            sums = [number(a + b) for a, b in zip(sums, values[start : start + 8], strict=True)]
+        while len(sums) > 1:
+            sums = [number(a + b) for a, b in zip(sums[::2], sums[1::2], strict=True)]
+        [total] = sums
+    for value in values[eights:]:
+        total = number(total + value)
+    return total

@@ -1,0 +1,362 @@
+"""The files of published test sets, kind by kind, as fields of segments.
+
+A field is a name and one line of text for each segment: src, ref or ref:A, docid, origlang, domain,
+and the names of systems. The lines are those that sacreBLEU makes of the same files.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+from xml.etree.ElementTree import Element
+
+from truebleu._kernel import InputError
+from truebleu.text.argument_checks import parse_json
+from truebleu.text.segments import File
+
+Fields = Iterator[tuple[str, Iterable[str]]]
+Reader = Callable[[str, Sequence[str], str], Fields]
+
+# Fields that are made when this is another number than it was: text of older readers is not used.
+VERSION = 1
+# Fields of documents, which are neither text nor systems.
+OF_DOCUMENTS = ("docid", "genre", "origlang", "domain")
+
+# WMT's files before 2021 are not well-formed SGML or XML. They have one segment per line.
+SEGMENT = re.compile("<seg.*?>(.*)</seg>")
+
+
+def read(kind: str, name: str, files: Sequence[str], raw: str) -> Fields:
+    """The fields of a language pair.
+
+    kind: one of `KINDS`; name: the test set's; files: the pair's, as the catalogue names them,
+    within the folder `raw`. Raises InputError for files that are not as they should be.
+    """
+    return KINDS[kind](name, files, raw)
+
+
+def paths(files: Iterable[str], raw: str) -> list[str]:
+    """Where the files of a language pair are; a table may be named with its column."""
+    return [os.path.join(raw, file.rpartition(":")[2]) for file in files]
+
+
+def cleaned(text: str) -> str:
+    """The text with single spaces for all white space, and none at its ends."""
+    return " ".join(text.split())
+
+
+def lines(path: str) -> Iterator[str]:
+    """The lines of a file, which may be compressed, without their ends."""
+    return File(path).lines()
+
+
+def _sgml_names(name: str, count: int) -> list[str]:
+    """src, ref or ref:0, ref:1 ..., and (not in WMT08) docid, genre, origlang."""
+    if count < 1:
+        raise InputError(f"Each language pair in {name} must have at least 2 fields.")
+    references = ["ref"] if count == 1 else [f"ref:{number}" for number in range(count)]
+    documents = [] if name.startswith("wmt08") else ["docid", "genre", "origlang"]
+    return ["src", *references, *documents]
+
+
+def _fake_sgml(name: str, files: Sequence[str], raw: str) -> Fields:
+    return _sgml(name, paths(files, raw), _segments)
+
+
+def _addition(name: str, files: Sequence[str], raw: str) -> Fields:
+    """A WMT test set with references from elsewhere, which may be plain text."""
+
+    def either(path: str) -> Iterator[str]:
+        return _segments(path) if path.endswith(".sgm") else _plain(path)
+
+    return _sgml(name, paths(files, raw), either)
+
+
+def _sgml(name: str, files: list[str], text: Callable[[str], Iterable[str]]) -> Fields:
+    fields = _sgml_names(name, len(files) - 1)
+    for path, field in zip(files, fields, strict=False):
+        yield field, text(path)
+    for field in fields[len(files) :]:
+        yield field, _annotations(files[0], field)
+
+
+def _segments(path: str) -> Iterator[str]:
+    for line in lines(path):
+        if line.startswith("<seg "):
+            yield cleaned(SEGMENT.sub(r"\1", line))
+
+
+def _annotations(path: str, name: str) -> Iterator[str]:
+    """An attribute of each segment's document, or else of the document before."""
+    attribute = re.compile(f'{name}="(.*?)"')
+    value = ""
+    for line in lines(path):
+        if line.startswith("<doc ") and (found := attribute.search(line)):
+            value = found[1]
+        elif line.startswith("<seg "):
+            yield value
+
+
+def documents(path: str) -> Iterator[tuple[str | None, str | None]]:
+    """For each segment of SGML the original language and the name of its document.
+
+    As sacreBLEU's filters find them: the last attribute of a line, the line itself without one,
+    None before the first document.
+    """
+    language = name = None
+    for line in lines(path):
+        if line.startswith("<doc "):
+            values = (re.match(rf'.* {key}="([^"]+)"', line) for key in ("origlang", "docid"))
+            language, name = (value[1] if value else line for value in values)
+        if line.startswith("<seg "):
+            yield language, name
+
+
+def _plain(path: str) -> Iterator[str]:
+    """Lines without white space at their ends."""
+    return (line.rstrip() for line in lines(path))
+
+
+def _plain_text(_name: str, files: Sequence[str], raw: str) -> Fields:
+    for field, path in zip(("src", "ref"), paths(files, raw), strict=False):
+        yield field, _plain(path)
+
+
+def index_and_file(meta: str, field: str) -> tuple[int, str]:
+    """The column of a table, counted from 0, and the name of the file.
+
+    >>> index_and_file("3:en-de.tsv", "src"), index_and_file("en-de.tsv", "ref")
+    ((3, 'en-de.tsv'), (1, 'en-de.tsv'))
+    """
+    parts = meta.split(":")
+    if len(parts) != 2:
+        return (0 if field == "src" else 1), meta
+    if not parts[0].strip().lstrip("+-").isdecimal():
+        raise InputError(f"Invalid meta for TSVDataset: {meta}")
+    return int(parts[0]), parts[1]
+
+
+def _tables(_name: str, files: Sequence[str], raw: str) -> Fields:
+    for field, meta in zip(("src", "ref"), files, strict=False):
+        column, name = index_and_file(meta, field)
+        yield field, _cells(os.path.join(raw, name), column)
+
+
+def _cells(path: str, column: int) -> Iterator[str]:
+    """One column. Cells may be empty, the last ones too."""
+    for number, line in enumerate(lines(path), 1):
+        cells = line.split("\t")
+        if column >= len(cells):
+            raise InputError(f"{path}, line {number}: no column {column + 1}")
+        yield cells[column]
+
+
+def _wmt_xml(_name: str, files: Sequence[str], raw: str) -> Fields:
+    for field, texts in xml(paths(files, raw)[0]).items():
+        yield field, map(cleaned, texts)
+
+
+def reference(translator: str | None) -> str:
+    """The name of the field with a translator's references.
+
+    >>> reference("A"), reference(None)
+    ('ref:A', 'ref')
+    """
+    return f"ref:{translator}" if translator else "ref"
+
+
+def xml(path: str) -> dict[str, list[str]]:
+    """The fields of a file in XML, as WMT has them since 2021, not cleaned.
+
+    src, the references in the file's order, docid, origlang, each system, and perhaps domain.
+    """
+    root = _root(path)
+    sources = {each.get("lang") for each in root.iterfind(".//src")}
+    references = list(root.iterfind(".//ref"))
+    languages = {each.get("lang") for each in references}
+    if len(sources) != 1:
+        raise InputError(f"Multiple source languages found in the file: {path}")
+    if len(languages) != 1:
+        raise InputError(f"Found {len(languages)} reference languages found in the file: {path}")
+    try:
+        return _xml_fields(root, list(dict.fromkeys(each.get("translator") for each in references)))
+    except KeyError as error:
+        raise InputError(f"{path}: an element has no attribute {error}") from error
+
+
+def _xml_fields(root: Element, translators: list[str | None]) -> dict[str, list[str]]:
+    named = [reference(translator) for translator in translators]
+    fields: dict[str, list[str]] = {field: [] for field in ("src", *named, "docid", "origlang")}
+    domains: list[str] = []
+    has_domain = False
+    for document in root.iterfind(".//doc"):
+        if "testsuite" in document.attrib:
+            continue
+        source = _xml_segments(document.iterfind(".//src//seg"))
+        by_translator, by_system = (
+            {
+                each.get(attribute): _xml_segments(each.iterfind(".//seg"))
+                for each in document.iterfind(f".//{element}")
+            }
+            for attribute, element in (("translator", "ref"), ("system", "hyp"))
+        )
+        for number in sorted(source):
+            # Segments without any translation are left out.
+            if not any(texts.get(number) for texts in by_translator.values()):
+                continue
+            fields["src"].append(source[number])
+            for translator, field in zip(translators, named, strict=True):
+                fields[field].append(by_translator.get(translator, {}).get(number, ""))
+            for system, texts in by_system.items():
+                fields.setdefault(str(system), []).append(texts.get(number, ""))
+            fields["docid"].append(document.attrib["id"])
+            fields["origlang"].append(document.attrib["origlang"])
+            has_domain = "domain" in document.attrib
+            domains.append(document.get("domain", ""))
+    if has_domain:
+        fields["domain"] = domains
+    return fields
+
+
+def _root(path: str) -> Element:
+    """The outermost element of a file, with comments as elements: text ends before one."""
+    import xml.etree.ElementTree as ET
+
+    builder = ET.TreeBuilder(insert_comments=True, insert_pis=True)
+    try:
+        return ET.parse(path, ET.XMLParser(target=builder)).getroot()
+    except (ET.ParseError, LookupError) as error:
+        raise InputError(f"{path} is not XML: {error}") from error
+
+
+def _xml_segments(elements: Iterable[Element]) -> dict[int, str]:
+    """The text of segments by their numbers."""
+    return {int(each.attrib["id"]): each.text or "" for each in elements}
+
+
+def _jsonl(_name: str, files: Sequence[str], raw: str) -> Fields:
+    """Objects in lines: a segment each, as in WMT24++, or a document, as in WMT25.
+
+    A file may be named with a language pair, whose lines are read ("en-ja_JP:wmt25.jsonl"), or with
+    "all": sources that are marked as bad are read too.
+    """
+    wanted, _, file = files[0].rpartition(":")
+    path = os.path.join(raw, file)
+    fields: dict[str, list[str]] = {}
+    count = 0
+    for number, row in _objects(path):
+        if "-" in wanted and f"{row.get('src_lang')}-{row.get('tgt_lang')}" != wanted:
+            continue
+        if wanted != "all" and row.get("is_bad_source"):
+            continue
+        rows = _paragraphs(row) if "src_text" in row else [_segment(row)]
+        for each in rows:
+            for field, text in each.items():
+                if not isinstance(text, str):
+                    raise InputError(f"{path}, line {number}: {field} is no text")
+                fields.setdefault(field, [""] * count).append(cleaned(text))
+            count += 1
+            for texts in fields.values():
+                texts.extend([""] * (count - len(texts)))
+    if not count:
+        raise InputError(f"{path} has no segment{f' of {wanted}' if '-' in wanted else ''}")
+    yield from _translated(fields).items()
+
+
+def _objects(path: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    import json
+
+    for number, line in enumerate(lines(path), 1):
+        if not line.strip():
+            continue
+        row = parse_json(line, path, number)
+        try:
+            # Halves of characters are no text.
+            json.dumps(row, ensure_ascii=False).encode("utf-8")
+        except ValueError as error:
+            raise InputError(f"{path}, line {number}: not JSON: {error}") from None
+        if not isinstance(row, dict):
+            raise InputError(f"{path}, line {number}: expected an object")
+        yield number, row
+
+
+# The names of a segment's fields in WMT24++, and here. `target` is the post-edit, which its
+# authors recommend.
+OF_WMT24PP = {
+    "source": "src",
+    "target": "ref:target",
+    "original_target": "ref:original_target",
+    "document_id": "docid",
+    "domain": "domain",
+}
+
+
+def _segment(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {here: row[there] for there, here in OF_WMT24PP.items() if row.get(there) is not None}
+
+
+def _paragraphs(row: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """A document of WMT25 by its paragraphs, if the references have as many; else in one."""
+    texts = {"src": row["src_text"]}
+    for name, about in (row.get("refs") or {}).items():
+        texts[f"ref:{name}"] = about.get("ref") if isinstance(about, dict) else about
+    split = {
+        field: text.split("\n\n") if isinstance(text, str) else [text]
+        for field, text in texts.items()
+    }
+    if len({len(parts) for parts in split.values()}) != 1:
+        split = {field: [text] for field, text in texts.items()}
+    about = {"docid": row.get("doc_id"), "domain": row.get("domain")}
+    known = {field: value for field, value in about.items() if value is not None}
+    return [
+        dict(zip(split, parts, strict=True)) | known for parts in zip(*split.values(), strict=True)
+    ]
+
+
+def _translated(fields: dict[str, list[str]]) -> dict[str, list[str]]:
+    """Without segments that no reference translates, if any is translated."""
+    references = [texts for field, texts in fields.items() if field.startswith("ref")]
+    kept = [any(texts) for texts in zip(*references, strict=True)]
+    if not any(kept) or all(kept):
+        return fields
+    return {
+        field: [text for text, keep in zip(texts, kept, strict=True) if keep]
+        for field, texts in fields.items()
+    }
+
+
+def _parallel(_name: str, files: Sequence[str], raw: str) -> Fields:
+    """A file a language: the source's, the references', and perhaps a table of the documents.
+
+    The table ends in .tsv. It has a line for each segment, and in its first column a document's
+    name; or, as FLORES has it, a line more, which names the columns: URL, domain.
+    """
+    *texts, last = files
+    table = os.path.join(raw, last) if last.endswith(".tsv") else None
+    source, *references = paths(texts if table else files, raw)
+    yield "src", _plain(source)
+    for letter, path in zip("ABCDEFGH", references, strict=False):
+        yield "ref" if len(references) == 1 else f"ref:{letter}", _plain(path)
+    if table:
+        rows = [line.split("\t") for line in lines(table)]
+        columns = {"docid": 0}
+        if rows and "URL" in rows[0]:
+            header = [name.strip() for name in rows.pop(0)]
+            named = {"docid": "URL", "domain": "domain"}
+            columns = {here: header.index(it) for here, it in named.items() if it in header}
+        for field, column in columns.items():
+            yield field, [row[column].strip() if column < len(row) else "" for row in rows]
+
+
+KINDS: dict[str, Reader] = {
+    "FakeSGML": _fake_sgml,
+    "IWSLTXML": _fake_sgml,
+    "JSONL": _jsonl,
+    "Parallel": _parallel,
+    "PlainText": _plain_text,
+    "TSV": _tables,
+    "WMTAddition": _addition,
+    "WMTXML": _wmt_xml,
+}

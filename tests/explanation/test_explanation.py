@@ -522,7 +522,6 @@ def test_tokens_and_columns():
         (("a", "b"), {"second": ["a"]}, TypeError, "second"),
         ((["a"], ["b"]), {"second": "a"}, TypeError, "second"),
         (("a", "b"), {"metric": 7}, TypeError, "metric"),
-        (("a", "b"), {"metric": "codebleu"}, ValueError, "explain knows BLEU, chrF"),
         (("a", "b"), {"metric": "ter", "recall": True}, ValueError, "for BLEU alone"),
         (("a", "b"), {"names": ["x", "y"]}, ValueError, "names"),
         ((["a", "b", "c"], [["a", "b", "c"]]), {}, InputError, "streams"),

@@ -48,6 +48,8 @@ def test_every_face_knows_it(module, capfd):
     total.update(["a b"], ["a"])
     assert total.compute() == 200
     assert tb.mbr(["a b", "c", "d e f"], utility="length").best == "d e f"
+    explanation = tb.explain("a cat sat", ["the cat sat down"], metric="length").to_dict()
+    assert explanation["systems"][0]["columns"] == {"hypothesis_length": 3, "reference_length": 4}
     assert cli.main(["score", str(REFERENCE), "-i", str(CEDAR), "-m", "length", "-b"]) == 0
     assert float(capfd.readouterr().out) == score.value
     assert tb.report({"a": CEDAR}, REFERENCE, metrics=["bleu", "length"]).html()

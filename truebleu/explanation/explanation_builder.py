@@ -16,15 +16,14 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
-from truebleu.explanation import bleu, chrf, f_score, gleu, nist, ter, wer
+from truebleu.explanation import bleu, chrf, f_score, gleu, nist, statistics_table, ter, wer
 from truebleu.explanation.naive_bleu import Case, present
 from truebleu.metrics.base import Metric
 from truebleu.rendering.equations import as_text
 from truebleu.text.segments import lasting
-from truebleu.text.terminal_layout import listed
 from truebleu.text.tokenizers import label
 
-# The metrics that are explained, and the module of each.
+# The metrics that are explained by a specific module.
 EXPLAINED: dict[str, ModuleType] = {
     "BLEU": bleu,
     "chrF": chrf,
@@ -35,6 +34,12 @@ EXPLAINED: dict[str, ModuleType] = {
     **dict.fromkeys(("WER", "MER", "WIL", "WIP", "CER"), wer),
 }
 
+
+def module_for(name: str) -> ModuleType:
+    """Return the module that explains a metric; most metrics have the generic one."""
+    return EXPLAINED.get(name, statistics_table)
+
+
 CAUTION = (
     "Scores compare only on the same test set, with the same references, language and settings "
     "(those in the signature)."
@@ -42,9 +47,9 @@ CAUTION = (
 
 
 def check(metric: Metric, *, recall: bool) -> None:
-    """Raises ValueError for a metric that is not explained."""
-    if metric.NAME not in EXPLAINED:
-        raise ValueError(f"metric: explain knows {listed([*EXPLAINED])}, and not {metric.NAME}")
+    """Raise ValueError for metrics that read sources, and for recall of other metrics than BLEU."""
+    if metric.NEEDS_SOURCE:
+        raise ValueError(f"metric: {metric.name} reads sources, which `explain` does not take")
     if recall and metric.NAME != "BLEU":
         raise ValueError(f"recall is added for BLEU alone, not for {metric.NAME}")
 
@@ -58,7 +63,7 @@ def of_pair(
     recall: bool = False,
 ) -> dict[str, Any]:
     """The explanation of one hypothesis, or of two, and its references."""
-    special = EXPLAINED[metric.NAME]
+    special = module_for(metric.NAME)
     systems, references = _normalized(metric, systems, references)
     given = present(references)
     made = []
@@ -86,7 +91,7 @@ def of_corpus(
     recall: bool = False,
 ) -> dict[str, Any]:
     """The explanation of the score of a corpus, or of two systems' scores."""
-    special = EXPLAINED[metric.NAME]
+    special = module_for(metric.NAME)
     systems, references = _normalized(metric, systems, references)
     made = []
     for name, hypotheses in systems:
@@ -115,7 +120,7 @@ def _system(name: str, case: Case[Any, Any], known: dict[str, Any]) -> dict[str,
     system = {"name": name, "score": score.value, "signature": str(score.signature), **known}
     if reason := score.zero_reason:
         system.setdefault("zero", reason)
-    formula = EXPLAINED[metric.NAME].formula(system, metric.parameters)
+    formula = module_for(metric.NAME).formula(system, metric.parameters)
     return {**system, "formula": as_text(formula)}
 
 
@@ -128,7 +133,7 @@ def _frame(metric: Metric[Any], kind: str, systems: list[dict[str, Any]]) -> dic
     comparison = None
     if len(systems) == 2:
         first, second = systems
-        special = EXPLAINED[metric.NAME]
+        special = module_for(metric.NAME)
         if metric.NAME == "BLEU":
             differences = special.difference(metric, first, second, corpus=kind == "corpus")
         else:

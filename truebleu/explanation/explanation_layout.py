@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from truebleu.explanation import ngram_layout
-from truebleu.explanation.explanation_builder import EXPLAINED
+from truebleu.explanation.explanation_builder import module_for
 from truebleu.metrics.base import Signature
 from truebleu.rendering.elements import Block, Equations, Heading, Paragraph, Table, Words
 from truebleu.rendering.number_format import MINUS, Write, fixed, number, signed
@@ -19,7 +19,7 @@ CHOSEN = "It is scored against reference {}, which gives the best score."
 def of_content(content: Content, digits: int, *, short: bool) -> Iterator[Block]:
     """The blocks of an explanation; scores have so many digits after the point."""
     write = fixed(digits)
-    special = EXPLAINED[content["metric"]["name"]]
+    special = module_for(content["metric"]["name"])
     systems = content["systems"]
     references = content.get("references", ())
     several = len(systems) > 1
@@ -60,7 +60,7 @@ def of_content(content: Content, digits: int, *, short: bool) -> Iterator[Block]
 
 def _compared(content: Content, write: Write) -> Iterator[Block]:
     """Two systems beside each other, and their differences."""
-    one, parts_of = content["comparison"], EXPLAINED[content["metric"]["name"]].parts
+    one, parts_of = content["comparison"], module_for(content["metric"]["name"]).parts
     rows = [
         [system["name"], write(system["score"]), *map(_part, parts_of(system).values())]
         for system in content["systems"]

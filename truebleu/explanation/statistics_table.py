@@ -1,0 +1,72 @@
+"""Generic explanation: a metric's statistics, and the score that its formula computes from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from truebleu.explanation import naive_bleu
+from truebleu.explanation.naive_bleu import Case
+from truebleu.rendering.elements import Block, Heading, Paragraph, Table
+from truebleu.rendering.number_format import number
+from truebleu.rendering.view import Content
+
+if TYPE_CHECKING:
+    from truebleu.rendering.equations import Equation
+
+TOKEN = "token"
+
+
+def tokens(metric: Any, text: Any) -> list[str]:
+    """Return the metric's tokens, or white-space-separated words if it does not tokenize."""
+    if "tokenize" in metric.parameters:
+        return naive_bleu.tokens(metric, text)
+    return text.split() if isinstance(text, str) else [str(token) for token in text]
+
+
+def of_corpus(case: Case[Any, Any]) -> dict[str, Any]:
+    """Return the sum of each column, and the components of the score."""
+    score, metric = case.score, case.metric
+    columns = {} if metric.is_mean else dict(zip(metric.columns, score.row, strict=True))
+    components = {
+        name: value
+        for name, value in score.details().items()
+        if isinstance(value, int | float) and name not in columns
+    }
+    return {"columns": columns, "components": components, "fraction": score.fraction}
+
+
+of_pair = of_corpus
+
+
+def parts(system: Content) -> dict[str, float]:
+    """Return the numbers by which two systems are compared, besides the score."""
+    return {**system["columns"], **system["components"]}
+
+
+def formula(system: Content, parameters: Content) -> list[Equation]:  # noqa: ARG001
+    """Return the result of the formula, which only the metric's source spells out."""
+    function = "f(statistics)" if system["columns"] else "mean of the segments' scores"
+    return [("score", function), ("", number(system["fraction"]))]
+
+
+def blocks(content: Content, system: Content, level: int) -> Iterator[Block]:  # noqa: ARG001
+    """Yield one table of the statistics and one of the components."""
+    tables = (("Statistics", "column"), ("Components of the score", "component"))
+    for (title, header), values in zip(
+        tables, (system["columns"], system["components"]), strict=True
+    ):
+        if values:
+            yield Heading(level, title)
+            rows = [
+                [name, f"{value:,}" if isinstance(value, int) else number(value)]
+                for name, value in values.items()
+            ]
+            yield Table.of([header, "value"], rows)
+    if not system["columns"]:
+        yield Paragraph("The score of a corpus is the mean of the scores of its segments.")
+
+
+def reading(content: Content, system: Content) -> str:  # noqa: ARG001
+    """Return the end of the sentence about the score."""
+    return ". The metric's documentation describes its scale."

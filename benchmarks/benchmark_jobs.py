@@ -50,9 +50,9 @@ def score_files(workers: str, parameters: str, hypotheses: str, *references: str
 
 def split_lines(tokenize: str, path: str) -> dict[str, Any]:
     """The tokens of each line, in Python; their number."""
-    from truebleu.text.tokenizers import tokenizer
+    from truebleu.text.tokenizers import make_tokenizer
 
-    split, texts = tokenizer(tokenize), lines(path)
+    split, texts = make_tokenizer(tokenize), lines(path)
     split(texts[0])
     return timed(lambda: sum(len(split(text)) for text in texts))
 

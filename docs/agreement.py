@@ -14,7 +14,7 @@ from pathlib import Path
 
 from page_helpers import filled, table
 
-from truebleu.text.operating_system import write_whole
+from truebleu.text.operating_system import write_atomically
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ def _ranges(ranges: list[dict[str, Any]]) -> str:
 def main() -> None:
     """Measures, and keeps the result."""
     made = json.dumps(measured(sys.argv[1]), indent=1)
-    write_whole(RESULT, (made + "\n").encode())
+    write_atomically(RESULT, (made + "\n").encode())
     print(RESULT)
 
 

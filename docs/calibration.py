@@ -42,7 +42,7 @@ from truebleu import BLEU, CHRF, TER, Statistics
 from truebleu.engines import bucket_of
 from truebleu.metrics.base import Metric
 from truebleu.significance import RANDOMIZATIONS, RESAMPLES, TESTS, Measure, paired
-from truebleu.text.operating_system import write_whole
+from truebleu.text.operating_system import write_atomically
 
 HERE = Path(__file__).parent
 RESULTS = {
@@ -395,7 +395,7 @@ def main() -> None:
     if len(sys.argv) < 2 or sys.argv[1] not in kinds:
         sys.exit(f"usage: python docs/calibration.py {{{','.join(kinds)}}} [FOLDER]")
     result = kinds[sys.argv[1]](*sys.argv[2:])
-    write_whole(RESULTS[sys.argv[1]], (json.dumps(result, indent=1) + "\n").encode())
+    write_atomically(RESULTS[sys.argv[1]], (json.dumps(result, indent=1) + "\n").encode())
 
 
 if __name__ == "__main__":

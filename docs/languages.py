@@ -8,7 +8,7 @@ from truebleu.text import languages, tokenizers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from truebleu.text.languages import Kind
+    from truebleu.text.languages import LanguageKind
 
 # More languages of one kind are told of by their scripts.
 FEW = 40
@@ -19,18 +19,18 @@ def page() -> str:
     return filled(
         "languages",
         kinds=_kinds(),
-        names=_names(languages.KINDS[-1]),
+        names=_names(languages.LANGUAGE_KINDS[-1]),
         tokenizers=_tokenizers(),
         signs=_signs(),
-        one_sided=languages.ONE_SIDED,
+        one_sided=languages.MIN_VARIANT_SHARE,
     )
 
 
-def _names(kind: Kind) -> str:
+def _names(kind: LanguageKind) -> str:
     """The languages of a kind; of many, how many there are in each script."""
     by_script: dict[str, list[str]] = {}
     for scripts, listed in kind.languages.items():
-        either = " or ".join(sorted(map(languages.script_name, scripts.split())))
+        either = " or ".join(sorted(map(languages.format_script_name, scripts.split())))
         by_script.setdefault(either, []).extend(" ".join(x.split()[1:]) for x in listed.split(";"))
     if sum(map(len, by_script.values())) <= FEW:
         return ", ".join(name for names in by_script.values() for name in names)
@@ -49,17 +49,19 @@ def _kinds() -> str:
             _names(kind),
             code(kind.tokenizer),
             ", else ".join(map(code, kind.recommended)) or "no BLEU",
-            ", ".join(map(code, kind.beside)),
-            kind.why.replace("|", "\\|"),
+            ", ".join(map(code, kind.also_report)),
+            kind.reason.replace("|", "\\|"),
         ]
-        for kind in languages.KINDS[:-1]
+        for kind in languages.LANGUAGE_KINDS[:-1]
     ]
     return table(["language", "`-l` picks", "recommended", "beside it", "why"], rows, left=5)
 
 
 def _tokenizers() -> str:
-    own = tokenizers.KERNEL | {name: what for name, (_, what) in tokenizers.WITH_DATA.items()}
-    own["icu:LOCALE"] = tokenizers.PYTHON["icu:LOCALE"][1]
+    own = tokenizers.KERNEL_TOKENIZERS | {
+        name: what for name, (_, what) in tokenizers.DATA_TOKENIZERS.items()
+    }
+    own["icu:LOCALE"] = tokenizers.PYTHON_TOKENIZERS["icu:LOCALE"][1]
     needs = {
         "ja-mecab": "`pip install 'truebleu[ja]'`",
         "ko-mecab": "`pip install 'truebleu[ko]'`",
@@ -67,7 +69,7 @@ def _tokenizers() -> str:
         "mecab:FOLDER": "the folder",
         "spm:FILE": "the file",
     }
-    usual = dict.fromkeys(tokenizers.KERNEL, "")
+    usual = dict.fromkeys(tokenizers.KERNEL_TOKENIZERS, "")
     rows = [
         [code(name), what, needs.get(name, usual.get(name, "its model, which is downloaded"))]
         for name, what in own.items()
@@ -77,8 +79,8 @@ def _tokenizers() -> str:
 
 def _signs() -> str:
     groups: dict[tuple[str, float, tuple[str, ...]], list[str]] = {}
-    for known in languages.UNSPLIT.values():
-        key = (known.because, known.share, known.ways)
+    for known in languages.UNSPLIT_SCRIPTS.values():
+        key = (known.reason, known.share, known.recommended)
         groups.setdefault(key, []).append(known.language.removeprefix("the "))
     rows = [
         [", ".join(names), because, f"{share:.0%}", " or ".join(f"`-tok {one}`" for one in ways)]

@@ -21,7 +21,7 @@ import reference_pages
 import significance
 import which_bleu
 
-from truebleu.text.operating_system import write_whole
+from truebleu.text.operating_system import write_atomically
 
 PAGES = {
     "by-hand.md": by_hand.page,
@@ -66,7 +66,7 @@ def main() -> None:
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent
     for name, page in PAGES.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        write_whole(folder / name, wrapped(page()).encode())
+        write_atomically(folder / name, wrapped(page()).encode())
         print(folder / name)
 
 

@@ -135,7 +135,7 @@ def declared(kind: str, metric: Metric[Any]) -> list[dict[str, Any]]:
 def _declared(one: Any) -> dict[str, Any]:
     choices: list[str] = []
     if isinstance(one, parameters.Tokenizer):
-        kind, choices = "choice", list(tokenizers.KERNEL)
+        kind, choices = "choice", list(tokenizers.KERNEL_TOKENIZERS)
     elif one.name in ("lowercase", "effective_order") or isinstance(one, parameters.Flag):
         kind = "flag"
     elif isinstance(one, parameters.Choice):

@@ -24,7 +24,7 @@ from truebleu import family
 from truebleu.bleu_family.shared_statistics import Text
 from truebleu.metrics.bleu import BLEU
 from truebleu.text import program_tokenizers, tokenizers
-from truebleu.text.program_tokenizers import AS_KERNEL
+from truebleu.text.program_tokenizers import KERNEL_EQUIVALENTS
 
 # The originals' output, times 100 if it prints fractions; None if it takes one reference
 # only, "" if it was not run. A member, what is changed of it, and the scores against A and
@@ -455,11 +455,11 @@ def test_ignites_documented_example():
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("lowercase", [False, True, "ascii"])
-@pytest.mark.parametrize("tokenize", AS_KERNEL)
+@pytest.mark.parametrize("tokenize", KERNEL_EQUIVALENTS)
 @given(text=texts(12))
 @settings(max_examples=150)
 def test_the_kernel_stands_in_for_tokenizers(tokenize, lowercase, text):
-    general = program_tokenizers.function(tokenize).__wrapped__
+    general = program_tokenizers.get_function(tokenize).__wrapped__
     lowered = text
     if lowercase == "ascii":
         lowered = "".join(c.lower() if c.isascii() else c for c in text)
@@ -467,9 +467,9 @@ def test_the_kernel_stands_in_for_tokenizers(tokenize, lowercase, text):
         lowered = text.lower()
     # A segment at a time, with white space at its end or without.
     for segment in (lowered, lowered.rstrip()):
-        assert program_tokenizers.function(tokenize)(segment) == general(segment)
+        assert program_tokenizers.get_function(tokenize)(segment) == general(segment)
     # A whole text at once.
-    whole = tokenizers.tokenizer(*Text([text], [text]).tokens_as(tokenize, lowercase))
+    whole = tokenizers.make_tokenizer(*Text([text], [text]).tokens_as(tokenize, lowercase))
     assert whole(text) == general(lowered)
 
 

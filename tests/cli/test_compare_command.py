@@ -14,7 +14,7 @@ from paths import ROOT
 
 import truebleu
 from truebleu import compare
-from truebleu.text.terminal_layout import short_names
+from truebleu.text.terminal_layout import shorten_names
 
 EXAMPLES = ROOT / "examples" / "de-en"
 REFERENCES = [EXAMPLES / "reference.a.en", EXAMPLES / "reference.b.en"]
@@ -134,7 +134,7 @@ def test_the_baseline_by_its_name_or_file(run, name):
     ],
 )
 def test_short_names(paths, names):
-    assert short_names(paths) == names
+    assert shorten_names(paths) == names
 
 
 def test_names(run):

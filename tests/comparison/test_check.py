@@ -169,7 +169,7 @@ def test_a_drop_from_the_last_score_in_a_log(log):
 
 
 def test_lists_compare_with_files_of_the_same_text(log):
-    hypotheses, references = ([*file.lines()] for file in (BIRCH, REFERENCE))
+    hypotheses, references = ([*file.read_lines()] for file in (BIRCH, REFERENCE))
     assert not tb.check(hypotheses, references, max_drop=1, log=log, name="main")
 
 
@@ -244,7 +244,7 @@ def test_a_fall_that_chance_does_not_make_and_where():
     falls = [one["score"] - one["earlier"] for one in content["documents"]]
     assert falls == sorted(falls)
     assert all(fall < 0 for fall in falls)
-    hypotheses, references = ([*file.lines()] for file in (BIRCH, REFERENCE))
+    hypotheses, references = ([*file.read_lines()] for file in (BIRCH, REFERENCE))
     for one in content["fallen"]:
         i = one["number"] - 1
         assert (one["hypothesis"], one["references"]) == (hypotheses[i], [references[i]])
@@ -253,7 +253,7 @@ def test_a_fall_that_chance_does_not_make_and_where():
 
 
 def test_what_chance_makes_passes_and_what_is_better_does():
-    hypotheses = [*CEDAR.lines()]
+    hypotheses = [*CEDAR.read_lines()]
     worse = [*hypotheses[:-1], " ".join(reversed(hypotheses[-1].split()))]
     asked = {"against": CEDAR, "significant": True, "samples": 999}
     made = tb.check(worse, REFERENCE, **asked)
@@ -401,7 +401,7 @@ def test_what_is_kept_is_what_score_logs(command, log, tmp_path, truebleu_comman
 
 
 def test_two_references_in_a_table_compare_with_two_files(tmp_path, truebleu_command):
-    lines = zip(REFERENCE.lines(), OTHER.lines(), strict=True)
+    lines = zip(REFERENCE.read_lines(), OTHER.read_lines(), strict=True)
     table = tmp_path / "references.tsv"
     table.write_text("".join(f"{a}\t{b}\n" for a, b in lines), "utf-8")
     log = tmp_path / "log.jsonl"

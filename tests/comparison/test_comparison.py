@@ -25,7 +25,7 @@ from truebleu import BLEU, CHRF, Comparison, File, InputError, check, compare, r
 from truebleu.comparison import comparison_layout
 from truebleu.comparison.comparison_request import TESTS
 from truebleu.significance import Measure, holm, paired
-from truebleu.text.terminal_layout import places, visible
+from truebleu.text.terminal_layout import escape_invisible, measure_width
 
 EXAMPLES = ROOT / "examples" / "de-en"
 GOLDEN = Path(__file__).parent / "golden"
@@ -539,7 +539,7 @@ def test_the_dict_cannot_be_changed_from_outside(examples):
 def test_no_width_loses_a_number(examples, width):
     """Lines fit, and what stands in the widest table stands in every other."""
     lines = examples.text(width).split("BLEU|")[0].splitlines()
-    assert all(places(line) <= width for line in lines)
+    assert all(measure_width(line) <= width for line in lines)
 
     def words(shown: str) -> list[str]:
         return re.findall(r"[−+]?\d[\d.,]*\*?", shown)
@@ -563,7 +563,7 @@ def test_any_names_and_numbers(names, segments, width, data):
     }
     comparison = compare(None, None, metrics=(), scores={"M": columns}, samples=5, confidence=5)
     assert Comparison.from_json(comparison.to_json()) == comparison
-    shown = [visible(name) for name in names]
+    shown = [escape_invisible(name) for name in names]
     page = Elements()
     page.feed(comparison.html())
     for name in shown:
@@ -584,7 +584,7 @@ def test_columns_are_aligned_whatever_the_script():
     by_hand = {"M": {name: [float(i), i + 1.0] for i, name in enumerate(names)}}
     shown = compare(None, None, metrics=(), scores=by_hand, samples=9).text(200)
     rows = [line for line in shown.splitlines() if "[" in line]
-    assert len({places(line.partition("]")[0]) for line in rows}) == 1
+    assert len({measure_width(line.partition("]")[0]) for line in rows}) == 1
     assert "\t" not in shown
 
 

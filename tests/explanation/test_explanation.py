@@ -12,7 +12,7 @@ from hypothesis import given
 
 import truebleu as tb
 from truebleu import BLEU, Explanation, InputError, explain
-from truebleu.text.terminal_layout import visible
+from truebleu.text.terminal_layout import escape_invisible
 
 WIKIPEDIA = ["the cat is on the mat", "there is a cat on the mat"]
 WORDS = BLEU("none", smoothing="none", effective_order=False)
@@ -464,7 +464,7 @@ def test_json_is_the_explanation():
 def test_what_does_not_show_is_shown(text):
     hidden = {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
     joiners = "\u200c\u200d"
-    assert not any(category(c) in hidden and c not in joiners for c in visible(text))
+    assert not any(category(c) in hidden and c not in joiners for c in escape_invisible(text))
 
 
 def test_pieces_of_text_in_any_script():

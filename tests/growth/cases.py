@@ -366,10 +366,16 @@ def is_here(name: str) -> bool:
         return False
     if name == "spm":
         return find_spec("sentencepiece") is not None
-    return not name.endswith("mecab") or not mecab.lacking(name)
+    return not name.endswith("mecab") or not mecab.describe_missing_data(name)
 
 
-TOKENIZERS = [*tokenizers.KERNEL, *tokenizers.PYTHON, "spm", "ja-mecab", "ko-mecab"]
+TOKENIZERS = [
+    *tokenizers.KERNEL_TOKENIZERS,
+    *tokenizers.PYTHON_TOKENIZERS,
+    "spm",
+    "ja-mecab",
+    "ko-mecab",
+]
 for _name in filter(is_here, TOKENIZERS):
     add(f"tokenize {_name}", split(_name), 1, 1000)
 
@@ -417,7 +423,7 @@ def one_line(kind: str) -> Callable:
             wide.write_text(data.decode(), encoding="utf-16")
             return lambda: BLEU().score(File(wide, encoding="utf-16"), [File(plain)])
         if kind == "lines":
-            return lambda: list(reader.lines_of(data[i : i + 128] for i in range(0, n, 128)))
+            return lambda: list(reader.split_lines(data[i : i + 128] for i in range(0, n, 128)))
         if kind == "command line":
             return lambda: cli.main(
                 ["score", str(plain), "-i", str(plain), "-o", str(folder / "out")]

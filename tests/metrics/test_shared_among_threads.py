@@ -100,14 +100,14 @@ def test_one_metric_whose_tokenizer_is_loaded_at_the_first_segment():
         # Until another thread wants it, too, or none of them comes.
         with suppress(threading.BrokenBarrierError):
             waiting.wait(0.5)
-        return tokenizers.loaded(name)
+        return tokenizers.load_tokenizer(name)
 
     metric = tb.BLEU("ja-mecab")
     _kernel.load_tokenizers_with(load)
     try:
         found = at_once(lambda _: metric.sentence("猫が座る", "猫が座った").value)
     finally:
-        _kernel.load_tokenizers_with(tokenizers.loaded)
+        _kernel.load_tokenizers_with(tokenizers.load_tokenizer)
     assert set(found) == {tb.BLEU("ja-mecab").sentence("猫が座る", "猫が座った").value}
 
 
@@ -182,7 +182,9 @@ def test_one_source_is_read_by_one_of_them():
 @pytest.mark.parametrize("workers", [1, 3])
 def test_one_run_is_shared_without_loss(workers):
     metric = tb.BLEU()
-    run = corpus_inputs.scan(metric._kernel, HYPOTHESES * 25, REFERENCES * 25, workers=workers)
+    run = corpus_inputs.scan_corpus(
+        metric._kernel, HYPOTHESES * 25, REFERENCES * 25, workers=workers
+    )
 
     refused = []
 

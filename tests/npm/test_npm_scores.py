@@ -21,7 +21,11 @@ pytestmark = pytest.mark.thorough
 # The parameters of each kind of metric, one after the other and some together.
 OPTIONS: dict[str, list[dict]] = {
     "bleu": [
-        *({"tokenize": t, "lowercase": lc} for t in tokenizers.KERNEL for lc in (False, True)),
+        *(
+            {"tokenize": t, "lowercase": lc}
+            for t in tokenizers.KERNEL_TOKENIZERS
+            for lc in (False, True)
+        ),
         {"smoothing": "floor"},
         {"smoothing": "floor", "smoothing_value": 0.25},
         {"smoothing": "add-k", "smoothing_value": 0.125},

@@ -23,7 +23,7 @@ from truebleu import BLEU, CHRF, TER, InputError
 from truebleu.metrics.gleu import GLEU
 from truebleu.metrics.nist import NIST
 from truebleu.pairwise.diversity import Distinct, distinct_n, pairwise_diversity, self_bleu
-from truebleu.text.tokenizers import tokenizer
+from truebleu.text.tokenizers import make_tokenizer
 
 WORDS = st.lists(st.sampled_from("abcd"), max_size=8).map(" ".join)
 SETS = st.lists(WORDS, min_size=2, max_size=7)
@@ -128,7 +128,7 @@ METRICS = [
 @pytest.mark.parametrize("workers", [1, 3])
 def test_real_text_has_the_bits_of_the_definition(corpus, metric, workers):
     texts = [*corpus[0][40:80], *corpus[1][60:80], "", "a"]
-    split = tokenizer(metric.tokenize, metric.lowercase)
+    split = make_tokenizer(metric.tokenize, metric.lowercase)
     expected = plain_self_bleu(metric, [split(text) for text in texts])
     found = self_bleu(texts, metric=metric, workers=workers)
     assert found.details()["segments"] == expected
@@ -344,7 +344,7 @@ def test_distinct_is_what_a_counter_says(texts, n):
 @pytest.mark.parametrize("tokenize", ["13a", "char", "zh", str.split])
 def test_distinct_with_any_tokenizer(corpus, tokenize):
     texts = corpus[0]
-    split = tokenizer(tokenize, lowercase=True)
+    split = make_tokenizer(tokenize, lowercase=True)
     distinct, total, mean = plain_distinct([split(text) for text in texts], 3)
     found = distinct_n(texts, 3, tokenize=tokenize, lowercase=True)
     assert (found.distinct, found.ngrams, found.mean) == (distinct, total, mean)

@@ -50,7 +50,7 @@ def test_rows_are_those_of_the_definition(texts, tokenize, counts):
         len(hypotheses),
         None if counts is None else (counts, "counts.tsv"),
     )
-    split = tokenizers.tokenizer(tokenize)
+    split = tokenizers.make_tokenizer(tokenize)
     segments = [[Counter(split(text)) for text in row if text is not None] for row in references]
     if counts is None:
         frequencies = sum((count for row in segments for count in row), Counter())

@@ -326,8 +326,8 @@ def test_every_instruction_set_looks_alike(rows):
 def test_lines_are_looked_at_as_texts_are():
     texts = [b"  two ", b"", "ein Satz, ü".encode(), b"a" * 70 + b")", b"two"]
     text = b"".join(text + b"\n" for text in texts)
-    assert segments.Whole(text[:-1]).text == text
-    for whole in (segments.Whole(text), segments.Whole(b"")):
+    assert segments.FileText(text[:-1]).text == text
+    for whole in (segments.FileText(text), segments.FileText(b"")):
         lines = list(whole)
         assert len(whole) == len(lines) == text.count(b"\n") * bool(lines)
         for column in (whole, lines):
@@ -335,8 +335,10 @@ def test_lines_are_looked_at_as_texts_are():
             assert data_checks.flags([column], others, column) == data_checks.flags(
                 [lines], others, lines
             )
-            assert _kernel.count_same(segments.held(column), segments.held(lines)) == len(lines)
-    assert segments.held(segments.Whole(text), 3) == tuple(texts[:3])
+            assert _kernel.count_same(
+                segments.to_kernel_texts(column), segments.to_kernel_texts(lines)
+            ) == len(lines)
+    assert segments.to_kernel_texts(segments.FileText(text), 3) == tuple(texts[:3])
     assert _kernel.count_same(tuple(texts), (None, *texts[1:])) == len(texts) - 1
     with pytest.raises(ValueError, match="columns of different lengths"):
         _kernel.count_same(text, text + b"\n")

@@ -33,7 +33,7 @@ class Plain:
     """N-grams of one order, counted segment by segment with Python's own counters."""
 
     def __init__(self, systems, references, metric, order):
-        split = tokenizers.tokenizer(metric.tokenize, metric.lowercase)
+        split = tokenizers.make_tokenizer(metric.tokenize, metric.lowercase)
         self.produced = [Counter() for _ in systems]
         self.matched = [Counter() for _ in systems]
         self.reference, self.occurrences = Counter(), Counter()

@@ -23,7 +23,7 @@ from truebleu.comparison.comparison_request import Request, Significance
 from truebleu.reports import payload
 from truebleu.reports.report_builder import Contents
 from truebleu.reports.serve import MOST, Server
-from truebleu.text.segments import PIECE, File, paged
+from truebleu.text.segments import CHUNK_BYTES, File, open_disk_lines
 
 REFERENCES = ["The cat sat on the mat.", "Nobody was there.", "It is late.", ""] * 5
 GOOD = ["The cat sat on a mat.", "Nobody was here.", "It is late.", "x\r"] * 5
@@ -80,7 +80,7 @@ def texts(server, roles, first, last):
         at += 4 * count
         found[role] = []
         for length in lengths:
-            there = length != payload.MISSING
+            there = length != payload.MISSING_LENGTH
             text = body[at : at + length].decode("utf-8", "surrogatepass") if there else None
             found[role].append(text)
             at += length if there else 0
@@ -344,7 +344,7 @@ def test_so_many_at_once_and_no_more():
 
 
 def column(path, **options):
-    return paged(File(path, **options))
+    return open_disk_lines(File(path, **options))
 
 
 @given(st.lists(st.binary().map(lambda line: line.replace(b"\n", b""))), st.booleans())
@@ -365,7 +365,7 @@ def test_any_lines_on_disk(tmp_path_factory, lines, ended):
 
 
 def test_lines_longer_than_a_piece(tmp_path):
-    lines = [b"x" * (PIECE - 1), b"", b"y" * (3 * PIECE), b"z", b"w" * PIECE]
+    lines = [b"x" * (CHUNK_BYTES - 1), b"", b"y" * (3 * CHUNK_BYTES), b"z", b"w" * CHUNK_BYTES]
     (tmp_path / "lines").write_bytes(b"\n".join(lines))
     found = column(tmp_path / "lines")
     assert list(found) == [found[i] for i in range(5)] == lines

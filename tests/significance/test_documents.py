@@ -103,11 +103,11 @@ def test_documents_of_one_segment_each_are_segments(texts):
         apart = paired(measures, test=test, documents=range(60))
         for one, other in zip(plain, apart, strict=True):
             for name in one.intervals:
-                assert one.intervals[name] == other.intervals[name].replaced(documents=None)
+                assert one.intervals[name] == other.intervals[name].replace(documents=None)
             mine, theirs = one.differences["other"], other.differences["other"]
             assert theirs.interval.documents == 60
-            assert mine == theirs.replaced(interval=mine.interval)
-            assert mine.interval == theirs.interval.replaced(documents=None)
+            assert mine == theirs.replace(interval=mine.interval)
+            assert mine.interval == theirs.interval.replace(documents=None)
 
 
 def test_one_large_document_may_be_drawn_again_and_again():

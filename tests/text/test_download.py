@@ -25,7 +25,7 @@ import pytest
 
 from truebleu import InputError
 from truebleu.text import archives, download, http_transfer, operating_system
-from truebleu.text.download import DownloadError, OfflineError, Source
+from truebleu.text.download import DownloadError, DownloadSource, OfflineError
 
 CONTENT = random.Random(7).randbytes(300_000)
 OTHER = CONTENT[:-1] + b"?"
@@ -153,7 +153,7 @@ def alone(tmp_path, monkeypatch):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TRUEBLEU_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(download, "settings", download.Settings())
-    for made in (download._writable, download._made_for_this):
+    for made in (download._find_writable_folder, download._make_process_folder):
         made.cache_clear()
 
 
@@ -185,7 +185,9 @@ def place(tmp_path):
 
 
 def get(place: Path, *addresses: str, accept=None, **known) -> download.Receipt:
-    return download.get(Source(addresses, **known), str(place), name="wmt00", accept=accept)
+    return download.download_file(
+        DownloadSource(addresses, **known), str(place), name="wmt00", accept=accept
+    )
 
 
 def names(folder: Path) -> set[str]:
@@ -226,7 +228,7 @@ def test_a_wrong_sum(server, place, known, wrong):
     address = server.at("/a", whole())
     with pytest.raises(DownloadError) as error:
         get(place, address, **known)
-    assert error.value.wrong_sum == wrong
+    assert error.value.checksum_mismatch == wrong
     kind, got, expected = wrong
     for part in (
         "wmt00: ",
@@ -274,7 +276,7 @@ def test_other_bytes_that_are_not_accepted(server, place):
 def test_without_a_known_sum_the_content_must_be_right(server, place):
     address = server.at("/a", whole())
     assert get(place, address, accept=lambda path: path.endswith(".part")).verified == "content"
-    assert download.recorded(str(place)) == SHA256
+    assert download.read_recorded_checksum(str(place)) == SHA256
     assert get(place, address, accept=lambda _: False).verified == "SHA-256"
 
 
@@ -287,7 +289,7 @@ def test_a_judge_who_fails_leaves_nothing(server, place):
 def test_the_first_download_is_trusted_and_recorded(server, place):
     address = server.at("/a", whole())
     assert get(place, address).verified == ""
-    assert download.recorded(str(place)) == SHA256
+    assert download.read_recorded_checksum(str(place)) == SHA256
     assert get(place, address).verified == "SHA-256"
     place.unlink()
     server.at("/a", whole(OTHER))
@@ -301,12 +303,12 @@ def test_a_broken_record_is_as_none(server, place):
     place.parent.mkdir()
     (place.parent / "file.sha256").write_text(SHA256[:-1])
     get(place, server.at("/a", whole()))
-    assert download.recorded(str(place)) == SHA256
+    assert download.read_recorded_checksum(str(place)) == SHA256
 
 
 def test_a_record_is_made_only_if_it_is_asked_for(server, place):
-    source = Source((server.at("/a", whole()),), md5=MD5)
-    download.get(source, str(place), name="a", remember=False)
+    source = DownloadSource((server.at("/a", whole()),), md5=MD5)
+    download.download_file(source, str(place), name="a", record_checksum=False)
     assert names(place.parent) == {"file"}
 
 
@@ -315,7 +317,7 @@ def test_a_wrong_file_that_is_there_is_not_the_server_s(server, place):
     place.write_bytes(OTHER)
     with pytest.raises(DownloadError, match="HTTP Error 404") as error:
         get(place, server.at("/a", status(404)), md5=MD5)
-    assert error.value.wrong_sum is None
+    assert error.value.checksum_mismatch is None
     assert place.read_bytes() == OTHER
 
 
@@ -339,7 +341,7 @@ def test_another_size(server, place, answer, size):
 
 @pytest.mark.parametrize("answer", [whole, unsized])
 def test_more_than_a_file_may_have(server, place, monkeypatch, answer):
-    monkeypatch.setattr(download, "LARGEST", 200_000)
+    monkeypatch.setattr(download, "MAX_BYTES_OF_UNKNOWN_SIZE", 200_000)
     with pytest.raises(DownloadError, match=r"has more than 0.0002 GB"):
         get(place, server.at("/a", answer(CONTENT)))
     assert names(place.parent) == set()
@@ -488,7 +490,7 @@ def test_a_server_that_says_to_wait_too_long(server, place, waits):
 
 @pytest.mark.parametrize("begun", [False, True])
 def test_silence(server, second, place, waits, monkeypatch, begun):
-    monkeypatch.setattr(http_transfer, "PATIENCE", 0.2)
+    monkeypatch.setattr(http_transfer, "READ_TIMEOUT_SECONDS", 0.2)
     is_over = threading.Event()
 
     def silent(handler):
@@ -499,7 +501,7 @@ def test_silence(server, second, place, waits, monkeypatch, begun):
         is_over.wait(60)
 
     def silent_once(handler):
-        monkeypatch.setattr(http_transfer, "PATIENCE", 60)
+        monkeypatch.setattr(http_transfer, "READ_TIMEOUT_SECONDS", 60)
         silent(handler)
 
     address = server.at("/a", silent, silent_once)
@@ -579,27 +581,27 @@ def test_addresses_that_are_not_safe(place, address):
 
 
 def test_a_safe_server_leads_to_no_other():
-    limits = http_transfer.Limits(None, 1, None)
-    limits.check("https://b.test/", "https://a.test/")
+    limits = http_transfer.TransferLimits(None, 1, None)
+    limits.check_url("https://b.test/", "https://a.test/")
     with pytest.raises(
-        http_transfer.BrokenError, match=r"https://a.test/ leads to http://127.0.0.1/"
+        http_transfer.TransferError, match=r"https://a.test/ leads to http://127.0.0.1/"
     ):
-        limits.check("http://127.0.0.1/", "https://a.test/")
+        limits.check_url("http://127.0.0.1/", "https://a.test/")
 
 
 def test_the_user_s_mirror_is_asked_first(server, second, place, monkeypatch):
     monkeypatch.setenv("TRUEBLEU_MIRROR", f"http://127.0.0.1:{second.port}/all/")
     address = server.at("/x/a.tgz?v=1", whole())
     second.at(f"/all/127.0.0.1:{server.port}/x/a.tgz?v=1", whole())
-    assert get(place, address, sha256=SHA256).address.startswith(download.mirror()[:-1])
+    assert get(place, address, sha256=SHA256).address.startswith(download.get_mirror()[:-1])
     assert server.requests == []
     second.answers.clear()
     place.unlink()
     assert get(place, address, sha256=SHA256).address == address
     assert len(second.requests) == 2
-    with download.using(mirror="http://127.0.0.1:1"):
-        assert download.mirror() == "http://127.0.0.1:1"
-    assert download.mirror() != "http://127.0.0.1:1"
+    with download.override_settings(mirror="http://127.0.0.1:1"):
+        assert download.get_mirror() == "http://127.0.0.1:1"
+    assert download.get_mirror() != "http://127.0.0.1:1"
 
 
 def test_a_mirror_that_is_no_address(server, place, monkeypatch):
@@ -654,7 +656,7 @@ def test_certificates(certificate, place, monkeypatch, waits):
             monkeypatch.delenv(variable, raising=False)
         with pytest.raises(DownloadError, match="CERTIFICATE_VERIFY_FAILED") as error:
             get(place, address)
-        assert error.value.of_certificate
+        assert error.value.is_certificate_error
         monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(certificate.with_name("public.pem")))
         assert get(place, address).sha256 == SHA256
         with pytest.raises(DownloadError, match=r"leads to http://127.0.0.1/"):
@@ -685,12 +687,15 @@ def test_offline(server, place, monkeypatch):
     assert (error.value.exit_status, DownloadError.exit_status) == (4, 1)
     assert server.requests == []
     assert not place.parent.exists()
-    with download.using(offline=False):
+    with download.override_settings(offline=False):
         assert get(place, address, md5=MD5).verified == "MD5"
     assert get(place, address, md5=MD5).verified == "SHA-256"
     monkeypatch.setenv("TRUEBLEU_OFFLINE", "0")
     assert not download.is_offline()
-    with download.using(offline=True), pytest.raises(OfflineError, match=r"forbidden \(--offline"):
+    with (
+        download.override_settings(offline=True),
+        pytest.raises(OfflineError, match=r"forbidden \(--offline"),
+    ):
         get(place.with_name("b"), address)
 
 
@@ -699,9 +704,10 @@ def test_offline(server, place, monkeypatch):
 PRELUDE = """
 import os, sys, time
 from truebleu.text import download, operating_system, http_transfer
-def get(remember=True):
-    source = download.Source((sys.argv[1],), sha256=sys.argv[3])
-    return download.get(source, sys.argv[2], name="wmt00", remember=remember)
+def get(record_checksum=True):
+    source = download.DownloadSource((sys.argv[1],), sha256=sys.argv[3])
+    options = {"name": "wmt00", "record_checksum": record_checksum}
+    return download.download_file(source, sys.argv[2], **options)
 """
 
 
@@ -756,7 +762,7 @@ def test_a_process_that_is_killed_leaves_nothing_visible(server, place):
             if steps == last:
                 os.kill(os.getpid(), signal.SIGKILL)
         sys.setprofile(count)
-        get(remember=False)
+        get(record_checksum=False)
         sys.setprofile(None)
         print(steps)
     """
@@ -828,13 +834,13 @@ def test_the_disk_is_full(server, place):
 
 
 def test_a_lock_is_waited_for(place, capsys, monkeypatch):
-    monkeypatch.setattr(operating_system, "LOCK_PATIENCE", 0)
+    monkeypatch.setattr(operating_system, "LOCK_REPORT_SECONDS", 0)
     place.parent.mkdir()
     order = []
     is_held, may_end = threading.Event(), threading.Event()
 
     def first() -> None:
-        with download.locked(place):
+        with download.hold_path_lock(place):
             is_held.set()
             may_end.wait(60)
             order.append("first")
@@ -843,7 +849,7 @@ def test_a_lock_is_waited_for(place, capsys, monkeypatch):
     thread.start()
     is_held.wait(60)
     monkeypatch.setattr(operating_system.time, "sleep", lambda _: may_end.set())
-    with download.locked(place):
+    with download.hold_path_lock(place):
         order.append("second")
     thread.join()
     assert order == ["first", "second"]
@@ -855,17 +861,17 @@ def test_a_lock_is_waited_for(place, capsys, monkeypatch):
 
 def test_what_is_quiet_says_nothing(capsys, monkeypatch):
     monkeypatch.setattr(download, "settings", download.Settings(quiet=True))
-    download._say("waiting")
+    download._print_message("waiting")
     monkeypatch.setattr(download, "settings", download.Settings())
-    download._say("told")
+    download._print_message("told")
     assert capsys.readouterr().err == "told\n"
 
 
 def test_a_thread_does_not_wait_for_itself_and_releases_a_lock_after_an_error(place):
     place.parent.mkdir()
-    with download.locked(place), download.locked(place):
+    with download.hold_path_lock(place), download.hold_path_lock(place):
         assert names(place.parent) == {"file.locked"}
-    with pytest.raises(ZeroDivisionError), download.locked(place):
+    with pytest.raises(ZeroDivisionError), download.hold_path_lock(place):
         raise ZeroDivisionError
     assert names(place.parent) == set()
 
@@ -874,7 +880,7 @@ def test_a_thread_does_not_wait_for_itself_and_releases_a_lock_after_an_error(pl
 def test_lock_of_a_killed_process_is_free(place):
     place.parent.mkdir()
     code = """
-        with download.locked(sys.argv[2]):
+        with download.hold_path_lock(sys.argv[2]):
             print("locked", flush=True)
             time.sleep(100)
     """
@@ -883,7 +889,7 @@ def test_lock_of_a_killed_process_is_free(place):
     process.kill()
     ended(process)
     assert names(place.parent) == {"file.locked"}
-    with download.locked(place) as is_alone:
+    with download.hold_path_lock(place) as is_alone:
         assert is_alone
     assert names(place.parent) == set()
 
@@ -892,7 +898,7 @@ def test_file_system_without_locks_gets_a_part_per_process(place, server, monkey
     monkeypatch.setattr(operating_system, "lock_file", lambda descriptor, wait: False)
     parts = []
     monkeypatch.setattr(
-        http_transfer, "fetch", lambda address, part, *_: parts.append(part) or 1 / 0
+        http_transfer, "fetch_file", lambda address, part, *_: parts.append(part) or 1 / 0
     )
     with pytest.raises(ZeroDivisionError):
         get(place, server.at("/a", whole()))
@@ -906,15 +912,15 @@ READ_ONLY = """
     get()
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         os.seteuid(65534)
-    folder = download.writable_folder()
-    assert download.writable_folder() == folder
+    folder = download.get_writable_folder()
+    assert download.get_writable_folder() == folder
     path = os.path.join(folder, "file")
-    source = download.Source((sys.argv[1],))
-    print(download.get(source, path, name="wmt00").sha256)
-    print(download.folders() == (download.cache_folder(), folder))
+    source = download.DownloadSource((sys.argv[1],))
+    print(download.download_file(source, path, name="wmt00").sha256)
+    print(download.list_download_folders() == (download.get_cache_folder(), folder))
     print(folder)
     try:
-        download.get(source, os.path.join(download.cache_folder(), "x"), name="wmt00")
+        download.download_file(source, os.path.join(download.get_cache_folder(), "x"), name="wmt00")
     except download.DownloadError as error:
         print(error)
 """
@@ -940,15 +946,20 @@ def test_a_cache_that_cannot_be_written_to(server, tmp_path):
 def test_a_file_in_the_place_of_the_cache(tmp_path, monkeypatch, capsys):
     (tmp_path / "plain").write_text("")
     monkeypatch.setenv("TRUEBLEU_CACHE", str(tmp_path / "plain"))
-    assert download.writable_folder() != download.cache_folder()
-    assert download.folders() == (download.cache_folder(), download.writable_folder())
-    download._writable.cache_clear()
-    assert download.writable_folder() == download.folders()[1]
+    assert download.get_writable_folder() != download.get_cache_folder()
+    assert download.list_download_folders() == (
+        download.get_cache_folder(),
+        download.get_writable_folder(),
+    )
+    download._find_writable_folder.cache_clear()
+    assert download.get_writable_folder() == download.list_download_folders()[1]
     assert capsys.readouterr().err.count("truebleu: ") == 1
 
 
 def test_no_home(monkeypatch):
-    code = "print(os.path.isabs(download.cache_folder())); os.path.exists('~') and print('made')"
+    code = (
+        "print(os.path.isabs(download.get_cache_folder())); os.path.exists('~') and print('made')"
+    )
     process = started(
         "os.path.expanduser = lambda path: path\n" + code, "", Path("x"), TRUEBLEU_CACHE=""
     )
@@ -960,7 +971,7 @@ def test_no_home(monkeypatch):
 def test_without_the_variable_home():
     environment = {name: value for name, value in os.environ.items() if name != "HOME"}
     environment.pop("TRUEBLEU_CACHE")
-    code = "from truebleu.text import download; print(download.cache_folder())"
+    code = "from truebleu.text import download; print(download.get_cache_folder())"
     done = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
     )
@@ -985,7 +996,7 @@ def test_the_cache_folder(platform, environment, expected, monkeypatch):
     for variable, value in environment.items():
         monkeypatch.setenv(variable, value)
     monkeypatch.setattr(sys, "platform", platform)
-    assert download.cache_folder() == os.path.join(os.path.expanduser("~"), expected)
+    assert download.get_cache_folder() == os.path.join(os.path.expanduser("~"), expected)
 
 
 # ---- progress ----
@@ -1075,7 +1086,7 @@ def tree(folder: Path) -> dict[str, bytes]:
 
 
 def unpack(archive: str, folder: Path, members=None) -> dict[str, bytes]:
-    archives.unpacked(archive, str(folder), members, called="the archive")
+    archives.unpack_archive(archive, str(folder), members, label="the archive")
     return tree(folder)
 
 
@@ -1175,7 +1186,7 @@ def test_a_bomb_in_the_names_of_a_tar_file(tmp_path):
 
 
 def test_no_archive_holds_more_than_the_most(tmp_path, monkeypatch):
-    monkeypatch.setattr(archives, "MOST", 10_000)
+    monkeypatch.setattr(archives, "MAX_UNPACKED_BYTES", 10_000)
     for name in ARCHIVES:
         archive = packed(tmp_path / name, {"a": random.Random(1).randbytes(20_000)})
         with pytest.raises(InputError, match=r"it holds more than 0.0 MB"):

@@ -54,12 +54,12 @@ def test_what_to_install(monkeypatch):
     ):
         tb.tokenize(THAI, "icu:th")
     with pytest.raises(ValueError, match="pip install"):
-        icu.named("icu-78.1-th")
+        icu.name_from_label("icu-78.1-th")
 
 
 @given(st.text(st.characters()))
 def test_any_text(text):
-    words = tokenizers.function("icu:km")(text)
+    words = tokenizers.get_function("icu:km")(text)
     assert "".join("".join(words).split()) == "".join(
         "".join(breakers.WordBreaker(text, "km")).split()
     )

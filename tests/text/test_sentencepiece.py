@@ -261,8 +261,8 @@ def alone(tmp_path, monkeypatch):
     monkeypatch.setenv("TRUEBLEU_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("SACREBLEU", str(tmp_path / "sacrebleu"))
     monkeypatch.setenv("TRUEBLEU_OFFLINE", "1")
-    monkeypatch.setattr(http_transfer, "WAITS", ())
-    for made in (download._writable, download._made_for_this):
+    monkeypatch.setattr(http_transfer, "RETRY_WAIT_SECONDS", ())
+    for made in (download._find_writable_folder, download._make_process_folder):
         made.cache_clear()
     return tmp_path / "cache" / "models"
 
@@ -336,7 +336,7 @@ def published(monkeypatch, archives, name: str, files: list[str], sha256: str | 
     """Publishes a model at the addresses of files on the server."""
     port = archives.server.server_port
     addresses = tuple(f"http://127.0.0.1:{port}/{file}" for file in files)
-    other = replace(sentencepiece.MODELS[name], addresses=addresses, sha256=sha256)
+    other = replace(sentencepiece.MODELS[name], urls=addresses, sha256=sha256)
     monkeypatch.setitem(sentencepiece.MODELS, name, other)
 
 
@@ -376,7 +376,7 @@ def test_the_first_download_is_trusted(model, archives, alone, monkeypatch):
     published(monkeypatch, archives, "flores101", ["unigram-800.model"], None)
     assert tb.tokenize(lines()[0], "spm")
     path = alone / "flores101.model"
-    assert download.recorded(str(path)) == hashlib.sha256(content).hexdigest()
+    assert download.read_recorded_checksum(str(path)) == hashlib.sha256(content).hexdigest()
     path.write_bytes(model("bpe-800").read_bytes())
     with pytest.raises(InputError, match=r"not the model of flores101: SHA-256"):
         tb.tokenize("a", "flores101")
@@ -442,7 +442,7 @@ def test_files_that_are_no_models(tmp_path):
 @pytest.mark.skipif(not SHARED.is_dir(), reason="no reference data")
 def test_the_scores_of_wmt23(shared):
     try:
-        here = sentencepiece.found("flores200")
+        here = sentencepiece.find_model("flores200")
     except InputError as error:
         pytest.skip(str(error))
     if here is None:

@@ -3,7 +3,7 @@
 import pytest
 
 from truebleu._kernel import InputError
-from truebleu.text.segments import named_fields, numbered_rows, side_names
+from truebleu.text.segments import read_named_columns, read_numbered_rows, read_segment_labels
 
 
 @pytest.fixture
@@ -17,23 +17,23 @@ def write(tmp_path):
 
 
 def test_names_are_those_of_a_file_or_of_values(write):
-    assert list(side_names("labels: x", write("a\r\nb\n"), 2)) == ["a", "b"]
-    assert list(side_names("labels: x", ["a", None, 3], 3)) == ["a", "", "3"]
+    assert list(read_segment_labels("labels: x", write("a\r\nb\n"), 2)) == ["a", "b"]
+    assert list(read_segment_labels("labels: x", ["a", None, 3], 3)) == ["a", "", "3"]
     with pytest.raises(InputError, match=r"documents: segment 2 has none"):
-        list(side_names("documents", ["a", None], 2, is_required=True))
+        list(read_segment_labels("documents", ["a", None], 2, is_required=True))
 
 
 @pytest.mark.parametrize("as_file", [True, False])
 def test_another_number_of_names_is_refused(write, as_file):
     column = write("a\n") if as_file else ["a"]
     with pytest.raises(InputError, match=r"has 1 segments, and the systems have 2; give one for"):
-        list(side_names("documents", column, 2))
+        list(read_segment_labels("documents", column, 2))
 
 
 def test_rows_and_columns_of_a_table(write):
     path = write("x\ty\r\n1\t2\r\n\n")
-    assert list(numbered_rows(path)) == [(1, ["x", "y"]), (2, ["1", "2"]), (3, [""])]
-    assert named_fields("labels", write("x\t y\r\n1\t2\r\n")) == {"x": ["1"], "y": ["2"]}
+    assert list(read_numbered_rows(path)) == [(1, ["x", "y"]), (2, ["1", "2"]), (3, [""])]
+    assert read_named_columns("labels", write("x\t y\r\n1\t2\r\n")) == {"x": ["1"], "y": ["2"]}
 
 
 @pytest.mark.parametrize(
@@ -46,4 +46,4 @@ def test_rows_and_columns_of_a_table(write):
 )
 def test_wrong_tables_are_refused(write, text, problem):
     with pytest.raises(InputError, match=rf"labels \(side\.tsv\), {problem}"):
-        named_fields("labels", write(text))
+        read_named_columns("labels", write(text))

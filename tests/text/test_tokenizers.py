@@ -17,7 +17,7 @@ def own(text):
 def test_a_package_has_a_version():
     nltk = pytest.importorskip("nltk")
     version = metadata.version("nltk")
-    name = tokenizers.label(nltk.word_tokenize)
+    name = tokenizers.format_signature_label(nltk.word_tokenize)
     assert name == f"nltk.tokenize.word_tokenize@{version}"
     assert f"|tok:{name}|" in str(tb.BLEU(tokenize=nltk.word_tokenize).signature(1))
 
@@ -27,15 +27,15 @@ def test_a_package_that_is_called_otherwise_has_one():
     from _pytest.pathlib import fnmatch_ex
 
     version = metadata.version("pytest")
-    assert tokenizers.label(fnmatch_ex) == f"_pytest.pathlib.fnmatch_ex@{version}"
+    assert tokenizers.format_signature_label(fnmatch_ex) == f"_pytest.pathlib.fnmatch_ex@{version}"
 
 
 def test_python_s_own_and_own_files_have_none():
     import shlex
 
-    assert tokenizers.label(shlex.split) == "shlex.split"
-    assert tokenizers.label(str.split) == "builtins.str.split"
-    assert tokenizers.label(own) == f"{__name__}.own"
+    assert tokenizers.format_signature_label(shlex.split) == "shlex.split"
+    assert tokenizers.format_signature_label(str.split) == "builtins.str.split"
+    assert tokenizers.format_signature_label(own) == f"{__name__}.own"
 
 
 def test_a_script_has_none_and_reads_no_metadata():

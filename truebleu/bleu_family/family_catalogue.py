@@ -44,7 +44,7 @@ class Family(Mapping[str, Member]):
                 f"{name} is a metric and no member of the BLEU family; truebleu score -m {name} "
                 "scores with it"
             )
-        near = argument_checks.close(str(name), MEMBERS)
+        near = argument_checks.find_closest(str(name), MEMBERS)
         hint = f"; did you mean '{near}'?" if near else ";"
         raise UnknownMemberError(
             f"unknown member '{name}'{hint} The family has {len(self)} members, which truebleu "

@@ -74,7 +74,7 @@ class Member(Record):
         """The member with another tokenizer in the place of 13a; as it is without 13a."""
         if self.metric.parameters.get("tokenize") != "13a":
             return self
-        return self.replaced(metric=self.metric.with_parameters(tokenize=tokenize))
+        return self.replace(metric=self.metric.with_parameters(tokenize=tokenize))
 
     def printed(self, score: Score) -> str:
         """The number as this implementation prints it, in its own scale."""

@@ -9,7 +9,7 @@ from truebleu.bleu_family.shared_statistics import Text
 from truebleu.metrics.base import Score
 from truebleu.text.corpus_inputs import Hypotheses, References
 from truebleu.text.record import Picklable, Record
-from truebleu.text.terminal_layout import aligned
+from truebleu.text.terminal_layout import format_table
 
 if TYPE_CHECKING:
     from truebleu.bleu_family.family_member import Member
@@ -106,9 +106,12 @@ class FamilyScores(Picklable):
         return f"<{len(self.rows)} members of the family>"
 
     def __str__(self) -> str:
-        told = [aligned(self.cells(bounded=True), right=(1, 2))]
+        told = [format_table(self.cells(bounded=True), right=(1, 2))]
         if not all(row.bounded for row in self.rows):
-            told += ["\nWithout an upper bound:", aligned(self.cells(bounded=False), right=(1, 2))]
+            told += [
+                "\nWithout an upper bound:",
+                format_table(self.cells(bounded=False), right=(1, 2)),
+            ]
         return "\n".join([*told, *self.defects()])
 
     def cells(self, *, bounded: bool) -> list[list[str]]:

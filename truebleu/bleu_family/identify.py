@@ -107,8 +107,8 @@ class Identification(Record):
         return f"<{self.given}: {self.ambiguity}>"
 
     def __str__(self) -> str:
-        told = [f"{self.head}\n", terminal_layout.aligned(self.cells(), right=(2,))]
-        tail = terminal_layout.wrapped(self.tail, 100)
+        told = [f"{self.head}\n", terminal_layout.format_table(self.cells(), right=(2,))]
+        tail = terminal_layout.wrap_text(self.tail, 100)
         return "\n".join([*told, *([""] if tail else []), *tail])
 
     @property
@@ -126,9 +126,9 @@ class Identification(Record):
             return f"none of {self.tried} computations gives it"
         told = []
         if members:
-            told.append(f"{terminal_layout.count(members, 'member')} as published")
+            told.append(f"{terminal_layout.format_count(members, 'member')} as published")
         if settings:
-            told.append(terminal_layout.count(settings, "changed setting"))
+            told.append(terminal_layout.format_count(settings, "changed setting"))
         found = " and ".join(told)
         if members + settings == 1:
             return f"{found}; nothing else of {self.tried} computations gives it"

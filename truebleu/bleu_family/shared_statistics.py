@@ -12,7 +12,7 @@ from truebleu._kernel import Table
 from truebleu.metrics.base import Metric, Score, count_references
 from truebleu.metrics.bleu import BLEU, BLEUScore
 from truebleu.text import argument_checks, corpus_inputs, segments
-from truebleu.text.program_tokenizers import AS_KERNEL
+from truebleu.text.program_tokenizers import KERNEL_EQUIVALENTS
 from truebleu.text.tokenizers import Tokenize
 
 # Every rule for the reference length that the kernel has, each with a column of its own.
@@ -36,9 +36,9 @@ class Text:
         references: corpus_inputs.References,
         workers: int = 1,
     ) -> None:
-        self.hypotheses = segments.lasting(hypotheses, every=True)
-        self.references = segments.lasting(references, every=True)
-        self.workers = argument_checks.threads(workers)
+        self.hypotheses = segments.make_rereadable(hypotheses, copy_all=True)
+        self.references = segments.make_rereadable(references, copy_all=True)
+        self.workers = argument_checks.check_workers(workers)
         self._counts: dict[Any, Counts] = {}
         self._orders = 4
         self._free: dict[str, bool] = {}
@@ -55,8 +55,8 @@ class Text:
 
     def tokens_as(self, tokenize: Tokenize, lowercase: bool | str) -> tuple[Tokenize, bool | str]:
         """The tokenizer and case, or those of the kernel that give this text the same tokens."""
-        if tokenize in AS_KERNEL:
-            name, case, unless = AS_KERNEL[tokenize]
+        if tokenize in KERNEL_EQUIVALENTS:
+            name, case, unless = KERNEL_EQUIVALENTS[tokenize]
             # One lower-casing, before tokenizing, is the kernel's to do as well.
             once = not lowercase or (not case and lowercase != "after")
             if once and self._is_free_of(unless):
@@ -87,7 +87,7 @@ class Text:
     def is_tokens(self) -> bool:
         """True if the segments are tokens, and not strings."""
         given = self.hypotheses
-        return isinstance(given, list | tuple) and corpus_inputs.is_tokens(tuple(given))
+        return isinstance(given, list | tuple) and corpus_inputs.has_token_segments(tuple(given))
 
     def _is_free_of(self, pattern: str) -> bool:
         """True if a pattern matches nothing in any segment."""
@@ -100,7 +100,7 @@ class Text:
     @cached_property
     def _texts(self) -> list[str] | None:
         """All texts, or None if they are not strings."""
-        pairs = segments.pairs(self.hypotheses, self.references)
+        pairs = segments.iter_segments(self.hypotheses, self.references)
         found = [one for text, others in pairs for one in (text, *others)]
         if not all(one is None or isinstance(one, str) for one in found):
             return None
@@ -112,7 +112,7 @@ class Counts:
 
     def __init__(self, text: Text, tokenize: Tokenize, lowercase: bool | str, orders: int) -> None:
         self.orders = orders
-        run = corpus_inputs.scan(
+        run = corpus_inputs.scan_corpus(
             BLEU(tokenize, lowercase=lowercase, max_order=orders).counter(RULES),
             text.hypotheses,
             text.references,

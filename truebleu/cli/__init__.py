@@ -27,8 +27,8 @@ from truebleu.cli.output import (
     complain,
     print_text,
 )
-from truebleu.text.argument_checks import nearest
-from truebleu.text.operating_system import Terminated, end_by, raise_at_signals
+from truebleu.text.argument_checks import suggest_names
+from truebleu.text.operating_system import Terminated, end_by_signal, raise_at_signals
 
 # Each command, which is the name of its module, and its summary.
 COMMANDS = {
@@ -120,9 +120,9 @@ def _status_of(arguments: list[str]) -> int:
         complain("error", f"{error} (see {' '.join(program)} --help)")
         return MISUSED
     except Terminated as error:
-        return end_by(int(str(error)))
+        return end_by_signal(int(str(error)))
     except KeyboardInterrupt:
-        return end_by(INTERRUPTED)
+        return end_by_signal(INTERRUPTED)
     except BrokenPipeError:
         # Whoever read the output has seen enough. A shell reports the same of other programs.
         return PIPE_CLOSED
@@ -176,7 +176,7 @@ def _help(words: list[str]) -> None:
         _parser(words[0]).print_help()
     else:
         known = [*COMMANDS, "metrics"]
-        raise UsageError(f"no help for '{' '.join(words)}'{nearest(words[0], known)}")
+        raise UsageError(f"no help for '{' '.join(words)}'{suggest_names(words[0], known)}")
 
 
 def command(name: str) -> Command:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, NoReturn
 from truebleu._kernel import InputError
 from truebleu.cli.output import EXACT, UsageError, columns, print_text
 from truebleu.text import argument_checks
-from truebleu.text.terminal_layout import listed
+from truebleu.text.terminal_layout import join_words
 
 # ---- declarations ----
 
@@ -111,7 +111,7 @@ def one_of(names: Iterable[str]) -> Callable[[str], str]:
 
     def check(text: str) -> str:
         if text.lower() not in names:
-            raise ValueError(f"unknown '{text}'{argument_checks.nearest(text, names)}")
+            raise ValueError(f"unknown '{text}'{argument_checks.suggest_names(text, names)}")
         return text.lower()
 
     return check
@@ -123,7 +123,8 @@ def whole_number(least: int, most: int) -> Callable[[str], int]:
     def check(text: str) -> int:
         if not argument_checks.is_whole_number(text) or not least <= int(text) <= most:
             raise ValueError(
-                f"expected a whole number {argument_checks.span(least, most)}, not '{text:.40}'"
+                f"expected a whole number {argument_checks.format_range(least, most)}, not "
+                f"'{text:.40}'"
             )
         return int(text)
 
@@ -149,7 +150,7 @@ def seed_of(text: str) -> int | None:
 
 
 def _threads(text: str) -> int:
-    number = whole_number(0, argument_checks.MOST_WORKERS)(text)
+    number = whole_number(0, argument_checks.MAX_WORKERS)(text)
     if number or not hasattr(os, "sched_getaffinity"):
         return number or os.cpu_count() or 1
     return len(os.sched_getaffinity(0))
@@ -270,7 +271,7 @@ def output(formats: Sequence[str], piped: str, *more: Option, digits: str = "") 
 
 def view_output(digits: int | None = None, formats: Sequence[str] = VIEW_FORMATS) -> Group:
     """Return the options for the output of a view, whose exact formats have every digit."""
-    exact = listed([name for name in EXACT if name in formats])
+    exact = join_words([name for name in EXACT if name in formats])
     more = "" if digits is None else f"{digits}; all of them in {exact}"
     return output(formats, "text", COLOR, digits=more)
 
@@ -443,7 +444,7 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     "; did you mean 'segments'?"
     """
     by_word = {one.lstrip("-"): one for one in known}
-    close = argument_checks.close(name.lstrip("-"), by_word, 0.6)
+    close = argument_checks.find_closest(name.lstrip("-"), by_word, 0.6)
     return f"; did you mean '{by_word[close]}'?" if close else ""
 
 

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from truebleu.cli.common_options import HELP, Command, Group
 from truebleu.cli.output import PIPE_CLOSED, UnavailableError, UsageError, print_text
-from truebleu.text.operating_system import write_whole
+from truebleu.text.operating_system import write_atomically
 
 # A wheel has the texts beside this module, and a checkout where all its documents name them.
 PLACES = (Path(__file__).with_name("examples"), Path(__file__).parents[2] / "examples")
@@ -108,7 +108,7 @@ def write_texts(folder: Path) -> None:
     for path, content in texts.items():
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(path, content)
+            write_atomically(path, content)
 
 
 def _line(mark: str, words: Sequence[str]) -> str:

@@ -32,7 +32,7 @@ from truebleu.cli.common_options import Command, Group
 from truebleu.cli.output import Results, UsageError
 from truebleu.cli.progress import Progress
 from truebleu.rendering.elements import Block, Cell, Facts, Heading, Paragraph, Table
-from truebleu.text.terminal_layout import count
+from truebleu.text.terminal_layout import format_count
 
 # The result of an action: an object for JSON, and blocks.
 Made = tuple[dict[str, Any], Iterable[Block]]
@@ -105,7 +105,7 @@ def _show(options: argparse.Namespace) -> Made:
     for member in members:
         scale = "0 to 100" if member.scale == 100 else "0 to 1"
         scale = "0 or more, without an upper bound" if member.metric.bound is None else scale
-        digits = "all digits" if member.digits is None else count(member.digits, "digit")
+        digits = "all digits" if member.digits is None else format_count(member.digits, "digit")
         facts = {
             "used": member.used,
             "prints": f"{scale}, {digits}",

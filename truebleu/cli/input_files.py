@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from truebleu.cli.common_options import Group, options, whole_number
 from truebleu.cli.output import UsageError, complain
 from truebleu.text.argument_checks import is_whole_number
-from truebleu.text.segments import File, Lines, Part, is_lasting, table_format
-from truebleu.text.terminal_layout import count, short_names
+from truebleu.text.segments import BufferedLines, File, LineSubset, get_table_format, is_rereadable
+from truebleu.text.terminal_layout import format_count, shorten_names
 
 if TYPE_CHECKING:
     from truebleu.comparison.comparison_request import Request
@@ -112,7 +112,7 @@ class Inputs:
         for name in (*references, *(path for _, paths in named for path in paths)):
             if os.path.isdir(name):
                 raise UsageError(f"{name} is a directory; name a file")
-            if table_format(name) not in (None, "tsv"):
+            if get_table_format(name) not in (None, "tsv"):
                 raise UsageError(
                     f"{name} is a table, which truebleu score, segments, compare and report read; "
                     f"truebleu {options.command} reads lines of text"
@@ -135,7 +135,7 @@ class Inputs:
         check(options, self.every_file())
         if len(self.systems) > 1 and self._columns == 1:
             for file in self._references:
-                if not is_lasting(file.path):
+                if not is_rereadable(file.path):
                     raise UsageError(
                         f"references of several systems are read several times, and {file.path} "
                         "can be read once; save it as a file"
@@ -165,7 +165,7 @@ class Inputs:
         if self._columns == 1:
             return list(self._references)
         # White space at the end of a line is no reference; further tabs are the last reference's.
-        lines = self._references[0].lines()
+        lines = self._references[0].read_lines()
         return [tuple(line.rstrip().split("\t", self._columns - 1)) for line in lines]
 
     @property
@@ -265,7 +265,7 @@ def drop_repeated(options: argparse.Namespace, place: str, words: Sequence[str])
             repeated.append(f"{word} is the same file as {kept[key]}, and counts once")
     if repeated and not options.quiet:
         first, *others = repeated
-        more = f"; {count(len(others), 'other file')} likewise" if others else ""
+        more = f"; {format_count(len(others), 'other file')} likewise" if others else ""
         complain("note", f"{place}: {first}{more}")
     return list(kept.values())
 
@@ -319,7 +319,7 @@ def _called(
     names = names_of(options)
     named = [name for name, _ in files if name is not None]
     if names is None:
-        short = iter(short_names([path_of(own[0]) for name, own in files if name is None]))
+        short = iter(shorten_names([path_of(own[0]) for name, own in files if name is None]))
         names = [next(short) if name is None else name for name, _ in files]
         for name in named:
             if names.count(name) > 1:
@@ -327,7 +327,7 @@ def _called(
     elif named:
         raise UsageError(f"--names: -i names {named[0]} already")
     elif len(names) != len(files):
-        counts = f"{count(len(names), 'name')} for {count(len(files), 'system')}"
+        counts = f"{format_count(len(names), 'name')} for {format_count(len(files), 'system')}"
         raise UsageError(f"--names: {counts}; give one for each")
     return names
 
@@ -378,7 +378,7 @@ class Chosen:
         given = {name: getattr(options, name) for name in FILTERS}
         self.part = self.whole.where(**given) if any(given.values()) else self.whole
         self.references: list[File] = [
-            Lines.given(f"{self.name} {name}", self.part.references[name])
+            BufferedLines.from_strings(f"{self.name} {name}", self.part.references[name])
             for name in self.part.preferred
         ]
 
@@ -391,7 +391,7 @@ class Chosen:
     def source(self) -> File | None:
         """The source; None if the test set has none."""
         lines = self.part.source
-        return None if lines is None else Lines.given(f"{self.name} source", lines)
+        return None if lines is None else BufferedLines.from_strings(f"{self.name} source", lines)
 
     def labels(self) -> dict[str, list[str]]:
         """What is known of each segment: its document, its first language, its domain."""
@@ -419,11 +419,11 @@ class Chosen:
     def system(self, name: str) -> File:
         """An output that comes with the test set."""
         if name not in self.whole.systems:
-            from truebleu.text.argument_checks import nearest
+            from truebleu.text.argument_checks import suggest_names
 
-            there = nearest(name, list(self.whole.systems))
+            there = suggest_names(name, list(self.whole.systems))
             raise UsageError(f"@{name}: {self.name} has no such output{there}")
-        return Lines.given(name, self.part.systems[name])
+        return BufferedLines.from_strings(name, self.part.systems[name])
 
     def select(self, file: File) -> File:
         """Return the chosen lines of a file that has a line per segment of the whole test set."""
@@ -431,7 +431,7 @@ class Chosen:
             self._check(file)
         if self.part.kept is None:
             return file
-        return Part(file, self.part.kept, self.name)
+        return LineSubset(file, self.part.kept, self.name)
 
     @property
     def name(self) -> str:
@@ -444,7 +444,7 @@ class Chosen:
         from truebleu.testsets.testset_operations import fits
 
         count, last = 0, ""
-        for count, last in enumerate(file.lines(), 1):  # noqa: B007 (what is left of the loop)
+        for count, last in enumerate(file.read_lines(), 1):  # noqa: B007 (what is left of the loop)
             pass
         if count != len(self.whole):
             alike = fits(count, self.part)

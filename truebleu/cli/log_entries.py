@@ -12,7 +12,7 @@ from truebleu.cli.input_files import Inputs
 from truebleu.cli.output import UsageError
 from truebleu.cli.score_writers import Scored
 from truebleu.comparison import score_log
-from truebleu.text.segments import File, Hashed, Lines, hashed
+from truebleu.text.segments import BufferedLines, File, HashingFile, hash_texts
 
 
 class Logging:
@@ -38,7 +38,7 @@ class Logging:
 
         columns: the files of references; where these are rows of several, they were columns.
         """
-        kind = Hashed if once else Lines
+        kind = HashingFile if once else BufferedLines
         read = [kind(hypotheses)]
         rest = []
         if isinstance(references[0], File):
@@ -47,7 +47,7 @@ class Logging:
         else:
             texts = zip_longest(*references)
             rest = [
-                _input(file, hashed([None if t is None else t.encode() for t in column]))
+                _input(file, hash_texts([None if t is None else t.encode() for t in column]))
                 for file, column in zip(columns, texts, strict=False)
             ]
         self._read[system] = read, rest
@@ -58,7 +58,9 @@ class Logging:
         time = score_log.now()
         inputs = {
             system: [
-                _input(file, file.sha256 if isinstance(file, Hashed) else hashed(file.texts))
+                _input(
+                    file, file.sha256 if isinstance(file, HashingFile) else hash_texts(file.texts)
+                )
                 for file in read
             ]
             + rest

@@ -122,7 +122,7 @@ def run(options: argparse.Namespace) -> None:
         elif not options.triangle:
             work.matrix(own, others)
         elif len(own) < 2:
-            raise InputError(f"{references.label('references')}: one line; a pair needs two")
+            raise InputError(f"{references.format_label('references')}: one line; a pair needs two")
         else:
             work.triangle(own)
 
@@ -166,9 +166,9 @@ def _files(options: argparse.Namespace) -> tuple[File | None, File]:
 
 
 def _lines(file: File, role: str) -> list[str]:
-    lines = list(file.lines())
+    lines = list(file.read_lines())
     if not lines:
-        raise InputError(f"{file.label(role)}: no lines at all; there is nothing to score")
+        raise InputError(f"{file.format_label(role)}: no lines at all; there is nothing to score")
     return lines
 
 
@@ -294,14 +294,14 @@ class Work(Record):
             count += sum(map(len, candidates))
             self.progress("scoring candidates", count, expected)
         if not count:
-            raise InputError(f"{file.label('candidates')}: no lines at all")
+            raise InputError(f"{file.format_label('candidates')}: no lines at all")
         if writer is not None:
             writer.finish()
 
     def _sources(self, file: File) -> Iterator[tuple[str | int, list[str]]]:
         """The candidates of each source, with its number or name."""
-        lines, size = file.lines(), self.options.nbest_size
-        name = file.label("candidates")
+        lines, size = file.read_lines(), self.options.nbest_size
+        name = file.format_label("candidates")
         if self.options.moses:
             yield from _moses(lines, name)
             return

@@ -42,7 +42,7 @@ from truebleu.meta_evaluation.tasks import (
 )
 from truebleu.significance import CORRECTIONS
 from truebleu.text.argument_checks import DEFAULT_SEED
-from truebleu.text.terminal_layout import listed
+from truebleu.text.terminal_layout import join_words
 
 FORMATS = (*shared.TABLE_FORMATS, "svg")
 RANDOMIZATIONS = 10_000
@@ -238,7 +238,7 @@ def _files(options: argparse.Namespace) -> dict[str, Any]:
         raise UsageError("no metric: give scores (--scores NAME=FILE), or text and -m")
     for name, path in (("documents", options.docs), ("domains", options.domains)):
         if path is not None:
-            texts[name] = list(files.file_of(path, options.encoding).lines())
+            texts[name] = list(files.file_of(path, options.encoding).read_lines())
     human = read_scores(options.human, columns, weights)
     return {"human": human, "metrics": metrics, "text": EvaluatedText(**texts)}
 
@@ -248,7 +248,7 @@ COLUMNS = ("system", "item", "document", "score")
 
 def _columns(words: Sequence[str] | None) -> Mapping[str, str] | None:
     """Return the columns of a table by what they are."""
-    expected = listed([f"{one}=NAME" for one in COLUMNS])
+    expected = join_words([f"{one}=NAME" for one in COLUMNS])
     columns = shared.named_values("--columns", words, expected)
     for what, name in columns.items():
         if what not in COLUMNS:

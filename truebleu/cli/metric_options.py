@@ -35,7 +35,7 @@ def names_to_complete() -> list[str]:
 def _tags() -> list[str]:
     from truebleu.text import languages
 
-    return languages.codes()
+    return languages.list_codes()
 
 
 METRICS, LANGUAGE, STRIP, NO_CACHE = options(
@@ -206,7 +206,7 @@ def _language(options: argparse.Namespace) -> Language | None:
     from truebleu.text import languages
 
     try:
-        return languages.target(options.language)
+        return languages.get_target_language(options.language)
     except ValueError as error:
         if getattr(options, "test_set", None) is not None:
             return None
@@ -223,7 +223,7 @@ def picked_tokenizer(options: argparse.Namespace, requested: str | None = None) 
         return DEFAULT_TOKENIZER
     from truebleu.text import languages
 
-    recommended = languages.advice(language, requested)
+    recommended = languages.advise_tokenizer(language, requested)
     if recommended and not options.quiet:
         complain("warning" if requested else "note", f"-l/--language: {recommended}")
     return language.tokenizer
@@ -239,7 +239,7 @@ def one(options: argparse.Namespace) -> Metric[Any]:
 
 def listing() -> str:
     """Every metric with its parameters and options, for truebleu help metrics."""
-    from truebleu.text.terminal_layout import wrapped
+    from truebleu.text.terminal_layout import wrap_text
 
     lines: list[str] = []
     for cls in registry.classes():
@@ -248,12 +248,12 @@ def listing() -> str:
         names = [f"{n}:{registry.WITH_TEXT[n][1]}" if n in registry.WITH_TEXT else n for n in names]
         lines.append(f"{cls.NAME} (-m {', '.join(names)})")
         summary = (cls.__doc__ or "").partition("\n\n")[0]
-        lines += [f"  {line}" for line in wrapped(" ".join(summary.split()), 94)]
+        lines += [f"  {line}" for line in wrap_text(" ".join(summary.split()), 94)]
         for parameter in cls.PARAMETERS:
             flags = ", ".join((*parameter.flags, parameter.option(cls.PREFIX)))
             value = "" if parameter.metavar is None else f" {parameter.metavar}"
             lines.append(f"  {flags}{value}")
-            lines += [f"      {line}" for line in wrapped(parameter.typed_help, 90)]
+            lines += [f"      {line}" for line in wrap_text(parameter.typed_help, 90)]
         lines.append("")
     lines.append("Members of the family: truebleu family list")
     return "\n".join(lines) + "\n"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Self, TextIO
 
 from truebleu.metrics.base import Signature
 from truebleu.text import json_writer
-from truebleu.text.operating_system import whole_file
+from truebleu.text.operating_system import open_atomically
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -83,7 +83,7 @@ class Output:
     def __init__(self, path: str | None = None) -> None:
         if path in STANDARD_NAMES:
             path = None
-        self._whole = None if path is None else whole_file(path)
+        self._whole = None if path is None else open_atomically(path)
         self._name = path or STANDARD
         self._binary: BinaryIO | _Standard | None = None
         # Text goes to a terminal as it is, and to whatever a caller put in the place of
@@ -241,7 +241,7 @@ class Results(Output):
     def write_object(self, kind: str, content: dict[str, Any]) -> None:
         """Writes what a command gives as JSON, which says its kind and version."""
         told = {f"truebleu_{kind}": VERSION, **content}
-        self.write(f"{json_writer.written(told, indent=1, default=str)}\n")
+        self.write(f"{json_writer.format_json(told, indent=1, default=str)}\n")
 
     def show(self, view: View) -> None:
         """Writes a view."""

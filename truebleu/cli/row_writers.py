@@ -260,7 +260,7 @@ class Text(_Filled):
 
 def as_json(value: Any) -> str:
     """A value as JSON."""
-    return json_writer.written(value, default=str)
+    return json_writer.format_json(value, default=str)
 
 
 def plain(value: Any) -> Any:

@@ -279,6 +279,6 @@ def _beside(row: Sequence[Scored]) -> Iterator[tuple[str, Any]]:
             if isinstance(value, list):
                 yield from ((f"{name}_{place}", part) for place, part in enumerate(value, 1))
             elif isinstance(value, dict):
-                yield name, json_writer.written(value, default=str)
+                yield name, json_writer.format_json(value, default=str)
             else:
                 yield name, value

@@ -8,7 +8,7 @@ import os
 from truebleu._kernel import InputError
 from truebleu.cli.common_options import Group
 from truebleu.cli.output import UsageError
-from truebleu.text.segments import NO_FILES, at_home, table_format
+from truebleu.text.segments import NO_TABLE_FILES, expand_home, get_table_format
 
 # The options of tables, as the parser calls them.
 OPTIONS = ("hyp_column", "ref_column", "by", "join", "nulls", "unjoined", "memory")
@@ -65,8 +65,8 @@ def are_meant(options: argparse.Namespace) -> bool:
     tables = [name for name in named if is_table(name, tsv=bool(asked))]
     lines = [name for name in named if name not in tables]
     for name in lines:
-        if os.path.isdir(at_home(name)):
-            raise InputError(f"{name}: {NO_FILES}")
+        if os.path.isdir(expand_home(name)):
+            raise InputError(f"{name}: {NO_TABLE_FILES}")
     if not tables:
         if asked:
             raise UsageError(f"--{asked[0]} is for tables, and REF and HYP are lines of text")
@@ -111,9 +111,9 @@ def _refused(options: argparse.Namespace) -> bool:
 def is_table(name: str, *, tsv: bool = False) -> bool:
     """True if a word of the command line names files with columns; with `tsv`, TSV too."""
     kinds = {"parquet", "csv", "json", *(["tsv"] if tsv else [])}
-    if table_format(name) in kinds:
+    if get_table_format(name) in kinds:
         return True
-    name = at_home(name)
+    name = expand_home(name)
     return os.path.isdir(name) and any(
-        table_format(file) in kinds for _, _, files in os.walk(name) for file in files
+        get_table_format(file) in kinds for _, _, files in os.walk(name) for file in files
     )

@@ -15,7 +15,7 @@ from truebleu.cli.tabular_scores import System, Tables
 from truebleu.comparison.comparison_request import Request
 from truebleu.engines.common_api import shown
 from truebleu.text.argument_checks import is_whole_number
-from truebleu.text.terminal_layout import count
+from truebleu.text.terminal_layout import format_count
 
 # The id of a segment, and the key of a group.
 Key = tuple[Any, ...]
@@ -79,11 +79,14 @@ def systems(
             rows[segment] = hyp, refs
     if nulls and options.nulls != "skip":
         raise InputError(
-            f"{count(nulls, 'row')} without a hypothesis or a reference; every row needs both, and "
+            f"{format_count(nulls, 'row')} without a hypothesis or a reference; every row "
+            "needs both, and "
             "--nulls skip leaves out such segments"
         )
     if nulls and not options.quiet:
-        complain("warning", f"{count(nulls, 'row')} without a hypothesis or a reference left out")
+        complain(
+            "warning", f"{format_count(nulls, 'row')} without a hypothesis or a reference left out"
+        )
     if not found:
         raise InputError("rows: no segments at all; there is nothing to compare")
     left_out = 0
@@ -96,7 +99,7 @@ def systems(
             [refs for _, refs in first.values()],
         )
     if left_out and not options.quiet:
-        told = f"{count(left_out, 'segment')} that not every system has left out"
+        told = f"{format_count(left_out, 'segment')} that not every system has left out"
         complain("warning", told)
     return made
 
@@ -132,7 +135,7 @@ def _keep_common(found: dict[str, Rows], tables: Tables, options: argparse.Names
         lacking = next(name for name, rows in found.items() if odd not in rows)
         named = " and ".join(tables.join) or "row"
         raise InputError(
-            f"{named}: {count(lost, 'segment')} that not every system has: {lacking} has no "
+            f"{named}: {format_count(lost, 'segment')} that not every system has: {lacking} has no "
             f"{shown(odd)}; systems are compared on the same segments. --unjoined skip compares "
             "those that all have"
         )

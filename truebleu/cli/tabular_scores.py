@@ -19,7 +19,7 @@ from truebleu.cli.segment_writers import Counted, Metrics, Writer
 from truebleu.metrics.base import Corpus, Metric
 from truebleu.metrics.joint_counting import pieces_together
 from truebleu.text.record import Record
-from truebleu.text.terminal_layout import short_names
+from truebleu.text.terminal_layout import shorten_names
 
 if TYPE_CHECKING:
     from truebleu.engines.aggregates import Sums
@@ -71,7 +71,7 @@ class Tables:
                     "have with --join, or leave out -i if hypotheses and references are in one"
                 )
             named = drop_repeated(options, "-i/--input", options.input)
-            inputs = short_names([file_of(name, "utf-8").path for name in named])
+            inputs = shorten_names([file_of(name, "utf-8").path for name in named])
             self.systems = [
                 System(
                     name if len(hyps) == 1 else (hyp if len(inputs) == 1 else f"{name}: {hyp}"),

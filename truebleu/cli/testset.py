@@ -35,7 +35,7 @@ from truebleu.cli.common_options import Command, Group
 from truebleu.cli.output import Results, UsageError, printable
 from truebleu.rendering.elements import Block, Cell, Facts, Heading, Paragraph, Table
 from truebleu.testsets import testset_operations
-from truebleu.text.terminal_layout import count
+from truebleu.text.terminal_layout import format_count
 
 # The result of an action: objects for JSON, and blocks.
 Made = tuple[Sequence[dict[str, Any]], Iterable[Block]]
@@ -75,7 +75,7 @@ def _check(options: argparse.Namespace) -> None:
     if names < least:
         raise UsageError(f"{options.action} what? Give a name from truebleu testset list")
     if most is not None and names > most:
-        raise UsageError(f"{options.action} takes {count(most, 'name')}, not {names}")
+        raise UsageError(f"{options.action} takes {format_count(most, 'name')}, not {names}")
     actions = {"name": "add", "all_since": "get"} | dict.fromkeys(files.FILTERS, "show")
     for name, action in actions.items():
         if getattr(options, name) is not None and options.action != action:
@@ -111,7 +111,7 @@ def _pairs(one: testset_operations.Listed, langpair: str | None) -> str:
         return f"any of {len(one.languages)} languages"
     if langpair is not None:
         known = one.segments.get(langpair)
-        return langpair if known is None else f"{langpair} ({count(known, 'segment')})"
+        return langpair if known is None else f"{langpair} ({format_count(known, 'segment')})"
     many = len(one.langpairs) > MOST_PAIRS
     return f"{len(one.langpairs)} pairs" if many else ", ".join(one.langpairs)
 
@@ -179,7 +179,7 @@ def _get(options: argparse.Namespace) -> Made:
 
 def _add(options: argparse.Namespace) -> Made:
     found = testset_operations.add(options.names[0], options.name)
-    rows = [[one.name, count(len(one.langpairs), "pair"), one.path] for one in found]
+    rows = [[one.name, format_count(len(one.langpairs), "pair"), one.path] for one in found]
     return _dicts(found), [Table.of(["name", "pairs", "where"], rows, (0, 1, 2))]
 
 

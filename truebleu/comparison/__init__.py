@@ -285,7 +285,7 @@ def compare(
     >>> difference["significant"], difference["wins"], difference["ties"], difference["losses"]
     (True, 20, 10, 0)
     """
-    argument_checks.keywords("compare", significance, SignificanceOptions.__annotations__)
+    argument_checks.check_keywords("compare", significance, SignificanceOptions.__annotations__)
     request = Request(
         systems,
         references,

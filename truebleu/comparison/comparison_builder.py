@@ -35,7 +35,7 @@ from truebleu.significance import (
     intervals,
     paired,
 )
-from truebleu.text.terminal_layout import listed
+from truebleu.text.terminal_layout import join_words
 
 CORRECTIONS = {"holm": "Holm", "bh": "BH"}
 
@@ -475,7 +475,7 @@ def _of_runs(content: Content) -> Iterator[dict[str, Any]]:
         yield {
             "kind": "one run",
             "systems": single,
-            "text": f"{listed(single)} {'have' if len(single) > 1 else 'has'} one run: how far "
+            "text": f"{join_words(single)} {'have' if len(single) > 1 else 'has'} one run: how far "
             "another would be from it is taken from the runs of the other system.",
         }
 
@@ -588,7 +588,9 @@ def _called(metrics: Sequence[tuple[str, str]], winner: str, than: str) -> str:
     if len(metrics) == 1:
         ((name, size),) = metrics
         return f"{name} calls {winner} better{than} ({size})"
-    return f"{listed([f'{name} ({size})' for name, size in metrics])} call {winner} better{than}"
+    return (
+        f"{join_words([f'{name} ({size})' for name, size in metrics])} call {winner} better{than}"
+    )
 
 
 def _size(content: Content, metric: Content, pair: Content) -> str:

@@ -18,7 +18,7 @@ from truebleu.rendering.elements import (
 )
 from truebleu.rendering.number_format import Write, fixed, needed, p_value, percent, signed
 from truebleu.rendering.view import Content
-from truebleu.text.terminal_layout import count, listed
+from truebleu.text.terminal_layout import format_count, join_words
 
 # A column, and its cell of each row.
 Filled = tuple[Column, Iterable[Any]]
@@ -43,14 +43,17 @@ def of_content(
 
 def title(content: Content) -> str:
     """A line on systems, segments and references."""
-    parts = [count(len(content["systems"]), "system"), count(content["segments"], "segment")]
+    parts = [
+        format_count(len(content["systems"]), "system"),
+        format_count(content["segments"], "segment"),
+    ]
     if content["buckets"]:
-        parts.append(f"{count(content['buckets'], 'bucket')}")
+        parts.append(f"{format_count(content['buckets'], 'bucket')}")
     references = content["references"]
     if references == "var":
         parts.append("a varying number of references per segment")
     elif references is not None:
-        parts.append(f"{count(references, 'reference')} per segment")
+        parts.append(f"{format_count(references, 'reference')} per segment")
     title = ", ".join(parts)
     return title if content["baseline"] is None else f"{title}; Δ to {content['baseline']}"
 
@@ -305,7 +308,7 @@ def of_documents(content: Content, places: int | None) -> Iterator[Block]:
                 Cell(write(one["scores"][metric["name"]][system["name"]])) for one in documents
             ]
             filled.append((Column(system["name"], "scores"), cells))
-        fold = f"{headed(metric)} of {count(len(documents), 'document')}"
+        fold = f"{headed(metric)} of {format_count(len(documents), 'document')}"
         yield filled_table(filled, f"{metric['name']} of each document", fold)
 
 
@@ -398,7 +401,7 @@ def _legend(content: Content) -> list[str]:
 def _lower(content: Content) -> str:
     """A remark on metrics for which lower is better."""
     names = [metric["name"] for metric in content["metrics"] if not metric["higher_is_better"]]
-    return f" (for {listed(names)}, lower wins)" if names else ""
+    return f" (for {join_words(names)}, lower wins)" if names else ""
 
 
 def sentences(content: Content) -> list[str]:

@@ -21,7 +21,7 @@ from truebleu.metrics.statistics import Statistics
 from truebleu.significance import CORRECTIONS, RANDOMIZATIONS, RESAMPLES
 from truebleu.text import argument_checks, segments
 from truebleu.text.segments import File
-from truebleu.text.terminal_layout import count
+from truebleu.text.terminal_layout import format_count
 
 if TYPE_CHECKING:
     from truebleu._kernel import Summary
@@ -57,26 +57,26 @@ class Significance:
     resample: str = "segments"
 
     def __post_init__(self) -> None:
-        argument_checks.one_of("resample", self.resample, RESAMPLED)
+        argument_checks.check_choice("resample", self.resample, RESAMPLED)
         if self.resample != "segments" and self.test == "bs-sacrebleu":
             raise ValueError("resample: bs-sacrebleu is sacreBLEU's test, which draws segments")
         test, samples, confidence = self.test, self.samples, self.confidence
-        argument_checks.one_of("test", test, (None, *TESTS))
-        argument_checks.one_of("correction", self.correction, (None, *CORRECTIONS))
+        argument_checks.check_choice("test", test, (None, *TESTS))
+        argument_checks.check_choice("correction", self.correction, (None, *CORRECTIONS))
         if test is None and samples is not None:
             raise ValueError("samples are those of a test, and there is none")
         if test is None and self.correction is not None:
             raise ValueError("a correction is of p-values, and there is no test")
         for name, number in (("samples", samples), ("confidence", confidence)):
             if number is not None:
-                argument_checks.whole(name, number, 1)
+                argument_checks.check_integer(name, number, 1)
         if test != "ar" and samples is not None and confidence not in (None, RESAMPLES, samples):
             raise ValueError(
                 f"samples={samples} and confidence={confidence}: a bootstrap test's resamples "
                 "are those of the intervals, too; give one number"
             )
-        argument_checks.share("level", self.level)
-        object.__setattr__(self, "seed", argument_checks.seed(self.seed))
+        argument_checks.check_fraction("level", self.level)
+        object.__setattr__(self, "seed", argument_checks.check_seed(self.seed))
         if confidence is not None:
             object.__setattr__(self, "confidence", self.resamples)
 
@@ -234,7 +234,7 @@ class Request:
         self.given_references = references
         self.given_source = source
         self.testing = Significance() if testing is None else testing
-        self.workers = argument_checks.threads(workers)
+        self.workers = argument_checks.check_workers(workers)
 
     def _of_elsewhere(self, name: str, columns: Any, *, known: bool) -> dict[str, Numbers]:
         """The scores of each output by a metric that truebleu does not compute.
@@ -248,7 +248,7 @@ class Request:
                 there = len(self.runs.get(system, names))
                 if len(names) != there:
                     raise ValueError(
-                        f"scores: {name} has {count(len(names), 'run')} of {system}, and "
+                        f"scores: {name} has {format_count(len(names), 'run')} of {system}, and "
                         f"there {'are' if there > 1 else 'is'} {there}"
                     )
             if not known:
@@ -268,8 +268,8 @@ class Request:
         return made
 
     def last(self, *, every: bool = True, on_disk: bool = False) -> None:
-        """Makes everything last that is read more than once; see `segments.lasting`."""
-        lasting = partial(segments.lasting, every=every, on_disk=on_disk)
+        """Makes everything last that is read more than once; see `segments.make_rereadable`."""
+        lasting = partial(segments.make_rereadable, copy_all=every, on_disk=on_disk)
         self.systems = {name: lasting(hypotheses) for name, hypotheses in self.systems.items()}
         self.references, self.source = lasting(self.references), lasting(self.source)
 
@@ -322,7 +322,7 @@ class Request:
         several = isinstance(references, list | tuple) and any(map(segments.is_column, references))
         columns = enumerate(references if several else [references], 1)
         return [
-            segments.file_name(column) or (f"reference {i}" if several else "references")
+            segments.get_file_name(column) or (f"reference {i}" if several else "references")
             for i, column in columns
         ]
 
@@ -353,8 +353,8 @@ class Request:
         for what, length in lengths.items():
             if length != expected:
                 raise InputError(
-                    f"scores: {what} has {count(length, 'number')} for "
-                    f"{count(expected, 'segment')}; give one number per segment"
+                    f"scores: {what} has {format_count(length, 'number')} for "
+                    f"{format_count(expected, 'segment')}; give one number per segment"
                 )
         if not expected:
             raise InputError("no segments at all; there is nothing to compare")
@@ -422,7 +422,7 @@ def _only_given(
 def _baseline(baseline: str | None, systems: Sequence[str]) -> str | None:
     if baseline is not None and baseline not in systems:
         raise ValueError(
-            f"baseline: no system '{baseline}'{argument_checks.nearest(baseline, systems)}"
+            f"baseline: no system '{baseline}'{argument_checks.suggest_names(baseline, systems)}"
         )
     if len(systems) == 1:
         return None
@@ -432,7 +432,7 @@ def _baseline(baseline: str | None, systems: Sequence[str]) -> str | None:
 def _known(role: str, names: str | Sequence[str], known: Sequence[str]) -> Iterator[str]:
     for name in [names] if isinstance(names, str) else names:
         if name not in known:
-            there = argument_checks.nearest(name, known) if known else "; there are none"
+            there = argument_checks.suggest_names(name, known) if known else "; there are none"
             raise ValueError(f"{role}: no given scores are called '{name}'{there}")
         yield name
 

@@ -18,7 +18,7 @@ from truebleu._kernel import InputError
 from truebleu.text import argument_checks, segments
 from truebleu.text.argument_checks import load_json, to_score
 from truebleu.text.segments import File
-from truebleu.text.terminal_layout import count, listed
+from truebleu.text.terminal_layout import format_count, join_words
 
 if TYPE_CHECKING:
     # A number for each segment, eight bytes each.
@@ -45,7 +45,7 @@ def of_metric(name: str, columns: Any, systems: Sequence[str] | None) -> dict[st
     that are missing.
     """
     if isinstance(columns, os.PathLike | File):
-        columns = _of_all(name, segments.file_of(columns), systems)
+        columns = _of_all(name, segments.as_file(columns), systems)
     if not hasattr(columns, "items"):
         raise TypeError(
             f"scores: {name}: expected a mapping from systems to numbers, or pathlib.Path(...) for "
@@ -54,7 +54,7 @@ def of_metric(name: str, columns: Any, systems: Sequence[str] | None) -> dict[st
     known = list(columns) if systems is None else list(systems)
     for system in columns:
         if system not in known:
-            near = argument_checks.nearest(system, known)
+            near = argument_checks.suggest_names(system, known)
             raise ValueError(f"scores: {name} has no system '{system}'{near}")
     found = {}
     for system in known:
@@ -68,11 +68,11 @@ def _numbers(name: str, system: str, column: Any) -> Numbers:
     """The scores of one system."""
     what = f"{name}, {system}"
     if not segments.is_file(column):
-        values = enumerate(segments.items(f"scores: {what}", column, "numbers"), 1)
+        values = enumerate(segments.iterate_items(f"scores: {what}", column, "numbers"), 1)
         return array("d", (_number(value, f"{what}, segment {i}") for i, value in values))
-    file = segments.file_of(column)
-    called = file.label(what)
-    lines = list(enumerate(file.lines(), 1))
+    file = segments.as_file(column)
+    called = file.format_label(what)
+    lines = list(enumerate(file.read_lines(), 1))
     several = _of_systems(name, called, lines)
     if several is None:
         return array("d", (_number(text, f"{called}, line {number}") for number, text in lines))
@@ -84,8 +84,8 @@ def _numbers(name: str, system: str, column: Any) -> Numbers:
 
 def _of_all(name: str, file: File, systems: Sequence[str] | None) -> dict[str, Numbers]:
     """The scores of all systems in one file."""
-    called = file.label("scores")
-    lines = list(enumerate(file.lines(), 1))
+    called = file.format_label("scores")
+    lines = list(enumerate(file.read_lines(), 1))
     if not lines:
         raise InputError(f"{called}: the file is empty")
     several = _of_systems(name, called, lines)
@@ -108,8 +108,8 @@ def _of_all(name: str, file: File, systems: Sequence[str] | None) -> dict[str, N
     for number, fields in rows:
         if len(fields) != len(header):
             raise InputError(
-                f"{called}, line {number}: {count(len(fields), 'tab-separated column')} for "
-                f"{count(len(header), 'system')}"
+                f"{called}, line {number}: {format_count(len(fields), 'tab-separated column')} for "
+                f"{format_count(len(header), 'system')}"
             )
         for system, field in zip(header, fields, strict=True):
             columns[system].append(_number(field, f"{called}, line {number}"))
@@ -226,7 +226,7 @@ def _said(name: str, value: Any, where: str) -> float:
     keys = [key for key in (name, "COMET", *PREDICTIONS) if key in value]
     keys = keys or [key for key, one in value.items() if key not in TEXTS and _is_real(one)]
     if not keys:
-        raise InputError(f"scores: {where}: no score among {listed(list(map(str, value)))}")
+        raise InputError(f"scores: {where}: no score among {join_words(list(map(str, value)))}")
     return _number(value[keys[0]], where)
 
 
@@ -253,13 +253,14 @@ def _matched(
         if len(same) != 1:
             told = "none" if not same else "several"
             raise InputError(
-                f"{called}: {told} of {listed(list(columns))} is clearly {system}; name the "
+                f"{called}: {told} of {join_words(list(columns))} is clearly {system}; name the "
                 "systems (--names) as the file does"
             )
         found[system] = columns[same[0]]
     if len({id(column) for column in found.values()}) < len(found):
         raise InputError(
-            f"{called}: {listed(list(columns))} are not clearly {listed(list(systems))}; name the "
+            f"{called}: {join_words(list(columns))} are not clearly "
+            f"{join_words(list(systems))}; name the "
             "systems (--names) as the file does"
         )
     return found
@@ -280,7 +281,9 @@ def _number(value: Any, where: str) -> float:
     except ValueError:
         number = nan
     if not isfinite(number):
-        found = f"'{value.strip()}'" if isinstance(value, str) else argument_checks.shown(value)
+        found = (
+            f"'{value.strip()}'" if isinstance(value, str) else argument_checks.format_value(value)
+        )
         raise InputError(f"scores: {where}: {found:.60} is not a number")
     return number
 

@@ -24,7 +24,7 @@ from truebleu.rendering.elements import Block, Cell, Heading, Paragraph, Table, 
 from truebleu.rendering.number_format import Write, fixed, signed
 from truebleu.rendering.view import Content, View
 from truebleu.text import argument_checks, corpus_inputs, segments
-from truebleu.text.terminal_layout import count, visible
+from truebleu.text.terminal_layout import escape_invisible, format_count
 
 # How many documents and segments are named that fell.
 SHOWN = 5
@@ -136,7 +136,7 @@ def check(
     >>> made.passed, made.failures
     (False, ['BLEU 59.69 is below the floor of 70'])
     """
-    argument_checks.keywords("check", conditions, ConditionOptions.__annotations__)
+    argument_checks.check_keywords("check", conditions, ConditionOptions.__annotations__)
     scoring = Scoring(
         Conditions(**conditions),
         hypotheses,
@@ -229,11 +229,11 @@ class Scoring:
         **beside: Any,
     ) -> None:
         self.conditions = conditions
-        self.system = system or segments.file_name(hypotheses) or "this output"
+        self.system = system or segments.get_file_name(hypotheses) or "this output"
         systems = {self.system: hypotheses}
         self.before: str | None = None
         if conditions.against is not None:
-            name = segments.file_name(conditions.against) or "the earlier output"
+            name = segments.get_file_name(conditions.against) or "the earlier output"
             self.before = name if name != self.system else f"{name} (earlier)"
             systems = {self.before: conditions.against, **systems}
         testing = Significance(
@@ -348,7 +348,9 @@ class Scoring:
 
     def _check_inputs(self) -> None:
         """Refuse an output that is compared with itself."""
-        columns = [column for _, column in segments.named_columns(self.request.given_references)]
+        columns = [
+            column for _, column in segments.label_reference_columns(self.request.given_references)
+        ]
         given = self.request.given_systems[self.system]
         for role, others in (("against", [self.conditions.against]), ("references", columns)):
             if any(_is_same_input(given, other) for other in others):
@@ -359,7 +361,8 @@ class Scoring:
         alpha = self.request.testing.alpha
         if self.conditions.significant and 2.0 ** (1 - size) >= alpha:
             raise ValueError(
-                f"significant: no difference of {count(size, 'segment')} is significant (the "
+                f"significant: no difference of {format_count(size, 'segment')} is "
+                "significant (the "
                 f"smallest p-value is {2.0 ** (1 - size):.2g}, expected one below {alpha:.4g})"
             )
 
@@ -372,14 +375,16 @@ class Scoring:
     ) -> Iterator[tuple[Metric[Any], log.Entry]]:
         """The entries of a log that the scores are."""
         request = self.request
-        named = [column for _, column in segments.named_columns(request.given_references)]
+        named = [column for _, column in segments.label_reference_columns(request.given_references)]
         references = tuple(
             log.Input(_path(named[i] if i < len(named) else None, f"reference {i + 1}"), digest)
-            for i, digest in enumerate(map(segments.hashed, segments.streams(request.references)))
+            for i, digest in enumerate(
+                map(segments.hash_texts, segments.read_reference_streams(request.references))
+            )
         )
-        hypotheses = segments.texts("hypotheses", request.systems[self.system])
+        hypotheses = segments.read_texts("hypotheses", request.systems[self.system])
         given = request.given_systems[self.system]
-        hypothesis = log.Input(_path(given, self.system), segments.hashed(hypotheses))
+        hypothesis = log.Input(_path(given, self.system), segments.hash_texts(hypotheses))
         time = log.now()
         for metric, score in scores.items():
             yield (
@@ -467,7 +472,7 @@ class Scoring:
         systems, references = self.request.systems, self.request.references
         if not self.request.missing_text():
             for system in both:
-                for i, pair in enumerate(segments.pairs(systems[system], references)):
+                for i, pair in enumerate(segments.iter_segments(systems[system], references)):
                     if i in texts:
                         texts[i].append(pair)
         for i, pairs in texts.items():
@@ -495,7 +500,7 @@ def _from_log(path: Any, known: Sequence[log.Entry], entry: log.Entry) -> dict[s
 
 
 def _path(value: Any, otherwise: str) -> str:
-    return str(segments.file_of(value).path) if segments.is_file(value) else otherwise
+    return str(segments.as_file(value).path) if segments.is_file(value) else otherwise
 
 
 def _by_metric(role: str, given: Any, names: Mapping[Metric[Any], str]) -> dict[Metric[Any], float]:
@@ -520,7 +525,7 @@ def _by_metric(role: str, given: Any, names: Mapping[Metric[Any], str]) -> dict[
                 known = {}
             meant = [metric for metric in names if metric in known]
         if not meant:
-            there = argument_checks.nearest(called, list(names.values()))
+            there = argument_checks.suggest_names(called, list(names.values()))
             raise ValueError(f"{role}: no metric '{called}' was asked for{there}")
         if len(meant) > 1:
             raise ValueError(f"{role}: {len(meant)} metrics are called '{called}'; name them apart")
@@ -540,7 +545,7 @@ def _is_same_input(value: Any, other: Any) -> bool:
     """Return whether two inputs are the same object, or the same column of the same file."""
     if not (segments.is_file(value) and segments.is_file(other)):
         return value is other
-    one, another = map(segments.file_of, (value, other))
+    one, another = map(segments.as_file, (value, other))
     if one.column != another.column or not (
         os.path.exists(one.path) and os.path.exists(another.path)
     ):
@@ -565,9 +570,9 @@ def _blocks(content: Content, digits: int, *, short: bool) -> Iterator[Block]:
     failed = [one for one in conditions if not one["passed"]]
     if failed:
         verb = "does not hold" if len(failed) == 1 else "do not hold"
-        told = f"failed: {len(failed)} of {count(len(conditions), 'condition')} {verb}"
+        told = f"failed: {len(failed)} of {format_count(len(conditions), 'condition')} {verb}"
     else:
-        told = f"passed: {count(len(conditions), 'condition')}"
+        told = f"passed: {format_count(len(conditions), 'condition')}"
     yield Paragraph(f"{told} for {content['system']}", "lead")
     yield from warnings_of(content)
     for one in failed:
@@ -657,16 +662,18 @@ def _junit(content: Content) -> str:
     for metric, one in cases:
         name = CASES[one["kind"]].format(metric=metric["name"], limit=one["limit"])
         case = ET.SubElement(
-            suite, "testcase", {"classname": visible(content["system"]), "name": visible(name)}
+            suite,
+            "testcase",
+            {"classname": escape_invisible(content["system"]), "name": escape_invisible(name)},
         )
         if not one["passed"]:
-            failure = ET.SubElement(case, "failure", {"message": visible(one["told"])})
+            failure = ET.SubElement(case, "failure", {"message": escape_invisible(one["told"])})
             lines = [f"{metric['name']}|{metric['signature']}"]
             if one["kind"] != "floor" and content["metric"] == metric["name"]:
                 lines += _junit_lines(content)
-            failure.text = "\n".join(map(visible, lines))
+            failure.text = "\n".join(map(escape_invisible, lines))
         else:
-            ET.SubElement(case, "system-out").text = visible(one["told"])
+            ET.SubElement(case, "system-out").text = escape_invisible(one["told"])
     ET.indent(suites)
     return ET.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"
 

@@ -21,7 +21,7 @@ from truebleu.rendering.elements import Block, Cell, Chart, Heading, Paragraph, 
 from truebleu.rendering.number_format import fixed, signed
 from truebleu.rendering.view import Content, Rows
 from truebleu.text.argument_checks import load_json
-from truebleu.text.terminal_layout import count
+from truebleu.text.terminal_layout import format_count
 
 __all__ = ["Entry", "Group", "History", "IncomparableError", "Input", "Series", "history"]
 
@@ -350,7 +350,7 @@ def _series_blocks(series: Content, metric: str, digits: int, *, short: bool) ->
     if len(scores) > 1:
         yield Chart([_point(score) for score in scores], digits, metric)
     yield _table(scores, digits)
-    known = f"{count(len(scores), 'score')} of {count(series['segments'], 'segment')}"
+    known = f"{format_count(len(scores), 'score')} of {format_count(series['segments'], 'segment')}"
     yield Paragraph(f"{known}; times are UTC.")
     yield Paragraph(series["short_signature" if short else "signature"], "signature")
 

@@ -35,7 +35,7 @@ from truebleu.rendering.elements import (
 )
 from truebleu.rendering.number_format import Write, fixed, p_value, percent, signed
 from truebleu.rendering.view import Content
-from truebleu.text.terminal_layout import count, listed
+from truebleu.text.terminal_layout import format_count, join_words
 
 # A sentence in pieces: text, and systems by their names.
 Told = list[str | dict[str, str]]
@@ -96,7 +96,7 @@ def headline(content: Content) -> Told:
         (one for one in content["metrics"] if best["scores"][one["name"]]["rank"] is not None), None
     )
     if metric is None:
-        names = listed([one["name"] for one in content["metrics"]])
+        names = join_words([one["name"] for one in content["metrics"]])
         if len(systems) > 1:
             return [f"No system is called best: {names} cannot split this text into words."]
         metric = content["metrics"][0]
@@ -191,7 +191,7 @@ def _others(content: Content, best: str, main: str) -> Told:
         told.append(f"{sure}.")
     if agreeing:
         verb = "ranks" if len(agreeing) == 1 else "rank"
-        told.insert(0, f" {listed(agreeing)} {verb} the same system first.")
+        told.insert(0, f" {join_words(agreeing)} {verb} the same system first.")
     return told
 
 
@@ -310,7 +310,7 @@ def forest(content: Content) -> Forest | None:
     if not several:
         return Forest(f"Scores with {level} intervals", names, panels)
     backwards = [metric["name"] for metric in content["metrics"] if not metric["higher_is_better"]]
-    turned = f" ({listed(backwards)}: axis reversed)" if backwards else ""
+    turned = f" ({join_words(backwards)}: axis reversed)" if backwards else ""
     caption = f"Differences to {baseline} with {level} intervals: better is to the right{turned}"
     return Forest(caption, names, panels)
 
@@ -331,7 +331,7 @@ def details(content: Content, places: int | None = None) -> Iterator[Fold]:
         what = ["intervals", "tests"] if len(content["systems"]) > 1 else ["intervals"]
         what += ["parts and lengths"] if parts is not None else []
         what += ["all pairs"] if len(content["systems"]) > 2 else []
-        yield Fold(f"{headed(metric)} in detail: {listed(what)}", inner)
+        yield Fold(f"{headed(metric)} in detail: {join_words(what)}", inner)
 
 
 def pairs(content: Content, metric: Content, places: int) -> Table:
@@ -354,4 +354,6 @@ def pairs(content: Content, metric: Content, places: int) -> Table:
         ]
         for row in systems
     ]
-    return Table(columns, rows, caption=f"Δ {metric['name']} of {count(len(systems), 'system')}")
+    return Table(
+        columns, rows, caption=f"Δ {metric['name']} of {format_count(len(systems), 'system')}"
+    )

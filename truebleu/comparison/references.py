@@ -19,7 +19,7 @@ from truebleu.metrics.base import MetricFailedError
 from truebleu.rendering.number_format import fixed, signed
 from truebleu.rendering.view import Content
 from truebleu.text import segments
-from truebleu.text.terminal_layout import count, listed, short_names
+from truebleu.text.terminal_layout import format_count, join_words, shorten_names
 
 # More references are not scored alone: each takes another pass over all systems.
 MAX_REFERENCES = 20
@@ -34,7 +34,9 @@ def add_scores(content: dict[str, Any], request: Request) -> dict[str, Any]:
     """Return the comparison with the scores by each reference alone, and warnings about them."""
     if request.buckets is not None:
         return content
-    columns = segments.reference_columns(next(iter(request.systems.values())), request.references)
+    columns = segments.split_reference_columns(
+        next(iter(request.systems.values())), request.references
+    )
     if len(columns) < 2:
         return content
     if len(columns) > MAX_REFERENCES:
@@ -69,11 +71,11 @@ def _reference_names(given: Any, number: int) -> list[str]:
     columns = given if isinstance(given, list | tuple) else [given]
     names = [str(i) for i in range(1, number + 1)]
     if len(columns) == number and all(map(segments.is_file, columns)):
-        files = list(map(segments.file_of, columns))
+        files = list(map(segments.as_file, columns))
         if len({file.path for file in files}) == 1:
             names = [str(file.column) for file in files]
         else:
-            names = short_names([f.path + (f"#{f.column}" if f.column else "") for f in files])
+            names = shorten_names([f.path + (f"#{f.column}" if f.column else "") for f in files])
     return [name if "ref" in name.lower() else f"ref {name}" for name in names]
 
 
@@ -100,7 +102,7 @@ def _request_for(request: Request, column: Any, chosen: list[int] | None) -> Req
     if chosen is not None:
 
         def select(values: Any) -> list[Any]:
-            found = list(segments.items("segments", values))
+            found = list(segments.iterate_items("segments", values))
             return [found[i] for i in chosen]
 
         alone.references = select(column)
@@ -187,7 +189,8 @@ def reference_notes(content: Content) -> Iterator[dict[str, Any]]:
                     "kind": "copied reference",
                     "systems": [system],
                     "text": f"{system} equals {one['name']} in {found['segments']:,} of "
-                    f"{count(one['segments'], 'segment')} ({100 * found['share']:.1f} %; other "
+                    f"{format_count(one['segments'], 'segment')} ({100 * found['share']:.1f} "
+                    "%; other "
                     f"systems, in the median: {found['others_median']:,.0f}). One of the two may "
                     f"have been made from the other, so scores with {one['name']} favour {system}.",
                 }
@@ -221,7 +224,7 @@ def _of_winners(content: Content, metric: Content) -> Iterator[dict[str, Any]]:
         "kind": "winner depends on the reference",
         "metrics": [name],
         "systems": [best, rival],
-        "text": f"{name}: which system is best depends on the reference: {listed(told)}.",
+        "text": f"{name}: which system is best depends on the reference: {join_words(told)}.",
     }
 
 

@@ -23,7 +23,7 @@ def documents(value: Any, count: int) -> Names:
     """The document of each segment: names, or a file of them, or what was read already."""
     if isinstance(value, Names):
         return value
-    return Names(segments.side_names("documents", value, count, is_required=True))
+    return Names(segments.read_segment_labels("documents", value, count, is_required=True))
 
 
 def labels(value: Any, count: int) -> dict[str, Names]:
@@ -33,7 +33,7 @@ def labels(value: Any, count: int) -> dict[str, Names]:
         file of all with a header.
     """
     if segments.is_file(value):
-        columns: Mapping[str, Any] = segments.named_fields("labels", value)
+        columns: Mapping[str, Any] = segments.read_named_columns("labels", value)
     elif hasattr(value, "items"):
         columns = value
     else:
@@ -42,6 +42,6 @@ def labels(value: Any, count: int) -> dict[str, Names]:
             f"{type(value).__name__}"
         )
     return {
-        str(name): Names(segments.side_names(f"labels: {name}", column, count))
+        str(name): Names(segments.read_segment_labels(f"labels: {name}", column, count))
         for name, column in columns.items()
     }

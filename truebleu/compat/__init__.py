@@ -62,9 +62,9 @@ def uninstall(name: str) -> None:
 
 def _accelerator(name: str) -> ModuleType:
     if name not in RELEASES:
-        from truebleu.text.argument_checks import nearest
+        from truebleu.text.argument_checks import suggest_names
 
-        raise ValueError(f"unknown package {name!r}{nearest(str(name), RELEASES)}")
+        raise ValueError(f"unknown package {name!r}{suggest_names(str(name), RELEASES)}")
     if name == "nltk":
         from truebleu.compat import nltk
 

@@ -100,8 +100,8 @@ class Sums:
         bucket: tuple[str, int] | None = None,
         workers: int = 1,
     ) -> None:
-        self.workers = argument_checks.threads(workers)
-        argument_checks.one_of("nulls", nulls, ("raise", "skip"))
+        self.workers = argument_checks.check_workers(workers)
+        argument_checks.check_choice("nulls", nulls, ("raise", "skip"))
         if not isinstance(hyp, str):
             raise TypeError(f"hyp: expected the name of a column, not {hyp!r:.40}")
         self._hyp = hyp
@@ -606,7 +606,9 @@ def given(frame: Any, what: str, columns: Sequence[str]) -> _kernel.Frame:
     taken = _kernel.Frame(frame, what)
     for name in columns:
         if name not in taken.names:
-            raise InputError(f"no column '{name}'{argument_checks.nearest(name, taken.names)}")
+            raise InputError(
+                f"no column '{name}'{argument_checks.suggest_names(name, taken.names)}"
+            )
     return taken
 
 

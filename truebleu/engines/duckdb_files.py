@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from truebleu._kernel import InputError
 from truebleu.engines.common_api import several, told
 from truebleu.text.argument_checks import read_csv
-from truebleu.text.segments import NO_FILES, File, at_home, table_format
+from truebleu.text.segments import NO_TABLE_FILES, File, expand_home, get_table_format
 
 if TYPE_CHECKING:  # the command line asks for `found` before it knows whether DuckDB is there
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
@@ -69,7 +69,7 @@ class Files:
                 warnings.warn(same, stacklevel=3)
             known.setdefault(place, path)
         self.paths = list(known.values())
-        formats = sorted({table_format(path) or "other" for path in self.paths})
+        formats = sorted({get_table_format(path) or "other" for path in self.paths})
         if len(formats) != 1 or formats == ["other"]:
             raise InputError(
                 f"{self.label}: the files of a table are all Parquet, all CSV, all TSV or "
@@ -240,7 +240,7 @@ class Files:
 
 def found(name: str) -> list[str]:
     """The files that a name means: itself, those in the folder, or those that match the pattern."""
-    name = at_home(name)
+    name = expand_home(name)
     if re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", name):
         raise InputError(
             f"{name}: files of this machine are read. Fetch it, or read it in Python by a "
@@ -260,10 +260,10 @@ def found(name: str) -> list[str]:
             # failed.
             parts = os.path.relpath(path, name).split(os.sep)
             hidden = any(part.startswith(("_", ".")) and "=" not in part for part in parts)
-            if os.path.isfile(path) and not hidden and table_format(path):
+            if os.path.isfile(path) and not hidden and get_table_format(path):
                 paths.append(path)
         if not paths:
-            raise InputError(f"{name}: {NO_FILES}")
+            raise InputError(f"{name}: {NO_TABLE_FILES}")
     elif os.path.exists(name) or not glob.has_magic(name):
         open(name, "rb").close()  # gives Python's own error, with the name, if it cannot be read
         return [name]
@@ -271,7 +271,7 @@ def found(name: str) -> list[str]:
         matching = glob.glob(name, recursive=True)
         paths = [path for path in matching if os.path.isfile(path)]
         # Spark's tables are folders that are called like files.
-        folders = [path for path in matching if os.path.isdir(path) and table_format(path)]
+        folders = [path for path in matching if os.path.isdir(path) and get_table_format(path)]
         paths += [path for folder in folders for path in found(folder)]
         if not paths:
             raise InputError(f"{name}: no file matches this pattern")
@@ -282,14 +282,14 @@ def _is_empty(path: str) -> bool:
     """True if a file, compressed or not, holds nothing but line ends."""
     with suppress(InputError, OSError):
         if os.path.getsize(path) <= 64:
-            return not File(path).content().removeprefix(codecs.BOM_UTF8).strip()
+            return not File(path).read_bytes().removeprefix(codecs.BOM_UTF8).strip()
     return False
 
 
 def _header(path: str, form: str) -> list[str]:
     """The fields of a CSV or TSV file's first line. Raises InputError for what is no UTF-8."""
     separator, quote = SEPARATED[form]
-    lines = (f"{line}\n" for line in File(path).lines())
+    lines = (f"{line}\n" for line in File(path).read_lines())
     rows = read_csv(path, lines, delimiter=separator, quotechar=quote or None)
     return next(rows, (1, []))[1]
 
@@ -300,7 +300,7 @@ def damaged(names: Iterable[str]) -> str:
 
     with suppress(InputError, OSError), duckdb.connect() as own:
         for path in (path for name in names for path in found(name)):
-            if table_format(path) == "parquet":
+            if get_table_format(path) == "parquet":
                 rows = f"read_parquet({literal(glob.escape(path))}) AS rows"
                 try:
                     own.execute(f"SELECT max(hash(rows)) FROM {rows}").fetchall()

@@ -18,9 +18,9 @@ from duckdb import DuckDBPyConnection, DuckDBPyRelation
 from truebleu._kernel import InputError
 from truebleu.engines.common_api import release, several, shown, told
 from truebleu.engines.duckdb_files import SEPARATED, Files, culprit, damaged, quoted, said
-from truebleu.text.argument_checks import nearest, one_of
+from truebleu.text.argument_checks import check_choice, suggest_names
 from truebleu.text.operating_system import temporary_folder
-from truebleu.text.segments import at_home, table_format
+from truebleu.text.segments import expand_home, get_table_format
 
 # A relation, SQL, the name of a table, files.
 Data = DuckDBPyRelation | str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
@@ -192,7 +192,7 @@ def rows(
     texts: the hypotheses' column, then the references', all of them of text, which come out as
         `apart` calls them if they are joined. others: further ones.
     """
-    one_of("unjoined", unjoined, ("raise", "skip"))
+    check_choice("unjoined", unjoined, ("raise", "skip"))
     if (references is None) != (not on):
         raise ValueError(
             "references and on: give both, to join hypotheses and references by an id, or neither"
@@ -299,7 +299,7 @@ def _table(connection: DuckDBPyConnection, data: Data) -> Files | DuckDBPyRelati
         return Files(data, connection)
     named, path = bool(TABLE.fullmatch(data)), _is_path(data)
     # A folder may be called as a table is, which the caller's own connection has; a file is not.
-    if path and (table_format(data) or not named):
+    if path and (get_table_format(data) or not named):
         return Files(data, connection)
     with reading(data):
         if named:
@@ -321,7 +321,7 @@ def _table(connection: DuckDBPyConnection, data: Data) -> Files | DuckDBPyRelati
 def _is_path(text: str) -> bool:
     """Whether text is the name of a file, or a pattern, rather than SQL."""
     sql = re.match(r"\s*(select|from|with|values|table|describe|pivot)\b", text, re.IGNORECASE)
-    return sql is None and (table_format(text) is not None or os.path.isdir(at_home(text)))
+    return sql is None and (get_table_format(text) is not None or os.path.isdir(expand_home(text)))
 
 
 def _has(table: Files | DuckDBPyRelation, name: str) -> bool:
@@ -342,7 +342,7 @@ def _chosen(
             continue
         where = f"{table.label}: " if isinstance(table, Files) else ""
         known = dict.fromkeys([*table.columns, *elsewhere])
-        told = f"{where}no column '{name}'{nearest(name, list(known))}"
+        told = f"{where}no column '{name}'{suggest_names(name, list(known))}"
         if isinstance(table, Files) and table.format in SEPARATED and len(known) == 1:
             between = {"csv": "commas", "tsv": "tabs"}[table.format]
             told += f"; the first line has the names, with {between} between them"

@@ -47,7 +47,7 @@ from truebleu.engines.common_api import (
     told,
 )
 from truebleu.metrics.base import Metric
-from truebleu.text.argument_checks import nearest
+from truebleu.text.argument_checks import suggest_names
 
 Frame = pl.DataFrame | pl.LazyFrame
 Frames = Frame | Sequence[Frame] | Iterator[Frame]
@@ -104,7 +104,7 @@ def _check(schema: Mapping[str, Any], columns: Sequence[str]) -> None:
     """Raises InputError for a column that there is not, or of a type that cannot be read."""
     for name in columns:
         if name not in schema:
-            raise InputError(f"no column '{name}'{nearest(name, list(schema))}")
+            raise InputError(f"no column '{name}'{suggest_names(name, list(schema))}")
         # What Arrow has of objects are addresses in memory.
         if isinstance(schema[name], pl.Object):
             raise InputError(f"column '{name}' is of type Object; cast it to one of Polars' own")

@@ -317,7 +317,7 @@ def _column(df: DataFrame, role: str, name: str) -> str:
         return found[0]
     if found:
         raise InputError(f"{role}: {len(found)} columns are called '{name}'; rename all but one")
-    raise InputError(f"{role}: no column '{name}'{argument_checks.nearest(name, names)}")
+    raise InputError(f"{role}: no column '{name}'{argument_checks.suggest_names(name, names)}")
 
 
 def _of_no_rows(df: DataFrame) -> Any:

@@ -104,11 +104,11 @@ def explain(
             # Says what is wrong with the input, if anything is.
             known.sentence(text, several)
     else:
-        references, *given = map(segments.lasting, (references, *given))
+        references, *given = map(segments.make_rereadable, (references, *given))
         if segment is not None:
             for hypotheses in given:
                 known.score(hypotheses, references, workers=workers)
-            chosen = [segments.segment(texts, references, segment) for texts in given]
+            chosen = [segments.get_segment(texts, references, segment) for texts in given]
             given, several = [text for text, _ in chosen], chosen[0][1]
     systems = list(zip(called, given, strict=True))
     if pair or segment is not None:
@@ -128,7 +128,7 @@ def _names(names: Sequence[str] | None, given: Sequence[Any]) -> list[str]:
         if isinstance(names, str) or len(names) != len(given):
             raise ValueError(f"names={names!r}: expected {len(given)}, one per system")
         return list(names)
-    files = [name for name in map(segments.file_name, given) if name is not None]
+    files = [name for name in map(segments.get_file_name, given) if name is not None]
     if len(set(files)) == len(given):
         return files
     return ["hypothesis"] if len(given) == 1 else ["first", "second"]

@@ -15,7 +15,7 @@ from truebleu.rendering.elements import Block, Heading, Paragraph, Table
 from truebleu.rendering.equations import Equation, Node, between
 from truebleu.rendering.number_format import MINUS, Write, fixed, ngrams, number, short, signed
 from truebleu.rendering.view import Content
-from truebleu.text.terminal_layout import count
+from truebleu.text.terminal_layout import format_count
 
 # The customary reading of a BLEU score between 0 and 1: each band ends where the next one starts.
 BANDS = {
@@ -380,11 +380,13 @@ def _length(content: Content, system: Content) -> str:
     c, r = system["hypothesis_length"], system["reference_length"]
     choice = system["reference_choice"]
     text = (
-        f"The hypothesis has {count(c, 'token')}; the effective reference length is {number(r)}. "
+        f"The hypothesis has {format_count(c, 'token')}; the effective reference length is "
+        f"{number(r)}. "
     )
     if content["kind"] == "corpus":
         text = (
-            f"All hypotheses have {count(c, 'token')}; the effective reference length, summed over "
+            f"All hypotheses have {format_count(c, 'token')}; the effective reference "
+            "length, summed over "
             f"all segments, is {number(r)}. "
         )
         if len(choice["segments"]) > 1:

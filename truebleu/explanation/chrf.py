@@ -14,8 +14,8 @@ from truebleu.rendering.elements import Block, Heading, Paragraph, Table
 from truebleu.rendering.equations import Equation, Node, between
 from truebleu.rendering.number_format import number, short
 from truebleu.rendering.view import Content
-from truebleu.text.segments import pairs
-from truebleu.text.terminal_layout import count
+from truebleu.text.segments import iter_segments
+from truebleu.text.terminal_layout import format_count
 
 if TYPE_CHECKING:
     from truebleu.metrics.chrf import CHRF, CHRFScore
@@ -61,7 +61,7 @@ def of_corpus(case: Case[CHRF, CHRFScore]) -> dict[str, Any]:
     """The explanation of a corpus."""
     metric, system = case.metric, _system(case)
     # Characters have many more n-grams than words have.
-    some = islice(pairs(case.hypothesis, case.references), naive_bleu.LOOKED_INTO // 10)
+    some = islice(iter_segments(case.hypothesis, case.references), naive_bleu.LOOKED_INTO // 10)
     chosen = ((text, _best(metric, text, naive_bleu.present(others))[1]) for text, others in some)
     system["looked_into"] = _add_differences(metric, system, chosen)
     return system
@@ -202,7 +202,7 @@ def blocks(content: Content, system: Content, level: int) -> Iterator[Block]:  #
     yield Table.of(header, rows)
     left_out = [order for order in system["orders"] if order["precision"] is None]
     if left_out:
-        told = count(len(left_out), "order")
+        told = format_count(len(left_out), "order")
         yield Paragraph(f"{told} left out: hypothesis or reference is too short for it.")
     yield from first_segments(system, "Of")
     for kind, told in (("extra", "Only in the hypothesis"), ("missing", "Missing from it")):

@@ -8,7 +8,7 @@ from typing import Any
 from truebleu.metrics.ter_alignment import MARKS, Alignment
 from truebleu.rendering.elements import Block, Cell, Heading, Paragraph, Table, Words
 from truebleu.rendering.view import Content
-from truebleu.text.terminal_layout import count
+from truebleu.text.terminal_layout import format_count
 
 
 def content(alignment: Alignment) -> dict[str, Any]:
@@ -34,7 +34,7 @@ def blocks(alignment: Content, level: int, token: str, sides: tuple[str, str]) -
     if sides[0] == "reference":
         here, elsewhere = "I inserted", "deletions"
     told = [one for one in operations if one["hypothesis"] is not None]
-    label = f"Hypothesis, {count(len(mine), token)}"
+    label = f"Hypothesis, {format_count(len(mine), token)}"
     if alignment["shifts"]:
         yield Words(label, mine)
         label = "After the shifts"

@@ -20,8 +20,8 @@ from truebleu.explanation import bleu, chrf, f_score, gleu, nist, statistics_tab
 from truebleu.explanation.naive_bleu import Case, present
 from truebleu.metrics.base import Metric
 from truebleu.rendering.equations import as_text
-from truebleu.text.segments import lasting
-from truebleu.text.tokenizers import label
+from truebleu.text.segments import make_rereadable
+from truebleu.text.tokenizers import format_signature_label
 
 # The metrics that are explained by a specific module.
 EXPLAINED: dict[str, ModuleType] = {
@@ -111,8 +111,8 @@ def _normalized(
         return list(systems), references
     from truebleu.text.corpus_inputs import normalize_input
 
-    made = [(name, lasting(normalize_input(form, text))) for name, text in systems]
-    return made, lasting(normalize_input(form, references))
+    made = [(name, make_rereadable(normalize_input(form, text))) for name, text in systems]
+    return made, make_rereadable(normalize_input(form, references))
 
 
 def _system(name: str, case: Case[Any, Any], known: dict[str, Any]) -> dict[str, Any]:
@@ -162,5 +162,5 @@ def _frame(metric: Metric[Any], kind: str, systems: list[dict[str, Any]]) -> dic
 def _plain(value: Any) -> Any:
     """A parameter as JSON has it."""
     if callable(value):
-        return label(value)
+        return format_signature_label(value)
     return list(value) if isinstance(value, tuple) else value

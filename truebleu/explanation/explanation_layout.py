@@ -10,7 +10,7 @@ from truebleu.metrics.base import Signature
 from truebleu.rendering.elements import Block, Equations, Heading, Paragraph, Table, Words
 from truebleu.rendering.number_format import MINUS, Write, fixed, number, signed
 from truebleu.rendering.view import Content
-from truebleu.text.terminal_layout import count
+from truebleu.text.terminal_layout import format_count
 
 # Which reference counts, where one of several does.
 CHOSEN = "It is scored against reference {}, which gives the best score."
@@ -33,7 +33,9 @@ def of_content(content: Content, digits: int, *, short: bool) -> Iterator[Block]
         yield Heading(2, "Both systems")
         yield from getattr(special, "compared", _compared)(content, write)
     for reference in references:
-        told = f"Reference {reference['number']}, {count(reference['length'], special.TOKEN)}"
+        told = (
+            f"Reference {reference['number']}, {format_count(reference['length'], special.TOKEN)}"
+        )
         yield Words(told, reference["tokens"])
     level = 3 if several else 2
     for system in systems:
@@ -80,5 +82,5 @@ def title(content: Content, digits: int = 2) -> str:
     scores = " and ".join(fixed(digits)(system["score"]) for system in content["systems"])
     what = f", segment {content['segment']}" if content["kind"] == "segment" else ""
     if content["kind"] == "corpus":
-        what = f", {count(content['segments'], 'segment')}"
+        what = f", {format_count(content['segments'], 'segment')}"
     return f"{content['metric']['label']} = {scores}{what}"

@@ -11,7 +11,7 @@ from truebleu.explanation.naive_bleu import Case, Tokens, tokens
 from truebleu.rendering.elements import Block, Heading, Paragraph, Table
 from truebleu.rendering.number_format import number
 from truebleu.rendering.view import Content
-from truebleu.text.segments import pairs
+from truebleu.text.segments import iter_segments
 
 if TYPE_CHECKING:
     from truebleu.metrics.gleu import GLEU
@@ -39,7 +39,7 @@ def of_corpus(case: Case[GLEU, PythonScore]) -> dict[str, Any]:
     orders = range(metric.min_order, metric.max_order + 1)
     empty = [{"order": order, **dict.fromkeys(COUNTS, 0)} for order in orders]
     system = _system(case.score, empty)
-    some = islice(pairs(case.hypothesis, case.references), naive_bleu.LOOKED_INTO)
+    some = islice(iter_segments(case.hypothesis, case.references), naive_bleu.LOOKED_INTO)
     for hypothesis, others in some:
         theirs = [split(text) for _, text in naive_bleu.present(others)]
         _, counted = _best(metric, split(hypothesis), theirs)

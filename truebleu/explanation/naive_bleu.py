@@ -13,7 +13,7 @@ from operator import add
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from truebleu.text import tokenizers
-from truebleu.text.segments import pairs
+from truebleu.text.segments import iter_segments
 from truebleu.text.tokenizers import Tokenize
 
 Tokens = Sequence[str]
@@ -47,7 +47,7 @@ class Case(NamedTuple, Generic[M, S]):
 
 def splitter(tokenize: Tokenize, lowercase: bool | str) -> Callable[[Any], list[str]]:
     """A function from a segment to the tokens that metrics with these parameters count."""
-    split_text = tokenizers.tokenizer(tokenize, lowercase)
+    split_text = tokenizers.make_tokenizer(tokenize, lowercase)
 
     def split(segment: Any) -> list[str]:
         if isinstance(segment, str):
@@ -230,7 +230,7 @@ def add_to_corpus(system: dict[str, Any], case: Case[Any, Any]) -> None:
     lengths: Counter[int] = Counter()
     looked_into = 0
     most = None if case.recall else LOOKED_INTO
-    for hypothesis, others in islice(pairs(case.hypothesis, case.references), most):
+    for hypothesis, others in islice(iter_segments(case.hypothesis, case.references), most):
         numbers, texts = zip(*present(others), strict=True)
         mine, theirs = split(hypothesis), list(map(split, texts))
         _, (chosen, *_) = reference_length(len(mine), list(map(len, theirs)), rule, tie)

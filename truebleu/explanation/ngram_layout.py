@@ -8,7 +8,7 @@ from typing import Any
 from truebleu.rendering.elements import Block, Cell, Heading, Paragraph, Table, Words
 from truebleu.rendering.number_format import ngrams, number
 from truebleu.rendering.view import Content
-from truebleu.text.terminal_layout import count
+from truebleu.text.terminal_layout import format_count
 
 LEGEND = (
     "Below each token: the length of the longest matching n-gram that it is in (- for none{0})."
@@ -26,11 +26,11 @@ def words(system: Content, token: str) -> Words:
     tips = []
     for one in cover:
         longest = one["longest"]
-        tip = f"longest match: {count(longest, token)}" if longest else "no match"
+        tip = f"longest match: {format_count(longest, token)}" if longest else "no match"
         orders = ", ".join(map(str, one["clipped"]))
         tips.append(f"{tip}; clipped in order {orders}" if orders else tip)
     return Words(
-        f"Hypothesis, {count(len(system['tokens']), token)}",
+        f"Hypothesis, {format_count(len(system['tokens']), token)}",
         system["tokens"],
         [f"{one['longest'] or '-'}{'!' if one['clipped'] else ''}" for one in cover],
         [min(one["longest"], 4) for one in cover],

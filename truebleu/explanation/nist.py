@@ -13,7 +13,7 @@ from truebleu.rendering.elements import Block, Heading, Paragraph, Table
 from truebleu.rendering.equations import Equation, between
 from truebleu.rendering.number_format import number, short
 from truebleu.rendering.view import Content
-from truebleu.text.terminal_layout import count
+from truebleu.text.terminal_layout import format_count
 
 if TYPE_CHECKING:
     from truebleu.metrics.nist import NIST
@@ -134,7 +134,8 @@ def blocks(content: Content, system: Content, level: int) -> Iterator[Block]:
     yield Heading(level, "Length")
     mean = "on average " if len(content.get("references", ())) != 1 else ""
     yield Paragraph(
-        f"The hypothesis has {count(system['hypothesis_length'], TOKEN)}, the reference {mean}"
+        f"The hypothesis has {format_count(system['hypothesis_length'], TOKEN)}, the "
+        f"reference {mean}"
         f"{short(system['reference_length'])}."
     )
 

@@ -13,7 +13,7 @@ from truebleu.metrics.ter_alignment import Alignment
 from truebleu.rendering.elements import Block, Heading, Paragraph, Table
 from truebleu.rendering.number_format import number
 from truebleu.rendering.view import Content
-from truebleu.text.segments import pairs
+from truebleu.text.segments import iter_segments
 
 if TYPE_CHECKING:
     from truebleu.explanation.naive_bleu import Case
@@ -49,7 +49,7 @@ def of_corpus(case: Case[TER, TERScore]) -> dict[str, Any]:
     """The explanation of a corpus; the kinds of edits are those of the first segments."""
     kinds: Counter[str] = Counter()
     looked_into = 0
-    for hypothesis, others in islice(pairs(case.hypothesis, case.references), ALIGNED):
+    for hypothesis, others in islice(iter_segments(case.hypothesis, case.references), ALIGNED):
         kinds.update(_kinds(case.metric.alignment(hypothesis, others)))
         looked_into += 1
     return {**_system(case.score, kinds), "looked_into": looked_into}

@@ -25,7 +25,7 @@ from typing import Any
 from truebleu._kernel import InputError
 from truebleu.integrations import metric_of, name_of
 from truebleu.metrics.base import Metric
-from truebleu.text.argument_checks import nearest
+from truebleu.text.argument_checks import suggest_names
 
 Reward = Callable[..., list[float | None]]
 
@@ -65,7 +65,7 @@ def metric_reward(
 
     def column(role: str, wanted: str, columns: dict[str, Any], number: int) -> Sequence[Any]:
         if wanted not in columns:
-            there = nearest(wanted, columns) if columns else "; there are none"
+            there = suggest_names(wanted, columns) if columns else "; there are none"
             raise InputError(
                 f"{name}: the data set has no column {wanted!r}{there}. Name "
                 f"the one with the {role}s: {name}({role}_column=…)"

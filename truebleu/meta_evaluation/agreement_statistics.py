@@ -113,7 +113,7 @@ def kendall_like(gold: Any, metric: Any, average: str = "item", *, least: float 
     """
     given, scores = _both(gold, metric, average)
     # No pair that people tie counts, however small the difference that is asked for.
-    least = argument_checks.number("least", least) or 5e-324
+    least = argument_checks.check_number("least", least) or 5e-324
     rows = _kernel.pair_counts(
         given.to_bytes(), scores.to_bytes(), len(given.systems), average, 0.0, least
     ).tolist()
@@ -143,7 +143,7 @@ def acc_eq(gold: Any, metric: Any, average: str = "none", *, epsilon: float | No
         pairs = c + d + tg + tm + tgm
         return (c + tgm) / pairs if pairs else nan
 
-    epsilon = argument_checks.number("epsilon", epsilon)
+    epsilon = argument_checks.check_number("epsilon", epsilon)
     made = _of_counts("acc-eq", gold, metric, average, of_row, epsilon=epsilon)
     return replace(made, epsilon=epsilon)
 
@@ -221,7 +221,7 @@ def spa(
     if not kept:
         raise InputError("spa: no item has people's scores of every system")
     given, scores = given.taken(kept), scores.taken(kept)
-    exchanges = argument_checks.whole("exchanges", exchanges, 1)
+    exchanges = argument_checks.check_integer("exchanges", exchanges, 1)
     people, own = (leads(matrix, exchanges, seed) for matrix in (given, scores))
     apart = sum(abs(one - other) for one, other in zip(people, own, strict=True))
     value = 1 - apart / (exchanges * len(people)) if people else nan
@@ -253,7 +253,7 @@ SIGNED = ("pearson", "spearman", "tau-b", "tau-c", "kendall-like")
 
 
 def _both(gold: Any, metric: Any, average: str) -> tuple[Matrix, Matrix]:
-    argument_checks.one_of("average", average, AVERAGES)
+    argument_checks.check_choice("average", average, AVERAGES)
     given = Matrix.of(gold, "gold")
     return given, aligned(given, Matrix.of(metric, "metric"), "metric")
 

@@ -26,10 +26,10 @@ from truebleu.meta_evaluation.tasks import FACTS, SEGMENTS, SYSTEMS, Facts
 from truebleu.metrics import registry
 from truebleu.metrics.base import Metric
 from truebleu.text import segments
-from truebleu.text.argument_checks import nearest
+from truebleu.text.argument_checks import suggest_names
 from truebleu.text.operating_system import join_safe
 from truebleu.text.segments import File
-from truebleu.text.terminal_layout import count
+from truebleu.text.terminal_layout import format_count
 
 # How outliers are found where nobody names them: deviations from the median, in units of the median
 # absolute deviation, that make an outlier (Nitika Mathur, Timothy Baldwin and Trevor Cohn 2020:
@@ -271,9 +271,9 @@ def of_scores(
 ) -> Judged:
     """A set of scores that are given; arguments as for `meta_evaluate`."""
     people = scored(human, "human scores")
-    references, systems = segments.lasting(text.references), text.systems
+    references, systems = segments.make_rereadable(text.references), text.systems
     if systems is not None:
-        systems = {system: segments.lasting(texts) for system, texts in systems.items()}
+        systems = {system: segments.make_rereadable(texts) for system, texts in systems.items()}
     given_groups = {"domain": text.domains, "doc": text.documents}
     groups = {key: list(names) for key, names in given_groups.items() if names is not None}
     given: dict[str, Scores | Scored] = {}
@@ -357,7 +357,7 @@ def _in_order_of(people: Scored, metric: Scored, what: str) -> Matrix:
     missing = [item for item in people.items if item not in places]
     if missing:
         raise InputError(
-            f"{what}: no scores of {count(len(missing), 'item')} that people scored: "
+            f"{what}: no scores of {format_count(len(missing), 'item')} that people scored: "
             f"{some(map(str, missing))}"
         )
     return metric.matrix.taken([places[item] for item in people.items])
@@ -387,8 +387,8 @@ def find_references(systems: Mapping[str, Any], references: Any) -> dict[str, st
     """Return the systems whose output equals a reference in every segment, each with the reason."""
     found = {}
     for name, output in systems.items():
-        columns = segments.reference_columns(output, references)
-        size = sum(1 for _ in segments.items("hypotheses", output))
+        columns = segments.split_reference_columns(output, references)
+        size = sum(1 for _ in segments.iterate_items("hypotheses", output))
         if size in segments.count_identical(output, columns):
             found[name] = "identical to a reference"
     return found
@@ -402,7 +402,7 @@ def find_unscored_references(
     A reference is known by its name: part of the name of a file in `references`, or as "refA".
     """
     files = references if isinstance(references, list | tuple) else [references]
-    names = map(segments.file_name, files)
+    names = map(segments.get_file_name, files)
     parts = {part for name in names if name is not None for part in name.split(".")}
     matrices = [matrix for one in scores.values() for matrix in one.levels.values()]
     return {
@@ -440,13 +440,13 @@ def chosen(
         named = [outliers] if isinstance(outliers, str) else list(outliers)
         for system in named:
             if system not in every and not name:
-                raise InputError(f"outliers: no system '{system}'{nearest(system, every)}")
+                raise InputError(f"outliers: no system '{system}'{suggest_names(system, every)}")
         named = named or known_outliers
     left_out |= {system: "outlier" for system in named if system in every}
     kept = [system for system in every if system not in left_out]
     if len(kept) < 2:
         raise InputError(
-            f"{name or 'human scores'}: {count(len(kept), 'system')} to be compared "
+            f"{name or 'human scores'}: {format_count(len(kept), 'system')} to be compared "
             f"({some(every)} judged; left out: {some(left_out) if left_out else 'none'}); "
             "an agreement needs two"
         )
@@ -490,7 +490,7 @@ class Tree:
         """Refuses a language pair that is not there."""
         if pair not in self.pairs():
             raise InputError(
-                f"{self.folder}: no human scores of {pair}{nearest(pair, self.pairs())}"
+                f"{self.folder}: no human scores of {pair}{suggest_names(pair, self.pairs())}"
             )
 
     def golds(self, pair: str) -> list[str]:
@@ -564,7 +564,9 @@ class Tree:
             return InputError(
                 f"{self.folder}: {name} has no scores by {reference} of {pair}; there are {there}"
             )
-        return InputError(f"{self.folder}: no metric '{name}' for {pair}{nearest(name, known)}")
+        return InputError(
+            f"{self.folder}: no metric '{name}' for {pair}{suggest_names(name, known)}"
+        )
 
     def references(self, pair: str) -> list[str]:
         """The names of translations by people, and of other references."""
@@ -592,7 +594,7 @@ class Tree:
         if not os.path.isfile(path):
             return None
         domains, documents = [], []
-        for number, line in enumerate(File(path).lines(), 1):
+        for number, line in enumerate(File(path).read_lines(), 1):
             domain, _, document = line.strip().partition("\t" if "\t" in line else " ")
             if not document:
                 raise InputError(f"{path}, line {number}: expected a domain and a document")
@@ -624,7 +626,7 @@ def of_tree(
         usual = (facts or Facts()).gold
         gold = usual if usual in golds else golds[0]
     if gold not in golds:
-        raise InputError(f"{pair}: no human scores '{gold}'{nearest(gold, golds)}")
+        raise InputError(f"{pair}: no human scores '{gold}'{suggest_names(gold, golds)}")
     # Scores of domains and documents are means over segments.
     needed = [level for level in levels if level in (SYSTEMS, SEGMENTS)]
     found = {level: tree.gold(pair, gold, level) for level in needed}

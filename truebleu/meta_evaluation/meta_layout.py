@@ -7,7 +7,7 @@ from typing import Any
 
 from truebleu.rendering.elements import Block, Cell, Column, Heading, Paragraph, Table, warnings_of
 from truebleu.rendering.number_format import fixed, p_value, percent, signed
-from truebleu.text.terminal_layout import count
+from truebleu.text.terminal_layout import format_count
 
 Content = Mapping[str, Any]
 Write = Callable[[float], str]
@@ -62,11 +62,11 @@ def section(content: Content) -> Iterator[Block]:
 def title(content: Content) -> str:
     """A line on metrics, systems and items."""
     sets = content["sets"]
-    parts = [count(len(content["metrics"]), "metric")]
+    parts = [format_count(len(content["metrics"]), "metric")]
     if content["preset"]:
         parts.append(f"the tasks of {content['preset'].upper()}")
     for one in sets:
-        told = f"{one['name']} ({one['gold']}): {count(len(one['systems']), 'system')}"
+        told = f"{one['name']} ({one['gold']}): {format_count(len(one['systems']), 'system')}"
         if one["rated"] is not None:
             told += f", {one['rated']:,} of {one['items']:,} segments rated"
         parts.append(told)

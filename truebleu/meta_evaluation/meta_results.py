@@ -20,7 +20,7 @@ from truebleu.meta_evaluation.agreement_statistics import (
 )
 from truebleu.meta_evaluation.human_scores import Judged
 from truebleu.meta_evaluation.tasks import SEGMENTS, SYSTEMS, AgreementTests, StatisticOptions, Task
-from truebleu.text.terminal_layout import count, listed
+from truebleu.text.terminal_layout import format_count, join_words
 
 # A threshold that ties more pairs than this says that everything is a tie.
 ALL_TIED = 0.95
@@ -115,7 +115,7 @@ def _task(task: Task, sets: Mapping[str, Judged], first: Value) -> dict[str, Any
     is_spa = task.statistic == "spa"
     recipe = {
         "level": task.level,
-        "gold": listed(list(dict.fromkeys(sets[name].gold_name for name in task.sets))),
+        "gold": join_words(list(dict.fromkeys(sets[name].gold_name for name in task.sets))),
         "systems": sum(len(sets[name].systems) for name in task.sets),
         "cells": first.cells,
         "average": None if task.average == "none" else task.average,
@@ -245,7 +245,7 @@ def reading(content: Mapping[str, Any]) -> str:
 
     def gold_of(task: Mapping[str, Any]) -> str:
         golds = [one["gold"] for one in content["sets"] if one["name"] in task["sets"]]
-        return listed(list(dict.fromkeys(golds)))
+        return join_words(list(dict.fromkeys(golds)))
 
     pairs = [task for task in content["tasks"] if task["statistic"] == "pairwise"]
     known = with_value(pairs[0]) if pairs else []
@@ -287,7 +287,8 @@ def _notes(content: Mapping[str, Any], found: Mapping[tuple[Task, str], Value]) 
     at_systems = [task["statistic"] for task in content["tasks"] if task["level"] == SYSTEMS]
     if few and not set(SIGNED).isdisjoint(at_systems):
         yield (
-            f"{listed(few)} systems: a correlation over so few moves by .1 to .3 with one system "
+            f"{join_words(few)} systems: a correlation over so few moves by .1 to .3 with "
+            "one system "
             "more or less; read pairs of systems and tests, not its second digit."
         )
     by_task: dict[Task, list[tuple[str, Value]]] = {}
@@ -300,7 +301,8 @@ def _notes(content: Mapping[str, Any], found: Mapping[tuple[Task, str], Value]) 
         if task.average == "none":
             names = [metric for metric, value in values if value.left_out]
             yield (
-                f"{task.name}: no value for {listed(names[:6])}: all of its scores, or people's, "
+                f"{task.name}: no value for {join_words(names[:6])}: all of its scores, or "
+                "people's, "
                 "are the same."
             )
             continue
@@ -327,10 +329,11 @@ def _notes_on_epsilon(by_task: Mapping[Task, Sequence[tuple[str, Value]]]) -> It
             if value.epsilon and value.epsilon < NOISE:
                 noise.append(f"{metric} ({task.name}, {value.epsilon:.3g})")
         if words:
-            more = f"; and {count(len(words) - 4, 'metric')} more" if len(words) > 4 else ""
+            more = f"; and {format_count(len(words) - 4, 'metric')} more" if len(words) > 4 else ""
             yield f"{task.name} says nothing of the metric here: {'; '.join(words[:4])}{more}."
     if noise:
         yield (
-            f"ε of {listed(noise[:4])} is rounding: equal scores that were added up in different "
+            f"ε of {join_words(noise[:4])} is rounding: equal scores that were added up in "
+            "different "
             "orders. It is shown as 0."
         )

@@ -44,7 +44,7 @@ from truebleu.metrics import registry, text_warnings
 from truebleu.rendering.elements import Block
 from truebleu.rendering.view import Rows
 from truebleu.text import argument_checks, corpus_inputs, languages
-from truebleu.text.terminal_layout import listed
+from truebleu.text.terminal_layout import join_words
 
 
 class Found:
@@ -64,7 +64,7 @@ class Found:
         if not found:
             there = [task.split(":")[1] for task in self._values]
             raise AttributeError(
-                f"no statistic '{key}'{argument_checks.nearest(key, dict.fromkeys(there))}"
+                f"no statistic '{key}'{argument_checks.suggest_names(key, dict.fromkeys(there))}"
             )
         if len(found) > 1:
             levels = ", ".join(task.partition(":")[0] for task in found)
@@ -147,10 +147,10 @@ class MetaEvaluation(Rows):
 
         metric: the one that is drawn; the first if not given. Raises ValueError for others.
         """
-        argument_checks.one_of("picture", picture, charts.PICTURES)
+        argument_checks.check_choice("picture", picture, charts.PICTURES)
         names = list(self)
         if metric is not None and metric not in names:
-            raise ValueError(f"no metric '{metric}'{argument_checks.nearest(metric, names)}")
+            raise ValueError(f"no metric '{metric}'{argument_checks.suggest_names(metric, names)}")
         return charts.PICTURES[picture](self._content, metric or names[0])
 
     def __iter__(self) -> Iterator[str]:
@@ -241,7 +241,9 @@ hits 3, epsilon 0.0>)
             f"{', '.join(judged[0].gold)} only, and levels {', '.join(statistics.levels)} were "
             "asked for"
         )
-    content = results(judged, tasks, statistics, tests, year, argument_checks.threads(workers))
+    content = results(
+        judged, tasks, statistics, tests, year, argument_checks.check_workers(workers)
+    )
     warnings = [one for of_set in judged for one in _warnings(of_set)]
     if warnings:
         content["warnings"] = warnings
@@ -280,7 +282,8 @@ def beside(
     missing = [name for name in systems if name not in judged]
     if missing:
         raise InputError(
-            f"human scores: none of {listed(missing)}; there are those of {listed(list(judged))}"
+            f"human scores: none of {join_words(missing)}; there are those of "
+            f"{join_words(list(judged))}"
         )
     people = replace(people, matrix=people.matrix.only(list(systems)))
     text = EvaluatedText(systems, references, documents=documents)
@@ -376,6 +379,6 @@ def _called(metric: Any, folded: Mapping[str, str]) -> str:
 def _in_language(metric: Any, pair: str) -> Any:
     """A metric with the tokenizer of the language that is translated into."""
     try:
-        return metric.in_language(languages.target(pair))
+        return metric.in_language(languages.get_target_language(pair))
     except ValueError:
         return metric  # nobody knows the language

@@ -17,9 +17,15 @@ from typing import Any
 
 from truebleu._kernel import InputError, holes, score_lines
 from truebleu.text import argument_checks
-from truebleu.text.argument_checks import first_unbounded, nearest, parse_json, read_csv, to_score
-from truebleu.text.segments import File, check_start, table_format
-from truebleu.text.terminal_layout import count
+from truebleu.text.argument_checks import (
+    find_first_unbounded,
+    parse_json,
+    read_csv,
+    suggest_names,
+    to_score,
+)
+from truebleu.text.segments import File, check_text_start, get_table_format
+from truebleu.text.terminal_layout import format_count
 
 # Names that a message lists before it says how many more there are.
 LISTED = 6
@@ -94,7 +100,8 @@ class Matrix:
         for name, length in lengths.items():
             if length != longest:
                 raise InputError(
-                    f"{what}: {name} has {count(length, 'score')}, others have {longest:,}; give "
+                    f"{what}: {name} has {format_count(length, 'score')}, others have "
+                    f"{longest:,}; give "
                     "each system a score of every item, None where there is none"
                 )
         return cls(list(named), values)
@@ -148,7 +155,7 @@ class Matrix:
         return self.values.tobytes()
 
     def __repr__(self) -> str:
-        return f"<Matrix of {len(self.systems)} systems and {count(self.items, 'item')}>"
+        return f"<Matrix of {len(self.systems)} systems and {format_count(self.items, 'item')}>"
 
 
 def some(names: Iterable[str]) -> str:
@@ -171,14 +178,15 @@ def aligned(gold: Matrix, metric: Matrix, what: str) -> Matrix:
     known = set(metric.systems)
     missing = [system for system in gold.systems if system not in known]
     if missing:
-        hint = nearest(missing[0], metric.systems) if len(missing) == 1 else ""
+        hint = suggest_names(missing[0], metric.systems) if len(missing) == 1 else ""
         raise InputError(
-            f"{what}: no scores of {count(len(missing), 'system')} that people judged: "
+            f"{what}: no scores of {format_count(len(missing), 'system')} that people judged: "
             f"{some(missing)}{hint}; give their scores, or leave the systems out (--outliers)"
         )
     if metric.items != gold.items:
         raise InputError(
-            f"{what}: {count(metric.items, 'item')} for each system, and people's scores have "
+            f"{what}: {format_count(metric.items, 'item')} for each system, and people's "
+            "scores have "
             f"{gold.items:,}; both must list the same items in the same order"
         )
     chosen = metric.only(gold.systems)
@@ -187,7 +195,8 @@ def aligned(gold: Matrix, metric: Matrix, what: str) -> Matrix:
         system, item = divmod(missing_cells[0], gold.items)
         where = f" (the first: {gold.systems[system]}, item {item + 1})" if gold.items > 1 else ""
         raise InputError(
-            f"{what}: None in {count(len(missing_cells), 'cell')} that people scored{where}; a "
+            f"{what}: None in {format_count(len(missing_cells), 'cell')} that people "
+            f"scored{where}; a "
             "metric needs a score wherever people gave one"
         )
     return chosen
@@ -214,7 +223,8 @@ class Scored:
         outside = any(not start <= number < items + start for number in numbers)
         if len(numbers) < len(names) or not numbers or outside:
             raise InputError(
-                f"{what}: {count(self.matrix.items, 'item')} there, and {items:,} are scored; only "
+                f"{what}: {format_count(self.matrix.items, 'item')} there, and {items:,} are "
+                "scored; only "
                 "items that are numbered from 1 can be put in their places"
             )
         rows: dict[str, list[float]] = {}
@@ -241,10 +251,10 @@ def read(
     Raises InputError, which names the file and the line, for what is none.
     """
     name, columns = os.fspath(path), columns or {}
-    if table_format(name) == "parquet":
+    if get_table_format(name) == "parquet":
         return _long(name, _parquet(name), columns)
-    content = File(name).content()
-    check_start(content[: 1 << 16], name)
+    content = File(name).read_bytes()
+    check_text_start(content[: 1 << 16], name)
     start = content.lstrip()[:4096].split(b"\n", 1)[0].decode("utf-8", "replace").rstrip("\r")
     if not start:
         raise InputError(f"{name}: the file is empty; expected scores")
@@ -256,7 +266,7 @@ def read(
     is_table = is_mqm or (has_scores and not header.isdisjoint(SYSTEM_COLUMNS))
     if not columns and not start.startswith("{") and not is_table:
         return _blocks(name, content)
-    lines = [line.rstrip("\r") for line in File(name).lines()]
+    lines = [line.rstrip("\r") for line in File(name).read_lines()]
     if start.startswith("{"):
         return _long(name, _objects(name, lines), columns)
     rows = _rows(name, lines, separator)
@@ -289,12 +299,14 @@ def _blocks(path: str, content: bytes) -> Scored:
     odd = [name for name, length in lengths.items() if length != usual]
     if odd:
         raise InputError(
-            f"{path}: {count(lengths[odd[0]], 'score')} of {odd[0]}, and {usual:,} of other systems"
-            f" ({count(len(odd), 'system')} differ: {some(odd)}); each needs a line for every item"
+            f"{path}: {format_count(lengths[odd[0]], 'score')} of {odd[0]}, and {usual:,} of "
+            "other systems"
+            f" ({format_count(len(odd), 'system')} differ: {some(odd)}); each needs a line "
+            "for every item"
         )
     values = array("d")
     values.frombytes(scores)
-    large = first_unbounded(values)
+    large = find_first_unbounded(values)
     if large is not None:
         raise InputError(f"{path}, line {large + 1}: {values[large]:g} is not a finite score")
     return Scored(Matrix(list(lengths), values))
@@ -316,7 +328,8 @@ def _rows(
             header = [cell.strip() for cell in cells]
         elif len(cells) < len(header):
             raise InputError(
-                f"{path}, line {number}: {count(len(cells), 'column')}, and the header names "
+                f"{path}, line {number}: {format_count(len(cells), 'column')}, and the "
+                "header names "
                 f"{len(header)}"
             )
         else:
@@ -365,7 +378,9 @@ def _long(
         if name is None:
             return next((written[one] for one in usual if one in written), None)
         if name not in header:
-            raise InputError(f"{path}: no column '{name}' for the {what}{nearest(name, header)}")
+            raise InputError(
+                f"{path}: no column '{name}' for the {what}{suggest_names(name, header)}"
+            )
         return name
 
     system, score = column("system", SYSTEM_COLUMNS), column("score", SCORE_COLUMNS)
@@ -409,7 +424,7 @@ def _score(where: str, value: Any, column: str) -> float:
         return to_score(value)
     except ValueError:
         raise InputError(
-            f"{where}: column '{column}' has {argument_checks.shown(value)}; "
+            f"{where}: column '{column}' has {argument_checks.format_value(value)}; "
             "expected a score, or None"
         ) from None
 

@@ -51,11 +51,11 @@ class StatisticOptions:
 
     def __post_init__(self) -> None:
         for level in self.levels:
-            argument_checks.one_of("level", level, LEVELS)
-        argument_checks.one_of("average", self.average, (None, *AVERAGES))
-        argument_checks.one_of("by", self.by, (None, "domain", "doc"))
+            argument_checks.check_choice("level", level, LEVELS)
+        argument_checks.check_choice("average", self.average, (None, *AVERAGES))
+        argument_checks.check_choice("by", self.by, (None, "domain", "doc"))
         if self.epsilon is not None:
-            argument_checks.number("epsilon", self.epsilon)
+            argument_checks.check_number("epsilon", self.epsilon)
 
 
 @dataclass(frozen=True)
@@ -77,14 +77,16 @@ class AgreementTests:
     seed: int | None = argument_checks.DEFAULT_SEED
 
     def __post_init__(self) -> None:
-        argument_checks.one_of("correction", self.correction, (None, *METHODS))
-        argument_checks.one_of("resampled", self.resampled, ("items", "documents", "systems"))
-        argument_checks.share("level", self.level)
+        argument_checks.check_choice("correction", self.correction, (None, *METHODS))
+        argument_checks.check_choice("resampled", self.resampled, ("items", "documents", "systems"))
+        argument_checks.check_fraction("level", self.level)
         # NumPy's integers, which JSON does not know, become Python's.
         for name in ("significance", "confidence"):
             if getattr(self, name) is not None:
-                object.__setattr__(self, name, argument_checks.whole(name, getattr(self, name), 1))
-        object.__setattr__(self, "seed", argument_checks.seed(self.seed))
+                object.__setattr__(
+                    self, name, argument_checks.check_integer(name, getattr(self, name), 1)
+                )
+        object.__setattr__(self, "seed", argument_checks.check_seed(self.seed))
 
 
 @dataclass(frozen=True)
@@ -102,7 +104,7 @@ class TaskFolder:
     preset: str | None = None
 
     def __post_init__(self) -> None:
-        argument_checks.one_of("preset", self.preset, (None, *PRESETS))
+        argument_checks.check_choice("preset", self.preset, (None, *PRESETS))
 
     @property
     def known_preset(self) -> Preset | None:
@@ -159,7 +161,7 @@ def tasks_of(
     made: list[Task] = []
     for level in options.levels:
         for statistic in USUAL[level] if options.names is None else options.names:
-            argument_checks.one_of("statistic", statistic, STATISTICS)
+            argument_checks.check_choice("statistic", statistic, STATISTICS)
             if statistic in WITHOUT_AVERAGE and level != SYSTEMS:
                 if options.names is None or len(options.levels) > 1:
                     continue

@@ -84,7 +84,7 @@ class Corpus:
     normalize: str | None = None
 
     def __post_init__(self) -> None:
-        self.workers = argument_checks.threads(self.workers)
+        self.workers = argument_checks.check_workers(self.workers)
 
     def normalized(self, form: str | None) -> Corpus:
         """Return the corpus with its text in a Unicode form; itself without one."""
@@ -229,21 +229,23 @@ class Metric(p.Parametrized, AllPairs, Generic[S]):
     # ---- languages ----
 
     def splits(self, script: str) -> bool:
-        """Return whether the metric's tokens divide text in a script of `languages.UNSPLIT`.
+        """Return whether the metric's tokens divide text in a script of `UNSPLIT_SCRIPTS`.
 
         True for a metric without a tokenizer, which counts characters or has a model.
         """
         from truebleu.text import languages
 
         tokenize = self._values.get("tokenize")
-        return tokenize is None or languages.splits(tokenize, script)
+        return tokenize is None or languages.can_split(tokenize, script)
 
     def splitting(self, script: str) -> dict[str, Any]:
         """Return the parameters that make the metric split a script; empty if none does."""
         from truebleu.text import languages
 
         has_tokenizer = "tokenize" in self._values
-        return {"tokenize": languages.UNSPLIT[script].ways[0]} if has_tokenizer else {}
+        return (
+            {"tokenize": languages.UNSPLIT_SCRIPTS[script].recommended[0]} if has_tokenizer else {}
+        )
 
     def in_language(self, language: Language, given: Collection[str] = ()) -> Self:
         """Return the metric with the parameters that its original has for a language.
@@ -362,7 +364,7 @@ class Metric(p.Parametrized, AllPairs, Generic[S]):
         """Make the kernel's counter, behind the check of parameters."""
         values = self._values
         # What Python tokenizes reaches the kernel as tokens.
-        self._in_kernel = "lowercase" not in values or tokenizers.in_kernel(
+        self._in_kernel = "lowercase" not in values or tokenizers.is_in_kernel(
             values.get("tokenize", "none"), values["lowercase"]
         )
         self._direct = self._in_kernel and self.unicode_form is None
@@ -378,7 +380,7 @@ class Metric(p.Parametrized, AllPairs, Generic[S]):
     def _lexing(self) -> dict[str, str]:
         """The kernel's tokenizer and lower-casing."""
         tokenizer = str(self._values["tokenize"]) if self._in_kernel else "none"
-        lowercase = tokenizers.LOWERCASE[self._values["lowercase"]]
+        lowercase = tokenizers.LOWERCASE_MODES[self._values["lowercase"]]
         return {"tokenizer": tokenizer, "lowercase": lowercase}
 
     @property
@@ -388,7 +390,7 @@ class Metric(p.Parametrized, AllPairs, Generic[S]):
 
     def _scan(self, corpus: Corpus) -> Scan | None:
         """The kernel's run over the text, if it is the kernel that counts."""
-        return corpus_inputs.scan(
+        return corpus_inputs.scan_corpus(
             self._kernel,
             corpus.hypotheses,
             corpus.references,
@@ -485,7 +487,7 @@ class Metric(p.Parametrized, AllPairs, Generic[S]):
     def check(self, seen: Summary, hypotheses: object) -> None:
         """Raises InputError if this metric is not defined for what was seen."""
         if not seen["segments"]:
-            name = corpus_inputs.label("hypotheses", hypotheses)
+            name = corpus_inputs.label_input("hypotheses", hypotheses)
             raise InputError(f"{name}: no segments at all; there is nothing to score")
 
     def score(
@@ -589,7 +591,7 @@ class Metric(p.Parametrized, AllPairs, Generic[S]):
         """The general path, which takes all kinds of input and explains errors."""
         if isinstance(hypothesis, bytes) or not hasattr(hypothesis, "__len__"):
             raise TypeError(
-                f"hypothesis: expected a str, not {argument_checks.described(hypothesis, '')}"
+                f"hypothesis: expected a str, not {argument_checks.describe_type(hypothesis, '')}"
             )
         one = tuple(references) if isinstance(references, list) else references
         table, seen = self._checked_count(self._corpus((hypothesis,), (one,), sources=sources))
@@ -655,19 +657,19 @@ class Metric(p.Parametrized, AllPairs, Generic[S]):
         """All pairs, by the kernel or by the formula that is in Python."""
         hypotheses, references = self._normalized(hypotheses, references)
         if self._plain:
-            return corpus_inputs.pairs(
+            return corpus_inputs.scan_pairs(
                 self._kernel, hypotheses, references, workers=workers, **self._splitting
             )
-        workers = argument_checks.threads(workers)
-        first = corpus_inputs.one_each("hypotheses", hypotheses, tokens=True)
+        workers = argument_checks.check_workers(workers)
+        first = corpus_inputs.read_single_texts("hypotheses", hypotheses, allow_tokens=True)
         second = first
         if references is not None:
-            tokens = corpus_inputs.is_tokens(first)
-            second = corpus_inputs.one_each("references", references, tokens=tokens)
+            tokens = corpus_inputs.has_token_segments(first)
+            second = corpus_inputs.read_single_texts("references", references, allow_tokens=tokens)
         metric = self
-        if self.splits_text and not corpus_inputs.is_tokens(first):
+        if self.splits_text and not corpus_inputs.has_token_segments(first):
             # Each text is split once, and not once for each pair.
-            split = tokenizers.tokenizer(**self._splitting)
+            split = tokenizers.make_tokenizer(**self._splitting)
             first, second = (tuple(map(split, texts)) for texts in (first, second))
             metric = self.with_parameters(tokenize="none", lowercase=False)
         return PairsInPython(metric._scores_of_pairs(workers), first, second)  # noqa: SLF001

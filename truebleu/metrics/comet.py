@@ -85,7 +85,7 @@ class COMET(NeuralMetric):
         reads = self._reads()
         samples = [{"mt": text} for text, _ in texts]
         if "src" in reads:
-            sources = corpus_inputs.texts(corpus.sources, [""] * len(texts))
+            sources = corpus_inputs.read_segments(corpus.sources, [""] * len(texts))
             for sample, (source, _) in zip(samples, sources, strict=True):
                 sample["src"] = source
         if "ref" in reads:

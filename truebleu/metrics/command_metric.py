@@ -130,7 +130,9 @@ class Command(ColumnMetric):
 
         sources = None
         if self.NEEDS_SOURCE:
-            sources = [text for text, _ in corpus_inputs.texts(corpus.sources, [""] * len(texts))]
+            sources = [
+                text for text, _ in corpus_inputs.read_segments(corpus.sources, [""] * len(texts))
+            ]
         most = max(len(others) for _, others in texts)
         if "{ref}" in self.program and most > 1:
             number = 1 + next(i for i, (_, others) in enumerate(texts) if len(others) > 1)

@@ -84,9 +84,12 @@ def document_bleu(
     """
     metric = registry.metric("bleu" if metric is None else metric)
     joined: dict[Hashable, tuple[list[str], list[list[str]]]] = {}
-    rows = list(corpus_inputs.texts(hypotheses, references))
+    rows = list(corpus_inputs.read_segments(hypotheses, references))
     for number, ((text, others), document) in enumerate(
-        zip(rows, argument_checks.keys("documents", documents, len(rows)), strict=True), 1
+        zip(
+            rows, argument_checks.check_segment_keys("documents", documents, len(rows)), strict=True
+        ),
+        1,
     ):
         lines, columns = joined.setdefault(document, ([], [[] for _ in others]))
         if len(columns) != len(others):
@@ -128,7 +131,7 @@ def mean_document_bleu(
     """
     metric = registry.metric("bleu" if metric is None else metric)
     table = metric.statistics(hypotheses, references, workers=workers)
-    keys = argument_checks.keys("documents", documents, len(table))
+    keys = argument_checks.check_segment_keys("documents", documents, len(table))
     values = {
         key: float(metric.from_statistics(totals)) for key, totals in table.parts(keys).items()
     }

@@ -9,7 +9,7 @@ from truebleu import _kernel
 from truebleu._kernel import InputError
 from truebleu.metrics.ter_alignment import Alignment, Operation
 from truebleu.text import argument_checks
-from truebleu.text.terminal_layout import count
+from truebleu.text.terminal_layout import format_count
 
 KINDS = {"h": "match", "s": "substitution", "d": "deletion", "i": "insertion"}
 
@@ -45,8 +45,10 @@ class EditAlignment(Alignment):
     def title(self) -> str:
         """The error rate and the numbers of edits."""
         kinds = list(KINDS.values())[1:]
-        edits = ", ".join(count(n, kind) for n, kind in zip(self.counts[1:], kinds, strict=True))
-        length = count(len(self.reference), "token")
+        edits = ", ".join(
+            format_count(n, kind) for n, kind in zip(self.counts[1:], kinds, strict=True)
+        )
+        length = format_count(len(self.reference), "token")
         return f"{self.value:.2f}: {edits}; {length} in the reference"
 
 
@@ -56,7 +58,7 @@ def align(metric: Any, hypothesis: str, references: str | Sequence[str | None]) 
     texts = [hypothesis, *(text for text in given if text is not None)]
     if any(not isinstance(text, str) for text in texts):
         wrong = next(text for text in texts if not isinstance(text, str))
-        raise TypeError(f"expected a str, not {argument_checks.described(wrong, '')}")
+        raise TypeError(f"expected a str, not {argument_checks.describe_type(wrong, '')}")
     if len(texts) == 1:
         raise InputError("segment 1 has no reference")
     words = tuple(metric.tokens(hypothesis))

@@ -9,7 +9,7 @@ from truebleu._kernel import Scan, Scores, Table
 from truebleu.metrics.base import Corpus, Metric, MetricFailedError, count_references
 from truebleu.metrics.statistics import Statistics
 from truebleu.text import corpus_inputs
-from truebleu.text.segments import lasting
+from truebleu.text.segments import make_rereadable
 
 if TYPE_CHECKING:
     from truebleu._kernel import Summary
@@ -47,8 +47,8 @@ def count_those_that_can(
         corpus = corpus.normalized(*forms)
     readers, totals = _readers(metrics, corpus), corpus.totals
     if not readers or len(metrics) > len(readers):
-        corpus.hypotheses = lasting(corpus.hypotheses)
-        corpus.references = lasting(corpus.references)
+        corpus.hypotheses = make_rereadable(corpus.hypotheses)
+        corpus.references = make_rereadable(corpus.references)
     found: dict[Metric[Any], Statistics] = {}
     seen: Summary | None = None
     if len(readers) > 1:
@@ -117,14 +117,16 @@ def _with_tokens(
 def _readers(metrics: Sequence[Metric[Any]], corpus: Corpus) -> list[Metric[Any]]:
     """The metrics for which the kernel reads the text."""
     hypotheses = corpus.hypotheses
-    tokens = isinstance(hypotheses, list | tuple) and corpus_inputs.is_tokens(tuple(hypotheses[:1]))
+    tokens = isinstance(hypotheses, list | tuple) and corpus_inputs.has_token_segments(
+        tuple(hypotheses[:1])
+    )
     return [] if tokens else [metric for metric in metrics if metric.reads_text]
 
 
 def _scan_together(metrics: Sequence[Any], corpus: Corpus) -> Scan:
     first, *others = (metric._kernel for metric in metrics)  # noqa: SLF001
-    return corpus_inputs.scan(
-        first, corpus.hypotheses, corpus.references, workers=corpus.workers, others=others
+    return corpus_inputs.scan_corpus(
+        first, corpus.hypotheses, corpus.references, workers=corpus.workers, extra_kernels=others
     )
 
 

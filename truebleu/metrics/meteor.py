@@ -91,9 +91,9 @@ class _Modules(p.Parameter["tuple[str, ...] | None"]):
     def checked(self, value: Any) -> tuple[str, ...] | None:
         if value is None:
             return None
-        made = tuple(argument_checks.items(self.name, value, "words"))
+        made = tuple(argument_checks.check_sequence(self.name, value, "words"))
         for module in made:
-            argument_checks.one_of(f"module in {self.name}:", module, MODULES)
+            argument_checks.check_choice(f"module in {self.name}:", module, MODULES)
         if not made or len(set(made)) < len(made):
             raise ValueError(f"{self.name}: expected each module once, not {list(made)}")
         return made
@@ -229,7 +229,7 @@ class METEOR(PythonMetric):
                 self._values[name] = None
 
     def splits(self, script: str) -> bool:
-        """Return whether the metric's tokens divide text in a script of `languages.UNSPLIT`."""
+        """Return whether the metric's tokens divide text in a script of `UNSPLIT_SCRIPTS`."""
         # Its normalizer makes a token of each letter of these scripts.
         return self.normalize is True or script == "diacritics"
 
@@ -341,7 +341,7 @@ class METEOR(PythonMetric):
     def _rows(self, corpus: Corpus) -> Rows:
         from truebleu.metrics import meteor_process
 
-        texts = list(corpus_inputs.texts(corpus.hypotheses, corpus.references))
+        texts = list(corpus_inputs.read_segments(corpus.hypotheses, corpus.references))
         counts = [len(others) for _, others in texts]
         if not counts:
             return [], (1, 1)

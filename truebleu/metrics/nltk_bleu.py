@@ -39,7 +39,7 @@ class Weights(p.Parameter["Any"]):
 
     def checked(self, value: Any) -> tuple[Any, ...]:
         """The sequence, or the sequences, as tuples."""
-        given = argument_checks.items(self.name, value, "numbers, or such sequences")
+        given = argument_checks.check_sequence(self.name, value, "numbers, or such sequences")
         several = given and hasattr(given[0], "__len__")
         many = [p.checked_weights(self.name, one) for one in (given if several else [given])]
         return tuple(many) if len(many) > 1 else many[0]
@@ -64,7 +64,7 @@ class Release(p.Parameter[str]):
         """The release as it was given."""
         if not isinstance(value, str) or not RELEASE.fullmatch(value):
             raise ValueError(
-                f"version={argument_checks.shown(value)}: expected a release of NLTK, "
+                f"version={argument_checks.format_value(value)}: expected a release of NLTK, "
                 "such as '3.10.4'"
             )
         if _release(value) < OLDEST:

@@ -64,9 +64,9 @@ class NLTKMETEOR(ColumnMetric):
         return installed("nltk"), ""
 
     def _numbers(self, corpus: Corpus, texts: Texts) -> list[float]:
-        from truebleu.text.tokenizers import tokenizer
+        from truebleu.text.tokenizers import make_tokenizer
 
-        split = tokenizer(self.tokenize)
+        split = make_tokenizer(self.tokenize)
         score = self._scorer()
         found = []
         for number, (hypothesis, others) in enumerate(texts, 1):

@@ -344,7 +344,7 @@ class AllPairs:
         >>> CHRF().top_k(["the cat"], ["a dog", "the cat sat", "the cats"], 2)
         [[(2, 77.57...), (1, 55.77...)]]
         """
-        wanted = argument_checks.whole("k", k, 1)
+        wanted = argument_checks.check_integer("k", k, 1)
         pairs = self._pairs(hypotheses, references, workers)
         best: list[list[tuple[int, float]]]
         best = pairs.top_k(min(wanted, pairs.shape[1]), self.lower_is_better)

@@ -105,7 +105,7 @@ class Parametrized:
                         f"{cls.__name__} has no parameter '{name}'; it is called "
                         f"'{parameter.name}' here"
                     )
-            near = argument_checks.nearest(name, list(cls._CHECKS))
+            near = argument_checks.suggest_names(name, list(cls._CHECKS))
             raise TypeError(f"{cls.__name__} has no parameter '{name}'{near}")
         return object.__new__(cls)
 
@@ -296,7 +296,9 @@ class Flag(Parameter[bool]):
         # NumPy's truth values have a type of their own.
         known = isinstance(value, bool | int) or type(value).__name__ in ("bool", "bool_")
         if not known or value not in (0, 1):
-            raise ValueError(f"{self.name}={argument_checks.shown(value)}: expected True or False")
+            raise ValueError(
+                f"{self.name}={argument_checks.format_value(value)}: expected True or False"
+            )
         return bool(value)
 
     def written(self, value: Any) -> str:
@@ -334,7 +336,7 @@ class Choice(Parameter[T]):
             return known[known.index(value)]  # 1 is True
         words = [word for word in known if isinstance(word, str)]
         raise ValueError(
-            f"unknown {self.name} {value!r}{argument_checks.nearest(str(value), words)}"
+            f"unknown {self.name} {value!r}{argument_checks.suggest_names(str(value), words)}"
         )
 
     def written(self, value: Any) -> str:
@@ -352,7 +354,7 @@ class Choice(Parameter[T]):
             word: value for word, value in (("yes", True), ("no", False)) if value in self.meanings
         }
         if text.lower() not in meant:
-            raise ValueError(f"unknown '{text}'{argument_checks.nearest(text, meant)}")
+            raise ValueError(f"unknown '{text}'{argument_checks.suggest_names(text, meant)}")
         return meant[text.lower()]
 
     @property
@@ -388,7 +390,7 @@ class Number(Parameter[T]):
     def checked(self, value: Any) -> float | None:
         if value is None and self.default is None:
             return None
-        number = argument_checks.number(self.name, value, self.least, self.most)
+        number = argument_checks.check_number(self.name, value, self.least, self.most)
         # Signatures do not tell longer integers from floating-point numbers.
         return value if self.integers and type(value) is int and number < EXACT else number
 
@@ -408,13 +410,13 @@ class WholeNumber(Number[int]):
     most = MAX_ORDER
 
     def checked(self, value: Any) -> int:
-        return argument_checks.whole(self.name, value, int(self.least), self.most)
+        return argument_checks.check_integer(self.name, value, int(self.least), self.most)
 
     def read(self, text: str) -> int:
         try:
             return argument_checks.parse_whole_number(text)
         except ValueError:
-            span = argument_checks.span(self.least, self.most)
+            span = argument_checks.format_range(self.least, self.most)
             raise ValueError(f"expected a whole number {span}, not '{text:.40}'") from None
 
     @property
@@ -435,9 +437,11 @@ class Orders(Parameter[tuple[int, ...]]):
 
     def checked(self, value: Any) -> tuple[int, ...]:
         one = isinstance(value, int)
-        given = [value] if one else argument_checks.items(self.name, value, "whole numbers")
+        given = (
+            [value] if one else argument_checks.check_sequence(self.name, value, "whole numbers")
+        )
         found = tuple(
-            sorted({argument_checks.whole(self.name, one, 1, MAX_ORDER) for one in given})
+            sorted({argument_checks.check_integer(self.name, one, 1, MAX_ORDER) for one in given})
         )
         if not found:
             raise ValueError(f"{self.name}={value!r}: expected at least one")
@@ -495,11 +499,12 @@ class Words(Parameter[tuple[str, ...] | None]):
     def checked(self, value: Any) -> tuple[str, ...] | None:
         if value is None:
             return None
-        words = argument_checks.items(self.name, value, "words")
+        words = argument_checks.check_sequence(self.name, value, "words")
         for word in words:
             if not isinstance(word, str) or not word:
                 raise TypeError(
-                    f"{self.name}: {argument_checks.shown(word)} is not a word (expected a str)"
+                    f"{self.name}: {argument_checks.format_value(word)} is not a word "
+                    "(expected a str)"
                 )
         return tuple(sorted(set(words)))
 
@@ -543,34 +548,40 @@ class Tokenizer(Parameter[tokenizers.Tokenize]):
         super().__init__(default, told, **more)
 
     def checked(self, value: Any) -> Any:
-        return tokenizers.checked(value)
+        return tokenizers.resolve_tokenizer(value)
 
     def written(self, value: Any) -> str:
-        return tokenizers.label(value)
+        return tokenizers.format_signature_label(value)
 
     def read(self, text: str) -> str:
-        return tokenizers.named(text)
+        return tokenizers.name_from_label(text)
 
     def label(self, value: Any) -> str:
-        return "tokens as given" if value == "none" else f"tokens {tokenizers.label(value)}"
+        return (
+            "tokens as given"
+            if value == "none"
+            else f"tokens {tokenizers.format_signature_label(value)}"
+        )
 
     def plain(self, value: Any) -> str:
-        return tokenizers.label(value)
+        return tokenizers.format_signature_label(value)
 
     @property
     def choices(self) -> list[str]:
-        return list(tokenizers.NAMES)
+        return list(tokenizers.TOKENIZER_NAMES)
 
     @property
     def documented(self) -> str:
-        return f"{self.help} ({', '.join(tokenizers.KERNEL)}, ...)"
+        return f"{self.help} ({', '.join(tokenizers.KERNEL_TOKENIZERS)}, ...)"
 
     @property
     def typed_help(self) -> str:
         others = {
-            name for name, (room, _) in tokenizers.PYTHON.items() if room == "program_tokenizers"
+            name
+            for name, (room, _) in tokenizers.PYTHON_TOKENIZERS.items()
+            if room == "program_tokenizers"
         }
-        own = [name for name in tokenizers.NAMES if name not in others]
+        own = [name for name in tokenizers.TOKENIZER_NAMES if name not in others]
         return f"the tokenizer: {', '.join(own)}, or another program's"
 
 
@@ -650,8 +661,8 @@ def checked_weights(name: str, value: Any) -> tuple[float, ...]:
 
     Their sum is at most `MAX_WEIGHT`: larger exponents of a precision give no finite score.
     """
-    given = argument_checks.items(name, value, "numbers")
-    weights = tuple(argument_checks.number(name, one, most=MAX_WEIGHT) for one in given)
+    given = argument_checks.check_sequence(name, value, "numbers")
+    weights = tuple(argument_checks.check_number(name, one, maximum=MAX_WEIGHT) for one in given)
     if not 1 <= len(weights) <= MAX_ORDER:
         raise ValueError(f"{name}={weights!r:.60}: expected 1 to {MAX_ORDER} numbers")
     if fsum(weights) > MAX_WEIGHT:

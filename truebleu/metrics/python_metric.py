@@ -19,7 +19,7 @@ from truebleu.metrics.bleu import BLEU
 from truebleu.metrics.scores import Signature, TableScore
 from truebleu.metrics.statistics import Statistics
 from truebleu.text import corpus_inputs
-from truebleu.text.terminal_layout import count
+from truebleu.text.terminal_layout import format_count
 
 # The text of each segment, and the texts of its references.
 Texts = Sequence[tuple[str, list[str]]]
@@ -116,7 +116,7 @@ class PythonMetric(Metric[PythonScore]):
         self, hypotheses: corpus_inputs.Hypotheses, references: corpus_inputs.References
     ) -> Iterator[tuple[list[Any], list[list[Any]]]]:
         """The tokens of each segment and of its references."""
-        return corpus_inputs.tokenized(hypotheses, references, **self._splitting)
+        return corpus_inputs.tokenize_segments(hypotheses, references, **self._splitting)
 
     def _counted(self, corpus: Corpus, **parameters: Any) -> Rows:
         """The rows that a BLEU with this metric's tokens, and these parameters, counts."""
@@ -313,7 +313,7 @@ class ColumnMetric(SourceMetric):
         return made.ending(more | {"by": program or made["by"]})
 
     def _rows(self, corpus: Corpus) -> Rows:
-        texts = list(corpus_inputs.texts(corpus.hypotheses, corpus.references))
+        texts = list(corpus_inputs.read_segments(corpus.hypotheses, corpus.references))
         counts = [len(others) for _, others in texts]
         numbers = (min(counts), max(counts)) if counts else (1, 1)
         if self.REFERENCES == "one" and numbers[1] > 1:
@@ -352,7 +352,7 @@ class ColumnMetric(SourceMetric):
             yield str(len(others))
             yield from others
         if self.NEEDS_SOURCE:
-            yield from corpus_inputs.listed("sources", corpus.sources)
+            yield from corpus_inputs.read_text_list("sources", corpus.sources)
 
     def _flat(self, corpus: Corpus, texts: Texts) -> Sequence[float]:
         """The numbers of all segments, one after the other, checked."""
@@ -360,7 +360,8 @@ class ColumnMetric(SourceMetric):
         if len(found) != len(texts):
             missing = f"; none for segment {len(found) + 1}" if len(found) < len(texts) else ""
             raise MetricFailedError(
-                f"{self.name}: {count(len(found), 'number')} for {count(len(texts), 'segment')}"
+                f"{self.name}: {format_count(len(found), 'number')} for "
+                f"{format_count(len(texts), 'segment')}"
                 f"{missing}"
             )
         rows: Any = found if len(self.NUMBERS) > 1 else ((number,) for number in found)

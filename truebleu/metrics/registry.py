@@ -237,7 +237,7 @@ def _class_of_signature(
     if not name:
         return class_of("bleu"), {}
     known = names()
-    near = argument_checks.close(name, known)
+    near = argument_checks.find_closest(name, known)
     hint = f"; did you mean '{near}'?" if near else ";"
     further = "".join(f", {about}" for about, _, _ in SOURCES)
     raise ValueError(

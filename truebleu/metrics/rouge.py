@@ -177,9 +177,9 @@ class _Tokenizer:
     """A tokenizer of truebleu as the packages take one."""
 
     def __init__(self, tokenize: tokenizers.Tokenize) -> None:
-        from truebleu.text.tokenizers import tokenizer
+        from truebleu.text.tokenizers import make_tokenizer
 
-        self.tokenize = tokenizer(tokenize)
+        self.tokenize = make_tokenizer(tokenize)
 
 
 def _foreign_letters(latin: int, other: int) -> str:

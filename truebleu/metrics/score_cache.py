@@ -15,7 +15,7 @@ from contextlib import suppress
 from time import perf_counter
 
 from truebleu.text import download
-from truebleu.text.operating_system import write_whole
+from truebleu.text.operating_system import write_atomically
 from truebleu.text.record import Record
 
 # Changes when files of an earlier release could no longer be read.
@@ -35,7 +35,7 @@ settings = Settings()
 
 def folder() -> str:
     """Where numbers are kept; it may not exist."""
-    return os.path.join(download.cache_folder(), "companions")
+    return os.path.join(download.get_cache_folder(), "companions")
 
 
 def of(
@@ -57,7 +57,7 @@ def of(
         # A full disk is no reason to lose a score.
         with suppress(OSError):
             os.makedirs(folder(), exist_ok=True)
-            write_whole(path, array("d", found).tobytes())
+            write_atomically(path, array("d", found).tobytes())
     return found
 
 

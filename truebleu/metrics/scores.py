@@ -348,9 +348,9 @@ class Score(Picklable):
 
     def to_json(self) -> str:
         """`to_dict` as JSON."""
-        from truebleu.text.json_writer import written
+        from truebleu.text.json_writer import format_json
 
-        return written(self.to_dict(), indent=1)
+        return format_json(self.to_dict(), indent=1)
 
 
 def unpacked(row: bytes) -> list[int]:

@@ -106,7 +106,7 @@ class Statistics(Table):
         chat 100.00
         """
         numbers: dict[Hashable, int] = {}
-        keys = argument_checks.keys("groups", by, len(self))
+        keys = argument_checks.check_segment_keys("groups", by, len(self))
         of_row = [numbers.setdefault(key, len(numbers)) for key in keys]
         sums = self.group_totals(of_row, len(numbers))
         return {key: self._with(sums.range(i, i + 1)) for key, i in numbers.items()}
@@ -120,7 +120,7 @@ class Statistics(Table):
         {'news': 2, 'chat': 1}
         """
         rows: dict[Hashable, list[int]] = {}
-        for row, key in enumerate(argument_checks.keys("parts", by, len(self))):
+        for row, key in enumerate(argument_checks.check_segment_keys("parts", by, len(self))):
             rows.setdefault(key, []).append(row)
         return {key: self._with(self.pick(chosen)) for key, chosen in rows.items()}
 
@@ -230,9 +230,9 @@ class Statistics(Table):
         """
         import json
 
-        from truebleu.text.operating_system import write_whole
+        from truebleu.text.operating_system import write_atomically
 
-        write_whole(path, sealed(SAVED, json.dumps(self._header()), self.to_bytes()))
+        write_atomically(path, sealed(SAVED, json.dumps(self._header()), self.to_bytes()))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:

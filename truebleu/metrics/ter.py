@@ -140,7 +140,7 @@ class TER(Metric[TERScore]):
         return ("edits", "reference_length_parts")
 
     def splits(self, script: str) -> bool:
-        """Return whether the metric's tokens divide text in a script of `languages.UNSPLIT`."""
+        """Return whether the metric's tokens divide text in a script of `UNSPLIT_SCRIPTS`."""
         is_split = self.normalized and self.asian_support and script in ASIAN
         return is_split or script == "diacritics"
 

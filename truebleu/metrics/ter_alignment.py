@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from truebleu import _kernel
 from truebleu.text import argument_checks
-from truebleu.text.terminal_layout import padded, places
+from truebleu.text.terminal_layout import measure_width, pad_text
 
 KINDS = {"m": "match", "s": "substitution", "d": "deletion", "i": "insertion"}
 
@@ -108,9 +108,9 @@ class Alignment(NamedTuple):
         for kind, ours, theirs in self.operations:
             mine = "" if ours is None else self.hypothesis[ours]
             other = "" if theirs is None else self.reference[theirs]
-            width = max(places(mine), places(other), 1)
+            width = max(measure_width(mine), measure_width(other), 1)
             for row, word in zip(rows, (mine, other, MARKS[kind]), strict=True):
-                rows[row] += f" {padded(word, width)}"
+                rows[row] += f" {pad_text(word, width)}"
         drawn = [f"{name:10}{rows[name]}".rstrip() for name in (*self.sides(), "")]
         lines += [row for row in drawn if row]
         return "\n".join(lines)
@@ -130,7 +130,7 @@ def align(
     """The alignment of one segment; `parameters` are those of `TER`."""
     if not isinstance(hypothesis, str):
         raise TypeError(
-            f"hypothesis: expected a str, not {argument_checks.described(hypothesis, '')}"
+            f"hypothesis: expected a str, not {argument_checks.describe_type(hypothesis, '')}"
         )
     tokens, others, chosen, shifts, letters = _kernel.ter_alignment(
         hypothesis, references, **parameters

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import Scores, Table
 from truebleu.metrics.base import Metric, Score
-from truebleu.text.segments import File, is_lasting
-from truebleu.text.terminal_layout import listed
+from truebleu.text.segments import File, is_rereadable
+from truebleu.text.terminal_layout import join_words
 
 if TYPE_CHECKING:
     from truebleu._kernel import Summary
@@ -119,7 +119,7 @@ def of_texts(
     for (kind, text), names in found.items():
         if text:
             systems = [name for name in names if name in seen]
-            made.append({"kind": kind, "systems": systems, "text": f"{listed(names)}: {text}"})
+            made.append({"kind": kind, "systems": systems, "text": f"{join_words(names)}: {text}"})
         if text and kind == UNSPLIT:
             same = [one for one in metrics if str(one.parameters.get("tokenize")) == tokenize]
             unsplit_by = [metrics[one] for one in same]
@@ -144,8 +144,8 @@ def of_references(
         return
     from truebleu.text import languages
 
-    for script in languages.scripts_to_split(text):
-        known = languages.UNSPLIT[script]
+    for script in languages.find_unsplit_scripts(text):
+        known = languages.UNSPLIT_SCRIPTS[script]
         by_option: dict[str, list[Metric[Any]]] = {}
         for metric in metrics:
             if not metric.splits(script):
@@ -156,16 +156,21 @@ def of_references(
             names = [metrics[one] for one in some]
             verb = "does" if len(names) == 1 else "do"
             if option.startswith("-tok"):
-                parameters = f"tokenize='{known.ways[0]}'"
-                help_ = f"Use {languages.ways(known.ways)} ({parameters} in Python)"
+                parameters = f"tokenize='{known.recommended[0]}'"
+                help_ = (
+                    f"Use {languages.format_tokenizer_option(known.recommended)} ({parameters} "
+                    "in Python)"
+                )
             elif option:
                 parameters = ", ".join(f"{name}=True" for name in some[0].splitting(script))
                 help_ = f"Use {option} ({parameters} in Python)"
             else:
-                help_ = f"No option of {listed(names)} helps; use chrF or CER, which need no words"
+                help_ = (
+                    f"No option of {join_words(names)} helps; use chrF or CER, which need no words"
+                )
             told = (
-                f"{listed(names)} {verb} not split the references into words: they look like "
-                f"{known.language}, which {known.because}. {help_}."
+                f"{join_words(names)} {verb} not split the references into words: they look like "
+                f"{known.language}, which {known.reason}. {help_}."
             )
             decides = known.has_spaces and script != "diacritics"
             if not decides:
@@ -181,7 +186,9 @@ def of_references(
 
 def _unreliable(metrics: Sequence[str]) -> str:
     """Return the sentence on what follows for metrics that do not split the text."""
-    return f" Differences by {listed(metrics)} are not reliable, and none is called significant."
+    return (
+        f" Differences by {join_words(metrics)} are not reliable, and none is called significant."
+    )
 
 
 def _option(metric: Metric[Any], script: str) -> str:
@@ -202,7 +209,7 @@ def _of_inputs(noticed: Summary) -> Iterator[tuple[str, int, str]]:
     for number, (count, first) in enumerate(noticed.get("empty", ())):
         if count:
             what = "references" if number else "hypotheses"
-            which = listed([str(line) for line in first])
+            which = join_words([str(line) for line in first])
             told = (
                 f"{count:,} of {segments:,} {what} are empty (line{'s' * (len(first) > 1)} {which}"
             )
@@ -238,7 +245,7 @@ def of_scores(scores: Iterable[tuple[str, str, Score]]) -> Warnings:
             "kind": "zero",
             "systems": systems,
             "metrics": [name],
-            "text": f"{listed(systems)}: {name} is 0 because {reason}",
+            "text": f"{join_words(systems)}: {name} is 0 because {reason}",
         }
         for (name, reason), systems in found.items()
     ]
@@ -280,7 +287,7 @@ def _tokenized(noticed: Summary, tokenize: str | None) -> str:
     many = count >= MANY_TOKENIZED or (count >= SOME_TOKENIZED and count >= segments / 100)
     if not many or tokenize in (None, "none"):
         return ""
-    lines = listed([str(number) for number in first])
+    lines = join_words([str(number) for number in first])
     return (
         f'{count} of {segments} lines look tokenized, ending in " ." (the first are {lines}); BLEU '
         "is for text as people write it: detokenize it first"
@@ -294,12 +301,12 @@ def _of_languages(noticed: Summary, language: str | None) -> Iterator[str]:
         return
     from truebleu.text import languages
 
-    meant = None if language is None else languages.target(language)
+    meant = None if language is None else languages.get_target_language(language)
     if meant is not None and characters >= MANY_CHARACTERS:
-        yield languages.contradiction(meant, shares(noticed))
+        yield languages.describe_script_mismatch(meant, shares(noticed))
     if noticed.get("han"):
-        own, *others = map(languages.characters, noticed["han"])
-        named = meant.characters if meant else ""
+        own, *others = map(languages.detect_chinese_variant, noticed["han"])
+        named = meant.chinese_variant if meant else ""
         if own and others and all(others) and own not in others:
             yield f"this is {own} Chinese, and the references are {others[0]}; words hardly match"
         elif own and named and own != named:
@@ -368,6 +375,6 @@ def of_systems(systems: Mapping[str, File], scores: Mapping[str, Sequence[Score]
 
 def _same(one: File, other: File) -> bool:
     """True if two files of the same length have the same lines."""
-    if not (is_lasting(one.path) and is_lasting(other.path)):
+    if not (is_rereadable(one.path) and is_rereadable(other.path)):
         return False
-    return all(a == b for a, b in zip(one.lines(), other.lines(), strict=False))
+    return all(a == b for a, b in zip(one.read_lines(), other.read_lines(), strict=False))

@@ -195,9 +195,9 @@ class WER(_Edits[WERScore]):
 
     def tokens(self, text: str) -> list[str]:
         """The words of a text."""
-        from truebleu.text.tokenizers import tokenizer
+        from truebleu.text.tokenizers import make_tokenizer
 
-        return tokenizer(**self._splitting)(text)
+        return make_tokenizer(**self._splitting)(text)
 
 
 class MER(WER):

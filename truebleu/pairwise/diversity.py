@@ -56,8 +56,8 @@ def self_bleu(
     >>> print(self_bleu(["a b c d", "a b c d", "a b c e"]))
     self-BLEU = 79.92
     """
-    sample = None if sample is None else argument_checks.whole("sample", sample, 2)
-    workers = argument_checks.threads(workers)
+    sample = None if sample is None else argument_checks.check_integer("sample", sample, 2)
+    workers = argument_checks.check_workers(workers)
     if metric is None:
         metric = BLEU(max_order=max_order, **TEXYGEN)
     elif max_order != 4:
@@ -67,7 +67,7 @@ def self_bleu(
     if type(metric) is BLEU:
         values = _left_out(metric, texts, sample, workers)
     else:
-        chosen = corpus_inputs.listed("texts", texts)[:sample]
+        chosen = corpus_inputs.read_text_list("texts", texts)[:sample]
         _check_count(len(chosen))
         values = list(_with_all_others(metric, chosen, workers))
     return Composed(
@@ -90,7 +90,7 @@ def _left_out(
 ) -> list[float]:
     """Each text's score with all others as references, from one count of all n-grams."""
     (texts,) = metric._normalized(texts)  # noqa: SLF001
-    source, tokenizer, lowercase = corpus_inputs.source(
+    source, tokenizer, lowercase = corpus_inputs.prepare_source(
         "texts", texts, tokenize=metric.tokenize, lowercase=metric.lowercase
     )
     table = _kernel.left_out(
@@ -182,11 +182,11 @@ def pairwise_diversity(
     pairwise diversity = 63.47 (pairwise BLEU = 36.53, 6 pairs)
     """
     metric = registry.metric("bleu" if metric is None else metric)
-    workers = argument_checks.threads(workers)
+    workers = argument_checks.check_workers(workers)
     if metric.bound is None and not metric.lower_is_better:
         raise ValueError(f"metric: {metric.NAME} has no upper bound, so 100 less it says nothing")
-    argument_checks.one_of("aggregate", aggregate, ("pairs", "corpus"))
-    sets, several = corpus_inputs.sets("texts", texts)
+    argument_checks.check_choice("aggregate", aggregate, ("pairs", "corpus"))
+    sets, several = corpus_inputs.read_text_sets("texts", texts)
     for number, one in enumerate(sets, 1):
         if len(one) < 2:
             which = f"source {number} has {len(one)}" if several else str(len(one))
@@ -342,9 +342,11 @@ def distinct_n(
     >>> distinct_n(["i do not know", "i do not care", "no"], 2)
     <distinct-2 = 0.6667 (4 of 6; 0.6667 in the mean text)>
     """
-    n = argument_checks.whole("n", n, 1)
-    vocabulary = None if vocabulary is None else argument_checks.whole("vocabulary", vocabulary, 1)
-    source, tokenizer, before = corpus_inputs.source(
+    n = argument_checks.check_integer("n", n, 1)
+    vocabulary = (
+        None if vocabulary is None else argument_checks.check_integer("vocabulary", vocabulary, 1)
+    )
+    source, tokenizer, before = corpus_inputs.prepare_source(
         "texts", texts, tokenize=tokenize, lowercase=lowercase
     )
     distinct, table = _kernel.distinct(source, tokenizer=tokenizer, lowercase=before, order=n)

@@ -12,7 +12,7 @@ from truebleu.pairwise import mbr_search
 from truebleu.pairwise.utility import Given, Source, Utility, given, is_given, of_texts
 from truebleu.text import argument_checks, corpus_inputs
 from truebleu.text.record import Record
-from truebleu.text.terminal_layout import columns
+from truebleu.text.terminal_layout import pad_columns
 
 if TYPE_CHECKING:
     # f(candidates, references), with sources f(candidates, references, sources): a number per pair.
@@ -87,7 +87,7 @@ class MBR(Record):
             (str(rank), str(index), f"{self.expected[index]:.2f}", _cut(self.candidates[index]))
             for rank, index in enumerate(self.ranking[:SHOWN], 1)
         ]
-        lines = ["  ".join(row).rstrip() for row in columns(rows, right=(0, 1, 2))]
+        lines = ["  ".join(row).rstrip() for row in pad_columns(rows, right=(0, 1, 2))]
         more = len(self) - SHOWN
         return "\n".join([head, *lines, *([f"... and {more:,} more"] if more > 0 else [])])
 
@@ -206,13 +206,13 @@ def mbr(
     >>> mbr(["a cat", "a mouse"], utility=[[0.5, 0.25, 0.75], [0.5, 0.5, 1.0]]).index
     1
     """
-    argument_checks.one_of("method", method, ("exact", "aggregate", "pruned"))
+    argument_checks.check_choice("method", method, ("exact", "aggregate", "pruned"))
     level, seed, workers = (
-        argument_checks.share("level", level),
-        argument_checks.seed(seed),
-        argument_checks.threads(workers),
+        argument_checks.check_fraction("level", level),
+        argument_checks.check_seed(seed),
+        argument_checks.check_workers(workers),
     )
-    sets, several = corpus_inputs.sets("candidates", candidates)
+    sets, several = corpus_inputs.read_text_sets("candidates", candidates)
     for number, source in enumerate(sets, 1):
         if not source:
             raise InputError(f"candidates: source {number} has none; leave the source out")
@@ -271,7 +271,7 @@ def _texts(sources: Any, count: int, *, several: bool) -> Sequence[str | None]:
         if several:
             raise InputError("sources: one text; expected one for each list of candidates")
         return [sources]
-    listed = corpus_inputs.listed("sources", sources)
+    listed = corpus_inputs.read_text_list("sources", sources)
     if len(listed) != count:
         raise InputError(f"sources: {len(listed)} for {count} lists of candidates")
     return listed
@@ -281,7 +281,7 @@ def _others(references: Any, sources: list[list[str]], *, several: bool) -> list
     """The references of each source: the candidates, if there are no others."""
     if references is None:
         return sources
-    sets, apart = corpus_inputs.sets("references", references)
+    sets, apart = corpus_inputs.read_text_sets("references", references)
     if apart and not several:
         raise InputError("references: lists of strings, where candidates are of one source")
     if several and not apart:

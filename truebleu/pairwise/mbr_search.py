@@ -142,5 +142,5 @@ class _Race:
                 weights = [weights[reference] for reference in ordered]
                 # All of the first few may weigh nothing.
                 weights = weights if any(weights) else None
-            expected.append(self.source.replaced(weights=weights).mean(row))
+            expected.append(self.source.replace(weights=weights).mean(row))
         return Found(expected, list(map(len, self.scores)))

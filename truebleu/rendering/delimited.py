@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from truebleu.text.terminal_layout import visible
+from truebleu.text.terminal_layout import escape_invisible
 
 # What a spreadsheet would take for the beginning of a formula.
 FORMULA = ("=", "+", "-", "@")
@@ -47,5 +47,5 @@ def cell(value: Any, separator: str) -> str:
 def _guarded(value: Any) -> Any:
     if not isinstance(value, str):
         return value
-    text = visible(value)
+    text = escape_invisible(value)
     return f"'{text}" if text.startswith(FORMULA) else text

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from truebleu.text.record import Record
-from truebleu.text.terminal_layout import visible
+from truebleu.text.terminal_layout import escape_invisible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -27,8 +27,8 @@ else:
 
 # What is made of a field, by the kind that it is declared as.
 SHOWN: Mapping[str, Callable[[Any], Any]] = {
-    "Shown": visible,
-    "Sequence[Shown]": lambda texts: list(map(visible, texts)),
+    "Shown": escape_invisible,
+    "Sequence[Shown]": lambda texts: list(map(escape_invisible, texts)),
 }
 
 
@@ -86,7 +86,7 @@ class Cell:
         below: str = "",
         href: str = "",
     ) -> None:
-        self.text = visible(text)
+        self.text = escape_invisible(text)
         self.raised = raised
         self.mark = mark
         self.code = code

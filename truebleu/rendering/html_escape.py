@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from truebleu.text.terminal_layout import visible
+from truebleu.text.terminal_layout import escape_invisible
 
 
 def escaped(text: object) -> str:
@@ -15,7 +15,7 @@ def escaped(text: object) -> str:
     >>> print(escaped('<b title="x">\0'))
     &lt;b title=&quot;x&quot;&gt;\x00
     """
-    return escape(visible(str(text)), quote=True)
+    return escape(escape_invisible(str(text)), quote=True)
 
 
 def leads(address: str) -> bool:

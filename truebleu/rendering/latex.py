@@ -8,7 +8,7 @@ from itertools import groupby
 from truebleu.rendering import elements
 from truebleu.rendering.elements import Block, Cell, Table, Words
 from truebleu.rendering.equations import as_latex
-from truebleu.text.terminal_layout import columns
+from truebleu.text.terminal_layout import pad_columns
 
 # What a paper gets; charts and the like have no place in it.
 Written = elements.Table | elements.Heading | elements.Paragraph | elements.Facts
@@ -103,7 +103,7 @@ def _rows(block: Table, *, aligned: bool = False) -> list[str]:
     header = [escaped(column.header) for column in heads]
     cells = [header, *([_cell(cell) for cell in row] for row in rows)]
     if aligned:
-        cells = columns(cells, {i for i, side in enumerate(sides) if side == "r"})
+        cells = pad_columns(cells, {i for i, side in enumerate(sides) if side == "r"})
     return [sides, *(" & ".join(row) + r" \\" for row in cells)]
 
 

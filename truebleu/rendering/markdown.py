@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from truebleu.rendering import elements, text_layout
 from truebleu.rendering.elements import Block, Cell, Table
 from truebleu.rendering.equations import as_text
-from truebleu.text.terminal_layout import columns
+from truebleu.text.terminal_layout import pad_columns
 
 # Text in fences is set as it is; lines of this many characters fit most columns.
 WIDTH = 78
@@ -50,7 +50,7 @@ def table(block: Table) -> str:
     right = {i for i, column in enumerate(heads) if not column.left}
     header = [escaped(column.header) for column in heads]
     rule = ["---"] * len(heads)
-    rows = columns([header, rule, *([_cell(cell) for cell in row] for row in written)], right)
+    rows = pad_columns([header, rule, *([_cell(cell) for cell in row] for row in written)], right)
     for i, cell in enumerate(rows[1]):
         rows[1][i] = "-" * (len(cell) - 1) + (":" if i in right else "-")
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)

@@ -21,7 +21,7 @@ from truebleu.rendering.elements import (
     Words,
 )
 from truebleu.rendering.equations import as_text
-from truebleu.text.terminal_layout import padded, places, wrapped
+from truebleu.text.terminal_layout import measure_width, pad_text, wrap_text
 
 # Text, and what it is: the mark of a cell, the kind of a paragraph, "title", "head", "rule", …
 Piece = tuple[str, str]
@@ -59,15 +59,15 @@ def _lines(block: Block, width: int) -> Iterator[Line]:
     match block:
         case elements.Heading():
             style = "title" if block.level == 1 else "heading"
-            told = wrapped(block.text, width)
+            told = wrap_text(block.text, width)
             yield from ([(line, style)] for line in told)
             rule = "═" if block.level == 1 else "─"
-            yield [(rule * max(map(places, told), default=0), "rule")]
+            yield [(rule * max(map(measure_width, told), default=0), "rule")]
         case elements.Paragraph() if block.kind == "signature":
             # It is copied whole.
             yield [(block.text, "signature")]
         case elements.Paragraph():
-            yield from ([(line, block.kind)] for line in wrapped(block.text, min(width, PROSE)))
+            yield from ([(line, block.kind)] for line in wrap_text(block.text, min(width, PROSE)))
         case elements.Table():
             for i, part in enumerate(_parts(block, width)):
                 yield from [[]] if i else []
@@ -77,7 +77,7 @@ def _lines(block: Block, width: int) -> Iterator[Line]:
             yield from words(block, width)
             if block.legend:
                 yield []
-                yield from ([(line, "note")] for line in wrapped(block.legend, min(width, PROSE)))
+                yield from ([(line, "note")] for line in wrap_text(block.legend, min(width, PROSE)))
         case elements.Chart():
             yield from ([(line, "")] for line in chart(block, width))
         case elements.Facts():
@@ -87,9 +87,9 @@ def _lines(block: Block, width: int) -> Iterator[Line]:
 
 
 def _facts(block: Facts) -> Iterator[Line]:
-    width = max((places(name) for name, _ in block.pairs), default=0)
+    width = max((measure_width(name) for name, _ in block.pairs), default=0)
     for name, cell in block.pairs:
-        yield [(padded(name, width) + GAP, "head"), (cell.text, cell.mark)]
+        yield [(pad_text(name, width) + GAP, "head"), (cell.text, cell.mark)]
 
 
 # ---- tables ----
@@ -146,10 +146,10 @@ class _Column(Fields):
 
     def headed(self, header: str) -> _Column:
         """The same under another header, which is set to the left."""
-        width = max(self.width, places(header))
+        width = max(self.width, measure_width(header))
         space = " " * (width - self.width)
         cells = [[*cell, (space, "")] for cell in self.cells]
-        return _Column([(padded(header, width), "head")], cells, width)
+        return _Column([(pad_text(header, width), "head")], cells, width)
 
 
 def _column(column: Column, cells: Sequence[Cell | Range]) -> _Column:
@@ -157,28 +157,30 @@ def _column(column: Column, cells: Sequence[Cell | Range]) -> _Column:
     header = column.header
     # Letters as they are everywhere: not all capitals have a raised form.
     raised = [f" {cell.raised}" if cell.raised[:1].isalpha() else cell.raised for cell in known]
-    behind = max(map(places, raised), default=0)
-    body = max((places(cell.text) for cell in known), default=0)
-    width = max(body + behind, places(header))
+    behind = max(map(measure_width, raised), default=0)
+    body = max((measure_width(cell.text) for cell in known), default=0)
+    width = max(body + behind, measure_width(header))
     styles = [cell.mark or ("code" if cell.code else "") for cell in known]
     if column.left:
         made = [
-            [(padded(cell.text, width), style)] for cell, style in zip(known, styles, strict=True)
+            [(pad_text(cell.text, width), style)] for cell, style in zip(known, styles, strict=True)
         ]
-        return _Column([(padded(header, width), "head")], made, width, runs_over=bool(column.group))
+        return _Column(
+            [(pad_text(header, width), "head")], made, width, runs_over=bool(column.group)
+        )
     # Headers end where the numbers end, letters stand out to the right of both if there is room.
-    end = places(header) + min(behind, max(0, width - places(header)))
+    end = measure_width(header) + min(behind, max(0, width - measure_width(header)))
     made = [
         [
-            (" " * (width - behind - places(cell.text)), ""),
+            (" " * (width - behind - measure_width(cell.text)), ""),
             (cell.text, style),
             (letters, style or "raised"),
-            (" " * (behind - places(letters)), ""),
+            (" " * (behind - measure_width(letters)), ""),
         ]
         for cell, style, letters in zip(known, styles, raised, strict=True)
     ]
     space = [(" " * (width - end), "")]
-    return _Column([*space, (padded(header, end), "head")], made, width)
+    return _Column([*space, (pad_text(header, end), "head")], made, width)
 
 
 def _drawn(cells: Sequence[Cell | Range], width: int) -> _Column:
@@ -235,15 +237,15 @@ def words(block: Words, width: int) -> Iterator[Line]:
     taken = 1
     for i, token in enumerate(block.tokens):
         mark = block.marks[i] if block.marks else ""
-        room = max(places(token), places(mark))
+        room = max(measure_width(token), measure_width(mark))
         if above and taken + room + 1 > width:
             yield from _both(above, below, marked=bool(block.marks))
             above, below, taken = [], [], 1
         style = f"match {block.strengths[i]}" if block.strengths else ""
         if i in block.cut:
             style += " cut"
-        above += [(" ", ""), (token, style), (" " * (room - places(token)), "")]
-        below += [(" ", ""), (mark, "rule"), (" " * (room - places(mark)), "")]
+        above += [(" ", ""), (token, style), (" " * (room - measure_width(token)), "")]
+        below += [(" ", ""), (mark, "rule"), (" " * (room - measure_width(mark)), "")]
         taken += room + 1
     yield from _both(above or [(" (none)", "")], below, marked=bool(block.marks))
 

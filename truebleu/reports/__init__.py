@@ -65,9 +65,9 @@ class Page(Picklable):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the page to a file, whole or not at all."""
-        from truebleu.text.operating_system import write_whole
+        from truebleu.text.operating_system import write_atomically
 
-        write_whole(path, self.to_bytes())
+        write_atomically(path, self.to_bytes())
 
 
 class Report(Page):
@@ -79,7 +79,7 @@ class Report(Page):
         self, contents: Contents, *, embed_text: int | None = None, workers: int = 1
     ) -> None:
         if embed_text is not None:
-            argument_checks.whole("embed_text", embed_text, 0)
+            argument_checks.check_integer("embed_text", embed_text, 0)
         self._contents = contents
         self._embed = embed_text
         self._workers = workers
@@ -103,8 +103,8 @@ class Report(Page):
         rows: of how many segments it has the texts, so that the notebook stays small.
         height: in pixels.
         """
-        argument_checks.whole("height", height, 1)
-        argument_checks.whole("rows", rows, 0)
+        argument_checks.check_integer("height", height, 1)
+        argument_checks.check_integer("rows", rows, 0)
         most = rows if self._embed is None else min(rows, self._embed)
         return Frame(self._page(most).decode(), height)
 
@@ -203,7 +203,7 @@ def report(
     """
     from truebleu.reports import report_builder
 
-    argument_checks.keywords("report", options, ReportOptions.__annotations__)
+    argument_checks.check_keywords("report", options, ReportOptions.__annotations__)
     given: dict[str, Any] = dict(options)
     page_options = _taken(given, PageOptions.__annotations__)
     external = _taken(given, ExternalScores._fields)

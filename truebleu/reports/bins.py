@@ -46,7 +46,7 @@ def lengths(
         ]
         alone = BLEU(tokenize=metric.tokenize, lowercase=metric.lowercase, max_order=1)
         numbers = list(alone.statistics(first, first).column("hypothesis_length"))
-    told = {"tokenizer": tokenizers.label(metric.tokenize), "block": LENGTHS}
+    told = {"tokenizer": tokenizers.format_signature_label(metric.tokenize), "block": LENGTHS}
     return told, payload.of_indices(map(int, numbers))
 
 
@@ -88,7 +88,7 @@ def described(
 def given(value: Any) -> tuple[Mapping[str, int], str]:
     """The counts that somebody gives, as a mapping or in a file, and what to call them."""
     if segments.is_file(value):
-        return read_counts(segments.file_of(value)), segments.file_name(value) or "a file"
+        return read_counts(segments.as_file(value)), segments.get_file_name(value) or "a file"
     if not hasattr(value, "items"):
         raise TypeError(
             "word_counts: expected a mapping from words to numbers, or a file of them, "
@@ -103,12 +103,12 @@ def given(value: Any) -> tuple[Mapping[str, int], str]:
 def read_counts(file: File) -> dict[str, int]:
     """The counts of a file: a word, a tab and a number on each line."""
     counts: dict[str, int] = {}
-    for number, line in enumerate(file.lines(), 1):
+    for number, line in enumerate(file.read_lines(), 1):
         word, tab, count = line.rstrip("\r").rpartition("\t")
         if not tab or not is_whole_number(count):
             raise InputError(
-                f"{file.label('word counts')}, line {number}: expected a word, a tab and a number, "
-                f"not {line[:80]!r}"
+                f"{file.format_label('word counts')}, line {number}: expected a word, a tab and a "
+                f"number, not {line[:80]!r}"
             )
         counts[word] = counts.get(word, 0) + int(count)
     return counts

@@ -48,7 +48,7 @@ def soon(metric: Any, segments: int) -> bool:
 
 
 def _splits(asked: dict[str, Any]) -> bool:
-    return asked.get("tokenizer", "whole") in (*tokenizers.KERNEL, "whole")
+    return asked.get("tokenizer", "whole") in (*tokenizers.KERNEL_TOKENIZERS, "whole")
 
 
 @cache

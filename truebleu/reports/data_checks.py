@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from truebleu import _kernel
 from truebleu.reports import payload
 from truebleu.text import languages, tokenizers
-from truebleu.text.segments import Paged, Texts, held
+from truebleu.text.segments import DiskLines, Texts, to_kernel_texts
 from truebleu.text.tokenizers import Tokenize
 
 
@@ -201,10 +201,10 @@ def fitting(columns: Iterable[Sequence[bytes | None]], most: int) -> int:
     Columns in memory take none that is not taken already.
     """
     columns = list(columns)
-    on_disk = [column for column in columns if isinstance(column, Paged)]
+    on_disk = [column for column in columns if isinstance(column, DiskLines)]
 
     def taken(count: int) -> int:
-        return sum(column.size(count) for column in on_disk)
+        return sum(column.get_prefix_size(count) for column in on_disk)
 
     return bisect_right(range(1, len(columns[0]) + 1), most, key=taken)
 
@@ -224,20 +224,20 @@ def flags(
     first BLEU: what looks tokenized is as it should be for "none", and which scripts others split
     is known of those that have names. `language` is that of the hypotheses (ISO 639-1), if known.
     """
-    kernels = tokenize in tokenizers.KERNEL and tokenize != "none"
+    kernels = tokenize in tokenizers.KERNEL_TOKENIZERS and tokenize != "none"
     unsplit = [
         (script, known.share)
-        for script, known in languages.UNSPLIT.items()
-        if kernels and script != "diacritics" and not languages.splits(tokenize, script)
+        for script, known in languages.UNSPLIT_SCRIPTS.items()
+        if kernels and script != "diacritics" and not languages.can_split(tokenize, script)
     ]
     negation = NEGATION.get(language or "", "").split()
     sources = [] if source is None else [source]
     segments = len(systems[0])
     checked = fitting((*systems, *references, *sources), MOST_BYTES)
     columns = _kernel.health(
-        [held(column, checked) for column in systems],
-        [held(column, checked) for column in references],
-        None if source is None else held(source, checked),
+        [to_kernel_texts(column, checked) for column in systems],
+        [to_kernel_texts(column, checked) for column in references],
+        None if source is None else to_kernel_texts(source, checked),
         tokenized=tokenize == "none",
         unsplit=unsplit,
         negation=negation,

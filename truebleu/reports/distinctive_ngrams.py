@@ -53,10 +53,10 @@ def read(
     """  # noqa: D205
     tokenize, lowercase = metric.tokenize, metric.lowercase
     columns = (*systems, *references)
-    if tokenizers.in_kernel(tokenize, lowercase):
-        sources = [segments.source_of(column, "texts") for column in columns]
+    if tokenizers.is_in_kernel(tokenize, lowercase):
+        sources = [segments.make_text_source(column, "texts") for column in columns]
     else:
-        split = tokenizers.tokenizer(tokenize, lowercase)
+        split = tokenizers.make_tokenizer(tokenize, lowercase)
 
         def tokens(text: bytes | None) -> list[list[str] | None]:
             return [None if text is None else split(text.decode("utf-8", "surrogatepass"))]
@@ -67,7 +67,7 @@ def read(
         sources[: len(systems)],
         sources[len(systems) :],
         str(tokenize),
-        tokenizers.LOWERCASE[lowercase],
+        tokenizers.LOWERCASE_MODES[lowercase],
         min(ORDERS, metric.max_order),
         most_tokens,
     )
@@ -105,7 +105,7 @@ def described(metric: BLEU, segments: int) -> dict[str, Any]:
     """What the lists are of, for the manifest of a page that makes them itself."""
     return {
         "orders": min(ORDERS, metric.max_order),
-        "label": tokenizers.label(metric.tokenize),
+        "label": tokenizers.format_signature_label(metric.tokenize),
         "lowercase": metric.lowercase,
         "limit": IN_PAGE,
         "segments": segments,

@@ -32,8 +32,8 @@ from truebleu.metrics.statistics import Statistics
 from truebleu.rendering.number_format import fixed, signed
 from truebleu.reports.data_checks import FLAGS, STYLE, Written
 from truebleu.reports.influence import changes
-from truebleu.text.segments import Texts, held
-from truebleu.text.terminal_layout import count, listed
+from truebleu.text.segments import Texts, to_kernel_texts
+from truebleu.text.terminal_layout import format_count, join_words
 
 if TYPE_CHECKING:
     from truebleu.comparison.segment_labels import Names
@@ -146,7 +146,7 @@ def _of_pair(contents: Contents) -> Iterator[Finding]:
             rest = whole + without[0][place] - without[1][place]
             of, at = f"{what} {labels[key]}".lstrip(), {**state, **filters(key)}
             if 2 * size < contents.segments and rest / whole < 0.5:
-                part = f"{count(size, 'segment')}, {size / contents.segments:.0%}"
+                part = f"{format_count(size, 'segment')}, {size / contents.segments:.0%}"
                 told = (
                     f"Most of the difference between {best} and {other} comes from {of} ({part}): "
                     f"{title} in all, and {signed(fixed(2))(rest)} without them"
@@ -156,7 +156,8 @@ def _of_pair(contents: Contents) -> Iterator[Finding]:
             if size >= LEAST_TURNED and own / whole < -1:
                 told = (
                     f"In {of} {other} is better than {best}: {contents.label} "
-                    f"{signed(fixed(2))(own)} in {count(size, 'segment')}, and {title} in all"
+                    f"{signed(fixed(2))(own)} in {format_count(size, 'segment')}, and "
+                    f"{title} in all"
                 )
                 yield Finding("turned", abs(own), told, **at)
 
@@ -205,7 +206,8 @@ def _few(
     rest = [metric.from_statistics(contents.tables[name][kept]).value for name in (best, other)]
     if chosen and sign * (rest[0] - rest[1]) < 0:
         told = (
-            f"Without {count(len(chosen), 'segment')} of {contents.segments:,} {other} would be "
+            f"Without {format_count(len(chosen), 'segment')} of {contents.segments:,} "
+            f"{other} would be "
             f"ahead of {best}: the difference hangs on them"
         )
         only = ",".join(str(i + 1) for i in sorted(chosen))
@@ -214,11 +216,14 @@ def _few(
 
 def _same(contents: Contents, best: str, other: str, state: Mapping[str, Any]) -> Iterator[Finding]:
     """Segments to which both systems wrote the same."""
-    same = _kernel.count_same(held(contents.systems[best]), held(contents.systems[other]))
+    same = _kernel.count_same(
+        to_kernel_texts(contents.systems[best]), to_kernel_texts(contents.systems[other])
+    )
     share = same / contents.segments
     if 0.25 <= share < 1:
         told = (
-            f"{best} and {other} wrote the same text in {count(same, 'segment')} ({share:.0%}): "
+            f"{best} and {other} wrote the same text in {format_count(same, 'segment')} "
+            f"({share:.0%}): "
             "what tells them apart is in the others"
         )
         yield Finding("same", share, told, **{**state, "outcome": "same"})
@@ -248,7 +253,7 @@ def _kept(contents: Contents) -> Iterator[Finding]:
             for name, n in zip(names, counts, strict=True)
             if name != names[place]
         ]
-        than = f" ({listed(others)})" if others else ""
+        than = f" ({join_words(others)})" if others else ""
         where = "segment has" if most == 1 else "segments have"
         said = f"{most:,} {where} {what} in {names[place]}{than}"
         yield Finding("kept", apart + most / looked, said, flag=f"{flag}@system{place}")
@@ -271,12 +276,14 @@ def _style(contents: Contents) -> Iterator[Finding]:
             several = len(some) > 1
             alone = {"write": "writes", "do not write": "does not write"}[verb]
             who = (
-                listed([names[i] for i in some])
+                join_words([names[i] for i in some])
                 if len(some) < len(names) or not several
                 else "All systems"
             )
             # Of none at all one word is enough.
-            numbers = listed([f"{own[i]:,}" for i in some]) if any(own[i] for i in some) else "none"
+            numbers = (
+                join_words([f"{own[i]:,}" for i in some]) if any(own[i] for i in some) else "none"
+            )
             per = " a reference" if references > 1 else " in the reference"
             said = (
                 f"{who} {verb if several else alone} {title}: {numbers} against {theirs:,.0f}{per}"

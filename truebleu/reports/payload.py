@@ -13,7 +13,7 @@ Texts:       first the number of words in the dictionary, and the bytes of the t
              missing, the hypotheses too, which otherwise are always there. Side by side, because
              systems write nearly the same of a segment.
 Text:        of one role, as a server gives it: n lengths in bytes, of 4 bytes each, then the texts
-             one after another, in UTF-8. The length `MISSING` is a text that there is not.
+             one after another, in UTF-8. The length `MISSING_LENGTH` is a text that there is not.
 Statistics:  for each column in the order of the metric's columns, a byte that says how wide its
              numbers are (1, 2 or 4 bytes; 8 for floats), then n such numbers.
 Indices:     n numbers of 4 bytes: which of some names.
@@ -33,7 +33,7 @@ from typing import Any
 from truebleu import _kernel
 from truebleu._kernel import InputError, Table
 from truebleu.text import segments
-from truebleu.text.segments import MISSING, Paged, Texts
+from truebleu.text.segments import MISSING_LENGTH, DiskLines, Texts
 
 # ---- blocks ----
 
@@ -51,7 +51,7 @@ def together(columns: Iterable[Texts], embedded: Container[int] | None = None) -
     """Columns of texts, segment by segment; if `embedded` is given, of those segments."""
     return _kernel.with_dictionary(
         [
-            segments.held(column)
+            segments.to_kernel_texts(column)
             if embedded is None
             else tuple(text if i in embedded else None for i, text in enumerate(column))
             for column in columns
@@ -62,7 +62,7 @@ def together(columns: Iterable[Texts], embedded: Container[int] | None = None) -
 def of_texts(texts: Texts) -> bytes:
     """A column of texts."""
     if None in texts:
-        lengths = (MISSING if text is None else len(text) for text in texts)
+        lengths = (MISSING_LENGTH if text is None else len(text) for text in texts)
         return of_indices(lengths) + b"".join(filter(None, texts))
     # The usual case, and the largest: no loop of Python's own.
     return of_indices(map(len, texts)) + b"".join(texts)  # type: ignore[arg-type]
@@ -70,12 +70,12 @@ def of_texts(texts: Texts) -> bytes:
 
 def of_some_texts(texts: Texts, first: int, last: int) -> tuple[int, Iterator[bytes]]:
     """Some texts as a block: how many bytes that is, and the bytes, piece by piece."""
-    if isinstance(texts, Paged):
-        lengths = texts.lengths(first, last)
-        if max(lengths) >= MISSING:
+    if isinstance(texts, DiskLines):
+        lengths = texts.get_lengths(first, last)
+        if max(lengths) >= MISSING_LENGTH:
             raise InputError("a line of 4 GiB or more cannot be shown")
         head = of_indices(lengths)
-        return len(head) + sum(lengths), chain([head], texts.together(first, last))
+        return len(head) + sum(lengths), chain([head], texts.iter_joined(first, last))
     whole = of_texts(texts[first:last])
     return len(whole), iter([whole])
 

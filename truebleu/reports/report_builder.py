@@ -62,8 +62,8 @@ from truebleu.reports.influence import influence
 from truebleu.reports.term_glossary import counted as terms_counted
 from truebleu.reports.term_glossary import given as terms_given
 from truebleu.text import argument_checks, languages, segments
-from truebleu.text.segments import DECOMPRESSORS, Texts
-from truebleu.text.terminal_layout import listed
+from truebleu.text.segments import COMPRESSED_SUFFIXES, Texts
+from truebleu.text.terminal_layout import join_words
 
 # Changes when a viewer of the old form could no longer show the new one.
 VERSION = 1
@@ -144,12 +144,16 @@ class Contents:
         self.people = None if human is None else _people(human, request, counted)
         self.columns = list(_columns(request, counted, self.comparison, self.settings))
         request.normalize(form, on_disk=on_disk)
-        self.systems = {name: segments.texts(name, one) for name, one in request.systems.items()}
-        self.references = segments.streams(request.references)
+        self.systems = {
+            name: segments.read_texts(name, one) for name, one in request.systems.items()
+        }
+        self.references = segments.read_reference_streams(request.references)
         count = self.segments
         self.source: Texts | None = None
         if request.source is not None:
-            self.source = segments.side("source", request.source, count, on_disk=on_disk)
+            self.source = segments.read_segment_column(
+                "source", request.source, count, on_disk=on_disk
+            )
         self.documents = request.documents
         self.test_set = request.test_set
         self.labels = {} if request.labels is None else segment_labels.labels(request.labels, count)
@@ -190,7 +194,7 @@ class Contents:
             names[name] = names.get(name, 0) + 1
             if names[name] > 1:
                 name = f"{name} ({names[name]})"
-            yield name, segments.hashed(column)[:16]
+            yield name, segments.hash_texts(column)[:16]
 
     def _beside(self, word_counts: Any) -> tuple[dict[str, Any], dict[str, bytes]]:
         """Counts beside the metrics, in the tokens of the first BLEU: entries and their blocks."""
@@ -466,7 +470,8 @@ def described(metric: Metric[Any], signature: Any) -> dict[str, Any]:
 
 
 _NOT_SHOWN = (
-    f"the page shows segments by {listed(METRICS)}; name one of these as well, and others are in "
+    f"the page shows segments by {join_words(METRICS)}; name one of these as well, and "
+    "others are in "
     "its tables"
 )
 
@@ -477,7 +482,7 @@ def check(metrics: Sequence[Metric], further: Sequence[Metric]) -> None:
         if metric.NAME not in METRICS:
             raise ValueError(f"also: {metric.NAME}: {_NOT_SHOWN}")
     if not any(metric.NAME in METRICS for metric in metrics):
-        names = listed([metric.name for metric in metrics]) if metrics else "none at all"
+        names = join_words([metric.name for metric in metrics]) if metrics else "none at all"
         raise ValueError(f"metrics: {names}: {_NOT_SHOWN}")
 
 
@@ -590,7 +595,7 @@ def _changed(text: str, headline: Sequence[Metric]) -> Iterator[Metric]:
         if not any(name in metric.parameters for metric in headline):
             known = dict.fromkeys(name for metric in headline for name in metric.parameters)
             raise ValueError(
-                f"also: unknown parameter '{name}'{argument_checks.nearest(name, known)}"
+                f"also: unknown parameter '{name}'{argument_checks.suggest_names(name, known)}"
             )
         choices.append([(name, one) for one in values.split(",")] if given else [(name, "yes")])
     for chosen in product(*choices):
@@ -619,15 +624,15 @@ def _title(names: Sequence[str]) -> str:
     """The title of a report without one of its own."""
     if len(names) > 4:
         return f"{', '.join(names[:3])} and {len(names) - 3} more"
-    return listed(names)
+    return join_words(names)
 
 
 def _name_of(role: str, value: Any) -> str:
     """The name of an input in the page: its file's, or its role."""
-    name = segments.file_name(value)
+    name = segments.get_file_name(value)
     if name is None:
         return role
-    column = segments.file_of(value).column
+    column = segments.as_file(value).column
     return name if column is None else f"{name}#{column}"
 
 
@@ -638,8 +643,8 @@ def _language(value: Any) -> str | None:
     >>> _language(File("a.de")), _language(File("b.en.gz"))
     ('de', 'en')
     """
-    stem, ending = os.path.splitext(segments.file_name(value) or "")
-    if ending in DECOMPRESSORS:
+    stem, ending = os.path.splitext(segments.get_file_name(value) or "")
+    if ending in COMPRESSED_SUFFIXES:
         ending = os.path.splitext(stem)[1]
     code = ending[1:].lower()
     return code if code in codes() else None
@@ -647,7 +652,7 @@ def _language(value: Any) -> str | None:
 
 def codes() -> list[str]:
     """The codes of languages that names of files end in: those of ISO 639-1."""
-    return [code for code in languages.codes() if len(code) == 2]
+    return [code for code in languages.list_codes() if len(code) == 2]
 
 
 def _made() -> str | None:

@@ -27,7 +27,7 @@ from urllib.parse import parse_qsl
 from truebleu._kernel import InputError
 from truebleu.reports import html_page, payload
 from truebleu.text.argument_checks import parse_whole_number
-from truebleu.text.segments import Paged
+from truebleu.text.segments import DiskLines
 
 if TYPE_CHECKING:
     from truebleu.reports.report_builder import Contents
@@ -144,8 +144,8 @@ class Server(ThreadingHTTPServer):
 
     def _block(self, role: str, first: int, last: int) -> tuple[int, Iterator[bytes]]:
         texts = self._texts[role]
-        if isinstance(texts, Paged):
-            texts.check()
+        if isinstance(texts, DiskLines):
+            texts.check_unchanged()
         return payload.of_some_texts(texts, first, last)
 
 

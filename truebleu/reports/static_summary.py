@@ -12,7 +12,7 @@ from truebleu.rendering import html
 from truebleu.rendering.elements import Cell, Drawn, Facts, Heading, Paragraph, Table
 from truebleu.rendering.number_format import percent
 from truebleu.rendering.view import Content
-from truebleu.text.terminal_layout import count
+from truebleu.text.terminal_layout import format_count
 
 
 def render(manifest: Content) -> str:
@@ -50,11 +50,11 @@ def _terms(manifest: Content) -> Iterator[Drawn]:
         return
     yield Heading(2, f"Terms of {glossary['name']}")
     found = glossary["found"]
-    terms = count(len(glossary["terms"]), "term")
+    terms = format_count(len(glossary["terms"]), "term")
     if not found:
         yield Paragraph(f"No segment of the source has one of the {terms}.")
         return
-    segments = count(glossary["segments"], "segment")
+    segments = format_count(glossary["segments"], "segment")
     yield Paragraph(f"The source has one of the {terms} in {segments}, {found:,} times in all.")
     rows = [
         (f"{one['letter']} {one['name']}", f"{used:,} of {found:,}", f"{100 * used / found:.1f}%")
@@ -96,7 +96,7 @@ def _what(manifest: Content) -> str:
     parts = [comparison_blocks.title({**comparison, "baseline": None})]
     documents = manifest["documents"]
     if documents is not None:
-        parts.append(count(len(documents["names"]), "document"))
+        parts.append(format_count(len(documents["names"]), "document"))
     return ", ".join(parts)
 
 

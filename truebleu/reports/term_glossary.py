@@ -64,10 +64,10 @@ def given(value: Any) -> tuple[list[Term], str]:
 def _lines(value: Any) -> tuple[Iterable[tuple[int, Any]], str, str]:
     """The fields of each line, what messages call all of them, and what a page does."""
     if segments.is_file(value):
-        file = segments.file_of(value)
+        file = segments.as_file(value)
         # An empty line parts the terms for whoever reads the file.
-        kept = ((n, fields) for n, fields in segments.numbered_rows(file) if fields != [""])
-        return kept, file.label("terms"), segments.file_name(value) or "a file"
+        kept = ((n, fields) for n, fields in segments.read_numbered_rows(file) if fields != [""])
+        return kept, file.format_label("terms"), segments.get_file_name(value) or "a file"
     pairs = value.items() if hasattr(value, "items") else value
     if isinstance(pairs, str | bytes) or not hasattr(pairs, "__iter__"):
         raise TypeError(

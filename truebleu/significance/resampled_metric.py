@@ -110,7 +110,7 @@ class Measure:
             as many documents a resample has more segments or fewer, and a mean is over those.
         """
         numbers: dict[Hashable, int] = {}
-        keys = argument_checks.keys("documents", documents, self.segments)
+        keys = argument_checks.check_segment_keys("documents", documents, self.segments)
         of_row = [numbers.setdefault(key, len(numbers)) for key in keys]
         made = copy(self)
         tables = {
@@ -223,7 +223,7 @@ def _places(numbers: Iterable[float]) -> int | None:
 
 def _number(measure: str, system: str, segment: int, value: Any) -> float:
     try:
-        number = argument_checks.number(measure, value, -inf)
+        number = argument_checks.check_number(measure, value, -inf)
     except ValueError:
         raise InputError(
             f"{measure} of {system}: segment {segment} is {value!r:.40}; expected a finite number "

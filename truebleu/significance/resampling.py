@@ -103,10 +103,10 @@ def paired(
     >>> result.differences["B"]
     <stars: B - A = -0.33 [-0.83, +0.33], p = 0.5842 (ar)>
     """
-    randomizations = argument_checks.whole("randomizations", randomizations, 1)
-    argument_checks.one_of("test", test, TESTS)
-    argument_checks.one_of("pairs", pairs, PAIRS)
-    argument_checks.one_of("correction", correction, (None, *CORRECTIONS))
+    randomizations = argument_checks.check_integer("randomizations", randomizations, 1)
+    argument_checks.check_choice("test", test, TESTS)
+    argument_checks.check_choice("pairs", pairs, PAIRS)
+    argument_checks.check_choice("correction", correction, (None, *CORRECTIONS))
     settings = Resampling(**options)
     if settings.documents is not None and test == "bs-sacrebleu":
         raise ValueError("test 'bs-sacrebleu' is sacreBLEU's, which draws segments, not documents")
@@ -119,7 +119,7 @@ def paired(
         baseline = systems[0]
     elif baseline not in systems:
         raise ValueError(
-            f"baseline: no system '{baseline}'{argument_checks.nearest(baseline, systems)}"
+            f"baseline: no system '{baseline}'{argument_checks.suggest_names(baseline, systems)}"
         )
     base = systems.index(baseline)
     compared = [(i, base) for i in range(len(systems)) if i != base]
@@ -203,7 +203,7 @@ class _Run:
         settings: Resampling,
         randomizations: int = 0,
     ) -> None:
-        self.resamples = argument_checks.whole("resamples", settings.resamples, 1)
+        self.resamples = argument_checks.check_integer("resamples", settings.resamples, 1)
         _check_measures(measures)
         self.measures = measures
         # Of each system its name, and the numbers of its runs: itself, if there is one.
@@ -222,9 +222,9 @@ class _Run:
             self.documents = self._drawn[0].rows
         self.units = self._drawn[0].rows
         self._unit = "segment" if self.documents is None else "document"
-        self.seed = argument_checks.seed(settings.seed)
-        self.level = argument_checks.share("level", settings.level)
-        self._workers = argument_checks.threads(settings.workers)
+        self.seed = argument_checks.check_seed(settings.seed)
+        self.level = argument_checks.check_fraction("level", settings.level)
+        self._workers = argument_checks.check_workers(settings.workers)
         self._progress = settings.progress
         self._total, self._done = self.resamples + randomizations, 0
         self._tables = [table for measure in self._drawn for table in measure.tables]
@@ -549,6 +549,6 @@ def _corrected(found: dict[Any, Difference], correction: str | None) -> dict[Any
         return found
     adjusted = METHODS[correction]([difference.p for difference in found.values()])
     return {
-        key: difference.replaced(adjusted_p=p)
+        key: difference.replace(adjusted_p=p)
         for (key, difference), p in zip(found.items(), adjusted, strict=True)
     }

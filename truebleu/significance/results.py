@@ -123,11 +123,11 @@ class Difference(Record):
     def reversed(self) -> Self:
         """The same, seen from the other system."""
         interval = self.interval
-        return self.replaced(
+        return self.replace(
             system=self.baseline,
             baseline=self.system,
             value=-self.value,
-            interval=interval.replaced(
+            interval=interval.replace(
                 value=-interval.value, mean=-interval.mean, low=-interval.high, high=-interval.low
             ),
             won=self.lost,
@@ -273,6 +273,6 @@ def effort(alpha: float = ALPHA, power: float = POWER) -> float:
     from statistics import NormalDist
 
     for name, value in (("alpha", alpha), ("power", power)):
-        argument_checks.share(name, value)
+        argument_checks.check_fraction(name, value)
     quantile = NormalDist().inv_cdf
     return quantile(1 - alpha / 2) + quantile(power)

@@ -34,7 +34,7 @@ def ask(address: str, *, is_head: bool) -> tuple[int | None, str | None, str | N
             path = os.path.join(folder, "archive")
             with open(path, "wb") as file:
                 copyfileobj(response, file)
-            return os.path.getsize(path), *download.sums(path)
+            return os.path.getsize(path), *download.compute_checksums(path)
 
 
 def check(*, is_head: bool = False) -> int:

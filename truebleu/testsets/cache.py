@@ -24,9 +24,14 @@ from truebleu._kernel import InputError
 from truebleu.testsets import file_readers
 from truebleu.testsets.catalogue import OWN, Archive, Entry
 from truebleu.text import download
-from truebleu.text.archives import unpacked
+from truebleu.text.archives import unpack_archive
 from truebleu.text.argument_checks import load_json
-from truebleu.text.operating_system import DEVICE, path_inside, temporary_folder, write_whole
+from truebleu.text.operating_system import (
+    WINDOWS_DEVICE,
+    path_inside,
+    temporary_folder,
+    write_atomically,
+)
 from truebleu.text.segments import File
 
 FIELDS, SOURCE = "FIELDS.json", "SOURCE.json"
@@ -69,7 +74,7 @@ class Text:
         """The lines of a field."""
         if self.texts is not None:
             return list(self.texts[field])
-        return list(File(self.path(field)).lines())
+        return list(File(self.path(field)).read_lines())
 
     def __len__(self) -> int:
         return next((each["lines"] for each in self.fields.values()), 0)
@@ -84,7 +89,7 @@ def layers() -> list[str]:
 
 def own() -> str:
     """The cache's folder of test sets, which may not exist."""
-    return os.path.join(download.cache_folder(), "testsets")
+    return os.path.join(download.get_cache_folder(), "testsets")
 
 
 def writable(entry: Entry, *names: str) -> str:
@@ -92,7 +97,7 @@ def writable(entry: Entry, *names: str) -> str:
 
     Raises InputError for a path that is not inside of the cache.
     """
-    root = os.path.join(download.writable_folder(), "testsets")
+    root = os.path.join(download.get_writable_folder(), "testsets")
     return path_inside(root, *entry.name.split("/"), entry.digest, *names)
 
 
@@ -124,7 +129,7 @@ def _own(entry: Entry, langpair: str, folder: str) -> Text:
     read: Iterator[tuple[str, Iterable[str]]]
     if entry.kind == OWN:
         named = entry.langpairs[langpair].items()
-        read = ((name, File(os.path.join(folder, file)).lines()) for name, file in named)
+        read = ((name, File(os.path.join(folder, file)).read_lines()) for name, file in named)
     else:
         read = file_readers.read(entry.kind, entry.name, files, folder)
     try:
@@ -182,7 +187,10 @@ def _is_right(text: Text, field: str) -> bool:
     there = os.stat(path)
     if there.st_size != about["size"]:
         return False
-    return bool(there.st_mtime_ns == about["mtime"] or download.sums(path)[1] == about["sha256"])
+    return bool(
+        there.st_mtime_ns == about["mtime"]
+        or download.compute_checksums(path)[1] == about["sha256"]
+    )
 
 
 def fetched(
@@ -203,7 +211,7 @@ def fetched(
             read_fields = _verified
         folder = writable(entry)
         os.makedirs(folder, exist_ok=True)
-        with download.locked(os.path.join(folder, "text")):
+        with download.hold_path_lock(os.path.join(folder, "text")):
             done = {pair: _opened(os.path.join(folder, pair)) for pair in langpairs}
             missing = [pair for pair, text in done.items() if text is None]
             # SOURCE.json before the text: it says how the archives were verified.
@@ -255,7 +263,7 @@ def _unpack(
     for archive, path in archives:
         name = os.path.basename(archive.address)
         if archive.is_packed:
-            unpacked(path, raw, packed, called=f"{entry.name}: {name}", some=True)
+            unpack_archive(path, raw, packed, label=f"{entry.name}: {name}", allow_missing=True)
         else:
             copyfile(path, os.path.join(raw, entry.local(archive)))
     for member in members:
@@ -398,7 +406,7 @@ def file_of(field: str) -> str:
     def quoted(found: re.Match[str]) -> str:
         return "".join(f"%{byte:02x}" for byte in found[0].encode("utf-8"))
 
-    plain = re.sub(rf"[^\w.+ -]|^\.|(?<=^ref)\.|^(?={DEVICE}).", quoted, name)
+    plain = re.sub(rf"[^\w.+ -]|^\.|(?<=^ref)\.|^(?={WINDOWS_DEVICE}).", quoted, name)
     return f"{start}{plain or '%'}.txt"
 
 
@@ -419,7 +427,7 @@ def _write(path: str, lines: Iterable[str]) -> dict[str, Any]:
 
 
 def _write_json(path: str, about: object) -> None:
-    write_whole(path, f"{json.dumps(about, indent=1, ensure_ascii=False)}\n".encode())
+    write_atomically(path, f"{json.dumps(about, indent=1, ensure_ascii=False)}\n".encode())
 
 
 def archive_of(entry: Entry, archive: Archive) -> tuple[str, download.Receipt]:
@@ -428,11 +436,13 @@ def archive_of(entry: Entry, archive: Archive) -> tuple[str, download.Receipt]:
         if found := checked(here, archive):
             return here, found
     path = writable(entry, "raw", entry.local(archive))
-    source = download.Source(
+    source = download.DownloadSource(
         (archive.address, *archive.mirrors), archive.sha256, archive.md5, archive.size
     )
     try:
-        receipt = download.get(source, path, name=entry.name, accept=judge(entry, archive))
+        receipt = download.download_file(
+            source, path, name=entry.name, accept=judge(entry, archive)
+        )
     except download.OfflineError:
         raise download.OfflineError(_instructions(entry, archive)) from None
     if archive.md5 is None and archive.sha256 is None:
@@ -454,11 +464,11 @@ def places(entry: Entry, archive: Archive) -> Iterator[str]:
 
 def checked(path: str, archive: Archive) -> download.Receipt | None:
     """What is known of an archive that is here, if it is the right one."""
-    known = archive.sha256 or download.recorded(path)
+    known = archive.sha256 or download.read_recorded_checksum(path)
     if not os.path.exists(path) or (archive.md5 is None and known is None):
         return None
     try:
-        md5, sha256 = download.sums(path)
+        md5, sha256 = download.compute_checksums(path)
         size = os.path.getsize(path)
     except OSError:
         return None
@@ -477,7 +487,8 @@ def _instructions(entry: Entry, archive: Archive) -> str:
     md5 = f" (MD5 {archive.md5})" if archive.md5 else ""
     which = "" if archive.md5 or archive.sha256 else f" --name {entry.name}"
     return (
-        f"{entry.name} is not here, and {download.why_offline()}. On a machine with internet: "
+        f"{entry.name} is not here, and {download.describe_offline_reason()}. On a machine "
+        "with internet: "
         f"truebleu testset get {entry.name}, then copy {place}; or fetch {archive.address}{md5} "
         f"and run: truebleu testset add {name}{which}"
     )

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 from truebleu._kernel import InputError
 from truebleu.testsets import file_readers
-from truebleu.text.argument_checks import close, parse_json
+from truebleu.text.argument_checks import find_closest, parse_json
 from truebleu.text.operating_system import SAFE_NAME, is_safe_name
 
 # As many names as a message has room for.
@@ -142,10 +142,10 @@ class Entry:
         if self.languages:
             known, kind = list(self.languages), "languages"
             unknown = next((each for each in langpair.split("-") if each not in known), langpair)
-            found = close(unknown, known, 0.5)
+            found = find_closest(unknown, known, 0.5)
         else:
             known, kind = self.pairs, "language pairs"
-            found = close(langpair, known, 0.6)
+            found = find_closest(langpair, known, 0.6)
         hint = f"; did you mean {found}?" if found else ";"
         raise InputError(
             f"{self.name} has no language pair {langpair}{hint} its {kind} are {some(known)}"
@@ -252,7 +252,7 @@ def entry(name: str, registry: str | None = None) -> Entry:
     """A test set by its name. Raises InputError for an unknown one, with the nearest."""
     known = entries(registry)
     if name not in known:
-        found = close(name, known, 0.5)
+        found = find_closest(name, known, 0.5)
         hint = f"; did you mean {found}?" if found else ";"
         raise InputError(f"there is no test set {name}{hint} `truebleu testset list` lists them")
     return known[name]

@@ -49,7 +49,7 @@ def cleaned(text: str) -> str:
 
 def lines(path: str) -> Iterator[str]:
     """The lines of a file, which may be compressed, without their ends."""
-    return File(path).lines()
+    return File(path).read_lines()
 
 
 def _sgml_names(name: str, count: int) -> list[str]:

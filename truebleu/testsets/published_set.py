@@ -10,7 +10,7 @@ from truebleu._kernel import InputError
 from truebleu.testsets import cache, catalogue, file_readers
 from truebleu.testsets.catalogue import Entry
 from truebleu.text import download
-from truebleu.text.argument_checks import nearest
+from truebleu.text.argument_checks import suggest_names
 
 # What a subset begins with that names a country, as sacreBLEU has it.
 COUNTRY = "country:"
@@ -44,7 +44,7 @@ def testset(
     truebleu.InputError: there is no test set wmt222; did you mean wmt22? `truebleu ...
     """
     found = [catalogue.entry(each, registry) for each in name.split(",")]
-    with download.using(offline=offline, mirror=mirror):
+    with download.override_settings(offline=offline, mirror=mirror):
         parts = [_Part(each, each.pair(langpair)) for each in found]
     whole = TestSet(parts, None, {})
     return whole if references is None else whole.preferring(references)
@@ -257,7 +257,7 @@ class TestSet:
             if name not in self.references:
                 raise InputError(
                     f"{self.name} {self.langpair} has no reference {name}"
-                    f"{nearest(name, self.references)}"
+                    f"{suggest_names(name, self.references)}"
                 )
         return TestSet(self._parts, self._kept, self._filters, tuple(names))
 
@@ -369,7 +369,9 @@ class TestSet:
         for name in (field, f"ref:{field}"):
             if name in known:
                 return name
-        raise InputError(f"{self.name} {self.langpair} has no field {field}{nearest(field, known)}")
+        raise InputError(
+            f"{self.name} {self.langpair} has no field {field}{suggest_names(field, known)}"
+        )
 
 
 class _Systems(Mapping[str, "list[str]"]):

@@ -13,8 +13,8 @@ from truebleu.testsets import cache, catalogue
 from truebleu.testsets.catalogue import Archive, Entry
 from truebleu.testsets.published_set import TestSet, testset
 from truebleu.text import download
-from truebleu.text.json_writer import written
-from truebleu.text.operating_system import path_inside, write_whole
+from truebleu.text.json_writer import format_json
+from truebleu.text.operating_system import path_inside, write_atomically
 
 # The folder of a test set below its name: the digits of its entry.
 DIGITS = re.compile("[0-9a-f]{8}")
@@ -29,7 +29,7 @@ class _Result:
 
     def to_json(self) -> str:
         """`to_dict` as JSON."""
-        return written(self.to_dict(), indent=1)
+        return format_json(self.to_dict(), indent=1)
 
 
 @dataclass(frozen=True)
@@ -267,7 +267,7 @@ def _got(
     found: Sequence[Entry], langpair: str | None, offline: bool | None, mirror: str | None
 ) -> Iterator[Fetched]:
     for each in found:
-        with download.using(offline=offline, mirror=mirror):
+        with download.override_settings(offline=offline, mirror=mirror):
             if each.folder is not None:
                 texts: Sequence[str] = each.pairs
                 receipts: Sequence[download.Receipt] = ()
@@ -309,7 +309,7 @@ def add(path: str, name: str | None = None) -> tuple[Added, ...]:
     if os.path.isdir(path):
         return (_add_folder(path, name or os.path.basename(path)),)
     try:
-        md5, sha256 = download.sums(path)
+        md5, sha256 = download.compute_checksums(path)
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from None
     named = None if name is None else catalogue.entry(name)
@@ -355,9 +355,9 @@ def _keep(entry: Entry, archive: Archive, path: str, sums: tuple[str, str, str])
     md5, sha256, verified = sums
     try:
         os.makedirs(os.path.dirname(place), exist_ok=True)
-        with download.locked(place):
+        with download.hold_path_lock(place):
             copyfile(path, f"{place}.new")
-            write_whole(f"{place}.sha256", f"{sha256}  {os.path.basename(place)}\n".encode())
+            write_atomically(f"{place}.sha256", f"{sha256}  {os.path.basename(place)}\n".encode())
             os.replace(f"{place}.new", place)
     except OSError as error:
         raise InputError(f"{place} cannot be written: {error.strerror}") from None
@@ -390,7 +390,7 @@ def _add_folder(path: str, name: str) -> Added:
     text = f"{json.dumps({'name': name, **about}, indent=1, ensure_ascii=False)}\n"
     try:
         os.makedirs(catalogue.own_folder(), exist_ok=True)
-        write_whole(registry, text.encode())
+        write_atomically(registry, text.encode())
         entry = catalogue.read_registry(registry)[name]
     except InputError:
         os.unlink(registry)
@@ -509,7 +509,7 @@ def _verified_text(entry: Entry, langpair: str, folder: str) -> Iterator[Verifie
     for field, about in text.fields.items():
         path, problem = text.path(field), ""
         try:
-            sha256 = download.sums(path)[1]
+            sha256 = download.compute_checksums(path)[1]
             if sha256 != about["sha256"]:
                 problem = "it is not as it was made"
             elif sha256 != known.get(field, sha256):

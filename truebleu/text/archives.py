@@ -15,11 +15,16 @@ from truebleu.text.operating_system import is_safe_name, path_inside
 
 # How much an archive may hold: so many times its own size, but never more than this; archives of
 # small files are mostly padding.
-TIMES, MOST, LEAST = 20, 4 * 10**9, 10**6
+MAX_EXPANSION, MAX_UNPACKED_BYTES, ALWAYS_ALLOWED_BYTES = 20, 4 * 10**9, 10**6
 
 
-def unpacked(
-    archive: str, folder: str, members: Sequence[str] | None, *, called: str, some: bool = False
+def unpack_archive(
+    archive: str,
+    folder: str,
+    members: Sequence[str] | None,
+    *,
+    label: str,
+    allow_missing: bool = False,
 ) -> None:
     """Unpacks a tar file, compressed or not, or a zip file into a folder, whole or not at all.
 
@@ -33,39 +38,39 @@ def unpacked(
     missing, that are no files, or lie outside of the folder; and for more than 20 times the
     archive's size (1 MB is always allowed), or 4 GB.
     """
-    place = os.path.abspath(folder)
-    beside = f"{place}.unpacking"
+    target = os.path.abspath(folder)
+    work_folder = f"{target}.unpacking"
     try:
-        os.makedirs(os.path.dirname(place), exist_ok=True)
-        with download.locked(place):
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        with download.hold_path_lock(target):
             try:
                 # One that was killed may have left it.
-                rmtree(beside, ignore_errors=True)
-                os.mkdir(beside)
-                with _problems(called):
-                    _unpack(archive, beside, members, some=some)
-                _move(beside, place)
+                rmtree(work_folder, ignore_errors=True)
+                os.mkdir(work_folder)
+                with _convert_errors(label):
+                    _unpack(archive, work_folder, members, allow_missing=allow_missing)
+                _move_into_place(work_folder, target)
             finally:
-                rmtree(beside, ignore_errors=True)
+                rmtree(work_folder, ignore_errors=True)
     except OSError as error:
-        raise InputError(f"{called} cannot be unpacked into {folder}: {error}") from error
+        raise InputError(f"{label} cannot be unpacked into {folder}: {error}") from error
 
 
-def _move(beside: str, folder: str) -> None:
+def _move_into_place(work_folder: str, folder: str) -> None:
     """Puts a folder, or what is in it, in its place."""
     if not os.path.lexists(folder):
-        os.rename(beside, folder)
+        os.rename(work_folder, folder)
         return
-    for path, _, files in os.walk(beside):
+    for path, _, files in os.walk(work_folder):
         for name in files:
-            inner = os.path.relpath(os.path.join(path, name), beside)
-            place = path_inside(folder, *inner.split(os.sep))
-            os.makedirs(os.path.dirname(place), exist_ok=True)
-            os.replace(os.path.join(path, name), place)
+            relative_path = os.path.relpath(os.path.join(path, name), work_folder)
+            target = path_inside(folder, *relative_path.split(os.sep))
+            os.makedirs(os.path.dirname(target), exist_ok=True)
+            os.replace(os.path.join(path, name), target)
 
 
 @contextmanager
-def _problems(called: str) -> Iterator[None]:
+def _convert_errors(label: str) -> Iterator[None]:
     """Turns what readers of archives raise into InputError."""
     import tarfile
     import zipfile
@@ -74,66 +79,72 @@ def _problems(called: str) -> Iterator[None]:
     try:
         yield
     except _RefusedError as error:
-        raise InputError(f"{called} cannot be unpacked: {error}") from None
+        raise InputError(f"{label} cannot be unpacked: {error}") from None
     except (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError) as error:
-        raise InputError(f"{called} cannot be unpacked: no archive, or damaged: {error}") from error
+        raise InputError(f"{label} cannot be unpacked: no archive, or damaged: {error}") from error
     except (RuntimeError, NotImplementedError) as error:
-        raise InputError(f"{called} cannot be unpacked: {error}") from error
+        raise InputError(f"{label} cannot be unpacked: {error}") from error
     except Exception as error:
         # Not every Python has the module that this comes from.
         if type(error).__name__ not in ("LZMAError", "BadGzipFile"):
             raise
-        raise InputError(f"{called} cannot be unpacked: damaged: {error}") from error
+        raise InputError(f"{label} cannot be unpacked: damaged: {error}") from error
 
 
 class _RefusedError(Exception):
     """What must not be unpacked, or cannot."""
 
 
-def _unpack(archive: str, folder: str, members: Sequence[str] | None, *, some: bool) -> None:
-    wanted = None if members is None else {_plain(name) for name in members}
-    allowed = min(MOST, max(LEAST, TIMES * os.path.getsize(archive)))
-    done = set()
+def _unpack(
+    archive: str, folder: str, members: Sequence[str] | None, *, allow_missing: bool
+) -> None:
+    wanted_names = None if members is None else {_normalize_member_name(name) for name in members}
+    max_bytes = min(
+        MAX_UNPACKED_BYTES, max(ALWAYS_ALLOWED_BYTES, MAX_EXPANSION * os.path.getsize(archive))
+    )
+    unpacked_names = set()
     with open(archive, "rb") as file:
-        start = file.read(6)
+        first_bytes = file.read(6)
         file.seek(0)
-        if start.startswith(b"PK"):
-            contents = _zip_members(file, allowed)
+        if first_bytes.startswith(b"PK"):
+            contents = _iter_zip_members(file, max_bytes)
         else:
-            contents = _tar_members(_Limited(_decompressed(file, start), allowed))
+            contents = _iter_tar_members(
+                _LimitedReader(_open_decompressed(file, first_bytes), max_bytes)
+            )
         for name, kind, content in contents:
-            if wanted is not None and _plain(name) not in wanted:
+            if wanted_names is not None and _normalize_member_name(name) not in wanted_names:
                 continue
             if content is None:
-                if wanted is not None:
+                if wanted_names is not None:
                     raise _RefusedError(f"{name} is {kind}, no file")
                 continue
             parts = [part for part in name.split("/") if part not in ("", ".")]
             if name.startswith("/") or not parts or not all(map(is_safe_name, parts)):
                 raise _RefusedError(f"the path {name!r} is not inside of it")
-            place = os.path.join(folder, *parts)
-            os.makedirs(os.path.dirname(place), exist_ok=True)
-            with open(place, "wb") as made:
+            path = os.path.join(folder, *parts)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "wb") as output:
                 while piece := content.read(1 << 20):
-                    made.write(piece)
-            done.add(_plain(name))
-    if not some and (missing := (wanted or set()) - done):
+                    output.write(piece)
+            unpacked_names.add(_normalize_member_name(name))
+    if not allow_missing and (missing := (wanted_names or set()) - unpacked_names):
         raise _RefusedError(f"it has no {', '.join(sorted(missing))}")
 
 
-def _plain(name: str) -> str:
+def _normalize_member_name(name: str) -> str:
     """A member's name as archives may spell it, without what says nothing."""
     return "/".join(part for part in name.split("/") if part != ".")
 
 
-def _zip_members(file: BinaryIO, allowed: int) -> Iterator[tuple[str, str, Any]]:
+def _iter_zip_members(file: BinaryIO, max_bytes: int) -> Iterator[tuple[str, str, Any]]:
     """The name, the kind and the content of each member; no content of links and devices."""
     import zipfile
 
-    with zipfile.ZipFile(file) as packed:
-        members = packed.infolist()
-        if sum(member.file_size for member in members) > allowed:
-            raise _RefusedError(f"it holds more than {_amount(allowed)}")
+    with zipfile.ZipFile(file) as archive:
+        members = archive.infolist()
+        if sum(member.file_size for member in members) > max_bytes:
+            raise _RefusedError(f"it holds more than {_describe_limit(max_bytes)}")
         for member in members:
             mode = member.external_attr >> 16
             if member.filename.endswith("/"):
@@ -142,21 +153,21 @@ def _zip_members(file: BinaryIO, allowed: int) -> Iterator[tuple[str, str, Any]]
                 kind = "a link" if stat.S_ISLNK(mode) else "a device"
                 yield member.filename, kind, None
                 continue
-            with packed.open(member) as content:
+            with archive.open(member) as content:
                 yield member.filename, "a file", content
 
 
-def _tar_members(stream: _Limited) -> Iterator[tuple[str, str, Any]]:
+def _iter_tar_members(stream: _LimitedReader) -> Iterator[tuple[str, str, Any]]:
     """The same of a tar file."""
     import tarfile
 
     # In one pass: every byte that is decompressed counts.
-    with tarfile.open(fileobj=stream, mode="r|") as packed:  # type: ignore[call-overload]
-        for member in packed:
+    with tarfile.open(fileobj=stream, mode="r|") as archive:  # type: ignore[call-overload]
+        for member in archive:
             if member.isdir():
                 continue
             if member.isreg():
-                yield member.name, "a file", packed.extractfile(member)
+                yield member.name, "a file", archive.extractfile(member)
             else:
                 kind = "a link" if member.issym() or member.islnk() else "a device"
                 yield member.name, kind, None
@@ -165,37 +176,40 @@ def _tar_members(stream: _Limited) -> Iterator[tuple[str, str, Any]]:
         pass
 
 
-def _decompressed(file: BinaryIO, start: bytes) -> Any:
-    if start.startswith(b"\x1f\x8b"):
+def _open_decompressed(file: BinaryIO, first_bytes: bytes) -> Any:
+    if first_bytes.startswith(b"\x1f\x8b"):
         import gzip
 
         return gzip.GzipFile(fileobj=file)
-    if start.startswith(b"BZh"):
+    if first_bytes.startswith(b"BZh"):
         import bz2
 
         return bz2.BZ2File(file)
-    if start.startswith(b"\xfd7zXZ\0"):
+    if first_bytes.startswith(b"\xfd7zXZ\0"):
         import lzma
 
         return lzma.LZMAFile(file)
     return file
 
 
-class _Limited:
+class _LimitedReader:
     """The bytes of a stream, as long as they are not too many."""
 
-    def __init__(self, stream: Any, allowed: int) -> None:
+    def __init__(self, stream: Any, max_bytes: int) -> None:
         self._stream = stream
-        self._all = self._left = allowed
+        self._max_bytes = self._remaining_bytes = max_bytes
 
     def read(self, size: int = -1) -> bytes:
         """Up to so many bytes. Raises _RefusedError when there are more than allowed."""
         data: bytes = self._stream.read(size)
-        self._left -= len(data)
-        if self._left < 0:
-            raise _RefusedError(f"it holds more than {_amount(self._all)}")
+        self._remaining_bytes -= len(data)
+        if self._remaining_bytes < 0:
+            raise _RefusedError(f"it holds more than {_describe_limit(self._max_bytes)}")
         return data
 
 
-def _amount(size: int) -> str:
-    return f"{size / 1e6:,.1f} MB, which is {TIMES} times its size or the most that is unpacked"
+def _describe_limit(max_bytes: int) -> str:
+    return (
+        f"{max_bytes / 1e6:,.1f} MB, which is {MAX_EXPANSION} times its size or the most that is "
+        "unpacked"
+    )

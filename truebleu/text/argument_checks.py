@@ -10,7 +10,7 @@ from typing import Any
 from truebleu._kernel import InputError
 
 # More threads than this are of no use.
-MOST_WORKERS = 1024
+MAX_WORKERS = 1024
 # As many bits as a seed may have.
 SEED_BITS = 128
 # The seed of all that is drawn, unless another is named: sacreBLEU's.
@@ -19,42 +19,42 @@ DEFAULT_SEED = 12345
 MAX_SCORE = 1e100
 
 
-def close(name: str, known: Iterable[str], cutoff: float = 0.4) -> str:
+def find_closest(name: str, candidates: Iterable[str], cutoff: float = 0.4) -> str:
     """The known name most like an unknown one; an empty string if none is.
 
-    >>> close("smooth", ["smoothing", "tie"]), close("x", ["smoothing"])
+    >>> find_closest("smooth", ["smoothing", "tie"]), find_closest("x", ["smoothing"])
     ('smoothing', '')
     """
     import difflib
 
-    names = list(known)
-    found = difflib.get_close_matches(name.lower(), names, n=1, cutoff=cutoff)
-    return found[0] if found else ""
+    names = list(candidates)
+    matches = difflib.get_close_matches(name.lower(), names, n=1, cutoff=cutoff)
+    return matches[0] if matches else ""
 
 
-def keywords(function: str, given: Iterable[str], known: Collection[str]) -> None:
+def check_keywords(function: str, keywords: Iterable[str], allowed: Collection[str]) -> None:
     """Refuse keywords that a function does not know. Raises TypeError, which names the nearest."""
-    for name in given:
-        if name not in known:
-            raise TypeError(f"{function}() has no parameter '{name}'{nearest(name, known)}")
+    for name in keywords:
+        if name not in allowed:
+            raise TypeError(f"{function}() has no parameter '{name}'{suggest_names(name, allowed)}")
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
+def suggest_names(name: str, candidates: Iterable[str]) -> str:
     """The end of a message about an unknown name: the nearest one, and all of them.
 
-    >>> nearest("intl13", ["13a", "intl"])
+    >>> suggest_names("intl13", ["13a", "intl"])
     "; did you mean 'intl'? There are 13a, intl"
     """
-    names = list(known)
-    found = close(name, names)
-    hint = f"; did you mean '{found}'? There are" if found else "; there are"
+    names = list(candidates)
+    closest = find_closest(name, names)
+    hint = f"; did you mean '{closest}'? There are" if closest else "; there are"
     return f"{hint} {', '.join(names)}"
 
 
-def described(item: object, of_type: str = "of type ") -> str:
+def describe_type(item: object, type_prefix: str = "of type ") -> str:
     """Return the type of what should be text, or how it is missing.
 
-    >>> described(1), described(float("nan"))
+    >>> describe_type(1), describe_type(float("nan"))
     ('of type int', 'NaN, a missing value (fill it with "" or leave the segment out)')
     """
     name = type(item).__name__
@@ -62,56 +62,63 @@ def described(item: object, of_type: str = "of type ") -> str:
     if isinstance(item, float) and item != item:  # noqa: PLR0124
         name = "NaN"
     elif item is not None and name not in ("NAType", "NaTType"):
-        return f"{of_type}{name}"
+        return f"{type_prefix}{name}"
     name = {"NAType": "pandas.NA", "NaTType": "pandas.NaT", "NoneType": "None"}.get(name, name)
     return f'{name}, a missing value (fill it with "" or leave the segment out)'
 
 
-def one_of(what: str, value: object, known: Iterable[object]) -> None:
+def check_choice(parameter: str, value: object, choices: Iterable[object]) -> None:
     """Raises ValueError for a value that is not known."""
-    if value not in list(known):
-        words = [word for word in known if isinstance(word, str)]
-        raise ValueError(f"unknown {what} {value!r}{nearest(str(value), words)}")
+    if value not in list(choices):
+        known_names = [word for word in choices if isinstance(word, str)]
+        raise ValueError(f"unknown {parameter} {value!r}{suggest_names(str(value), known_names)}")
 
 
-def span(least: float, most: float = inf) -> str:
+def format_range(minimum: float, maximum: float = inf) -> str:
     """The values between two limits, in words.
 
-    >>> span(1, 10_000_000), span(0), span(-inf)
+    >>> format_range(1, 10_000_000), format_range(0), format_range(-inf)
     ('from 1 to 10,000,000', 'of 0 or more', 'that is finite')
     """
-    if (least, most) == (-inf, inf):
+    if (minimum, maximum) == (-inf, inf):
         return "that is finite"
-    low, high = (f"{limit:,.15g}" if abs(limit) < 1e15 else f"{limit:g}" for limit in (least, most))
-    unbounded = most == inf or (isinstance(most, int) and most > 1e15)
-    return f"of {low} or more" if unbounded else f"from {low} to {high}"
+    low, high = (
+        f"{limit:,.15g}" if abs(limit) < 1e15 else f"{limit:g}" for limit in (minimum, maximum)
+    )
+    is_unbounded = maximum == inf or (isinstance(maximum, int) and maximum > 1e15)
+    return f"of {low} or more" if is_unbounded else f"from {low} to {high}"
 
 
-def whole(what: str, value: object, least: int, most: float = inf) -> int:
+def check_integer(parameter: str, value: object, minimum: int, maximum: float = inf) -> int:
     """A whole number between two limits; ValueError for anything else."""
     try:
         number = None if isinstance(value, bool) else index(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         number = None
-    if number is None or not least <= number <= most:
-        raise ValueError(f"{what}={shown(value)}: expected a whole number {span(least, most)}")
+    if number is None or not minimum <= number <= maximum:
+        raise ValueError(
+            f"{parameter}={format_value(value)}: expected a whole number "
+            f"{format_range(minimum, maximum)}"
+        )
     return number
 
 
-def number(what: str, value: object, least: float = 0, most: float = inf) -> float:
+def check_number(parameter: str, value: object, minimum: float = 0, maximum: float = inf) -> float:
     """A finite number between two limits; ValueError for anything else. -0.0 becomes 0.0."""
     try:
         # Of text float() reads more than numbers: see `parse_number`.
         is_text = isinstance(value, bool | str | bytes | bytearray)
-        found = inf if is_text else float(value)  # type: ignore[arg-type]
+        number = inf if is_text else float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
-        found = inf
-    if not least <= found <= most or not isfinite(found):
-        raise ValueError(f"{what}={shown(value)}: expected a number {span(least, most)}")
-    return found + 0.0
+        number = inf
+    if not minimum <= number <= maximum or not isfinite(number):
+        raise ValueError(
+            f"{parameter}={format_value(value)}: expected a number {format_range(minimum, maximum)}"
+        )
+    return number + 0.0
 
 
-def shown(value: object) -> str:
+def format_value(value: object) -> str:
     """Return a short repr of a value for a message."""
     try:
         return f"{value!r:.40}"
@@ -119,14 +126,14 @@ def shown(value: object) -> str:
         return f"{type(value).__name__}(...)"
 
 
-def items(what: str, value: Any, expected: str) -> list[Any]:
+def check_sequence(parameter: str, value: Any, expected: str) -> list[Any]:
     """Return the items of a sequence of `expected`; raise TypeError for text and other values."""
     try:
         if not isinstance(value, str | bytes | bytearray | dict):
             return list(value)
     except TypeError:
         pass
-    raise TypeError(f"{what}={shown(value)}: expected a sequence of {expected}")
+    raise TypeError(f"{parameter}={format_value(value)}: expected a sequence of {expected}")
 
 
 _NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
@@ -146,13 +153,13 @@ def parse_number(text: str) -> float:
     stripped = text.strip(" \t\r\n")
     number = float(stripped) if re.fullmatch(_NUMBER, stripped) else inf
     if not isfinite(number):
-        raise ValueError(f"expected a number, not {shown(text.strip())}")
+        raise ValueError(f"expected a number, not {format_value(text.strip())}")
     return number
 
 
 def read_number(value: object) -> float:
     """Return the finite number in a cell, text or a value of JSON; raise ValueError for others."""
-    return parse_number(value) if isinstance(value, str) else number("value", value, -inf)
+    return parse_number(value) if isinstance(value, str) else check_number("value", value, -inf)
 
 
 def is_whole_number(text: str) -> bool:
@@ -166,40 +173,43 @@ def parse_whole_number(text: str) -> int:
     Raises ValueError for other text, also for what `int()` accepts: `1_0`, `+1`, ` 1`.
     """
     if not is_whole_number(text):
-        raise ValueError(f"expected a whole number, not {shown(text.strip())}")
+        raise ValueError(f"expected a whole number, not {format_value(text.strip())}")
     return int(text)
 
 
-def share(what: str, value: object) -> float:
+def check_fraction(parameter: str, value: object) -> float:
     """A number between 0 and 1, both excluded."""
     if not isinstance(value, float) or not 0 < value < 1:
-        raise ValueError(f"{what}={value!r:.40}: expected a number between 0 and 1, such as 0.95")
+        raise ValueError(
+            f"{parameter}={value!r:.40}: expected a number between 0 and 1, such as 0.95"
+        )
     return value
 
 
-def threads(workers: object) -> int:
+def check_workers(workers: object) -> int:
     """A number of threads, at most `MOST_WORKERS`."""
-    return min(whole("workers", workers, 1), MOST_WORKERS)
+    return min(check_integer("workers", workers, 1), MAX_WORKERS)
 
 
-def keys(what: str, by: Iterable[Hashable], segments: int) -> list[Any]:
+def check_segment_keys(parameter: str, keys: Iterable[Hashable], segment_count: int) -> list[Any]:
     """A key per segment, such as the document that it belongs to."""
-    if isinstance(by, str):
-        raise TypeError(f"{what}: a single str was given; expected one key per segment")
-    found = list(by)
-    if len(found) != segments:
+    if isinstance(keys, str):
+        raise TypeError(f"{parameter}: a single str was given; expected one key per segment")
+    key_list = list(keys)
+    if len(key_list) != segment_count:
         raise InputError(
-            f"{what}: {len(found)} keys for {segments} segments; give one key per segment"
+            f"{parameter}: {len(key_list)} keys for {segment_count} segments; give one key "
+            "per segment"
         )
-    return found
+    return key_list
 
 
-def seed(value: object) -> int | None:
+def check_seed(value: object) -> int | None:
     """A seed of random numbers; None for a different one each time."""
     if value is None:
         return None
     try:
-        return whole("seed", value, 0, (1 << SEED_BITS) - 1)
+        return check_integer("seed", value, 0, (1 << SEED_BITS) - 1)
     except ValueError:
         raise ValueError(
             f"seed={value!r:.60}: expected None or a whole number of 0 or more, of {SEED_BITS} bits"
@@ -230,7 +240,7 @@ def parse_json(text: str, path: str, line: int = 1) -> Any:
         raise InputError(f"{path}, line {number}{column}: not JSON: {problem}") from None
 
 
-def read_csv(path: str, lines: Iterable[str], **form: Any) -> Iterator[tuple[int, list[str]]]:
+def read_csv(path: str, lines: Iterable[str], **options: Any) -> Iterator[tuple[int, list[str]]]:
     """Yield the number and the fields of each line of CSV, one row per line.
 
     form: as for `csv.reader`. Raises InputError for a quote that is not closed in its line, and
@@ -238,7 +248,7 @@ def read_csv(path: str, lines: Iterable[str], **form: Any) -> Iterator[tuple[int
     """
     import csv
 
-    reader = csv.reader(lines, strict=True, **form)
+    reader = csv.reader(lines, strict=True, **options)
     while True:
         number = reader.line_num + 1
         try:
@@ -273,7 +283,7 @@ def to_score(value: Any) -> float:
     return score
 
 
-def first_unbounded(scores: Iterable[float]) -> int | None:
+def find_first_unbounded(scores: Iterable[float]) -> int | None:
     """Return the index of the first score that is infinite or too large; None if there is none."""
     large = map(MAX_SCORE.__lt__, map(abs, scores))
     return next((i for i, is_large in enumerate(large) if is_large), None)

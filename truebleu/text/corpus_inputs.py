@@ -15,13 +15,13 @@ from truebleu._kernel import InputError
 from truebleu.text import argument_checks, tokenizers
 from truebleu.text.segments import (
     File,
-    file_of,
+    as_file,
     is_column,
     is_file,
-    is_group,
-    is_lasting,
-    items,
-    named_columns,
+    is_rereadable,
+    is_sequence,
+    iterate_items,
+    label_reference_columns,
 )
 
 Hypotheses: TypeAlias = Any
@@ -31,7 +31,7 @@ References: TypeAlias = Any
 # ---- what metrics ask for ----
 
 
-def scan(
+def scan_corpus(
     kernel: _kernel.Metric,
     hypotheses: Hypotheses,
     references: References,
@@ -39,29 +39,31 @@ def scan(
     tokenize: tokenizers.Tokenize | None = None,
     lowercase: bool | str = False,
     workers: int,
-    others: Sequence[_kernel.Metric] = (),
+    extra_kernels: Sequence[_kernel.Metric] = (),
 ) -> _kernel.Scan:
     """A run of `kernel` over hypotheses and references of any of the kinds that there are.
 
     `tokenize` and `lowercase` are for metrics that take tokens or custom tokenizers.
     The rows of `others` stand beside those of `kernel`; they take text alone.
     """
-    hypotheses, references = _both(hypotheses, references)
+    hypotheses, references = _recognize_inputs(hypotheses, references)
     if isinstance(hypotheses, tuple) and not hypotheses:
         raise InputError("hypotheses: no segments at all; there is nothing to score")
-    splitter = _splitter(hypotheses, references, tokenize, lowercase)
+    splitter = _make_splitter(hypotheses, references, tokenize, lowercase)
     if splitter is not None:
-        source = splitter.source("hypotheses", hypotheses)
-        return kernel.scan(source, splitter.references(references), workers)
+        source = splitter.make_source("hypotheses", hypotheses)
+        return kernel.scan(source, splitter.make_reference_sources(references), workers)
     if isinstance(references, tuple):
         sources = [_kernel.references(references)]
     else:
-        columns = named_columns(references)
-        sources = [_text_source(role, column, required=False) for role, column in columns]
-    return kernel.scan(_text_source("hypotheses", hypotheses), sources, workers, list(others))
+        columns = label_reference_columns(references)
+        sources = [_make_text_source(role, column, required=False) for role, column in columns]
+    return kernel.scan(
+        _make_text_source("hypotheses", hypotheses), sources, workers, list(extra_kernels)
+    )
 
 
-def tokenized(
+def tokenize_segments(
     hypotheses: Hypotheses,
     references: References,
     *,
@@ -72,21 +74,26 @@ def tokenized(
 
     Takes what `scan` takes, and refuses what it refuses.
     """
-    hypotheses, references = _both(hypotheses, references)
-    splitter = _splitter(hypotheses, references, tokenize, lowercase)
+    hypotheses, references = _recognize_inputs(hypotheses, references)
+    splitter = _make_splitter(hypotheses, references, tokenize, lowercase)
     if splitter is None:
-        splitter = Splitter(tokenizers.tokenizer(tokenize, lowercase))
-    return splitter.pairs(hypotheses, references)
+        splitter = Splitter(tokenizers.make_tokenizer(tokenize, lowercase))
+    return splitter.split_segments(hypotheses, references)
 
 
-def texts(hypotheses: Hypotheses, references: References) -> Iterator[tuple[str, list[str]]]:
+def read_segments(
+    hypotheses: Hypotheses, references: References
+) -> Iterator[tuple[str, list[str]]]:
     """Each segment's text and its references' texts, as they are."""
-    hypotheses, references = _both(hypotheses, references)
-    pairs = Splitter(lambda text: (text,)).pairs(hypotheses, references)
-    return ((text[0], [other[0] for other in others]) for text, others in pairs)
+    hypotheses, references = _recognize_inputs(hypotheses, references)
+    rows = Splitter(lambda text: (text,)).split_segments(hypotheses, references)
+    return (
+        (text[0], [reference[0] for reference in reference_tokens])
+        for text, reference_tokens in rows
+    )
 
 
-def pairs(
+def scan_pairs(
     kernel: _kernel.Metric,
     hypotheses: Hypotheses,
     references: Hypotheses | None,
@@ -99,139 +106,160 @@ def pairs(
 
     Without references, against each other. `tokenize` and `lowercase` are as for `scan`.
     """
-    workers = argument_checks.threads(workers)
-    first = _one_column("hypotheses", hypotheses)
-    second = None if references is None else _one_column("references", references)
-    splitter = _splitter(first, first if second is None else second, tokenize, lowercase)
-    if isinstance(second, tuple) and not (splitter and splitter.of_tokens) and is_tokens(second):
-        number = next(number for number, item in enumerate(second, 1) if is_group(item))
-        raise TypeError(_not_one("references", number, second[number - 1]))
+    workers = argument_checks.check_workers(workers)
+    hypothesis_column = _recognize_single_column("hypotheses", hypotheses)
+    reference_column = (
+        None if references is None else _recognize_single_column("references", references)
+    )
+    splitter = _make_splitter(
+        hypothesis_column,
+        hypothesis_column if reference_column is None else reference_column,
+        tokenize,
+        lowercase,
+    )
+    if (
+        isinstance(reference_column, tuple)
+        and not (splitter and splitter.takes_tokens)
+        and has_token_segments(reference_column)
+    ):
+        number = next(
+            number for number, item in enumerate(reference_column, 1) if is_sequence(item)
+        )
+        raise TypeError(_describe_non_text("references", number, reference_column[number - 1]))
     sources = [
-        _text_source(role, texts) if splitter is None else splitter.source(role, texts)
-        for role, texts in (("hypotheses", first), ("references", second))
+        _make_text_source(role, texts) if splitter is None else splitter.make_source(role, texts)
+        for role, texts in (("hypotheses", hypothesis_column), ("references", reference_column))
         if texts is not None
     ]
-    read = kernel.pairs(sources[0], sources[1] if second is not None else None, workers)
-    for role, count in zip(("hypotheses", "references"), read.shape, strict=True):
+    kernel_pairs = kernel.pairs(
+        sources[0], sources[1] if reference_column is not None else None, workers
+    )
+    for role, count in zip(("hypotheses", "references"), kernel_pairs.shape, strict=True):
         if not count:
             raise InputError(f"{role}: no texts at all; there is nothing to score")
-    return read
+    return kernel_pairs
 
 
-def source(
+def prepare_source(
     role: str, texts: Hypotheses, *, tokenize: tokenizers.Tokenize, lowercase: bool | str
 ) -> tuple[_kernel.Source, str, str]:
     """Texts of any kind, one each, for the kernel: with the tokenizer and the lower-casing left.
 
     What Python splits, and texts that are lists of tokens, arrive as tokens.
     """
-    found = _one_column(role, texts)
-    argument_checks.one_of("lowercase", lowercase, tokenizers.LOWERCASE)
-    tokenize = tokenizers.checked(tokenize)
-    splitter = _splitter(found, (), tokenize, lowercase, role)
+    column = _recognize_single_column(role, texts)
+    argument_checks.check_choice("lowercase", lowercase, tokenizers.LOWERCASE_MODES)
+    tokenize = tokenizers.resolve_tokenizer(tokenize)
+    splitter = _make_splitter(column, (), tokenize, lowercase, role)
     if splitter is not None:
-        return splitter.source(role, found), "none", "no"
-    return _text_source(role, found), str(tokenize), tokenizers.LOWERCASE[lowercase]
+        return splitter.make_source(role, column), "none", "no"
+    return _make_text_source(role, column), str(tokenize), tokenizers.LOWERCASE_MODES[lowercase]
 
 
-def one_each(role: str, texts: Hypotheses, *, tokens: bool = False) -> tuple[Any, ...]:
+def read_single_texts(
+    role: str, texts: Hypotheses, *, allow_tokens: bool = False
+) -> tuple[Any, ...]:
     """Texts as Python objects, one each and at least one; with `tokens` they may be tokens."""
-    found = _one_column(role, texts)
-    given = found if isinstance(found, tuple) else tuple(items(role, found))
-    if not given:
+    column = _recognize_single_column(role, texts)
+    segments = column if isinstance(column, tuple) else tuple(iterate_items(role, column))
+    if not segments:
         raise InputError(f"{role}: no texts at all; there is nothing to score")
-    for number, item in enumerate(given, 1):
+    for number, item in enumerate(segments, 1):
         if item is None:
             raise InputError(
                 f"{role}: segment {number} is missing (None); every text must be there, an empty "
                 "string where there is nothing"
             )
-        is_list = tokens and is_group(item) and not any(map(is_group, item))
-        if not isinstance(item, str) and not is_list:
-            raise TypeError(_not_one(role, number, item))
-    return given
+        is_token_list = allow_tokens and is_sequence(item) and not any(map(is_sequence, item))
+        if not isinstance(item, str) and not is_token_list:
+            raise TypeError(_describe_non_text(role, number, item))
+    return segments
 
 
-def _not_one(role: str, number: int, item: object) -> str:
+def _describe_non_text(role: str, number: int, item: object) -> str:
     """The message about something that is not one text."""
-    several = role == "references" and is_group(item)
+    has_several = role == "references" and is_sequence(item)
     hint = "; a pair has one reference, so those of a segment go one after the other"
     return (
-        f"{role}: segment {number} is {argument_checks.described(item)}, not str" + hint * several
+        f"{role}: segment {number} is {argument_checks.describe_type(item)}, not str"
+        + hint * has_several
     )
 
 
-def listed(role: str, texts: Hypotheses) -> list[str]:
+def read_text_list(role: str, texts: Hypotheses) -> list[str]:
     """Texts of any kind, one each, as a list of strings, of which there may be none."""
-    return _texts_of(role, items(role, _recognized(role, texts)))
+    return _check_texts(role, iterate_items(role, _recognize_input(role, texts)))
 
 
-def sets(role: str, texts: Any) -> tuple[list[list[str]], bool]:
+def read_text_sets(role: str, texts: Any) -> tuple[list[list[str]], bool]:
     """One set of texts, or one for each source; and whether they are for sources.
 
     A sequence of strings is one set, one of sequences of strings are several.
     """
-    outer = list(items(role, _one_column(role, texts)))
-    if not outer:
+    entries = list(iterate_items(role, _recognize_single_column(role, texts)))
+    if not entries:
         raise InputError(f"{role}: none at all")
-    if not any(is_group(item) for item in outer if item is not None):
-        return [_texts_of(role, outer)], False
-    several = []
-    for number, item in enumerate(outer, 1):
-        if not is_group(item) or isinstance(item, dict | set | frozenset):
+    if not any(is_sequence(item) for item in entries if item is not None):
+        return [_check_texts(role, entries)], False
+    text_sets = []
+    for number, item in enumerate(entries, 1):
+        if not is_sequence(item) or isinstance(item, dict | set | frozenset):
             raise TypeError(
-                f"{role}: source {number} is {argument_checks.described(item)}; expected a list of "
+                f"{role}: source {number} is {argument_checks.describe_type(item)}; expected "
+                "a list of "
                 "strings for each source"
             )
-        several.append(_texts_of(f"{role}: source {number}", item))
-    return several, True
+        text_sets.append(_check_texts(f"{role}: source {number}", item))
+    return text_sets, True
 
 
-def _texts_of(role: str, items: Iterable[Any]) -> list[str]:
+def _check_texts(role: str, items: Iterable[Any]) -> list[str]:
     texts = list(items)
     for number, item in enumerate(texts, 1):
         if item is None:
             raise InputError(f"{role}: text {number} is missing (None); leave it out")
         if not isinstance(item, str):
-            raise TypeError(f"{role}: text {number} is {argument_checks.described(item)}, not str")
+            raise TypeError(
+                f"{role}: text {number} is {argument_checks.describe_type(item)}, not str"
+            )
     return texts
 
 
-def label(role: str, value: object) -> str:
+def label_input(role: str, value: object) -> str:
     """The name of an input in messages: its role, and the file that it is read from."""
-    return file_of(value).label(role) if is_file(value) else role
+    return as_file(value).format_label(role) if is_file(value) else role
 
 
-def is_tokens(hypotheses: tuple[Any, ...]) -> bool:
+def has_token_segments(hypotheses: tuple[Any, ...]) -> bool:
     """True if segments are sequences of tokens, not strings."""
     first = next((item for item in hypotheses if item is not None), "")
-    return not isinstance(first, str) and is_group(first)
+    return not isinstance(first, str) and is_sequence(first)
 
 
 # ---- what was given ----
 
 
-def _both(hypotheses: Hypotheses, references: References) -> tuple[Any, Any]:
+def _recognize_inputs(hypotheses: Hypotheses, references: References) -> tuple[Any, Any]:
     """Hypotheses and references, recognized; what was mistaken for something else is refused."""
-    hypotheses = _recognized("hypotheses", hypotheses)
-    references = _recognized("references", references)
+    hypotheses = _recognize_input("hypotheses", hypotheses)
+    references = _recognize_input("references", references)
     if isinstance(hypotheses, list):
         raise TypeError("hypotheses: several files or columns; score one system at a time")
-    tokens = isinstance(hypotheses, tuple) and is_tokens(hypotheses)
-    if isinstance(references, tuple) and not tokens:
-        _refuse_streams(hypotheses, references)
+    has_tokens = isinstance(hypotheses, tuple) and has_token_segments(hypotheses)
+    if isinstance(references, tuple) and not has_tokens:
+        _refuse_reference_streams(hypotheses, references)
     return hypotheses, references
 
 
-def _one_column(role: str, texts: Any) -> Any:
+def _recognize_single_column(role: str, texts: Any) -> Any:
     """Texts in memory as a tuple; a file or column as it is."""
-    found = _recognized(role, texts)
-    if isinstance(found, list):
+    column = _recognize_input(role, texts)
+    if isinstance(column, list):
         raise TypeError(f"{role}: several files or columns; give one")
-    return found
+    return column
 
 
-def _recognized(role: str, value: Any) -> Any:
+def _recognize_input(role: str, value: Any) -> Any:
     """Segments in memory as a tuple; several files or columns as a list; a single one as it is.
 
     The tuple holds the segments while the kernel reads them. What has no segments, or has them in
@@ -254,45 +282,54 @@ def _recognized(role: str, value: Any) -> Any:
                 f"{role}: {type(value).__name__} has no order or no length; pass a list with one "
                 "entry per segment (list(...) makes one of an iterator)"
             )
-    given = tuple(value)
-    if not given or isinstance(given[0], str) or not is_column(given[0]):
-        return given
-    if not all(map(is_column, given)):
+    segments = tuple(value)
+    if not segments or isinstance(segments[0], str) or not is_column(segments[0]):
+        return segments
+    if not all(map(is_column, segments)):
         raise TypeError(f"{role}: files or columns and other things in one list")
-    return list(given)
+    return list(segments)
 
 
-def _text_source(role: str, texts: Any, *, required: bool = True) -> _kernel.Source:
+def _make_text_source(role: str, texts: Any, *, required: bool = True) -> _kernel.Source:
     """Texts, one each, for the kernel."""
     if isinstance(texts, tuple):
         return _kernel.strings(texts, role)
     if is_file(texts):
-        return file_of(texts).source(role)
+        return as_file(texts).make_source(role)
     return _kernel.arrow(texts, role, required)
 
 
-def _refuse_streams(hypotheses: Any, references: tuple[Any, ...]) -> None:
+def _refuse_reference_streams(hypotheses: Any, references: tuple[Any, ...]) -> None:
     """Refuses sacreBLEU's reference streams, one list per reference instead of one per segment.
 
     Where there are as many segments as references, the text decides: they are streams if they fit
     the hypotheses distinctly better as such. Tuples, which zip() gives, are never streams.
     """
-    outer = len(references)
+    stream_count = len(references)
     # The number of lines of a file is not known yet.
-    count = len(hypotheses) if isinstance(hypotheses, tuple) else outer
-    if not outer or count == outer == 1:
+    segment_count = len(hypotheses) if isinstance(hypotheses, tuple) else stream_count
+    if not stream_count or segment_count == stream_count == 1:
         return
-    if not all(isinstance(item, list) and len(item) == count for item in references) and not (
-        outer != count and all(is_group(item) and len(item) == count for item in references)
+    if not all(
+        isinstance(item, list) and len(item) == segment_count for item in references
+    ) and not (
+        stream_count != segment_count
+        and all(is_sequence(item) and len(item) == segment_count for item in references)
     ):
         return
-    problem = f"{outer} streams of {count} references, where {count} segments are expected"
-    if outer == count:
-        if is_file(hypotheses) and not is_lasting(file_of(hypotheses).path):
+    problem = (
+        f"{stream_count} streams of {segment_count} references, where {segment_count} segments "
+        "are expected"
+    )
+    if stream_count == segment_count:
+        if is_file(hypotheses) and not is_rereadable(as_file(hypotheses).path):
             return
-        if not _fit_as_streams(hypotheses, references):
+        if not _fits_better_as_streams(hypotheses, references):
             return
-        problem = f"{count} streams of {count} references: they fit the hypotheses better that way"
+        problem = (
+            f"{segment_count} streams of {segment_count} references: they fit the hypotheses "
+            "better that way"
+        )
     raise InputError(
         f"references: this looks like {problem}. truebleu takes the references of each segment "
         "together, [[a1, b1], [a2, b2], ...]; sacreBLEU takes each reference's segments "
@@ -301,33 +338,50 @@ def _refuse_streams(hypotheses: Any, references: tuple[Any, ...]) -> None:
     )
 
 
-def _fit_as_streams(hypotheses: Any, references: tuple[Any, ...]) -> bool:
+def _fits_better_as_streams(hypotheses: Any, references: tuple[Any, ...]) -> bool:
     """True if a square of references is more like the hypotheses when transposed.
 
     Of the first 40 segments, and references of each: words, or characters of text without spaces.
     """
 
-    def features(text: Any) -> set[Any]:
+    def extract_features(text: Any) -> set[Any]:
         if not isinstance(text, str):
             return set()
         words = text.lower().split()
         return set(words) if len(words) > 1 else set(text.lower())
 
-    def likeness(one: set[Any], other: set[Any]) -> float:
-        return 2 * len(one & other) / (len(one) + len(other)) if one and other else 0.0
+    def measure_similarity(words: set[Any], other_words: set[Any]) -> float:
+        return (
+            2 * len(words & other_words) / (len(words) + len(other_words))
+            if words and other_words
+            else 0.0
+        )
 
-    own = list(map(features, islice(items("hypotheses", hypotheses), min(40, len(references)))))
-    some = range(len(own))
-    others = [[features(references[i][j]) for j in some] for i in some]
-    given = sum(likeness(own[i], others[i][j]) for i in some for j in some)
-    turned = sum(likeness(own[i], others[j][i]) for i in some for j in some)
-    return turned > 1.2 * given + 0.1
+    hypothesis_features = list(
+        map(
+            extract_features,
+            islice(iterate_items("hypotheses", hypotheses), min(40, len(references))),
+        )
+    )
+    indices = range(len(hypothesis_features))
+    reference_features = [[extract_features(references[i][j]) for j in indices] for i in indices]
+    row_similarity = sum(
+        measure_similarity(hypothesis_features[i], reference_features[i][j])
+        for i in indices
+        for j in indices
+    )
+    column_similarity = sum(
+        measure_similarity(hypothesis_features[i], reference_features[j][i])
+        for i in indices
+        for j in indices
+    )
+    return column_similarity > 1.2 * row_similarity + 0.1
 
 
 # ---- segments that Python splits, or that are tokens already ----
 
 
-def _splitter(
+def _make_splitter(
     hypotheses: Any,
     references: Any,
     tokenize: tokenizers.Tokenize | None,
@@ -335,9 +389,9 @@ def _splitter(
     role: str = "hypotheses",
 ) -> Splitter | None:
     """What splits the segments, if not the kernel; `role` names them in messages."""
-    if tokenize is not None and not tokenizers.in_kernel(tokenize, lowercase):
-        return Splitter(tokenizers.tokenizer(tokenize, lowercase))
-    if not isinstance(hypotheses, tuple) or not is_tokens(hypotheses):
+    if tokenize is not None and not tokenizers.is_in_kernel(tokenize, lowercase):
+        return Splitter(tokenizers.make_tokenizer(tokenize, lowercase))
+    if not isinstance(hypotheses, tuple) or not has_token_segments(hypotheses):
         return None
     if tokenize != "none":
         problem = (
@@ -349,92 +403,98 @@ def _splitter(
         raise InputError(f"{role}: segment 1 is a {kind}, not a str; {problem}")
     if not isinstance(references, tuple):
         raise TypeError("references of hypotheses that are tokens must be tokens too")
-    return Splitter(_checked_tokens(lowercase), of_tokens=True)
+    return Splitter(_make_token_checker(lowercase), takes_tokens=True)
 
 
-def _checked_tokens(lowercase: bool | str) -> Callable[[Any], Sequence[Any]]:
+def _make_token_checker(lowercase: bool | str) -> Callable[[Any], Sequence[Any]]:
     """A function that returns tokens that are given: strings or integers, but not both."""
-    first: type | None = None
+    first_kind: type | None = None
 
-    def tokens(segment: Any) -> Sequence[Any]:
-        nonlocal first
+    def check_tokens(segment: Any) -> Sequence[Any]:
+        nonlocal first_kind
         for token in segment:
             kind = str if isinstance(token, str) else int
-            first = first or kind
-            if kind is not first:
+            first_kind = first_kind or kind
+            if kind is not first_kind:
                 raise InputError(
                     f"tokens of both kinds, str and int: {token!r} is a {type(token).__name__} "
-                    f"and earlier ones were {first.__name__}; they would never match"
+                    f"and earlier ones were {first_kind.__name__}; they would never match"
                 )
-        if lowercase and first is str:
+        if lowercase and first_kind is str:
             return [token.lower() for token in segment]
         return segment  # type: ignore[no-any-return]
 
-    return tokens
+    return check_tokens
 
 
 class Splitter:
     """Hypotheses and references as tokens; `split` gives those of a segment.
 
-    A segment is a string; with `of_tokens` it is a sequence of tokens.
+    A segment is a string; with `takes_tokens` it is a sequence of tokens.
     """
 
-    def __init__(self, split: Callable[[Any], Sequence[Any]], *, of_tokens: bool = False) -> None:
-        self.split, self.of_tokens = split, of_tokens
+    def __init__(
+        self, split: Callable[[Any], Sequence[Any]], *, takes_tokens: bool = False
+    ) -> None:
+        self.split, self.takes_tokens = split, takes_tokens
 
     def is_segment(self, item: object) -> bool:
         """True if `item` is one segment, not several."""
-        if not self.of_tokens:
+        if not self.takes_tokens:
             return isinstance(item, str)
-        if not is_group(item):
+        if not is_sequence(item):
             return False
         first = next(iter(item), "")  # type: ignore[call-overload]
-        return first is not None and not is_group(first)
+        return first is not None and not is_sequence(first)
 
-    def source(self, role: str, texts: Any) -> _kernel.Source:
+    def make_source(self, role: str, texts: Any) -> _kernel.Source:
         """The tokens of texts, one each, for the kernel."""
-        return _kernel.tokens(self._rows(role, texts), role, several=False)
+        return _kernel.tokens(self._split_column(role, texts), role, several=False)
 
-    def references(self, references: Any) -> list[_kernel.Source]:
+    def make_reference_sources(self, references: Any) -> list[_kernel.Source]:
         """The tokens of the references, for the kernel."""
         return [
-            _kernel.tokens(self._reference_rows(role, column), role, several=True)
-            for role, column in named_columns(references)
+            _kernel.tokens(self._split_references(role, column), role, several=True)
+            for role, column in label_reference_columns(references)
         ]
 
-    def pairs(
+    def split_segments(
         self, hypotheses: Any, references: Any
     ) -> Iterator[tuple[list[Any], list[list[Any]]]]:
         """The tokens of each segment's hypothesis, and those of its references that there are."""
-        named = named_columns(references)
-        names = ["hypotheses", *(name for name, _ in named)]
-        columns: list[Iterator[Any]] = [self._rows("hypotheses", hypotheses)]
-        columns += [self._reference_rows(role, column) for role, column in named]
-        nothing = object()
-        rows = zip_longest(*columns, fillvalue=nothing)
+        labelled_columns = label_reference_columns(references)
+        column_labels = ["hypotheses", *(name for name, _ in labelled_columns)]
+        columns: list[Iterator[Any]] = [self._split_column("hypotheses", hypotheses)]
+        columns += [self._split_references(role, column) for role, column in labelled_columns]
+        absent = object()
+        rows = zip_longest(*columns, fillvalue=absent)
         number = 0
         for number, row in enumerate(rows, 1):
-            if any(item is nothing for item in row):
-                rest = zip(*(row, *rows), strict=True)
-                counts = [number - 1 + sum(one is not nothing for one in each) for each in rest]
-                told = ", ".join(map("{} {}".format, names, counts))
+            if any(item is absent for item in row):
+                remaining_rows = zip(*(row, *rows), strict=True)
+                counts = [
+                    number - 1 + sum(one is not absent for one in each) for each in remaining_rows
+                ]
+                listed_counts = ", ".join(map("{} {}".format, column_labels, counts))
                 raise InputError(
-                    f"the inputs have different numbers of segments: {told}; "
+                    f"the inputs have different numbers of segments: {listed_counts}; "
                     f"segment {min(counts) + 1} has no counterpart"
                 )
-            tokens, *others = row
-            found = [list(one) for several in others for one in several if one is not None]
-            if not found:
+            tokens, *reference_items = row
+            present_references = [
+                list(one) for several in reference_items for one in several if one is not None
+            ]
+            if not present_references:
                 raise InputError(
                     f"references: segment {number} has none (all are missing); every segment needs "
                     "at least one reference, so leave the segment out or give it one"
                 )
-            yield list(tokens), found
+            yield list(tokens), present_references
         if not number:
             raise InputError("hypotheses: no segments at all; there is nothing to score")
 
-    def _rows(self, role: str, texts: Any) -> Iterator[Sequence[Any]]:
-        for number, segment in enumerate(items(role, texts), 1):
+    def _split_column(self, role: str, texts: Any) -> Iterator[Sequence[Any]]:
+        for number, segment in enumerate(iterate_items(role, texts), 1):
             if segment is None:
                 raise InputError(
                     f"{role}: segment {number} is missing (None); every one must be there, an "
@@ -442,25 +502,27 @@ class Splitter:
                 )
             if not self.is_segment(segment):
                 raise TypeError(
-                    f"{role}: segment {number} is {argument_checks.described(segment)}, not str"
+                    f"{role}: segment {number} is {argument_checks.describe_type(segment)}, not str"
                 )
             yield self.split(segment)
 
-    def _reference_rows(self, role: str, column: Any) -> Iterator[list[Sequence[Any] | None]]:
-        for number, item in enumerate(items(role, column), 1):
-            several = item is not None and not self.is_segment(item)
-            if several and not is_group(item):
+    def _split_references(self, role: str, column: Any) -> Iterator[list[Sequence[Any] | None]]:
+        for number, item in enumerate(iterate_items(role, column), 1):
+            has_several = item is not None and not self.is_segment(item)
+            if has_several and not is_sequence(item):
                 raise TypeError(
-                    f"references: segment {number} is {argument_checks.described(item)}"
+                    f"references: segment {number} is {argument_checks.describe_type(item)}"
                 )
             row: list[Sequence[Any] | None] = []
-            for place, one in enumerate(item if several else () if item is None else (item,), 1):
-                if one is not None and not self.is_segment(one):
+            for reference_number, reference in enumerate(
+                item if has_several else () if item is None else (item,), 1
+            ):
+                if reference is not None and not self.is_segment(reference):
                     raise TypeError(
-                        f"references: segment {number}, reference {place} is "
-                        f"{argument_checks.described(one)}"
+                        f"references: segment {number}, reference {reference_number} is "
+                        f"{argument_checks.describe_type(reference)}"
                     )
-                row.append(None if one is None else self.split(one))
+                row.append(None if reference is None else self.split(reference))
             yield row
 
 
@@ -504,7 +566,7 @@ class NormalizedFile(File):
         return self._file, self._form
 
     def _reader(self) -> Callable[[int], bytes]:
-        lines = (f"{normalize_text(self._form, line)}\n" for line in self._file.lines())
+        lines = (f"{normalize_text(self._form, line)}\n" for line in self._file.read_lines())
         pieces = iter(lambda: "".join(islice(lines, 1024)).encode("utf-8", "surrogatepass"), b"")
         return lambda _: next(pieces, b"")
 
@@ -519,16 +581,18 @@ def normalize_input(form: str | None, value: Any) -> Any:
     if isinstance(value, str):
         return normalize_text(form, value)
     if is_file(value):
-        return NormalizedFile(file_of(value), form)
-    again = partial(normalize_input, form)
+        return NormalizedFile(as_file(value), form)
+    normalize = partial(normalize_input, form)
     if is_column(value):
-        found = items("texts", value)
-        return tuple(again(tuple(item) if isinstance(item, list) else item) for item in found)
+        segments = iterate_items("texts", value)
+        return tuple(
+            normalize(tuple(item) if isinstance(item, list) else item) for item in segments
+        )
     if isinstance(value, list | tuple) and any(map(is_column, value)):
         if any(map(is_file, value)):
-            return list(map(again, value))
+            return list(map(normalize, value))
         # Several columns of references become the references of each segment.
-        columns = list(map(again, value))
+        columns = list(map(normalize, value))
         if len(set(map(len, columns))) > 1:
             lengths = ", ".join(f"{len(column):,}" for column in columns)
             raise InputError(f"references: columns of different lengths ({lengths})")
@@ -536,4 +600,6 @@ def normalize_input(form: str | None, value: Any) -> Any:
     has_items = hasattr(value, "__len__") and hasattr(value, "__getitem__")
     if isinstance(value, bytes | bytearray | dict) or not has_items:
         return value
-    return (tuple if isinstance(value, tuple) else list)(map(again, items("texts", value)))
+    return (tuple if isinstance(value, tuple) else list)(
+        map(normalize, iterate_items("texts", value))
+    )

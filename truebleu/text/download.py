@@ -18,14 +18,14 @@ from truebleu._kernel import InputError
 from truebleu.text.operating_system import hold_lock
 
 # Bytes that a download may have whose size is not known.
-LARGEST = 2 * 10**9
+MAX_BYTES_OF_UNKNOWN_SIZE = 2 * 10**9
 
 
 @dataclass(frozen=True)
-class Source:
+class DownloadSource:
     """What is to be fetched."""
 
-    addresses: tuple[str, ...]
+    urls: tuple[str, ...]
     """Mirrors, in the order in which they are asked."""
 
     sha256: str | None = None
@@ -34,7 +34,7 @@ class Source:
     """In bytes."""
 
     @property
-    def sums(self) -> tuple[tuple[str, str | None], ...]:
+    def checksums(self) -> tuple[tuple[str, str | None], ...]:
         """The sums by which files are verified, if they are known; the first is preferred."""
         return ("SHA-256", self.sha256), ("MD5", self.md5)
 
@@ -72,9 +72,9 @@ class DownloadError(InputError):
 
     exit_status = 1
     # True if a server's certificate could not be verified.
-    of_certificate = False
+    is_certificate_error = False
     # The kind of a sum that is wrong, what it was and what was expected.
-    wrong_sum: tuple[str, str, str] | None = None
+    checksum_mismatch: tuple[str, str, str] | None = None
 
 
 class OfflineError(DownloadError):
@@ -84,19 +84,19 @@ class OfflineError(DownloadError):
 
 
 @contextmanager
-def using(*, offline: bool | None = None, mirror: str | None = None) -> Iterator[None]:
+def override_settings(*, offline: bool | None = None, mirror: str | None = None) -> Iterator[None]:
     """Downloads as a caller says it, while `with` lasts; None leaves a setting as it is."""
     global settings  # noqa: PLW0603 (what a command line sets is of the whole process)
-    before = settings
+    previous = settings
     settings = replace(
-        before,
-        offline=before.offline if offline is None else offline,
-        mirror=before.mirror if mirror is None else mirror,
+        previous,
+        offline=previous.offline if offline is None else offline,
+        mirror=previous.mirror if mirror is None else mirror,
     )
     try:
         yield
     finally:
-        settings = before
+        settings = previous
 
 
 def is_offline() -> bool:
@@ -106,34 +106,34 @@ def is_offline() -> bool:
     return os.environ.get("TRUEBLEU_OFFLINE", "0") not in ("", "0")
 
 
-def why_offline() -> str:
+def describe_offline_reason() -> str:
     """What forbids downloads, for messages."""
     forbidden = "downloads are forbidden (--offline, offline=True)"
     return forbidden if settings.offline else "TRUEBLEU_OFFLINE is set"
 
 
-def mirror() -> str | None:
+def get_mirror() -> str | None:
     """The address that the user wants asked first; the host and the path of a file follow it.
 
     Raises InputError for what is no address.
     """
-    found = settings.mirror or os.environ.get("TRUEBLEU_MIRROR")
-    if found and not found.startswith(("https://", "http://")):
-        what = "mirror" if settings.mirror else "environment variable TRUEBLEU_MIRROR"
-        raise InputError(f"{what}: {found!r} is no address, as https://mirror.example/files is")
-    return found or None
+    url = settings.mirror or os.environ.get("TRUEBLEU_MIRROR")
+    if url and not url.startswith(("https://", "http://")):
+        setting = "mirror" if settings.mirror else "environment variable TRUEBLEU_MIRROR"
+        raise InputError(f"{setting}: {url!r} is no address, as https://mirror.example/files is")
+    return url or None
 
 
-def cache_folder() -> str:
+def get_cache_folder() -> str:
     """The folder of what is downloaded, which may not exist."""
-    if place := os.environ.get("TRUEBLEU_CACHE"):
-        return os.path.abspath(os.path.expanduser(place))
-    place = os.environ.get("XDG_CACHE_HOME", "")
-    if os.path.isabs(place):
-        return os.path.join(place, "truebleu")
+    if path := os.environ.get("TRUEBLEU_CACHE"):
+        return os.path.abspath(os.path.expanduser(path))
+    path = os.environ.get("XDG_CACHE_HOME", "")
+    if os.path.isabs(path):
+        return os.path.join(path, "truebleu")
     home = os.path.expanduser("~")
     if not os.path.isabs(home):
-        return _temporary("there is no home folder")
+        return _use_process_folder("there is no home folder")
     if sys.platform == "darwin":
         return os.path.join(home, "Library", "Caches", "truebleu")
     if sys.platform == "win32":
@@ -142,22 +142,26 @@ def cache_folder() -> str:
     return os.path.join(home, ".cache", "truebleu")
 
 
-def folders() -> tuple[str, ...]:
+def list_download_folders() -> tuple[str, ...]:
     """Where this process finds what was downloaded: the cache, and its temporary folder, if any."""
-    has_own = _made_for_this.cache_info().currsize
-    return (cache_folder(), _made_for_this()) if has_own else (cache_folder(),)
+    has_process_folder = _make_process_folder.cache_info().currsize
+    return (
+        (get_cache_folder(), _make_process_folder())
+        if has_process_folder
+        else (get_cache_folder(),)
+    )
 
 
-def writable_folder() -> str:
+def get_writable_folder() -> str:
     """`cache_folder()`, made if need be; a temporary one if nothing can be written there.
 
     The temporary folder lasts as long as the process, which says so once.
     """
-    return _writable(cache_folder())
+    return _find_writable_folder(get_cache_folder())
 
 
 @cache
-def _writable(folder: str) -> str:
+def _find_writable_folder(folder: str) -> str:
     import tempfile
 
     try:
@@ -165,11 +169,11 @@ def _writable(folder: str) -> str:
         with tempfile.TemporaryFile(dir=folder):
             return folder
     except OSError as error:
-        return _temporary(f"{folder}: {error.strerror}")
+        return _use_process_folder(f"{folder}: {error.strerror}")
 
 
 @cache
-def _made_for_this() -> str:
+def _make_process_folder() -> str:
     import atexit
     import shutil
     import tempfile
@@ -186,40 +190,40 @@ def _made_for_this() -> str:
     return folder
 
 
-def _temporary(reason: str) -> str:
+def _use_process_folder(reason: str) -> str:
     """A folder that lasts as long as this process."""
-    is_new = not _made_for_this.cache_info().currsize
-    folder = _made_for_this()
+    is_new = not _make_process_folder.cache_info().currsize
+    folder = _make_process_folder()
     if is_new:
-        _say(
+        _print_message(
             f"truebleu: {reason}; what is downloaded now is kept in {folder} until the end of "
             "this process. $TRUEBLEU_CACHE names another folder"
         )
     return folder
 
 
-def _say(message: str) -> None:
+def _print_message(message: str) -> None:
     if not settings.quiet and sys.stderr is not None:
         print(message, file=sys.stderr, flush=True)  # noqa: T201
 
 
-def locked(path: str) -> AbstractContextManager[bool]:
+def hold_path_lock(path: str) -> AbstractContextManager[bool]:
     """Return a context that holds the lock of a path, `path`.locked beside it.
 
     Other processes and threads wait; a thread that holds the lock gets it again. The folder must
     exist. The context's value is false where the file system has no locks. Raises OSError if the
     folder cannot be written to.
     """
-    return hold_lock(path, _say)
+    return hold_lock(path, _print_message)
 
 
-def get(
-    source: Source,
+def download_file(
+    source: DownloadSource,
     path: str,
     *,
     name: str,
     accept: Callable[[str], bool] | None = None,
-    remember: bool = True,
+    record_checksum: bool = True,
 ) -> Receipt:
     """Downloads a file to a path, where it appears whole or not at all.
 
@@ -233,167 +237,184 @@ def get(
     and the others wait for it. What breaks off is resumed by the next call from `path`.part.
     Raises OfflineError; DownloadError if no address has the file, with what each of them said.
     """
-    wanted = _Wanted(source, os.path.abspath(path), name, accept, remember)
-    if receipt := wanted.present():
+    task = _DownloadTask(source, os.path.abspath(path), name, accept, record_checksum)
+    if receipt := task.verify_existing():
         return receipt
     if is_offline():
-        where = source.addresses[0] if source.addresses else "it"
-        known = ", ".join(f"{kind} {digits}" for kind, digits in source.sums if digits)
+        url = source.urls[0] if source.urls else "it"
+        known_checksums = ", ".join(
+            f"{kind} {digits}" for kind, digits in source.checksums if digits
+        )
         raise OfflineError(
-            f"{name} is not here, and {why_offline()}. On a machine with internet, fetch "
-            f"{where}{known and f' ({known})'}, and put it at {wanted.path}"
+            f"{name} is not here, and {describe_offline_reason()}. On a machine with "
+            "internet, fetch "
+            f"{url}{known_checksums and f' ({known_checksums})'}, and put it at {task.path}"
         )
     try:
-        os.makedirs(os.path.dirname(wanted.path), exist_ok=True)
-        with locked(wanted.path) as is_alone:
+        os.makedirs(os.path.dirname(task.path), exist_ok=True)
+        with hold_path_lock(task.path) as has_lock:
             # Another process may have downloaded it.
-            wanted = _Wanted(source, wanted.path, name, accept, remember)
-            return wanted.present() or wanted.downloaded(is_alone=is_alone)
+            task = _DownloadTask(source, task.path, name, accept, record_checksum)
+            return task.verify_existing() or task.download(has_lock=has_lock)
     except OSError as error:
         raise DownloadError(
-            f"{name}: {wanted.path} cannot be written: {error.strerror or error}; "
+            f"{name}: {task.path} cannot be written: {error.strerror or error}; "
             "$TRUEBLEU_CACHE names another folder"
         ) from error
 
 
-def recorded(path: str) -> str | None:
+def read_recorded_checksum(path: str) -> str | None:
     """The SHA-256 of the first download of a file, if it was recorded."""
     try:
         with open(f"{path}.sha256", encoding="ascii", errors="replace") as file:
-            found = file.read(64)
+            digits = file.read(64)
     except OSError:
         return None
     # It may have broken off in the middle.
-    return found if len(found) == 64 else None
+    return digits if len(digits) == 64 else None
 
 
-def sums(path: str) -> tuple[str, str]:
+def compute_checksums(path: str) -> tuple[str, str]:
     """The MD5 and the SHA-256 of a file, in hexadecimal digits. Raises OSError."""
     from hashlib import md5, sha256
 
-    each = md5(usedforsecurity=False), sha256()
+    digests = md5(usedforsecurity=False), sha256()
     with open(path, "rb") as file:
         while piece := file.read(1 << 20):
-            for digest in each:
+            for digest in digests:
                 digest.update(piece)
-    return each[0].hexdigest(), each[1].hexdigest()
+    return digests[0].hexdigest(), digests[1].hexdigest()
 
 
-class _Wanted:
+class _DownloadTask:
     """A file that should be at a path: what is known of it, and who judges it."""
 
     def __init__(
         self,
-        source: Source,
+        source: DownloadSource,
         path: str,
         name: str,
         accept: Callable[[str], bool] | None,
-        remember: bool,
+        record_checksum: bool,
     ) -> None:
         self.path, self.name, self.accept = path, name, accept
-        self.is_recorded = remember and not source.sha256
-        record = recorded(path) if self.is_recorded else None
-        self.source = replace(source, sha256=source.sha256 or record)
-        self.has_record = record is not None
+        self.records_checksum = record_checksum and not source.sha256
+        recorded_checksum = read_recorded_checksum(path) if self.records_checksum else None
+        self.source = replace(source, sha256=source.sha256 or recorded_checksum)
+        self.has_record = recorded_checksum is not None
         self.problems: list[str] = []
-        self.of_certificate = False
-        self.wrong_sum: tuple[str, str, str] | None = None
+        self.is_certificate_error = False
+        self.checksum_mismatch: tuple[str, str, str] | None = None
 
-    def present(self) -> Receipt | None:
+    def verify_existing(self) -> Receipt | None:
         """The receipt of the file that is there, if it is the right one."""
         with suppress(OSError):
             if os.path.getsize(self.path):
-                return self.judged(self.path, "")
+                return self.verify_file(self.path, "")
         return None
 
-    def judged(self, path: str, address: str) -> Receipt | None:
+    def verify_file(self, path: str, url: str) -> Receipt | None:
         """The receipt of a file if it is the right one; else a problem is noted."""
-        md5, sha256 = sums(path)
-        known = zip(self.source.sums, (sha256, md5), strict=True)
-        wrong = [(kind, got, one) for (kind, one), got in known if one and one.lower() != got]
-        verified = next((kind for kind, one in self.source.sums if one), "")
-        if wrong or (self.accept is not None and not verified):
+        md5, sha256 = compute_checksums(path)
+        checksum_pairs = zip(self.source.checksums, (sha256, md5), strict=True)
+        mismatches = [
+            (kind, actual_checksum, expected_checksum)
+            for (kind, expected_checksum), actual_checksum in checksum_pairs
+            if expected_checksum and expected_checksum.lower() != actual_checksum
+        ]
+        verified = next(
+            (kind for kind, expected_checksum in self.source.checksums if expected_checksum), ""
+        )
+        if mismatches or (self.accept is not None and not verified):
             verified = "content"
-            is_right, why = False, ""
+            is_right, reason = False, ""
             try:
                 is_right = self.accept is not None and self.accept(path)
             except InputError as error:
-                why = f": {error}"
+                reason = f": {error}"
             if not is_right:
-                self.wrong_sum = wrong[0] if wrong else None
-                said = f"{address} has another file; nothing of it was kept"
-                if wrong:
-                    kind, got, expected = wrong[0]
+                self.checksum_mismatch = mismatches[0] if mismatches else None
+                message = f"{url} has another file; nothing of it was kept"
+                if mismatches:
+                    kind, actual, expected = mismatches[0]
                     has_record = self.has_record and kind != "MD5"
-                    since = f" as {self.path}.sha256 has it" if has_record else ""
-                    said = f"{address} has {kind} {got}, expected {expected}{since}; "
-                    said += "nothing of it was kept"
+                    record_note = f" as {self.path}.sha256 has it" if has_record else ""
+                    message = f"{url} has {kind} {actual}, expected {expected}{record_note}; "
+                    message += "nothing of it was kept"
                 if self.accept is not None:
-                    said += f"; its content is not right either{why}"
-                self.problems.append(said)
+                    message += f"; its content is not right either{reason}"
+                self.problems.append(message)
                 return None
-        return Receipt(address, os.path.getsize(path), md5, sha256, verified)
+        return Receipt(url, os.path.getsize(path), md5, sha256, verified)
 
-    def downloaded(self, *, is_alone: bool) -> Receipt:
+    def download(self, *, has_lock: bool) -> Receipt:
         """Download from the first address that has the file.
 
         is_alone: no other process downloads it.
         """
         from truebleu.text import http_transfer
 
-        part = f"{self.path}.part" if is_alone else f"{self.path}.{os.getpid()}.part"
+        part = f"{self.path}.part" if has_lock else f"{self.path}.{os.getpid()}.part"
         progress = http_transfer.Progress(self.name, quiet=settings.quiet)
         # What is wrong with a file that was there is no matter any more.
-        self.problems, self.wrong_sum = [], None
+        self.problems, self.checksum_mismatch = [], None
         try:
-            for address, limits in self._ways():
+            for url, limits in self._iter_urls():
                 # What was resumed may be two files in one: what was there before is to blame.
                 was_resumed = True
                 for _ in range(2):
                     if not was_resumed:
                         break
                     try:
-                        was_resumed = http_transfer.fetch(address, part, limits, progress)
-                    except http_transfer.BrokenError as problem:
+                        was_resumed = http_transfer.fetch_file(url, part, limits, progress)
+                    except http_transfer.TransferError as problem:
                         self.problems.append(str(problem))
-                        self.of_certificate |= problem.of_certificate
+                        self.is_certificate_error |= problem.is_certificate_error
                         break
-                    if receipt := self.judged(part, address):
-                        self._place(part, receipt)
+                    if receipt := self.verify_file(part, url):
+                        self._move_into_place(part, receipt)
                         return receipt
-                    http_transfer.forget(part)
+                    http_transfer.delete_part(part)
         except BaseException as error:
             # The disk is full, or worse; an interrupted download can be resumed.
             if not isinstance(error, KeyboardInterrupt):
-                http_transfer.forget(part)
+                http_transfer.delete_part(part)
             raise
         finally:
             progress.close()
             if os.path.lexists(part):
-                http_transfer.forget_if_useless(part)
-        said = "; ".join(dict.fromkeys(self.problems)) or "no address is known"
-        failed = DownloadError(f"{self.name}: {said}. Another mirror: --mirror, or TRUEBLEU_MIRROR")
-        failed.of_certificate, failed.wrong_sum = self.of_certificate, self.wrong_sum
-        raise failed
+                http_transfer.delete_unresumable_part(part)
+        message = "; ".join(dict.fromkeys(self.problems)) or "no address is known"
+        failure = DownloadError(
+            f"{self.name}: {message}. Another mirror: --mirror, or TRUEBLEU_MIRROR"
+        )
+        failure.is_certificate_error, failure.checksum_mismatch = (
+            self.is_certificate_error,
+            self.checksum_mismatch,
+        )
+        raise failure
 
-    def _ways(self) -> Iterator[tuple[str, Any]]:
+    def _iter_urls(self) -> Iterator[tuple[str, Any]]:
         """The addresses in order, each with what is allowed of it: the user's mirror first."""
-        from truebleu.text.http_transfer import Limits
+        from truebleu.text.http_transfer import TransferLimits
 
-        known = self.source.size
-        size, most = known if self.accept is None else None, max(LARGEST, known or 0)
-        if prefix := (mirror() or "").rstrip("/"):
-            limits = Limits(size, most, urlsplit(prefix).hostname)
-            for address in self.source.addresses:
-                yield f"{prefix}/{address.partition('://')[2]}", limits
-        for address in self.source.addresses:
-            yield address, Limits(size, most, None)
+        known_size = self.source.size
+        size, max_size = (
+            known_size if self.accept is None else None,
+            max(MAX_BYTES_OF_UNKNOWN_SIZE, known_size or 0),
+        )
+        if prefix := (get_mirror() or "").rstrip("/"):
+            limits = TransferLimits(size, max_size, urlsplit(prefix).hostname)
+            for url in self.source.urls:
+                yield f"{prefix}/{url.partition('://')[2]}", limits
+        for url in self.source.urls:
+            yield url, TransferLimits(size, max_size, None)
 
-    def _place(self, part: str, receipt: Receipt) -> None:
+    def _move_into_place(self, part: str, receipt: Receipt) -> None:
         """Puts a part in its place, when it is on the disk."""
         with open(part, "rb+") as file:
             os.fsync(file.fileno())
-        if self.is_recorded and not self.has_record:
+        if self.records_checksum and not self.has_record:
             with open(f"{self.path}.sha256", "w", encoding="utf-8") as record:
                 record.write(f"{receipt.sha256}  {os.path.basename(self.path)}\n")
         with suppress(FileNotFoundError):

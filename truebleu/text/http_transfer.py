@@ -19,219 +19,237 @@ from truebleu.text.argument_checks import is_whole_number, load_json
 
 # Seconds to connect; seconds that a server may be silent; seconds before each further try, and how
 # long a server may make us wait for one; redirects one after the other.
-CONNECT, PATIENCE = 15, 60
-WAITS, LONGEST_WAIT = (1, 4, 16), 60
-REDIRECTS = 5
-PIECE = 1 << 18
+CONNECT_TIMEOUT_SECONDS, READ_TIMEOUT_SECONDS = 15, 60
+RETRY_WAIT_SECONDS, MAX_RETRY_WAIT_SECONDS = (1, 4, 16), 60
+MAX_REDIRECTS = 5
+CHUNK_BYTES = 1 << 18
 # Tests need not wait.
 sleep = time.sleep
 
 
-class BrokenError(Exception):
+class TransferError(Exception):
     """An address that gives no file, or not all of it."""
 
     def __init__(
         self,
         message: str,
         *,
-        is_passing: bool = False,
-        after: float | None = None,
-        is_other: bool = False,
-        of_certificate: bool = False,
+        is_transient: bool = False,
+        retry_after: float | None = None,
+        is_wrong_file: bool = False,
+        is_certificate_error: bool = False,
     ) -> None:
         super().__init__(message)
         # Whether another try may do better, and when.
-        self.is_passing, self.after = is_passing, after
+        self.is_transient, self.retry_after = is_transient, retry_after
         # Whether it is not the expected file, and whether a certificate cannot be verified.
-        self.is_other, self.of_certificate = is_other, of_certificate
+        self.is_wrong_file, self.is_certificate_error = is_wrong_file, is_certificate_error
 
 
-class Limits:
+class TransferLimits:
     """What is allowed of a transfer.
 
     size: exactly so many bytes, if known; most: no more than these.
     plain: the host for which the user allows http.
     """
 
-    def __init__(self, size: int | None, most: int, plain: str | None) -> None:
-        self.size, self.most, self.plain = size, most, plain
+    def __init__(self, exact_size: int | None, max_size: int, http_host: str | None) -> None:
+        self.exact_size, self.max_size, self.http_host = exact_size, max_size, http_host
 
-    def check(self, address: str, before: str | None = None) -> None:
+    def check_url(self, url: str, redirected_from: str | None = None) -> None:
         """Raises BrokenError unless an address may be asked; `before` is what leads to it."""
         try:
-            parts = urllib.parse.urlsplit(address)
+            parts = urllib.parse.urlsplit(url)
             host = parts.hostname or ""
         except ValueError:
-            raise BrokenError(f"{address} is no address") from None
+            raise TransferError(f"{url} is no address") from None
         # The machine itself is not the network; but no server may send us there.
-        is_near = re.fullmatch(r"localhost|127(\.\d+){3}|::1", host) is not None
-        is_meant = before is None or before.startswith("http:")
+        is_local = re.fullmatch(r"localhost|127(\.\d+){3}|::1", host) is not None
+        allows_plain_http = redirected_from is None or redirected_from.startswith("http:")
         if parts.scheme == "https" or (
-            parts.scheme == "http" and is_meant and (is_near or host == self.plain)
+            parts.scheme == "http" and allows_plain_http and (is_local or host == self.http_host)
         ):
             return
-        where = address if before is None else f"{before} leads to {address}, which"
-        raise BrokenError(f"{where} is refused: only https is safe")
+        subject = url if redirected_from is None else f"{redirected_from} leads to {url}, which"
+        raise TransferError(f"{subject} is refused: only https is safe")
 
-    def check_size(self, address: str, size: int, *, is_all: bool) -> None:
+    def check_size(self, url: str, size: int, *, is_complete: bool) -> None:
         """Raises BrokenError for a size, or a size so far, that is not allowed."""
-        if self.size is not None and (size > self.size or (is_all and size != self.size)):
-            some = "" if is_all else "at least "
-            raise BrokenError(
-                f"{address} has another file: {some}{size:,} bytes, not {self.size:,}",
-                is_other=True,
+        if self.exact_size is not None and (
+            size > self.exact_size or (is_complete and size != self.exact_size)
+        ):
+            bound = "" if is_complete else "at least "
+            raise TransferError(
+                f"{url} has another file: {bound}{size:,} bytes, not {self.exact_size:,}",
+                is_wrong_file=True,
             )
-        if size > self.most:
-            raise BrokenError(f"{address} has more than {self.most / 1e9:g} GB", is_other=True)
+        if size > self.max_size:
+            raise TransferError(
+                f"{url} has more than {self.max_size / 1e9:g} GB", is_wrong_file=True
+            )
 
 
-def fetch(address: str, part: str, limits: Limits, told: Callable[[int, int | None], None]) -> bool:
+def fetch_file(
+    url: str, part: str, limits: TransferLimits, report_progress: Callable[[int, int | None], None]
+) -> bool:
     """Brings the file `part` to the whole of what an address has; True if it was resumed.
 
     What the server calls this version lies beside it in `part`.json. `told` is told the bytes so
     far and in all. Raises BrokenError if that fails, after tries for what may pass; OSError if the
     file cannot be written.
     """
-    for wait in (*WAITS, None):
+    for wait in (*RETRY_WAIT_SECONDS, None):
         try:
-            return _try(address, part, limits, told)
-        except BrokenError as problem:
-            if problem.is_other:
-                forget(part)
-            if wait is None or not problem.is_passing:
+            return _fetch_once(url, part, limits, report_progress)
+        except TransferError as problem:
+            if problem.is_wrong_file:
+                delete_part(part)
+            if wait is None or not problem.is_transient:
                 raise
-            sleep(wait if problem.after is None else problem.after)
+            sleep(wait if problem.retry_after is None else problem.retry_after)
     raise AssertionError  # the last try returns or raises
 
 
-def forget(part: str) -> None:
+def delete_part(part: str) -> None:
     """Removes a part, and what is known of it."""
     for name in (part, f"{part}.json"):
         if os.path.lexists(name):
             os.unlink(name)
 
 
-def forget_if_useless(part: str) -> None:
+def delete_unresumable_part(part: str) -> None:
     """Removes a part that cannot be resumed."""
-    if not _version(part) or not os.path.getsize(part):
-        forget(part)
+    if not _read_part_version(part) or not os.path.getsize(part):
+        delete_part(part)
 
 
-def _try(address: str, part: str, limits: Limits, told: Callable[[int, int | None], None]) -> bool:
-    limits.check(address)
+def _fetch_once(
+    url: str, part: str, limits: TransferLimits, report_progress: Callable[[int, int | None], None]
+) -> bool:
+    limits.check_url(url)
     headers = {"User-Agent": "truebleu", "Accept-Encoding": "identity"}
-    begin, version = 0, _version(part)
-    if version.get("address") == address and (begin := os.path.getsize(part)):
-        headers |= {"Range": f"bytes={begin}-", "If-Range": version["version"]}
-    response = _opened(urllib.request.Request(address, headers=headers), part, limits, begin)
+    offset, version = 0, _read_part_version(part)
+    if version.get("address") == url and (offset := os.path.getsize(part)):
+        headers |= {"Range": f"bytes={offset}-", "If-Range": version["version"]}
+    response = _open_url(urllib.request.Request(url, headers=headers), part, limits, offset)
     with response:
         if response.status == 206:
-            found = re.match(r"bytes (\d+)-\d+/(\d+|\*)", response.headers.get("Content-Range", ""))
-            if not begin or not found or int(found[1]) != begin:
-                forget(part)
-                raise BrokenError(
-                    f"{address} cannot be downloaded: not the bytes asked for", is_passing=True
+            content_range = re.match(
+                r"bytes (\d+)-\d+/(\d+|\*)", response.headers.get("Content-Range", "")
+            )
+            if not offset or not content_range or int(content_range[1]) != offset:
+                delete_part(part)
+                raise TransferError(
+                    f"{url} cannot be downloaded: not the bytes asked for", is_transient=True
                 )
         else:
-            begin = 0
+            offset = 0
         length = response.headers.get("Content-Length")
-        whole = begin + int(length) if length and is_whole_number(length) else None
-        if whole is not None:
-            limits.check_size(address, whole, is_all=True)
-        with open(part, "ab" if begin else "wb") as file:
-            if not begin:
-                _keep_version(part, address, response.headers)
-            size = begin
-            told(size, whole)
+        total_size = offset + int(length) if length and is_whole_number(length) else None
+        if total_size is not None:
+            limits.check_size(url, total_size, is_complete=True)
+        with open(part, "ab" if offset else "wb") as file:
+            if not offset:
+                _record_part_version(part, url, response.headers)
+            size = offset
+            report_progress(size, total_size)
             while True:
                 try:
-                    piece = response.read1(PIECE)
+                    chunk = response.read1(CHUNK_BYTES)
                 except (OSError, http.client.HTTPException) as error:
-                    raise _problem(address, error) from error
-                if not piece:
+                    raise _make_transfer_error(url, error) from error
+                if not chunk:
                     break
-                size += len(piece)
-                limits.check_size(address, size, is_all=False)
-                file.write(piece)
-                told(size, whole)
-    if whole is not None and size < whole:
-        raise BrokenError(
-            f"{address} cannot be downloaded: {whole - size} bytes are missing", is_passing=True
+                size += len(chunk)
+                limits.check_size(url, size, is_complete=False)
+                file.write(chunk)
+                report_progress(size, total_size)
+    if total_size is not None and size < total_size:
+        raise TransferError(
+            f"{url} cannot be downloaded: {total_size - size} bytes are missing", is_transient=True
         )
-    limits.check_size(address, size, is_all=True)
-    return begin > 0
+    limits.check_size(url, size, is_complete=True)
+    return offset > 0
 
 
-def _version(part: str) -> dict[str, str]:
+def _read_part_version(part: str) -> dict[str, str]:
     """What is known of a part, {} if it cannot be resumed."""
     try:
         with open(f"{part}.json", encoding="utf-8") as file:
-            known = load_json(file.read())
+            record = load_json(file.read())
         os.stat(part)
     except (OSError, ValueError):
         return {}
-    is_known = isinstance(known, dict) and {"address", "version"} <= known.keys()
-    return known if is_known and all(isinstance(one, str) for one in known.values()) else {}
+    has_keys = isinstance(record, dict) and {"address", "version"} <= record.keys()
+    return record if has_keys and all(isinstance(one, str) for one in record.values()) else {}
 
 
-def _keep_version(part: str, address: str, headers: Any) -> None:
-    tag = headers.get("ETag", "")
+def _record_part_version(part: str, url: str, headers: Any) -> None:
+    etag = headers.get("ETag", "")
     # A weak tag is none of bytes.
-    version = tag if tag.startswith('"') else headers.get("Last-Modified")
+    version = etag if etag.startswith('"') else headers.get("Last-Modified")
     if version:
         # Half of it is no JSON, and as none.
         with open(f"{part}.json", "w", encoding="utf-8") as file:
-            json.dump({"address": address, "version": version}, file)
+            json.dump({"address": url, "version": version}, file)
     elif os.path.lexists(f"{part}.json"):
         os.unlink(f"{part}.json")
 
 
-def _opened(request: urllib.request.Request, part: str, limits: Limits, begin: int) -> Any:
-    address = request.full_url
+def _open_url(
+    request: urllib.request.Request, part: str, limits: TransferLimits, offset: int
+) -> Any:
+    url = request.full_url
     try:
-        return _opener(limits).open(request, timeout=CONNECT)
+        return _make_opener(limits).open(request, timeout=CONNECT_TIMEOUT_SECONDS)
     except urllib.error.HTTPError as error:
         error.close()
-        if error.code == 416 and begin:
+        if error.code == 416 and offset:
             # There is no more of it, or it is another file by now.
-            forget(part)
-            raise BrokenError(
-                f"{address} cannot be downloaded: {error}", is_passing=True, after=0
+            delete_part(part)
+            raise TransferError(
+                f"{url} cannot be downloaded: {error}", is_transient=True, retry_after=0
             ) from error
-        raise _problem(address, error) from error
+        raise _make_transfer_error(url, error) from error
     except (OSError, http.client.HTTPException, ValueError) as error:
-        raise _problem(address, error) from error
+        raise _make_transfer_error(url, error) from error
 
 
-def _problem(address: str, error: Exception) -> BrokenError:
+def _make_transfer_error(url: str, error: Exception) -> TransferError:
     """What went wrong with an address, and whether it may pass."""
     reason = getattr(error, "reason", error)
     if isinstance(error, urllib.error.HTTPError):
         reason = str(error)
-        after = _seconds(error.headers.get("Retry-After", ""))
+        retry_after = _parse_retry_after(error.headers.get("Retry-After", ""))
         is_passing = error.code == 429 or error.code >= 500
-        if after is not None and after > LONGEST_WAIT:
-            reason, is_passing = f"{reason}; it asks to wait {after:.0f} seconds", False
-        return BrokenError(
-            f"{address} cannot be downloaded: {reason}", is_passing=is_passing, after=after
+        if retry_after is not None and retry_after > MAX_RETRY_WAIT_SECONDS:
+            reason, is_passing = f"{reason}; it asks to wait {retry_after:.0f} seconds", False
+        return TransferError(
+            f"{url} cannot be downloaded: {reason}",
+            is_transient=is_passing,
+            retry_after=retry_after,
         )
     if isinstance(reason, TimeoutError):
         # What fails before a request is sent comes in a URLError.
         is_connected = not isinstance(error, urllib.error.URLError)
-        reason = f"nothing for {PATIENCE} s" if is_connected else f"no connection in {CONNECT} s"
+        reason = (
+            f"nothing for {READ_TIMEOUT_SECONDS} s"
+            if is_connected
+            else f"no connection in {CONNECT_TIMEOUT_SECONDS} s"
+        )
     if isinstance(reason, http.client.IncompleteRead):
         reason = "it broke off"
-    is_reset = isinstance(error, http.client.IncompleteRead) or isinstance(
+    is_interrupted = isinstance(error, http.client.IncompleteRead) or isinstance(
         reason, ConnectionResetError | ConnectionAbortedError | BrokenPipeError | ssl.SSLEOFError
     )
-    return BrokenError(
-        f"{address} cannot be downloaded: {' '.join(str(reason or error).split())}",
-        is_passing=is_reset,
-        of_certificate=isinstance(reason, ssl.SSLError) and not is_reset,
+    return TransferError(
+        f"{url} cannot be downloaded: {' '.join(str(reason or error).split())}",
+        is_transient=is_interrupted,
+        is_certificate_error=isinstance(reason, ssl.SSLError) and not is_interrupted,
     )
 
 
-def _seconds(text: str) -> float | None:
+def _parse_retry_after(text: str) -> float | None:
     """Seconds of a Retry-After: a number, or a time."""
     from email.utils import parsedate_to_datetime
 
@@ -243,39 +261,39 @@ def _seconds(text: str) -> float | None:
         return None
 
 
-class _Http(http.client.HTTPConnection):
+class _HttpConnection(http.client.HTTPConnection):
     """A connection that waits longer for bytes than for the connection."""
 
     def connect(self) -> None:
         super().connect()
-        self.sock.settimeout(PATIENCE)
+        self.sock.settimeout(READ_TIMEOUT_SECONDS)
 
 
-class _Https(http.client.HTTPSConnection):
+class _HttpsConnection(http.client.HTTPSConnection):
     """The same for https."""
 
     def connect(self) -> None:
         super().connect()
-        self.sock.settimeout(PATIENCE)
+        self.sock.settimeout(READ_TIMEOUT_SECONDS)
 
 
-class _OverHttp(urllib.request.HTTPHandler):
+class _HttpHandler(urllib.request.HTTPHandler):
     def http_open(self, request: urllib.request.Request) -> Any:
-        return self.do_open(_Http, request)
+        return self.do_open(_HttpConnection, request)
 
 
-class _OverHttps(urllib.request.HTTPSHandler):
+class _HttpsHandler(urllib.request.HTTPSHandler):
     def https_open(self, request: urllib.request.Request) -> Any:
-        return self.do_open(_Https, request, context=_context())
+        return self.do_open(_HttpsConnection, request, context=_make_ssl_context())
 
 
-class _Redirects(urllib.request.HTTPRedirectHandler):
+class _RedirectHandler(urllib.request.HTTPRedirectHandler):
     """Follows redirects to where it is safe, so many of them."""
 
     # The base class counts too, and says it in two lines.
     max_redirections = max_repeats = 1000
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: TransferLimits) -> None:
         self.limits = limits
         self.followed = 0
 
@@ -283,25 +301,25 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
         self, req: urllib.request.Request, fp: Any, code: int, msg: str, headers: Any, newurl: str
     ) -> urllib.request.Request | None:
         self.followed += 1
-        if self.followed > REDIRECTS:
+        if self.followed > MAX_REDIRECTS:
             fp.close()
-            raise BrokenError(f"{req.full_url}: more than {REDIRECTS} redirects")
+            raise TransferError(f"{req.full_url}: more than {MAX_REDIRECTS} redirects")
         try:
-            self.limits.check(newurl, req.full_url)
-        except BrokenError:
+            self.limits.check_url(newurl, req.full_url)
+        except TransferError:
             fp.close()
             raise
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
-def _opener(limits: Limits) -> urllib.request.OpenerDirector:
+def _make_opener(limits: TransferLimits) -> urllib.request.OpenerDirector:
     """What opens addresses by http and https alone, with the proxies of the environment."""
     opener = urllib.request.OpenerDirector()
     for handler in (
         urllib.request.ProxyHandler(),
-        _OverHttp(),
-        _OverHttps(),
-        _Redirects(limits),
+        _HttpHandler(),
+        _HttpsHandler(),
+        _RedirectHandler(limits),
         urllib.request.HTTPDefaultErrorHandler(),
         urllib.request.HTTPErrorProcessor(),
         urllib.request.UnknownHandler(),
@@ -310,7 +328,7 @@ def _opener(limits: Limits) -> urllib.request.OpenerDirector:
     return opener
 
 
-def _context() -> ssl.SSLContext:
+def _make_ssl_context() -> ssl.SSLContext:
     """Whom to trust: OpenSSL reads SSL_CERT_FILE itself, REQUESTS_CA_BUNDLE is another's."""
     context = ssl.create_default_context()
     if bundle := os.environ.get("REQUESTS_CA_BUNDLE"):
@@ -320,7 +338,7 @@ def _context() -> ssl.SSLContext:
             else:
                 context.load_verify_locations(cafile=bundle)
         except (OSError, ssl.SSLError) as error:
-            raise BrokenError(
+            raise TransferError(
                 f"environment variable REQUESTS_CA_BUNDLE: {bundle}: {error}"
             ) from None
     return context
@@ -330,40 +348,40 @@ class Progress:
     """How far a download is, on a terminal, when it takes over a second."""
 
     # Seconds until the first line, and between two.
-    FIRST, NEXT = 1.0, 0.2
+    FIRST_SECONDS, INTERVAL_SECONDS = 1.0, 0.2
     clock = staticmethod(time.monotonic)
 
     def __init__(self, name: str, *, quiet: bool = False) -> None:
         self.name = name
         self.is_silent = quiet or sys.stderr is None or not sys.stderr.isatty()
-        self.begin = self.next = 0.0
-        self.before: int | None = None
-        self.width = 0
+        self.start_time = self.next_time = 0.0
+        self.first_size: int | None = None
+        self.line_width = 0
 
-    def __call__(self, size: int, whole: int | None) -> None:
+    def __call__(self, size: int, total_size: int | None) -> None:
         """Tells of so many bytes, of so many in all."""
         if self.is_silent:
             return
         now = self.clock()
-        if self.before is None:
-            self.begin, self.next, self.before = now, now + self.FIRST, size
-        if now < self.next:
+        if self.first_size is None:
+            self.start_time, self.next_time, self.first_size = now, now + self.FIRST_SECONDS, size
+        if now < self.next_time:
             return
-        self.next = now + self.NEXT
-        speed = max(0, size - self.before) / (now - self.begin)
+        self.next_time = now + self.INTERVAL_SECONDS
+        speed = max(0, size - self.first_size) / (now - self.start_time)
         line = f"{self.name}: {size / 1e6:.1f}"
-        line += " MB" if whole is None else f" of {whole / 1e6:.1f} MB"
+        line += " MB" if total_size is None else f" of {total_size / 1e6:.1f} MB"
         line += f", {speed / 1e6:.1f} MB/s"
-        if whole is not None and speed:
-            line += f", {(whole - size) / speed:.0f} s left"
+        if total_size is not None and speed:
+            line += f", {(total_size - size) / speed:.0f} s left"
         self._write(line)
 
     def _write(self, line: str) -> None:
-        print(f"\r{line.ljust(self.width)}", end="", file=sys.stderr, flush=True)  # noqa: T201
-        self.width = len(line)
+        print(f"\r{line.ljust(self.line_width)}", end="", file=sys.stderr, flush=True)  # noqa: T201
+        self.line_width = len(line)
 
     def close(self) -> None:
         """Clears the line."""
-        if self.width:
+        if self.line_width:
             self._write("")
             print("\r", end="", file=sys.stderr, flush=True)  # noqa: T201

@@ -13,13 +13,13 @@ from collections.abc import Callable
 from truebleu._kernel import InputError
 
 
-def function(name: str) -> Callable[[str], list[str]]:
+def get_function(name: str) -> Callable[[str], list[str]]:
     """The tokenizer of a locale, which leaves out what is white space.
 
     Raises ImportError, with what to install, without icu4py; InputError for no name of a locale.
     """
-    locale = _locale(name)
-    _release(name)
+    locale = _parse_locale(name)
+    _find_release(name)
     from icu4py.breakers import WordBreaker
 
     def words(text: str) -> list[str]:
@@ -30,14 +30,14 @@ def function(name: str) -> Callable[[str], list[str]]:
     return words
 
 
-def _locale(name: str) -> str:
+def _parse_locale(name: str) -> str:
     locale = name.removeprefix("icu:")
     if not re.fullmatch("[A-Za-z]{2,8}([-_][A-Za-z0-9]{2,8})*", locale):
         raise InputError(f"the tokenizer {name}: expected a locale, as icu:th or icu:my_MM")
     return locale
 
 
-def _release(name: str) -> str:
+def _find_release(name: str) -> str:
     """The release of ICU."""
     try:
         import icu4py
@@ -48,22 +48,23 @@ def _release(name: str) -> str:
     return str(icu4py.icu_version)
 
 
-def label(name: str) -> str:
+def format_signature_label(name: str) -> str:
     """The tokenizer in signatures: with the release of ICU."""
-    return f"icu-{_release(name)}-{_locale(name)}"
+    return f"icu-{_find_release(name)}-{_parse_locale(name)}"
 
 
-def named(label: str) -> str:
+def name_from_label(label: str) -> str:
     """The tokenizer of a label in a signature. Raises ValueError if another ICU made it."""
     _, release, locale = (*label.split("-", 2), "", "")[:3]
     name = f"icu:{locale}"
     try:
-        here = _release(name)
+        installed_release = _find_release(name)
     except ImportError as error:
         raise ValueError(f"tok:{label}: {error}") from None
-    if release != here:
+    if release != installed_release:
         raise ValueError(
-            f"tok:{label} has the words of ICU {release}, and ICU {here} is installed; for its "
+            f"tok:{label} has the words of ICU {release}, and ICU {installed_release} is "
+            "installed; for its "
             f"words give tokenize='{name}'"
         )
     return name

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 
-def written(
+def format_json(
     value: Any, *, indent: int | None = None, default: Callable[[Any], Any] | None = None
 ) -> str:
     """A value as JSON, with all characters as they are.
 
-    >>> written({"name": "BLEU", "matches": [1, 2.5, None, True]})
+    >>> format_json({"name": "BLEU", "matches": [1, 2.5, None, True]})
     '{"name": "BLEU", "matches": [1, 2.5, null, true]}'
     """
     return json.dumps(value, indent=indent, ensure_ascii=False, default=default)

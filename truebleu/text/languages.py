@@ -12,13 +12,13 @@ from functools import cache
 from typing import Any
 
 from truebleu.text import argument_checks, tokenizers
-from truebleu.text.json_writer import written
+from truebleu.text.json_writer import format_json
 
-DEFAULT = "13a"
+DEFAULT_TOKENIZER = "13a"
 
 
 @dataclass(frozen=True)
-class Kind:
+class LanguageKind:
     """Languages that the same is recommended for."""
 
     title: str
@@ -26,15 +26,15 @@ class Kind:
     """What sacreBLEU picks where it is told the language."""
     recommended: tuple[str, ...]
     """The best first; the others where it cannot be had. None if BLEU is not recommended."""
-    beside: tuple[str, ...]
+    also_report: tuple[str, ...]
     """What to report beside it: tokenizers and metrics."""
-    why: str
+    reason: str
     languages: Mapping[str, str]
     """By the scripts that they are written in: codes and names."""
 
 
-KINDS = (
-    Kind(
+LANGUAGE_KINDS = (
+    LanguageKind(
         "Chinese",
         "zh",
         ("zh",),
@@ -45,7 +45,7 @@ KINDS = (
                 lzh Classical Chinese"""
         },
     ),
-    Kind(
+    LanguageKind(
         "Japanese",
         "ja-mecab",
         ("ja-mecab",),
@@ -53,7 +53,7 @@ KINDS = (
         "sacreBLEU with `-l`",
         {"kana": "ja/jpn Japanese"},
     ),
-    Kind(
+    LanguageKind(
         "Korean",
         "ko-mecab",
         ("ko-mecab",),
@@ -61,9 +61,9 @@ KINDS = (
         "sacreBLEU with `-l`; 13a leaves particles on words",
         {"hangul": "ko/kor Korean"},
     ),
-    Kind(
+    LanguageKind(
         "no spaces between words",
-        DEFAULT,
+        DEFAULT_TOKENIZER,
         ("flores200", "char"),
         ("chrf++",),
         "13a leaves clauses in one piece, and there is no standard of what a word is",
@@ -74,17 +74,17 @@ KINDS = (
             "burmese": "my/mya Burmese; shn Shan",
         },
     ),
-    Kind(
+    LanguageKind(
         "a mark between syllables",
-        DEFAULT,
+        DEFAULT_TOKENIZER,
         ("flores200", "intl"),
         ("chrf++",),
         "13a leaves clauses in one piece; intl splits at the tsheg",
         {"tibetan": "bo/bod Tibetan; dz/dzo Dzongkha"},
     ),
-    Kind(
+    LanguageKind(
         "punctuation of their own",
-        DEFAULT,
+        DEFAULT_TOKENIZER,
         ("intl",),
         ("chrf++",),
         "13a leaves । ፡ ، ؟ on words; it compares with published scores",
@@ -108,18 +108,18 @@ KINDS = (
             "thaana": "dv/div Divehi",
         },
     ),
-    Kind(
+    LanguageKind(
         "few published scores",
-        DEFAULT,
+        DEFAULT_TOKENIZER,
         (),
         ("chrf++",),
         "chrF++ alone ranks them at WMT25",
         {"devanagari": "bho Bhojpuri", "latin": "mas Maasai"},
     ),
-    Kind(
+    LanguageKind(
         "spaces between words",
-        DEFAULT,
-        (DEFAULT,),
+        DEFAULT_TOKENIZER,
+        (DEFAULT_TOKENIZER,),
         (),
         "WMT since 2006; sacreBLEU's default",
         {
@@ -183,7 +183,7 @@ KINDS = (
 )
 
 # The scripts of ISO 15924, by the kernel's names (kernel/src/scripts.rs).
-SCRIPTS = {
+SCRIPT_NAMES = {
     "Arab": "arabic", "Armn": "armenian", "Bali": "balinese", "Beng": "bengali",
     "Cans": "canadian_aboriginal", "Cham": "cham", "Cyrl": "cyrillic", "Deva": "devanagari",
     "Ethi": "ethiopic", "Geor": "georgian", "Grek": "greek", "Gujr": "gujarati",
@@ -219,7 +219,7 @@ class Language:
     """Of ISO 639-1 if it has one, else of ISO 639-3."""
     name: str
     codes: tuple[str, ...]
-    kind: Kind
+    kind: LanguageKind
     scripts: tuple[str, ...]
     """What it is written in; the script of the tag alone, if that has one."""
     script: str = ""
@@ -232,14 +232,18 @@ class Language:
 
     def to_json(self) -> str:
         """`to_dict` as JSON."""
-        return written(self.to_dict(), indent=1)
+        return format_json(self.to_dict(), indent=1)
 
     @property
     def tokenizer(self) -> str:
         """What sacreBLEU splits it by; 13a in a script that is not the language's own."""
-        own = not self.script or SCRIPTS[self.script] in _known()[self.code].scripts
+        is_own_script = (
+            not self.script or SCRIPT_NAMES[self.script] in _index_languages()[self.code].scripts
+        )
         # Japanese and Korean are written with Han characters, too.
-        return self.kind.tokenizer if own or self.scripts == ("han",) else DEFAULT
+        return (
+            self.kind.tokenizer if is_own_script or self.scripts == ("han",) else DEFAULT_TOKENIZER
+        )
 
     @property
     def recommended(self) -> tuple[str, ...]:
@@ -247,7 +251,7 @@ class Language:
         return self.kind.recommended
 
     @property
-    def characters(self) -> str:
+    def chinese_variant(self) -> str:
         """Traditional or simplified Chinese, if the tag says which; else nothing."""
         by_region = {"TW": "Hant", "HK": "Hant", "MO": "Hant", "CN": "Hans", "SG": "Hans"}
         script = self.script or by_region.get(self.region, "")
@@ -255,26 +259,28 @@ class Language:
 
 
 @cache
-def _known() -> dict[str, Language]:
+def _index_languages() -> dict[str, Language]:
     """Every language by each of its codes."""
-    found: dict[str, Language] = {}
-    for kind in KINDS:
-        for scripts, listed in kind.languages.items():
-            for one in listed.split(";"):
-                first, _, name = " ".join(one.split()).partition(" ")
-                own = tuple(first.split("/"))
-                made = Language(own[0], name, own, kind, tuple(scripts.split()))
-                found |= dict.fromkeys(own, made)
-    return found
+    by_code: dict[str, Language] = {}
+    for kind in LANGUAGE_KINDS:
+        for scripts, entries in kind.languages.items():
+            for entry in entries.split(";"):
+                first, _, name = " ".join(entry.split()).partition(" ")
+                entry_codes = tuple(first.split("/"))
+                entry_language = Language(
+                    entry_codes[0], name, entry_codes, kind, tuple(scripts.split())
+                )
+                by_code |= dict.fromkeys(entry_codes, entry_language)
+    return by_code
 
 
-def codes() -> list[str]:
+def list_codes() -> list[str]:
     """The shortest code of each language."""
-    return sorted({one.code for one in _known().values()})
+    return sorted({one.code for one in _index_languages().values()})
 
 
 @cache
-def _parsed(tag: str) -> tuple[Language, ...]:
+def _parse_tag(tag: str) -> tuple[Language, ...]:
     """The language of a tag, or the two of a pair. The one place that reads tags.
 
     A hyphen is followed by a language, a script or a region, an underscore by the last two. Two
@@ -282,43 +288,47 @@ def _parsed(tag: str) -> tuple[Language, ...]:
     """
     # In capitals alone, case says nothing.
     text = tag.lower() if tag.isupper() else tag
-    known = _known()
-    found: list[Language] = []
-    for piece in text.strip().replace("_", "-_").split("-"):
-        word = piece.removeprefix("_")
-        behind = word != piece
-        small = word.lower()
-        last = found[-1] if found else None
-        pair = (last.code if last else "", small)
+    by_code = _index_languages()
+    languages: list[Language] = []
+    for part in text.strip().replace("_", "-_").split("-"):
+        word = part.removeprefix("_")
+        is_suffix = word != part
+        lower_word = word.lower()
+        last = languages[-1] if languages else None
+        pair = (last.code if last else "", lower_word)
         region = word.upper() in _REGIONS.split()
-        region = region and (word.isupper() or behind or small not in known)
-        if last and not last.script and word.title() in SCRIPTS:
+        region = region and (word.isupper() or is_suffix or lower_word not in by_code)
+        if last and not last.script and word.title() in SCRIPT_NAMES:
             script = word.title()
-            found[-1] = replace(last, script=script, scripts=(SCRIPTS[script],))
+            languages[-1] = replace(last, script=script, scripts=(SCRIPT_NAMES[script],))
         elif last and not last.region and (region or pair in _SMALL_REGIONS):
-            found[-1] = replace(last, region=word.upper())
+            languages[-1] = replace(last, region=word.upper())
         elif last and not last.region and word.isdecimal() and len(word) == 3:
-            found[-1] = replace(last, region=word)
-        elif small in known and not behind:
-            found.append(known[small])
+            languages[-1] = replace(last, region=word)
+        elif lower_word in by_code and not is_suffix:
+            languages.append(by_code[lower_word])
         else:
-            raise ValueError(_unknown(tag, word))
-    if len(found) > 2:
-        raise ValueError(f"'{tag:.40}' has {len(found)} languages; a pair is SOURCE-TARGET")
-    return tuple(found)
+            raise ValueError(_describe_unknown_tag(tag, word))
+    if len(languages) > 2:
+        raise ValueError(f"'{tag:.40}' has {len(languages)} languages; a pair is SOURCE-TARGET")
+    return tuple(languages)
 
 
-def _unknown(tag: str, word: str) -> str:
-    known = _known()
-    whole = "" if word == tag else f" in '{tag:.40}'"
-    by_name = {one.name.lower(): one for one in known.values()}
-    named = by_name.get(word.lower()) or by_name.get(argument_checks.close(word, by_name, 0.75))
-    near = named.code if named else argument_checks.close(word, known, 0.6)
-    hint = f"; did you mean '{near}' ({known[near].name})?" if near else ""
-    if word.lower() in known:
+def _describe_unknown_tag(tag: str, word: str) -> str:
+    by_code = _index_languages()
+    context = "" if word == tag else f" in '{tag:.40}'"
+    by_name = {one.name.lower(): one for one in by_code.values()}
+    named_language = by_name.get(word.lower()) or by_name.get(
+        argument_checks.find_closest(word, by_name, 0.75)
+    )
+    suggestion = (
+        named_language.code if named_language else argument_checks.find_closest(word, by_code, 0.6)
+    )
+    hint = f"; did you mean '{suggestion}' ({by_code[suggestion].name})?" if suggestion else ""
+    if word.lower() in by_code:
         hint = "; a pair has a hyphen, as en-ja"
     form = "" if hint else "; expected a code of ISO 639, as ja, jpn, ja-JP or jpn_Jpan"
-    return f"unknown language '{word:.40}'{whole}{hint}{form}"
+    return f"unknown language '{word:.40}'{context}{hint}{form}"
 
 
 def language(tag: str) -> Language:
@@ -336,43 +346,45 @@ def language(tag: str) -> Language:
     >>> truebleu.BLEU(tokenize=truebleu.language("zh-TW").tokenizer)
     BLEU(tokenize='zh')
     """
-    first, *more = _parsed(tag)
-    if more:
-        raise ValueError(f"'{tag:.40}' is a pair; its target is {more[0].code} ({more[0].name})")
+    first, *targets = _parse_tag(tag)
+    if targets:
+        raise ValueError(
+            f"'{tag:.40}' is a pair; its target is {targets[0].code} ({targets[0].name})"
+        )
     return first
 
 
-def target(tag: str) -> Language:
+def get_target_language(tag: str) -> Language:
     """The language of a tag, or the second one of a pair.
 
-    >>> target("en-ja_JP").name, target("zh-TW").name
+    >>> get_target_language("en-ja_JP").name, get_target_language("zh-TW").name
     ('Japanese', 'Chinese')
     """
-    return _parsed(tag)[-1]
+    return _parse_tag(tag)[-1]
 
 
-def tokenizer(tag: str) -> str:
+def get_default_tokenizer(tag: str) -> str:
     """The tokenizer that sacreBLEU picks for a language, or for the target of a pair.
 
-    >>> tokenizer("en-ja"), tokenizer("zho_Hant"), tokenizer("th")
-    ('ja-mecab', 'zh', '13a')
+    >>> [get_default_tokenizer(tag) for tag in ("en-ja", "zho_Hant", "th")]
+    ['ja-mecab', 'zh', '13a']
     """
-    return target(tag).tokenizer
+    return get_target_language(tag).tokenizer
 
 
 # ---- advice ----
 
 
 @dataclass(frozen=True)
-class Unsplit:
+class UnsplitScript:
     """A script whose words some tokenizers do not tell apart, with a sample to try them on."""
 
     language: str
-    because: str
+    reason: str
     share: float
     """The share of all characters above which a text counts as written in the script."""
     sample: str
-    ways: tuple[str, ...]
+    recommended: tuple[str, ...]
     """The recommended tokenizers, the best first."""
     has_spaces: bool = False
     """Whether spaces separate words, so that scores without these tokenizers mean something."""
@@ -381,13 +393,13 @@ class Unsplit:
 _NO_SPACES = "has no spaces between words"
 
 # By the kernel's names of scripts, and "diacritics": letters that an ASCII tokenizer drops.
-UNSPLIT = {
+UNSPLIT_SCRIPTS = {
     # Without Han characters, which the tokenizer zh splits.
-    "kana": Unsplit(
+    "kana": UnsplitScript(
         "Japanese", _NO_SPACES, 0.1, "そのひはてんきがよかったのであるいた", ("ja-mecab", "char")
     ),
-    "han": Unsplit("Chinese", _NO_SPACES, 0.3, "那天天气很好我们去了公园", ("zh",)),
-    "hangul": Unsplit(
+    "han": UnsplitScript("Chinese", _NO_SPACES, 0.3, "那天天气很好我们去了公园", ("zh",)),
+    "hangul": UnsplitScript(
         "Korean",
         "has particles at the ends of words",
         0.3,
@@ -396,7 +408,7 @@ UNSPLIT = {
         has_spaces=True,
     ),
     **{
-        script: Unsplit(name, _NO_SPACES, 0.3, sample, ("flores200", "char"))
+        script: UnsplitScript(name, _NO_SPACES, 0.3, sample, ("flores200", "char"))
         for script, name, sample in (
             ("thai", "Thai", "เช้าวันนั้นฝนตกหนักเราจึงรออยู่ที่สถานี"),
             ("lao", "Lao", "ມື້ນັ້ນຝົນຕົກໜັກພວກເຮົາຈຶ່ງລໍຖ້າຢູ່ສະຖານີ"),
@@ -404,7 +416,7 @@ UNSPLIT = {
             ("burmese", "Burmese", "ထိုနေ့ကမိုးသည်းထန်စွာရွာသဖြင့်ဘူတာတွင်စောင့်ခဲ့ကြသည်"),
         )
     },
-    "tibetan": Unsplit(
+    "tibetan": UnsplitScript(
         "Tibetan or Dzongkha",
         "has a mark between syllables",
         0.3,
@@ -412,7 +424,7 @@ UNSPLIT = {
         ("intl",),
     ),
     **{
-        script: Unsplit(f"the {name} script", _NO_SPACES, 0.3, sample, ("char",))
+        script: UnsplitScript(f"the {name} script", _NO_SPACES, 0.3, sample, ("char",))
         for script, name, sample in (
             ("javanese", "Javanese", "ꦢꦶꦤꦆꦏꦸꦲꦮꦤꦺꦧꦼꦕꦶꦏ"),
             ("balinese", "Balinese", "ᬭᬳᬶᬦᬾᬧᬸᬦᬶᬓᬲᬩᭂᬄᬩᬮᬾᬲ"),
@@ -421,7 +433,7 @@ UNSPLIT = {
             ("cham", "Cham", "ꨀꨇꨩꨣꨌꩌꨚꨯꨲ"),
         )
     },
-    "diacritics": Unsplit(
+    "diacritics": UnsplitScript(
         "Latin text with diacritics",
         "a tokenizer of a-z breaks at letters such as é or ữ",
         0.01,  # text_warnings.MAX_ACCENTED
@@ -435,37 +447,39 @@ UNSPLIT = {
 MAX_WORD_CHARACTERS = 6
 
 
-def splits(tokenize: tokenizers.Tokenize, script: str) -> bool:
+def can_split(tokenize: tokenizers.Tokenize, script: str) -> bool:
     """Return whether a tokenizer splits text in a script of `UNSPLIT`, and keeps its letters.
 
     A user's own function may change letters, and is trusted if it raises an error.
 
-    >>> splits("13a", "kana"), splits("zh", "han"), splits("rouge", "diacritics")
+    >>> can_split("13a", "kana"), can_split("zh", "han"), can_split("rouge", "diacritics")
     (False, True, False)
     """
     from unicodedata import normalize
 
-    sample = UNSPLIT[script].sample
+    sample = UNSPLIT_SCRIPTS[script].sample
     try:
-        tokens = tokenizers.tokenizer(tokenize)(sample)
+        tokens = tokenizers.make_tokenizer(tokenize)(sample)
     except Exception:
         if not callable(tokenize):
             raise
         return True
     # Tokenizers may lower-case and normalize.
-    written, read = (normalize("NFKC", text).casefold() for text in (sample, "".join(tokens)))
-    kept = callable(tokenize) or {*read} >= {*written} - {" "}
-    return kept and (script == "diacritics" or len(tokens) > 1 + len(sample.split()))
+    sample_letters, token_letters = (
+        normalize("NFKC", text).casefold() for text in (sample, "".join(tokens))
+    )
+    keeps_letters = callable(tokenize) or {*token_letters} >= {*sample_letters} - {" "}
+    return keeps_letters and (script == "diacritics" or len(tokens) > 1 + len(sample.split()))
 
 
-def scripts_to_split(text: Mapping[str, Any]) -> Iterator[str]:
+def find_unsplit_scripts(text: Mapping[str, Any]) -> Iterator[str]:
     """Yield the scripts of `UNSPLIT` that a text is written in, unless its words have spaces."""
     characters, words = text["characters"], text["words"]
     is_segmented = characters <= MAX_WORD_CHARACTERS * words and words >= 2 * text["segments"]
     counts = {**text["scripts"], "diacritics": text["accented"]}
-    for script, known in UNSPLIT.items():
-        if counts.get(script, 0) > known.share * characters and (
-            known.has_spaces or not is_segmented
+    for script, unsplit in UNSPLIT_SCRIPTS.items():
+        if counts.get(script, 0) > unsplit.share * characters and (
+            unsplit.has_spaces or not is_segmented
         ):
             yield script
             if script == "kana":
@@ -473,63 +487,68 @@ def scripts_to_split(text: Mapping[str, Any]) -> Iterator[str]:
                 return
 
 
-def ways(names: Sequence[str]) -> str:
+def format_tokenizer_option(names: Sequence[str]) -> str:
     """The option for the first tokenizer; if it is not here, how to get it, and the next one."""
-    first, *more = names
-    lacking = tokenizers.lacking(first)
-    others = f" or -tok {more[0]}" if more else ""
-    return f"-tok {first} ({lacking}){others}" if lacking else f"-tok {first}"
+    first, *alternatives = names
+    missing = tokenizers.describe_missing_data(first)
+    alternative = f" or -tok {alternatives[0]}" if alternatives else ""
+    return f"-tok {first} ({missing}){alternative}" if missing else f"-tok {first}"
 
 
-def advice(language: Language, given: str | None) -> str:
+def advise_tokenizer(language: Language, requested: str | None) -> str:
     """What to say to whoever names the language; nothing if nothing else is recommended.
 
     given: the tokenizer that was asked for; None for the one that the language picks.
 
-    >>> advice(language("ja"), "char")
+    >>> advise_tokenizer(language("ja"), "char")
     'sacreBLEU splits Japanese by ja-mecab, and -tok char was given'
     """
-    own = language.tokenizer
-    if given is not None:
-        if own in (DEFAULT, given):
+    default = language.tokenizer
+    if requested is not None:
+        if default in (DEFAULT_TOKENIZER, requested):
             return ""
-        return f"sacreBLEU splits {language.name} by {own}, and -tok {given} was given"
+        return f"sacreBLEU splits {language.name} by {default}, and -tok {requested} was given"
     kind = language.kind
-    if own in kind.recommended or own != kind.tokenizer:
+    if default in kind.recommended or default != kind.tokenizer:
         return ""
     if not kind.recommended:
-        return f"{language.name}: chrF++ says more of it than BLEU does: -m {' '.join(kind.beside)}"
+        return (
+            f"{language.name}: chrF++ says more of it than BLEU does: -m "
+            f"{' '.join(kind.also_report)}"
+        )
     return (
         f"{language.name}: 13a is for comparing with published scores; otherwise "
-        f"{ways(kind.recommended)} is recommended, and -m bleu {' '.join(kind.beside)}"
+        f"{format_tokenizer_option(kind.recommended)} is recommended, and -m bleu "
+        f"{' '.join(kind.also_report)}"
     )
 
 
-def contradiction(language: Language, scripts: Mapping[str, float]) -> str:
+def describe_script_mismatch(language: Language, scripts: Mapping[str, float]) -> str:
     """What to say of text that is not in a language's script; nothing if it is, or may be."""
     letters = sum(scripts.values())
     if not language.scripts or not letters:
         return ""
-    own = sum(scripts.get(script, 0) for script in language.scripts) / letters
-    most = max(scripts, key=lambda script: scripts[script])
+    expected_share = sum(scripts.get(script, 0) for script in language.scripts) / letters
+    main_script = max(scripts, key=lambda script: scripts[script])
     kana = scripts.get("kana", 0) / letters
-    if kana > UNSPLIT["kana"].share and language.scripts == ("han",):
-        most, own = "kana", 0.0
-    if own >= 0.05 or most in language.scripts:
+    if kana > UNSPLIT_SCRIPTS["kana"].share and language.scripts == ("han",):
+        main_script, expected_share = "kana", 0.0
+    if expected_share >= 0.05 or main_script in language.scripts:
         return ""
-    written = " or ".join(map(script_name, language.scripts))
-    if most == "kana":
+    expected_scripts = " or ".join(map(format_script_name, language.scripts))
+    if main_script == "kana":
         return f"-l says {language.name}, and the text has kana, as Japanese has"
     return (
-        f"-l says {language.name}, which is written in {written}, and {own:.0%} of the letters "
-        f"are that; most are {script_name(most)}"
+        f"-l says {language.name}, which is written in {expected_scripts}, and "
+        f"{expected_share:.0%} of the letters "
+        f"are that; most are {format_script_name(main_script)}"
     )
 
 
-def script_name(script: str) -> str:
+def format_script_name(script: str) -> str:
     """A script in words.
 
-    >>> script_name("tai_tham"), script_name("han")
+    >>> format_script_name("tai_tham"), format_script_name("han")
     ('Tai Tham', 'Han characters')
     """
     words = {"han": "Han characters", "kana": "kana"}
@@ -539,41 +558,42 @@ def script_name(script: str) -> str:
 # ---- traditional and simplified Chinese ----
 
 # Characters of one of the two are the better part of those that tell them apart.
-ONE_SIDED = 0.8
+MIN_VARIANT_SHARE = 0.8
 # Fewer of them tell nothing.
-FEW_CHARACTERS = 20
+MIN_VARIANT_CHARACTERS = 20
 
 
-def characters(han: str) -> str:
+def detect_chinese_variant(han: str) -> str:
     """Whether Han characters are traditional or simplified Chinese; nothing if neither is sure.
 
     Each of the two has a national standard, and what is in one alone is of that side: GB 2312 of
     1980, and the characters of Big5 in common use.
 
-    >>> characters("這個國家的經濟發展與環境") or characters("這個國家的經濟發展與環境" * 3)
+    >>> text = "這個國家的經濟發展與環境"
+    >>> detect_chinese_variant(text) or detect_chinese_variant(text * 3)
     'traditional'
     """
-    sides = {"traditional": 0, "simplified": 0}
+    counts = {"traditional": 0, "simplified": 0}
     for character in han:
-        side = _side(character)
-        if side:
-            sides[side] += 1
-    told = sum(sides.values())
-    for side, count in sides.items():
-        if told >= FEW_CHARACTERS and count > ONE_SIDED * told:
-            return side
+        variant = _classify_character(character)
+        if variant:
+            counts[variant] += 1
+    total = sum(counts.values())
+    for variant, count in counts.items():
+        if total >= MIN_VARIANT_CHARACTERS and count > MIN_VARIANT_SHARE * total:
+            return variant
     return ""
 
 
 @cache
-def _side(character: str) -> str:
-    common = character.encode("big5", "ignore")
+def _classify_character(character: str) -> str:
+    big5_bytes = character.encode("big5", "ignore")
     # The first of Big5's two tables, A440 to C67E.
-    traditional = b"\xa4\x40" <= common <= b"\xc6\x7e"
-    simplified = bool(character.encode("gb2312", "ignore"))
-    if traditional == simplified:
+    is_traditional = b"\xa4\x40" <= big5_bytes <= b"\xc6\x7e"
+    is_simplified = bool(character.encode("gb2312", "ignore"))
+    if is_traditional == is_simplified:
         return ""
     # Rare characters that are in the second table are in neither of the common ones.
-    if simplified and common:
+    if is_simplified and big5_bytes:
         return ""
-    return "traditional" if traditional else "simplified"
+    return "traditional" if is_traditional else "simplified"

@@ -49,12 +49,12 @@ def raise_at_signals() -> None:
 
 def _terminate(number: int, _: object) -> None:
     # A second signal must not interrupt the removal of temporary files.
-    for other in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
-        signal.signal(other, signal.SIG_IGN)
+    for ignored_signal in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
+        signal.signal(ignored_signal, signal.SIG_IGN)
     raise Terminated(128 + number)
 
 
-def end_by(status: int) -> int:
+def end_by_signal(status: int) -> int:
     """End the process by the signal of an exit status; return the status if that does not end it.
 
     A shell then ends the loop around the command.
@@ -73,7 +73,7 @@ def end_by(status: int) -> int:
 
 
 @contextmanager
-def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+def open_atomically(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Yield a file to write that takes its place when it is whole, or leaves the place as it was.
 
     After an exception inside, nothing is put there. Until then the bytes are in the same folder
@@ -121,16 +121,16 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
                 os.unlink(temporary)
 
 
-def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
+def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
     """Writes a file so that it is there whole or not at all."""
-    with whole_file(path) as file:
+    with open_atomically(path) as file:
         file.write(content)
 
 
 # ---- locks between processes, which the system frees when their owner ends ----
 
 # Seconds between two tries, and until the wait is reported.
-LOCK_INTERVAL, LOCK_PATIENCE = 0.05, 1.0
+LOCK_RETRY_SECONDS, LOCK_REPORT_SECONDS = 0.05, 1.0
 # The thread of this process that holds a path. NFS locks do not keep threads of one process apart.
 _owners: dict[tuple[str, int], int] = {}
 
@@ -151,10 +151,10 @@ def hold_lock(path: str, report: Callable[[str], None]) -> Iterator[bool]:
     begin, is_reported, file = time.monotonic(), False, None
     try:
         while _owners.setdefault(key, thread) != thread or (file := _try_lock(lock)) is None:
-            if not is_reported and time.monotonic() - begin >= LOCK_PATIENCE:
+            if not is_reported and time.monotonic() - begin >= LOCK_REPORT_SECONDS:
                 report(f"truebleu: waiting for another process, which works on {path} ({lock})")
                 is_reported = True
-            time.sleep(LOCK_INTERVAL)
+            time.sleep(LOCK_RETRY_SECONDS)
         yield file[1]
     finally:
         if file is not None:
@@ -212,7 +212,7 @@ def _lock_on_windows(descriptor: int, *, wait: bool) -> bool:
         except PermissionError:
             if not wait:
                 raise BlockingIOError from None
-            time.sleep(LOCK_INTERVAL)
+            time.sleep(LOCK_RETRY_SECONDS)
         else:
             return True
 
@@ -220,10 +220,10 @@ def _lock_on_windows(descriptor: int, *, wait: bool) -> bool:
 # ---- names that become paths ----
 
 # Names of devices on Windows, with any ending.
-DEVICE = r"(?i:con|prn|aux|nul|com\d|lpt\d)\s*(?:[.:]|$)"
+WINDOWS_DEVICE = r"(?i:con|prn|aux|nul|com\d|lpt\d)\s*(?:[.:]|$)"
 # No device, no drive, not only dots and spaces; no control characters, backslashes or characters
 # that file names cannot have (halves of surrogate pairs, except for bytes that are not UTF-8).
-_PART = rf"(?!{DEVICE}|[A-Za-z]:)(?=.*[^. ])[^\x00-\x1f\x7f\\\ud800-\udc7f\udd00-\udfff]+"
+_PART = rf"(?!{WINDOWS_DEVICE}|[A-Za-z]:)(?=.*[^. ])[^\x00-\x1f\x7f\\\ud800-\udc7f\udd00-\udfff]+"
 # What `is_safe_name` expects, for messages.
 SAFE_NAME = "a relative path without .., backslashes, drive letters and device names"
 

@@ -38,62 +38,64 @@ _SYMBOL = (re.compile(r"""([ !"#$%&()*+/:;<=>?@\[\\\]^_`{|}~])"""), r" \1 ")
 _AFTER_OTHER = (re.compile(r"([^0-9])([.,])"), r"\1 \2 ")
 _BEFORE_OTHER = (re.compile(r"([.,])([^0-9])"), r" \1 \2")
 _HYPHEN = (re.compile(r"([0-9])(-)"), r"\1 \2 ")
-_WESTERN = (_SYMBOL, _AFTER_OTHER, _BEFORE_OTHER, _HYPHEN)
+_WESTERN_RULES = (_SYMBOL, _AFTER_OTHER, _BEFORE_OTHER, _HYPHEN)
 
 # The viewer of iBLEU wrote the ranges out and forgot ! # % * < = > \ ^ _ |.
-_VIEWER_SYMBOL = (re.compile(r"""([{~\[\]"`?&()+:;$@/}])"""), r" \1 ")
-_VIEWER = (_VIEWER_SYMBOL, *_WESTERN[1:])
+_IBLEU_SYMBOL = (re.compile(r"""([{~\[\]"`?&()+:;$@/}])"""), r" \1 ")
+_IBLEU_RULES = (_IBLEU_SYMBOL, *_WESTERN_RULES[1:])
 
 # The kernel's 13a is all these rules at once and many times as fast, but it decodes entities and
 # marks where it does, and splits where Python does. What makes a difference: white space to Python
 # and to the kernel but not to other programs, and line ends, which some strip and others join;
-_BREAKS = "\n\r\x1c-\x1f"
-_SPACES = f"{_BREAKS}\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
+_LINE_BREAKS = "\n\r\x1c-\x1f"
+_SPECIAL_SPACES = f"{_LINE_BREAKS}\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
 # entities after lower-casing; text that mteval with Unicode decodes, or keeps at its ends.
-_CAPITALS = "(?!quot;|amp;|lt;|gt;)(?i:quot|amp|lt|gt);|(?!<skipped>)(?i:<skipped>)"
+_CAPITAL_ENTITIES = "(?!quot;|amp;|lt;|gt;)(?i:quot|amp|lt|gt);|(?!<skipped>)(?i:<skipped>)"
 _ENTITIES = "(?i:<skipped>|&(?:quot|amp|lt|gt|apos);)|\\A\\s|\\s\\Z"
-_INTERNATIONAL = f"[{_BREAKS}\u2028]|{_ENTITIES}"
-_VIEWED = f"[!#%*<=>\\\\^_|{_SPACES}]|(?i:quot|amp|lt|gt);|\\A\\s*\\Z"
+_INTERNATIONAL_EXCEPTIONS = f"[{_LINE_BREAKS}\u2028]|{_ENTITIES}"
+_IBLEU_EXCEPTIONS = f"[!#%*<=>\\\\^_|{_SPECIAL_SPACES}]|(?i:quot|amp|lt|gt);|\\A\\s*\\Z"
 # Characters of which Unicode has said the same for long, and that are no numbers but 0 to 9.
-_SETTLED = (
+_STABLE_CHARACTERS = (
     "\x00-\\[\\]-\xb1\xb4-\xb8\xba\xbb\xbf-\u024f\u200b-\u205e\u20a0-\u20b5\u2190-\u22ff\u2600-\u269b"
     "\U0001f300-\U0001f5ff"
 )
 
 # mteval's entities, in the order they are decoded: &amp;lt; becomes < in the end.
-_DECODED = (("&quot;", '"'), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">"))
+_ENTITY_CHARACTERS = (("&quot;", '"'), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">"))
 
 _UPPER_TO_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 
 
-def function(name: str) -> Callable[[str], list[str]]:
+def get_function(name: str) -> Callable[[str], list[str]]:
     """The tokenizer of a program."""
-    made: Callable[[str], list[str]] = globals()[name.replace("-", "_")]
-    return made
+    tokenizer: Callable[[str], list[str]] = globals()[name.replace("-", "_")]
+    return tokenizer
 
 
 # Tokenizers that do as one of the kernel's, with the case that they have it in, to every segment in
 # which a pattern matches nothing.
-AS_KERNEL: dict[object, tuple[str, bool | str, str]] = {}
+KERNEL_EQUIVALENTS: dict[object, tuple[str, bool | str, str]] = {}
 
 # The kernel's names of the cases.
-_CASES: dict[object, str] = {False: "no", True: "python", "ascii": "ascii"}
+_KERNEL_CASES: dict[object, str] = {False: "no", True: "python", "ascii": "ascii"}
 
 
-def _as(name: str, unless: str, lowercase: bool | str = False) -> Callable[[Split], Split]:
+def _use_kernel_unless(
+    name: str, exceptions: str, lowercase: bool | str = False
+) -> Callable[[Split], Split]:
     """The kernel's tokenizer stands in for the one that is defined, unless the pattern matches."""
 
-    def standing_in(general: Split) -> Split:
-        AS_KERNEL[general.__name__.replace("_", "-")] = name, lowercase, unless
-        special, case = re.compile(unless).search, _CASES[lowercase]
+    def decorate(tokenizer: Split) -> Split:
+        KERNEL_EQUIVALENTS[tokenizer.__name__.replace("_", "-")] = name, lowercase, exceptions
+        find_exception, case = re.compile(exceptions).search, _KERNEL_CASES[lowercase]
 
-        @wraps(general)
+        @wraps(tokenizer)
         def split(text: str) -> list[str]:
-            return general(text) if special(text) else _kernel.tokenize(text, name, case)
+            return tokenizer(text) if find_exception(text) else _kernel.tokenize(text, name, case)
 
         return split
 
-    return standing_in
+    return decorate
 
 
 def _substitute(text: str, rules: Sequence[tuple[re.Pattern[str], str]]) -> str:
@@ -102,15 +104,15 @@ def _substitute(text: str, rules: Sequence[tuple[re.Pattern[str], str]]) -> str:
     return text
 
 
-def _tokens(text: str, space: re.Pattern[str]) -> list[str]:
+def _split_tokens(text: str, space: re.Pattern[str]) -> list[str]:
     return [token for token in space.split(text) if token]
 
 
-def _decoded(text: str) -> str:
+def _decode_entities(text: str) -> str:
     """`text` without the mark of skipped words, on one line, with mteval's entities decoded."""
     text = text.replace("<skipped>", "").replace("-\n", "").replace("\n", " ")
     if "&" in text:
-        for entity, character in _DECODED:
+        for entity, character in _ENTITY_CHARACTERS:
             text = text.replace(entity, character)
     return text
 
@@ -120,15 +122,15 @@ def _lower_one_by_one(text: str) -> str:
     return "".join(map(str.lower, text)) if "Σ" in text else text.lower()
 
 
-def _western(text: str, space: re.Pattern[str], *, lowercase: bool = False) -> list[str]:
+def _tokenize_western(text: str, space: re.Pattern[str], *, lowercase: bool = False) -> list[str]:
     """13a with other white space."""
-    text = _decoded(text)
+    text = _decode_entities(text)
     if lowercase:
         text = text.translate(_UPPER_TO_LOWER)
-    return _tokens(_substitute(f" {text} ", _WESTERN), space)
+    return _split_tokens(_substitute(f" {text} ", _WESTERN_RULES), space)
 
 
-@_as("none", f"[{_SPACES}]")
+@_use_kernel_unless("none", f"[{_SPECIAL_SPACES}]")
 def multi_bleu(text: str) -> list[str]:
     r"""multi-bleu.perl: what white space separates.
 
@@ -139,10 +141,10 @@ def multi_bleu(text: str) -> list[str]:
     >>> multi_bleu("a\xa0b  c")
     ['a\xa0b', 'c']
     """
-    return _tokens(text, _ASCII_SPACE)
+    return _split_tokens(text, _ASCII_SPACE)
 
 
-@_as("13a", f"[{_BREAKS}]")
+@_use_kernel_unless("13a", f"[{_LINE_BREAKS}]")
 def multi_bleu_detok(text: str) -> list[str]:
     """multi-bleu-detok.perl: the rules of mteval-v13a, split at Unicode's white space.
 
@@ -150,26 +152,26 @@ def multi_bleu_detok(text: str) -> list[str]:
     hypotheses before tokenizing and references after, so that `&QUOT;` is decoded in the one and
     not in the other. Source: mosesdecoder, scripts/generic/multi-bleu-detok.perl.
     """
-    return _western(text, _UNICODE_SPACE)
+    return _tokenize_western(text, _UNICODE_SPACE)
 
 
-@_as("13a", f"[{_SPACES}]")
+@_use_kernel_unless("13a", f"[{_SPECIAL_SPACES}]")
 def mteval_v11b(text: str) -> list[str]:
     """mteval-v11b.pl with `-c`: the rules of 13a on bytes, so white space is ASCII's.
 
     Phrasal's NISTTokenizer is the same after `str.lower`. Source: mosesdecoder,
     scripts/generic/mteval-v11b.pl.
     """
-    return _western(text, _ASCII_SPACE)
+    return _tokenize_western(text, _ASCII_SPACE)
 
 
-@_as("13a", f"[{_SPACES}]|{_CAPITALS}", "ascii")
+@_use_kernel_unless("13a", f"[{_SPECIAL_SPACES}]|{_CAPITAL_ENTITIES}", "ascii")
 def mteval_v11b_lower(text: str) -> list[str]:
     """mteval-v11b.pl without `-c`: lower-cases A to Z, after decoding entities."""
-    return _western(text, _ASCII_SPACE, lowercase=True)
+    return _tokenize_western(text, _ASCII_SPACE, lowercase=True)
 
 
-@_as("13a", f"[{_BREAKS}]")
+@_use_kernel_unless("13a", f"[{_LINE_BREAKS}]")
 def mteval_v13a(text: str) -> list[str]:
     """mteval-v13a.pl and v14 with `-c`: sacreBLEU's 13a, but U+001C to U+001F are no white space.
 
@@ -178,17 +180,17 @@ def mteval_v13a(text: str) -> list[str]:
     >>> mteval_v13a("It's 5,000.50&quot; in 2020.")
     ["It's", '5,000.50', '"', 'in', '2020', '.']
     """
-    return _western(text, _UNICODE_SPACE)
+    return _tokenize_western(text, _UNICODE_SPACE)
 
 
-@_as("13a", f"[{_BREAKS}]|{_CAPITALS}", "ascii")
+@_use_kernel_unless("13a", f"[{_LINE_BREAKS}]|{_CAPITAL_ENTITIES}", "ascii")
 def mteval_v13a_lower(text: str) -> list[str]:
     """mteval-v13a.pl and v14 without `-c`: lower-cases A to Z only, after decoding entities.
 
     >>> mteval_v13a_lower("ÉCOLE &QUOT;")
     ['École', '&', 'quot', ';']
     """
-    return _western(text, _UNICODE_SPACE, lowercase=True)
+    return _tokenize_western(text, _UNICODE_SPACE, lowercase=True)
 
 
 # A hyphen in Unicode's property of that name, before a line separator.
@@ -197,19 +199,19 @@ _HYPHEN_AT_LINE_END = re.compile(
 )
 
 
-def _mteval_international(text: str, *, lowercase: bool) -> list[str]:
+def _tokenize_mteval_international(text: str, *, lowercase: bool) -> list[str]:
     text = text.replace("<skipped>", "").replace("\u2028", " ")
     if "&" in text:
-        for entity, character in (*_DECODED, ("&apos;", "'")):
+        for entity, character in (*_ENTITY_CHARACTERS, ("&apos;", "'")):
             text = text.replace(entity, character)
-    tokens = _international(_lower_one_by_one(text) if lowercase else text)
+    tokens = _tokenize_international(_lower_one_by_one(text) if lowercase else text)
     # mteval strips Unicode's separators and then splits at white space. White space in front that
     # is no separator therefore leaves an empty token.
     front = text.lstrip(_SEPARATORS)[:1]
     return ["", *tokens] if tokens and front and front in "\t\n\v\f\r\x85" else tokens
 
 
-def _international(text: str) -> list[str]:
+def _tokenize_international(text: str) -> list[str]:
     """The kernel's `intl`, but split where Perl splits, and with the white space at the end.
 
     A final full stop is split from a digit only if white space follows, which the kernel, like
@@ -222,17 +224,17 @@ def _international(text: str) -> list[str]:
     if present:
         for mark, stand in stand_in.items():
             text = text.replace(mark, stand)
-    open_end = text[-1:].isspace()
-    tokens = _kernel.tokenize(f"{text}x" if open_end else text, "intl", "no")
-    if open_end:
+    ends_with_space = text[-1:].isspace()
+    tokens = _kernel.tokenize(f"{text}x" if ends_with_space else text, "intl", "no")
+    if ends_with_space:
         del tokens[-1]
     if present:
-        back = str.maketrans({stand: mark for mark, stand in stand_in.items()})
-        tokens = [token.translate(back) for token in tokens]
+        restored = str.maketrans({stand: mark for mark, stand in stand_in.items()})
+        tokens = [token.translate(restored) for token in tokens]
     return tokens
 
 
-@_as("intl", _INTERNATIONAL)
+@_use_kernel_unless("intl", _INTERNATIONAL_EXCEPTIONS)
 def mteval_v12(text: str) -> list[str]:
     """mteval-v12.pl with `-c`: sacreBLEU's intl after decoding entities, `&apos;` among them.
 
@@ -241,32 +243,32 @@ def mteval_v12(text: str) -> list[str]:
     those of the kernel's Unicode, not of the Perl at hand. Source: mosesdecoder,
     scripts/generic/mteval-v12.pl.
     """
-    return _mteval_international(_HYPHEN_AT_LINE_END.sub("", text), lowercase=False)
+    return _tokenize_mteval_international(_HYPHEN_AT_LINE_END.sub("", text), lowercase=False)
 
 
-@_as("intl", f"Σ|{_INTERNATIONAL}", lowercase=True)
+@_use_kernel_unless("intl", f"Σ|{_INTERNATIONAL_EXCEPTIONS}", lowercase=True)
 def mteval_v12_lower(text: str) -> list[str]:
     """mteval-v12.pl without `-c`: Unicode lower case, after decoding entities."""
-    return _mteval_international(_HYPHEN_AT_LINE_END.sub("", text), lowercase=True)
+    return _tokenize_mteval_international(_HYPHEN_AT_LINE_END.sub("", text), lowercase=True)
 
 
-@_as("intl", _INTERNATIONAL)
+@_use_kernel_unless("intl", _INTERNATIONAL_EXCEPTIONS)
 def mteval_v14_international(text: str) -> list[str]:
     """mteval-v14.pl with `--international-tokenization -c`: as v12, but hyphens stay at line ends.
 
     mteval-v13a.pl takes out U+002D before U+2028, and is the same otherwise. Source: mosesdecoder,
     scripts/generic/mteval-v14.pl.
     """
-    return _mteval_international(text, lowercase=False)
+    return _tokenize_mteval_international(text, lowercase=False)
 
 
-@_as("intl", f"Σ|{_INTERNATIONAL}", lowercase=True)
+@_use_kernel_unless("intl", f"Σ|{_INTERNATIONAL_EXCEPTIONS}", lowercase=True)
 def mteval_v14_international_lower(text: str) -> list[str]:
     """mteval-v14.pl with `--international-tokenization`, without `-c`: Unicode lower case."""
-    return _mteval_international(text, lowercase=True)
+    return _tokenize_mteval_international(text, lowercase=True)
 
 
-@_as("13a", "[\n\r&]|(?i:<skipped>)", lowercase=True)
+@_use_kernel_unless("13a", "[\n\r&]|(?i:<skipped>)", lowercase=True)
 def codenn(text: str) -> list[str]:
     """CodeNN's bleu.py: an early mteval in Python, always lower case, all entities decoded first.
 
@@ -281,7 +283,7 @@ def codenn(text: str) -> list[str]:
 
     text = text.replace("<skipped>", "").replace("-\n", "").replace("\n", " ")
     text = unescape(text, {"&quot;": '"'})
-    return _substitute(f" {text} ".lower(), _WESTERN).split()
+    return _substitute(f" {text} ".lower(), _WESTERN_RULES).split()
 
 
 _LETTERS_OR_MARK = re.compile(r"[^\W_]+|_|[^\s\w]")
@@ -301,7 +303,7 @@ def codexglue(text: str) -> list[str]:
 
 
 # Without spaces around a segment, its first and its last character may stay where they are.
-@_as("13a", f"[{_SPACES}]|\\A\\s*[.,]|[0-9.,][.,]\\s*\\Z")
+@_use_kernel_unless("13a", f"[{_SPECIAL_SPACES}]|\\A\\s*[.,]|[0-9.,][.,]\\s*\\Z")
 def keras_hub(text: str) -> list[str]:
     r"""KerasHub's Bleu metric: 13a without spaces around the text.
 
@@ -313,11 +315,11 @@ def keras_hub(text: str) -> list[str]:
     >>> keras_hub("It ended. in 2020.")
     ['It', 'ended', '.', 'in', '2020.']
     """
-    return _tokens(_substitute(_decoded(text), _WESTERN), _ASCII_SPACE)
+    return _split_tokens(_substitute(_decode_entities(text), _WESTERN_RULES), _ASCII_SPACE)
 
 
 @cache
-def _unicode_rules() -> tuple[tuple[re.Pattern[str], str], ...]:
+def _make_unicode_rules() -> tuple[tuple[re.Pattern[str], str], ...]:
     """tensor2tensor's rules, with the categories of this Python's Unicode."""
     import sys
     import unicodedata
@@ -339,12 +341,14 @@ def _unicode_rules() -> tuple[tuple[re.Pattern[str], str], ...]:
 
 
 @cache
-def _odd_digits() -> re.Pattern[str]:
+def _match_ambiguous_characters() -> re.Pattern[str]:
     """A pattern of all text that tensor2tensor and mteval may tokenize differently."""
     import unicodedata
 
-    others = (chr(code) for code in range(0x10000) if not chr(code).isdecimal())
-    numbers = "".join(other for other in others if unicodedata.category(other)[0] == "N")
+    non_decimals = (chr(code) for code in range(0x10000) if not chr(code).isdecimal())
+    numbers = "".join(
+        character for character in non_decimals if unicodedata.category(character)[0] == "N"
+    )
     return re.compile(rf"[\\\U00010000-\U0010ffff{numbers}]")
 
 
@@ -352,7 +356,7 @@ def _odd_digits() -> re.Pattern[str]:
 _STAND_IN = "\ufdd0"
 
 
-@_as("intl", f"[^{_SETTLED}]|\\s\\Z")
+@_use_kernel_unless("intl", f"[^{_STABLE_CHARACTERS}]|\\s\\Z")
 def tensor2tensor(text: str) -> list[str]:
     r"""tensor2tensor's bleu_tokenize (t2t-bleu): mteval's international rules, nearly.
 
@@ -367,12 +371,12 @@ def tensor2tensor(text: str) -> list[str]:
         # A backslash is no punctuation to it.
         tokens = tensor2tensor(text.replace("\\", _STAND_IN))
         return [token.replace(_STAND_IN, "\\") for token in tokens]
-    if not (text[-1:].isspace() or _odd_digits().search(text)):
+    if not (text[-1:].isspace() or _match_ambiguous_characters().search(text)):
         return _kernel.tokenize(text, "intl", "no")
-    return _substitute(text, _unicode_rules()).split()
+    return _substitute(text, _make_unicode_rules()).split()
 
 
-@_as("13a", _VIEWED)
+@_use_kernel_unless("13a", _IBLEU_EXCEPTIONS)
 def madnani_ibleu(text: str) -> list[str]:
     r"""The viewer iBLEU (Madnani 2011) with case preserved: mteval-v13a rewritten in JavaScript.
 
@@ -382,23 +386,23 @@ def madnani_ibleu(text: str) -> list[str]:
     >>> madnani_ibleu("100% (really)!"), madnani_ibleu("")
     (['100%', '(', 'really', ')', '!'], [''])
     """
-    return _viewer(text, lowercase=False)
+    return _tokenize_ibleu(text, lowercase=False)
 
 
-@_as("13a", _VIEWED, lowercase=True)
+@_use_kernel_unless("13a", _IBLEU_EXCEPTIONS, lowercase=True)
 def madnani_ibleu_lower(text: str) -> list[str]:
     """The viewer iBLEU (Madnani 2011) as it starts: lower-cased after decoding entities."""
-    return _viewer(text, lowercase=True)
+    return _tokenize_ibleu(text, lowercase=True)
 
 
-def _viewer(text: str, *, lowercase: bool) -> list[str]:
+def _tokenize_ibleu(text: str, *, lowercase: bool) -> list[str]:
     # The viewer trims a segment when it reads it; that takes the line feed from a final "-\n".
-    text = f" {_decoded(text.strip(_SCRIPT_SPACES))} "
-    text = _substitute(text.lower() if lowercase else text, _VIEWER)
-    return _tokens(text, _SCRIPT_SPACE) or [""]
+    text = f" {_decode_entities(text.strip(_SCRIPT_SPACES))} "
+    text = _substitute(text.lower() if lowercase else text, _IBLEU_RULES)
+    return _split_tokens(text, _SCRIPT_SPACE) or [""]
 
 
-@_as("none", "[^\\S ]|  |\\A *\\Z")
+@_use_kernel_unless("none", "[^\\S ]|  |\\A *\\Z")
 def compare_mt(text: str) -> list[str]:
     """compare-mt: what single spaces separate, so that two spaces have an empty token between them.
 

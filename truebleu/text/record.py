@@ -21,29 +21,31 @@ class Record:
     A value in the class is the default. (`dataclasses` does more, and takes 20 ms to import.)
     """
 
-    _names: ClassVar[tuple[str, ...]] = ()
+    _field_names: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls) -> None:
         """Reads the names from the annotations."""
-        cls._names = tuple(cls.__annotations__)
+        cls._field_names = tuple(cls.__annotations__)
 
-    def __init__(self, *values: Any, **named: Any) -> None:
-        names = self._names
-        given = vars(self)
-        given.update(zip(names, values, strict=False))
-        given.update(named)
+    def __init__(self, *values: Any, **keywords: Any) -> None:
+        field_names = self._field_names
+        attributes = vars(self)
+        attributes.update(zip(field_names, values, strict=False))
+        attributes.update(keywords)
         # All names and no others, as nearly always; otherwise what is missing has a default.
-        if len(values) + len(named) != len(names) or tuple(given) != names:
-            missing = [name for name in names if name not in given and not hasattr(self, name)]
-            if missing or len(values) > len(names) or given.keys() - names:
-                raise TypeError(f"{type(self).__name__} has the values {', '.join(names)}")
+        if len(values) + len(keywords) != len(field_names) or tuple(attributes) != field_names:
+            missing = [
+                name for name in field_names if name not in attributes and not hasattr(self, name)
+            ]
+            if missing or len(values) > len(field_names) or attributes.keys() - field_names:
+                raise TypeError(f"{type(self).__name__} has the values {', '.join(field_names)}")
 
-    def _values(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self._names}
+    def _get_values(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self._field_names}
 
-    def replaced(self, **values: Any) -> Self:
+    def replace(self, **values: Any) -> Self:
         """The same with other values of those names."""
-        return type(self)(**{**self._values(), **values})
+        return type(self)(**{**self._get_values(), **values})
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(
@@ -53,23 +55,23 @@ class Record:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, type(self)):
             return NotImplemented
-        return self._values() == other._values()
+        return self._get_values() == other._get_values()
 
     def __hash__(self) -> int:
-        return hash(tuple(self._values().values()))
+        return hash(tuple(self._get_values().values()))
 
     def to_dict(self) -> dict[str, Any]:
         """All values, in full precision."""
-        return {name: _plain(value) for name, value in self._values().items()}
+        return {name: _to_plain(value) for name, value in self._get_values().items()}
 
     def to_json(self) -> str:
         """`to_dict` as JSON."""
-        from truebleu.text.json_writer import written
+        from truebleu.text.json_writer import format_json
 
-        return written(self.to_dict(), indent=1)
+        return format_json(self.to_dict(), indent=1)
 
 
-def _plain(value: Any) -> Any:
+def _to_plain(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: _plain(one) for name, one in value.items()}
+        return {name: _to_plain(one) for name, one in value.items()}
     return value.to_dict() if isinstance(value, Record) else value

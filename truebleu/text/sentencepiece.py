@@ -17,16 +17,16 @@ from truebleu.text import download
 
 
 @dataclass(frozen=True)
-class Published:
+class PublishedModel:
     """A model that scores are published with."""
 
-    variable: str
+    environment_variable: str
     """The environment variable that may name the file."""
 
-    file: str
+    sacrebleu_name: str
     """What sacreBLEU calls it."""
 
-    addresses: tuple[str, ...]
+    urls: tuple[str, ...]
 
     sha256: str | None = None
     """Of those that are None no checksum is published."""
@@ -36,12 +36,12 @@ _NLLB = "https://dl.fbaipublicfiles.com/large_objects/nllb"
 _CHECKPOINT = "https://huggingface.co/facebook/nllb-200-distilled-600M"
 
 MODELS = {
-    "flores101": Published(
+    "flores101": PublishedModel(
         "TRUEBLEU_SPM_FLORES101",
         "sacrebleu_tokenizer_spm.model",
         ("https://dl.fbaipublicfiles.com/fairseq/models/flores/sacrebleu_tokenizer_spm.model",),
     ),
-    "flores200": Published(
+    "flores200": PublishedModel(
         "TRUEBLEU_SPM_FLORES200",
         "flores200sacrebleuspm",
         (
@@ -52,7 +52,7 @@ MODELS = {
         ),
         "14bb8dfb35c0ffdea7bc01e56cea38b9e3d5efcdcb9c251d6b40538e1aab555a",
     ),
-    "spBLEU-1K": Published(
+    "spBLEU-1K": PublishedModel(
         "TRUEBLEU_SPM_SPBLEU_1K",
         "spbleu-1k_tokenizer_spm.model",
         ("https://www.dlnlp.ai/spBLEU-1K/spbleu-1k_tokenizer_spm.model",),
@@ -60,11 +60,11 @@ MODELS = {
 }
 
 # The files that this process has read, by what signatures call them.
-_SEEN: dict[str, str] = {}
+_names_by_label: dict[str, str] = {}
 
 
 @dataclass(frozen=True)
-class Model:
+class ModelFile:
     """A model that was read."""
 
     tokenizer: LoadedTokenizer | None
@@ -72,99 +72,104 @@ class Model:
     problem: str = ""
 
 
-def loaded(name: str) -> LoadedTokenizer:
+def load_tokenizer(name: str) -> LoadedTokenizer:
     """The tokenizer of a name; the same one each time, unless the file changes.
 
     Raises InputError for no file, a file that is no model, and another model than expected.
     """
-    path = found(name)
+    path = find_model(name)
     if path is None:
-        path = _downloaded(name)
-    model = _read(path)
+        path = _download_model(name)
+    model = _read_model(path)
     if model.tokenizer is None:
         raise InputError(f"{path}: {model.problem}")
     return model.tokenizer
 
 
-def found(name: str) -> str | None:
+def find_model(name: str) -> str | None:
     """The path of a tokenizer's model, if it is on this machine.
 
     Raises InputError for another model than expected.
     """
     if name.startswith("spm:"):
         return os.path.expanduser(name.removeprefix("spm:"))
-    known = MODELS[name]
-    if place := os.environ.get(known.variable):
-        place = os.path.expanduser(place)
-        if not os.path.isfile(place):
-            raise InputError(f"environment variable {known.variable}: there is no {place}")
-        return _checked(name, place, known.sha256)
-    for own in (_place(name, folder) for folder in download.folders()):
-        if os.path.isfile(own):
-            return _checked(name, own, known.sha256 or download.recorded(own))
+    published = MODELS[name]
+    if path := os.environ.get(published.environment_variable):
+        path = os.path.expanduser(path)
+        if not os.path.isfile(path):
+            raise InputError(
+                f"environment variable {published.environment_variable}: there is no {path}"
+            )
+        return _check_model(name, path, published.sha256)
+    for path in (_get_model_path(name, folder) for folder in download.list_download_folders()):
+        if os.path.isfile(path):
+            return _check_model(
+                name, path, published.sha256 or download.read_recorded_checksum(path)
+            )
     folder = os.environ.get("SACREBLEU", os.path.join(os.path.expanduser("~"), ".sacrebleu"))
-    theirs = os.path.join(folder, "models", known.file)
-    return _checked(name, theirs, known.sha256) if os.path.isfile(theirs) else None
+    path = os.path.join(folder, "models", published.sacrebleu_name)
+    return _check_model(name, path, published.sha256) if os.path.isfile(path) else None
 
 
-def lacking(name: str) -> str:
+def describe_missing_data(name: str) -> str:
     """What keeps a tokenizer from splitting at once; nothing if its model is here."""
     try:
-        if found(name) is not None:
+        if find_model(name) is not None:
             return ""
     except InputError:
         return "whose model is not the expected one"
     return "its model is not here" if download.is_offline() else "it downloads its model"
 
 
-def _place(name: str, folder: str) -> str:
+def _get_model_path(name: str, folder: str) -> str:
     return os.path.join(folder, "models", f"{name}.model")
 
 
-def _checked(name: str, path: str, expected: str | None) -> str:
+def _check_model(name: str, path: str, expected: str | None) -> str:
     """The path, if the file is the expected one."""
-    if expected is not None and (got := _read(path).sha256) != expected:
+    if expected is not None and (actual := _read_model(path).sha256) != expected:
         raise InputError(
-            f"{path}: not the model of {name}: SHA-256 {got}, expected {expected}. "
+            f"{path}: not the model of {name}: SHA-256 {actual}, expected {expected}. "
             f"To use it as it is, name it: tokenize='spm:{path}'"
         )
     return path
 
 
-def _downloaded(name: str) -> str:
-    known, place = MODELS[name], _place(name, download.cache_folder())
-    ways = (
-        f"download {known.addresses[0]} where you can, and put it at {place}, "
-        f"or set {known.variable} to its path"
+def _download_model(name: str) -> str:
+    published, path = MODELS[name], _get_model_path(name, download.get_cache_folder())
+    remedies = (
+        f"download {published.urls[0]} where you can, and put it at {path}, "
+        f"or set {published.environment_variable} to its path"
     )
     if download.is_offline():
         raise download.OfflineError(
-            f"the tokenizer {name} needs its model, and {download.why_offline()}: {ways}"
+            f"the tokenizer {name} needs its model, and "
+            f"{download.describe_offline_reason()}: {remedies}"
         )
-    place = _place(name, download.writable_folder())
-    source = download.Source(known.addresses, sha256=known.sha256)
+    path = _get_model_path(name, download.get_writable_folder())
+    source = download.DownloadSource(published.urls, sha256=published.sha256)
     # What is recorded once holds; before that, at least it is a model.
-    accept = None if known.sha256 or download.recorded(place) else _is_model
+    accept = None if published.sha256 or download.read_recorded_checksum(path) else _check_is_model
     try:
-        download.get(source, place, name=f"{name}.model", accept=accept)
+        download.download_file(source, path, name=f"{name}.model", accept=accept)
     except download.DownloadError as error:
         raise download.DownloadError(
-            f"the tokenizer {name} needs its model: {error}; {ways}"
+            f"the tokenizer {name} needs its model: {error}; {remedies}"
         ) from None
-    return place
+    return path
 
 
-def _is_model(path: str) -> bool:
-    if problem := _read(path).problem:
+def _check_is_model(path: str) -> bool:
+    if problem := _read_model(path).problem:
         raise InputError(problem)
     return True
 
 
-def _read(path: str) -> Model:
+def _read_model(path: str) -> ModelFile:
     """The model in a file, or what is wrong with it; and its sum."""
     try:
         status = os.stat(path)
-        return _read_again(path, status.st_size, status.st_mtime_ns)
+        return _read_cached_model(path, status.st_size, status.st_mtime_ns)
     except FileNotFoundError:
         raise InputError(f"a tokenizer needs its model, and there is no {path or 'name'}") from None
     except OSError as error:
@@ -172,40 +177,40 @@ def _read(path: str) -> Model:
 
 
 @lru_cache(8)
-def _read_again(path: str, _size: int, _changed: int) -> Model:
+def _read_cached_model(path: str, _size: int, _changed: int) -> ModelFile:
     from hashlib import sha256
 
     with open(path, "rb") as file:
         content = file.read()
-    found = sha256(content).hexdigest()
+    checksum = sha256(content).hexdigest()
     try:
-        return Model(LoadedTokenizer.sentencepiece(content), found)
+        return ModelFile(LoadedTokenizer.sentencepiece(content), checksum)
     except InputError as error:
-        return Model(None, found, str(error))
+        return ModelFile(None, checksum, str(error))
 
 
-def label(name: str) -> str:
+def format_signature_label(name: str) -> str:
     """The tokenizer in signatures: as in sacreBLEU's; or by the model, wherever it lies."""
-    return name if name in MODELS else _seen(name)
+    return name if name in MODELS else _register_model(name)
 
 
-def _seen(name: str) -> str:
+def _register_model(name: str) -> str:
     """The label of a model in a file, by which `named` knows it from now on."""
-    seen = f"spm-{_read(os.path.expanduser(name.removeprefix('spm:'))).sha256[:8]}"
-    _SEEN[seen] = name
-    return seen
+    label = f"spm-{_read_model(os.path.expanduser(name.removeprefix('spm:'))).sha256[:8]}"
+    _names_by_label[label] = name
+    return label
 
 
-def named(label: str) -> str:
+def name_from_label(label: str) -> str:
     """The tokenizer of a label in a signature, if this process knows its file.
 
     $TRUEBLEU_SPM lists files that are known. Raises ValueError for one that is not.
     """
-    if label not in _SEEN:
+    if label not in _names_by_label:
         for path in filter(None, os.environ.get("TRUEBLEU_SPM", "").split(os.pathsep)):
-            _seen(f"spm:{path}")
+            _register_model(f"spm:{path}")
     try:
-        return _SEEN[label]
+        return _names_by_label[label]
     except KeyError:
         raise ValueError(
             f"tok:{label} is a SentencePiece model that has no name; give its file: "

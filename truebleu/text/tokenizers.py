@@ -16,7 +16,7 @@ from truebleu.text import argument_checks
 Tokenize = str | Callable[[str], list[str]] | Callable[[str], str]
 
 # The kernel's; the names are sacreBLEU's.
-KERNEL = {
+KERNEL_TOKENIZERS = {
     "13a": "mteval-v13a's, the default: symbols and sentence punctuation stand alone",
     "intl": "mteval-v14's international one: all Unicode punctuation and symbols stand alone",
     "zh": "Chinese: its characters stand alone, the rest as 13a",
@@ -30,7 +30,7 @@ KERNEL = {
 # `lacking(name)`.
 _PIECES = "SentencePiece's pieces, by the model of"
 _MECAB = "MeCab's words, by the dictionary that sacreBLEU uses"
-WITH_DATA = {
+DATA_TOKENIZERS = {
     "ja-mecab": ("mecab", f"Japanese: {_MECAB}"),
     "ko-mecab": ("mecab", f"Korean: {_MECAB}"),
     "mecab:FOLDER": ("mecab", "MeCab's words, by the dictionary in a folder"),
@@ -43,7 +43,7 @@ WITH_DATA = {
 # Those that Python runs: the module of this room that has them, and what they are. It has
 # `function(name)`. The names of other programs' tokenizers are those of functions in
 # program_tokenizers.py.
-PYTHON = {
+PYTHON_TOKENIZERS = {
     **{
         name: ("program_tokenizers", f"as in {program}")
         for name, program in {
@@ -72,31 +72,33 @@ PYTHON = {
 
 
 # All names, and how a name that goes on with a place is listed.
-NAMES = [*KERNEL, *WITH_DATA, *PYTHON]
-_PLACES = {name.partition(":")[0]: name for name in NAMES if ":" in name}
+TOKENIZER_NAMES = [*KERNEL_TOKENIZERS, *DATA_TOKENIZERS, *PYTHON_TOKENIZERS]
+_PARAMETRIZED_NAMES = {name.partition(":")[0]: name for name in TOKENIZER_NAMES if ":" in name}
 
 
-def _listed(name: str) -> str:
+def _get_listed_name(name: str) -> str:
     kind, colon, _ = name.partition(":")
-    return _PLACES.get(kind, name) if colon else name
+    return _PARAMETRIZED_NAMES.get(kind, name) if colon else name
 
 
-def checked(tokenize: Tokenize) -> Tokenize:
+def resolve_tokenizer(tokenize: Tokenize) -> Tokenize:
     """The tokenizer, by the one name that it has.
 
     Raises ValueError for a name that is no tokenizer's, TypeError for anything else.
 
-    >>> checked("ja-mecab-0.996-IPA"), checked("spm")
+    >>> resolve_tokenizer("ja-mecab-0.996-IPA"), resolve_tokenizer("spm")
     ('ja-mecab', 'flores101')
     """
     if callable(tokenize):
-        own = getattr(tokenize, "__module__", "") == "truebleu.text.program_tokenizers"
-        return tokenize.__name__.replace("_", "-") if own else tokenize
+        is_program_tokenizer = (
+            getattr(tokenize, "__module__", "") == "truebleu.text.program_tokenizers"
+        )
+        return tokenize.__name__.replace("_", "-") if is_program_tokenizer else tokenize
     if not isinstance(tokenize, str):
         raise TypeError(
             f"tokenize: expected a name or a callable from str to tokens, not {tokenize!r:.40}"
         )
-    if _listed(tokenize) in NAMES:
+    if _get_listed_name(tokenize) in TOKENIZER_NAMES:
         return tokenize
     # sacreBLEU's signatures add MeCab's version and dictionary; its older name is FLORES-101's.
     for name in ("ja-mecab", "ko-mecab"):
@@ -104,16 +106,18 @@ def checked(tokenize: Tokenize) -> Tokenize:
             return name
     if tokenize == "spm":
         return "flores101"
-    raise ValueError(f"unknown tokenizer '{tokenize}'{argument_checks.nearest(tokenize, NAMES)}")
+    raise ValueError(
+        f"unknown tokenizer '{tokenize}'{argument_checks.suggest_names(tokenize, TOKENIZER_NAMES)}"
+    )
 
 
-def named(name: str) -> str:
+def name_from_label(name: str) -> str:
     """The tokenizer of a signature. Raises ValueError for one that is the user's own."""
-    for kind, place in (("spm-", "spm:FILE"), ("icu-", "icu:LOCALE")):
+    for kind, listed_name in (("spm-", "spm:FILE"), ("icu-", "icu:LOCALE")):
         if name.startswith(kind):
-            return str(_module(place).named(name))
+            return str(_import_module(listed_name).name_from_label(name))
     try:
-        return str(checked(name))
+        return str(resolve_tokenizer(name))
     except ValueError:
         if name.startswith("mecab-"):
             raise ValueError(
@@ -127,7 +131,7 @@ def named(name: str) -> str:
         ) from None
 
 
-def label(tokenize: Tokenize) -> str:
+def format_signature_label(tokenize: Tokenize) -> str:
     """The name of a tokenizer in signatures: its own, or for a callable its name in Python.
 
     A lambda has no name of its own, so its place in the code is added; a partial function is named
@@ -135,30 +139,32 @@ def label(tokenize: Tokenize) -> str:
     may change with it: `pythainlp.tokenize.core.word_tokenize@5.4.0`.
     """
     if isinstance(tokenize, str):
-        labelled = _has_data(tokenize) or tokenize.startswith("icu:")
-        return str(_module(tokenize).label(tokenize)) if labelled else tokenize
-    called = getattr(tokenize, "func", None)
-    if callable(called):
-        given = (*tokenize.args, *tokenize.keywords.items())  # type: ignore[union-attr]
-        return _word(f"{label(called)}({','.join(map(repr, given))})")
+        labelled = _needs_data(tokenize) or tokenize.startswith("icu:")
+        return (
+            str(_import_module(tokenize).format_signature_label(tokenize)) if labelled else tokenize
+        )
+    wrapped = getattr(tokenize, "func", None)
+    if callable(wrapped):
+        arguments = (*tokenize.args, *tokenize.keywords.items())  # type: ignore[union-attr]
+        return _escape_label(f"{format_signature_label(wrapped)}({','.join(map(repr, arguments))})")
     code = getattr(tokenize, "__code__", None)
     module = getattr(tokenize, "__module__", None) or type(tokenize).__module__
     name = getattr(tokenize, "__qualname__", type(tokenize).__qualname__)
     if code is not None and name.endswith("<lambda>"):
-        place = next(iter(code.co_positions()), (code.co_firstlineno, None, 0, None))
-        name += f"@{place[0]}.{place[2]}"
+        position = next(iter(code.co_positions()), (code.co_firstlineno, None, 0, None))
+        name += f"@{position[0]}.{position[2]}"
     package = module.partition(".")[0]
     if package not in _versions:
-        _versions[package] = _version(package)
+        _versions[package] = _find_version(package)
     version = _versions[package]
-    return _word(f"{module}.{name}{version and f'@{version}'}")
+    return _escape_label(f"{module}.{name}{version and f'@{version}'}")
 
 
 # The versions of packages that are known.
 _versions: dict[str, str] = {}
 
 
-def _version(package: str) -> str:
+def _find_version(package: str) -> str:
     """The version of an installed package; nothing for Python's own, and for one's own files."""
     import os
     import sys
@@ -174,74 +180,74 @@ def _version(package: str) -> str:
         return ""
     from importlib import metadata
 
-    named = metadata.packages_distributions().get(package, [])
-    return metadata.version(named[0]) if len(set(named)) == 1 else ""
+    distributions = metadata.packages_distributions().get(package, [])
+    return metadata.version(distributions[0]) if len(set(distributions)) == 1 else ""
 
 
-def _word(text: str) -> str:
+def _escape_label(text: str) -> str:
     """The text without the characters that have a meaning in a signature."""
     return "".join("-" if c in "|:=+ " else c for c in text)
 
 
-def in_kernel(tokenize: Tokenize, lowercase: bool | str) -> bool:
+def is_in_kernel(tokenize: Tokenize, lowercase: bool | str) -> bool:
     """True if the kernel tokenizes."""
-    return _of_kernel(tokenize) and lowercase != "after"
+    return _has_kernel_tokenizer(tokenize) and lowercase != "after"
 
 
-def _of_kernel(tokenize: Tokenize) -> bool:
-    return tokenize in KERNEL or _has_data(tokenize)
+def _has_kernel_tokenizer(tokenize: Tokenize) -> bool:
+    return tokenize in KERNEL_TOKENIZERS or _needs_data(tokenize)
 
 
-def _has_data(tokenize: Tokenize) -> bool:
-    return isinstance(tokenize, str) and _listed(tokenize) in WITH_DATA
+def _needs_data(tokenize: Tokenize) -> bool:
+    return isinstance(tokenize, str) and _get_listed_name(tokenize) in DATA_TOKENIZERS
 
 
-def _module(name: str) -> Any:
+def _import_module(name: str) -> Any:
     """The module of a tokenizer, which is loaded when it is first used."""
     from truebleu.text import icu, mecab, program_tokenizers, sentencepiece
 
-    kind = _listed(name)
+    listed_name = _get_listed_name(name)
     modules = {
         "icu": icu,
         "mecab": mecab,
         "program_tokenizers": program_tokenizers,
         "sentencepiece": sentencepiece,
     }
-    return modules[(WITH_DATA.get(kind) or PYTHON[kind])[0]]
+    return modules[(DATA_TOKENIZERS.get(listed_name) or PYTHON_TOKENIZERS[listed_name])[0]]
 
 
-def loaded(name: str) -> _kernel.LoadedTokenizer:
+def load_tokenizer(name: str) -> _kernel.LoadedTokenizer:
     """The tokenizer of that name with its data. The kernel calls this for a name it does not have.
 
     Raises ImportError or InputError for what is not installed, ValueError for an unknown name.
     """
-    name = str(checked(name))
-    if not _has_data(name):
+    name = str(resolve_tokenizer(name))
+    if not _needs_data(name):
         raise ValueError(f"the kernel has no tokenizer '{name}'")
-    made: _kernel.LoadedTokenizer = _module(name).loaded(name)
-    return made
+    tokenizer: _kernel.LoadedTokenizer = _import_module(name).load_tokenizer(name)
+    return tokenizer
 
 
-_kernel.load_tokenizers_with(loaded)
+_kernel.load_tokenizers_with(load_tokenizer)
 
 
-def lacking(name: str) -> str:
+def describe_missing_data(name: str) -> str:
     """How to get what a tokenizer needs and is not here; nothing if all is.
 
-    >>> lacking("13a")
+    >>> describe_missing_data("13a")
     ''
     """
-    return str(_module(name).lacking(name)) if _has_data(name) else ""
+    return str(_import_module(name).describe_missing_data(name)) if _needs_data(name) else ""
 
 
-def function(tokenize: Tokenize) -> Callable[[str], list[str]] | Callable[[str], str]:
+def get_function(tokenize: Tokenize) -> Callable[[str], list[str]] | Callable[[str], str]:
     """The callable of a tokenizer. Raises ImportError or InputError for what is not installed."""
     if callable(tokenize):
         return tokenize
-    if _of_kernel(tokenize):
-        return tokenizer(tokenize)
-    made: Callable[[str], list[str]] = _module(tokenize).function(tokenize)
-    return made
+    if _has_kernel_tokenizer(tokenize):
+        return make_tokenizer(tokenize)
+    python_function: Callable[[str], list[str]] = _import_module(tokenize).get_function(tokenize)
+    return python_function
 
 
 def tokenize(text: str, name: str = "13a", *, lowercase: bool = False) -> list[str]:
@@ -252,38 +258,40 @@ def tokenize(text: str, name: str = "13a", *, lowercase: bool = False) -> list[s
     >>> tokenize("It's 5,000.50", "intl")
     ['It', "'", 's', '5,000.50']
     """
-    return tokenizer(name, lowercase)(text)
+    return make_tokenizer(name, lowercase)(text)
 
 
-def tokenizer(tokenize: Tokenize, lowercase: bool | str = False) -> Callable[[str], list[str]]:
+def make_tokenizer(tokenize: Tokenize, lowercase: bool | str = False) -> Callable[[str], list[str]]:
     """A function that splits text as a metric with these two parameters does."""
-    tokenize = checked(tokenize)
-    before = LOWERCASE[lowercase]
-    called = None if _of_kernel(tokenize) else function(tokenize)
+    tokenize = resolve_tokenizer(tokenize)
+    kernel_case = LOWERCASE_MODES[lowercase]
+    python_function = None if _has_kernel_tokenizer(tokenize) else get_function(tokenize)
     # Found once: the kernel would ask for it again at each text.
-    known = loaded(str(tokenize)) if _has_data(tokenize) else str(tokenize)
+    kernel_tokenizer = load_tokenizer(str(tokenize)) if _needs_data(tokenize) else str(tokenize)
     # Other programs have a rule of their own for white space at the end.
-    whole = PYTHON.get(str(tokenize), ("",))[0] == "program_tokenizers"
+    keeps_final_space = PYTHON_TOKENIZERS.get(str(tokenize), ("",))[0] == "program_tokenizers"
 
     def split(text: str) -> list[str]:
-        if called is None:
-            tokens = _kernel.tokenize(text, known, before)
+        if python_function is None:
+            tokens = _kernel.tokenize(text, kernel_tokenizer, kernel_case)
         else:
             if lowercase == "ascii":
                 text = "".join(c.lower() if c.isascii() else c for c in text)
             elif lowercase is True:
                 text = text.lower()
-            tokens = apply(called, text if whole else text.rstrip())
+            tokens = apply_tokenizer(python_function, text if keeps_final_space else text.rstrip())
         return [token.lower() for token in tokens] if lowercase == "after" else tokens
 
     return split
 
 
 # The kernel's names of the values of `lowercase`; "after" is Python's to do.
-LOWERCASE: dict[object, str] = {False: "no", True: "python", "ascii": "ascii", "after": "no"}
+LOWERCASE_MODES: dict[object, str] = {False: "no", True: "python", "ascii": "ascii", "after": "no"}
 
 
-def apply(tokenize: Callable[[str], list[str]] | Callable[[str], str], text: str) -> list[str]:
+def apply_tokenizer(
+    tokenize: Callable[[str], list[str]] | Callable[[str], str], text: str
+) -> list[str]:
     """The tokens that a callable gives; a string that it gives is split at white space."""
     tokens = tokenize(text)
     if isinstance(tokens, str):
@@ -291,6 +299,6 @@ def apply(tokenize: Callable[[str], list[str]] | Callable[[str], str], text: str
     if isinstance(tokens, list | tuple):
         return list(tokens)
     raise TypeError(
-        f"the tokenizer {label(tokenize)} gave {type(tokens).__name__}; "
+        f"the tokenizer {format_signature_label(tokenize)} gave {type(tokens).__name__}; "
         "it must give a list of str, or a str to be split at white space"
     )

@@ -51,7 +51,7 @@ class Figure(NamedTuple):
 
 PROSE = (
     Claim(
-        "recomputes scores that agree to 12 digits.",
+        "It recomputes scores that agree to 12 digits.",
         f"{PYTEST} tests/reports/test_browser_kernel.py -k test_any_text",
         r"\d+ passed",
     ),
@@ -70,23 +70,23 @@ PROSE = (
         'grep "rust-version" kernel/Cargo.toml',
         r'rust-version = "1\.89"',
     ),
-    Claim("| 0 | done |", f"truebleu score {EXAMPLES} -b", r"[\d.]+"),
+    Claim("| 0 | success |", f"truebleu score {EXAMPLES} -b", r"[\d.]+"),
     Claim(
-        "| 1 | the data are wrong, or something could not be read or written; "
-        "the message says what and where |",
+        "| 1 | invalid data, or a file that cannot be read or written; "
+        "the message names the place |",
         "truebleu score examples/de-en/reference.a.en -i examples/en-zh/cedar.zh",
         r"error: .*cedar\.zh\) 32,",
         1,
     ),
-    Claim("| 2 | the command line is wrong |", "truebleu score --florid", "unknown option", 2),
+    Claim("| 2 | invalid command line |", "truebleu score --florid", "unknown option", 2),
     Claim(
-        "| 3 | `truebleu check`: a score is too low, or fell too far |",
+        "| 3 | `truebleu check`: a score is below the minimum, or dropped too far |",
         f"truebleu check {EXAMPLES} --min 99",
         "is below the floor of 99",
         3,
     ),
     Claim(
-        "| 4 | something must be downloaded, and downloads are forbidden |",
+        "| 4 | a download is needed, and downloads are forbidden |",
         "TRUEBLEU_OFFLINE=1 TRUEBLEU_CACHE={} truebleu testset get wmt22 -l en-de",
         "TRUEBLEU_OFFLINE is set",
         4,
@@ -107,7 +107,7 @@ PROSE = (
         r"(?s)Papineni, Kishore and Roukos, Salim and Ward, Todd and Zhu, Wei-Jing.*2002",
     ),
     Claim(
-        "here is sacreBLEU's, by Matt Post (2018)",
+        "The definition followed here is sacreBLEU's, by Matt Post (2018)",
         "truebleu --citation",
         r'(?s)Post, Matt.*"2018"',
     ),

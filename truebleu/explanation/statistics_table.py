@@ -19,7 +19,7 @@ TOKEN = "token"
 
 def tokens(metric: Any, text: Any) -> list[str]:
     """Return the metric's tokens, or white-space-separated words if it does not tokenize."""
-    if "tokenize" in metric.parameters:
+    if hasattr(metric, "tokenize") and hasattr(metric, "lowercase"):
         return naive_bleu.tokens(metric, text)
     return text.split() if isinstance(text, str) else [str(token) for token in text]
 

@@ -182,7 +182,7 @@ def meteor_jar(hypotheses: str, reference: str) -> dict[str, Any]:
 
     from truebleu.metrics import meteor_process
 
-    words = ["java", "-Xmx2G", "-jar", meteor_process.jar(), hypotheses, reference]
+    words = ["java", "-Xmx2G", "-jar", meteor_process.find_jar(), hypotheses, reference]
     words += ["-l", "en", "-norm"]
 
     def work() -> float:
@@ -197,7 +197,7 @@ def nltk_meteor(hypotheses: str, reference: str) -> dict[str, Any]:
 
     from truebleu.metrics import nltk_wordnet
 
-    hyps, refs, words = lines(hypotheses), lines(reference), nltk_wordnet.wordnet()
+    hyps, refs, words = lines(hypotheses), lines(reference), nltk_wordnet.load_wordnet()
 
     def score(hypothesis: str, reference: str) -> float:
         return float(meteor_score([reference.split()], hypothesis.split(), wordnet=words))

@@ -6,7 +6,7 @@ from page_helpers import HYPOTHESES, REFERENCES, code, filled, table
 
 import truebleu as tb
 from truebleu.metrics import registry
-from truebleu.metrics.python_metric import ColumnMetric
+from truebleu.metrics.python_metric import SegmentMeanMetric
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,14 +51,14 @@ def _told(pair: Any) -> str:
 def _metrics() -> str:
     names: dict[type, list[str]] = {}
     for name in registry.METRICS:
-        names.setdefault(registry.class_of(name), []).append(name)
-    for name, text in zip(registry.WITH_TEXT, registry.with_text(), strict=True):
-        names.setdefault(registry.class_of(name), []).append(text)
+        names.setdefault(registry.get_metric_class(name), []).append(name)
+    for name, text in zip(registry.PREFIXED_METRICS, registry.list_prefixed_names(), strict=True):
+        names.setdefault(registry.get_metric_class(name), []).append(text)
     rows = [
         [
             ", ".join(map(code, known)),
             (cls.__doc__ or "").partition("\n")[0].rstrip("."),
-            "mean" if issubclass(cls, ColumnMetric) else "sum",
+            "mean" if issubclass(cls, SegmentMeanMetric) else "sum",
             "lower" if cls.LOWER_IS_BETTER else "higher",
             NEEDS.get(cls.NAME, ""),
         ]

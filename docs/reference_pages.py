@@ -113,11 +113,11 @@ def all_commands() -> str:
 
 def _names(metric: Any) -> str:
     """The registered names that stand for a class."""
-    own = [name for name in registry.METRICS if registry.class_of(name) is metric]
+    own = [name for name in registry.METRICS if registry.get_metric_class(name) is metric]
     more = [
         f"{name}:{text}"
-        for name, (_, text) in registry.WITH_TEXT.items()
-        if registry.class_of(name) is metric
+        for name, (_, text) in registry.PREFIXED_METRICS.items()
+        if registry.get_metric_class(name) is metric
     ]
     return ", ".join(f"`{name}`" for name in own + more)
 
@@ -130,15 +130,15 @@ def _values(parameter: Any) -> str:
 def signatures() -> str:
     """The page of metrics, their parameters, and the fields of signatures."""
     parts = []
-    for metric in registry.classes():
+    for metric in registry.iterate_metric_classes():
         rows = [
             (
                 f"`{one.name}`",
                 _values(one),
                 ""
-                if one.silent
+                if one.is_hidden
                 else f"`{one.key}`" + (f", `{one.short}`" if one.short != one.key else ""),
-                _cell(one.documented),
+                _cell(one.python_help),
             )
             for one in metric.PARAMETERS
         ]
@@ -150,7 +150,7 @@ def signatures() -> str:
     body = "\n\n".join(part.rstrip() for part in parts)
     around = [
         (f"`{name}`", f"`{short}`", CIRCUMSTANCES[name])
-        for name, short in base.CIRCUMSTANCES.items()
+        for name, short in base.CONTEXT_FIELDS.items()
     ]
     return filled(
         "reference-signatures",

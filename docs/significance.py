@@ -11,7 +11,7 @@ from page_helpers import HYPOTHESES, REFERENCES, filled, table
 
 from truebleu import BLEU, CHRF, TER
 from truebleu._kernel import Stream, count_apart
-from truebleu.metrics.bleu_formula import single
+from truebleu.metrics.bleu_formula import round_to_single
 from truebleu.rendering.number_format import needed
 from truebleu.significance import TESTS, Measure, intervals, paired
 from truebleu.significance.sacrebleu_compat import bootstrap_scores, randomized_scores
@@ -197,7 +197,7 @@ def _precision(measures: list[Measure]) -> str:
         birch = measure.tables[measure.systems.index("birch")]
         [[scores]] = bootstrap_scores([(measure.metric, [birch])], Stream(12345), 1000)
         theirs = mean_of(scores.values)
-        theirs = single(theirs) if scores.single else theirs
+        theirs = round_to_single(theirs) if scores.single else theirs
         told.append(f"{measure.name} {mean:.10f} and {theirs:.10f}")
     return _point(
         "**Precision.** sacreBLEU's bootstrap adds in single precision and, with NumPy 2, also "

@@ -115,7 +115,7 @@ def tables() -> str:
 def described() -> list[dict[str, Any]]:
     """Each metric that the kernel in a page counts, and that the viewer can show."""
     found = []
-    for name in registry.names():
+    for name in registry.list_metric_names():
         metric = None if ":" in name else registry.metric(name)
         if (
             metric is not None

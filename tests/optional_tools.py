@@ -12,12 +12,12 @@ def lacking(name: str) -> str:
         if name == "meteor":
             from truebleu.metrics import meteor_process
 
-            meteor_process.java()
-            meteor_process.check_paraphrases(meteor_process.jar(), "en")
+            meteor_process.find_java()
+            meteor_process.check_paraphrases(meteor_process.find_jar(), "en")
         elif name == "meteor-nltk":
-            from truebleu.metrics.nltk_wordnet import wordnet
+            from truebleu.metrics.nltk_wordnet import load_wordnet
 
-            wordnet()
+            load_wordnet()
     except (ImportError, InputError) as error:
         return str(error)
     return ""

@@ -154,8 +154,8 @@ def test_copy_is_many_segments_and_more_than_other_systems_have(counts, size, co
 @pytest.mark.parametrize("references", [FIRST, [GERMAN / "reference.a.en"]])
 def test_one_reference_is_counted_once_and_has_no_section(references, monkeypatch):
     counted = []
-    count = tb.BLEU.counted
-    monkeypatch.setattr(tb.BLEU, "counted", lambda *words: counted.append(1) or count(*words))
+    count = tb.BLEU.count_corpus
+    monkeypatch.setattr(tb.BLEU, "count_corpus", lambda *words: counted.append(1) or count(*words))
     comparison = tb.compare(SYSTEMS, references, confidence=50, samples=50)
     assert len(counted) == len(SYSTEMS)
     assert (comparison.by_reference, comparison.warnings) == ([], [])

@@ -17,7 +17,7 @@ from truebleu import BLEU, CHRF, TER, InputError, _kernel, metric
 from truebleu.engines import Sums, bucket_of
 from truebleu.engines.aggregates import COLUMNS
 from truebleu.metrics.nist import NIST
-from truebleu.metrics.python_metric import ColumnMetric
+from truebleu.metrics.python_metric import SegmentMeanMetric
 
 pa = pytest.importorskip("pyarrow")
 
@@ -270,17 +270,17 @@ def test_a_stream_can_be_interrupted():
 def test_what_others_wrote_runs_in_the_thread_that_called(workers):
     seen = set()
 
-    class Numbers(ColumnMetric):
+    class Numbers(SegmentMeanMetric):
         """The length of each text."""
 
         NAME = "Length"
         BOUND = None
-        NUMBERS = ("length",)
+        NUMBER_NAMES = ("length",)
 
         def __init__(self):
-            self._keep({})
+            self._store_parameters({})
 
-        def _numbers(self, corpus, texts):
+        def _compute_numbers(self, corpus, texts):
             seen.add(threading.get_ident())
             return [len(text) for text, _ in texts]
 

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from truebleu import CER, CHRF, MER, TER, WER, WIL, WIP, Explanation, NGramF, explain
 from truebleu.explanation import chrf
 from truebleu.explanation.naive_bleu import ngrams
-from truebleu.metrics.base import PARTS
+from truebleu.metrics.base import PARTS_PER_TOKEN
 from truebleu.metrics.gleu import GLEU
 from truebleu.metrics.nist import NIST
 from truebleu.metrics.rouge import ROUGE
@@ -166,7 +166,7 @@ def test_chrf_s_words_are_split_as_sacrebleu_splits_them():
 def test_ter_s_edits_are_the_kernel_s_and_make_the_reference(metric, segment):
     hypothesis, references = segment
     explained = system(hypothesis, references, metric)
-    assert [explained["edits"], explained["reference_length"] * PARTS] == pytest.approx(
+    assert [explained["edits"], explained["reference_length"] * PARTS_PER_TOKEN] == pytest.approx(
         counted(metric, hypothesis, references)
     )
     assert sum(explained["kinds"].values()) == explained["edits"]
@@ -193,7 +193,7 @@ def test_nist_s_information_is_the_metric_s(metric, segment):
     row = counted(metric, hypothesis, references)
     orders, order_count = explained["orders"], metric.max_order
     assert explained["hypothesis_length"] == row[0] == len(explained["tokens"])
-    assert explained["reference_length"] * PARTS == pytest.approx(row[1])
+    assert explained["reference_length"] * PARTS_PER_TOKEN == pytest.approx(row[1])
     assert [order["total"] for order in orders] == row[2 + 2 * order_count :]
     for i, order in enumerate(orders):
         high, low = row[2 + i], row[2 + order_count + i]

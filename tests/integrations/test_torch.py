@@ -11,7 +11,7 @@ from integration_programs import host
 
 import truebleu as tb
 from truebleu.integrations.torch import all_reduce_
-from truebleu.metrics.python_metric import ColumnMetric
+from truebleu.metrics.python_metric import SegmentMeanMetric
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -80,17 +80,17 @@ def wrapped(number):
     return (number + 2**63) % 2**64 - 2**63
 
 
-class Difference(ColumnMetric):
+class Difference(SegmentMeanMetric):
     """The difference of lengths, which may be below 0."""
 
     NAME = "Difference"
     BOUND = None
-    NUMBERS = ("difference",)
+    NUMBER_NAMES = ("difference",)
 
     def __init__(self):
-        self._keep({})
+        self._store_parameters({})
 
-    def _numbers(self, corpus, texts):
+    def _compute_numbers(self, corpus, texts):
         return [len(text) - len(others[0]) for text, others in texts]
 
 

@@ -36,7 +36,7 @@ for h, r in zip(hyp, ref, strict=True):
 @pytest.fixture(autouse=True)
 def _own_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("TRUEBLEU_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(score_cache, "settings", score_cache.Settings())
+    monkeypatch.setattr(score_cache, "cache_settings", score_cache.CacheSettings())
 
 
 @pytest.fixture
@@ -286,7 +286,9 @@ def test_dear_numbers_are_kept_by_content(program, tmp_path, monkeypatch):
 
 
 def test_cheap_numbers_are_not_kept(program, tmp_path, monkeypatch):
-    monkeypatch.setattr(score_cache, "settings", score_cache.Settings(above=1e9))
+    monkeypatch.setattr(
+        score_cache, "cache_settings", score_cache.CacheSettings(min_seconds_per_segment=1e9)
+    )
     metric = Command("X", program(counting(tmp_path), "{hyp}"))
     for _ in range(2):
         metric.score(["a"], ["b"])

@@ -21,7 +21,7 @@ import truebleu as tb
 from truebleu import InputError
 from truebleu.metrics import meteor_process
 from truebleu.metrics.base import MetricFailedError
-from truebleu.metrics.meteor import EVAL_ID, LANGUAGES, METEOR, _tasks
+from truebleu.metrics.meteor import EVAL_ID, LANGUAGES, METEOR, _list_tasks
 
 pytestmark = pytest.mark.thorough
 
@@ -29,7 +29,13 @@ LACKING = lacking("meteor")
 PROGRAM = (
     []
     if LACKING
-    else [meteor_process.java(), "-Xmx2G", "-XX:+UseSerialGC", "-jar", meteor_process.jar()]
+    else [
+        meteor_process.find_java(),
+        "-Xmx2G",
+        "-XX:+UseSerialGC",
+        "-jar",
+        meteor_process.find_jar(),
+    ]
 )
 with_program = pytest.mark.skipif(bool(LACKING), reason=LACKING)
 
@@ -108,7 +114,7 @@ def check(metric: METEOR, folder: Path, hypotheses, references, count: int = 1) 
     """Every number of every segment, and of the corpus, to the last bit."""
     flat = [text for several in references for text in several] if count > 1 else references
     options = ["-norm"] if metric.normalize is True else []
-    own = ["-l", metric.language, "-m", " ".join(metric._modules), "-t", metric._task]
+    own = ["-l", metric.language, "-m", " ".join(metric._used_modules), "-t", metric._resolved_task]
     each, whole = program(folder, hypotheses, flat, *options, *own, count=count)
     table = metric.statistics(hypotheses, references)
     assert metric.from_statistics(table).published == whole
@@ -298,7 +304,9 @@ def test_any_text_is_a_row(pairs):
 
 # ---- parameters, and their names ----
 
-SETTINGS = [(language, task) for language in LANGUAGES for task in ("default", *_tasks(language))]
+SETTINGS = [
+    (language, task) for language in LANGUAGES for task in ("default", *_list_tasks(language))
+]
 
 
 @with_program
@@ -528,7 +536,7 @@ def test_a_program_that_fails(code, said, tmp_path, monkeypatch):
     for _ in range(2):  # nothing of the first is left
         with pytest.raises(MetricFailedError, match=f"^METEOR: {re.escape(said)}|{said}"):
             QUICK.score(["a"] * 4, ["a"] * 4)
-    assert not any(str(tmp_path) in words[0] for words in meteor_process._RUNNING)
+    assert not any(str(tmp_path) in words[0] for words in meteor_process._PROCESSES)
 
 
 def test_a_program_that_cannot_run(tmp_path, monkeypatch):
@@ -639,9 +647,9 @@ def test_a_copy_of_python_starts_its_own(tmp_path):
 @with_program
 def test_one_process_serves_all_corpora():
     QUICK.score(["a"], ["a"])
-    before = dict(meteor_process._RUNNING)
+    before = dict(meteor_process._PROCESSES)
     QUICK.segments(["a", "b"], ["a", "c"])
-    assert before == meteor_process._RUNNING
+    assert before == meteor_process._PROCESSES
     # One that was ended from elsewhere is started again.
     killed = next(reversed(before.values())).process
     killed.kill()
@@ -649,7 +657,7 @@ def test_one_process_serves_all_corpora():
     assert QUICK.score(["a b"], ["a b"]) == 100
     METEOR(modules=["exact"]).score(["a"], ["a"])
     METEOR(modules=["stem"]).score(["a"], ["a"])
-    assert len(meteor_process._RUNNING) == meteor_process.MOST
+    assert len(meteor_process._PROCESSES) == meteor_process.MAX_PROCESSES
 
 
 @with_program

@@ -28,7 +28,7 @@ def _alone(tmp_path, monkeypatch):
 
     monkeypatch.setattr(importlib.util, "find_spec", find_spec)
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
-    monkeypatch.setattr(neural_metric, "_USED", {})
+    monkeypatch.setattr(neural_metric, "_USED_FOLDERS", {})
 
 
 @pytest.fixture
@@ -58,9 +58,9 @@ def test_the_name_goes_on_with_a_model(name):
     metric = tb.metric(f"{name}:models/small")
     assert type(metric) is NAMES[name]
     assert metric.model == "models/small"
-    assert f"{name}:MODEL" in registry.names()
+    assert f"{name}:MODEL" in registry.list_metric_names()
     assert (metric.DETERMINISTIC, metric.lower_is_better) == (False, False)
-    assert (metric.SCALE, metric.DIGITS, metric.KEPT) == (1.0, 4, True)
+    assert (metric.SCALE, metric.DIGITS, metric.IS_CACHED) == (1.0, 4, True)
 
 
 def test_bleurt_alone_is_the_usual_model():
@@ -180,7 +180,7 @@ def test_a_folder_is_named_by_its_content(folder, monkeypatch):
     assert second != first
     # A weight in the middle of a file that is not read whole is seen if its block is; size always.
     weights = (folder / "model.safetensors").read_bytes()
-    assert len(weights) > neural_metric.WHOLE
+    assert len(weights) > neural_metric.MAX_FULLY_HASHED_BYTES
     (folder / "model.safetensors").write_bytes(weights[:-1] + b"!")
     os.utime(folder / "model.safetensors", ns=(1, 1))  # no test depends on the clock
     assert revision() not in (first, second)
@@ -196,33 +196,33 @@ def test_a_signature_finds_its_model_again(folder, tmp_path, monkeypatch):
     assert str(tmp_path) not in text
     assert tb.metric(text) == metric
     # As in another process: the folder is found where it may be, or it is not known.
-    monkeypatch.setattr(neural_metric, "_USED", {})
+    monkeypatch.setattr(neural_metric, "_USED_FOLDERS", {})
     named = tb.metric(text).model
-    assert neural_metric.found(named) is None
+    assert neural_metric.find_model(named) is None
     monkeypatch.setenv("TRUEBLEU_MODELS", str(folder.parent))
-    assert neural_metric.found(named) == str(folder)
+    assert neural_metric.find_model(named) == str(folder)
     assert tb.metric("bleurt:small") == metric
     monkeypatch.delenv("TRUEBLEU_MODELS")
     monkeypatch.chdir(folder.parent)
-    assert neural_metric.found(named) == str(folder)
+    assert neural_metric.find_model(named) == str(folder)
     (folder / "config.json").write_text("{}")
     with pytest.raises(MetricFailedError, match=r"the model small here is small@\w{8}, and not"):
-        neural_metric.found(named)
+        neural_metric.find_model(named)
 
 
 def test_what_was_used_and_has_changed_is_another_model(folder):
     metric = tb.metric(str(BLEURT(str(folder))))
-    assert neural_metric.found(metric.model) == str(folder)
+    assert neural_metric.find_model(metric.model) == str(folder)
     (folder / "config.json").write_text("{}")
     with pytest.raises(MetricFailedError, match="and not small@"):
-        neural_metric.found(metric.model)
+        neural_metric.find_model(metric.model)
 
 
 def test_the_hubs_cache(tmp_path):
     snapshots = tmp_path / "hub" / "models--owner--model" / "snapshots"
     (snapshots / "abcdef0123456789").mkdir(parents=True)
-    assert neural_metric.found("owner/model") is None  # no branch is known
-    assert neural_metric.found("owner/model@abcd") == str(snapshots / "abcdef0123456789")
+    assert neural_metric.find_model("owner/model") is None  # no branch is known
+    assert neural_metric.find_model("owner/model@abcd") == str(snapshots / "abcdef0123456789")
     refs = snapshots.parent / "refs"
     refs.mkdir()
     (refs / "main").write_text("abcdef0123456789\n")
@@ -273,7 +273,7 @@ def test_the_segment_that_fails_is_found_by_halves(wrong):
         return [0.0] * len(some)
 
     with pytest.raises(MetricFailedError, match=rf"^BLEURT: segment {wrong}: ValueError: no$"):
-        BLEURT("m")._said_of(7, say)
+        BLEURT("m")._run_model(7, say)
     assert sum(asked) <= 7 + 7 + 3
 
 
@@ -284,4 +284,4 @@ def test_what_fails_only_together_names_no_segment():
         return [0.0]
 
     with pytest.raises(MetricFailedError, match=r"^COMET: RuntimeError$"):
-        COMET("m")._said_of(4, say)
+        COMET("m")._run_model(4, say)

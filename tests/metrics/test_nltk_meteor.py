@@ -48,7 +48,7 @@ class NoWords:
 def original(hypothesis: str, references, **more) -> float:
     """NLTK's number, with its own reader of WordNet."""
     more.setdefault(
-        "wordnet", NoWords() if lacking("meteor-nltk") else nltk_wordnet.wordnet().reader
+        "wordnet", NoWords() if lacking("meteor-nltk") else nltk_wordnet.load_wordnet().reader
     )
     return meteor_score([other.split() for other in references], hypothesis.split(), **more)
 
@@ -139,11 +139,11 @@ def test_signature():
 @pytest.fixture
 def no_wordnet(monkeypatch, tmp_path):
     """Neither NLTK's data nor Debian's package."""
-    nltk_wordnet.wordnet.cache_clear()
+    nltk_wordnet.load_wordnet.cache_clear()
     monkeypatch.setattr("nltk.data.path", [str(tmp_path)])
-    monkeypatch.setattr(nltk_wordnet, "DEBIAN", str(tmp_path / "none"))
+    monkeypatch.setattr(nltk_wordnet, "DEBIAN_FOLDER", str(tmp_path / "none"))
     yield tmp_path
-    nltk_wordnet.wordnet.cache_clear()
+    nltk_wordnet.load_wordnet.cache_clear()
 
 
 def test_no_wordnet(no_wordnet):
@@ -170,43 +170,47 @@ def test_no_nltk():
 
 
 @with_wordnet
-@pytest.mark.skipif(not os.path.isdir(nltk_wordnet.DEBIAN), reason=f"no {nltk_wordnet.DEBIAN}")
+@pytest.mark.skipif(
+    not os.path.isdir(nltk_wordnet.DEBIAN_FOLDER), reason=f"no {nltk_wordnet.DEBIAN_FOLDER}"
+)
 @pytest.mark.parametrize("packed", [False, True])
 def test_wordnet_of_nltk_is_read(packed, no_wordnet):
     """The folder that NLTK's downloader makes, or the archive that it fetches."""
     folder = no_wordnet / "corpora" / "wordnet"
     shutil.copytree("/usr/share/wordnet", folder)
-    (folder / "lexnames").write_text("".join(nltk_wordnet._lexnames()), encoding="utf-8")
+    (folder / "lexnames").write_text("".join(nltk_wordnet._list_lexnames()), encoding="utf-8")
     if packed:
         shutil.make_archive(str(folder), "zip", folder.parent, "wordnet")
         shutil.rmtree(folder)
     found = NLTKMETEOR().segments(HYPOTHESES, REFERENCES)
     assert [round(value / 100, 6) for value in found] == SEGMENTS
-    assert str(no_wordnet) in str(nltk_wordnet.wordnet().reader.root)
+    assert str(no_wordnet) in str(nltk_wordnet.load_wordnet().reader.root)
 
 
 @with_wordnet
-@pytest.mark.skipif(not os.path.isdir(nltk_wordnet.DEBIAN), reason=f"no {nltk_wordnet.DEBIAN}")
+@pytest.mark.skipif(
+    not os.path.isdir(nltk_wordnet.DEBIAN_FOLDER), reason=f"no {nltk_wordnet.DEBIAN_FOLDER}"
+)
 def test_another_wordnet_is_refused(no_wordnet, monkeypatch):
     folder = no_wordnet / "other"
     shutil.copytree("/usr/share/wordnet", folder)
     adjectives = folder / "data.adj"
     text = adjectives.read_text(encoding="utf-8")
     adjectives.write_text(text.replace("WordNet 3.0 Copyright", "WordNet 3.1 Copyright"))
-    monkeypatch.setattr(nltk_wordnet, "DEBIAN", str(folder))
+    monkeypatch.setattr(nltk_wordnet, "DEBIAN_FOLDER", str(folder))
     with pytest.raises(MetricFailedError, match=r"WordNet 3\.0 is needed, and .*other has 3\.1"):
         NLTKMETEOR().score(["a"], ["a"])
 
 
 def test_the_list_of_files():
     """The 45 files of lexicographers, as WordNet's own list numbers them."""
-    names = nltk_wordnet._lexnames()
+    names = nltk_wordnet._list_lexnames()
     assert len(names) == 45
     assert names[0] == "00\tadj.all\t3\n"
     assert names[3] == "03\tnoun.Tops\t1\n"
     assert names[29] == "29\tverb.body\t2\n"
     assert names[44] == "44\tadj.ppl\t3\n"
-    debian = Path(nltk_wordnet.DEBIAN) / "data.verb"
+    debian = Path(nltk_wordnet.DEBIAN_FOLDER) / "data.verb"
     if debian.exists():
         lines = debian.read_text(encoding="utf-8").splitlines()
         numbers = {int(line.split()[1]) for line in lines if line[:1].isdigit()}

@@ -16,11 +16,11 @@ from truebleu.metrics.codebleu import CodeBLEU
 from truebleu.metrics.command_metric import Command
 from truebleu.metrics.meteor import METEOR
 from truebleu.metrics.nltk_bleu import NLTKBLEU
-from truebleu.metrics.python_metric import ColumnMetric
+from truebleu.metrics.python_metric import SegmentMeanMetric
 
 # What a class needs beside the parameter in question.
 NEEDED = {Command: {"program": "p {hyp}"}, CodeBLEU: {"language": "java"}}
-PARAMETERS = [(cls, p.name) for cls in registry.classes() for p in cls.PARAMETERS]
+PARAMETERS = [(cls, p.name) for cls in registry.iterate_metric_classes() for p in cls.PARAMETERS]
 VALUES = [
     *(
         None,
@@ -90,7 +90,7 @@ def assert_signature_names(metric):
     ("cls", "name"), PARAMETERS, ids=lambda value: getattr(value, "NAME", value)
 )
 def test_any_value_is_refused_by_name_or_survives_the_signature(cls, name):
-    scored = not issubclass(cls, ColumnMetric | METEOR)  # these call other programs
+    scored = not issubclass(cls, SegmentMeanMetric | METEOR)  # these call other programs
     for value in VALUES:
         if callable(value) and name == "tokenize":
             continue  # no signature makes a tokenizer of one's own
@@ -179,6 +179,6 @@ def test_name_of_another_metric_does_not_hide_a_command():
 
 
 def test_constructor_has_the_declared_parameters():
-    for cls in registry.classes():
+    for cls in registry.iterate_metric_classes():
         taken = {*inspect.signature(cls).parameters}
         assert taken == {p.name for p in cls.PARAMETERS}

@@ -15,7 +15,7 @@ from truebleu.metrics import registry
 
 HYPOTHESES, REFERENCES = ["the cat sat on the mat"], [["the cat is on the mat", "a cat sat here"]]
 METRICS = [registry.metric(name) for name in registry.METRICS]
-CLASSES = list(registry.classes())
+CLASSES = list(registry.iterate_metric_classes())
 SHORTCUTS = [(tb.bleu, tb.BLEU), (tb.chrf, tb.CHRF), (tb.ter, tb.TER)]
 
 each_metric = pytest.mark.parametrize("metric", METRICS, ids=list(registry.METRICS))
@@ -197,7 +197,7 @@ def test_constructors_say_what_is_declared(cls):
     assert list(given) == [parameter.name for parameter in cls.PARAMETERS]
     for parameter in cls.PARAMETERS:
         assert given[parameter.name].default == parameter.default
-    name = next((name for name in registry.METRICS if registry.class_of(name) is cls), None)
+    name = next((name for name in registry.METRICS if registry.get_metric_class(name) is cls), None)
     made = registry.metric(name or WITH_TEXT[cls.__name__])
     assert made.parameters.keys() == given.keys()
 
@@ -205,7 +205,7 @@ def test_constructors_say_what_is_declared(cls):
 @each_class
 def test_documentation_names_every_parameter(cls):
     for parameter in cls.PARAMETERS:
-        assert f"\n    {parameter.name}: {parameter.documented}." in cls.__doc__
+        assert f"\n    {parameter.name}: {parameter.python_help}." in cls.__doc__
 
 
 @pytest.mark.parametrize(("function", "cls"), SHORTCUTS, ids=["bleu", "chrf", "ter"])

@@ -11,9 +11,9 @@ from textbook_examples import GUIDE, GUIDE_REFERENCES, TROOPS
 
 import truebleu
 from truebleu import InputError
-from truebleu.metrics.bleu_formula import single
+from truebleu.metrics.bleu_formula import round_to_single
 from truebleu.metrics.cdec import CdecBLEU
-from truebleu.metrics.codebleu import KEYWORDS, CodeBLEU, combined
+from truebleu.metrics.codebleu import KEYWORDS, CodeBLEU, combine_parts
 from truebleu.metrics.gec_gleu import GECGLEU
 from truebleu.metrics.gleu import GLEU
 from truebleu.metrics.nist import NIST
@@ -428,8 +428,8 @@ def test_codebleus_keywords(language):
 
 
 def test_all_of_codebleu():
-    assert combined(0.5, 0.25, 1.0, 0.0) == 0.25 * 0.5 + 0.25 * 0.25 + 0.25 + 0.25
-    assert combined(0.5, 0.25, 0.0, 0.0, (0.1, 0.2, 0.3, 0.4)) == 0.1 * 0.5 + 0.2 * 0.25 + 0.4
+    assert combine_parts(0.5, 0.25, 1.0, 0.0) == 0.25 * 0.5 + 0.25 * 0.25 + 0.25 + 0.25
+    assert combine_parts(0.5, 0.25, 0.0, 0.0, (0.1, 0.2, 0.3, 0.4)) == 0.1 * 0.5 + 0.2 * 0.25 + 0.4
 
 
 # cdec
@@ -473,7 +473,7 @@ def test_cdec(kind, hypothesis, references, score):
     member = truebleu.family[f"cdec-{kind}"]
     # cdec gives a fraction in single precision, the member the same in per cent.
     published = member.sentence(hypothesis, references).published
-    assert single(published / member.scale) == score
+    assert round_to_single(published / member.scale) == score
 
 
 # What all of them share.

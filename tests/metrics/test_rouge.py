@@ -233,7 +233,7 @@ def test_names(name, metric):
 
 
 def test_a_group_of_names():
-    found = registry.metrics(["rouge", "rouge-l"])
+    found = registry.resolve_metrics(["rouge", "rouge-l"])
     assert list(found) == [ROUGE("1"), ROUGE("2"), ROUGE("l")]
 
 

@@ -30,7 +30,7 @@ def test_it_is_that_of_a_corpus_of_one(metric: Any) -> None:
     row = metric.statistics([TEXT[0]], [TEXT[1]]).tolist()[0]
     assert score.row == tuple(row)
     assert all(type(number) is int for number in score.row)
-    made = metric.score_of(row, 2, segment=True)
+    made = metric.score_from_row(row, 2, segment=True)
     assert (type(made), made, made.row) == (type(score), score, score.row)
     assert made.to_json() == score.to_json()
 

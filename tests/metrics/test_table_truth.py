@@ -14,21 +14,21 @@ from truebleu import BLEU, CHRF, TER, Accumulator, InputError, Statistics, _kern
 from truebleu.metrics import registry
 from truebleu.metrics.base import Corpus, Metric, MetricMissingError
 from truebleu.metrics.nist import NIST
-from truebleu.metrics.python_metric import ColumnMetric
+from truebleu.metrics.python_metric import SegmentMeanMetric
 
 HYPOTHESES = ["the cat sat on the mat", "a dog", "it is what it is"]
 REFERENCES = ["the cat sat on a mat", "the dog barked", "it is what it was"]
 LEAST, MOST = -(2**63), 2**63 - 1
 
 
-class Difference(ColumnMetric):
+class Difference(SegmentMeanMetric):
     """The difference of lengths, which may be below 0."""
 
     NAME = "Difference"
     BOUND = None
-    NUMBERS = ("difference", "half")
+    NUMBER_NAMES = ("difference", "half")
 
-    def _numbers(self, corpus, texts):
+    def _compute_numbers(self, corpus, texts):
         return [(n := len(text) - len(others[0]), n / 2 - 0.1) for text, others in texts]
 
 
@@ -37,7 +37,7 @@ FOUR = [BLEU(), CHRF(word_order=2), TER(), Difference()]
 
 def counted(metric: Metric) -> Statistics:
     corpus = Corpus(HYPOTHESES, REFERENCES, sources=HYPOTHESES)
-    return metric.counted(corpus)[0]
+    return metric.count_corpus(corpus)[0]
 
 
 def sealed(table: Statistics, **changed) -> bytes:
@@ -114,8 +114,8 @@ def test_a_metric_keeps_the_rules_that_it_declares(name, tmp_path):
         table = counted(metric)
     except MetricMissingError as error:
         pytest.skip(str(error))
-    table.check(*metric.rules)
-    table.sum().check(*metric.rules)
+    table.check(*metric.constraints)
+    table.sum().check(*metric.constraints)
     path = tmp_path / "saved.table"
     table.save(path)
     assert Statistics.load(path) == table
@@ -137,9 +137,9 @@ def test_a_metric_keeps_the_rules_that_it_declares(name, tmp_path):
 )
 def test_what_metrics_count_keeps_their_rules(metric, rows):
     hypotheses, references, sources = map(list, zip(*rows, strict=True))
-    table, _ = metric.counted(Corpus(hypotheses, references, sources=sources))
-    table.check(*metric.rules)
-    table.sum().check(*metric.rules)
+    table, _ = metric.count_corpus(Corpus(hypotheses, references, sources=sources))
+    table.check(*metric.constraints)
+    table.sum().check(*metric.constraints)
 
 
 def test_what_a_header_may_not_say(loaded):
@@ -235,7 +235,7 @@ def test_integers_of_any_kind_are_scored_or_refused(data):
     rows = data.draw(st.lists(row, min_size=1, max_size=3))
     if data.draw(st.booleans()):
         rows = [[abs(value) % 7 for value in row] for row in rows]
-    table = metric.table_of(_kernel.Table.from_rows(rows, len(rows[0])), 1)
+    table = metric.make_statistics(_kernel.Table.from_rows(rows, len(rows[0])), 1)
     for verb in (metric.scores, metric.segment_scores, lambda t: [metric.from_statistics(t)]):
         with contextlib.suppress(InputError):
             assert not any(map(math.isnan, map(float, verb(table)))), rows
@@ -246,7 +246,7 @@ def test_integers_of_any_kind_are_scored_or_refused(data):
 
 def test_sums_do_not_wrap():
     metric = BLEU()
-    table = metric.table_of(_kernel.Table.from_rows([[2**62] * 10] * 3, 10), 1)
+    table = metric.make_statistics(_kernel.Table.from_rows([[2**62] * 10] * 3, 10), 1)
     for verb in (table.sum, table.total, lambda: table.groups([1, 1, 1])):
         with pytest.raises(InputError, match="beyond 64-bit integers"):
             verb()

@@ -310,12 +310,12 @@ def test_alignments(corpus):
             else lib_ter.translation_edit_rate(hypothesis.split(), words)[0]
             for words in given
         ]
-        assert alignment.chosen == edits.index(min(edits))
-        assert alignment.reference == tuple(given[alignment.chosen])
+        assert alignment.reference_index == edits.index(min(edits))
+        assert alignment.reference == tuple(given[alignment.reference_index])
         assert alignment.edits == min(edits)
         assert alignment.value == TER().sentence(hypothesis, references).value
 
-        shifts, words, trace = searched(words, given[alignment.chosen])
+        shifts, words, trace = searched(words, given[alignment.reference_index])
         assert len(alignment.shifts) == shifts
         assert list(alignment.shifted) == words
         assert [operation.kind for operation in alignment.operations] == [kinds[c] for c in trace]
@@ -336,7 +336,7 @@ def test_an_alignment_in_full():
     assert alignment == Alignment(
         hypothesis=("b", "c", "d", "e", "f", "a", "x"),
         reference=("a", "b", "q", "c", "d", "e", "f"),
-        chosen=1,
+        reference_index=1,
         shifts=(Shift(start=5, length=1, target=0),),
         operations=(
             Operation("match", 5, 0),

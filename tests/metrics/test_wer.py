@@ -249,18 +249,18 @@ def test_of_several_references_the_one_with_the_lowest_rate_counts():
     score = WER().sentence("a b c", references)
     assert (score.row, score.value) == ((3, 0, 1, 0), 25.0)
     alignment = WER().alignment("a b c", references)
-    assert alignment.chosen == 3
+    assert alignment.reference_index == 3
     assert alignment.counts == score.row
     # Equally good ones: the first.
     assert WER().sentence("a b", ["a c", "c b", "a b c"]).row == (2, 0, 1, 0)
-    assert WER().alignment("a x", ["a b", "b x"]).chosen == 0
+    assert WER().alignment("a x", ["a b", "b x"]).reference_index == 0
 
 
 def test_of_several_references_the_one_that_preserves_most_counts():
     references = ["a b x y", "a b"]
     assert WIP().sentence("a b c d", references).value == 50.0
     assert WIL().sentence("a b c d", references).value == 50.0
-    assert WIP().alignment("a b c d", references).chosen == 1
+    assert WIP().alignment("a b c d", references).reference_index == 1
 
 
 def test_an_empty_reference_adds_its_insertions():

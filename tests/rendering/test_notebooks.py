@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 import pytest
 
 import truebleu as tb
-from truebleu.metrics.statistics import SHOWN
+from truebleu.metrics.statistics import MAX_SHOWN_ROWS
 
 TEXTS = ["the cat is on the mat", "nobody was there at all", "it rains"] * 8
 OTHERS = ["the cat sat on the mat", "nobody is here at all", "it rains"] * 8
@@ -52,7 +52,7 @@ def test_scores_show_the_first_segments():
     scores = tb.BLEU().segments(TEXTS, OTHERS)
     shown = Table(scores._repr_html_())
     assert "24 segments" in shown.text
-    assert [row[0] for row in shown.rows] == [*map(str, range(SHOWN)), "…"]
+    assert [row[0] for row in shown.rows] == [*map(str, range(MAX_SHOWN_ROWS)), "…"]
     for (_, text), value in zip(shown.rows[:-1], scores, strict=False):
         assert float(text) == pytest.approx(value, rel=1e-3)
     few = tb.BLEU().segments(TEXTS[:3], OTHERS[:3])

@@ -193,7 +193,7 @@ def test_missing_tokenizer_names_its_installation(monkeypatch, tmp_path):
 def unsplit_scripts(text: str, metric) -> list[str]:
     """Return the scripts of a text that a metric does not split."""
     references = noticed(text)["reference_text"]
-    return [one for one in languages.find_unsplit_scripts(references) if not metric.splits(one)]
+    return [one for one in languages.find_unsplit_scripts(references) if not metric.can_split(one)]
 
 
 VIETNAMESE = "Trời hôm nay rất đẹp và chúng tôi đi dạo."
@@ -235,7 +235,7 @@ def test_unsplit_text_is_found(text, metric, script):
     assert unsplit_scripts(text, metric) == [script]
     ways = metric.splitting(script)
     if not tokenizers.describe_missing_data(ways.get("tokenize", "13a")):
-        assert not ways or metric.with_parameters(**ways).splits(script)
+        assert not ways or metric.with_parameters(**ways).can_split(script)
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ RIGHT = {"1": 1.0, " -1.5 ": -1.5, "+.5e1\r": 5.0, "\t2.": 2.0, "1E-2": 0.01}
 
 
 def read_printed(text):
-    return command_metric._read("m", text, 1)[0]
+    return command_metric._parse_numbers("m", text, 1)[0]
 
 
 def read_given_score(text):
@@ -44,7 +44,7 @@ def read_human_score(text):
 
 
 def read_option(text):
-    return tb.BLEU.PARAMETERS[3].read(text)
+    return tb.BLEU.PARAMETERS[3].from_field(text)
 
 
 @pytest.mark.parametrize(

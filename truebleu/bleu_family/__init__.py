@@ -26,4 +26,4 @@ def metric(name: str) -> Metric[Any]:
     return family[name].metric
 
 
-registry.add_source("the members of the BLEU family (truebleu family list)", names, metric)
+registry.add_name_source("the members of the BLEU family (truebleu family list)", names, metric)

@@ -146,9 +146,9 @@ class Counts:
         return [0, 1 + rule, *matches, *(column + self.orders for column in matches)]
 
     def _row(self, metric: BLEU) -> list[int]:
-        metric.check(self.seen, ())
+        metric.check_summary(self.seen, ())
         row = [self.total[column] for column in self._columns(metric)]
-        if metric.at_least_one:
+        if metric.counts_at_least_one:
             for order in range(metric.max_order):
                 row[2 + metric.max_order + order] += self.without[order]
         return row
@@ -165,8 +165,8 @@ class Counts:
     def segment_values(self, metric: BLEU) -> Sequence[float]:
         """The score of each segment, in the scale of the metric's arithmetic."""
         table = self.table.columns_of(self._columns(metric))
-        if metric.at_least_one:
+        if metric.counts_at_least_one:
             first = 2 + metric.max_order
             rows = [[*row[:first], *(n or 1 for n in row[first:])] for row in table.tolist()]
             table = Table.from_rows(rows, table.width)
-        return metric.values(table, segment=True)
+        return metric.compute_values(table, segment=True)

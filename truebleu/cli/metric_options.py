@@ -29,7 +29,7 @@ DEFAULT_TOKENIZER = "13a"
 
 def names_to_complete() -> list[str]:
     """Return the names that a shell completes."""
-    return [*registry.GROUPS, *registry.names()]
+    return [*registry.METRIC_GROUPS, *registry.list_metric_names()]
 
 
 def _tags() -> list[str]:
@@ -41,7 +41,8 @@ def _tags() -> list[str]:
 METRICS, LANGUAGE, STRIP, NO_CACHE = options(
     f"""
     -m --metrics NAME...  {", ".join(registry.METRICS)};
-                          rouge (1, 2 and l), rouge-3 to rouge-9; {", ".join(registry.with_text())};
+                          rouge (1, 2 and l), rouge-3 to rouge-9;
+                          {", ".join(registry.list_prefixed_names())};
                           members of the family (truebleu family list); signatures; all (bleu).
                           truebleu help metrics lists the options of each
     -l --language TAG  the language of the text, or a pair (ja, jpn_Jpan, zh-TW, en-ja), for the
@@ -64,7 +65,7 @@ def groups(words: Sequence[str]) -> Iterator[Group]:
     # Only what the command line needs is imported.
     usual = COMMON if not words or {"-h", "--help"} & set(words) else [DEFAULT]
     known = [metric for name in named or usual for metric in _classes(name)]
-    dear = any(getattr(metric, "KEPT", False) for metric in known)
+    dear = any(getattr(metric, "IS_CACHED", False) for metric in known)
     yield Group("metric", METRICS, LANGUAGE, STRIP, *([NO_CACHE] if dear else []))
     for cls in dict.fromkeys(known):
         parameters = [one for one in cls.PARAMETERS if named or one.common]
@@ -74,7 +75,7 @@ def groups(words: Sequence[str]) -> Iterator[Group]:
 def owner(flag: str) -> str:
     """The metric that an option is of, in words; nothing for an option of none."""
     for name in registry.METRICS:
-        cls = registry.class_of(name)
+        cls = registry.get_metric_class(name)
         if any(flag in (*one.flags, one.option(cls.PREFIX)) for one in cls.PARAMETERS):
             return f"it is an option of {cls.NAME} (-m {name})"
     return ""
@@ -88,9 +89,9 @@ def names_of(word: str) -> list[str]:
 def _classes(name: str) -> Iterable[type[Metric]]:
     """The classes of a name; nothing for what is not a name, of which is told later."""
     if name in registry.METRICS:
-        return [registry.class_of(name)]
+        return [registry.get_metric_class(name)]
     try:
-        return [type(metric) for metric in registry.metrics([name])]
+        return [type(metric) for metric in registry.resolve_metrics([name])]
     except (ValueError, TypeError):
         return []
 
@@ -101,7 +102,7 @@ def _option(parameter: Parameter[Any], prefix: str) -> Option:
     value = parameter.metavar or "yes|no"
     if parameter.metavar is None or True in getattr(parameter, "meanings", ()):
         value = f"[{value}]"
-    elif parameter.several:
+    elif parameter.is_sequence:
         value += "..."
     return option(
         (*parameter.flags, name),
@@ -110,14 +111,14 @@ def _option(parameter: Parameter[Any], prefix: str) -> Option:
         completes=(lambda: parameter.choices) if parameter.choices else None,
         dest=name,
         default=argparse.SUPPRESS,
-        type=parameter.typed,
+        type=parameter.from_option,
         const=True if value.startswith("[") else None,
     )
 
 
 def _help(parameter: Parameter[Any]) -> str:
     default = "" if parameter.default is None or parameter.metavar is None else parameter.default
-    told = parameter.typed_help.replace("%", "%%")
+    told = parameter.option_help.replace("%", "%%")
     return f"{told} ({default})" if default not in ("", False) else told
 
 
@@ -140,12 +141,12 @@ def metrics(options: argparse.Namespace) -> dict[Metric[Any], str | None]:
     used: set[str] = set()
     try:
         names = asked(options.metrics) or [DEFAULT]
-        found: Any = registry.metrics(names)
+        found: Any = registry.resolve_metrics(names)
         for metric, label in found.items():
             own = {one.option(metric.PREFIX): one for one in metric.PARAMETERS}
             used |= own.keys() & values.keys()
             changes = {
-                one.name: list(chain(*values[name])) if one.several else values[name]
+                one.name: list(chain(*values[name])) if one.is_sequence else values[name]
                 for name, one in own.items()
                 if name in values
             }
@@ -156,7 +157,7 @@ def metrics(options: argparse.Namespace) -> dict[Metric[Any], str | None]:
     if hasattr(options, "no_cache"):
         from truebleu.metrics import score_cache
 
-        score_cache.settings = score_cache.Settings(keep=not options.no_cache)
+        score_cache.cache_settings = score_cache.CacheSettings(is_enabled=not options.no_cache)
     has_sources = any(getattr(options, name, None) is not None for name in ("source", "test_set"))
     for metric in requested:
         if metric.NEEDS_SOURCE and not has_sources:
@@ -177,7 +178,7 @@ def _in_language(
     changed_parameters: Mapping[Metric[Any], Collection[str]],
     exact: Sequence[Metric],
 ) -> dict[Metric[Any], str | None]:
-    """Return the metrics as -l/--language makes them, each as `Metric.in_language` does.
+    """Return the metrics as -l/--language makes them, each as `Metric.adapt_to_language` does.
 
     Those of signatures, which are `exact`, and parameters that have an option stay as they are.
     """
@@ -190,7 +191,7 @@ def _in_language(
     for metric, label in metrics.items():
         own = changed_parameters[metric]
         with as_usage(f"-l/--language: {metric.name}"):
-            changed[metric if metric in exact else metric.in_language(language, own)] = label
+            changed[metric if metric in exact else metric.adapt_to_language(language, own)] = label
     return changed
 
 
@@ -242,10 +243,13 @@ def listing() -> str:
     from truebleu.text.terminal_layout import wrap_text
 
     lines: list[str] = []
-    for cls in registry.classes():
-        every = {**registry.METRICS, **registry.WITH_TEXT}
-        names = [name for name in every if registry.class_of(name) is cls]
-        names = [f"{n}:{registry.WITH_TEXT[n][1]}" if n in registry.WITH_TEXT else n for n in names]
+    for cls in registry.iterate_metric_classes():
+        every = {**registry.METRICS, **registry.PREFIXED_METRICS}
+        names = [name for name in every if registry.get_metric_class(name) is cls]
+        names = [
+            f"{n}:{registry.PREFIXED_METRICS[n][1]}" if n in registry.PREFIXED_METRICS else n
+            for n in names
+        ]
         lines.append(f"{cls.NAME} (-m {', '.join(names)})")
         summary = (cls.__doc__ or "").partition("\n\n")[0]
         lines += [f"  {line}" for line in wrap_text(" ".join(summary.split()), 94)]
@@ -253,7 +257,7 @@ def listing() -> str:
             flags = ", ".join((*parameter.flags, parameter.option(cls.PREFIX)))
             value = "" if parameter.metavar is None else f" {parameter.metavar}"
             lines.append(f"  {flags}{value}")
-            lines += [f"      {line}" for line in wrap_text(parameter.typed_help, 90)]
+            lines += [f"      {line}" for line in wrap_text(parameter.option_help, 90)]
         lines.append("")
     lines.append("Members of the family: truebleu family list")
     return "\n".join(lines) + "\n"

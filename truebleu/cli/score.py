@@ -44,14 +44,14 @@ from truebleu.cli.progress import Progress
 from truebleu.cli.score_writers import Scored
 from truebleu.metrics import text_warnings
 from truebleu.metrics.base import Corpus, Metric
-from truebleu.metrics.joint_counting import count_those_that_can
+from truebleu.metrics.joint_counting import count_scorable
 from truebleu.metrics.statistics import Statistics
 from truebleu.text.record import Record
 
 if TYPE_CHECKING:
     from truebleu._kernel import Summary
     from truebleu.cli.log_entries import Logging
-    from truebleu.metrics.joint_counting import Failed
+    from truebleu.metrics.joint_counting import FailedMetrics
     from truebleu.significance import Interval
 
 
@@ -107,13 +107,13 @@ def run(options: argparse.Namespace) -> None:
             for name in inputs.systems
         }
         references = list(map(files.path_of, inputs.reference_columns))
-        warnings = text_warnings.of_texts(
+        warnings = text_warnings.warn_about_texts(
             work.seen,
             references,
             {metric: name or metric.name for metric, name in metrics.items()},
             metric_options.known_tag(options),
         )
-        warnings += text_warnings.of_systems(inputs.systems, by_system)
+        warnings += text_warnings.warn_about_same_output(inputs.systems, by_system)
         score_writers.write(results, metrics, output, warnings, test_set=inputs.test_set)
     if work.resamples is not None and len(inputs.systems) > 1 and not options.quiet:
         complain(
@@ -144,7 +144,7 @@ class Work(Record):
     inputs: files.Inputs
     resamples: int | None
     seen: dict[str, Summary]
-    failed: Failed
+    failed: FailedMetrics
     """The metrics that could not score some system, and why."""
 
     @property
@@ -176,12 +176,10 @@ class Work(Record):
             totals=totals,
         )
         called = system if several else ""
-        tables, self.seen[system] = count_those_that_can(
-            list(self.left), corpus, self.failed, called
-        )
+        tables, self.seen[system] = count_scorable(list(self.left), corpus, self.failed, called)
         metrics = self.left
         found = zip(metrics.items(), tables, self._intervals(tables, progress), strict=True)
-        scripts = text_warnings.shares(self.seen[system])
+        scripts = text_warnings.compute_script_shares(self.seen[system])
 
         def scored(metric: Metric[Any], name: str | None, table: Statistics, **more: Any) -> Any:
             on = self.inputs.signature

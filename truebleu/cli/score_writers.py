@@ -67,12 +67,12 @@ class Scored(Record):
     @property
     def signature(self) -> Signature:
         """The score's, with resamples and seed."""
-        signature = self.score.signature.on(self.test_set)
+        signature = self.score.signature.with_test_set(self.test_set)
         interval = self.interval
         if interval is None:
             return signature
         what = "segments" if interval.documents is None else "documents"
-        return signature.resampled(bs=interval.resamples, seed=interval.seed, resample=what)
+        return signature.with_resampling(bs=interval.resamples, seed=interval.seed, resample=what)
 
     @property
     def ends(self) -> dict[str, float | None]:
@@ -133,7 +133,7 @@ def write(
     from truebleu.metrics import text_warnings
 
     whole = ((one.system, one.name, one.score) for one in results if one.document is None)
-    warnings = [*warnings, *text_warnings.of_scores(whole)]
+    warnings = [*warnings, *text_warnings.warn_about_zero_scores(whole)]
     rows = list(_rows(results, len(metrics)))
     is_line = output.score_only or (len(rows) == 1 and rows[0][0].group is None)
     output.warn(warnings, shown=not is_line)

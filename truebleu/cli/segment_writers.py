@@ -47,14 +47,16 @@ class Writer:
         statistics = [
             f"{prefix}{column}"
             for metric, prefix in zip(metrics, before, strict=True)
-            for column in metric.beside
+            for column in metric.segment_detail_names
         ]
         number = "row" if "segment" in carried else "segment"
         names = [number, system, *carried, *scores, *statistics]
         twice = [name for name in carried if names.count(name) > 1]
         if twice:
             raise UsageError(f"--by {twice[0]}: the results have a column of that name already")
-        signatures = [str(metric.signature(segment=True).on(test_set)) for metric in metrics]
+        signatures = [
+            str(metric.signature(segment=True).with_test_set(test_set)) for metric in metrics
+        ]
         table = Table(
             "segments",
             names,
@@ -75,7 +77,11 @@ class Writer:
             self._write_lines(system, counted, carried)
             return
         pairs = zip(self.metrics, counted, strict=True)
-        columns = [column for metric, (table, _) in pairs for column in metric.beside_of(table)]
+        columns = [
+            column
+            for metric, (table, _) in pairs
+            for column in metric.compute_segment_details(table)
+        ]
         scores = [of_metric for _, of_metric in counted]
         self._rows.write([numbers, repeat(printable(system)), *carried, *scores, *columns])
 
@@ -102,11 +108,11 @@ class Writer:
         parts = []
         for metric, (statistics, scores) in zip(self.metrics, counted, strict=True):
             references = statistics.references
-            signature = metric.signature(references, segment=True).on(self.test_set)
+            signature = metric.signature(references, segment=True).with_test_set(self.test_set)
             head = f"{metric.name}|{output.signature(signature)}"
             made = []
             for row, value in zip(statistics.tolist(), scores.tolist(), strict=True):
-                score = metric.score_of(row, references, segment=True, value=value)
+                score = metric.score_from_row(row, references, segment=True, value=value)
                 made.append(f"{head} = {output.rounded(value)} {score.verbose}".rstrip())
             parts.append(made)
         together = zip(before, zip(*parts, strict=True), strict=True)

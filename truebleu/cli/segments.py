@@ -31,11 +31,11 @@ from truebleu.cli.row_formats import FORMATS
 from truebleu.cli.segment_writers import Writer
 from truebleu.metrics import text_warnings
 from truebleu.metrics.base import Corpus
-from truebleu.metrics.joint_counting import count_those_that_can, pieces_together
+from truebleu.metrics.joint_counting import count_batches, count_scorable
 
 if TYPE_CHECKING:
     from truebleu._kernel import Summary
-    from truebleu.metrics.joint_counting import Failed
+    from truebleu.metrics.joint_counting import FailedMetrics
 
 
 def groups(words: Sequence[str]) -> Iterator[Group]:
@@ -63,14 +63,14 @@ def run(options: argparse.Namespace) -> None:
     expected = sum(files.expected(file) or 0 for file in inputs.systems.values())
     seen: dict[str, Summary] = {}
     zeros = text_warnings.ZeroSegments()
-    failed: Failed = {}
+    failed: FailedMetrics = {}
     with output, Progress(quiet=options.quiet) as progress:
         # What may fail is counted before the first row, whose columns depend on it.
         fallible = any(metric.FALLIBLE for metric in metrics)
         known = _counted(options, inputs, metrics, failed) if fallible else None
         metrics = {metric: name for metric, name in metrics.items() if metric not in failed}
         warnings = partial(
-            text_warnings.of_texts,
+            text_warnings.warn_about_texts,
             references=list(map(files.path_of, inputs.reference_columns)),
             metrics={metric: name or metric.name for metric, name in metrics.items()},
             language=metric_options.known_tag(options),
@@ -80,7 +80,7 @@ def run(options: argparse.Namespace) -> None:
         for system, hypotheses in inputs.systems.items():
             first = 1
             corpus = Corpus(hypotheses, inputs.references(), options.threads, inputs.source)
-            pieces = pieces_together(list(metrics), corpus, writer.AT_ONCE)
+            pieces = count_batches(list(metrics), corpus, writer.AT_ONCE)
             for counted, noticed in pieces if known is None else known[system]:
                 count = len(counted[0][1])
                 if system not in seen:
@@ -94,7 +94,7 @@ def run(options: argparse.Namespace) -> None:
                 done += count
                 if not output.is_terminal:
                     progress("scoring segments", done, expected)
-                seen[system] = text_warnings.merged(seen.get(system), noticed)
+                seen[system] = text_warnings.merge_summaries(seen.get(system), noticed)
         found = [*warnings(seen), *zeros.warnings()]
         writer.finish(found)
         output.warn((one for one in found if not is_early(one)), shown=False)
@@ -107,7 +107,7 @@ def is_early(warning: Mapping[str, Any]) -> bool:
 
 
 def _counted(
-    options: argparse.Namespace, inputs: files.Inputs, metrics: Iterable[Any], failed: Failed
+    options: argparse.Namespace, inputs: files.Inputs, metrics: Iterable[Any], failed: FailedMetrics
 ) -> dict[str, list[Any]]:
     """All segments of each system as one piece, by the metrics that can score all systems."""
     found = {}
@@ -115,7 +115,7 @@ def _counted(
         left = [metric for metric in metrics if metric not in failed]
         corpus = Corpus(hypotheses, inputs.references(), options.threads, inputs.source)
         called = system if len(inputs.systems) > 1 else ""
-        tables, seen = count_those_that_can(left, corpus, failed, called)
+        tables, seen = count_scorable(left, corpus, failed, called)
         left = [metric for metric in left if metric not in failed]
         found[system] = dict(zip(left, tables, strict=True)), seen
 

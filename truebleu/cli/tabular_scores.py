@@ -17,7 +17,7 @@ from truebleu.cli.progress import Progress
 from truebleu.cli.score_writers import Scored
 from truebleu.cli.segment_writers import Counted, Metrics, Writer
 from truebleu.metrics.base import Corpus, Metric
-from truebleu.metrics.joint_counting import pieces_together
+from truebleu.metrics.joint_counting import count_batches
 from truebleu.text.record import Record
 from truebleu.text.terminal_layout import shorten_names
 
@@ -268,7 +268,7 @@ def _pieces(
             continue
         hypotheses, references, *further = map(list, zip(*kept, strict=True))
         corpus = Corpus(hypotheses, references, options.threads)
-        for counted, _ in pieces_together(list(metrics), corpus, len(kept)):
+        for counted, _ in count_batches(list(metrics), corpus, len(kept)):
             scored += len(counted[0][1])
             yield numbers, counted, further
     told = told_nulls({names[0]: nulls[0], ", ".join(names[1:]): nulls[1]})

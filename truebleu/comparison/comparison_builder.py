@@ -56,10 +56,10 @@ def of_counts(request: Request, counted: Counted) -> dict[str, Any]:
         columns.append(_Column(request, name, measure, scores))
     _name(columns)
     computed = {one.metric: one.name for one in columns if one.metric is not None}
-    warnings = text_warnings.of_texts(
+    warnings = text_warnings.warn_about_texts(
         request.seen, request.reference_names, computed, request.language
     )
-    unsplit = text_warnings.unsplit(warnings)
+    unsplit = text_warnings.list_unsplit_metrics(warnings)
     for column in columns:
         column.decides = column.name not in unsplit
     drawn = request.drawn()
@@ -124,7 +124,7 @@ def of_counts(request: Request, counted: Counted) -> dict[str, Any]:
         *_notes(request, segments, units, results),
     ]
     content["notes"] = notes
-    warnings += text_warnings.of_scores(
+    warnings += text_warnings.warn_about_zero_scores(
         (output, column.name, metric.from_statistics(counted[metric].tables[output]))
         for column, metric in zip(columns, request.metrics, strict=False)
         for system, outputs in request.runs.items()
@@ -247,9 +247,9 @@ class _Column:
         made = cls(request, name, Measure(metric, counts.tables), counts.scores)
         made.metric, made.statistics = metric, counts.tables
         made.references = next(iter(counts.tables.values())).references
-        own = metric.signature(made.references).on(request.test_set)
+        own = metric.signature(made.references).with_test_set(request.test_set)
         if system_runs.several(request.runs):
-            own = own.of_runs(system_runs.told(request.runs))
+            own = own.with_runs(system_runs.told(request.runs))
         made.signature = request.testing.signed(own, tested=len(request.runs) > 1)
         return made
 

@@ -16,7 +16,7 @@ from truebleu.comparison import external_scores as given_scores
 from truebleu.comparison import system_runs
 from truebleu.metrics import registry
 from truebleu.metrics.base import Corpus, Metric, MetricFailedError, Signature
-from truebleu.metrics.joint_counting import count_those_that_can
+from truebleu.metrics.joint_counting import count_scorable
 from truebleu.metrics.statistics import Statistics
 from truebleu.significance import CORRECTIONS, RANDOMIZATIONS, RESAMPLES
 from truebleu.text import argument_checks, segments
@@ -26,7 +26,7 @@ from truebleu.text.terminal_layout import format_count
 if TYPE_CHECKING:
     from truebleu._kernel import Summary
     from truebleu.comparison.external_scores import Numbers
-    from truebleu.metrics.joint_counting import Failed
+    from truebleu.metrics.joint_counting import FailedMetrics
 
 Counted = Mapping[Metric[Any], "Counts"]
 # Called with what is being done, how much of it is done, and how much there is, if that is known.
@@ -101,7 +101,7 @@ class Significance:
         bootstrap = self.confidence is not None or test not in (None, "ar")
         if not bootstrap and test is None:
             return signature
-        return signature.resampled(
+        return signature.with_resampling(
             bs=self.resamples if bootstrap else None,
             ar=self.randomizations if test == "ar" else None,
             seed=self.seed,
@@ -293,13 +293,13 @@ class Request:
         if len(self.systems) * len(metrics) > 1:
             self.last(every=False)
         counted = {metric: Counts({}, {}) for metric in metrics}
-        failed: Failed = {}
+        failed: FailedMetrics = {}
         for number, (system, hypotheses) in enumerate(self.systems.items()):
             if self.progress is not None:
                 self.progress("reading systems", number, len(self.systems))
             try:
                 corpus = Corpus(hypotheses, self.references, self.workers, self.source)
-                tables, seen = count_those_that_can(list(counted), corpus, failed, system)
+                tables, seen = count_scorable(list(counted), corpus, failed, system)
             except MetricFailedError:
                 raise
             except (InputError, TypeError) as error:
@@ -374,7 +374,7 @@ class Request:
 
 
 def _metrics(wanted: Any) -> Iterator[tuple[Metric[Any], str | None]]:
-    known = wanted if hasattr(wanted, "items") else registry.metrics(wanted)
+    known = wanted if hasattr(wanted, "items") else registry.resolve_metrics(wanted)
     for metric, name in known.items():
         if not isinstance(metric, Metric):
             raise TypeError(

@@ -320,7 +320,7 @@ class Scoring:
             metrics.append(
                 {
                     "name": name,
-                    "signature": str(scores[metric].signature.on(request.test_set)),
+                    "signature": str(scores[metric].signature.with_test_set(request.test_set)),
                     "higher_is_better": not metric.lower_is_better,
                     "score": value,
                     "earlier": earlier,
@@ -395,7 +395,7 @@ class Scoring:
                     system=self.system,
                     metric=score.name,
                     score=score.value,
-                    signature=str(score.signature.on(request.test_set)),
+                    signature=str(score.signature.with_test_set(request.test_set)),
                     segments=size,
                     hypothesis=hypothesis,
                     references=references,
@@ -520,7 +520,7 @@ def _by_metric(role: str, given: Any, names: Mapping[Metric[Any], str]) -> dict[
         meant = [metric for metric, name in names.items() if key == name.casefold()]
         if not meant:
             try:
-                known = registry.metrics([called])
+                known = registry.resolve_metrics([called])
             except ValueError:
                 known = {}
             meant = [metric for metric in names if metric in known]
@@ -583,7 +583,7 @@ def _blocks(content: Content, digits: int, *, short: bool) -> Iterator[Block]:
     for metric in content["metrics"]:
         signature = metric["signature"]
         if short:
-            signature = Signature.shortened(metric["name"], signature)
+            signature = Signature.shorten(metric["name"], signature)
         yield Paragraph(f"{metric['name']}|{signature}", "signature")
 
 

@@ -51,7 +51,7 @@ class Series(NamedTuple):
     @property
     def short_signature(self) -> str:
         """The same in its short form, where it is a signature that truebleu knows."""
-        return Signature.shortened(self.entries[0].metric, self.signature)
+        return Signature.shorten(self.entries[0].metric, self.signature)
 
     @property
     def scores(self) -> list[float]:
@@ -297,7 +297,7 @@ def _metrics(wanted: Sequence[str], entries: Sequence[Entry]) -> Callable[[Entry
     for name in wanted:
         if name.casefold() not in called:
             with suppress(ValueError):
-                further[name] = registry.metrics(name)
+                further[name] = registry.resolve_metrics(name)
 
     def names(entry: Entry) -> Iterator[str]:
         try:

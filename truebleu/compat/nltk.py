@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 from truebleu.metrics.bleu import BLEU
 from truebleu.metrics.chrf import CHRF
-from truebleu.metrics.scores import unpacked
+from truebleu.metrics.scores import unpack_row
 
 MAX_ORDER = 16
 
@@ -177,7 +177,7 @@ def _rows(metric: Any, hypotheses: Sequence[str], references: Sequence[Any]) -> 
     if len(hypotheses) > 1:
         return metric.statistics(hypotheses, references).tolist()
     [hypothesis], [reference] = hypotheses, references
-    return [unpacked(metric._kernel.sentence(hypothesis, reference)[1])]
+    return [unpack_row(metric._kernel.sentence(hypothesis, reference)[1])]
 
 
 @cache

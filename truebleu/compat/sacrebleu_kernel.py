@@ -22,8 +22,8 @@ from typing import Any
 
 from truebleu._kernel import InputError, SingleStack, Stream, Table
 from truebleu.metrics import registry
-from truebleu.metrics.base import PARTS
-from truebleu.metrics.scores import unpacked
+from truebleu.metrics.base import PARTS_PER_TOKEN
+from truebleu.metrics.scores import unpack_row
 from truebleu.significance import memory_check
 from truebleu.significance.sacrebleu_compat import randomized_scores
 from truebleu.text import argument_checks
@@ -347,11 +347,11 @@ def count_rows(counter: Any, lines: Sequence[str], segments: Any) -> list[list[A
     if len(lines) == 1:
         [one] = segments
         rows = [
-            unpacked(counter._kernel.sentence(lines[0], one if type(one) is tuple else (one,))[1])
+            unpack_row(counter._kernel.sentence(lines[0], one if type(one) is tuple else (one,))[1])
         ]
     else:
         rows = counter.statistics(lines, segments).tolist()
-    return [[edits, parts / PARTS] for edits, parts in rows] if is_ter else rows
+    return [[edits, parts / PARTS_PER_TOKEN] for edits, parts in rows] if is_ter else rows
 
 
 class _TokenizedText:
@@ -544,5 +544,5 @@ def _exact_table(metric: Any, rows: Rows) -> Table:
     if find_kind(metric).cls.__name__ == "TER":  # type: ignore[union-attr]
         if any(16 * length % 1 for _, length in rows):
             raise ValueError
-        rows = [(edits, round(PARTS * length)) for edits, length in rows]
+        rows = [(edits, round(PARTS_PER_TOKEN * length)) for edits, length in rows]
     return Table.from_rows(rows, len(rows[0]))  # type: ignore[arg-type]

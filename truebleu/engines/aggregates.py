@@ -11,7 +11,7 @@ from typing import Any, Literal, Self, TypedDict
 
 from truebleu import _kernel
 from truebleu._kernel import InputError
-from truebleu.metrics.accumulator import checked
+from truebleu.metrics.accumulator import require_additive
 from truebleu.metrics.base import Metric, count_references
 from truebleu.metrics.statistics import Statistics
 from truebleu.text import argument_checks
@@ -120,7 +120,7 @@ class Sums:
         is_one = isinstance(metrics, str) or not hasattr(metrics, "__iter__")
         self._metrics: dict[str, Metric[Any]] = {}
         for one in [metrics] if is_one else metrics:  # type: ignore[union-attr]
-            metric = checked(one)
+            metric = require_additive(one)
             label = one if isinstance(one, str) else metric.name
             if self._metrics.setdefault(label, metric) != metric:
                 self._metrics[repr(metric)] = metric
@@ -129,7 +129,7 @@ class Sums:
         # Metrics that differ in their formula alone share what is counted.
         counted = {metric.fingerprint: metric for metric in self._metrics.values()}
         self._places = {fingerprint: place for place, fingerprint in enumerate(counted)}
-        parts = [(key, metric.rules, counter(metric)) for key, metric in counted.items()]
+        parts = [(key, metric.constraints, counter(metric)) for key, metric in counted.items()]
         self._sums = _kernel.Groups(parts, hyp, list(self._ref), list(self.by), self.bucket)
 
     @property
@@ -404,8 +404,8 @@ class Sums:
             for row, (key, (segments, _, _, references)) in zip(rows, groups, strict=True):
                 if segments:
                     seen: Any = {"segments": segments, "references": references}
-                    metric.check(seen, None)
-                    found[key][label] = metric.score_of(row, count_references(references))
+                    metric.check_summary(seen, None)
+                    found[key][label] = metric.score_from_row(row, count_references(references))
         return found
 
     def statistics(self, metric: str | Metric | None = None) -> Statistics:

@@ -17,7 +17,7 @@ from truebleu._kernel import InputError, __version__
 from truebleu.engines import hash_buckets
 from truebleu.engines.aggregates import Columns, Sums, SumsOptions, counter, given, names
 from truebleu.metrics import registry
-from truebleu.metrics.accumulator import checked
+from truebleu.metrics.accumulator import require_additive
 from truebleu.metrics.base import Metric
 
 P = ParamSpec("P")
@@ -127,7 +127,7 @@ def named(function: Callable[P, R], metric: str) -> Callable[P, R]:
     of_metric.__module__ = function.__module__
     of_metric.__doc__ = (
         f'`{function.__name__}` with metric="{metric}", and parameters of '
-        f"`truebleu.{registry.class_of(metric).__name__}`."
+        f"`truebleu.{registry.get_metric_class(metric).__name__}`."
     )
     signature = inspect.signature(function)
     kept = [own for own in signature.parameters.values() if own.name != "metric"]
@@ -141,7 +141,7 @@ def named(function: Callable[P, R], metric: str) -> Callable[P, R]:
 def of_rows(metric: Any, **parameters: Any) -> Metric[Any]:
     """The metric, if it scores each row by itself; otherwise an error says why not."""
     known: Any = registry.metric(metric, **parameters)
-    return checked(known) if known.NEEDS_SOURCE or known.NOT_ADDITIVE else known
+    return require_additive(known) if known.NEEDS_SOURCE or known.NOT_ADDITIVE else known
 
 
 class RowScores:
@@ -151,7 +151,7 @@ class RowScores:
     """
 
     def __init__(self, metric: Metric[Any], frame: Any, hyp: str, refs: Sequence[str]) -> None:
-        part = (metric.fingerprint, metric.rules, counter(metric))
+        part = (metric.fingerprint, metric.constraints, counter(metric))
         groups = _kernel.Groups([part], hyp, list(refs), [], None, by_row=True)
         groups.update(given(frame, "rows", [hyp, *refs]), 1)
         segments, hypotheses, references, seen = groups.counted()
@@ -159,7 +159,7 @@ class RowScores:
         table, self._there = groups.rows()
         self._scores: Sequence[float] = ()
         if segments:
-            metric.check({"segments": segments, "references": seen}, None)  # type: ignore[typeddict-item]
+            metric.check_summary({"segments": segments, "references": seen}, None)  # type: ignore[typeddict-item]
             self._scores = metric._scores(table, segment=True).tolist()  # noqa: SLF001
 
     def __len__(self) -> int:

@@ -49,7 +49,7 @@ def scores(
             fewest = pc.min(batch.column("fewest_references")).as_py()
             most = pc.max(batch.column("most_references")).as_py()
             seen: Any = {"segments": segments, "references": (fewest, most)}
-            metric.check(seen, None)
+            metric.check_summary(seen, None)
         scores = pa.array(metric.scores(_table(batch.column("statistics"), len(metric.columns))))
         # Where there is nothing but nulls there is no score.
         some = pc.greater(batch.column("segments"), 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from truebleu.metrics.ter_alignment import MARKS, Alignment
+from truebleu.metrics.ter_alignment import EDIT_MARKS, Alignment
 from truebleu.rendering.elements import Block, Cell, Heading, Paragraph, Table, Words
 from truebleu.rendering.view import Content
 from truebleu.text.terminal_layout import format_count
@@ -16,7 +16,9 @@ def content(alignment: Alignment) -> dict[str, Any]:
     return {
         "hypothesis": list(alignment.hypothesis),
         "reference": list(alignment.reference),
-        "shifts": [{**shift._asdict(), "words": list(block)} for shift, block in alignment.moves()],
+        "shifts": [
+            {**shift._asdict(), "words": list(block)} for shift, block in alignment.list_moves()
+        ],
         "operations": [one._asdict() for one in alignment.operations],
     }
 
@@ -41,7 +43,7 @@ def blocks(alignment: Content, level: int, token: str, sides: tuple[str, str]) -
     yield Words(
         label,
         [mine[one["hypothesis"]] for one in told],
-        [MARKS[one["kind"]] for one in told],
+        [EDIT_MARKS[one["kind"]] for one in told],
         [4 if one["kind"] == "match" else 0 for one in told],
         {i for i, one in enumerate(told) if one["kind"] != "match"},
         [one["kind"] for one in told],

@@ -27,7 +27,7 @@ def of_content(content: Content, digits: int, *, short: bool) -> Iterator[Block]
     yield Heading(1, title(content, digits))
     signature = content["metric"]["signature"]
     if short:
-        signature = Signature.shortened(label, signature)
+        signature = Signature.shorten(label, signature)
     yield Paragraph(signature, "signature")
     if several:
         yield Heading(2, "Both systems")

@@ -23,7 +23,7 @@ COUNTS = ("matches", "total", "reference_total")
 def tokens(metric: Any, text: Any) -> list[str]:
     """The tokens that are counted, stems if the metric takes them."""
     if metric.NAME == "ROUGE":
-        found: list[str] = metric.tokens(text)
+        found: list[str] = metric.tokenize_text(text)
         return found
     return naive_bleu.tokens(metric, text)
 

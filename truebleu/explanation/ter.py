@@ -39,7 +39,7 @@ def of_pair(case: Case[TER, TERScore]) -> dict[str, Any]:
     alignment = case.metric.alignment(hypothesis, references)
     return {
         **_system(case.score, _kinds(alignment)),
-        "reference": case.references[alignment.chosen][0],
+        "reference": case.references[alignment.reference_index][0],
         "tokens": list(alignment.hypothesis),
         "alignment": edit_layout.content(alignment),
     }

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from truebleu.explanation import edit_layout
-from truebleu.metrics.wer import COLUMNS, EditScore
+from truebleu.metrics.wer import EDIT_COLUMNS, EditScore
 from truebleu.rendering.elements import Block, Heading, Paragraph, Table
 from truebleu.rendering.number_format import number
 from truebleu.rendering.view import Content
@@ -32,7 +32,7 @@ READINGS = {
 
 def tokens(metric: Any, text: str) -> list[str]:
     """The words, or characters, that are counted."""
-    found: list[str] = metric.tokens(text)
+    found: list[str] = metric.tokenize_text(text)
     return found
 
 
@@ -42,7 +42,7 @@ def of_pair(case: Case[Any, EditScore]) -> dict[str, Any]:
     alignment = case.metric.alignment(hypothesis, references)
     return {
         **_system(case),
-        "reference": case.references[alignment.chosen][0],
+        "reference": case.references[alignment.reference_index][0],
         "tokens": list(alignment.hypothesis),
         "alignment": edit_layout.content(alignment),
     }
@@ -54,14 +54,14 @@ def of_corpus(case: Case[Any, EditScore]) -> dict[str, Any]:
 
 
 def _system(case: Case[Any, EditScore]) -> dict[str, Any]:
-    names = (*COLUMNS, "edits", *LENGTHS)
+    names = (*EDIT_COLUMNS, "edits", *LENGTHS)
     counts = {name: getattr(case.score, name) for name in names}
     return {"measure": case.score.name, "fraction": case.score.fraction, **counts}
 
 
 def parts(system: Content) -> dict[str, float]:
     """The numbers by which systems are compared, beside the score."""
-    return {name: system[name] for name in ("edits", *COLUMNS)}
+    return {name: system[name] for name in ("edits", *EDIT_COLUMNS)}
 
 
 # ---- blocks ----
@@ -101,7 +101,7 @@ def blocks(content: Content, system: Content, level: int) -> Iterator[Block]:
             system["alignment"], level, TOKEN, ("reference", "hypothesis")
         )
     yield Heading(level, f"Edits: {system['edits']:,}")
-    rows = [[name, f"{system[name]:,}"] for name in COLUMNS]
+    rows = [[name, f"{system[name]:,}"] for name in EDIT_COLUMNS]
     rows += [[f"tokens of the {name.partition('_')[0]}", f"{system[name]:,}"] for name in LENGTHS]
     yield Table.of(["kind", "number"], rows)
     if content["kind"] == "corpus" or len(content["references"]) > 1:

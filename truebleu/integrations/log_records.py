@@ -142,7 +142,7 @@ def of_texts(
     for i in range(most):
         column = [one[i] if i < len(one) else None for one in known]
         columns[f"reference_{i + 1}" if most > 1 else "reference"] = column
-    for metric in registry.metrics(metrics):
+    for metric in registry.resolve_metrics(metrics):
         given: Any = {"sources": sources} if metric.NEEDS_SOURCE else {}
         scores = metric.segments(hypotheses, of_segments(references), **given)
         columns[str(metric) if metric.name in columns else metric.name] = list(scores)

@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 
 from truebleu._kernel import InputError, Table
 from truebleu.integrations import needed
-from truebleu.metrics.accumulator import MOST, Accumulator
+from truebleu.metrics.accumulator import MAX_TOTAL, Accumulator
 from truebleu.metrics.base import count_references
 from truebleu.metrics.statistics import Statistics
 
@@ -90,8 +90,8 @@ def all_reduce_(totals: Totals, group: Any = None, *, device: Any = None) -> Tot
 
 def _with(totals: Any, segments: int, row: list[int], references: tuple[int, int] | None) -> Any:
     """An accumulator with these totals, or a table of this row."""
-    if any(abs(total) > MOST for total in row):
-        raise InputError(f"totals beyond {MOST}: these are no statistics of text")
+    if any(abs(total) > MAX_TOTAL for total in row):
+        raise InputError(f"totals beyond {MAX_TOTAL}: these are no statistics of text")
     if isinstance(totals, Accumulator):
         state = totals.state_dict()
         state |= {"segments": segments, "totals": row, "references": references}

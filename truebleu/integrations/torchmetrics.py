@@ -156,7 +156,7 @@ class Corpus(torchmetrics.Metric):  # type: ignore[misc]
         if not segments:
             return None
         same = segments * squares == references**2  # Cauchy and Schwarz: equal if all are
-        score: Score = self.metric.score_of(totals, references // segments if same else "var")
+        score: Score = self.metric.score_from_row(totals, references // segments if same else "var")
         return score
 
     def _apply(self, fn: Callable[..., Any], exclude_state: Sequence[str] = ()) -> Any:

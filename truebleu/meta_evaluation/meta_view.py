@@ -259,7 +259,7 @@ def _warnings(judged: Judged) -> list[Any]:
             metrics[scores.metric] = name
             # Metrics in Python notice nothing.
             seen |= {k: v for k, v in scores.seen.items() if v["characters"][0]}
-    return list(text_warnings.of_references(seen, metrics))
+    return list(text_warnings.warn_about_references(seen, metrics))
 
 
 def beside(
@@ -379,6 +379,6 @@ def _called(metric: Any, folded: Mapping[str, str]) -> str:
 def _in_language(metric: Any, pair: str) -> Any:
     """A metric with the tokenizer of the language that is translated into."""
     try:
-        return metric.in_language(languages.get_target_language(pair))
+        return metric.adapt_to_language(languages.get_target_language(pair))
     except ValueError:
         return metric  # nobody knows the language

@@ -11,10 +11,10 @@ from truebleu.metrics.base import Metric, Score, count_references
 from truebleu.text import corpus_inputs
 
 # The format of `state_dict`.
-FORMAT = "truebleu accumulator 1"
+STATE_FORMAT = "truebleu accumulator 1"
 
 # 64-bit integers are what others keep totals in.
-MOST = 2**63 - 1
+MAX_TOTAL = 2**63 - 1
 
 
 class Accumulator:
@@ -39,7 +39,7 @@ class Accumulator:
     _references: tuple[int, int] | None
 
     def __init__(self, metric: str | Metric | None = None) -> None:
-        self._metric = checked("bleu" if metric is None else metric)
+        self._metric = require_additive("bleu" if metric is None else metric)
         self.reset()
 
     @property
@@ -84,10 +84,10 @@ class Accumulator:
         if isinstance(references, list | tuple):
             # A batch may have as many segments as references; tuples are never taken for streams.
             references = [tuple(one) if isinstance(one, list) else one for one in references]
-        totals, seen = self._metric.count(
+        totals, summary = self._metric.count(
             hypotheses, references, workers=workers, totals=True, is_part=True
         )
-        self._add(seen["segments"], totals.tolist()[0], seen["references"])
+        self._add(summary["segments"], totals.tolist()[0], summary["references"])
 
     def merge(self, other: Accumulator) -> Self:
         """Adds the text of another: of another process, or another part of the data.
@@ -105,10 +105,10 @@ class Accumulator:
 
     def compute(self) -> Score:
         """The score of all text so far. Raises InputError if there was none."""
-        seen: Any = {"segments": self._segments, "references": self._references}
-        self._metric.check(seen, None)
+        summary: Any = {"segments": self._segments, "references": self._references}
+        self._metric.check_summary(summary, None)
         self._metric.check_corpus(Table.from_rows([self._totals], len(self._totals)))
-        score: Score = self._metric.score_of(self.totals, self.references)
+        score: Score = self._metric.score_from_row(self.totals, self.references)
         return score
 
     def state_dict(self) -> dict[str, Any]:
@@ -118,7 +118,7 @@ class Accumulator:
         most of a segment) and "totals" add up as `merge` does: by sum, by min and max, by sum.
         """
         return {
-            "format": FORMAT,
+            "format": STATE_FORMAT,
             "metric": str(self._metric),
             "fingerprint": self._metric.fingerprint,
             "segments": self._segments,
@@ -131,7 +131,7 @@ class Accumulator:
 
         Metrics that differ in their formula alone, such as BLEU's smoothing, have the same states.
         """
-        segments, totals, references = _checked(state)
+        segments, totals, references = _validate_state(state)
         self._metric.check_fingerprint("totals", state["fingerprint"])
         self._metric.check_totals("state", totals)
         self._segments, self._totals, self._references = segments, totals, references
@@ -145,18 +145,18 @@ class Accumulator:
         metric: the metric; needed only for custom tokenizers, otherwise the state names it.
         """
         if metric is None:
-            _checked(state)
+            _validate_state(state)
             try:
                 metric = registry.metric(str(state.get("metric")))
             except ValueError as error:
                 raise InputError(f"state: its metric has to be given: {error}") from None
-        made = cls(metric)
-        made.load_state_dict(state)
-        return made
+        accumulator = cls(metric)
+        accumulator.load_state_dict(state)
+        return accumulator
 
     def _add(self, segments: int, totals: list[int], references: tuple[int, int] | None) -> None:
-        summed = [mine + more for mine, more in zip(self._totals, totals, strict=True)]
-        if max(summed) > MOST or min(summed) < -MOST:
+        summed = [total + added for total, added in zip(self._totals, totals, strict=True)]
+        if max(summed) > MAX_TOTAL or min(summed) < -MAX_TOTAL:
             raise InputError("totals beyond 64-bit integers: these are no statistics of text")
         self._totals = summed
         self._segments += segments
@@ -180,18 +180,18 @@ class Accumulator:
         return (type(self).from_state_dict, (self.state_dict(), self._metric))
 
 
-def checked(metric: Any) -> Metric[Any]:
+def require_additive(metric: Any) -> Metric[Any]:
     """The metric, if its score is a formula of sums of integers; otherwise an error says why not.
 
     >>> checked("chrf")
     CHRF()
     """
-    known = registry.metric(metric)
-    if known.NEEDS_SOURCE:
-        raise ValueError(f"metric: {known.NAME} needs the source of each segment")
-    if known.not_additive:
-        raise ValueError(f"metric: {known.not_additive}")
-    return known
+    resolved = registry.metric(metric)
+    if resolved.NEEDS_SOURCE:
+        raise ValueError(f"metric: {resolved.NAME} needs the source of each segment")
+    if resolved.not_additive:
+        raise ValueError(f"metric: {resolved.not_additive}")
+    return resolved
 
 
 def _is_empty(texts: object) -> bool:
@@ -199,9 +199,9 @@ def _is_empty(texts: object) -> bool:
     return isinstance(texts, list | tuple) and not texts
 
 
-def _checked(state: Any) -> tuple[int, list[int], tuple[int, int] | None]:
+def _validate_state(state: Any) -> tuple[int, list[int], tuple[int, int] | None]:
     """The numbers of a state; InputError for what is none."""
-    if not hasattr(state, "get") or state.get("format") != FORMAT:
+    if not hasattr(state, "get") or state.get("format") != STATE_FORMAT:
         raise InputError(f"state: not what Accumulator.state_dict gives: {state!r:.60}")
     segments, totals, references = (state.get(x) for x in ("segments", "totals", "references"))
     if not isinstance(state.get("fingerprint"), str):
@@ -214,8 +214,12 @@ def _checked(state: Any) -> tuple[int, list[int], tuple[int, int] | None]:
         if segments:
             raise InputError("state: segments without references")
         return segments, list(totals), None
-    two = isinstance(references, list | tuple) and len(references) == 2
-    if not two or not all(map(_is_count, references)) or not 1 <= references[0] <= references[1]:
+    is_pair = isinstance(references, list | tuple) and len(references) == 2
+    if (
+        not is_pair
+        or not all(map(_is_count, references))
+        or not 1 <= references[0] <= references[1]
+    ):
         raise InputError(
             f"state: references are {references!r:.60}, not the fewest and the most of a segment"
         )
@@ -223,7 +227,7 @@ def _checked(state: Any) -> tuple[int, list[int], tuple[int, int] | None]:
 
 
 def _is_integer(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and abs(value) <= MOST
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) <= MAX_TOTAL
 
 
 def _is_count(value: Any) -> bool:

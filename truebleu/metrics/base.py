@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self
 from truebleu import _kernel
 from truebleu._kernel import InputError, Scores, Table, __version__
 from truebleu.metrics import parameters as p
-from truebleu.metrics.pairwise_scores import AllPairs, PairsInPython
-from truebleu.metrics.scores import CIRCUMSTANCES, Score, Signature, TableScore, unpacked
+from truebleu.metrics.pairwise_scores import PairsInPython, PairwiseScoring
+from truebleu.metrics.scores import CONTEXT_FIELDS, Score, Signature, TableScore, unpack_row
 from truebleu.metrics.statistics import Statistics
 from truebleu.text import argument_checks, corpus_inputs, tokenizers
 
-__all__ = ["CIRCUMSTANCES", "Metric", "MetricFailedError", "Score", "Signature"]
+__all__ = ["CONTEXT_FIELDS", "Metric", "MetricFailedError", "Score", "Signature"]
 
 # The names of columns, the numbers of those that may be below 0, and what limits others.
-Rules = tuple[Sequence[str], list[int], list[tuple[int, int, int]]]
+Constraints = tuple[Sequence[str], list[int], list[tuple[int, int, int]]]
 # A row per segment, and the fewest and the most references of a segment.
-Rows = tuple[list[list[int]], tuple[int, int]]
+CountedRows = tuple[list[list[int]], tuple[int, int]]
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
@@ -43,12 +43,12 @@ else:
 SACREBLEU_VERSION = "2.6.0"
 
 # A mean of lengths is counted in parts of a token, so that it is an integer: 1 to 16 all divide it.
-PARTS = 720720
+PARTS_PER_TOKEN = 720720
 
 # Integers of 64 bits are below this, and not below its negative.
-LARGEST = 1 << 63
+INT64_LIMIT = 1 << 63
 
-_new = object.__new__
+_allocate = object.__new__
 
 
 class MetricFailedError(InputError):
@@ -81,14 +81,14 @@ class Corpus:
     _: KW_ONLY
     totals: bool = False
     is_part: bool = False
-    normalize: str | None = None
+    unicode_form: str | None = None
 
     def __post_init__(self) -> None:
         self.workers = argument_checks.check_workers(self.workers)
 
-    def normalized(self, form: str | None) -> Corpus:
+    def with_unicode_form(self, form: str | None) -> Corpus:
         """Return the corpus with its text in a Unicode form; itself without one."""
-        if form == self.normalize:
+        if form == self.unicode_form:
             return self
         from truebleu.text.corpus_inputs import normalize_input
 
@@ -97,11 +97,11 @@ class Corpus:
             for value in (self.hypotheses, self.references, self.sources)
         )
         return replace(
-            self, hypotheses=hypotheses, references=references, sources=sources, normalize=form
+            self, hypotheses=hypotheses, references=references, sources=sources, unicode_form=form
         )
 
 
-class Metric(p.Parametrized, AllPairs, Generic[S]):
+class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
     """A metric with its parameters: frozen, hashable, equal if its parameters are.
 
     A metric is a row of integers per segment, a sum, and a formula; its scores are an `S`. A
@@ -109,7 +109,7 @@ class Metric(p.Parametrized, AllPairs, Generic[S]):
     the `columns` and the class of its scores (`SCORE`). If the kernel counts it, `asked` says how.
     """
 
-    __slots__ = ("_direct", "_in_kernel", "_kernel")
+    __slots__ = ("_kernel", "_reads_text", "_tokenizes_in_kernel")
 
     NAME: ClassVar[str]
     # The fields of signatures, in sacreBLEU's order; those that are not here follow.
@@ -126,7 +126,7 @@ class Metric(p.Parametrized, AllPairs, Generic[S]):
     # The number of decimals to print.
     DIGITS: ClassVar[int] = 1
     # True if the numbers are those of sacreBLEU; signatures then name its version.
-    OF_SACREBLEU: ClassVar[bool] = False
+    MATCHES_SACREBLEU: ClassVar[bool] = False
     # Names that are public beside the parameters, in the order of `dir()`.
     PUBLIC: ClassVar[tuple[str, ...]] = (
         *("score", "sentence", "segments", "matrix", "triangle", "top_k"),
@@ -144,50 +144,50 @@ class Metric(p.Parametrized, AllPairs, Generic[S]):
     # False if it reads text alone, and no lists of tokens.
     TAKES_TOKENS: ClassVar[bool] = True
     # True if the kernel has the formula, too.
-    _plain = True
+    _has_kernel_formula = True
     # The most references that a segment may have.
-    _most_references = maxsize
+    _max_references = maxsize
 
     _: KW_ONLY
-    normalize: p.Parameter[str | None] = p.normalization()
+    normalize: p.Parameter[str | None] = p.declare_normalization()
 
     # ---- signatures ----
 
     @classmethod
     def from_fields(cls, fields: Mapping[str, str]) -> Self:
-        """The metric that a signature's fields name, without those of `CIRCUMSTANCES`."""
+        """The metric that a signature's fields name, without those of `CONTEXT_FIELDS`."""
         for key, (value, _) in cls.CONSTANTS.items():
             if fields.get(key, value) != value:
                 raise ValueError(f"{key}:{fields[key]}: {cls.NAME} has {key}:{value} alone")
-        given: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         for parameter in cls.PARAMETERS:
             if parameter.key in fields:
                 try:
-                    given[parameter.name] = parameter.read(fields[parameter.key])
+                    values[parameter.name] = parameter.from_field(fields[parameter.key])
                 except ValueError as error:
                     raise ValueError(f"{parameter.key}: {error}") from None
-        return cls(**given)
+        return cls(**values)
 
     @classmethod
-    def implied(cls, name: str) -> dict[str, str] | None:
+    def fields_from_name(cls, name: str) -> dict[str, str] | None:
         """The fields that a score's name implies; None if it is no name of this metric."""
         return {} if name.lower() == cls.NAME.lower() else None
 
     @classmethod
-    def short_names(cls) -> dict[str, str]:
+    def map_short_names(cls) -> dict[str, str]:
         """The fields of its signatures, and their short forms."""
         constants = {key: short for key, (_, short) in cls.CONSTANTS.items()}
-        return {**CIRCUMSTANCES, **constants, **{p.key: p.short for p in cls.PARAMETERS}}
+        return {**CONTEXT_FIELDS, **constants, **{p.key: p.short for p in cls.PARAMETERS}}
 
     def _fields(self, *, segment: bool | None) -> dict[str, str]:  # noqa: ARG002
         """The fields of the parameters: for a corpus, for one segment, or None for the metric."""
         fields = {key: value for key, (value, _) in self.CONSTANTS.items()}
         for parameter in self.PARAMETERS:
             value = self._values[parameter.name]
-            if parameter.silent:
+            if parameter.is_hidden:
                 continue
             if not parameter.optional or value != parameter.default:
-                fields[parameter.key] = parameter.written(value)
+                fields[parameter.key] = parameter.to_field(value)
         return fields
 
     def signature(
@@ -198,11 +198,11 @@ class Metric(p.Parametrized, AllPairs, Generic[S]):
         references: how many there are per segment, or "var".
         segment: True for the score of one; None for the metric, whatever it will score.
         """
-        own = self._fields(segment=segment)
+        parameter_fields = self._fields(segment=segment)
         fields = {} if references is None else {"nrefs": str(references)}
-        fields |= {key: own[key] for key in self.FIELDS if key in own}
-        fields |= own
-        if self.OF_SACREBLEU:
+        fields |= {key: parameter_fields[key] for key in self.FIELDS if key in parameter_fields}
+        fields |= parameter_fields
+        if self.MATCHES_SACREBLEU:
             fields["version"] = SACREBLEU_VERSION
         return Signature(self, {**fields, "by": f"truebleu-{__version__}"})
 
@@ -228,7 +228,7 @@ class Metric(p.Parametrized, AllPairs, Generic[S]):
 
     # ---- languages ----
 
-    def splits(self, script: str) -> bool:
+    def can_split(self, script: str) -> bool:
         """Return whether the metric's tokens divide text in a script of `UNSPLIT_SCRIPTS`.
 
         True for a metric without a tokenizer, which counts characters or has a model.
@@ -238,7 +238,7 @@ class Metric(p.Parametrized, AllPairs, Generic[S]):
         tokenize = self._values.get("tokenize")
         return tokenize is None or languages.can_split(tokenize, script)
 
-    def splitting(self, script: str) -> dict[str, Any]:
+    def parameters_to_split(self, script: str) -> dict[str, Any]:
         """Return the parameters that make the metric split a script; empty if none does."""
         from truebleu.text import languages
 
@@ -247,19 +247,21 @@ class Metric(p.Parametrized, AllPairs, Generic[S]):
             {"tokenize": languages.UNSPLIT_SCRIPTS[script].recommended[0]} if has_tokenizer else {}
         )
 
-    def in_language(self, language: Language, given: Collection[str] = ()) -> Self:
+    def adapt_to_language(self, language: Language, user_parameters: Collection[str] = ()) -> Self:
         """Return the metric with the parameters that its original has for a language.
 
         given: the parameters that the user has set, which stay as they are.
         """
-        own = self._CHECKS.get("tokenize", (None,))[0]
+        default_tokenizer = self._CHECKS.get("tokenize", (None,))[0]
         # Text for "none" comes with tokens; jiwer and ROUGE have no tokenizers of languages.
-        picked = language.tokenizer
-        fits = own in ("13a", "jiwer", "rouge") and (own == "13a" or picked != "13a")
-        is_default = self._values.get("tokenize") == own
-        if not (fits and is_default) or "tokenize" in given:
+        language_tokenizer = language.tokenizer
+        fits = default_tokenizer in ("13a", "jiwer", "rouge") and (
+            default_tokenizer == "13a" or language_tokenizer != "13a"
+        )
+        is_default = self._values.get("tokenize") == default_tokenizer
+        if not (fits and is_default) or "tokenize" in user_parameters:
             return self
-        return self.with_parameters(tokenize=picked)
+        return self.with_parameters(tokenize=language_tokenizer)
 
     # ---- columns ----
 
@@ -269,12 +271,12 @@ class Metric(p.Parametrized, AllPairs, Generic[S]):
         raise NotImplementedError
 
     @property
-    def _signed(self) -> tuple[str, ...]:
+    def _signed_columns(self) -> tuple[str, ...]:
         """The columns whose integers may be below 0."""
         return ()
 
     @property
-    def _limits(self) -> tuple[tuple[str, int, str], ...]:
+    def _column_limits(self) -> tuple[tuple[str, int, str], ...]:
         """What limits columns, in every row and so in every sum of rows.
 
         The size of the first column is at most so many times that of the last.
@@ -282,19 +284,21 @@ class Metric(p.Parametrized, AllPairs, Generic[S]):
         return ()
 
     @property
-    def rules(self) -> Rules:
+    def constraints(self) -> Constraints:
         """What holds of its rows, as the kernel checks it: columns are numbers there."""
         columns = self.columns
-        places = {name: place for place, name in enumerate(columns)}
-        limits = [(places[column], most, places[by]) for column, most, by in self._limits]
-        return columns, [places[name] for name in self._signed], limits
+        positions = {name: place for place, name in enumerate(columns)}
+        limits = [
+            (positions[column], limit, positions[by]) for column, limit, by in self._column_limits
+        ]
+        return columns, [positions[name] for name in self._signed_columns], limits
 
     @property
-    def beside(self) -> tuple[str, ...]:
+    def segment_detail_names(self) -> tuple[str, ...]:
         """The names of what stands beside the scores of segments in a list: the columns."""
         return self.columns
 
-    def beside_of(self, table: Table) -> list[Any]:
+    def compute_segment_details(self, table: Table) -> list[Any]:
         """These columns, of a table."""
         return [table.columns_of([i]) for i in range(table.width)]
 
@@ -307,7 +311,7 @@ class Metric(p.Parametrized, AllPairs, Generic[S]):
     @property
     def not_additive(self) -> str | None:
         """The reason why statistics of parts do not add up to those of the whole, or None."""
-        if self._sums:
+        if self._is_sum_based:
             return self.NOT_ADDITIVE
         mean = f"{self.NAME} by segments is a mean of segments' scores, which do not add up exactly"
         return self.order_matters or mean
@@ -318,14 +322,14 @@ class Metric(p.Parametrized, AllPairs, Generic[S]):
         return None
 
     @property
-    def _splitting(self) -> dict[str, Any]:
+    def _tokenizer_settings(self) -> dict[str, Any]:
         """The tokenizer and lower-casing, of metrics that take tokens or custom tokenizers."""
         values = self._values
         if "tokenize" not in values:
             return {}
         return {"tokenize": values["tokenize"], "lowercase": values["lowercase"]}
 
-    def score_of(
+    def score_from_row(
         self,
         row: Sequence[int],
         references: int | str | None,
@@ -337,7 +341,7 @@ class Metric(p.Parametrized, AllPairs, Generic[S]):
         try:
             return self.SCORE(self, row, references, segment, value)  # type: ignore[return-value]
         except (ArithmeticError, ValueError) as error:
-            raise _told_failure(self, error) from None
+            raise _as_input_error(self, error) from None
 
     def zero_reason(self, row: Sequence[int], *, segment: bool) -> str:  # noqa: ARG002
         """Return why the score of a row is 0, and what to use instead; empty if that is plain."""
@@ -345,7 +349,7 @@ class Metric(p.Parametrized, AllPairs, Generic[S]):
 
     # ---- what the kernel counts ----
 
-    def asked(self) -> dict[str, Any] | None:
+    def build_kernel_settings(self) -> dict[str, Any] | None:
         """What the kernel is asked for: its name of the metric, and the parameters it takes.
 
         None for a metric that is counted in Python.
@@ -358,35 +362,35 @@ class Metric(p.Parametrized, AllPairs, Generic[S]):
 
         It counts what this one counts if the metric `reads_text`, with a tokenizer that it has.
         """
-        return self.asked()
+        return self.build_kernel_settings()
 
     def _prepare(self) -> None:
         """Make the kernel's counter, behind the check of parameters."""
         values = self._values
         # What Python tokenizes reaches the kernel as tokens.
-        self._in_kernel = "lowercase" not in values or tokenizers.is_in_kernel(
+        self._tokenizes_in_kernel = "lowercase" not in values or tokenizers.is_in_kernel(
             values.get("tokenize", "none"), values["lowercase"]
         )
-        self._direct = self._in_kernel and self.unicode_form is None
-        self._kernel: _kernel.Metric = self._compiled()
+        self._reads_text = self._tokenizes_in_kernel and self.unicode_form is None
+        self._kernel: _kernel.Metric = self._build_kernel_metric()
 
-    def _compiled(self, **changes: Any) -> Any:
-        asked = self.asked()
-        if asked is None:
+    def _build_kernel_metric(self, **changes: Any) -> Any:
+        settings = self.build_kernel_settings()
+        if settings is None:
             return None
-        asked |= changes
-        return getattr(_kernel.Metric, asked.pop("metric"))(**asked)
+        settings |= changes
+        return getattr(_kernel.Metric, settings.pop("metric"))(**settings)
 
-    def _lexing(self) -> dict[str, str]:
+    def _build_lexer_settings(self) -> dict[str, str]:
         """The kernel's tokenizer and lower-casing."""
-        tokenizer = str(self._values["tokenize"]) if self._in_kernel else "none"
+        tokenizer = str(self._values["tokenize"]) if self._tokenizes_in_kernel else "none"
         lowercase = tokenizers.LOWERCASE_MODES[self._values["lowercase"]]
         return {"tokenizer": tokenizer, "lowercase": lowercase}
 
     @property
     def reads_text(self) -> bool:
         """True if the kernel reads the text itself; other metrics can then share the reading."""
-        return self._direct
+        return self._reads_text
 
     def _scan(self, corpus: Corpus) -> Scan | None:
         """The kernel's run over the text, if it is the kernel that counts."""
@@ -395,15 +399,15 @@ class Metric(p.Parametrized, AllPairs, Generic[S]):
             corpus.hypotheses,
             corpus.references,
             workers=corpus.workers,
-            **self._splitting,
+            **self._tokenizer_settings,
         )
 
     def _count(self, corpus: Corpus) -> tuple[Table, Summary]:
         """A row per segment, or their sum, and what was noticed of the text."""
         run: Any = self._scan(corpus)
-        counted: tuple[Table, Summary]
-        counted = run.totals(corpus.progress) if corpus.totals else run.table()
-        return counted
+        result: tuple[Table, Summary]
+        result = run.totals(corpus.progress) if corpus.totals else run.table()
+        return result
 
     def _scores(self, table: Table, *, segment: bool) -> Scores:
         """The score of each row, 0-100: taken for a segment, or for the totals of a corpus."""
@@ -431,7 +435,7 @@ class Metric(p.Parametrized, AllPairs, Generic[S]):
         Memory does not grow with the size of files if `totals` are asked for. Arguments are as
         for `Corpus`.
         """
-        return self.counted(
+        return self.count_corpus(
             Corpus(
                 *(hypotheses, references, workers, sources, progress),
                 totals=totals,
@@ -439,19 +443,19 @@ class Metric(p.Parametrized, AllPairs, Generic[S]):
             )
         )
 
-    def counted(self, corpus: Corpus) -> tuple[Statistics, Summary]:
+    def count_corpus(self, corpus: Corpus) -> tuple[Statistics, Summary]:
         """The same, of a corpus."""
-        table, seen = self._checked_count(corpus.normalized(self.unicode_form))
-        return self.table_of(table, count_references(seen["references"])), seen
+        table, summary = self._checked_count(corpus.with_unicode_form(self.unicode_form))
+        return self.make_statistics(table, count_references(summary["references"])), summary
 
     @property
     def unicode_form(self) -> str | None:
         """The Unicode form that text is converted to first: the parameter `normalize`."""
         return self._values["normalize"]  # type: ignore[no-any-return]
 
-    def _corpus(self, *given: Any, **named: Any) -> Corpus:
+    def _make_corpus(self, *arguments: Any, **options: Any) -> Corpus:
         """Return the corpus of these arguments of `Corpus`, in the metric's Unicode form."""
-        return Corpus(*given, **named).normalized(self.unicode_form)
+        return Corpus(*arguments, **options).with_unicode_form(self.unicode_form)
 
     def _normalized(self, *texts: Any) -> tuple[Any, ...]:
         """Return texts of any kind in the metric's Unicode form."""
@@ -465,28 +469,28 @@ class Metric(p.Parametrized, AllPairs, Generic[S]):
     def _checked_count(self, corpus: Corpus) -> tuple[Table, Summary]:
         if self.NEEDS_SOURCE and corpus.sources is None:
             raise InputError(f"{self.NAME} needs the source of each segment")
-        table, seen = self._count(corpus)
-        self.check(seen, corpus.hypotheses)
+        table, summary = self._count(corpus)
+        self.check_summary(summary, corpus.hypotheses)
         if not corpus.is_part:
             self.check_corpus(table)
-        return table, seen
+        return table, summary
 
     def check_corpus(self, table: Table) -> None:
         """Raise MetricFailedError if the table is of a corpus that the metric cannot score."""
 
-    def table_of(self, table: Table, references: int | str | None) -> Statistics:
+    def make_statistics(self, table: Table, references: int | str | None) -> Statistics:
         """Rows as statistics of this metric."""
         return Statistics(
             table, columns=self.columns, fingerprint=self.fingerprint, references=references
         )
 
-    def reference_text(self, corpus: Corpus, seen: Summary) -> ScriptSummary:  # noqa: ARG002
+    def reference_text(self, corpus: Corpus, summary: Summary) -> ScriptSummary:  # noqa: ARG002
         """Return what was noticed in the references of a corpus that this metric has counted."""
-        return seen["reference_text"]
+        return summary["reference_text"]
 
-    def check(self, seen: Summary, hypotheses: object) -> None:
+    def check_summary(self, summary: Summary, hypotheses: object) -> None:
         """Raises InputError if this metric is not defined for what was seen."""
-        if not seen["segments"]:
+        if not summary["segments"]:
             name = corpus_inputs.label_input("hypotheses", hypotheses)
             raise InputError(f"{name}: no segments at all; there is nothing to score")
 
@@ -508,24 +512,26 @@ class Metric(p.Parametrized, AllPairs, Generic[S]):
         Memory does not grow with the size of files. Raises InputError, which names the input and
         the segment, for lengths that differ, missing text, bytes that are not UTF-8.
         """
-        return self._score(self._corpus(hypotheses, references, workers, totals=self._sums))
+        return self._score(
+            self._make_corpus(hypotheses, references, workers, totals=self._is_sum_based)
+        )
 
     def _score(self, corpus: Corpus) -> S:
-        table, seen = self._checked_count(corpus)
-        references = count_references(seen["references"])
+        table, summary = self._checked_count(corpus)
+        references = count_references(summary["references"])
         if corpus.totals:
-            return self.score_of(table.tolist()[0], references)
-        return self._score_of_rows(table, references)
+            return self.score_from_row(table.tolist()[0], references)
+        return self._average_rows(table, references)
 
     @property
-    def _sums(self) -> bool:
+    def _is_sum_based(self) -> bool:
         """True if the score of a corpus is a formula of sums, not a mean of segment scores."""
         return True
 
     @property
     def is_mean(self) -> bool:
         """True if the score of a corpus is the mean of its segments' scores, which is resampled."""
-        return not self._sums
+        return not self._is_sum_based
 
     def statistics(
         self,
@@ -550,13 +556,13 @@ class Metric(p.Parametrized, AllPairs, Generic[S]):
         >>> BLEU().segments(["a b c d e", "a b"], ["a b c d f", "a c"])
         Scores(2 segments: [66.87, 50.00])
         """
-        return self._segments(self._corpus(hypotheses, references, workers))
+        return self._segments(self._make_corpus(hypotheses, references, workers))
 
     def _segments(self, corpus: Corpus) -> Scores:
-        if not self._plain:
+        if not self._has_kernel_formula:
             return self._scores(self._checked_count(corpus)[0], segment=True)
-        scores, seen = self._kernel.segments(self._scan(corpus))  # type: ignore[arg-type]
-        self.check(seen, corpus.hypotheses)
+        scores, summary = self._kernel.segments(self._scan(corpus))  # type: ignore[arg-type]
+        self.check_summary(summary, corpus.hypotheses)
         return scores
 
     # ---- one segment ----
@@ -568,35 +574,37 @@ class Metric(p.Parametrized, AllPairs, Generic[S]):
         >>> BLEU().sentence("a cat on a mat", ["a cat on the mat", "the cat"]).precisions
         (80.0, 50.0, 33.333333333333336, 25.0)
         """
-        if not self._direct:
-            return self._sentence_of(hypothesis, references)
+        if not self._reads_text:
+            return self._score_sentence(hypothesis, references)
         try:
             value, row, count = self._kernel.sentence(hypothesis, references)
         except TypeError:
-            return self._sentence_of(hypothesis, references)
-        if count > self._most_references:
-            return self._sentence_of(hypothesis, references)
-        if not self._plain:
-            value = self._value(unpacked(row), segment=True)
+            return self._score_sentence(hypothesis, references)
+        if count > self._max_references:
+            return self._score_sentence(hypothesis, references)
+        if not self._has_kernel_formula:
+            value = self._value(unpack_row(row), segment=True)
         # The constructor would take as long as reading the text.
-        score: Any = _new(self.SCORE)
+        score: Any = _allocate(self.SCORE)
         score._metric = self  # noqa: SLF001
-        score._given = row  # noqa: SLF001
+        score._packed_row = row  # noqa: SLF001
         score._references = count  # noqa: SLF001
         score._segment = True  # noqa: SLF001
         score._value = value  # noqa: SLF001
         return score  # type: ignore[no-any-return]
 
-    def _sentence_of(self, hypothesis: Any, references: Any, sources: Any = None) -> S:
+    def _score_sentence(self, hypothesis: Any, references: Any, sources: Any = None) -> S:
         """The general path, which takes all kinds of input and explains errors."""
         if isinstance(hypothesis, bytes) or not hasattr(hypothesis, "__len__"):
             raise TypeError(
                 f"hypothesis: expected a str, not {argument_checks.describe_type(hypothesis, '')}"
             )
-        one = tuple(references) if isinstance(references, list) else references
-        table, seen = self._checked_count(self._corpus((hypothesis,), (one,), sources=sources))
+        reference_texts = tuple(references) if isinstance(references, list) else references
+        table, summary = self._checked_count(
+            self._make_corpus((hypothesis,), (reference_texts,), sources=sources)
+        )
         row = table.tolist()[0]
-        return self.score_of(row, count_references(seen["references"]), segment=True)
+        return self.score_from_row(row, count_references(summary["references"]), segment=True)
 
     # ---- the formula alone ----
 
@@ -611,14 +619,14 @@ class Metric(p.Parametrized, AllPairs, Generic[S]):
         references: how many references there were, for the signature; a table knows it.
         """
         if not isinstance(totals, Statistics):
-            return self.score_of(self._checked_row(totals), references)
+            return self.score_from_row(self._validate_row(totals), references)
         self._check_table(totals)
         references = totals.references if references is None else references
-        if self._sums or not len(totals):
-            return self.score_of(totals.total().tolist()[0], references)
-        return self._score_of_rows(totals, references)
+        if self._is_sum_based or not len(totals):
+            return self.score_from_row(totals.total().tolist()[0], references)
+        return self._average_rows(totals, references)
 
-    def _score_of_rows(self, table: Table, references: int | str | None) -> S:
+    def _average_rows(self, table: Table, references: int | str | None) -> S:
         """The score of a corpus that is no formula of sums."""
         raise NotImplementedError
 
@@ -638,12 +646,12 @@ class Metric(p.Parametrized, AllPairs, Generic[S]):
         try:
             return self._scores(table, segment=segment)
         except (ArithmeticError, ValueError) as error:
-            raise _told_failure(self, error) from None
+            raise _as_input_error(self, error) from None
 
     # ---- every pair ----
 
     @property
-    def splits_text(self) -> bool:
+    def tokenizes_in_python(self) -> bool:
         """True if its text is split into tokens in Python, so that once a text saves time."""
         plain = self.unicode_form is None and not self.reads_text
         return plain and "tokenize" in self._values and self.TAKES_TOKENS
@@ -656,25 +664,31 @@ class Metric(p.Parametrized, AllPairs, Generic[S]):
     ) -> Pairs:
         """All pairs, by the kernel or by the formula that is in Python."""
         hypotheses, references = self._normalized(hypotheses, references)
-        if self._plain:
+        if self._has_kernel_formula:
             return corpus_inputs.scan_pairs(
-                self._kernel, hypotheses, references, workers=workers, **self._splitting
+                self._kernel, hypotheses, references, workers=workers, **self._tokenizer_settings
             )
         workers = argument_checks.check_workers(workers)
-        first = corpus_inputs.read_single_texts("hypotheses", hypotheses, allow_tokens=True)
-        second = first
+        hypothesis_texts = corpus_inputs.read_single_texts(
+            "hypotheses", hypotheses, allow_tokens=True
+        )
+        reference_texts = hypothesis_texts
         if references is not None:
-            tokens = corpus_inputs.has_token_segments(first)
-            second = corpus_inputs.read_single_texts("references", references, allow_tokens=tokens)
+            tokens = corpus_inputs.has_token_segments(hypothesis_texts)
+            reference_texts = corpus_inputs.read_single_texts(
+                "references", references, allow_tokens=tokens
+            )
         metric = self
-        if self.splits_text and not corpus_inputs.has_token_segments(first):
+        if self.tokenizes_in_python and not corpus_inputs.has_token_segments(hypothesis_texts):
             # Each text is split once, and not once for each pair.
-            split = tokenizers.make_tokenizer(**self._splitting)
-            first, second = (tuple(map(split, texts)) for texts in (first, second))
+            split = tokenizers.make_tokenizer(**self._tokenizer_settings)
+            hypothesis_texts, reference_texts = (
+                tuple(map(split, texts)) for texts in (hypothesis_texts, reference_texts)
+            )
             metric = self.with_parameters(tokenize="none", lowercase=False)
-        return PairsInPython(metric._scores_of_pairs(workers), first, second)  # noqa: SLF001
+        return PairsInPython(metric._make_pair_scorer(workers), hypothesis_texts, reference_texts)  # noqa: SLF001
 
-    def _scores_of_pairs(self, workers: int) -> Callable[[Sequence[Any], Sequence[Any]], Scores]:
+    def _make_pair_scorer(self, workers: int) -> Callable[[Sequence[Any], Sequence[Any]], Scores]:
         """Return a function that scores texts against as many references, as `sentence` does."""
         if self.NEEDS_SOURCE:
             raise ValueError(f"{self.NAME} needs a source beside each pair")
@@ -686,38 +700,41 @@ class Metric(p.Parametrized, AllPairs, Generic[S]):
         if isinstance(table, Statistics):
             self.check_fingerprint("statistics", table.fingerprint)
             if table.columns != self.columns:
-                theirs, own = (", ".join(columns) for columns in (table.columns, self.columns))
-                raise InputError(
-                    f"these statistics have other columns than those of {self.name}: {theirs}; "
-                    f"expected {own}"
+                table_columns, metric_columns = (
+                    ", ".join(columns) for columns in (table.columns, self.columns)
                 )
-            table.check(*self.rules)
+                raise InputError(
+                    f"these statistics have other columns than those of {self.name}: "
+                    f"{table_columns}; expected {metric_columns}"
+                )
+            table.check(*self.constraints)
         elif table.width != len(self.columns):
             raise InputError(f"expected {len(self.columns)} columns, not {table.width}")
 
-    def check_fingerprint(self, what: str, fingerprint: str) -> None:
+    def check_fingerprint(self, subject: str, fingerprint: str) -> None:
         """Raises InputError for statistics or totals that another metric has counted."""
         if fingerprint != self.fingerprint:
             raise InputError(
-                f"these {what} were made with {fingerprint}, and this metric is {self.fingerprint}"
+                f"these {subject} were made with {fingerprint}, and this metric is "
+                f"{self.fingerprint}"
             )
 
-    def check_totals(self, what: str, totals: Sequence[int]) -> None:
+    def check_totals(self, subject: str, totals: Sequence[int]) -> None:
         """Raises InputError for the integers of a row that this metric cannot have counted."""
         if len(totals) != len(self.columns):
-            raise InputError(f"{what}: expected {len(self.columns)} totals, not {len(totals)}")
+            raise InputError(f"{subject}: expected {len(self.columns)} totals, not {len(totals)}")
         try:
-            Table.from_rows([totals], len(totals)).check(*self.rules)
+            Table.from_rows([totals], len(totals)).check(*self.constraints)
         except InputError as error:
-            raise InputError(f"{what}: {error}") from None
+            raise InputError(f"{subject}: {error}") from None
 
-    def _checked_row(self, totals: Sequence[int]) -> list[int]:
+    def _validate_row(self, totals: Sequence[int]) -> list[int]:
         try:
             row = [value.__index__() for value in totals]
         except (AttributeError, TypeError):
             row = None
         if row is None or any(
-            value < 0 and name not in self._signed
+            value < 0 and name not in self._signed_columns
             for value, name in zip(row, (*self.columns, *[""] * len(row)), strict=False)
         ):
             raise InputError(
@@ -727,7 +744,7 @@ class Metric(p.Parametrized, AllPairs, Generic[S]):
         if len(row) != len(self.columns):
             columns = ", ".join(self.columns)
             raise InputError(f"totals: expected {len(self.columns)}, not {len(row)}: {columns}")
-        if any(not -LARGEST <= value < LARGEST for value in row):
+        if any(not -INT64_LIMIT <= value < INT64_LIMIT for value in row):
             raise InputError(f"totals: expected integers of 64 bits, not {totals!r:.80}")
         return row
 
@@ -741,7 +758,7 @@ class Metric(p.Parametrized, AllPairs, Generic[S]):
         return f"{self.name}|{self.signature(segment=None)}"
 
 
-def _told_failure(metric: Metric[Any], error: Exception) -> InputError:
+def _as_input_error(metric: Metric[Any], error: Exception) -> InputError:
     """The error for integers that the formula cannot take; other reasons stay what they are."""
     if isinstance(error, InputError):
         return error
@@ -750,9 +767,9 @@ def _told_failure(metric: Metric[Any], error: Exception) -> InputError:
     )
 
 
-def count_references(seen: tuple[int, int] | None) -> int | str | None:
+def count_references(reference_range: tuple[int, int] | None) -> int | str | None:
     """The number of references per segment, given the fewest and the most; or "var"."""
-    if seen is None:
+    if reference_range is None:
         return None
-    fewest, most = seen
-    return most if fewest == most else "var"
+    minimum, maximum = reference_range
+    return maximum if minimum == maximum else "var"

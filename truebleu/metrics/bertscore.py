@@ -14,12 +14,12 @@ from typing import Any
 
 from truebleu.metrics import parameters as p
 from truebleu.metrics.base import Corpus, MetricFailedError
-from truebleu.metrics.neural_metric import NeuralMetric, config, device, found
-from truebleu.metrics.python_metric import Texts
+from truebleu.metrics.neural_metric import NeuralMetric, find_model, read_config, resolve_device
+from truebleu.metrics.python_metric import SegmentTexts
 
-USUAL = "roberta-large"
+DEFAULT_MODEL = "roberta-large"
 # Where the configurations of models say how many layers there are.
-LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
+LAYER_COUNT_KEYS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
 
 
 class BERTScore(NeuralMetric):
@@ -37,13 +37,15 @@ class BERTScore(NeuralMetric):
     BOUND = 1.0
     FIELDS = ("model", "layer", "idf", "rescale", "agg")
     PACKAGE = ("bert-score", "bert_score")
-    EXAMPLE = USUAL
-    model: p.Parameter[str] = p.Text(USUAL, "the model: a folder, or a name in the hub's cache")
+    EXAMPLE = DEFAULT_MODEL
+    model: p.Parameter[str] = p.Text(
+        DEFAULT_MODEL, "the model: a folder, or a name in the hub's cache"
+    )
     layer: p.Parameter[int] = p.WholeNumber(
         0,
         "the layer; 0 for that which bert-score has for a model of this name, else the last",
-        least=0,
-        most=1000,
+        minimum=0,
+        maximum=1000,
         optional=True,
     )
     _: KW_ONLY
@@ -54,107 +56,129 @@ class BERTScore(NeuralMetric):
         "no", "the language whose baseline rescales scores, as en; or no"
     )
     device: p.Parameter[str] = p.Text(
-        "auto", "the device by torch's name: auto, cpu, cuda:1", silent=True
+        "auto", "the device by torch's name: auto, cpu, cuda:1", is_hidden=True
     )
-    batch: p.Parameter[int] = p.WholeNumber(64, "the texts in a batch", most=1 << 20, silent=True)
+    batch: p.Parameter[int] = p.WholeNumber(
+        64, "the texts in a batch", maximum=1 << 20, is_hidden=True
+    )
 
     @property
     def NOT_ADDITIVE(self) -> str | None:  # type: ignore[override]  # noqa: N802
         """With idf every segment's score depends on all references."""
-        told = "BERTScore with idf weighs words by all references, so parts do not add up"
-        return told if self.idf else None
+        reason = "BERTScore with idf weighs words by all references, so parts do not add up"
+        return reason if self.idf else None
 
     def _fields(self, *, segment: bool | None) -> dict[str, str]:
         fields = super()._fields(segment=segment)
-        layer = self.layer or _usual_layer(self._short(fields["model"]), found_or_none(self.model))
+        layer = self.layer or _choose_layer(
+            self._short(fields["model"]), find_model_or_none(self.model)
+        )
         return fields | ({"layer": str(layer)} if layer else {})
 
     @staticmethod
-    def _short(called: str) -> str:
+    def _short(model_name: str) -> str:
         """A model's name without the revision."""
-        return called.rpartition("@")[0] or called
+        return model_name.rpartition("@")[0] or model_name
 
-    def _programs(self) -> tuple[str, str]:
-        release, program = super()._programs()
-        from truebleu.metrics.python_metric import installed
+    def _find_versions(self) -> tuple[str, str]:
+        release, program = super()._find_versions()
+        from truebleu.metrics.python_metric import find_installed_version
 
-        own = _package()[0] or release
-        return f"{own}(hug_trans={installed('transformers')})" if own else "", program
+        version = _read_package()[0] or release
+        return (
+            f"{version}(hug_trans={find_installed_version('transformers')})" if version else "",
+            program,
+        )
 
-    def _numbers(self, _: Corpus, texts: Texts) -> list[Any]:
-        folder = self._folder()
+    def _compute_numbers(self, _: Corpus, texts: SegmentTexts) -> list[Any]:
+        folder = self._find_folder()
         fields = self._fields(segment=None)
         layer = int(fields.get("layer", 0))
         self._check(folder, layer)
         baseline = self._baseline(self._short(fields["model"]))
-        words = (folder, layer, self.idf, baseline, self.device, self._identity())
-        scorer = self._loaded(_scorer, *words)
+        scorer_arguments = (
+            folder,
+            layer,
+            self.idf,
+            baseline,
+            self.device,
+            self._describe_environment(),
+        )
+        scorer = self._load(_load_scorer, *scorer_arguments)
         if self.idf:
-            self._loaded(_weigh, scorer, [other for _, others in texts for other in others])
+            self._load(_compute_idf, scorer, [other for _, others in texts for other in others])
 
-        def said(some: range) -> list[Any]:
-            chosen = [texts[i] for i in some]
+        def predict(indices: range) -> list[Any]:
+            batch = [texts[i] for i in indices]
             precision, recall, f1 = scorer.score(
-                [text for text, _ in chosen],
-                [others for _, others in chosen],
+                [text for text, _ in batch],
+                [others for _, others in batch],
                 batch_size=self.batch,
             )
             return list(zip(f1.tolist(), precision.tolist(), recall.tolist(), strict=True))
 
-        return self._said_of(len(texts), said)
+        return self._run_model(len(texts), predict)
 
     def _check(self, folder: str, layer: int) -> None:
         """Raises MetricFailedError for what bert-score would take for something else."""
-        known = config(folder)
-        there = _layers(known)
-        if not layer or (there and layer > there):
-            told = f"it has {there}" if there else "its config.json says of none"
-            raise MetricFailedError(f"{self.name}: layer {layer} of {self.model}: {told}")
-        if "t5" in folder and "t5" not in str(known.get("model_type")):
+        settings = read_config(folder)
+        layer_count = _read_layer_count(settings)
+        if not layer or (layer_count and layer > layer_count):
+            detail = f"it has {layer_count}" if layer_count else "its config.json says of none"
+            raise MetricFailedError(f"{self.name}: layer {layer} of {self.model}: {detail}")
+        if "t5" in folder and "t5" not in str(settings.get("model_type")):
             raise MetricFailedError(
                 f"{self.name}: bert-score takes a model for T5 if its path has t5, and {folder} is "
-                f"of the type {known.get('model_type')}; call the folder something else"
+                f"of the type {settings.get('model_type')}; call the folder something else"
             )
 
     def _baseline(self, name: str) -> str | None:
         """The file of the baseline; None if scores stay as they are."""
         if self.rescale == "no":
             return None
-        name = name if name in _package()[1] else os.path.basename(name)
-        folder = os.path.join(_package()[2], "rescale_baseline")
+        name = name if name in _read_package()[1] else os.path.basename(name)
+        folder = os.path.join(_read_package()[2], "rescale_baseline")
         path = os.path.join(folder, self.rescale, f"{name}.tsv")
         if not os.path.isfile(path):
-            there = ", ".join(sorted(os.listdir(folder))) if os.path.isdir(folder) else "nothing"
+            languages = (
+                ", ".join(sorted(os.listdir(folder))) if os.path.isdir(folder) else "nothing"
+            )
             raise MetricFailedError(
                 f"{self.name}: bert-score has no baseline of {name} for {self.rescale!r}; it has "
-                f"those of its own models, for {there}"
+                f"those of its own models, for {languages}"
             )
         return path
 
 
-def found_or_none(model: str) -> str | None:
+def find_model_or_none(model: str) -> str | None:
     """The folder of a model; None if it is another, or not here."""
     try:
-        return found(model)
+        return find_model(model)
     except MetricFailedError:
         return None
 
 
-def _layers(known: dict[str, Any]) -> int:
+def _read_layer_count(settings: dict[str, Any]) -> int:
     """The number of layers that a configuration says; 0 if it does not."""
-    return next((int(known[key]) for key in LAYERS if isinstance(known.get(key), int)), 0)
+    return next(
+        (int(settings[key]) for key in LAYER_COUNT_KEYS if isinstance(settings.get(key), int)), 0
+    )
 
 
-def _usual_layer(name: str, folder: str | None) -> int:
+def _choose_layer(name: str, folder: str | None) -> int:
     """The layer that bert-score has for a model; else the last one; 0 if none is known."""
-    table = _package()[1]
-    known = table.get(name) or table.get(os.path.basename(name), 0)
-    there = _layers(config(folder)) if folder else 0
-    return known if known and (not there or known <= there) else there
+    table = _read_package()[1]
+    default_layer = table.get(name) or table.get(os.path.basename(name), 0)
+    layer_count = _read_layer_count(read_config(folder)) if folder else 0
+    return (
+        default_layer
+        if default_layer and (not layer_count or default_layer <= layer_count)
+        else layer_count
+    )
 
 
 @lru_cache(maxsize=1)
-def _package() -> tuple[str, dict[str, int], str]:
+def _read_package() -> tuple[str, dict[str, int], str]:
     """bert-score's own version, its layers of models, and its folder, without its imports."""
     import ast
     from importlib.util import find_spec
@@ -163,20 +187,20 @@ def _package() -> tuple[str, dict[str, int], str]:
     if spec is None or spec.origin is None:
         return "", {}, ""
     folder = os.path.dirname(spec.origin)
-    said: dict[str, Any] = {}
+    assignments: dict[str, Any] = {}
     for file in ("__init__.py", "utils.py"):
         with open(os.path.join(folder, file), encoding="utf-8") as source:
-            for line in ast.parse(source.read()).body:
-                if isinstance(line, ast.Assign) and isinstance(line.targets[0], ast.Name):
-                    name = line.targets[0].id
+            for statement in ast.parse(source.read()).body:
+                if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+                    name = statement.targets[0].id
                     if name in ("__version__", "model2layers"):
-                        said[name] = ast.literal_eval(line.value)
-    return said.get("__version__", ""), said.get("model2layers", {}), folder
+                        assignments[name] = ast.literal_eval(statement.value)
+    return assignments.get("__version__", ""), assignments.get("model2layers", {}), folder
 
 
 @lru_cache(maxsize=2)
-def _scorer(
-    folder: str, layer: int, idf: bool, baseline: str | None, wanted: str, _identity: str
+def _load_scorer(
+    folder: str, layer: int, idf: bool, baseline: str | None, device_name: str, _identity: str
 ) -> Any:
     """bert-score's object, with the model loaded."""
     from bert_score import BERTScorer
@@ -185,7 +209,7 @@ def _scorer(
         model_type=folder,
         num_layers=layer,
         idf=idf,
-        device=device(wanted),
+        device=resolve_device(device_name),
         nthreads=0,
         lang="en" if baseline else None,  # it asks for one, and reads the baseline's file
         rescale_with_baseline=baseline is not None,
@@ -193,5 +217,5 @@ def _scorer(
     )
 
 
-def _weigh(scorer: Any, references: Sequence[str]) -> None:
+def _compute_idf(scorer: Any, references: Sequence[str]) -> None:
     scorer.compute_idf(references)

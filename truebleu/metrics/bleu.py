@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import InputError, Scores, Table
 from truebleu.metrics import parameters as p
-from truebleu.metrics.base import PARTS, Metric
-from truebleu.metrics.bleu_formula import OWN_SMOOTHING, SMOOTHING, SMOOTHING_VALUES, Formula
+from truebleu.metrics.base import PARTS_PER_TOKEN, Metric
+from truebleu.metrics.bleu_formula import FIXED_SMOOTHING, SMOOTHING, SMOOTHING_VALUES, Formula
 from truebleu.metrics.pairwise_scores import COMPENSATED
 from truebleu.metrics.scores import TableScore
 from truebleu.text import corpus_inputs, tokenizers
@@ -63,7 +63,7 @@ class BLEUScore(TableScore):
     def value(self) -> float:
         """The score, 0-100, to sacreBLEU's last bit."""
         metric = self._metric
-        if metric._plain or metric.natural_scale == 100.0:  # noqa: SLF001
+        if metric._has_kernel_formula or metric.natural_scale == 100.0:  # noqa: SLF001
             return self._value
         return 100.0 * self._value
 
@@ -81,12 +81,12 @@ class BLEUScore(TableScore):
     @property
     def precisions(self) -> tuple[float, ...]:
         """The precision of each order in per cent, smoothed, as sacreBLEU gives it."""
-        return self._formula.percentages(self.matches, self.totals)
+        return self._formula.list_percentages(self.matches, self.totals)
 
     @property
     def brevity_penalty(self) -> float:
         """1, or less if the hypotheses are shorter than the references."""
-        return self._formula.brevity(self._row[0], self.reference_length)
+        return self._formula.compute_brevity_penalty(self._row[0], self.reference_length)
 
     @property
     def matches(self) -> tuple[int, ...]:
@@ -106,7 +106,7 @@ class BLEUScore(TableScore):
     @property
     def reference_length(self) -> float:
         """The effective reference length, an integer unless it is a mean."""
-        return self._metric.reference_length_of(self._row)
+        return self._metric.reference_length_from_row(self._row)
 
     @property
     def ratio(self) -> float:
@@ -131,8 +131,8 @@ class SmoothingValue(p.Number["float | None"]):
         if metric is None:
             return self  # type: ignore[return-value]
         values = metric._values  # noqa: SLF001
-        given: float | None = values["smoothing_value"]
-        return SMOOTHING_VALUES.get(values["smoothing"]) if given is None else given
+        value: float | None = values["smoothing_value"]
+        return SMOOTHING_VALUES.get(values["smoothing"]) if value is None else value
 
 
 class MaxOrder(p.WholeNumber):
@@ -154,15 +154,15 @@ class BLEU(Metric[BLEUScore]):
     BLEU = 48.89 85.7/66.7/40.0/25.0 (BP = 1.000 ratio = 1.000 hyp_len = 7 ref_len = 7)
     """
 
-    __slots__ = ("_most_references", "_plain")
+    __slots__ = ("_has_kernel_formula", "_max_references")
 
     NAME = "BLEU"
-    OF_SACREBLEU = True
+    MATCHES_SACREBLEU = True
     SCORE = BLEUScore
     FIELDS = ("case", "eff", "tok", "smooth", "order", "weights", "value")
     tokenize: p.Parameter[tokenizers.Tokenize] = p.Tokenizer(hints=("tokenizer", "tok"))
     _: KW_ONLY
-    lowercase: p.Parameter[bool | str] = p.lowercase()
+    lowercase: p.Parameter[bool | str] = p.declare_lowercase()
     smoothing: p.Parameter[str] = p.Choice(
         "exp",
         "smoothing of n-gram orders with zero matches",
@@ -177,7 +177,7 @@ class BLEU(Metric[BLEUScore]):
     smoothing_value: p.Parameter[float | None] = SmoothingValue(
         None,
         "the value of smoothing floor (0.1) or add-k (1)",
-        most=1e9,
+        maximum=1e9,
         key="value",
         short="val",
         flags=("-sv", "--smooth-value"),
@@ -252,7 +252,7 @@ class BLEU(Metric[BLEUScore]):
     empty_brevity: p.Parameter[float] = p.Number(
         0.0,
         "the brevity penalty of hypotheses without tokens",
-        most=1,
+        maximum=1,
         key="bp0",
         short="b0",
         optional=True,
@@ -301,8 +301,8 @@ class BLEU(Metric[BLEUScore]):
     scale: p.Parameter[float] = p.Number(
         100.0,
         "the scale in which the score is published, 100 or 1",
-        least=1,
-        most=100,
+        minimum=1,
+        maximum=100,
         short="sc",
         optional=True,
     )
@@ -315,19 +315,19 @@ class BLEU(Metric[BLEUScore]):
         optional=True,
     )
 
-    def _keep(self, given: Mapping[str, Any]) -> None:
+    def _store_parameters(self, values: Mapping[str, Any]) -> None:
         """Check and keep the parameters; as many orders as weights, if none are given."""
-        if given.get("max_order") is None:
-            weights = given.get("weights")
-            count = 4 if weights is None else len(p.checked_weights("weights", weights))
-            given = {**given, "max_order": count}
-        super()._keep(given)
+        if values.get("max_order") is None:
+            weights = values.get("weights")
+            count = 4 if weights is None else len(p.validate_weights("weights", weights))
+            values = {**values, "max_order": count}
+        super()._store_parameters(values)
 
     def _prepare(self) -> None:
         """Check parameters that depend on each other, and make the kernel's counter."""
         self._check_together()
         values = self._values
-        self._plain = (
+        self._has_kernel_formula = (
             values["smoothing"] in ("exp", "floor", "add-k", "none")
             and values["brevity_penalty"] == "standard"
             and values["empty_brevity"] == 0.0
@@ -336,24 +336,26 @@ class BLEU(Metric[BLEUScore]):
             and values["arithmetic"] == "sacrebleu"
             and values["reference_length"] != "average"
         )
-        self._most_references = 1 if values["reference_length"] == "single" else maxsize
+        self._max_references = 1 if values["reference_length"] == "single" else maxsize
         super()._prepare()
 
     def counter(self, reference_lengths: Sequence[str]) -> _kernel.Metric:
         """The kernel's counter and formula, with a column for each rule for the length."""
-        made: _kernel.Metric = self._compiled(reference_lengths=list(reference_lengths))
-        return made
+        counter_metric: _kernel.Metric = self._build_kernel_metric(
+            reference_lengths=list(reference_lengths)
+        )
+        return counter_metric
 
-    def asked(self) -> dict[str, Any]:
+    def build_kernel_settings(self) -> dict[str, Any]:
         """What the kernel is asked for."""
         values = self._values
         return {
             "metric": "bleu",
-            **self._lexing(),
+            **self._build_lexer_settings(),
             "max_order": values["max_order"],
             "reference_lengths": [self.length_rule],
             "at_least_one": values["missing_order"] == "at-least-one",
-            "smoothing": values["smoothing"] if self._plain else "none",
+            "smoothing": values["smoothing"] if self._has_kernel_formula else "none",
             "smoothing_value": self.smoothing_value or 0.0,
             "effective_order": (
                 self.missing(segment=True) == "drop",
@@ -367,12 +369,18 @@ class BLEU(Metric[BLEUScore]):
     def recipe(self) -> dict[str, Any]:
         """What a kernel elsewhere is asked for, which has every variant's formula."""
         values = self._values
-        asked = self.asked()
-        del asked["effective_order"]
-        names = ("smoothing", "no_match", "brevity_penalty", "empty_brevity", "arithmetic")
+        settings = self.build_kernel_settings()
+        del settings["effective_order"]
+        parameter_names = (
+            "smoothing",
+            "no_match",
+            "brevity_penalty",
+            "empty_brevity",
+            "arithmetic",
+        )
         missing = (self.missing(segment=True), self.missing(segment=False))
-        told = {name: values[name] for name in (*names, "aggregate")}
-        return asked | told | {"missing": missing}
+        formula_settings = {name: values[name] for name in (*parameter_names, "aggregate")}
+        return settings | formula_settings | {"missing": missing}
 
     def _check_together(self) -> None:
         """Checks parameters that depend on each other; what is the default is kept as that."""
@@ -397,16 +405,16 @@ class BLEU(Metric[BLEUScore]):
     @property
     def warnings(self) -> tuple[str, ...]:
         """Warnings of weights whose sum is not 1, and of smoothing that the arithmetic ignores."""
-        found = p.warn_of_sum("weights", self.weights)
-        own = OWN_SMOOTHING.get(self.arithmetic, self.smoothing)
+        messages = p.check_weight_sum("weights", self.weights)
+        applied_smoothing = FIXED_SMOOTHING.get(self.arithmetic, self.smoothing)
         # Without a value, these two do not smooth.
         unsmoothed = self.smoothing == "none" and self.arithmetic in ("cdec", "allennlp")
-        if self.smoothing != own and not unsmoothed:
+        if self.smoothing != applied_smoothing and not unsmoothed:
             value = self.smoothing_value or 0.0
-            told = f" {value:g}" if own in SMOOTHING_VALUES else ""
+            value_text = f" {value:g}" if applied_smoothing in SMOOTHING_VALUES else ""
             ignored = f"arithmetic {self.arithmetic} ignores smoothing {self.smoothing}"
-            found += (f"{ignored}; the score has smoothing {own}{told}",)
-        return found
+            messages += (f"{ignored}; the score has smoothing {applied_smoothing}{value_text}",)
+        return messages
 
     def with_parameters(self, **changed: Any) -> BLEU:
         """Return the metric with some parameters changed; `max_order` follows new weights."""
@@ -423,7 +431,7 @@ class BLEU(Metric[BLEUScore]):
         return f"closest-{tie}" if rule == "closest" else str(rule)
 
     @property
-    def at_least_one(self) -> bool:
+    def counts_at_least_one(self) -> bool:
         """True if every segment counts at least one n-gram of each order."""
         return bool(self._values["missing_order"] == "at-least-one")
 
@@ -433,14 +441,14 @@ class BLEU(Metric[BLEUScore]):
         return 100.0 if self.arithmetic == "sacrebleu" else 1.0
 
     @property
-    def _sums(self) -> bool:
+    def _is_sum_based(self) -> bool:
         return bool(self._values["aggregate"] == "corpus")
 
     def missing(self, *, segment: bool) -> str:
         """The treatment of an order that the hypotheses are too short for."""
-        missing, effective = self._values["missing_order"], self._values["effective_order"]
-        if missing is not None:
-            return str(missing)
+        describe_missing, effective = self._values["missing_order"], self._values["effective_order"]
+        if describe_missing is not None:
+            return str(describe_missing)
         return "drop" if (segment if effective is None else effective) else "zero"
 
     @property
@@ -460,7 +468,7 @@ class BLEU(Metric[BLEUScore]):
         fields = super()._fields(segment=segment)
         missing = self._values["missing_order"]
         if segment is not None or missing:  # otherwise the default is both, and goes unsaid
-            effective = self.missing(segment=segment or not self._sums) == "drop"
+            effective = self.missing(segment=segment or not self._is_sum_based) == "drop"
             fields["eff"] = "yes" if effective else "no"
         if missing in ("drop", "zero"):
             del fields["miss"]  # effective order says it
@@ -475,13 +483,13 @@ class BLEU(Metric[BLEUScore]):
     @classmethod
     def from_fields(cls, fields: Mapping[str, str]) -> BLEU:
         """The metric that a signature's fields name."""
-        said = dict(fields)
-        smoothing, bracket, value = said.get("smooth", "exp").partition("[")
+        remaining = dict(fields)
+        smoothing, bracket, value = remaining.get("smooth", "exp").partition("[")
         if bracket:
-            said = {"value": value.rstrip("]"), **said, "smooth": smoothing}
-        if "miss" in said:
-            said.pop("eff", None)
-        return super().from_fields(said)
+            remaining = {"value": value.rstrip("]"), **remaining, "smooth": smoothing}
+        if "miss" in remaining:
+            remaining.pop("eff", None)
+        return super().from_fields(remaining)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -495,25 +503,27 @@ class BLEU(Metric[BLEUScore]):
         )
 
     @property
-    def _limits(self) -> tuple[tuple[str, int, str], ...]:
-        longest = [] if self.at_least_one else [("totals_1", 1, "hypothesis_length")]
-        return (*longest, *limits_of_orders(self.max_order))
+    def _column_limits(self) -> tuple[tuple[str, int, str], ...]:
+        length_limits = [] if self.counts_at_least_one else [("totals_1", 1, "hypothesis_length")]
+        return (*length_limits, *limit_ngram_columns(self.max_order))
 
     @property
     def fingerprint(self) -> str:
         """The parameters that decide the statistics, as `Statistics.fingerprint` has them."""
-        tok, case = (p.written(self._values[p.name]) for p in self.PARAMETERS[:2])
-        more = "|least:1" if self.at_least_one else ""
+        tok, case = (p.to_field(self._values[p.name]) for p in self.PARAMETERS[:2])
+        suffix = "|least:1" if self.counts_at_least_one else ""
         if (form := self.unicode_form) is not None:
-            more += f"|unicode:{form}"
-        return f"BLEU|tok:{tok}|case:{case}|order:{self.max_order}|reflen:{self.length_rule}{more}"
+            suffix += f"|unicode:{form}"
+        return (
+            f"BLEU|tok:{tok}|case:{case}|order:{self.max_order}|reflen:{self.length_rule}{suffix}"
+        )
 
     # ---- from rows to scores ----
 
-    def check(self, seen: Summary, hypotheses: object) -> None:
+    def check_summary(self, summary: Summary, hypotheses: object) -> None:
         """Raises InputError if this metric is not defined for what was seen."""
-        super().check(seen, hypotheses)
-        if self._values["reference_length"] == "single" and seen["references"] != (1, 1):
+        super().check_summary(summary, hypotheses)
+        if self._values["reference_length"] == "single" and summary["references"] != (1, 1):
             raise InputError(
                 "references: more than one for a segment, and this metric is defined for one only"
             )
@@ -524,7 +534,7 @@ class BLEU(Metric[BLEUScore]):
         matches, totals = row[2 : 2 + orders], row[2 + orders :]
         if not any(matches):
             return "no token of a hypothesis is in its references" if row[0] else NO_TOKENS
-        if not totals[-1] and self.missing(segment=segment or not self._sums) == "zero":
+        if not totals[-1] and self.missing(segment=segment or not self._is_sum_based) == "zero":
             return (
                 f"no hypothesis has {orders} tokens, and BLEU needs n-grams of each order up to "
                 f"{orders}; {USE_INSTEAD}"
@@ -534,33 +544,35 @@ class BLEU(Metric[BLEUScore]):
         order = 1 + list(matches).index(0)
         return f"no n-gram of order {order} matches; a smoothing method (-s exp) keeps it above 0"
 
-    def reference_length_of(self, row: Sequence[int]) -> float:
+    def reference_length_from_row(self, row: Sequence[int]) -> float:
         """The reference length that a row of statistics says."""
-        return row[1] / PARTS if self.length_rule == "average" else row[1]
+        return row[1] / PARTS_PER_TOKEN if self.length_rule == "average" else row[1]
 
     def _value(self, row: Sequence[int], *, segment: bool) -> float:
         """The score of one row, in the scale of the arithmetic."""
-        return self.values(Table.from_rows([row], len(row)), segment=segment)[0]
+        return self.compute_values(Table.from_rows([row], len(row)), segment=segment)[0]
 
-    def values(self, table: Table, *, segment: bool) -> Sequence[float]:
+    def compute_values(self, table: Table, *, segment: bool) -> Sequence[float]:
         """The score of each row, in the scale of the arithmetic."""
-        if self._plain:
+        if self._has_kernel_formula:
             return self._kernel.scores(table, corpus=not segment).tolist()
-        value, orders = self.formula(segment=segment).value, self.max_order
+        value, orders = self.formula(segment=segment).compute_score, self.max_order
         return [
-            value(row[2 : 2 + orders], row[2 + orders :], row[0], self.reference_length_of(row))
+            value(
+                row[2 : 2 + orders], row[2 + orders :], row[0], self.reference_length_from_row(row)
+            )
             for row in table.tolist()
         ]
 
     def _scores(self, table: Table, *, segment: bool) -> Scores:
-        segment = segment or not self._sums  # a mean is of segments' scores, not of counts
-        if self._plain:
+        segment = segment or not self._is_sum_based  # a mean is of segments' scores, not of counts
+        if self._has_kernel_formula:
             return self._kernel.scores(table, corpus=not segment)
         factor = 100.0 / self.natural_scale
-        return Scores([factor * value for value in self.values(table, segment=segment)])
+        return Scores([factor * value for value in self.compute_values(table, segment=segment)])
 
-    def _score_of_rows(self, table: Table, references: int | str | None) -> BLEUScore:
-        values = self.values(table, segment=True)
+    def _average_rows(self, table: Table, references: int | str | None) -> BLEUScore:
+        values = self.compute_values(table, segment=True)
         mean = sum(values) / len(values)
         return BLEUScore(self, table.total().tolist()[0], references, segment=True, value=mean)
 
@@ -620,7 +632,7 @@ def bleu(
     return metric.score(hypotheses, references, workers=workers)
 
 
-def limits_of_orders(max_order: int) -> tuple[tuple[str, int, str], ...]:
+def limit_ngram_columns(max_order: int) -> tuple[tuple[str, int, str], ...]:
     """What limits n-grams: those that match are some of them, and longer ones are fewer."""
     matches = ((f"matches_{order}", 1, f"totals_{order}") for order in range(1, max_order + 1))
     longer = ((f"totals_{order}", 1, f"totals_{order - 1}") for order in range(2, max_order + 1))

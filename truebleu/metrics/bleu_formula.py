@@ -31,7 +31,7 @@ SMOOTHING = {
     "tiny": "the smallest positive number",
 }
 # Arithmetics that have one smoothing method of their own, whichever is named.
-OWN_SMOOTHING = {
+FIXED_SMOOTHING = {
     "cdec": "floor",
     "allennlp": "add-k-all",
     "coco": "epsilon",
@@ -61,22 +61,22 @@ class Formula:
         self.smoothing_value = smoothing_value
         self.missing_order = missing_order
 
-    def percentages(self, matches: Sequence[int], totals: Sequence[int]) -> tuple[float, ...]:
+    def list_percentages(self, matches: Sequence[int], totals: Sequence[int]) -> tuple[float, ...]:
         """The precision of each order in per cent, as scores show it: 0 for one without."""
-        nothing = (0.0,) * len(matches)
-        if self._is_hopeless(matches):
-            return nothing
+        zeros = (0.0,) * len(matches)
+        if self._is_zero_before_smoothing(matches):
+            return zeros
         unit = 1.0 if self.arithmetic == "sacrebleu" else 100.0
-        known = (unit * p for p in self.precisions(matches, totals) if p is not None)
-        return (*known, *nothing)[: len(matches)]
+        percentages = (unit * p for p in self.compute_precisions(matches, totals) if p is not None)
+        return (*percentages, *zeros)[: len(matches)]
 
-    def _is_hopeless(self, matches: Sequence[int]) -> bool:
+    def _is_zero_before_smoothing(self, matches: Sequence[int]) -> bool:
         """True if the score is 0 before smoothing, for most members without any match."""
         if self.no_match == "zero":
             return not any(matches)
         return self.no_match == "any-zero" and not all(matches)
 
-    def value(
+    def compute_score(
         self,
         matches: Sequence[int],
         totals: Sequence[int],
@@ -84,23 +84,23 @@ class Formula:
         reference_length: float,
     ) -> float:
         """The score of these counts, in the arithmetic's scale: 0-100 for sacreBLEU's, else 0-1."""
-        if self._is_hopeless(matches):
+        if self._is_zero_before_smoothing(matches):
             return 0.0
         if self.arithmetic == "codenn":
-            return self._codenn(matches, totals, hypothesis_length, reference_length)
+            return self._score_as_codenn(matches, totals, hypothesis_length, reference_length)
         if self.arithmetic == "cdec":
-            return self._cdec(matches, totals, hypothesis_length, reference_length)
-        brevity = self.brevity(hypothesis_length, reference_length)
+            return self._score_as_cdec(matches, totals, hypothesis_length, reference_length)
+        brevity = self.compute_brevity_penalty(hypothesis_length, reference_length)
         if self.arithmetic == "coco":
-            return _coco_mean(matches, totals) * brevity
+            return _mean_as_coco(matches, totals) * brevity
         if self.arithmetic == "allennlp":
-            return brevity * self._allennlp_mean(matches, totals)
-        mean = self._mean(self.precisions(matches, totals))
+            return brevity * self._mean_as_allennlp(matches, totals)
+        mean = self._compute_mean(self.compute_precisions(matches, totals))
         if self.arithmetic == "float32":
-            return single(single(brevity) * mean)
+            return round_to_single(round_to_single(brevity) * mean)
         return mean * brevity
 
-    def brevity(self, hypothesis_length: int, reference_length: float) -> float:
+    def compute_brevity_penalty(self, hypothesis_length: int, reference_length: float) -> float:
         """The brevity penalty."""
         c, r = hypothesis_length, reference_length
         if self.brevity_penalty == "none":
@@ -118,10 +118,12 @@ class Formula:
         if self.arithmetic == "nmt":
             return exp(1 - 1.0 / (c / r))
         if self.arithmetic == "float32":
-            return single(exp(single(1 - single(r / c))))
+            return round_to_single(exp(round_to_single(1 - round_to_single(r / c))))
         return exp(1 - r / c)
 
-    def precisions(self, matches: Sequence[int], totals: Sequence[int]) -> list[float | None]:
+    def compute_precisions(
+        self, matches: Sequence[int], totals: Sequence[int]
+    ) -> list[float | None]:
         """The precision of each order after smoothing; None for one that counts as 1.
 
         In per cent with sacreBLEU's arithmetic, as fractions with the others. Orders that do not
@@ -162,13 +164,13 @@ class Formula:
                 precisions.append(0.0)
         return precisions
 
-    def _mean(self, precisions: Sequence[float | None]) -> float:
+    def _compute_mean(self, precisions: Sequence[float | None]) -> float:
         """The weighted geometric mean of the precisions."""
         if not precisions:
             # No order is left: the hypotheses have no token at all.
             return 0.0
         if self.arithmetic == "sacrebleu":
-            return self._mean_of_percentages(precisions)
+            return self._mean_as_sacrebleu(precisions)
         fractions = [1.0 if p is None else p for p in precisions]
         weights = self.weights or [1.0 / len(precisions)] * len(precisions)
         pairs = zip(weights, fractions, strict=False)
@@ -179,14 +181,19 @@ class Formula:
             return 0.0
         if self.arithmetic == "float32":
             logs = [
-                single(single(weight) * single(_log(single(p))))
+                round_to_single(
+                    round_to_single(weight)
+                    * round_to_single(_log_or_minus_infinity(round_to_single(p)))
+                )
                 for weight, p in zip(weights, fractions, strict=False)
                 if weight
             ]
-            return single(exp(single(sum(logs))))
+            return round_to_single(exp(round_to_single(sum(logs))))
         return exp(sum(weight * log(p) for weight, p in pairs))
 
-    def _codenn(self, matches: Sequence[int], totals: Sequence[int], c: int, r: float) -> float:
+    def _score_as_codenn(
+        self, matches: Sequence[int], totals: Sequence[int], c: int, r: float
+    ) -> float:
         """CodeNN's: guards in both logarithms, the brevity penalty among them."""
         added, mean = 0.0, 0.0
         for match, total in zip(matches, totals, strict=True):
@@ -195,48 +202,52 @@ class Formula:
             added = self.smoothing_value
         return exp(mean / len(matches) + min(0.0, 1 - (r + 1) / (c + 1)))
 
-    def _cdec(self, matches: Sequence[int], totals: Sequence[int], c: int, r: float) -> float:
+    def _score_as_cdec(
+        self, matches: Sequence[int], totals: Sequence[int], c: int, r: float
+    ) -> float:
         """cdec's: logarithms in single precision, the brevity penalty among them."""
-        instead = single(self.smoothing_value)
+        zero_match_value = round_to_single(self.smoothing_value)
         mean, orders = 0.0, 0
         for match, total in zip(matches, totals, strict=True):
             if total:
-                log_match = single(_log(match or instead))
-                mean = single(mean + single(log_match - single(log(total))))
+                log_match = round_to_single(_log_or_minus_infinity(match or zero_match_value))
+                mean = round_to_single(
+                    mean + round_to_single(log_match - round_to_single(log(total)))
+                )
                 orders += 1
         if not orders:
             return 0.0
         brevity = 0.0
         if c < r:
-            brevity = single(single(c - r) / c) if c else -inf
-        return single(exp(single(single(mean / orders) + brevity)))
+            brevity = round_to_single(round_to_single(c - r) / c) if c else -inf
+        return round_to_single(exp(round_to_single(round_to_single(mean / orders) + brevity)))
 
-    def _allennlp_mean(self, matches: Sequence[int], totals: Sequence[int]) -> float:
+    def _mean_as_allennlp(self, matches: Sequence[int], totals: Sequence[int]) -> float:
         """AllenNLP's: a difference of logarithms per order."""
         guard = self.smoothing_value
         weights = self.weights or [1.0 / len(matches)] * len(matches)
         # Without a guard, an order without n-grams is perfect as it is with the smallest guard.
         return exp(
             sum(
-                w * (_log(match + guard) - log(total + guard))
+                w * (_log_or_minus_infinity(match + guard) - log(total + guard))
                 for w, match, total in zip(weights, matches, totals, strict=True)
                 if w and total + guard
             )
         )
 
-    def _mean_of_percentages(self, precisions: Sequence[float | None]) -> float:
+    def _mean_as_sacrebleu(self, precisions: Sequence[float | None]) -> float:
         percentages = [100.0 if p is None else p for p in precisions]
         logs = [log(p) if p != 0.0 else LOG_OF_ZERO for p in percentages]
         if self.weights is None:
             return exp(sum(logs) / len(logs))
         mean = sum(log * weight for log, weight in zip(logs, self.weights, strict=False))
         if len(logs) < len(self.weights):
-            whole = sum(self.weights[: len(logs)])
-            mean = mean / whole if whole else LOG_OF_ZERO
+            used_weight = sum(self.weights[: len(logs)])
+            mean = mean / used_weight if used_weight else LOG_OF_ZERO
         return exp(mean)
 
 
-def _coco_mean(matches: Sequence[int], totals: Sequence[int]) -> float:
+def _mean_as_coco(matches: Sequence[int], totals: Sequence[int]) -> float:
     """Pycocoevalcap's mean: a running product of guarded precisions, and its root."""
     product = 1.0
     for match, total in zip(matches, totals, strict=True):
@@ -244,12 +255,12 @@ def _coco_mean(matches: Sequence[int], totals: Sequence[int]) -> float:
     return float(product ** (1.0 / len(matches)))
 
 
-def _log(number: float) -> float:
+def _log_or_minus_infinity(number: float) -> float:
     """Return the logarithm of a number, of 0 negative infinity."""
     return log(number) if number else -inf
 
 
-def single(number: float) -> float:
+def round_to_single(number: float) -> float:
     """A number in single precision."""
     from struct import pack, unpack  # most scores do without
 

@@ -12,11 +12,11 @@ from typing import Any, Self
 
 from truebleu.metrics import parameters as p
 from truebleu.metrics.base import Corpus, MetricFailedError
-from truebleu.metrics.neural_metric import NeuralMetric, device
-from truebleu.metrics.python_metric import Texts
+from truebleu.metrics.neural_metric import NeuralMetric, resolve_device
+from truebleu.metrics.python_metric import SegmentTexts
 
 # The model that bleurt-pytorch recommends.
-USUAL = "lucadiliello/BLEURT-20"
+DEFAULT_MODEL = "lucadiliello/BLEURT-20"
 
 
 class BLEURT(NeuralMetric):
@@ -32,37 +32,41 @@ class BLEURT(NeuralMetric):
     REFERENCES = "one"
     FIELDS = ("model", "agg")
     PACKAGE = ("bleurt-pytorch", "bleurt_pytorch")
-    EXAMPLE = USUAL
-    model: p.Parameter[str] = p.Text(USUAL, "the model: a folder, or a name in the hub's cache")
+    EXAMPLE = DEFAULT_MODEL
+    model: p.Parameter[str] = p.Text(
+        DEFAULT_MODEL, "the model: a folder, or a name in the hub's cache"
+    )
     _: KW_ONLY
     device: p.Parameter[str] = p.Text(
-        "auto", "the device by torch's name: auto, cpu, cuda:1", silent=True
+        "auto", "the device by torch's name: auto, cpu, cuda:1", is_hidden=True
     )
     batch: p.Parameter[int] = p.WholeNumber(
-        16, "the segments in a batch", most=1 << 20, silent=True
+        16, "the segments in a batch", maximum=1 << 20, is_hidden=True
     )
 
     @classmethod
-    def named(cls, text: str) -> Self:
+    def from_text(cls, text: str) -> Self:
         """The metric of a model; of none named, that of the usual one."""
-        return cls(model=text if text.strip() else USUAL)
+        return cls(model=text if text.strip() else DEFAULT_MODEL)
 
-    def _numbers(self, _: Corpus, texts: Texts) -> list[float]:
-        tokenizer, model = self._loaded(_loaded, self._folder(), self.device, self._identity())
+    def _compute_numbers(self, _: Corpus, texts: SegmentTexts) -> list[float]:
+        tokenizer, model = self._load(
+            _load_model, self._find_folder(), self.device, self._describe_environment()
+        )
 
-        def said(some: range) -> list[float]:
+        def predict(indices: range) -> list[float]:
             numbers: list[float] = []
-            for i in range(0, len(some), self.batch):
-                chosen = [texts[one] for one in some[i : i + self.batch]]
-                pairs = [(text, others[0]) for text, others in chosen]
-                numbers += _scores(tokenizer, model, pairs)
+            for i in range(0, len(indices), self.batch):
+                batch = [texts[one] for one in indices[i : i + self.batch]]
+                pairs = [(text, others[0]) for text, others in batch]
+                numbers += _predict_scores(tokenizer, model, pairs)
             return numbers
 
-        return self._said_of(len(texts), said)
+        return self._run_model(len(texts), predict)
 
 
 @lru_cache(maxsize=2)
-def _loaded(folder: str, wanted: str, _identity: str) -> tuple[Any, Any]:
+def _load_model(folder: str, device_name: str, _identity: str) -> tuple[Any, Any]:
     """The tokenizer and the model."""
     try:
         from bleurt_pytorch import BleurtForSequenceClassification, BleurtTokenizer
@@ -73,10 +77,10 @@ def _loaded(folder: str, wanted: str, _identity: str) -> tuple[Any, Any]:
         ) from None
     model = BleurtForSequenceClassification.from_pretrained(folder, local_files_only=True)
     tokenizer = BleurtTokenizer.from_pretrained(folder, local_files_only=True)
-    return tokenizer, model.to(device(wanted)).eval()
+    return tokenizer, model.to(resolve_device(device_name)).eval()
 
 
-def _scores(tokenizer: Any, model: Any, pairs: list[tuple[str, str]]) -> list[float]:
+def _predict_scores(tokenizer: Any, model: Any, pairs: list[tuple[str, str]]) -> list[float]:
     """What the model says of hypotheses and references."""
     import torch
 
@@ -89,5 +93,5 @@ def _scores(tokenizer: Any, model: Any, pairs: list[tuple[str, str]]) -> list[fl
             max_length=model.config.max_position_embeddings,
             return_tensors="pt",
         )
-        found: list[float] = model(**tokens.to(model.device)).logits.flatten().tolist()
-    return found
+        scores: list[float] = model(**tokens.to(model.device)).logits.flatten().tolist()
+    return scores

@@ -13,9 +13,9 @@ from math import exp, log
 from typing import Any
 
 from truebleu.metrics import parameters as p
-from truebleu.metrics.base import Corpus, Rows
-from truebleu.metrics.bleu import BLEU, limits_of_orders
-from truebleu.metrics.bleu_formula import single
+from truebleu.metrics.base import Corpus, CountedRows
+from truebleu.metrics.bleu import BLEU, limit_ngram_columns
+from truebleu.metrics.bleu_formula import round_to_single
 from truebleu.metrics.python_metric import PythonMetric
 from truebleu.text import tokenizers
 
@@ -37,7 +37,7 @@ class CdecBLEU(PythonMetric):
     PREFIX = "cdec-"
     tokenize: p.Parameter[tokenizers.Tokenize] = p.Tokenizer("none")
     _: KW_ONLY
-    lowercase: p.Parameter[bool | str] = p.lowercase()
+    lowercase: p.Parameter[bool | str] = p.declare_lowercase()
     variant: p.Parameter[str] = p.Choice(
         "qcri", "which of cdec's scores", {"qcri": "QCRI_BLEU"}, key="cdec", short="cd"
     )
@@ -48,15 +48,15 @@ class CdecBLEU(PythonMetric):
         return BLEU().columns
 
     @property
-    def _limits(self) -> tuple[tuple[str, int, str], ...]:
-        return limits_of_orders(4)
+    def _column_limits(self) -> tuple[tuple[str, int, str], ...]:
+        return limit_ngram_columns(4)
 
-    def _rows(self, corpus: Corpus) -> Rows:
-        return self._counted(corpus, tie="first")
+    def _count_rows(self, corpus: Corpus) -> CountedRows:
+        return self._count_bleu_rows(corpus, tie="first")
 
-    def _formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:  # noqa: ARG002
+    def _apply_formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:  # noqa: ARG002
         length, reference_length, matches, totals = row[0], row[1], row[2:6], row[6:]
-        value, brevity = _formula(matches, totals, length, reference_length)
+        value, brevity = _compute_qcri_bleu(matches, totals, length, reference_length)
         return value, {
             "matches": list(matches),
             "totals": list(totals),
@@ -66,30 +66,42 @@ class CdecBLEU(PythonMetric):
         }
 
 
-def _formula(
+def _compute_qcri_bleu(
     matches: Sequence[int], totals: Sequence[int], length: int, reference_length: float
 ) -> tuple[float, float]:
     """The score and the brevity penalty, each operation rounded to single precision."""
-    mean = nothing = 0.0
+    mean = zero_match_mean = 0.0
     orders = 0
     for match, total in zip(matches, totals, strict=True):
         if total:
-            mean = single(mean + single(_log(match or 1) - _log(total)))
-            nothing = single(nothing + single(_log(1) - _log(total + 1)))
+            mean = round_to_single(
+                mean + round_to_single(_log_single(match or 1) - _log_single(total))
+            )
+            zero_match_mean = round_to_single(
+                zero_match_mean + round_to_single(_log_single(1) - _log_single(total + 1))
+            )
             orders += 1
     if not orders:  # cdec divides 0 by 0
         return 0.0, 1.0
-    mean, nothing = single(mean / orders), single(nothing / orders)
+    mean, zero_match_mean = (
+        round_to_single(mean / orders),
+        round_to_single(zero_match_mean / orders),
+    )
     brevity = 0.0
     if length < reference_length:
-        brevity = single(single(single(length - reference_length) - 1) / length)
-    score = single(_exp(single(mean + brevity)) - _exp(single(brevity + nothing)))
-    return score, _exp(brevity)
+        brevity = round_to_single(
+            round_to_single(round_to_single(length - reference_length) - 1) / length
+        )
+    score = round_to_single(
+        _exp_single(round_to_single(mean + brevity))
+        - _exp_single(round_to_single(brevity + zero_match_mean))
+    )
+    return score, _exp_single(brevity)
 
 
-def _log(value: float) -> float:
-    return single(log(value))
+def _log_single(value: float) -> float:
+    return round_to_single(log(value))
 
 
-def _exp(value: float) -> float:
-    return single(exp(value))
+def _exp_single(value: float) -> float:
+    return round_to_single(exp(value))

@@ -66,12 +66,12 @@ class CHRFScore(TableScore):
     @property
     def precisions(self) -> tuple[float, ...]:
         """The share of the hypotheses' n-grams that match, of each order, in per cent."""
-        return _shares(self.matches, self.hypothesis_totals)
+        return _divide_to_percent(self.matches, self.hypothesis_totals)
 
     @property
     def recalls(self) -> tuple[float, ...]:
         """The share of the references' n-grams that are matched, of each order, in per cent."""
-        return _shares(self.matches, self.reference_totals)
+        return _divide_to_percent(self.matches, self.reference_totals)
 
 
 class CHRF(Metric[CHRFScore]):
@@ -89,15 +89,15 @@ class CHRF(Metric[CHRFScore]):
     __slots__ = ()
 
     NAME = "chrF"
-    OF_SACREBLEU = True
+    MATCHES_SACREBLEU = True
     SCORE = CHRFScore
     PREFIX = "chrf-"
     FIELDS = ("case", "eff", "nc", "nw", "space", "beta")
     char_order: p.Parameter[int] = p.WholeNumber(
         6,
         "the longest character n-grams",
-        least=0,
-        most=100,
+        minimum=0,
+        maximum=100,
         key="nc",
         flags=("-cc",),
         common=True,
@@ -106,7 +106,7 @@ class CHRF(Metric[CHRFScore]):
     word_order: p.Parameter[int] = p.WholeNumber(
         0,
         "the longest word n-grams; 1 is chrF+, 2 is chrF++",
-        least=0,
+        minimum=0,
         key="nw",
         flags=("-cw",),
         common=True,
@@ -115,14 +115,14 @@ class CHRF(Metric[CHRFScore]):
     beta: p.Parameter[float] = p.Number(
         2,
         "β, the weight of recall relative to precision",
-        most=1e100,
+        maximum=1e100,
         integers=True,
         short="b",
         common=True,
         optional=True,
     )
     _: KW_ONLY
-    lowercase: p.Parameter[bool | str] = p.lowercase(more=False, shared=False)
+    lowercase: p.Parameter[bool | str] = p.declare_lowercase(has_variants=False, shared=False)
     whitespace: p.Parameter[bool] = p.Flag(
         "count white space as characters", key="space", short="s", common=True
     )
@@ -140,7 +140,7 @@ class CHRF(Metric[CHRFScore]):
             raise ValueError("char_order and word_order are 0: there is nothing to count")
         super()._prepare()
 
-    def asked(self) -> dict[str, Any]:
+    def build_kernel_settings(self) -> dict[str, Any]:
         """What the kernel is asked for."""
         factor = self.beta**2
         return {
@@ -173,7 +173,7 @@ class CHRF(Metric[CHRFScore]):
         )
 
     @property
-    def _limits(self) -> tuple[tuple[str, int, str], ...]:
+    def _column_limits(self) -> tuple[tuple[str, int, str], ...]:
         columns = self.columns
         return tuple(
             (matches, 1, side)
@@ -183,7 +183,7 @@ class CHRF(Metric[CHRFScore]):
         )
 
     @classmethod
-    def implied(cls, name: str) -> dict[str, str] | None:
+    def fields_from_name(cls, name: str) -> dict[str, str] | None:
         """The fields that a name implies: "chrF3++" that β is 3."""
         lower = name.lower()
         beta = lower.removeprefix("chrf").rstrip("+") if lower.startswith("chrf") else "no"
@@ -196,9 +196,10 @@ class CHRF(Metric[CHRFScore]):
         return words if beta in ("", "2") else {**words, "beta": beta}
 
 
-def _shares(parts: Sequence[int], wholes: Sequence[int]) -> tuple[float, ...]:
+def _divide_to_percent(numerators: Sequence[int], denominators: Sequence[int]) -> tuple[float, ...]:
     return tuple(
-        100.0 * part / whole if whole else 0.0 for part, whole in zip(parts, wholes, strict=True)
+        100.0 * numerator / denominator if denominator else 0.0
+        for numerator, denominator in zip(numerators, denominators, strict=True)
     )
 
 

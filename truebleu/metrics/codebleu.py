@@ -12,16 +12,16 @@ from math import exp, fsum, log
 from typing import Any
 
 from truebleu.metrics import parameters as p
-from truebleu.metrics.base import Corpus, Rows
+from truebleu.metrics.base import Corpus, CountedRows
 from truebleu.metrics.bleu import BLEU
-from truebleu.metrics.python_metric import PythonMetric, ngrams
+from truebleu.metrics.python_metric import PythonMetric, count_ngrams
 from truebleu.text import tokenizers
 
 # The original measures the length of a pair, tokens and weights, in the place of the reference's.
-PAIR = 2
-ORDERS = 4
+ORIGINAL_REFERENCE_LENGTH = 2
+MAX_ORDER = 4
 # Tokens weigh 1 or 0.2; in fifths, their sums are integers.
-FIFTHS = 5
+WEIGHT_UNITS = 5
 
 # The reserved words of languages, as CodeBLEU counts them. For another language, or another idea
 # of what is reserved, give the words.
@@ -68,7 +68,7 @@ class CodeBLEU(PythonMetric):
     PREFIX = "codebleu-"
     tokenize: p.Parameter[tokenizers.Tokenize] = p.Tokenizer("none")
     _: KW_ONLY
-    lowercase: p.Parameter[bool | str] = p.lowercase()
+    lowercase: p.Parameter[bool | str] = p.declare_lowercase()
     part: p.Parameter[str] = p.Choice(
         "weighted",
         "which part",
@@ -110,23 +110,26 @@ class CodeBLEU(PythonMetric):
         return BLEU().columns
 
     @property
-    def _limits(self) -> tuple[tuple[str, int, str], ...]:
+    def _column_limits(self) -> tuple[tuple[str, int, str], ...]:
         return tuple((f"matches_{order}", 1, f"totals_{order}") for order in range(1, 5))
 
-    def _rows(self, corpus: Corpus) -> Rows:
+    def _count_rows(self, corpus: Corpus) -> CountedRows:
         if self.part == "ngram":
-            return self._counted(corpus, missing_order="at-least-one")
-        pairs = list(self._tokens(corpus.hypotheses, corpus.references))
-        numbers = [len(others) for _, others in pairs]
-        return [_recall(*pair, self._reserved) for pair in pairs], (min(numbers), max(numbers))
+            return self._count_bleu_rows(corpus, missing_order="at-least-one")
+        pairs = list(self._tokenize_segments(corpus.hypotheses, corpus.references))
+        reference_counts = [len(others) for _, others in pairs]
+        return [_count_weighted_recall(*pair, self._reserved) for pair in pairs], (
+            min(reference_counts),
+            max(reference_counts),
+        )
 
-    def _formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:  # noqa: ARG002
+    def _apply_formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:  # noqa: ARG002
         # The sums are exact integers. The original adds rounded numbers, so its last bits depend
         # on the order of the segments.
-        unit = 1 if self.part == "ngram" else FIFTHS
+        unit = 1 if self.part == "ngram" else WEIGHT_UNITS
         length, reference_length = row[:2]
         counts = [count / unit for count in row[2:]]
-        matches, totals = counts[:ORDERS], counts[ORDERS:]
+        matches, totals = counts[:MAX_ORDER], counts[MAX_ORDER:]
         details = {
             "matches": list(matches),
             "totals": list(totals),
@@ -137,28 +140,28 @@ class CodeBLEU(PythonMetric):
             return 0.0, details
         precisions = [(m or 0.1) / t for m, t in zip(matches, totals, strict=True)]
         brevity = 1 if length > reference_length else exp(1 - reference_length / length)
-        return brevity * exp(fsum(log(p) / ORDERS for p in precisions)), details
+        return brevity * exp(fsum(log(p) / MAX_ORDER for p in precisions)), details
 
 
-def _recall(
+def _count_weighted_recall(
     hypothesis: list[Any], references: list[list[Any]], reserved: frozenset[str]
 ) -> list[int]:
     """Lengths, matches and totals of a segment, n-grams weighed and counted in references."""
-    matches = [0] * ORDERS
-    totals = [0] * ORDERS
-    for order in range(ORDERS):
-        found = ngrams(hypothesis, order + 1)
+    matches = [0] * MAX_ORDER
+    totals = [0] * MAX_ORDER
+    for order in range(MAX_ORDER):
+        hypothesis_counts = count_ngrams(hypothesis, order + 1)
         for reference in references:
             total = 0
-            for ngram, count in ngrams(reference, order + 1).items():
-                weight = 1 if not order and ngram[0] not in reserved else FIFTHS
-                matches[order] += min(count, found[ngram]) * weight
+            for ngram, count in count_ngrams(reference, order + 1).items():
+                weight = 1 if not order and ngram[0] not in reserved else WEIGHT_UNITS
+                matches[order] += min(count, hypothesis_counts[ngram]) * weight
                 total += count * weight
-            totals[order] += max(FIFTHS, total)
-    return [len(hypothesis), PAIR, *matches, *totals]
+            totals[order] += max(WEIGHT_UNITS, total)
+    return [len(hypothesis), ORIGINAL_REFERENCE_LENGTH, *matches, *totals]
 
 
-def combined(
+def combine_parts(
     ngram: float,
     weighted: float,
     syntax: float,

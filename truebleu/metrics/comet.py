@@ -14,20 +14,20 @@ from typing import Any
 
 from truebleu.metrics import parameters as p
 from truebleu.metrics.base import Corpus, MetricFailedError
-from truebleu.metrics.neural_metric import NeuralMetric, device, found
-from truebleu.metrics.python_metric import Texts
+from truebleu.metrics.neural_metric import NeuralMetric, find_model, resolve_device
+from truebleu.metrics.python_metric import SegmentTexts
 
-USUAL = "Unbabel/wmt22-comet-da"
+DEFAULT_MODEL = "Unbabel/wmt22-comet-da"
 CHECKPOINT = os.path.join("checkpoints", "model.ckpt")
-SETTINGS = "hparams.yaml"
+SETTINGS_FILE = "hparams.yaml"
 # What models read beside the hypothesis, by kind; a unified model's settings say it.
-READ = {
+INPUTS_BY_KIND = {
     "regression_metric": ("src", "ref"),
     "ranking_metric": ("src", "ref"),
     "referenceless_regression_metric": ("src",),
     "xcomet_metric": ("src", "ref"),
 }
-SEGMENTS = re.compile(r"^input_segments:[ ]*(\[.*?\]|(?:\n[ ]*-[ ]*\w+)+)", re.MULTILINE)
+INPUT_SEGMENTS = re.compile(r"^input_segments:[ ]*(\[.*?\]|(?:\n[ ]*-[ ]*\w+)+)", re.MULTILINE)
 
 
 class COMET(NeuralMetric):
@@ -49,75 +49,80 @@ class COMET(NeuralMetric):
         "pip install unbabel-comet 'setuptools<81', in an environment of its own, as it needs "
         "numpy below 2; from here -m command:COMET='…' runs it there, and --scores reads its file"
     )
-    EXAMPLE = USUAL
-    model: p.Parameter[str] = p.Text(USUAL, "the model: a folder, or a name in the hub's cache")
+    EXAMPLE = DEFAULT_MODEL
+    model: p.Parameter[str] = p.Text(
+        DEFAULT_MODEL, "the model: a folder, or a name in the hub's cache"
+    )
     _: KW_ONLY
     device: p.Parameter[str] = p.Text(
-        "auto", "the device by torch's name: auto, cpu, cuda:1", silent=True
+        "auto", "the device by torch's name: auto, cpu, cuda:1", is_hidden=True
     )
     batch: p.Parameter[int] = p.WholeNumber(
-        16, "the segments in a batch", most=1 << 20, silent=True
+        16, "the segments in a batch", maximum=1 << 20, is_hidden=True
     )
 
     @property
     def NEEDS_SOURCE(self) -> bool:  # type: ignore[override]  # noqa: N802
         """True if the model reads the sources, as most do."""
-        return "src" in self._reads()
+        return "src" in self._list_inputs()
 
     @property
     def REFERENCES(self) -> str:  # type: ignore[override]  # noqa: N802
         """One, or none if the model reads no references."""
-        return "one" if "ref" in self._reads() else "none"
+        return "one" if "ref" in self._list_inputs() else "none"
 
     @property
     def bound(self) -> float | None:
         """The best score of xCOMET, 1; there is no such bound for others."""
-        return 1.0 if _settings(self.model)[0] == "xcomet_metric" else None
+        return 1.0 if _read_settings(self.model)[0] == "xcomet_metric" else None
 
-    def _reads(self) -> tuple[str, ...]:
+    def _list_inputs(self) -> tuple[str, ...]:
         """What the model reads beside the hypothesis."""
-        kind, segments, _ = _settings(self.model)
-        return READ.get(kind) or segments or READ["regression_metric"]
+        kind, segments, _ = _read_settings(self.model)
+        return INPUTS_BY_KIND.get(kind) or segments or INPUTS_BY_KIND["regression_metric"]
 
-    def _numbers(self, corpus: Corpus, texts: Texts) -> list[float]:
+    def _compute_numbers(self, corpus: Corpus, texts: SegmentTexts) -> list[float]:
         from truebleu.text import corpus_inputs
 
-        reads = self._reads()
+        inputs = self._list_inputs()
         samples = [{"mt": text} for text, _ in texts]
-        if "src" in reads:
+        if "src" in inputs:
             sources = corpus_inputs.read_segments(corpus.sources, [""] * len(texts))
             for sample, (source, _) in zip(samples, sources, strict=True):
                 sample["src"] = source
-        if "ref" in reads:
-            for sample, (_, others) in zip(samples, texts, strict=True):
-                sample["ref"] = others[0]
-        folder = self._folder()
+        if "ref" in inputs:
+            for sample, (_, references) in zip(samples, texts, strict=True):
+                sample["ref"] = references[0]
+        folder = self._find_folder()
         path = os.path.join(folder, CHECKPOINT)
-        if not (os.path.isfile(path) and os.path.isfile(os.path.join(folder, SETTINGS))):
+        if not (os.path.isfile(path) and os.path.isfile(os.path.join(folder, SETTINGS_FILE))):
             raise MetricFailedError(
-                f"{self.name}: {folder} is no model of COMET; it has {SETTINGS} and {CHECKPOINT}"
+                f"{self.name}: {folder} does not contain a COMET model (expected "
+                f"{SETTINGS_FILE} and {CHECKPOINT})"
             )
-        self._check_encoder(_settings(self.model)[2])
-        model = self._loaded(_loaded, path, self._identity())
-        gpu = self._loaded(device, self.device)
+        self._check_encoder(_read_settings(self.model)[2])
+        model = self._load(_load_model, path, self._describe_environment())
+        device_name = self._load(resolve_device, self.device)
 
-        def said(some: range) -> list[float]:
+        def predict(indices: range) -> list[float]:
             predicted = model.predict(
-                [samples[i] for i in some],
+                [samples[i] for i in indices],
                 batch_size=self.batch,
-                gpus=0 if gpu == "cpu" else 1,
-                devices=[int(gpu.partition(":")[2])] if gpu[-1].isdecimal() else None,
-                accelerator=gpu.partition(":")[0],
+                gpus=0 if device_name == "cpu" else 1,
+                devices=[int(device_name.partition(":")[2])]
+                if device_name[-1].isdecimal()
+                else None,
+                accelerator=device_name.partition(":")[0],
                 progress_bar=False,
             )
             scores: list[float] = predicted.scores
             return scores
 
-        return self._said_of(len(texts), said)
+        return self._run_model(len(texts), predict)
 
     def _check_encoder(self, name: str) -> None:
         """Raises MetricFailedError if the encoder that a model is built on is not here."""
-        if name and found(name) is None:
+        if name and find_model(name) is None:
             raise MetricFailedError(
                 f"{self.name}: {self.model} is built on {name}, whose settings and words are not "
                 f'here; \'hf download {name} --exclude "*.bin" "*.safetensors" "*.h5" '
@@ -125,23 +130,23 @@ class COMET(NeuralMetric):
             )
 
 
-def _settings(model: str) -> tuple[str, tuple[str, ...], str]:
+def _read_settings(model: str) -> tuple[str, tuple[str, ...], str]:
     """A model's kind, what it reads beside the hypothesis, and what encoder it is built on."""
     try:
-        folder = found(model)
-        with open(os.path.join(folder or "", SETTINGS), encoding="utf-8") as file:
+        folder = find_model(model)
+        with open(os.path.join(folder or "", SETTINGS_FILE), encoding="utf-8") as file:
             text = file.read()
     except (OSError, MetricFailedError, UnicodeDecodeError):
         return "", (), ""
     kind = re.search(r"^class_identifier:\s*(\w+)", text, re.MULTILINE)
-    segments = SEGMENTS.search(text)
+    segments = INPUT_SEGMENTS.search(text)
     encoder = re.search(r"^pretrained_model:\s*(.+?)\s*$", text, re.MULTILINE)
-    read = [one for one in re.findall(r"\w+", segments[1]) if one != "mt"] if segments else []
-    return kind[1] if kind else "", tuple(read), encoder[1].strip("'\"") if encoder else ""
+    inputs = [one for one in re.findall(r"\w+", segments[1]) if one != "mt"] if segments else []
+    return kind[1] if kind else "", tuple(inputs), encoder[1].strip("'\"") if encoder else ""
 
 
 @lru_cache(maxsize=2)
-def _loaded(path: str, _identity: str) -> Any:
+def _load_model(path: str, _identity: str) -> Any:
     """The model, as the package loads it."""
     from comet import load_from_checkpoint
 

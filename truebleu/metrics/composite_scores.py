@@ -11,7 +11,7 @@ from truebleu.metrics.base import Metric, Score, Signature
 from truebleu.text import argument_checks, corpus_inputs
 
 
-class Composed(Score):
+class CompositeScore(Score):
     """A score made of other scores."""
 
     __slots__ = ("_details", "_name", "_signature", "_value", "_warnings")
@@ -29,9 +29,9 @@ class Composed(Score):
         """fields: of the signature, before those of the metric."""
         self._name = name
         self._value = value
-        own = metric.signature(segment=segment)
-        told = {**fields, "metric": own.name, **own.fields}
-        self._signature = Signature(metric, told, name)
+        metric_signature = metric.signature(segment=segment)
+        signature_fields = {**fields, "metric": metric_signature.name, **metric_signature.fields}
+        self._signature = Signature(metric, signature_fields, name)
         self._details = dict(details)
         self._warnings = metric.warnings
 
@@ -85,21 +85,22 @@ def document_bleu(
     metric = registry.metric("bleu" if metric is None else metric)
     joined: dict[Hashable, tuple[list[str], list[list[str]]]] = {}
     rows = list(corpus_inputs.read_segments(hypotheses, references))
-    for number, ((text, others), document) in enumerate(
+    for number, ((text, references_of_segment), document) in enumerate(
         zip(
             rows, argument_checks.check_segment_keys("documents", documents, len(rows)), strict=True
         ),
         1,
     ):
-        lines, columns = joined.setdefault(document, ([], [[] for _ in others]))
-        if len(columns) != len(others):
+        lines, columns = joined.setdefault(document, ([], [[] for _ in references_of_segment]))
+        if len(columns) != len(references_of_segment):
             raise InputError(
-                f"references: segment {number} has {len(others)}, earlier ones of its document "
-                f"{document!r} have {len(columns)}; all need as many to be joined"
+                f"references: segment {number} has {len(references_of_segment)}, "
+                f"earlier ones of its document {document!r} have {len(columns)}; "
+                "all need as many to be joined"
             )
         lines.append(text)
-        for column, other in zip(columns, others, strict=True):
-            column.append(other)
+        for column, reference in zip(columns, references_of_segment, strict=True):
+            column.append(reference)
     score: Score = metric.score(
         [" ".join(lines) for lines, _ in joined.values()],
         [tuple(map(" ".join, columns)) for _, columns in joined.values()],
@@ -115,7 +116,7 @@ def mean_document_bleu(
     *,
     metric: str | Metric | None = None,
     workers: int = 1,
-) -> Composed:
+) -> CompositeScore:
     """The mean of the documents' scores, each from its segments' sums, as mteval's `-d 1` has them.
 
     mteval's own score of a system is of all sums, not this mean. N-grams stay inside sentences; for
@@ -135,7 +136,7 @@ def mean_document_bleu(
     values = {
         key: float(metric.from_statistics(totals)) for key, totals in table.parts(keys).items()
     }
-    return Composed(
+    return CompositeScore(
         "mean document BLEU",
         sum(values.values()) / len(values),
         metric,

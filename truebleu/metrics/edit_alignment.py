@@ -11,7 +11,7 @@ from truebleu.metrics.ter_alignment import Alignment, Operation
 from truebleu.text import argument_checks
 from truebleu.text.terminal_layout import format_count
 
-KINDS = {"h": "match", "s": "substitution", "d": "deletion", "i": "insertion"}
+EDIT_KINDS = {"h": "match", "s": "substitution", "d": "deletion", "i": "insertion"}
 
 
 class EditAlignment(Alignment):
@@ -28,7 +28,7 @@ class EditAlignment(Alignment):
     def counts(self) -> tuple[int, int, int, int]:
         """Hits, substitutions, deletions, insertions."""
         kinds = [kind for kind, _, _ in self.operations]
-        hits, substitutions, deletions, insertions = map(kinds.count, KINDS.values())
+        hits, substitutions, deletions, insertions = map(kinds.count, EDIT_KINDS.values())
         return hits, substitutions, deletions, insertions
 
     @property
@@ -38,13 +38,13 @@ class EditAlignment(Alignment):
         length = len(self.reference)
         return 100.0 * (self.edits / length if length else insertions)
 
-    def sides(self) -> tuple[str, str]:
+    def row_names(self) -> tuple[str, str]:
         """The rows of a drawing, from the top."""
         return "reference", "hypothesis"
 
-    def title(self) -> str:
+    def format_title(self) -> str:
         """The error rate and the numbers of edits."""
-        kinds = list(KINDS.values())[1:]
+        kinds = list(EDIT_KINDS.values())[1:]
         edits = ", ".join(
             format_count(n, kind) for n, kind in zip(self.counts[1:], kinds, strict=True)
         )
@@ -52,35 +52,44 @@ class EditAlignment(Alignment):
         return f"{self.value:.2f}: {edits}; {length} in the reference"
 
 
-def align(metric: Any, hypothesis: str, references: str | Sequence[str | None]) -> EditAlignment:
+def align_edits(
+    metric: Any, hypothesis: str, references: str | Sequence[str | None]
+) -> EditAlignment:
     """The alignment of one segment with the reference by which `metric` scores it."""
-    given = [references] if isinstance(references, str) else references
-    texts = [hypothesis, *(text for text in given if text is not None)]
+    reference_texts = [references] if isinstance(references, str) else references
+    texts = [hypothesis, *(text for text in reference_texts if text is not None)]
     if any(not isinstance(text, str) for text in texts):
         wrong = next(text for text in texts if not isinstance(text, str))
         raise TypeError(f"expected a str, not {argument_checks.describe_type(wrong, '')}")
     if len(texts) == 1:
         raise InputError("segment 1 has no reference")
-    words = tuple(metric.tokens(hypothesis))
-    found: list[tuple[float, EditAlignment]] = []
-    for number, text in enumerate(given):
+    hypothesis_tokens = tuple(metric.tokenize_text(hypothesis))
+    candidates: list[tuple[float, EditAlignment]] = []
+    for number, text in enumerate(reference_texts):
         if text is not None:
-            alignment = _aligned(words, tuple(metric.tokens(text)), number)
+            alignment = _align_tokens(hypothesis_tokens, tuple(metric.tokenize_text(text)), number)
             score = metric.from_statistics(alignment.counts).value
-            found.append((score if metric.lower_is_better else -score, alignment))
-    return min(found, key=lambda one: one[0])[1]
+            candidates.append((score if metric.lower_is_better else -score, alignment))
+    return min(candidates, key=lambda one: one[0])[1]
 
 
-def _aligned(words: tuple[str, ...], others: tuple[str, ...], number: int) -> EditAlignment:
-    known: dict[str, int] = {}
-    ours, theirs = (
-        [known.setdefault(token, len(known)) for token in tokens] for tokens in (words, others)
+def _align_tokens(
+    hypothesis: tuple[str, ...], reference: tuple[str, ...], number: int
+) -> EditAlignment:
+    token_ids: dict[str, int] = {}
+    hypothesis_ids, reference_ids = (
+        [token_ids.setdefault(token, len(token_ids)) for token in tokens]
+        for tokens in (hypothesis, reference)
     )
     operations = []
     i = j = 0
-    for letter in _kernel.edits(theirs, ours):
-        mine, other = letter != "d", letter != "i"
-        operations.append(Operation(KINDS[letter], i if mine else None, j if other else None))
-        i += mine
-        j += other
-    return EditAlignment(words, others, number, (), tuple(operations), float(len(others)))
+    for letter in _kernel.edits(reference_ids, hypothesis_ids):
+        in_hypothesis, in_reference = letter != "d", letter != "i"
+        operations.append(
+            Operation(EDIT_KINDS[letter], i if in_hypothesis else None, j if in_reference else None)
+        )
+        i += in_hypothesis
+        j += in_reference
+    return EditAlignment(
+        hypothesis, reference, number, (), tuple(operations), float(len(reference))
+    )

@@ -14,8 +14,8 @@ from typing import Any
 
 from truebleu._kernel import InputError, Scores
 from truebleu.metrics import parameters as p
-from truebleu.metrics.base import Corpus, Rows
-from truebleu.metrics.python_metric import PythonScore, SourceMetric, ngrams
+from truebleu.metrics.base import Corpus, CountedRows
+from truebleu.metrics.python_metric import PythonScore, SourceMetric, count_ngrams
 from truebleu.text import tokenizers
 
 ORDERS = (1, 2, 3, 4)
@@ -47,7 +47,7 @@ class GECGLEU(SourceMetric):
     PREFIX = "gec-gleu-"
     tokenize: p.Parameter[tokenizers.Tokenize] = p.Tokenizer("none")
     _: KW_ONLY
-    lowercase: p.Parameter[bool | str] = p.lowercase()
+    lowercase: p.Parameter[bool | str] = p.declare_lowercase()
     draw: p.Parameter[str] = p.Choice(
         "random",
         "which of several references",
@@ -59,7 +59,7 @@ class GECGLEU(SourceMetric):
         short="dr",
     )
     iterations: p.Parameter[int] = p.WholeNumber(
-        500, "how often random draws", most=1_000_000, key="iter", short="it"
+        500, "how often random draws", maximum=1_000_000, key="iter", short="it"
     )
 
     @property
@@ -69,23 +69,23 @@ class GECGLEU(SourceMetric):
         return ("hypothesis_length", "reference_length", *orders)
 
     @property
-    def _limits(self) -> tuple[tuple[str, int, str], ...]:
+    def _column_limits(self) -> tuple[tuple[str, int, str], ...]:
         return tuple((f"matches_{n}", 1, f"totals_{n}") for n in ORDERS)
 
     def _score(self, corpus: Corpus) -> PythonScore:
-        rows = self._with_sources(corpus)
-        numbers = {len(row) for row in rows}
-        if len(numbers) > 1:
+        rows = self._count_with_sources(corpus)
+        reference_counts = {len(row) for row in rows}
+        if len(reference_counts) > 1:
             raise InputError("references: GEC-GLEU draws one of them, so all segments need as many")
-        (count,) = numbers
+        (count,) = reference_counts
         values = []
-        for choice in self._draws(len(rows), count):
-            chosen = [row[i] for row, i in zip(rows, choice, strict=True)]
-            values.append(_value(list(map(sum, zip(*chosen, strict=True)))))
+        for drawn_references in self._draw_references(len(rows), count):
+            drawn_rows = [row[i] for row, i in zip(rows, drawn_references, strict=True)]
+            values.append(_compute_score(list(map(sum, zip(*drawn_rows, strict=True)))))
         mean = sum(values) / len(values)
         return PythonScore(self, (), count, False, mean, {"draws": len(values)})
 
-    def _draws(self, segments: int, references: int) -> Iterator[Sequence[int]]:
+    def _draw_references(self, segments: int, references: int) -> Iterator[Sequence[int]]:
         """For each corpus score, which reference each segment is compared with."""
         if references == 1 or self._values["draw"] == "each":
             for reference in range(references):
@@ -93,22 +93,26 @@ class GECGLEU(SourceMetric):
             return
         for iteration in range(self._values["iterations"]):
             # Python 2's randint(0, references - 1), seeded as the original seeds it.
-            dice = Random(iteration * 101)
-            yield [int(dice.random() * references) for _ in range(segments)]
+            random = Random(iteration * 101)
+            yield [int(random.random() * references) for _ in range(segments)]
 
     def sentence(  # type: ignore[override]
         self, hypothesis: str, references: str | Sequence[str | None], source: str
     ) -> PythonScore:
         """The score of one segment: the mean over its references, smoothed."""
-        one = references if isinstance(references, str) else tuple(references)
-        (row,) = self._with_sources(self._corpus((hypothesis,), (one,), sources=(source,)))
-        return PythonScore(self, (), len(row), True, _mean(row), {})
+        reference_texts = references if isinstance(references, str) else tuple(references)
+        (row,) = self._count_with_sources(
+            self._make_corpus((hypothesis,), (reference_texts,), sources=(source,))
+        )
+        return PythonScore(self, (), len(row), True, _mean_smoothed_score(row), {})
 
     def _segments(self, corpus: Corpus) -> Scores:
-        return Scores([self.SCALE * _mean(row) for row in self._with_sources(corpus)])
+        return Scores(
+            [self.SCALE * _mean_smoothed_score(row) for row in self._count_with_sources(corpus)]
+        )
 
-    def _rows(self, corpus: Corpus) -> Rows:
-        rows = self._with_sources(corpus)
+    def _count_rows(self, corpus: Corpus) -> CountedRows:
+        rows = self._count_with_sources(corpus)
         if any(len(row) > 1 for row in rows):
             raise InputError(
                 "references: GEC-GLEU draws one of several at random, so it has no table of sums; "
@@ -120,41 +124,47 @@ class GECGLEU(SourceMetric):
         """Return why the score is 0."""
         return f"n-grams of some order up to {len(ORDERS)} do not match, or no hypothesis has them"
 
-    def _formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:
-        return _value([count or 1 for count in row] if segment else row), {}
+    def _apply_formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:
+        return _compute_score([count or 1 for count in row] if segment else row), {}
 
-    def _with_sources(self, corpus: Corpus) -> list[list[tuple[int, ...]]]:
+    def _count_with_sources(self, corpus: Corpus) -> list[list[tuple[int, ...]]]:
         """For each segment and each of its references, both lengths and BLEU-like counts."""
         rows = []
-        with_references = self._tokens(corpus.hypotheses, corpus.references)
-        with_sources = self._tokens(corpus.hypotheses, corpus.sources)
-        for (tokens, others), (_, (source, *more)) in zip(
+        with_references = self._tokenize_segments(corpus.hypotheses, corpus.references)
+        with_sources = self._tokenize_segments(corpus.hypotheses, corpus.sources)
+        for (tokens, references), (_, (source, *extra_sources)) in zip(
             with_references, with_sources, strict=True
         ):
-            if more:
+            if extra_sources:
                 raise InputError("sources: expected one per segment, not several")
-            rows.append([_counts(tokens, other, source) for other in others])
+            rows.append([_count_ngrams(tokens, other, source) for other in references])
         return rows
 
 
-def _counts(hypothesis: list[Any], reference: list[Any], source: list[Any]) -> tuple[int, ...]:
+def _count_ngrams(
+    hypothesis: list[Any], reference: list[Any], source: list[Any]
+) -> tuple[int, ...]:
     row = [len(hypothesis), len(reference)]
     for order in ORDERS:
-        found, wanted, given = (ngrams(tokens, order) for tokens in (hypothesis, reference, source))
-        kept = sum(
-            min(count, given[ngram]) for ngram, count in found.items() if ngram not in wanted
+        hypothesis_counts, reference_counts, source_counts = (
+            count_ngrams(tokens, order) for tokens in (hypothesis, reference, source)
         )
-        row.append(max(0, (found & wanted).total() - kept))
+        penalty = sum(
+            min(count, source_counts[ngram])
+            for ngram, count in hypothesis_counts.items()
+            if ngram not in reference_counts
+        )
+        row.append(max(0, (hypothesis_counts & reference_counts).total() - penalty))
         row.append(max(0, len(hypothesis) + 1 - order))
     return tuple(row)
 
 
-def _mean(row: Sequence[Sequence[int]]) -> float:
-    values = [_value([count or 1 for count in counts]) for counts in row]
+def _mean_smoothed_score(row: Sequence[Sequence[int]]) -> float:
+    values = [_compute_score([count or 1 for count in counts]) for counts in row]
     return sum(values) / len(values)
 
 
-def _value(counts: Sequence[int]) -> float:
+def _compute_score(counts: Sequence[int]) -> float:
     """The score of counts: lengths, then matches and totals of each order."""
     if not all(counts):
         return 0.0

@@ -11,7 +11,7 @@ from dataclasses import KW_ONLY
 from typing import Any
 
 from truebleu.metrics import parameters as p
-from truebleu.metrics.base import Corpus, Rows
+from truebleu.metrics.base import Corpus, CountedRows
 from truebleu.metrics.bleu import BLEU
 from truebleu.metrics.python_metric import PythonMetric
 from truebleu.text import tokenizers
@@ -35,7 +35,7 @@ class GLEU(PythonMetric):
     PREFIX = "gleu-"
     tokenize: p.Parameter[tokenizers.Tokenize] = p.Tokenizer()
     _: KW_ONLY
-    lowercase: p.Parameter[bool | str] = p.lowercase()
+    lowercase: p.Parameter[bool | str] = p.declare_lowercase()
     min_order: p.Parameter[int] = p.WholeNumber(1, "the shortest n-grams", key="least", short="mn")
     max_order: p.Parameter[int] = p.WholeNumber(4, "the longest n-grams", key="order", short="ord")
 
@@ -50,37 +50,41 @@ class GLEU(PythonMetric):
         return ("matches", "totals")
 
     @property
-    def _limits(self) -> tuple[tuple[str, int, str], ...]:
+    def _column_limits(self) -> tuple[tuple[str, int, str], ...]:
         return (("matches", 1, "totals"),)
 
-    def _rows(self, corpus: Corpus) -> Rows:
-        least, most = self.min_order, self.max_order
-        numbers: list[int] = []
+    def _count_rows(self, corpus: Corpus) -> CountedRows:
+        min_order, max_order = self.min_order, self.max_order
+        reference_counts: list[int] = []
         tokens: list[list[Any]] = []
-        against: list[list[Any]] = []
-        for hypothesis, others in self._tokens(corpus.hypotheses, corpus.references):
-            numbers.append(len(others))
-            tokens += [hypothesis] * len(others)
-            against += others
+        references: list[list[Any]] = []
+        for hypothesis, segment_references in self._tokenize_segments(
+            corpus.hypotheses, corpus.references
+        ):
+            reference_counts.append(len(segment_references))
+            tokens += [hypothesis] * len(segment_references)
+            references += segment_references
         # Each reference alone: what matches in it is what BLEU counts with a single reference.
-        metric = BLEU("none", max_order=most)
-        table = iter(metric.statistics(tokens, against, workers=corpus.workers).tolist())
+        metric = BLEU("none", max_order=max_order)
+        table = iter(metric.statistics(tokens, references, workers=corpus.workers).tolist())
         rows = []
-        for number in numbers:
+        for number in reference_counts:
             best = [0, 0]
             for _ in range(number):
                 row = next(table)
-                matched = sum(row[1 + least : 2 + most])
-                found = sum(row[1 + least + most :])
-                meant = sum(max(0, row[1] - order) for order in range(least - 1, most))
-                total = max(found, meant)
+                matched = sum(row[1 + min_order : 2 + max_order])
+                hypothesis_total = sum(row[1 + min_order + max_order :])
+                reference_total = sum(
+                    max(0, row[1] - order) for order in range(min_order - 1, max_order)
+                )
+                total = max(hypothesis_total, reference_total)
                 # Of equally good references the first counts; one that is empty as the hypothesis
                 # is does not.
                 if total and (not best[1] or matched / total > best[0] / best[1]):
                     best = [matched, total]
             rows.append(best)
-        return rows, (min(numbers), max(numbers))
+        return rows, (min(reference_counts), max(reference_counts))
 
-    def _formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:  # noqa: ARG002
+    def _apply_formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:  # noqa: ARG002
         matched, total = row
         return (matched / total if total else 0.0), {"matches": matched, "totals": total}

@@ -13,7 +13,7 @@ from typing import Any
 
 from truebleu._kernel import InputError
 from truebleu.metrics import parameters as p
-from truebleu.metrics.base import Corpus, Rows
+from truebleu.metrics.base import Corpus, CountedRows
 from truebleu.metrics.bleu import BLEU
 from truebleu.metrics.python_metric import SourceMetric
 from truebleu.text import tokenizers
@@ -34,9 +34,9 @@ class IBLEU(SourceMetric):
     SCALE = 1.0
     tokenize: p.Parameter[tokenizers.Tokenize] = p.Tokenizer()
     _: KW_ONLY
-    lowercase: p.Parameter[bool | str] = p.lowercase()
+    lowercase: p.Parameter[bool | str] = p.declare_lowercase()
     alpha: p.Parameter[float] = p.Number(
-        0.8, "the weight of the references; 0.7 to 0.9 in the literature", most=1, short="al"
+        0.8, "the weight of the references; 0.7 to 0.9 in the literature", maximum=1, short="al"
     )
     max_order: p.Parameter[int] = p.WholeNumber(
         4, "the longest n-grams", key="order", short="ord", optional=True
@@ -52,29 +52,38 @@ class IBLEU(SourceMetric):
         return (*self._bleu.columns, *(f"source_{column}" for column in self._bleu.columns))
 
     @property
-    def _limits(self) -> tuple[tuple[str, int, str], ...]:
-        own = self._bleu._limits  # noqa: SLF001
-        return (*own, *((f"source_{one}", n, f"source_{other}") for one, n, other in own))
-
-    def _rows(self, corpus: Corpus) -> Rows:
-        sources = Corpus(corpus.hypotheses, corpus.sources, corpus.workers)
-        (rows, numbers), (copied, each) = (
-            self._counted(one, max_order=self.max_order) for one in (corpus, sources)
+    def _column_limits(self) -> tuple[tuple[str, int, str], ...]:
+        limits = self._bleu._column_limits  # noqa: SLF001
+        return (
+            *limits,
+            *(
+                (f"source_{column}", n, f"source_{total_column}")
+                for column, n, total_column in limits
+            ),
         )
-        if each != (1, 1):
+
+    def _count_rows(self, corpus: Corpus) -> CountedRows:
+        sources = Corpus(corpus.hypotheses, corpus.sources, corpus.workers)
+        (rows, numbers), (source_rows, source_reference_counts) = (
+            self._count_bleu_rows(compared, max_order=self.max_order)
+            for compared in (corpus, sources)
+        )
+        if source_reference_counts != (1, 1):
             raise InputError("sources: expected one per segment, not several")
-        return [[*row, *more] for row, more in zip(rows, copied, strict=True)], numbers
+        return [
+            [*row, *source_row] for row, source_row in zip(rows, source_rows, strict=True)
+        ], numbers
 
     def zero_reason(self, row: Sequence[int], *, segment: bool) -> str:
         """Return why the score of a row is 0: the reason of its BLEU."""
         return self._bleu.zero_reason(row[: len(self._bleu.columns)], segment=segment)
 
-    def _formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:
+    def _apply_formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:
         half = len(self._bleu.columns)
-        good, copied = (
-            self._bleu.score_of(part, None, segment=segment).value
+        reference_bleu, source_bleu = (
+            self._bleu.score_from_row(part, None, segment=segment).value
             for part in (row[:half], row[half:])
         )
         alpha = self._values["alpha"]
-        value = alpha * good - (1 - alpha) * copied
-        return value, {"references": good, "sources": copied}
+        value = alpha * reference_bleu - (1 - alpha) * source_bleu
+        return value, {"references": reference_bleu, "sources": source_bleu}

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from truebleu._kernel import Summary
 
     # Metrics that could not score something, and why.
-    Failed = dict[Metric[Any], MetricFailedError]
+    FailedMetrics = dict[Metric[Any], MetricFailedError]
 
 # The column of metrics that count the tokens of hypotheses.
-LENGTH = "hypothesis_length"
+LENGTH_COLUMN = "hypothesis_length"
 
 
 def count_together(
@@ -28,15 +28,15 @@ def count_together(
 
     If totals are wanted, one row each, the sum. The corpus is of no use afterwards.
     """
-    failed: Failed = {}
-    tables, seen = count_those_that_can(metrics, corpus, failed)
+    failed: FailedMetrics = {}
+    tables, summary = count_scorable(metrics, corpus, failed)
     for error in failed.values():
         raise error
-    return tables, seen
+    return tables, summary
 
 
-def count_those_that_can(
-    metrics: Sequence[Metric[Any]], corpus: Corpus, failed: Failed, system: str = ""
+def count_scorable(
+    metrics: Sequence[Metric[Any]], corpus: Corpus, failed: FailedMetrics, system: str = ""
 ) -> tuple[list[Statistics], Summary]:
     """The same, of the metrics that can score this; what others say is put into `failed`.
 
@@ -44,37 +44,37 @@ def count_those_that_can(
     """
     forms = {metric.unicode_form for metric in metrics}
     if len(forms) == 1:  # so that text is converted once
-        corpus = corpus.normalized(*forms)
-    readers, totals = _readers(metrics, corpus), corpus.totals
-    if not readers or len(metrics) > len(readers):
+        corpus = corpus.with_unicode_form(*forms)
+    kernel_readers, totals = _select_kernel_readers(metrics, corpus), corpus.totals
+    if not kernel_readers or len(metrics) > len(kernel_readers):
         corpus.hypotheses = make_rereadable(corpus.hypotheses)
         corpus.references = make_rereadable(corpus.references)
-    found: dict[Metric[Any], Statistics] = {}
-    seen: Summary | None = None
-    if len(readers) > 1:
-        run = _scan_together(readers, corpus)
-        whole = totals and all(metric._sums for metric in readers)  # noqa: SLF001
-        table, seen = run.totals(corpus.progress) if whole else run.table()
-        found = _split(readers, table, seen, corpus)
+    statistics: dict[Metric[Any], Statistics] = {}
+    summary: Summary | None = None
+    if len(kernel_readers) > 1:
+        run = _scan_jointly(kernel_readers, corpus)
+        only_totals = totals and all(metric._is_sum_based for metric in kernel_readers)  # noqa: SLF001
+        table, summary = run.totals(corpus.progress) if only_totals else run.table()
+        statistics = _split_columns(kernel_readers, table, summary, corpus)
     for metric in metrics:
-        if metric not in found:
-            corpus.totals = totals and metric._sums  # noqa: SLF001
+        if metric not in statistics:
+            corpus.totals = totals and metric._is_sum_based  # noqa: SLF001
             try:
-                found[metric], noticed = metric.counted(corpus)
+                statistics[metric], metric_summary = metric.count_corpus(corpus)
             except MetricFailedError as error:
                 failed[metric] = type(error)(f"{system}: {error}") if system else error
                 continue
-            seen = noticed if seen is None or metric.reads_text else seen
-    if seen is None:
+            summary = metric_summary if summary is None or metric.reads_text else summary
+    if summary is None:
         raise next(failed[metric] for metric in metrics)
-    left = [metric for metric in metrics if metric in found]
-    if not readers:
-        seen = {**seen, "reference_text": left[0].reference_text(corpus, seen)}
-    tables = [found[metric] for metric in left]
-    return tables, _with_tokens(seen, left, tables)
+    scored_metrics = [metric for metric in metrics if metric in statistics]
+    if not kernel_readers:
+        summary = {**summary, "reference_text": scored_metrics[0].reference_text(corpus, summary)}
+    tables = [statistics[metric] for metric in scored_metrics]
+    return tables, _add_token_count(summary, scored_metrics, tables)
 
 
-def pieces_together(
+def count_batches(
     metrics: Sequence[Metric[Any]], corpus: Corpus, segments: int
 ) -> Iterator[tuple[list[tuple[Statistics, Scores]], Summary]]:
     """By each metric the statistics and scores of about so many segments at a time.
@@ -82,64 +82,68 @@ def pieces_together(
     Where the kernel reads the text for all of them, memory does not grow with the size of files.
     """
     if len(metrics) == 1:
-        corpus = corpus.normalized(metrics[0].unicode_form)
+        corpus = corpus.with_unicode_form(metrics[0].unicode_form)
         run = metrics[0]._scan(corpus)  # noqa: SLF001
     else:
-        together = len(_readers(metrics, corpus)) == len(metrics)
-        run = _scan_together(metrics, corpus) if together else None
+        reads_all = len(_select_kernel_readers(metrics, corpus)) == len(metrics)
+        run = _scan_jointly(metrics, corpus) if reads_all else None
     if run is None:
-        tables, seen = count_together(metrics, corpus)
+        tables, summary = count_together(metrics, corpus)
         pairs = zip(metrics, tables, strict=True)
-        yield [(table, metric.segment_scores(table)) for metric, table in pairs], seen
+        yield [(table, metric.segment_scores(table)) for metric, table in pairs], summary
         return
-    table, seen = run.table(segments)
+    table, summary = run.table(segments)
     # Nothing at all is an error; nothing more is the end.
-    Metric.check(metrics[0], seen, corpus.hypotheses)
-    while seen["segments"]:
-        found = _split(metrics, table, seen, corpus)
-        tables = [found[metric] for metric in metrics]
+    Metric.check_summary(metrics[0], summary, corpus.hypotheses)
+    while summary["segments"]:
+        statistics = _split_columns(metrics, table, summary, corpus)
+        tables = [statistics[metric] for metric in metrics]
         pairs = zip(metrics, tables, strict=True)
-        seen = _with_tokens(seen, metrics, tables)
-        yield [(table, metric.segment_scores(table)) for metric, table in pairs], seen
-        table, seen = run.table(segments)
+        summary = _add_token_count(summary, metrics, tables)
+        yield [(table, metric.segment_scores(table)) for metric, table in pairs], summary
+        table, summary = run.table(segments)
 
 
-def _with_tokens(
-    seen: Summary, metrics: Sequence[Metric[Any]], tables: Sequence[Statistics]
+def _add_token_count(
+    summary: Summary, metrics: Sequence[Metric[Any]], tables: Sequence[Statistics]
 ) -> Summary:
     """What was noticed, and the number of tokens if a metric with a tokenizer counts them."""
     for metric, table in zip(metrics, tables, strict=True):
-        if "tokenize" in metric.parameters and LENGTH in metric.columns:
-            return {**seen, "tokens": table.sum().column(LENGTH)[0]}
-    return seen
+        if "tokenize" in metric.parameters and LENGTH_COLUMN in metric.columns:
+            return {**summary, "tokens": table.sum().column(LENGTH_COLUMN)[0]}
+    return summary
 
 
-def _readers(metrics: Sequence[Metric[Any]], corpus: Corpus) -> list[Metric[Any]]:
+def _select_kernel_readers(metrics: Sequence[Metric[Any]], corpus: Corpus) -> list[Metric[Any]]:
     """The metrics for which the kernel reads the text."""
     hypotheses = corpus.hypotheses
-    tokens = isinstance(hypotheses, list | tuple) and corpus_inputs.has_token_segments(
+    is_tokenized = isinstance(hypotheses, list | tuple) and corpus_inputs.has_token_segments(
         tuple(hypotheses[:1])
     )
-    return [] if tokens else [metric for metric in metrics if metric.reads_text]
+    return [] if is_tokenized else [metric for metric in metrics if metric.reads_text]
 
 
-def _scan_together(metrics: Sequence[Any], corpus: Corpus) -> Scan:
-    first, *others = (metric._kernel for metric in metrics)  # noqa: SLF001
+def _scan_jointly(metrics: Sequence[Any], corpus: Corpus) -> Scan:
+    first_kernel, *other_kernels = (metric._kernel for metric in metrics)  # noqa: SLF001
     return corpus_inputs.scan_corpus(
-        first, corpus.hypotheses, corpus.references, workers=corpus.workers, extra_kernels=others
+        first_kernel,
+        corpus.hypotheses,
+        corpus.references,
+        workers=corpus.workers,
+        extra_kernels=other_kernels,
     )
 
 
-def _split(
-    metrics: Sequence[Metric[Any]], table: Table, seen: Summary, corpus: Corpus
+def _split_columns(
+    metrics: Sequence[Metric[Any]], table: Table, summary: Summary, corpus: Corpus
 ) -> dict[Metric[Any], Statistics]:
     """The columns of each metric, of a table that has those of all beside each other."""
-    found: dict[Metric[Any], Statistics] = {}
-    number, start = count_references(seen["references"]), 0
+    statistics: dict[Metric[Any], Statistics] = {}
+    reference_count, start = count_references(summary["references"]), 0
     for metric in metrics:
-        metric.check(seen, corpus.hypotheses)
+        metric.check_summary(summary, corpus.hypotheses)
         stop = start + len(metric.columns)
-        own = table if len(metrics) == 1 else table.columns_of(range(start, stop))
-        found[metric] = metric.table_of(own, number)
+        metric_columns = table if len(metrics) == 1 else table.columns_of(range(start, stop))
+        statistics[metric] = metric.make_statistics(metric_columns, reference_count)
         start = stop
-    return found
+    return statistics

@@ -14,23 +14,23 @@ from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import InputError
 from truebleu.metrics import parameters as p
-from truebleu.metrics.base import Corpus, Rows
+from truebleu.metrics.base import Corpus, CountedRows
 from truebleu.metrics.python_metric import PythonMetric
 from truebleu.text import argument_checks, corpus_inputs
 
-Parts = tuple[float, ...]
+Coefficients = tuple[float, ...]
 VERSION = "1.5"
-MODULES = {"exact": "ex", "stem": "st", "synonym": "sy", "paraphrase": "pa"}
-NUMBERS = ("alpha", "beta", "gamma", "delta")
+MODULE_CODES = {"exact": "ex", "stem": "st", "synonym": "sy", "paraphrase": "pa"}
+PARAMETER_NAMES = ("alpha", "beta", "gamma", "delta")
 
 # α, β, γ, δ, and the weights of modules in their order: of tasks that every language has …
-UNIVERSAL: dict[str, tuple[Parts, Parts]] = {
+UNIVERSAL_TASKS: dict[str, tuple[Coefficients, Coefficients]] = {
     "li": ((0.75, 1.4, 0.7, 0.5), (1.0, 0.5, 0.5, 0.5)),
     "tune": ((0.5, 1.0, 0.5, 0.5), (1.0, 0.5, 0.5, 0.5)),
     "universal": ((0.7, 1.4, 0.3, 0.7), (1.0, 0.6)),
 }
 # … and of those that were tuned for a language.
-TUNED: dict[str, dict[str, tuple[Parts, Parts]]] = {
+TUNED_TASKS: dict[str, dict[str, tuple[Coefficients, Coefficients]]] = {
     "en": {
         "rank": ((0.85, 0.2, 0.6, 0.75), (1.0, 0.6, 0.8, 0.6)),
         "adq": ((0.75, 1.4, 0.45, 0.7), (1.0, 1.0, 0.6, 0.8)),
@@ -44,8 +44,8 @@ TUNED: dict[str, dict[str, tuple[Parts, Parts]]] = {
     "ru": {"rank": ((0.75, 1.4, 0.7, 0.5), (1.0, 0.5, 0.5))},
 }
 # The modules of languages that have not exact and stem alone.
-OTHER_MODULES = {
-    "en": tuple(MODULES),
+MODULES_BY_LANGUAGE = {
+    "en": tuple(MODULE_CODES),
     "cz": ("exact", "paraphrase"),
     "fr": ("exact", "stem", "paraphrase"),
     "es": ("exact", "stem", "paraphrase"),
@@ -62,7 +62,7 @@ LANGUAGES = {
     "other": "without stems",
 }
 # How the program's own name of a setting calls the preparation of text, and its options.
-PREPARED = {
+PREPARATIONS = {
     (False, False): ("no_norm", ()),
     ("lower", False): ("lc_only", ("-lower",)),
     (True, False): ("norm", ("-norm",)),
@@ -73,44 +73,44 @@ EVAL_ID = re.compile(
     r"-([\d.eE_]+)-([a-z]{2}(?:_[a-z]{2})*)-([\d.eE_]+)"
 )
 # What the program puts between texts; and letters of nobody's, that stand for its bars in words.
-BETWEEN = "|||"
-PRIVATE = range(0xE000, 0xF8FF)
+TEXT_SEPARATOR = "|||"
+PRIVATE_USE_CODES = range(0xE000, 0xF8FF)
 LINE_ENDS = str.maketrans("\r\n", "  ")
 
 
-class _Modules(p.Parameter["tuple[str, ...] | None"]):
+class _ModuleList(p.Parameter["tuple[str, ...] | None"]):
     """Modules in the order in which they match; None for those of the language and the task."""
 
-    several = True
+    is_sequence = True
     metavar = "MODULE"
 
     if TYPE_CHECKING:
 
         def __set__(self, metric: Any, value: Sequence[str] | None) -> None: ...
 
-    def checked(self, value: Any) -> tuple[str, ...] | None:
+    def validate(self, value: Any) -> tuple[str, ...] | None:
         if value is None:
             return None
-        made = tuple(argument_checks.check_sequence(self.name, value, "words"))
-        for module in made:
-            argument_checks.check_choice(f"module in {self.name}:", module, MODULES)
-        if not made or len(set(made)) < len(made):
-            raise ValueError(f"{self.name}: expected each module once, not {list(made)}")
-        return made
+        modules = tuple(argument_checks.check_sequence(self.name, value, "words"))
+        for module in modules:
+            argument_checks.check_choice(f"module in {self.name}:", module, MODULE_CODES)
+        if not modules or len(set(modules)) < len(modules):
+            raise ValueError(f"{self.name}: expected each module once, not {list(modules)}")
+        return modules
 
-    def written(self, value: Iterable[str] | None) -> str:
-        return ".".join(MODULES[module] for module in value or ())
+    def to_field(self, value: Iterable[str] | None) -> str:
+        return ".".join(MODULE_CODES[module] for module in value or ())
 
-    def read(self, text: str) -> list[str]:
-        long = {short: module for module, short in MODULES.items()}
-        return [long.get(word, word) for word in text.split(".")]
+    def from_field(self, text: str) -> list[str]:
+        modules_by_code = {short: module for module, short in MODULE_CODES.items()}
+        return [modules_by_code.get(word, word) for word in text.split(".")]
 
     @property
     def choices(self) -> list[str]:
-        return list(MODULES)
+        return list(MODULE_CODES)
 
     def label(self, value: Any) -> str:
-        return f"modules {self.written(value)}" if value else ""
+        return f"modules {self.to_field(value)}" if value else ""
 
 
 class METEOR(PythonMetric):
@@ -156,7 +156,7 @@ class METEOR(PythonMetric):
         },
     )
     _: KW_ONLY
-    modules: _Modules = _Modules(
+    modules: _ModuleList = _ModuleList(
         None,
         "what matches, in this order: exact, stem, synonym, paraphrase; those of the language if "
         "none are named",
@@ -181,27 +181,27 @@ class METEOR(PythonMetric):
         "count lengths and matches in characters", key="chars", short="ch", optional=True
     )
     alpha: p.Parameter[float | None] = p.Number(
-        None, "α instead of the task's", most=1, optional=True, short="a"
+        None, "α instead of the task's", maximum=1, optional=True, short="a"
     )
     beta: p.Parameter[float | None] = p.Number(
-        None, "β instead of the task's", most=1000, optional=True, short="b"
+        None, "β instead of the task's", maximum=1000, optional=True, short="b"
     )
     gamma: p.Parameter[float | None] = p.Number(
-        None, "γ instead of the task's", most=1, optional=True, short="g"
+        None, "γ instead of the task's", maximum=1, optional=True, short="g"
     )
     delta: p.Parameter[float | None] = p.Number(
-        None, "δ instead of the task's", most=1, optional=True, short="d"
+        None, "δ instead of the task's", maximum=1, optional=True, short="d"
     )
     weights: p.Numbers = p.Numbers(
         None, "the weights of modules instead of the task's", optional=True
     )
-    unicode_form: p.Parameter[str | None] = p.normalization()
+    unicode_form: p.Parameter[str | None] = p.declare_normalization()
 
     def _prepare(self) -> None:
         """Check the parameters together."""
-        tasks = _tasks(self.language)
-        usual = next(iter(tasks))
-        if self.task == usual:
+        tasks = _list_tasks(self.language)
+        default_task = next(iter(tasks))
+        if self.task == default_task:
             self._values["task"] = "default"
         elif self.task not in (*tasks, "default"):
             raise ValueError(
@@ -210,25 +210,27 @@ class METEOR(PythonMetric):
             )
         if self.no_punct and self.normalize is not True:
             raise ValueError("no_punct is for text that is tokenized, with normalize=True")
-        if self.normalize is True and self.language not in TUNED:
+        if self.normalize is True and self.language not in TUNED_TASKS:
             raise ValueError(
                 f"METEOR does not tokenize '{self.language}': give tokens between spaces, and "
                 "normalize=False or 'lower'"
             )
-        if self.weights is not None and len(self.weights) != len(self._modules):
+        if self.weights is not None and len(self.weights) != len(self._used_modules):
             raise ValueError(
-                f"weights: expected {len(self._modules)}, one for each of "
-                f"{', '.join(self._modules)}, not {len(self.weights)}"
+                f"weights: expected {len(self._used_modules)}, one for each of "
+                f"{', '.join(self._used_modules)}, not {len(self.weights)}"
             )
-        if self.modules == self._usual_modules:
+        if self.modules == self._default_modules:
             self._values["modules"] = None
-        own: dict[str, Any] = dict(zip(NUMBERS, tasks[self._task][0], strict=True))
-        own["weights"] = self._usual_weights
-        for name, value in own.items():
+        task_values: dict[str, Any] = dict(
+            zip(PARAMETER_NAMES, tasks[self._resolved_task][0], strict=True)
+        )
+        task_values["weights"] = self._default_weights
+        for name, value in task_values.items():
             if self._values[name] == value:
                 self._values[name] = None
 
-    def splits(self, script: str) -> bool:
+    def can_split(self, script: str) -> bool:
         """Return whether the metric's tokens divide text in a script of `UNSPLIT_SCRIPTS`."""
         # Its normalizer makes a token of each letter of these scripts.
         return self.normalize is True or script == "diacritics"
@@ -236,36 +238,39 @@ class METEOR(PythonMetric):
     # ---- what the parameters come to ----
 
     @property
-    def _task(self) -> str:
-        return next(iter(_tasks(self.language))) if self.task == "default" else self.task
+    def _resolved_task(self) -> str:
+        return next(iter(_list_tasks(self.language))) if self.task == "default" else self.task
 
     @property
-    def _usual_modules(self) -> tuple[str, ...]:
-        if self._task == "universal":
+    def _default_modules(self) -> tuple[str, ...]:
+        if self._resolved_task == "universal":
             return ("exact", "paraphrase")
-        return OTHER_MODULES.get(self.language, ("exact", "stem"))
+        return MODULES_BY_LANGUAGE.get(self.language, ("exact", "stem"))
 
     @property
-    def _modules(self) -> tuple[str, ...]:
-        return self.modules or self._usual_modules
+    def _used_modules(self) -> tuple[str, ...]:
+        return self.modules or self._default_modules
 
     @property
-    def _usual_weights(self) -> Parts:
+    def _default_weights(self) -> Coefficients:
         # By place, not by module, and nothing for places that the language does not use.
-        count = len(self._usual_modules)
-        weights = _tasks(self.language)[self._task][1][:count]
-        return (*weights, 0.0, 0.0, 0.0, 0.0)[: len(self._modules)]
+        count = len(self._default_modules)
+        weights = _list_tasks(self.language)[self._resolved_task][1][:count]
+        return (*weights, 0.0, 0.0, 0.0, 0.0)[: len(self._used_modules)]
 
     @property
-    def _weights(self) -> Parts:
-        return self._usual_weights if self.weights is None else self.weights
+    def _used_weights(self) -> Coefficients:
+        return self._default_weights if self.weights is None else self.weights
 
     @property
-    def _numbers(self) -> Parts:
+    def _formula_parameters(self) -> Coefficients:
         """α, β, γ, δ."""
-        usual = zip(NUMBERS, _tasks(self.language)[self._task][0], strict=True)
+        task_parameters = zip(
+            PARAMETER_NAMES, _list_tasks(self.language)[self._resolved_task][0], strict=True
+        )
         return tuple(
-            number if (own := self._values[name]) is None else own for name, number in usual
+            number if (user_value := self._values[name]) is None else user_value
+            for name, number in task_parameters
         )
 
     @property
@@ -275,42 +280,49 @@ class METEOR(PythonMetric):
         >>> METEOR().eval_id
         'meteor-1.5-wo-en-norm-0.85_0.2_0.6_0.75-ex_st_sy_pa-1.0_0.6_0.8_0.6'
         """
-        numbers, weights = ("_".join(map(repr, n)) for n in (self._numbers, self._weights))
+        parameters, weights = (
+            "_".join(map(repr, n)) for n in (self._formula_parameters, self._used_weights)
+        )
         unit = "ch" if self.characters else "wo"
-        prepared = PREPARED[self.normalize, self.no_punct][0]
-        modules = "_".join(MODULES[module] for module in self._modules)
-        return f"meteor-{VERSION}-{unit}-{self.language}-{prepared}-{numbers}-{modules}-{weights}"
+        preparation = PREPARATIONS[self.normalize, self.no_punct][0]
+        modules = "_".join(MODULE_CODES[module] for module in self._used_modules)
+        text = f"{self.language}-{preparation}-{parameters}-{modules}-{weights}"
+        return f"meteor-{VERSION}-{unit}-{text}"
 
     @classmethod
-    def implied(cls, name: str) -> dict[str, str] | None:
+    def fields_from_name(cls, name: str) -> dict[str, str] | None:
         """The fields that a name implies: those of an Eval ID."""
-        found = EVAL_ID.fullmatch(name)
-        if found is None:
-            return super().implied(name)
-        unit, language, prepared, numbers, modules, weights = found.groups()
-        ways = {own: way for way, (own, _) in PREPARED.items()}
-        if language not in LANGUAGES or prepared not in ways:
+        match = EVAL_ID.fullmatch(name)
+        if match is None:
+            return super().fields_from_name(name)
+        unit, language, preparation, parameters, modules, weights = match.groups()
+        options_by_preparation = {name: options for options, (name, _) in PREPARATIONS.items()}
+        if language not in LANGUAGES or preparation not in options_by_preparation:
             return None
-        normalize, no_punct = ways[prepared]
-        known = {"lower": "lower", True: "yes", False: "no"}
-        fields = {"language": language, "norm": known[normalize], "mod": modules.replace("_", ".")}
+        normalize, no_punct = options_by_preparation[preparation]
+        field_values = {"lower": "lower", True: "yes", False: "no"}
+        fields = {
+            "language": language,
+            "norm": field_values[normalize],
+            "mod": modules.replace("_", "."),
+        }
         if no_punct:
             fields["nopunct"] = "yes"
         if unit == "ch":
             fields["chars"] = "yes"
-        own = numbers.split("_")
-        if len(own) != len(NUMBERS):
+        parameter_values = parameters.split("_")
+        if len(parameter_values) != len(PARAMETER_NAMES):
             return None
         fields["weights"] = weights.replace("_", ",")
-        for task, (usual, _) in _tasks(language).items():
-            if list(map(repr, usual)) == own:
+        for task, (task_parameters, _) in _list_tasks(language).items():
+            if list(map(repr, task_parameters)) == parameter_values:
                 return {**fields, "task": task}
-        return {**fields, **dict(zip(NUMBERS, own, strict=True))}
+        return {**fields, **dict(zip(PARAMETER_NAMES, parameter_values, strict=True))}
 
     def _fields(self, *, segment: bool | None) -> dict[str, str]:
         fields = super()._fields(segment=segment)
-        modules = self.PARAMETERS[2].written(self._modules)
-        return {**fields, "task": self._task, "mod": modules, "version": VERSION}
+        modules = self.PARAMETERS[2].to_field(self._used_modules)
+        return {**fields, "task": self._resolved_task, "mod": modules, "version": VERSION}
 
     # ---- the table ----
 
@@ -322,7 +334,7 @@ class METEOR(PythonMetric):
         """
         matches = (
             f"{module}_{kind}_{side}"
-            for module in self._modules
+            for module in self._used_modules
             for kind in ("content", "function")
             for side in ("hypothesis", "reference")
         )
@@ -334,39 +346,52 @@ class METEOR(PythonMetric):
         )
 
     @property
-    def _limits(self) -> tuple[tuple[str, int, str], ...]:
+    def _column_limits(self) -> tuple[tuple[str, int, str], ...]:
         parts, sides = ("function_words", "matches"), ("hypothesis", "reference")
         return tuple((f"{side}_{part}", 1, f"{side}_length") for part in parts for side in sides)
 
-    def _rows(self, corpus: Corpus) -> Rows:
+    def _count_rows(self, corpus: Corpus) -> CountedRows:
         from truebleu.metrics import meteor_process
 
         texts = list(corpus_inputs.read_segments(corpus.hypotheses, corpus.references))
         counts = [len(others) for _, others in texts]
         if not counts:
             return [], (1, 1)
-        requests = [self._request(i, *segment) for i, segment in enumerate(texts, 1)]
-        if "paraphrase" in self._modules:
-            meteor_process.check_paraphrases(meteor_process.jar(), self.language)
-        answers = meteor_process.counted(self._options(), requests, corpus.progress)
-        return list(map(self._row, answers)), (min(counts), max(counts))
+        requests = [self._format_request(i, *segment) for i, segment in enumerate(texts, 1)]
+        if "paraphrase" in self._used_modules:
+            meteor_process.check_paraphrases(meteor_process.find_jar(), self.language)
+        answers = meteor_process.count_segments(
+            self._build_program_options(), requests, corpus.progress
+        )
+        return list(map(self._select_columns, answers)), (min(counts), max(counts))
 
-    def _options(self) -> list[str]:
+    def _build_program_options(self) -> list[str]:
         """The program's options, which leave nothing to its defaults."""
-        numbers, weights = (" ".join(map(repr, n)) for n in (self._numbers, self._weights))
+        parameters, weights = (
+            " ".join(map(repr, n)) for n in (self._formula_parameters, self._used_weights)
+        )
         return [
-            *("-l", self.language, "-p", numbers, "-m", " ".join(self._modules), "-w", weights),
-            *PREPARED[self.normalize, self.no_punct][1],
+            *(
+                "-l",
+                self.language,
+                "-p",
+                parameters,
+                "-m",
+                " ".join(self._used_modules),
+                "-w",
+                weights,
+            ),
+            *PREPARATIONS[self.normalize, self.no_punct][1],
             *(["-ch"] if self.characters else []),
         ]
 
-    def _request(self, segment: int, hypothesis: str, references: Sequence[str]) -> bytes:
+    def _format_request(self, segment: int, hypothesis: str, references: Sequence[str]) -> bytes:
         """A segment as the program reads it: its command, the references, the hypothesis."""
         texts = [text.translate(LINE_ENDS) for text in (*references, hypothesis)]
-        whole = "".join(texts)
-        if BETWEEN in whole:
+        joined_text = "".join(texts)
+        if TEXT_SEPARATOR in joined_text:
             # Bars are tokens where text is tokenized; elsewhere they are letters of words.
-            bar = " | " if self.normalize is True else _unused(whole)
+            bar = " | " if self.normalize is True else _find_unused_letter(joined_text)
             texts = [text.replace("|", bar) for text in texts]
         try:
             return " ||| ".join(["SCORE", *texts]).encode()
@@ -376,19 +401,19 @@ class METEOR(PythonMetric):
                 f"segment {segment} has half a character (U+{code:04X}), which is no text"
             ) from None
 
-    def _row(self, answer: Sequence[int]) -> list[int]:
-        row = [*answer[: 4 + 4 * len(self._modules)], *answer[-3:]]
-        if _is_whole(row):
+    def _select_columns(self, answer: Sequence[int]) -> list[int]:
+        row = [*answer[: 4 + 4 * len(self._used_modules)], *answer[-3:]]
+        if _is_single_chunk(row):
             row[-3] = 0
         return row
 
-    def _formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:  # noqa: ARG002
-        alpha, beta, gamma, delta = self._numbers
-        precision, recall = (self._share(row, side, delta) for side in (0, 1))
+    def _apply_formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:  # noqa: ARG002
+        alpha, beta, gamma, delta = self._formula_parameters
+        precision, recall = (self._weighted_share(row, side, delta) for side in (0, 1))
         chunks, matches = row[-3], (row[-2] + row[-1]) / 2
         if precision > 0 and recall > 0:
             mean = 1.0 / ((1.0 - alpha) / precision + alpha / recall)
-            fragmentation = 0.0 if _is_whole(row) else chunks / matches
+            fragmentation = 0.0 if _is_single_chunk(row) else chunks / matches
             penalty = gamma * fragmentation**beta
         else:
             mean = penalty = 0.0
@@ -403,33 +428,33 @@ class METEOR(PythonMetric):
             "reference_length": row[1],
         }
 
-    def _share(self, row: Sequence[int], side: int, delta: float) -> float:
+    def _weighted_share(self, row: Sequence[int], side: int, delta: float) -> float:
         """The weighted share of matched words of the hypothesis (0) or the reference (1).
 
         In the program's order of operations, on which the last bit depends.
         """
         length, function = row[side], row[2 + side]
-        whole = delta * (length - function) + (1.0 - delta) * function
+        weighted_length = delta * (length - function) + (1.0 - delta) * function
         matched = 0.0
         for first, importance in ((4, delta), (6, 1.0 - delta)):
-            for i, weight in enumerate(self._weights):
+            for i, weight in enumerate(self._used_weights):
                 matched += row[first + side + 4 * i] * weight * importance
-        return matched / whole if whole else 0.0
+        return matched / weighted_length if weighted_length else 0.0
 
 
-def _tasks(language: str) -> dict[str, tuple[Parts, Parts]]:
+def _list_tasks(language: str) -> dict[str, tuple[Coefficients, Coefficients]]:
     """The tasks of a language, first the one it has if none is named."""
     if language == "other":
-        return {task: UNIVERSAL[task] for task in ("li", "universal")}
-    return {**TUNED.get(language, {}), **UNIVERSAL}
+        return {task: UNIVERSAL_TASKS[task] for task in ("li", "universal")}
+    return {**TUNED_TASKS.get(language, {}), **UNIVERSAL_TASKS}
 
 
-def _is_whole(row: Sequence[int]) -> bool:
+def _is_single_chunk(row: Sequence[int]) -> bool:
     """True if all of both sides matches, in one piece."""
     return row[-3] == 1 and sum(row[4:-3:2]) == row[0] and sum(row[5:-3:2]) == row[1]
 
 
-def _unused(text: str) -> str:
+def _find_unused_letter(text: str) -> str:
     """A letter that is not in the text."""
     used = set(text)
-    return next(letter for letter in map(chr, PRIVATE) if letter not in used)
+    return next(letter for letter in map(chr, PRIVATE_USE_CODES) if letter not in used)

@@ -41,22 +41,22 @@ class NGramFScore(TableScore):
     @property
     def precision(self) -> float:
         """The share of the hypotheses' n-grams that match, in per cent."""
-        return _share(sum(self.matches), sum(self.hypothesis_totals))
+        return _divide_to_percent(sum(self.matches), sum(self.hypothesis_totals))
 
     @property
     def recall(self) -> float:
         """The share of the references' n-grams that are matched, in per cent."""
-        return _share(sum(self.matches), sum(self.reference_totals))
+        return _divide_to_percent(sum(self.matches), sum(self.reference_totals))
 
     @property
     def precisions(self) -> tuple[float, ...]:
         """The precision of each order, in per cent."""
-        return tuple(map(_share, self.matches, self.hypothesis_totals))
+        return tuple(map(_divide_to_percent, self.matches, self.hypothesis_totals))
 
     @property
     def recalls(self) -> tuple[float, ...]:
         """The recall of each order, in per cent."""
-        return tuple(map(_share, self.matches, self.reference_totals))
+        return tuple(map(_divide_to_percent, self.matches, self.reference_totals))
 
 
 class NGramF(Metric[NGramFScore]):
@@ -88,16 +88,21 @@ class NGramF(Metric[NGramFScore]):
         (1,), "the lengths of the n-grams: one, or several that are added up"
     )
     beta: p.Parameter[float] = p.Number(
-        1, "β, the weight of recall relative to precision", most=1e100, integers=True, short="b"
+        1, "β, the weight of recall relative to precision", maximum=1e100, integers=True, short="b"
     )
     _: KW_ONLY
     tokenize: p.Parameter[tokenizers.Tokenize] = p.Tokenizer()
-    lowercase: p.Parameter[bool | str] = p.lowercase()
+    lowercase: p.Parameter[bool | str] = p.declare_lowercase()
 
-    def asked(self) -> dict[str, Any]:
+    def build_kernel_settings(self) -> dict[str, Any]:
         """What the kernel is asked for."""
         factor = float(self.beta) ** 2
-        return {"metric": "ngram_f", **self._lexing(), "orders": self.orders, "factor": factor}
+        return {
+            "metric": "ngram_f",
+            **self._build_lexer_settings(),
+            "orders": self.orders,
+            "factor": factor,
+        }
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -106,10 +111,10 @@ class NGramF(Metric[NGramFScore]):
         return tuple(f"{part}_{order}" for order in self.orders for part in parts)
 
     @property
-    def _limits(self) -> tuple[tuple[str, int, str], ...]:
+    def _column_limits(self) -> tuple[tuple[str, int, str], ...]:
         sides = ("hypothesis", "reference")
         return tuple((f"matches_{n}", 1, f"{side}_{n}") for n in self.orders for side in sides)
 
 
-def _share(part: int, whole: int) -> float:
-    return 100.0 * part / whole if whole else 0.0
+def _divide_to_percent(numerator: int, denominator: int) -> float:
+    return 100.0 * numerator / denominator if denominator else 0.0

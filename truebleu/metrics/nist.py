@@ -14,7 +14,7 @@ from typing import Any
 
 from truebleu._kernel import Scores
 from truebleu.metrics import parameters as p
-from truebleu.metrics.base import PARTS, Corpus, Rows
+from truebleu.metrics.base import PARTS_PER_TOKEN, Corpus, CountedRows
 from truebleu.metrics.python_metric import PythonMetric
 from truebleu.text import tokenizers
 
@@ -23,7 +23,7 @@ _LN_2 = log(2)
 
 # Information is counted in parts of 2^-52 bits, so that it adds up exactly, in two columns: what
 # is above 32 of these bits, and what is below.
-UNIT, LOW = 2.0**52, 32
+UNITS_PER_BIT, LOW_BITS = 2.0**52, 32
 
 
 class NIST(PythonMetric):
@@ -52,7 +52,7 @@ class NIST(PythonMetric):
     )
     tokenize: p.Parameter[tokenizers.Tokenize] = p.Tokenizer()
     _: KW_ONLY
-    lowercase: p.Parameter[bool | str] = p.lowercase()
+    lowercase: p.Parameter[bool | str] = p.declare_lowercase()
     max_order: p.Parameter[int] = p.WholeNumber(5, "the longest n-grams", key="order", short="ord")
     variant: p.Parameter[str] = p.Choice(
         "mteval",
@@ -84,16 +84,16 @@ class NIST(PythonMetric):
         )
 
     @property
-    def _limits(self) -> tuple[tuple[str, int, str], ...]:
+    def _column_limits(self) -> tuple[tuple[str, int, str], ...]:
         # An n-gram has less than 64 bits of information.
         parts = (("information", 64 << 20), ("information_rest", 1 << 32))
         return tuple(
-            (f"{part}_{order}", most, f"totals_{order}")
-            for part, most in parts
+            (f"{part}_{order}", limit, f"totals_{order}")
+            for part, limit in parts
             for order in range(1, self.max_order + 1)
         )
 
-    def _scores_of_pairs(
+    def _make_pair_scorer(
         self,
         workers: int,  # noqa: ARG002
     ) -> Callable[[Sequence[Any], Sequence[Any]], Scores]:
@@ -102,29 +102,32 @@ class NIST(PythonMetric):
             [self.sentence(text, other).value for text, other in zip(texts, others, strict=True)]
         )
 
-    def _rows(self, corpus: Corpus) -> Rows:
-        segments = list(self._weighted(corpus))
-        numbers = [len(one.lengths) for one in segments]
-        return [self._row(one) for one in segments], (min(numbers), max(numbers))
+    def _count_rows(self, corpus: Corpus) -> CountedRows:
+        segments = list(self._weigh_segments(corpus))
+        reference_counts = [len(one.lengths) for one in segments]
+        return [self._make_row(one) for one in segments], (
+            min(reference_counts),
+            max(reference_counts),
+        )
 
-    def _weighted(self, corpus: Corpus) -> Iterator[_Segment]:
+    def _weigh_segments(self, corpus: Corpus) -> Iterator[_SegmentCounts]:
         """Each segment with the information of its matched n-grams, order by order."""
-        counted = _Counted(self.max_order)
-        for hypothesis, others in self._tokens(corpus.hypotheses, corpus.references):
-            counted.add(hypothesis, others)
-        bits = counted.information(zero=self.variant == "mteval")
-        for segment in counted.segments:
+        counter = _NgramCounter(self.max_order)
+        for hypothesis, references in self._tokenize_segments(corpus.hypotheses, corpus.references):
+            counter.add_segment(hypothesis, references)
+        bits = counter.compute_information(zero=self.variant == "mteval")
+        for segment in counter.segments:
             (segment.choose if self.variant == "nltk" else segment.clip)(bits)
             yield segment
 
-    def _row(self, segment: _Segment) -> list[int]:
+    def _make_row(self, segment: _SegmentCounts) -> list[int]:
         lengths = segment.best or segment.lengths
-        parts = [round(weight * UNIT) for weight in segment.information]
+        parts = [round(weight * UNITS_PER_BIT) for weight in segment.information]
         return [
             segment.length,
-            round(sum(lengths) * PARTS / len(lengths)),
-            *(part >> LOW for part in parts),
-            *(part % (1 << LOW) for part in parts),
+            round(sum(lengths) * PARTS_PER_TOKEN / len(lengths)),
+            *(part >> LOW_BITS for part in parts),
+            *(part % (1 << LOW_BITS) for part in parts),
             *(max(0, segment.length - n) for n in range(self.max_order)),
         ]
 
@@ -135,14 +138,19 @@ class NIST(PythonMetric):
             "are too few or too short; chrF (-m chrf) suits short text better"
         )
 
-    def _formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:  # noqa: ARG002
+    def _apply_formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:  # noqa: ARG002
         high, low = (row[2 + i * self.max_order : 2 + (i + 1) * self.max_order] for i in (0, 1))
         # Exact sums. NLTK adds rounded numbers, so its last bits depend on the order of segments.
-        sums = [((above << LOW) + below) / UNIT for above, below in zip(high, low, strict=True)]
+        sums = [
+            ((above << LOW_BITS) + below) / UNITS_PER_BIT
+            for above, below in zip(high, low, strict=True)
+        ]
         length, reference_parts, totals = row[0], row[1], row[2 + 2 * self.max_order :]
         # NLTK adds the lengths up once for each order, which decides the last bit.
-        times = self.max_order if self.variant == "nltk" else 1
-        penalty = _penalty(length * times, reference_parts * times / PARTS)
+        factor = self.max_order if self.variant == "nltk" else 1
+        penalty = _compute_length_penalty(
+            length * factor, reference_parts * factor / PARTS_PER_TOKEN
+        )
         # mteval and NLTK divide by 0 where no hypothesis is long enough.
         parts = [weight / max(1, total) for weight, total in zip(sums, totals, strict=True)]
         precision = 0.0
@@ -152,11 +160,11 @@ class NIST(PythonMetric):
             "information": parts,
             "penalty": penalty,
             "hypothesis_length": length,
-            "reference_length": reference_parts / PARTS,
+            "reference_length": reference_parts / PARTS_PER_TOKEN,
         }
 
 
-def _penalty(hypothesis_length: int, reference_length: float) -> float:
+def _compute_length_penalty(hypothesis_length: int, reference_length: float) -> float:
     """1/2 for a hypothesis two thirds as long as the mean reference, 1 for one as long."""
     ratio = hypothesis_length / reference_length if reference_length else 1.0
     if not 0 < ratio < 1:
@@ -165,42 +173,50 @@ def _penalty(hypothesis_length: int, reference_length: float) -> float:
     return exp(beta * log(ratio) ** 2)
 
 
-class _Segment:
+class _SegmentCounts:
     """One segment: its n-grams and those of its references, by number, for each order."""
 
-    __slots__ = ("best", "counted", "found", "information", "length", "lengths")
+    __slots__ = (
+        "best",
+        "hypothesis_counts",
+        "information",
+        "length",
+        "lengths",
+        "reference_counts",
+    )
 
     def __init__(
         self,
         length: int,
         lengths: list[int],
-        found: list[dict[int, int]],
-        counted: list[Counter[int]],
+        hypothesis_counts: list[dict[int, int]],
+        reference_counts: list[Counter[int]],
     ) -> None:
         self.length = length
         self.lengths = lengths
-        self.found = found
-        self.counted = counted
+        self.hypothesis_counts = hypothesis_counts
+        self.reference_counts = reference_counts
         self.information: list[float] = []
         # The length of NLTK's best reference of each order.
         self.best: list[int] = []
 
     def clip(self, bits: Sequence[float]) -> None:
         """Information of n-grams that match, each at most as often as in one of the references."""
-        most: dict[int, int] = {}
-        for reference in self.counted:
+        max_counts: dict[int, int] = {}
+        for reference in self.reference_counts:
             for i, n in reference.items():
-                most[i] = max(n, most.get(i, 0))
+                max_counts[i] = max(n, max_counts.get(i, 0))
         self.information = [
-            sum(bits[i] * min(n, most.get(i, 0)) for i, n in order.items()) for order in self.found
+            sum(bits[i] * min(n, max_counts.get(i, 0)) for i, n in order.items())
+            for order in self.hypothesis_counts
         ]
 
     def choose(self, bits: Sequence[float]) -> None:
         """NLTK's: for each order, the reference with the highest precision."""
-        for n, order in enumerate(self.found):
+        for n, order in enumerate(self.hypothesis_counts):
             total = max(0, self.length - n)
             candidates = []
-            for reference, length in zip(self.counted, self.lengths, strict=True):
+            for reference, length in zip(self.reference_counts, self.lengths, strict=True):
                 weight = sum(
                     bits[i] * min(count, reference[i]) for i, count in order.items() if reference[i]
                 )
@@ -210,65 +226,73 @@ class _Segment:
             self.best.append(length)
 
 
-class _Counted:
+class _NgramCounter:
     """The n-grams of all references, as numbers: an n-gram is its history and its last token."""
 
     def __init__(self, max_order: int) -> None:
         self.max_order = max_order
-        self.words = 0
-        self.tokens: dict[Any, int] = {}
-        self.numbers: dict[tuple[int, int], int] = {}
-        self.history: list[int] = []
+        self.word_count = 0
+        self.token_ids: dict[Any, int] = {}
+        self.ngram_ids: dict[tuple[int, int], int] = {}
+        self.history_ids: list[int] = []
         self.frequency: Counter[int] = Counter()
-        self.segments: list[_Segment] = []
+        self.segments: list[_SegmentCounts] = []
 
-    def add(self, hypothesis: Sequence[Any], others: Sequence[Sequence[Any]]) -> None:
+    def add_segment(self, hypothesis: Sequence[Any], references: Sequence[Sequence[Any]]) -> None:
         """Counts a segment, its references first."""
-        counted = [self.reference(tokens) for tokens in others]
-        found = list(self.hypothesis(hypothesis))
-        self.segments.append(_Segment(len(hypothesis), list(map(len, others)), found, counted))
+        reference_counts = [self.count_reference(tokens) for tokens in references]
+        hypothesis_counts = list(self.count_hypothesis(hypothesis))
+        self.segments.append(
+            _SegmentCounts(
+                len(hypothesis), list(map(len, references)), hypothesis_counts, reference_counts
+            )
+        )
 
-    def reference(self, tokens: Sequence[Any]) -> Counter[int]:
+    def count_reference(self, tokens: Sequence[Any]) -> Counter[int]:
         """The counts of the n-grams of a reference, which are added to those of the corpus."""
-        self.words += len(tokens)
-        of_token, numbers, history = self.tokens, self.numbers, self.history
-        words = [of_token.setdefault(token, len(of_token)) for token in tokens]
-        before = [-1] * len(words)
-        every: list[int] = []
+        self.word_count += len(tokens)
+        token_ids, numbers, history = self.token_ids, self.ngram_ids, self.history_ids
+        words = [token_ids.setdefault(token, len(token_ids)) for token in tokens]
+        previous = [-1] * len(words)
+        ngrams: list[int] = []
         for n in range(self.max_order):
-            now = []
-            for key in zip(before, words[n:], strict=False):
+            current = []
+            for key in zip(previous, words[n:], strict=False):
                 number = numbers.get(key)
                 if number is None:
                     number = numbers[key] = len(history)
                     history.append(key[0])
-                now.append(number)
-            every += now
-            before = now
-        self.frequency.update(every)
-        return Counter(every)
+                current.append(number)
+            ngrams += current
+            previous = current
+        self.frequency.update(ngrams)
+        return Counter(ngrams)
 
-    def hypothesis(self, tokens: Sequence[Any]) -> Iterator[dict[int, int]]:
+    def count_hypothesis(self, tokens: Sequence[Any]) -> Iterator[dict[int, int]]:
         """For each order, how often each n-gram known from references is in a hypothesis."""
-        words = [self.tokens.get(token, -1) for token in tokens]
-        before = [-1] * len(words)
+        words = [self.token_ids.get(token, -1) for token in tokens]
+        previous = [-1] * len(words)
         for n in range(self.max_order):
             # -2 is an n-gram that no reference has, and neither has any that it begins.
-            before = [self.numbers.get(key, -2) for key in zip(before, words[n:], strict=False)]
-            counts = Counter(before)
+            previous = [
+                self.ngram_ids.get(key, -2) for key in zip(previous, words[n:], strict=False)
+            ]
+            counts = Counter(previous)
             del counts[-2]
             yield counts
 
-    def information(self, *, zero: bool) -> list[float]:
+    def compute_information(self, *, zero: bool) -> list[float]:
         """The information of each n-gram, in bits; `zero` for Perl's reading of a history "0"."""
         ignored = {-1}
         if zero:
             # Perl takes an empty text for false as well.
-            firsts = (self.numbers.get((-1, self.tokens.get(token, -1))) for token in ("0", ""))
+            firsts = (
+                self.ngram_ids.get((-1, self.token_ids.get(token, -1))) for token in ("0", "")
+            )
             ignored |= {first for first in firsts if first is not None}
-        return list(self._bits(ignored))
+        return list(self._compute_bits(ignored))
 
-    def _bits(self, ignored: set[int]) -> Iterable[float]:
-        for number, history in enumerate(self.history):
-            many = self.words if history in ignored else self.frequency[history]
-            yield log(many / self.frequency[number]) / _LN_2
+    def _compute_bits(self, ignored: set[int]) -> Iterable[float]:
+        for number, history in enumerate(self.history_ids):
+            history_count = self.word_count if history in ignored else self.frequency[history]
+            yield log(history_count / self.frequency[number]) / _LN_2

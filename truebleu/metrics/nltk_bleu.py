@@ -17,15 +17,15 @@ from typing import Any
 
 from truebleu._kernel import InputError, Scores, Table
 from truebleu.metrics import parameters as p
-from truebleu.metrics.base import Corpus, Rows
-from truebleu.metrics.bleu import BLEU, limits_of_orders
+from truebleu.metrics.base import Corpus, CountedRows
+from truebleu.metrics.bleu import BLEU, limit_ngram_columns
 from truebleu.metrics.python_metric import PythonMetric, PythonScore
 from truebleu.text import argument_checks, tokenizers
 
-Number = Fraction | float
+Precision = Fraction | float
 # Where a method changed. The first release whose behaviour is known here is 3.2.5.
-OLDEST = (3, 2, 5)
-RELEASE = re.compile(r"[0-9]{1,4}(?:\.[0-9]{1,4})+")
+OLDEST_RELEASE = (3, 2, 5)
+RELEASE_PATTERN = re.compile(r"[0-9]{1,4}(?:\.[0-9]{1,4})+")
 
 
 class Weights(p.Parameter["Any"]):
@@ -35,43 +35,45 @@ class Weights(p.Parameter["Any"]):
 
     def __get__(self, metric: Any, _: type | None = None) -> Any:
         """The sequences of weights, one for each score; of a class the declaration itself."""
-        return self if metric is None else _sequences(metric.parameters["weights"])
+        return self if metric is None else _as_sequences(metric.parameters["weights"])
 
-    def checked(self, value: Any) -> tuple[Any, ...]:
+    def validate(self, value: Any) -> tuple[Any, ...]:
         """The sequence, or the sequences, as tuples."""
-        given = argument_checks.check_sequence(self.name, value, "numbers, or such sequences")
-        several = given and hasattr(given[0], "__len__")
-        many = [p.checked_weights(self.name, one) for one in (given if several else [given])]
-        return tuple(many) if len(many) > 1 else many[0]
+        items = argument_checks.check_sequence(self.name, value, "numbers, or such sequences")
+        has_sequences = items and hasattr(items[0], "__len__")
+        sequences = [
+            p.validate_weights(self.name, one) for one in (items if has_sequences else [items])
+        ]
+        return tuple(sequences) if len(sequences) > 1 else sequences[0]
 
-    def written(self, value: Any) -> str:
+    def to_field(self, value: Any) -> str:
         """The weights between commas."""
-        return ";".join(",".join(map(repr, one)) for one in _sequences(value))
+        return ";".join(",".join(map(repr, one)) for one in _as_sequences(value))
 
-    def read(self, text: str) -> Any:
+    def from_field(self, text: str) -> Any:
         """The weights that were written so."""
         return [list(map(argument_checks.parse_number, one.split(","))) for one in text.split(";")]
 
 
-def _sequences(weights: tuple[Any, ...]) -> tuple[tuple[float, ...], ...]:
+def _as_sequences(weights: tuple[Any, ...]) -> tuple[tuple[float, ...], ...]:
     return weights if isinstance(weights[0], tuple) else (weights,)
 
 
 class Release(p.Parameter[str]):
     """A release of NLTK."""
 
-    def checked(self, value: Any) -> str:
+    def validate(self, value: Any) -> str:
         """The release as it was given."""
-        if not isinstance(value, str) or not RELEASE.fullmatch(value):
+        if not isinstance(value, str) or not RELEASE_PATTERN.fullmatch(value):
             raise ValueError(
                 f"version={argument_checks.format_value(value)}: expected a release of NLTK, "
                 "such as '3.10.4'"
             )
-        if _release(value) < OLDEST:
+        if _parse_release(value) < OLDEST_RELEASE:
             raise ValueError(f"version={value!r}: known from 3.2.5 on")
         return value
 
-    def read(self, text: str) -> str:
+    def from_field(self, text: str) -> str:
         """The release."""
         return text
 
@@ -106,9 +108,13 @@ class NLTKBLEU(PythonMetric):
     PREFIX = "nltk-"
     tokenize: p.Parameter[tokenizers.Tokenize] = p.Tokenizer("none")
     _: KW_ONLY
-    lowercase: p.Parameter[bool | str] = p.lowercase()
+    lowercase: p.Parameter[bool | str] = p.declare_lowercase()
     method: p.Parameter[int] = p.WholeNumber(
-        0, "NLTK's SmoothingFunction().method0 to method7, as a number", least=0, most=7, short="m"
+        0,
+        "NLTK's SmoothingFunction().method0 to method7, as a number",
+        minimum=0,
+        maximum=7,
+        short="m",
     )
     weights: Weights = Weights(
         (0.25, 0.25, 0.25, 0.25),
@@ -121,9 +127,9 @@ class NLTKBLEU(PythonMetric):
         key="reweigh",
         short="rw",
     )
-    epsilon: p.Parameter[float] = p.Number(0.1, "of method 1", most=1e9, key="eps", short="ep")
-    alpha: p.Parameter[float] = p.Number(5.0, "of method 6", most=1e9, short="al")
-    k: p.Parameter[float] = p.Number(5.0, "of method 4", least=1e-9, most=1e9)
+    epsilon: p.Parameter[float] = p.Number(0.1, "of method 1", maximum=1e9, key="eps", short="ep")
+    alpha: p.Parameter[float] = p.Number(5.0, "of method 6", maximum=1e9, short="al")
+    k: p.Parameter[float] = p.Number(5.0, "of method 4", minimum=1e-9, maximum=1e9)
     version: p.Parameter[str] = Release(
         "3.10.4",
         "the release of NLTK: methods 2 and 4 changed at 3.6, 4 at 3.5, 0 and the length that "
@@ -152,7 +158,7 @@ class NLTKBLEU(PythonMetric):
 
     def _prepare(self) -> None:
         """Check the parameters together."""
-        if _release(self.version) < (3, 6, 6) and len(self.weights) > 1:
+        if _parse_release(self.version) < (3, 6, 6) and len(self.weights) > 1:
             raise ValueError(
                 f"weights: NLTK {self.version} takes one sequence of weights; since 3.6.6 several"
             )
@@ -160,7 +166,7 @@ class NLTKBLEU(PythonMetric):
     @property
     def warnings(self) -> tuple[str, ...]:
         """A warning for each sequence of weights whose sum is not 1."""
-        return tuple(told for one in self.weights for told in p.warn_of_sum("weights", one))
+        return tuple(told for one in self.weights for told in p.check_weight_sum("weights", one))
 
     @property
     def max_order(self) -> int:
@@ -187,12 +193,12 @@ class NLTKBLEU(PythonMetric):
         return (*BLEU(max_order=self._orders).columns, *ngrams)
 
     @property
-    def _limits(self) -> tuple[tuple[str, int, str], ...]:
+    def _column_limits(self) -> tuple[tuple[str, int, str], ...]:
         ngrams = ((f"ngrams_{i}", 1, f"totals_{i}") for i in range(1, self._orders + 1))
-        return (*limits_of_orders(self._orders), *ngrams)
+        return (*limit_ngram_columns(self._orders), *ngrams)
 
     @property
-    def _sums(self) -> bool:
+    def _is_sum_based(self) -> bool:
         return self.aggregate == "corpus" and self.order_matters is None
 
     @property
@@ -202,27 +208,31 @@ class NLTKBLEU(PythonMetric):
             return None
         if self.context == "last-segment" and self.method >= 5:
             return f"method {self.method} of NLTK's corpus_bleu mixes in the last segment"
-        if self.method in (4, 7) and _release(self.version) < (3, 4):
+        if self.method in (4, 7) and _parse_release(self.version) < (3, 4):
             return f"method {self.method} of NLTK {self.version} takes the last segment's length"
         return None
 
-    def _rows(self, corpus: Corpus) -> Rows:
-        rows, numbers = self._counted(corpus, max_order=self._orders, missing_order="at-least-one")
+    def _count_rows(self, corpus: Corpus) -> CountedRows:
+        rows, numbers = self._count_bleu_rows(
+            corpus, max_order=self._orders, missing_order="at-least-one"
+        )
         orders = range(self._orders)
         return [[*row, *(max(0, row[0] - n) for n in orders)] for row in rows], numbers
 
-    def _score_of_rows(self, table: Table, references: int | str | None) -> PythonScore:
+    def _average_rows(self, table: Table, references: int | str | None) -> PythonScore:
         segment = self.aggregate == "segments"
-        summed = table.total().tolist()[0]
+        totals = table.total().tolist()[0]
         if segment:
-            each = [made["values"] for _, made in self._formulas(table, segment=True)]
-            values = [sum(column) / len(table) for column in zip(*each, strict=True)]
+            segment_values = [
+                made["values"] for _, made in self._apply_formula_to_rows(table, segment=True)
+            ]
+            values = [sum(column) / len(table) for column in zip(*segment_values, strict=True)]
         else:
             if self.context == "last-segment":
                 warnings.warn(f"{self.order_matters}; context='corpus' does not", stacklevel=4)
-            values = self._values_of(summed, table.tolist()[-1])
-        details = self._details(summed, values)
-        return NLTKScore(self, summed, references, segment, values[0], details)
+            values = self._compute_values(totals, table.tolist()[-1])
+        details = self._details(totals, values)
+        return NLTKScore(self, totals, references, segment, values[0], details)
 
     def _scores(self, table: Table, *, segment: bool) -> Scores:
         return super()._scores(table, segment=segment or self.aggregate == "segments")
@@ -235,50 +245,50 @@ class NLTKBLEU(PythonMetric):
             "leaves out the orders that short text does not have"
         )
 
-    def _formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:  # noqa: ARG002
-        values = self._values_of(row)
+    def _apply_formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:  # noqa: ARG002
+        values = self._compute_values(row)
         return values[0], self._details(row, values)
 
     def _details(self, row: Sequence[int], values: Sequence[float]) -> dict[str, Any]:
-        order, counted = self.max_order, self._orders
+        order, order_count = self.max_order, self._orders
         return {
             "hypothesis_length": row[0],
             "reference_length": row[1],
             "matches": list(row[2 : 2 + order]),
-            "totals": list(row[2 + counted : 2 + counted + order]),
+            "totals": list(row[2 + order_count : 2 + order_count + order]),
             "values": list(values),
         }
 
-    def _values_of(self, row: Sequence[int], last: Sequence[int] | None = None) -> list[float]:
+    def _compute_values(self, row: Sequence[int], last: Sequence[int] | None = None) -> list[float]:
         """For each sequence of weights, the score of a row: of a segment, or a corpus.
 
         last: the last segment of a corpus, which some methods of NLTK mix in.
         """
         last = row if last is None else last
-        released, counted = _release(self.version), self._orders
+        release, order_count = _parse_release(self.version), self._orders
         # The row that method 5 takes 5-grams from, and method 6 the number of n-grams.
         context = last if self.context == "last-segment" else row
         length, reference_length = row[0], row[1]
-        matches, totals = row[2 : 2 + counted], row[2 + counted : 2 + 2 * counted]
+        matches, totals = row[2 : 2 + order_count], row[2 + order_count : 2 + 2 * order_count]
         if not matches[0]:
             return [0.0] * len(self.weights)
         weights = self.weights
         orders = self.max_order
         if self._values["auto_reweigh"]:
-            weights = tuple(_reweighed(one, length) for one in weights)
-            if released < (3, 6, 6):  # which cut the precisions before smoothing
+            weights = tuple(_reweigh(one, length) for one in weights)
+            if release < (3, 6, 6):  # which cut the precisions before smoothing
                 orders = len(weights[0])
-        smoothed = self._smoothed(
+        smoothed = self._smooth_precisions(
             list(zip(matches[:orders], totals[:orders], strict=True)),
-            Fraction(context[6], context[6 + counted]),
-            context[2 + 2 * counted :],
-            length if released >= (3, 4) else last[0],
+            Fraction(context[6], context[6 + order_count]),
+            context[2 + 2 * order_count :],
+            length if release >= (3, 4) else last[0],
         )
         brevity = 1.0 if length > reference_length else exp(1 - reference_length / length)
         values = []
-        for one in weights:
-            pairs = list(zip(one, smoothed, strict=False))
-            if released < (3, 6, 6) and not all(p > 0 for _, p in pairs):
+        for sequence_weights in weights:
+            pairs = list(zip(sequence_weights, smoothed, strict=False))
+            if release < (3, 6, 6) and not all(p > 0 for _, p in pairs):
                 raise InputError(
                     f"NLTK {self.version} takes the logarithm of 0 here and stops; since 3.6.6 it "
                     "goes on"
@@ -286,69 +296,71 @@ class NLTKBLEU(PythonMetric):
             values.append(brevity * exp(fsum(weight * log(p) for weight, p in pairs if p > 0)))
         return values
 
-    def _smoothed(
+    def _smooth_precisions(
         self,
         fractions: list[tuple[int, int]],
-        fifth: Fraction,
+        five_gram_precision: Fraction,
         ngrams: Sequence[int],
         length: int,
-    ) -> Sequence[Number]:
+    ) -> Sequence[Precision]:
         """The precisions after smoothing; exact where NLTK keeps them exact."""
         method = self.method
         if method <= 2:
-            return self._simple(fractions)
+            return self._smooth_simply(fractions)
         if method == 3:
-            return _halved(fractions)
+            return _smooth_by_halving(fractions)
         if method == 4:
-            return self._by_length(fractions, length)
+            return self._smooth_by_length(fractions, length)
         if method == 5:
-            return _neighbours([Fraction(*pair) for pair in fractions], fifth)
+            return _average_neighbours([Fraction(*pair) for pair in fractions], five_gram_precision)
         if method == 6:
-            return self._interpolated(fractions, ngrams)
-        return _neighbours(self._by_length(fractions, length), fifth)
+            return self._smooth_by_interpolation(fractions, ngrams)
+        return _average_neighbours(self._smooth_by_length(fractions, length), five_gram_precision)
 
-    def _simple(self, fractions: list[tuple[int, int]]) -> list[Number]:
-        method, released = self.method, _release(self.version)
+    def _smooth_simply(self, fractions: list[tuple[int, int]]) -> list[Precision]:
+        method, release = self.method, _parse_release(self.version)
         if method == 0:
-            if released < (3, 3):
+            if release < (3, 3):
                 # Orders from the first without a match on were left out, with their weights.
-                matched = next((i for i, (m, _) in enumerate(fractions) if not m), len(fractions))
-                fractions = fractions[:matched]
+                order_count = next(
+                    (i for i, (m, _) in enumerate(fractions) if not m), len(fractions)
+                )
+                fractions = fractions[:order_count]
             return [m / t if m else sys.float_info.min for m, t in fractions]
         if method == 1:
             return [(m or self._values["epsilon"]) / t for m, t in fractions]
-        from_order = 1 if released >= (3, 6) else 0
+        from_order = 1 if release >= (3, 6) else 0
         return [
             (m + (i >= from_order)) / (t + (i >= from_order)) for i, (m, t) in enumerate(fractions)
         ]
 
-    def _by_length(self, fractions: list[tuple[int, int]], length: int) -> list[Number]:
+    def _smooth_by_length(self, fractions: list[tuple[int, int]], length: int) -> list[Precision]:
         """Method 4: matches that shrink with the logarithm of the length, if there are none."""
-        released, k = _release(self.version), self._values["k"]
-        precisions: list[Number] = []
+        release, k = _parse_release(self.version), self._values["k"]
+        precisions: list[Precision] = []
         zeros = 0
         for i, (match, total) in enumerate(fractions):
-            if match or length <= (1 if released >= (3, 6) else 0):
+            if match or length <= (1 if release >= (3, 6) else 0):
                 precisions.append(Fraction(match, total))
                 continue
             if length <= 1:
                 raise InputError(
                     f"NLTK {self.version} divides by ln(1) for a hypothesis of one token"
                 )
-            if released >= (3, 6):
+            if release >= (3, 6):
                 zeros += 1
                 precisions.append(1 / (2**zeros * k / log(length)) / total)
-            elif released >= (3, 5):
+            elif release >= (3, 5):
                 precisions.append((i + k / log(length)) / total)
             else:
                 precisions.append(1 / (i + k / log(length)))
         return precisions
 
-    def _interpolated(
+    def _smooth_by_interpolation(
         self, fractions: list[tuple[int, int]], ngrams: Sequence[int]
-    ) -> list[Number]:
+    ) -> list[Precision]:
         """Method 6: with a prior from the two orders below (Gao and He 2013)."""
-        precisions: list[Number] = [Fraction(*pair) for pair in fractions]
+        precisions: list[Precision] = [Fraction(*pair) for pair in fractions]
         if len(precisions) < 3 or not precisions[2]:
             raise InputError(
                 "method 6 needs a match of 3-grams; NLTK stops with an AssertionError about bigrams"
@@ -356,13 +368,13 @@ class NLTKBLEU(PythonMetric):
         alpha = self._values["alpha"]
         alpha = int(alpha) if alpha == int(alpha) else alpha
         for i in range(2, len(precisions)):
-            below, further = precisions[i - 1], precisions[i - 2]
-            prior = below**2 / further if further else 0
+            previous, second_previous = precisions[i - 1], precisions[i - 2]
+            prior = previous**2 / second_previous if second_previous else 0
             precisions[i] = (fractions[i][0] + alpha * prior) / (ngrams[i] + alpha)
         return precisions
 
 
-def _halved(fractions: list[tuple[int, int]]) -> list[float]:
+def _smooth_by_halving(fractions: list[tuple[int, int]]) -> list[float]:
     """Method 3: 1/2, 1/4, ... of a match, as mteval-v13a."""
     precisions, zeros = [], 0
     for match, total in fractions:
@@ -371,23 +383,27 @@ def _halved(fractions: list[tuple[int, int]]) -> list[float]:
     return precisions
 
 
-def _neighbours(precisions: list[Number], fifth: Fraction) -> list[Number]:
+def _average_neighbours(
+    precisions: list[Precision], five_gram_precision: Fraction
+) -> list[Precision]:
     """Method 5: the mean of the orders before (smoothed), at and behind each one."""
-    before: Number = precisions[0] + 1
-    means: list[Number] = []
-    for precision, behind in zip(precisions, [*precisions[1:], fifth], strict=True):
-        before = (before + precision + behind) / 3
-        means.append(before)
+    mean: Precision = precisions[0] + 1
+    means: list[Precision] = []
+    for precision, following in zip(
+        precisions, [*precisions[1:], five_gram_precision], strict=True
+    ):
+        mean = (mean + precision + following) / 3
+        means.append(mean)
     return means
 
 
-def _reweighed(weights: tuple[float, ...], length: int) -> tuple[float, ...]:
+def _reweigh(weights: tuple[float, ...], length: int) -> tuple[float, ...]:
     """NLTK's auto_reweigh, which is for the default weights alone."""
     if length < 4 and weights == (0.25, 0.25, 0.25, 0.25):
         return (1 / length,) * length
     return weights
 
 
-def _release(version: str) -> tuple[int, ...]:
+def _parse_release(version: str) -> tuple[int, ...]:
     """A release as numbers that compare: (3, 6, 5)."""
     return tuple(map(int, version.split(".")))

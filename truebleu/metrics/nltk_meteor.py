@@ -13,12 +13,17 @@ from typing import Any
 
 from truebleu.metrics import parameters as p
 from truebleu.metrics.base import Corpus
-from truebleu.metrics.python_metric import ColumnMetric, Texts, installed, lacking
+from truebleu.metrics.python_metric import (
+    SegmentMeanMetric,
+    SegmentTexts,
+    find_installed_version,
+    missing_package_error,
+)
 from truebleu.text import tokenizers
 from truebleu.text.record import Record
 
 
-class NLTKMETEOR(ColumnMetric):
+class NLTKMETEOR(SegmentMeanMetric):
     """METEOR as NLTK's `meteor_score`: 100 times its number of a segment, and their mean.
 
     Tokens in lower case match exactly, then by stem, then as synonyms of WordNet 3.0; the score is
@@ -38,12 +43,12 @@ class NLTKMETEOR(ColumnMetric):
     FIELDS = ("alpha", "beta", "gamma", "stem", "syn", "tok", "agg")
     tokenize: p.Parameter[tokenizers.Tokenize] = p.Tokenizer("none")
     _: KW_ONLY
-    alpha: p.Parameter[float] = p.Number(0.9, "α, the weight of recall in F", most=1, short="a")
+    alpha: p.Parameter[float] = p.Number(0.9, "α, the weight of recall in F", maximum=1, short="a")
     beta: p.Parameter[float] = p.Number(
-        3.0, "β, the power of the share of chunks in matches", most=1000, short="b"
+        3.0, "β, the power of the share of chunks in matches", maximum=1000, short="b"
     )
     gamma: p.Parameter[float] = p.Number(
-        0.5, "γ, the most that the order of matches can cost", most=1, short="g"
+        0.5, "γ, the most that the order of matches can cost", maximum=1, short="g"
     )
     stemmer: p.Parameter[str] = p.Choice(
         "porter",
@@ -60,40 +65,40 @@ class NLTKMETEOR(ColumnMetric):
         key="syn",
     )
 
-    def _programs(self) -> tuple[str, str]:
-        return installed("nltk"), ""
+    def _find_versions(self) -> tuple[str, str]:
+        return find_installed_version("nltk"), ""
 
-    def _numbers(self, corpus: Corpus, texts: Texts) -> list[float]:
+    def _compute_numbers(self, corpus: Corpus, texts: SegmentTexts) -> list[float]:
         from truebleu.text.tokenizers import make_tokenizer
 
         split = make_tokenizer(self.tokenize)
-        score = self._scorer()
-        found = []
-        for number, (hypothesis, others) in enumerate(texts, 1):
-            found.append(score(list(map(split, others)), split(hypothesis)))
+        score = self._make_scorer()
+        scores = []
+        for number, (hypothesis, references) in enumerate(texts, 1):
+            scores.append(score(list(map(split, references)), split(hypothesis)))
             if corpus.progress is not None and number % 100 == 0:
                 corpus.progress(number)
-        return found
+        return scores
 
-    def _scorer(self) -> Callable[[Any, Any], float]:
+    def _make_scorer(self) -> Callable[[Any, Any], float]:
         """NLTK's function, from references and hypothesis."""
         try:
             from nltk.stem import PorterStemmer, SnowballStemmer
             from nltk.translate.meteor_score import meteor_score
         except ImportError:
-            raise lacking(self.NAME, "pip install 'truebleu[meteor]'") from None
+            raise missing_package_error(self.NAME, "pip install 'truebleu[meteor]'") from None
         from truebleu.metrics import nltk_wordnet
 
-        words = nltk_wordnet.wordnet() if self.synonyms else nltk_wordnet.WordNet()
-        made = PorterStemmer() if self.stemmer == "porter" else SnowballStemmer("english")
-        stems = _Stems(lru_cache(nltk_wordnet.REMEMBERED)(made.stem))
-        numbers = {"alpha": self.alpha, "beta": self.beta, "gamma": self.gamma}
-        return lambda others, tokens: float(
-            meteor_score(others, tokens, stemmer=stems, wordnet=words, **numbers)
+        words = nltk_wordnet.load_wordnet() if self.synonyms else nltk_wordnet.WordNet()
+        stemmer = PorterStemmer() if self.stemmer == "porter" else SnowballStemmer("english")
+        cached_stemmer = _CachedStemmer(lru_cache(nltk_wordnet.CACHE_SIZE)(stemmer.stem))
+        parameters = {"alpha": self.alpha, "beta": self.beta, "gamma": self.gamma}
+        return lambda references, tokens: float(
+            meteor_score(references, tokens, stemmer=cached_stemmer, wordnet=words, **parameters)
         )
 
 
-class _Stems(Record):
+class _CachedStemmer(Record):
     """A stemmer as NLTK takes it, which remembers."""
 
     stem: Callable[[str], str]

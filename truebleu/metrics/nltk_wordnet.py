@@ -12,23 +12,23 @@ import nltk.data
 from nltk.corpus.reader.wordnet import WordNetCorpusReader
 
 from truebleu.metrics.base import MetricFailedError
-from truebleu.metrics.python_metric import lacking
+from truebleu.metrics.python_metric import missing_package_error
 from truebleu.text.record import Record
 
-VERSION = "3.0"
-DEBIAN = "/usr/share/wordnet"
+WORDNET_VERSION = "3.0"
+DEBIAN_FOLDER = "/usr/share/wordnet"
 # Files of lexicographers, by kind: NLTK wants them listed, and Debian leaves the list out.
-NOUNS = (
+NOUN_CATEGORIES = (
     "Tops act animal artifact attribute body cognition communication event feeling food group "
     "location motive object person phenomenon plant possession process quantity relation shape "
     "state substance time"
 )
-VERBS = (
+VERB_CATEGORIES = (
     "body change cognition communication competition consumption contact creation emotion motion "
     "perception possession social stative weather"
 )
 # As many words are remembered: text has few beyond, and their synonyms take 100 MB at most.
-REMEMBERED = 1 << 16
+CACHE_SIZE = 1 << 16
 
 
 class Lemma(Record):
@@ -56,57 +56,57 @@ class WordNet:
 
     def __init__(self, reader: Any = None) -> None:
         self.reader = reader
-        self.synsets = lru_cache(REMEMBERED)(self._synsets)
+        self.synsets = lru_cache(CACHE_SIZE)(self._find_synsets)
 
-    def _synsets(self, word: str) -> tuple[Synset, ...]:
+    def _find_synsets(self, word: str) -> tuple[Synset, ...]:
         if self.reader is None:
             return ()
-        found = self.reader.synsets(word)
-        names = {lemma.name() for synset in found for lemma in synset.lemmas()}
+        synsets = self.reader.synsets(word)
+        names = {lemma.name() for synset in synsets for lemma in synset.lemmas()}
         return (Synset(tuple(map(Lemma, sorted(names)))),)
 
 
 @lru_cache(1)
-def wordnet() -> WordNet:
+def load_wordnet() -> WordNet:
     """WordNet 3.0, wherever it is. Raises MetricFailedError, with what installs it, without."""
-    reader = _Reader(_folder(), object())
-    found = reader.get_version()
-    if found != VERSION:
+    reader = _WordNetReader(_find_folder(), object())
+    version = reader.get_version()
+    if version != WORDNET_VERSION:
         raise MetricFailedError(
-            f"METEOR-nltk: WordNet {VERSION} is needed, and {reader.root} has {found}"
+            f"METEOR-nltk: WordNet {WORDNET_VERSION} is needed, and {reader.root} has {version}"
         )
     return WordNet(reader)
 
 
-def _folder() -> nltk.data.PathPointer:
+def _find_folder() -> nltk.data.PathPointer:
     for name in ("corpora/wordnet", "corpora/wordnet.zip/wordnet/"):
         try:
             return nltk.data.find(name)
         except LookupError:
             continue
-    if os.path.isfile(os.path.join(DEBIAN, "data.noun")):
-        return _Folder(DEBIAN)
-    raise lacking(
+    if os.path.isfile(os.path.join(DEBIAN_FOLDER, "data.noun")):
+        return _OutsideFolder(DEBIAN_FOLDER)
+    raise missing_package_error(
         "METEOR-nltk",
         "it needs WordNet 3.0 (Debian: apt-get install wordnet-base; elsewhere python -m "
         "nltk.downloader wordnet), or synonyms=False",
     )
 
 
-class _Reader(WordNetCorpusReader):  # type: ignore[misc]
+class _WordNetReader(WordNetCorpusReader):  # type: ignore[misc]
     """NLTK's reader, without what is for other languages and other versions."""
 
-    def map_wn(self, version: str = VERSION) -> None:
+    def map_wn(self, version: str = WORDNET_VERSION) -> None:
         """No other version is mapped to this."""
 
     def open(self, file: str) -> Any:
         """A file of the folder."""
-        if isinstance(self.root, _Folder):
+        if isinstance(self.root, _OutsideFolder):
             return self.root.join(file).open(self.encoding(file))
         return super().open(file)
 
 
-class _Folder(nltk.data.PathPointer):  # type: ignore[misc]
+class _OutsideFolder(nltk.data.PathPointer):  # type: ignore[misc]
     """A folder, or a file in it, outside the folders of NLTK's data, which NLTK would refuse."""
 
     def __init__(self, path: str) -> None:
@@ -115,9 +115,9 @@ class _Folder(nltk.data.PathPointer):  # type: ignore[misc]
     def __str__(self) -> str:
         return self.path
 
-    def join(self, fileid: str) -> _Folder:
+    def join(self, fileid: str) -> _OutsideFolder:
         """A file of the folder."""
-        return _Folder(os.path.join(self.path, fileid))
+        return _OutsideFolder(os.path.join(self.path, fileid))
 
     def file_size(self) -> int:
         """The bytes of a file."""
@@ -127,16 +127,16 @@ class _Folder(nltk.data.PathPointer):  # type: ignore[misc]
         """A file as text, as NLTK opens it."""
         stream: Any
         if os.path.basename(self.path) == "lexnames":
-            stream = io.BytesIO("".join(_lexnames()).encode())
+            stream = io.BytesIO("".join(_list_lexnames()).encode())
         else:
             stream = open(self.path, "rb")  # noqa: SIM115
         return nltk.data.SeekableUnicodeStreamReader(stream, encoding or "utf-8")
 
 
-def _lexnames() -> list[str]:
+def _list_lexnames() -> list[str]:
     """The list of files, as WordNet's own `lexnames`: a number, a name, a part of speech."""
     names = [("adj.all", 3), ("adj.pert", 3), ("adv.all", 4)]
-    names += [(f"noun.{name}", 1) for name in NOUNS.split()]
-    names += [(f"verb.{name}", 2) for name in VERBS.split()]
+    names += [(f"noun.{name}", 1) for name in NOUN_CATEGORIES.split()]
+    names += [(f"verb.{name}", 2) for name in VERB_CATEGORIES.split()]
     names += [("adj.ppl", 3)]
     return [f"{number:02}\t{name}\t{part}\n" for number, (name, part) in enumerate(names)]

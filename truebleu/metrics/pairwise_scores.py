@@ -12,7 +12,7 @@ from operator import index as integer
 from typing import Any, overload
 
 from truebleu._kernel import InputError, PairScores, Scores
-from truebleu.metrics.statistics import place
+from truebleu.metrics.statistics import resolve_index
 from truebleu.text import argument_checks, corpus_inputs
 
 # sacreBLEU's sum of logarithms, and a mean of scores, is Python's sum(), which adds with
@@ -21,7 +21,7 @@ from truebleu.text import argument_checks, corpus_inputs
 COMPENSATED = sys.version_info >= (3, 12)
 
 
-class Pairs(PairScores):
+class StoredPairs(PairScores):
     """Scores of pairs, in one of two precisions."""
 
     __slots__ = ()
@@ -32,7 +32,7 @@ class Pairs(PairScores):
         return "float32" if self.single else "float64"
 
 
-class Matrix(Pairs):
+class Matrix(StoredPairs):
     """The score of each hypothesis against each reference: n × m numbers.
 
     A metric's `matrix` makes it. It is read-only; `numpy.asarray(matrix)` shares its memory, and
@@ -77,15 +77,15 @@ class Matrix(Pairs):
             raise IndexError(f"{len(index)} numbers; [i] is a row and [i, j] a score")
         row, column = index
         if not isinstance(row, slice):
-            i = place("hypothesis", integer(row), height)
+            i = resolve_index("hypothesis", integer(row), height)
             if isinstance(column, slice):
                 return self.row(i)[column]
-            return self.at(i * width + place("reference", integer(column), width))
-        some = range(height)[row]
+            return self.at(i * width + resolve_index("reference", integer(column), width))
+        selected_rows = range(height)[row]
         if not isinstance(column, slice):
-            j = place("reference", integer(column), width)
-            return Scores([self.at(i * width + j) for i in some])
-        rows = [self.row(i)[column] for i in some]
+            j = resolve_index("reference", integer(column), width)
+            return Scores([self.at(i * width + j) for i in selected_rows])
+        rows = [self.row(i)[column] for i in selected_rows]
         return Matrix(PairScores.from_rows(rows, len(range(width)[column]), self.single))
 
     def __iter__(self) -> Iterator[Scores]:
@@ -111,15 +111,15 @@ class Matrix(Pairs):
         """The shape, and the scores of the first texts, as far as they fit on a page."""
         rows, columns = (range(min(count, 10)) for count in self.shape)
         numbers = [[f"{self[i, j]:6.2f}" for j in columns] for i in rows]
-        more = " …" if self.shape[1] > len(columns) else ""
-        lines = [f"[{' '.join(row)}{more}]" for row in numbers]
+        row_ending = " …" if self.shape[1] > len(columns) else ""
+        lines = [f"[{' '.join(row)}{row_ending}]" for row in numbers]
         return "\n".join([repr(self), *lines, *(["…"] if len(self) > len(rows) else [])])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _from_bytes, (Matrix, self.to_bytes(), self.shape[1], self.single)
+        return _pairs_from_bytes, (Matrix, self.to_bytes(), self.shape[1], self.single)
 
 
-class Triangle(Pairs):
+class Triangle(StoredPairs):
     """The score of each text against each later one: n(n-1)/2 numbers in one row.
 
     A metric's `triangle` makes it. The order is that of
@@ -150,11 +150,11 @@ class Triangle(Pairs):
         if isinstance(index, slice):
             return Scores([self.at(k) for k in range(len(self))[index]])
         if not isinstance(index, tuple):
-            return self.at(place("pair", integer(index), len(self)))
+            return self.at(resolve_index("pair", integer(index), len(self)))
         if len(index) != 2:
             raise IndexError(f"{len(index)} numbers; [i, j] is the score of a pair")
         count = self.texts
-        i, j = (place("text", integer(one), count) for one in index)
+        i, j = (resolve_index("text", integer(one), count) for one in index)
         if i >= j:
             raise IndexError(
                 f"pair {i}, {j}: only those of a text and a later one are here; matrix() "
@@ -180,7 +180,7 @@ class Triangle(Pairs):
         return f"Triangle({self.texts} texts, {len(self)} pairs, {self.dtype})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _from_bytes, (Triangle, self.to_bytes(), None, self.single)
+        return _pairs_from_bytes, (Triangle, self.to_bytes(), None, self.single)
 
 
 class PairsInPython:
@@ -206,14 +206,18 @@ class PairsInPython:
 
     def _row(self, i: int, first: int = 0) -> Scores:
         """The scores of a hypothesis against the references from one on."""
-        others = self._references[first:]
-        return self._segments([self._hypotheses[i]] * len(others), others) if others else Scores([])
+        later_references = self._references[first:]
+        return (
+            self._segments([self._hypotheses[i]] * len(later_references), later_references)
+            if later_references
+            else Scores([])
+        )
 
-    def matrix(self, single: bool, triangle: bool) -> PairScores:
+    def matrix(self, is_float32: bool, triangle: bool) -> PairScores:
         """All scores."""
         height, width = self.shape
         rows = [self._row(i, i + 1 if triangle else 0) for i in range(height)]
-        return PairScores.from_rows(rows, None if triangle else width, single)
+        return PairScores.from_rows(rows, None if triangle else width, is_float32)
 
     def top_k(self, k: int, lowest: bool) -> list[list[tuple[int, float]]]:
         """For each hypothesis the best references and their scores."""
@@ -221,17 +225,17 @@ class PairsInPython:
         rows = (enumerate(self._row(i)) for i in range(self.shape[0]))
         return [sorted(row, key=lambda pair: (sign * pair[1], pair[0]))[:k] for row in rows]
 
-    def expected(self, weights: Sequence[float] | None, whole: float, _: bool) -> Scores:
+    def expected(self, weights: Sequence[float] | None, divisor: float, _: bool) -> Scores:
         """For each hypothesis the mean of its scores, or the weighted one."""
         rows = map(self._row, range(self.shape[0]))
         if weights is None:
-            return Scores([sum(row) / whole for row in rows])
+            return Scores([sum(row) / divisor for row in rows])
         return Scores(
-            [sum(w * s for w, s in zip(weights, row, strict=True)) / whole for row in rows]
+            [sum(w * s for w, s in zip(weights, row, strict=True)) / divisor for row in rows]
         )
 
 
-def is_single(dtype: object) -> bool:
+def is_single_precision(dtype: object) -> bool:
     """True for "float32", False for "float64"."""
     name = getattr(dtype, "__name__", None) or str(dtype)
     if name not in ("float64", "float32"):
@@ -239,33 +243,38 @@ def is_single(dtype: object) -> bool:
     return name == "float32"
 
 
-def checked_weights(weights: Sequence[float], count: int, where: str = "") -> list[float]:
+def validate_reference_weights(
+    weights: Sequence[float], count: int, location: str = ""
+) -> list[float]:
     """A weight per reference, as floats: none negative, and not all 0."""
     try:
         numbers = list(map(float, weights))
     except (TypeError, ValueError):
         raise TypeError(
-            f"weights{where}: expected a list of numbers, one per reference, not {weights!r:.80}"
+            f"weights{location}: expected a list of numbers, one per reference, not {weights!r:.80}"
         ) from None
     if len(numbers) != count:
         raise InputError(
-            f"weights{where}: {len(numbers)} for {count} references; give one for each"
+            f"weights{location}: {len(numbers)} for {count} references; give one for each"
         )
-    for nth, number in enumerate(numbers, 1):
+    for position, number in enumerate(numbers, 1):
         if not 0 <= number < inf:
             raise InputError(
-                f"weights{where}: number {nth} is {number}; they are finite and not negative"
+                f"weights{location}: number {position} is {number}; they are finite and not "
+                "negative"
             )
     if not 0 < sum(numbers) < inf:
-        raise InputError(f"weights{where}: their sum must be positive, and finite")
+        raise InputError(f"weights{location}: their sum must be positive, and finite")
     return numbers
 
 
-def _from_bytes(kind: type[PairScores], data: bytes, width: int | None, single: bool) -> PairScores:
-    return kind(PairScores.from_bytes(data, width, single))
+def _pairs_from_bytes(
+    cls: type[PairScores], data: bytes, width: int | None, single: bool
+) -> PairScores:
+    return cls(PairScores.from_bytes(data, width, single))
 
 
-class AllPairs:
+class PairwiseScoring:
     """What a metric does with every pair of texts; it says how they are scored (`_pairs`)."""
 
     __slots__ = ()
@@ -309,7 +318,7 @@ class AllPairs:
         [100.00  59.46   0.00]
         [ 36.79  36.79   0.00]
         """
-        single = is_single(dtype)
+        single = is_single_precision(dtype)
         return Matrix(self._pairs(hypotheses, references, workers).matrix(single, False))
 
     def triangle(
@@ -323,7 +332,7 @@ class AllPairs:
         >>> BLEU().triangle(["a b c d", "a b c e", "f"])[0, 1]
         59.46...
         """
-        single = is_single(dtype)
+        single = is_single_precision(dtype)
         return Triangle(self._pairs(texts, None, workers).matrix(single, True))
 
     def top_k(
@@ -344,10 +353,10 @@ class AllPairs:
         >>> CHRF().top_k(["the cat"], ["a dog", "the cat sat", "the cats"], 2)
         [[(2, 77.57...), (1, 55.77...)]]
         """
-        wanted = argument_checks.check_integer("k", k, 1)
+        max_count = argument_checks.check_integer("k", k, 1)
         pairs = self._pairs(hypotheses, references, workers)
         best: list[list[tuple[int, float]]]
-        best = pairs.top_k(min(wanted, pairs.shape[1]), self.lower_is_better)
+        best = pairs.top_k(min(max_count, pairs.shape[1]), self.lower_is_better)
         return best
 
     def expected(
@@ -375,7 +384,7 @@ class AllPairs:
         """
         pairs = self._pairs(hypotheses, references, workers)
         count = pairs.shape[1]
-        numbers = None if weights is None else checked_weights(weights, count)
-        whole = float(count) if numbers is None else sum(numbers)
-        means: Scores = pairs.expected(numbers, whole, COMPENSATED)
+        numbers = None if weights is None else validate_reference_weights(weights, count)
+        divisor = float(count) if numbers is None else sum(numbers)
+        means: Scores = pairs.expected(numbers, divisor, COMPENSATED)
         return means

@@ -23,9 +23,9 @@ T = TypeVar("T")
 # The longest n-grams that a metric counts.
 MAX_ORDER = 16
 # The sum of weights: 100 ** MAX_WEIGHT is a finite number.
-MAX_WEIGHT = 100
+MAX_WEIGHT_SUM = 100
 # Integers below this are exact as floating-point numbers, and have fewer than 16 digits.
-EXACT = 10**15
+MAX_EXACT_INTEGER = 10**15
 
 
 # ---- an object that is its parameters ----
@@ -41,18 +41,18 @@ class _ConstructorSignature:
         from inspect import Signature
 
         types: dict[str, str] = {}
-        for one in reversed(cls.__mro__):
-            types |= getattr(one, "__annotations__", {})
+        for base in reversed(cls.__mro__):
+            types |= getattr(base, "__annotations__", {})
         arguments = []
         for p in cls.PARAMETERS:
             is_first = p.name in cls._POSITIONAL
-            told = re.search(r"\[(.*)\]", types.get(p.name, ""))
+            type_match = re.search(r"\[(.*)\]", types.get(p.name, ""))
             arguments.append(
                 Argument(
                     p.name,
                     Argument.POSITIONAL_OR_KEYWORD if is_first else Argument.KEYWORD_ONLY,
                     default=p.default,
-                    annotation=told[1] if told else Argument.empty,
+                    annotation=type_match[1] if type_match else Argument.empty,
                 )
             )
         return Signature(arguments)
@@ -81,24 +81,28 @@ class Parametrized:
         """Collect the declarations, and add their help to the documentation."""
         super().__init_subclass__()
         if "PARAMETERS" in vars(cls):  # else they are those of the class above
-            above = (p for base in cls.__bases__ for p in getattr(base, "PARAMETERS", ()))
+            inherited_parameters = (
+                p for base in cls.__bases__ for p in getattr(base, "PARAMETERS", ())
+            )
             names = {p.name for p in cls.PARAMETERS}
-            inherited = {p.name: p for p in above if p.inherited and p.name not in names}
+            inherited = {
+                p.name: p for p in inherited_parameters if p.inherited and p.name not in names
+            }
             cls.PARAMETERS = (*cls.PARAMETERS, *inherited.values())
-            cls._CHECKS = {p.name: (p.default, p.checked) for p in cls.PARAMETERS}
+            cls._CHECKS = {p.name: (p.default, p.validate) for p in cls.PARAMETERS}
             annotated = list(cls.__annotations__)
             first = annotated.index("_") if "_" in annotated else 0
             cls._POSITIONAL = tuple(name for name in annotated[:first] if name in names)
         if cls.PARAMETERS and vars(cls).get("__doc__") is not None:
             # The sentences of help stand behind the first paragraphs, before the example.
             head, mark, example = (cls.__doc__ or "").partition("\n    >>> ")
-            told = "\n".join(f"    {p.name}: {p.documented}." for p in cls.PARAMETERS)
-            cls.__doc__ = f"{head.rstrip()}\n\n{told}\n{mark}{example}"
+            parameter_help = "\n".join(f"    {p.name}: {p.python_help}." for p in cls.PARAMETERS)
+            cls.__doc__ = f"{head.rstrip()}\n\n{parameter_help}\n{mark}{example}"
 
-    def __new__(cls, *_: Any, **given: Any) -> Self:
+    def __new__(cls, *_: Any, **values: Any) -> Self:
         """Refuse unknown parameters, and name the nearest known one."""
-        if not given.keys() <= cls._CHECKS.keys():
-            name = min(given.keys() - cls._CHECKS.keys())
+        if not values.keys() <= cls._CHECKS.keys():
+            name = min(values.keys() - cls._CHECKS.keys())
             for parameter in cls.PARAMETERS:
                 if name in parameter.hints:
                     raise TypeError(
@@ -109,28 +113,28 @@ class Parametrized:
             raise TypeError(f"{cls.__name__} has no parameter '{name}'{near}")
         return object.__new__(cls)
 
-    def __init__(self, *values: Any, **named: Any) -> None:
-        if len(values) > len(self._POSITIONAL):
+    def __init__(self, *positional_values: Any, **keyword_values: Any) -> None:
+        if len(positional_values) > len(self._POSITIONAL):
             raise TypeError(
                 f"{type(self).__name__} takes {len(self._POSITIONAL)} arguments by position at "
-                f"most, not {len(values)}; give others by name"
+                f"most, not {len(positional_values)}; give others by name"
             )
-        for name, value in zip(self._POSITIONAL, values, strict=False):
-            if name in named:
+        for name, value in zip(self._POSITIONAL, positional_values, strict=False):
+            if name in keyword_values:
                 raise TypeError(f"{type(self).__name__} got '{name}' by position and by name")
-            named[name] = value
-        self._keep(named)
+            keyword_values[name] = value
+        self._store_parameters(keyword_values)
         self._prepare()
 
-    def _keep(self, given: Mapping[str, Any]) -> None:
+    def _store_parameters(self, values: Mapping[str, Any]) -> None:
         """Check and keep the parameters; those that are not given have their defaults.
 
         given: values by name. Names of no parameter are ignored.
         """
         # Defaults need no check, and most values are.
         self._values = {
-            name: value if (value := given.get(name, default)) is default else checked(value)
-            for name, (default, checked) in self._CHECKS.items()
+            name: value if (value := values.get(name, default)) is default else validate(value)
+            for name, (default, validate) in self._CHECKS.items()
         }
 
     def _prepare(self) -> None:
@@ -141,17 +145,17 @@ class Parametrized:
         """All parameters and their values."""
         return dict(self._values)
 
-    def with_parameters(self, **changed: Any) -> Self:
+    def with_parameters(self, **changes: Any) -> Self:
         """The same metric with some parameters changed."""
-        return type(self)(**{**self._values, **changed})
+        return type(self)(**{**self._values, **changes})
 
     def __repr__(self) -> str:
-        given = [
+        arguments = [
             f"{p.name}={self._values[p.name]!r}"
             for p in self.PARAMETERS
             if self._values[p.name] != p.default
         ]
-        return f"{type(self).__name__}({', '.join(given)})"
+        return f"{type(self).__name__}({', '.join(arguments)})"
 
     @property
     def _key(self) -> Any:
@@ -188,7 +192,7 @@ class Parameter(Generic[T]):
     short = ""
     optional = False
     # True if it changes no number (as a device does), so that no signature has it.
-    silent = False
+    is_hidden = False
     # Short options beside `--name`, which has the metric's prefix; shared options have no prefix
     # and set the parameter of each metric that has it.
     flags: Sequence[str] = ()
@@ -207,15 +211,15 @@ class Parameter(Generic[T]):
 
     metavar: str | None = "NAME"
     # True if the value is a sequence.
-    several = False
+    is_sequence = False
 
     name: str
 
-    def __init__(self, default: T, help: str, **more: Any) -> None:  # noqa: A002
+    def __init__(self, default: T, help: str, **attributes: Any) -> None:  # noqa: A002
         """more: of the attributes above, and of those of the subclass, what is not the default."""
         self.default = default
         self.help = self.__doc__ = help
-        for name, value in more.items():
+        for name, value in attributes.items():
             assert hasattr(self, name), name
             setattr(self, name, value)
 
@@ -234,21 +238,21 @@ class Parameter(Generic[T]):
         """Refuse another value in a metric, which would no longer be the same metric."""
         raise AttributeError(f"metrics are frozen; make another with {self.name}={value!r}")
 
-    def checked(self, value: Any) -> Any:
+    def validate(self, value: Any) -> Any:
         """The value as it is kept. Raises ValueError or TypeError for an invalid one."""
         raise NotImplementedError
 
-    def written(self, value: Any) -> str:
+    def to_field(self, value: Any) -> str:
         """The value as written in a signature."""
         return str(value)
 
-    def read(self, text: str) -> Any:
+    def from_field(self, text: str) -> Any:
         """The value of a field of a signature."""
         raise NotImplementedError
 
-    def typed(self, text: str) -> Any:
+    def from_option(self, text: str) -> Any:
         """The value of an option on the command line."""
-        return self.checked(self.read(text))
+        return self.validate(self.from_field(text))
 
     @property
     def choices(self) -> list[str]:
@@ -266,21 +270,21 @@ class Parameter(Generic[T]):
         >>> BLEU.PARAMETERS[5].label(2)
         'order 2'
         """
-        return self.labels.get(value) or self.phrase.format(self.written(value))
+        return self.labels.get(value) or self.phrase.format(self.to_field(value))
 
-    def plain(self, value: Any) -> Any:
+    def to_json_value(self, value: Any) -> Any:
         """The value in the types of JSON."""
         return list(value) if isinstance(value, tuple) else value
 
     @property
-    def documented(self) -> str:
+    def python_help(self) -> str:
         """The sentence of help, with the choices in Python."""
         return self.help
 
     @property
-    def typed_help(self) -> str:
+    def option_help(self) -> str:
         """The sentence of help, with the choices on the command line."""
-        return self.documented
+        return self.python_help
 
 
 class Flag(Parameter[bool]):
@@ -289,27 +293,27 @@ class Flag(Parameter[bool]):
     metavar = None
     words = ("no", "yes")
 
-    def __init__(self, help: str, **more: Any) -> None:  # noqa: A002
-        super().__init__(False, help, **more)
+    def __init__(self, help: str, **attributes: Any) -> None:  # noqa: A002
+        super().__init__(False, help, **attributes)
 
-    def checked(self, value: Any) -> bool:
+    def validate(self, value: Any) -> bool:
         # NumPy's truth values have a type of their own.
-        known = isinstance(value, bool | int) or type(value).__name__ in ("bool", "bool_")
-        if not known or value not in (0, 1):
+        is_boolean = isinstance(value, bool | int) or type(value).__name__ in ("bool", "bool_")
+        if not is_boolean or value not in (0, 1):
             raise ValueError(
                 f"{self.name}={argument_checks.format_value(value)}: expected True or False"
             )
         return bool(value)
 
-    def written(self, value: Any) -> str:
+    def to_field(self, value: Any) -> str:
         return self.words[bool(value)]
 
-    def typed(self, text: str) -> bool:
+    def from_option(self, text: str) -> bool:
         if text.lower() not in ("yes", "no", "true", "false"):
             raise ValueError(f"'{text}' is neither yes nor no")
         return text.lower() in ("yes", "true")
 
-    def read(self, text: str) -> bool:
+    def from_field(self, text: str) -> bool:
         if text not in self.words:
             raise ValueError(f"'{text}' is neither {' nor '.join(self.words)}")
         return text == self.words[1]
@@ -326,131 +330,147 @@ class Choice(Parameter[T]):
 
     words: Mapping[Any, str] = {}
 
-    def __init__(self, default: T, help: str, meanings: Mapping[Any, str], **more: Any) -> None:  # noqa: A002
-        super().__init__(default, help, **more)
+    def __init__(
+        self,
+        default: T,
+        help: str,  # noqa: A002
+        meanings: Mapping[Any, str],
+        **attributes: Any,
+    ) -> None:
+        super().__init__(default, help, **attributes)
         self.meanings = meanings
 
-    def checked(self, value: Any) -> Any:
-        known = list(self.meanings)
-        if value in known:
-            return known[known.index(value)]  # 1 is True
-        words = [word for word in known if isinstance(word, str)]
+    def validate(self, value: Any) -> Any:
+        values = list(self.meanings)
+        if value in values:
+            return values[values.index(value)]  # 1 is True
+        words = [word for word in values if isinstance(word, str)]
         raise ValueError(
             f"unknown {self.name} {value!r}{argument_checks.suggest_names(str(value), words)}"
         )
 
-    def written(self, value: Any) -> str:
+    def to_field(self, value: Any) -> str:
         return str(self.words.get(value, value))
 
-    def read(self, text: str) -> Any:
-        meant = {self.written(value): value for value in self.meanings}
-        if text not in meant:
-            raise ValueError(f"'{text}' is none of {', '.join(meant)}")
-        return meant[text]
+    def from_field(self, text: str) -> Any:
+        values_by_text = {self.to_field(value): value for value in self.meanings}
+        if text not in values_by_text:
+            raise ValueError(f"'{text}' is none of {', '.join(values_by_text)}")
+        return values_by_text[text]
 
-    def typed(self, text: str) -> Any:
-        meant = {str(value).lower(): value for value in self.meanings}
-        meant |= {
+    def from_option(self, text: str) -> Any:
+        values_by_text = {str(value).lower(): value for value in self.meanings}
+        values_by_text |= {
             word: value for word, value in (("yes", True), ("no", False)) if value in self.meanings
         }
-        if text.lower() not in meant:
-            raise ValueError(f"unknown '{text}'{argument_checks.suggest_names(text, meant)}")
-        return meant[text.lower()]
+        if text.lower() not in values_by_text:
+            raise ValueError(
+                f"unknown '{text}'{argument_checks.suggest_names(text, values_by_text)}"
+            )
+        return values_by_text[text.lower()]
 
     @property
     def choices(self) -> list[str]:
         return [value for value in self.meanings if isinstance(value, str)]
 
     @property
-    def documented(self) -> str:
-        return self._told({value: repr(value) for value in self.meanings})
+    def python_help(self) -> str:
+        return self._format_help({value: repr(value) for value in self.meanings})
 
     @property
-    def typed_help(self) -> str:
+    def option_help(self) -> str:
         words: dict[Any, str] = {True: "yes", False: "no"}
-        return self._told({v: words.get(v, str(v)) for v in self.meanings if v is not None})
+        return self._format_help({v: words.get(v, str(v)) for v in self.meanings if v is not None})
 
-    def _told(self, words: Mapping[Any, str]) -> str:
+    def _format_help(self, words: Mapping[Any, str]) -> str:
         """The sentence of help, with values in these words and what they mean."""
-        told = (
+        descriptions = (
             f"{word} ({self.meanings[value]})" if self.meanings[value] else word
             for value, word in words.items()
         )
-        return f"{self.help}: {', '.join(told)}"
+        return f"{self.help}: {', '.join(descriptions)}"
 
 
 class Number(Parameter[T]):
     """A number between two limits; with `integers`, one that was written without a point stays."""
 
     metavar = "X"
-    least: float = 0
-    most: float = inf
+    minimum: float = 0
+    maximum: float = inf
     integers = False
 
-    def checked(self, value: Any) -> float | None:
+    def validate(self, value: Any) -> float | None:
         if value is None and self.default is None:
             return None
-        number = argument_checks.check_number(self.name, value, self.least, self.most)
+        number = argument_checks.check_number(self.name, value, self.minimum, self.maximum)
         # Signatures do not tell longer integers from floating-point numbers.
-        return value if self.integers and type(value) is int and number < EXACT else number
+        return (
+            value if self.integers and type(value) is int and number < MAX_EXACT_INTEGER else number
+        )
 
-    def written(self, value: Any) -> str:
+    def to_field(self, value: Any) -> str:
         return repr(value)
 
-    def read(self, text: str) -> float:
+    def from_field(self, text: str) -> float:
         number = argument_checks.parse_number(text)
-        return int(text) if self.integers and text.isdecimal() and number < EXACT else number
+        return (
+            int(text)
+            if self.integers and text.isdecimal() and number < MAX_EXACT_INTEGER
+            else number
+        )
 
 
 class WholeNumber(Number[int]):
     """A whole number between two limits."""
 
     metavar = "N"
-    least = 1
-    most = MAX_ORDER
+    minimum = 1
+    maximum = MAX_ORDER
 
-    def checked(self, value: Any) -> int:
-        return argument_checks.check_integer(self.name, value, int(self.least), self.most)
+    def validate(self, value: Any) -> int:
+        return argument_checks.check_integer(self.name, value, int(self.minimum), self.maximum)
 
-    def read(self, text: str) -> int:
+    def from_field(self, text: str) -> int:
         try:
             return argument_checks.parse_whole_number(text)
         except ValueError:
-            span = argument_checks.format_range(self.least, self.most)
-            raise ValueError(f"expected a whole number {span}, not '{text:.40}'") from None
+            range_text = argument_checks.format_range(self.minimum, self.maximum)
+            raise ValueError(f"expected a whole number {range_text}, not '{text:.40}'") from None
 
     @property
-    def documented(self) -> str:
-        return f"{self.help}, {self.least} to {self.most}"
+    def python_help(self) -> str:
+        return f"{self.help}, {self.minimum} to {self.maximum}"
 
 
 class Orders(Parameter[tuple[int, ...]]):
     """One length of n-grams or several, kept in order. Signatures separate them by commas."""
 
     metavar = "N"
-    several = True
+    is_sequence = True
     phrase = "order {}"
 
     if TYPE_CHECKING:
 
         def __set__(self, metric: Any, value: int | Iterable[int]) -> None: ...
 
-    def checked(self, value: Any) -> tuple[int, ...]:
-        one = isinstance(value, int)
-        given = (
-            [value] if one else argument_checks.check_sequence(self.name, value, "whole numbers")
+    def validate(self, value: Any) -> tuple[int, ...]:
+        is_single = isinstance(value, int)
+        items = (
+            [value]
+            if is_single
+            else argument_checks.check_sequence(self.name, value, "whole numbers")
         )
-        found = tuple(
-            sorted({argument_checks.check_integer(self.name, one, 1, MAX_ORDER) for one in given})
+        orders = tuple(
+            sorted({argument_checks.check_integer(self.name, one, 1, MAX_ORDER) for one in items})
         )
-        if not found:
+        if not orders:
             raise ValueError(f"{self.name}={value!r}: expected at least one")
-        return found
+        return orders
 
-    def written(self, value: Iterable[int]) -> str:
+    def to_field(self, value: Iterable[int]) -> str:
         return ",".join(map(str, value))
 
-    def read(self, text: str) -> list[int]:
+    def from_field(self, text: str) -> list[int]:
         try:
             return list(map(argument_checks.parse_whole_number, text.split(",")))
         except ValueError:
@@ -463,19 +483,19 @@ class Numbers(Parameter[tuple[float, ...] | None]):
     """Up to `MAX_ORDER` weights, whose sum is at most `MAX_WEIGHT`, or None."""
 
     metavar = "X"
-    several = True
+    is_sequence = True
 
     if TYPE_CHECKING:
 
         def __set__(self, metric: Any, value: Sequence[float] | None) -> None: ...
 
-    def checked(self, value: Any) -> tuple[float, ...] | None:
-        return None if value is None else checked_weights(self.name, value)
+    def validate(self, value: Any) -> tuple[float, ...] | None:
+        return None if value is None else validate_weights(self.name, value)
 
-    def written(self, value: Any) -> str:
+    def to_field(self, value: Any) -> str:
         return ",".join(map(repr, value))
 
-    def read(self, text: str) -> list[float]:
+    def from_field(self, text: str) -> list[float]:
         try:
             return list(map(argument_checks.parse_number, text.split(",")))
         except ValueError:
@@ -490,13 +510,13 @@ class Numbers(Parameter[tuple[float, ...] | None]):
 class Words(Parameter[tuple[str, ...] | None]):
     """Several words, or None, in no order."""
 
-    several = True
+    is_sequence = True
 
     if TYPE_CHECKING:
 
         def __set__(self, metric: Any, value: Iterable[str] | None) -> None: ...
 
-    def checked(self, value: Any) -> tuple[str, ...] | None:
+    def validate(self, value: Any) -> tuple[str, ...] | None:
         if value is None:
             return None
         words = argument_checks.check_sequence(self.name, value, "words")
@@ -508,29 +528,29 @@ class Words(Parameter[tuple[str, ...] | None]):
                 )
         return tuple(sorted(set(words)))
 
-    def written(self, value: Iterable[str]) -> str:
-        return ",".join(quoted(word).replace(",", "%2C") for word in value)
+    def to_field(self, value: Iterable[str]) -> str:
+        return ",".join(quote_field(word).replace(",", "%2C") for word in value)
 
-    def read(self, text: str) -> list[str]:
-        return [unquoted(word) for word in text.split(",")] if text else []
+    def from_field(self, text: str) -> list[str]:
+        return [unquote_field(word) for word in text.split(",")] if text else []
 
 
 class Text(Parameter[str]):
     """A text that is not empty, as the name of a model."""
 
-    def checked(self, value: Any) -> str:
+    def validate(self, value: Any) -> str:
         if not isinstance(value, str) or not value.strip():
             raise ValueError(f"{self.name}: expected text, not {value!r:.40}")
         return value.strip()
 
-    def written(self, value: str) -> str:
-        return quoted(value)
+    def to_field(self, value: str) -> str:
+        return quote_field(value)
 
-    def read(self, text: str) -> str:
-        return unquoted(text)
+    def from_field(self, text: str) -> str:
+        return unquote_field(text)
 
-    def typed(self, text: str) -> str:
-        return self.checked(text)
+    def from_option(self, text: str) -> str:
+        return self.validate(text)
 
     def label(self, value: Any) -> str:
         return str(value)
@@ -543,17 +563,17 @@ class Tokenizer(Parameter[tokenizers.Tokenize]):
     flags = ("-tok",)
     shared = common = True
 
-    def __init__(self, default: str = "13a", **more: Any) -> None:
-        told = "the tokenizer: a name, or a callable from str to a list of str"
-        super().__init__(default, told, **more)
+    def __init__(self, default: str = "13a", **attributes: Any) -> None:
+        help_text = "the tokenizer: a name, or a callable from str to a list of str"
+        super().__init__(default, help_text, **attributes)
 
-    def checked(self, value: Any) -> Any:
+    def validate(self, value: Any) -> Any:
         return tokenizers.resolve_tokenizer(value)
 
-    def written(self, value: Any) -> str:
+    def to_field(self, value: Any) -> str:
         return tokenizers.format_signature_label(value)
 
-    def read(self, text: str) -> str:
+    def from_field(self, text: str) -> str:
         return tokenizers.name_from_label(text)
 
     def label(self, value: Any) -> str:
@@ -563,7 +583,7 @@ class Tokenizer(Parameter[tokenizers.Tokenize]):
             else f"tokens {tokenizers.format_signature_label(value)}"
         )
 
-    def plain(self, value: Any) -> str:
+    def to_json_value(self, value: Any) -> str:
         return tokenizers.format_signature_label(value)
 
     @property
@@ -571,24 +591,24 @@ class Tokenizer(Parameter[tokenizers.Tokenize]):
         return list(tokenizers.TOKENIZER_NAMES)
 
     @property
-    def documented(self) -> str:
+    def python_help(self) -> str:
         return f"{self.help} ({', '.join(tokenizers.KERNEL_TOKENIZERS)}, ...)"
 
     @property
-    def typed_help(self) -> str:
-        others = {
+    def option_help(self) -> str:
+        external_names = {
             name
             for name, (room, _) in tokenizers.PYTHON_TOKENIZERS.items()
             if room == "program_tokenizers"
         }
-        own = [name for name in tokenizers.TOKENIZER_NAMES if name not in others]
-        return f"the tokenizer: {', '.join(own)}, or another program's"
+        built_in_names = [name for name in tokenizers.TOKENIZER_NAMES if name not in external_names]
+        return f"the tokenizer: {', '.join(built_in_names)}, or another program's"
 
 
-def lowercase(*, more: bool = True, shared: bool = True) -> Choice[bool | str]:
+def declare_lowercase(*, has_variants: bool = True, shared: bool = True) -> Choice[bool | str]:
     """Lower-casing, a parameter of most metrics; with `more`, of several kinds."""
     meanings: dict[Any, str] = {False: "", True: "first, as str.lower()"}
-    if more:
+    if has_variants:
         meanings |= {"ascii": "A to Z only", "after": "each token, after tokenizing"}
     return Choice(
         False,
@@ -610,7 +630,7 @@ def lowercase(*, more: bool = True, shared: bool = True) -> Choice[bool | str]:
     )
 
 
-def normalization() -> Choice[str | None]:
+def declare_normalization() -> Choice[str | None]:
     """The Unicode form of text, a parameter of all metrics."""
     return Choice(
         None,
@@ -638,42 +658,44 @@ def normalization() -> Choice[str | None]:
 
 # Characters that stand in a signature as they are. Those that separate its fields, "%", and an
 # equals sign between spaces, behind which a score stands, are percent-encoded.
-_AS_IT_IS = " !\"#$&'()*,/;<=>?@[\\]^`{}~"
-_EQUALS = re.compile("(?<= )=(?= )")
+_SAFE_CHARACTERS = " !\"#$&'()*,/;<=>?@[\\]^`{}~"
+_SPACED_EQUALS = re.compile("(?<= )=(?= )")
 
 
-def quoted(text: str) -> str:
+def quote_field(text: str) -> str:
     """Return text as the value of a field of a signature."""
     from urllib.parse import quote
 
-    return _EQUALS.sub("%3D", quote(text, safe=_AS_IT_IS, errors="surrogatepass"))
+    return _SPACED_EQUALS.sub("%3D", quote(text, safe=_SAFE_CHARACTERS, errors="surrogatepass"))
 
 
-def unquoted(text: str) -> str:
+def unquote_field(text: str) -> str:
     """Return the text of which `quoted` made the value of a field."""
     from urllib.parse import unquote
 
     return unquote(text, errors="surrogatepass")
 
 
-def checked_weights(name: str, value: Any) -> tuple[float, ...]:
+def validate_weights(name: str, value: Any) -> tuple[float, ...]:
     """Return weights as a tuple of 1 to `MAX_ORDER` finite numbers of 0 or more.
 
     Their sum is at most `MAX_WEIGHT`: larger exponents of a precision give no finite score.
     """
-    given = argument_checks.check_sequence(name, value, "numbers")
-    weights = tuple(argument_checks.check_number(name, one, maximum=MAX_WEIGHT) for one in given)
+    items = argument_checks.check_sequence(name, value, "numbers")
+    weights = tuple(
+        argument_checks.check_number(name, one, maximum=MAX_WEIGHT_SUM) for one in items
+    )
     if not 1 <= len(weights) <= MAX_ORDER:
         raise ValueError(f"{name}={weights!r:.60}: expected 1 to {MAX_ORDER} numbers")
-    if fsum(weights) > MAX_WEIGHT:
+    if fsum(weights) > MAX_WEIGHT_SUM:
         raise ValueError(
-            f"{name}={weights!r:.60}: their sum is {fsum(weights):g}, above {MAX_WEIGHT}; "
+            f"{name}={weights!r:.60}: their sum is {fsum(weights):g}, above {MAX_WEIGHT_SUM}; "
             "divide all by their sum"
         )
     return weights
 
 
-def warn_of_sum(name: str, weights: Sequence[float] | None) -> tuple[str, ...]:
+def check_weight_sum(name: str, weights: Sequence[float] | None) -> tuple[str, ...]:
     """Return a warning if the sum of weights is not 1."""
     total = 1.0 if weights is None else fsum(weights)
     if abs(total - 1.0) < 1e-9:

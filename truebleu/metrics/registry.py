@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import import_module
 from typing import Any
 
-from truebleu.metrics.base import CIRCUMSTANCES, Metric, Signature
+from truebleu.metrics.base import CONTEXT_FIELDS, Metric, Signature
 from truebleu.metrics.scores import split_signature
 from truebleu.text import argument_checks
 
@@ -45,7 +45,7 @@ METRICS: dict[str, tuple[str, dict[str, Any]]] = {
 
 # Names that go on with what they need, behind a colon: where the metric is, and what that is. The
 # class has `named(text)`.
-WITH_TEXT: dict[str, tuple[str, str]] = {
+PREFIXED_METRICS: dict[str, tuple[str, str]] = {
     "bertscore": ("bertscore:BERTScore", "MODEL"),
     "bleurt": ("bleurt:BLEURT", "MODEL"),
     "comet": ("comet:COMET", "MODEL"),
@@ -53,47 +53,55 @@ WITH_TEXT: dict[str, tuple[str, str]] = {
 }
 
 # Names of several metrics.
-GROUPS = {
+METRIC_GROUPS = {
     "all": ("bleu", "chrf", "chrf++", "ter", "nist", "gleu"),
     "rouge": ("rouge-1", "rouge-2", "rouge-l"),
 }
 
 
 # How names of error rates begin that other programs compute.
-ERRORS = ("metricx", "character", "cder", "hter", "sacreter")
+ERROR_RATE_PREFIXES = ("metricx", "character", "cder", "hter", "sacreter")
 
 # Further names: a word for them, a function that lists them, and one that makes the metric of one.
-SOURCES: list[tuple[str, Callable[[], Iterable[str]], Callable[[str], AnyMetric]]] = []
+NAME_SOURCES: list[tuple[str, Callable[[], Iterable[str]], Callable[[str], AnyMetric]]] = []
 
 
-def add_source(
-    about: str, names: Callable[[], Iterable[str]], metric: Callable[[str], AnyMetric]
+def add_name_source(
+    description: str,
+    list_names: Callable[[], Iterable[str]],
+    make_metric: Callable[[str], AnyMetric],
 ) -> None:
     """Adds names of metrics. `metric` raises KeyError for a name that it does not know."""
-    SOURCES.append((about, names, metric))
+    NAME_SOURCES.append((description, list_names, make_metric))
 
 
-def names() -> list[str]:
+def list_metric_names() -> list[str]:
     """Every name, those of further sources included."""
-    return [*METRICS, *with_text(), *(name for _, more, _ in SOURCES for name in more())]
+    return [
+        *METRICS,
+        *list_prefixed_names(),
+        *(name for _, list_names, _ in NAME_SOURCES for name in list_names()),
+    ]
 
 
-def with_text() -> list[str]:
+def list_prefixed_names() -> list[str]:
     """The names that go on behind a colon, as they are listed: "comet:MODEL"."""
-    return [f"{name}:{text}" for name, (_, text) in WITH_TEXT.items()]
+    return [f"{name}:{text}" for name, (_, text) in PREFIXED_METRICS.items()]
 
 
-def class_of(name: str) -> type[AnyMetric]:
+def get_metric_class(name: str) -> type[AnyMetric]:
     """The class of a name in `METRICS` or `WITH_TEXT`."""
-    module, _, cls = (METRICS.get(name) or WITH_TEXT[name])[0].partition(":")
-    found: type[AnyMetric] = getattr(import_module(f"truebleu.metrics.{module}"), cls)
-    return found
+    module, _, cls = (METRICS.get(name) or PREFIXED_METRICS[name])[0].partition(":")
+    metric_class: type[AnyMetric] = getattr(import_module(f"truebleu.metrics.{module}"), cls)
+    return metric_class
 
 
-def classes() -> Iterator[type[AnyMetric]]:
+def iterate_metric_classes() -> Iterator[type[AnyMetric]]:
     """Each class once, in the order of the table."""
-    places = {place: name for name, (place, _) in {**METRICS, **WITH_TEXT}.items()}
-    yield from map(class_of, places.values())
+    names_by_location = {
+        place: name for name, (place, _) in {**METRICS, **PREFIXED_METRICS}.items()
+    }
+    yield from map(get_metric_class, names_by_location.values())
 
 
 def metric(name: str | Signature | Metric, **parameters: Any) -> Metric[Any]:
@@ -112,41 +120,41 @@ def metric(name: str | Signature | Metric, **parameters: Any) -> Metric[Any]:
     >>> metric("BLEU+case.mixed+numrefs.1+smooth.exp+tok.zh+version.1.4.14 = 27.3")
     BLEU(tokenize='zh')
     """
-    found = _found(name)
-    return found.with_parameters(**parameters) if parameters else found
+    resolved = _resolve_metric(name)
+    return resolved.with_parameters(**parameters) if parameters else resolved
 
 
-def _found(name: Any) -> AnyMetric:
+def _resolve_metric(name: Any) -> AnyMetric:
     if isinstance(name, str):
         # If it is not registered, a score's name, as "chrF3", or a signature.
-        return _by_name(name) or given(Signature.parse(name).metric())
-    return given(name.metric() if isinstance(name, Signature) else name)
+        return _find_registered(name) or require_metric(Signature.parse(name).metric())
+    return require_metric(name.metric() if isinstance(name, Signature) else name)
 
 
-def _by_name(name: str) -> AnyMetric | None:
+def _find_registered(name: str) -> AnyMetric | None:
     """The metric of a name that is registered."""
     lower = name.strip().lower()
     if lower in METRICS:
-        return class_of(lower)(**METRICS[lower][1])
+        return get_metric_class(lower)(**METRICS[lower][1])
     head, _, text = name.strip().partition(":")
-    if head.lower() in WITH_TEXT:
-        made: AnyMetric = class_of(head.lower()).named(text)  # type: ignore[attr-defined]
-        return made
+    if head.lower() in PREFIXED_METRICS:
+        metric: AnyMetric = get_metric_class(head.lower()).from_text(text)  # type: ignore[attr-defined]
+        return metric
     if not lower or set(lower) & set(":| "):
         return None
-    for _, _, make in SOURCES:
+    for _, _, make_metric in NAME_SOURCES:
         try:
-            return make(lower)
+            return make_metric(lower)
         except KeyError:
             continue
     return None
 
 
-def given(metric: Any) -> AnyMetric:
+def require_metric(metric: Any) -> AnyMetric:
     """The metric, or the metric of a member of the family. Raises TypeError for anything else."""
-    for found in (metric, getattr(metric, "metric", None)):  # a member of the family has one
-        if isinstance(found, Metric):
-            return found
+    for candidate in (metric, getattr(metric, "metric", None)):  # a member of the family has one
+        if isinstance(candidate, Metric):
+            return candidate
     if isinstance(metric, type) and issubclass(metric, Metric):
         raise TypeError(f"metric: {metric.__name__} is a class; give {metric.__name__}()")
     raise TypeError(
@@ -154,7 +162,7 @@ def given(metric: Any) -> AnyMetric:
     )
 
 
-def metrics(wanted: Any) -> dict[AnyMetric, str | None]:
+def resolve_metrics(requested: Any) -> dict[AnyMetric, str | None]:
     """Each metric once, in order, with what it was asked for as, if that says more than its name.
 
     wanted: a name or a metric, or several; "all" and "rouge" are several (`GROUPS`).
@@ -162,63 +170,83 @@ def metrics(wanted: Any) -> dict[AnyMetric, str | None]:
     >>> metrics(["bleu", "mteval-v13a"])
     {BLEU(): None, BLEU(tokenize='mteval-v13a-lower', ...): 'mteval-v13a'}
     """
-    one = isinstance(wanted, str | Metric | Signature) or not hasattr(wanted, "__iter__")
-    found: dict[AnyMetric, str | None] = {}
-    for item in [wanted] if one else wanted:
-        for name in GROUPS.get(item, (item,)) if isinstance(item, str) else (item,):
-            member = getattr(name, "name", name) if not isinstance(name, Metric) else None
-            known = isinstance(member, str) and member.lower() not in METRICS
-            label = member if known and not set(str(member)) & set(":|") else None
-            found.setdefault(metric(name), label)
-    return found
+    is_single = isinstance(requested, str | Metric | Signature) or not hasattr(
+        requested, "__iter__"
+    )
+    labels: dict[AnyMetric, str | None] = {}
+    for item in [requested] if is_single else requested:
+        for name in METRIC_GROUPS.get(item, (item,)) if isinstance(item, str) else (item,):
+            requested_name = getattr(name, "name", name) if not isinstance(name, Metric) else None
+            has_other_name = (
+                isinstance(requested_name, str) and requested_name.lower() not in METRICS
+            )
+            label = (
+                requested_name
+                if has_other_name and not set(str(requested_name)) & set(":|")
+                else None
+            )
+            labels.setdefault(metric(name), label)
+    return labels
 
 
 def lower_is_better(name: str) -> bool:
     """True if lower scores of this name are known to be better, as of "TER" or "MetricX-24"."""
-    if name.lower().startswith(ERRORS):
+    if name.lower().startswith(ERROR_RATE_PREFIXES):
         return True
-    known = (cls for cls in classes() if cls.implied(name) is not None)
-    return any(cls.LOWER_IS_BETTER for cls in known)
+    matching_classes = (
+        cls for cls in iterate_metric_classes() if cls.fields_from_name(name) is not None
+    )
+    return any(cls.LOWER_IS_BETTER for cls in matching_classes)
 
 
 # Signatures that were read before: logs and engines read the same ones again and again.
-_READ: dict[str, Signature] = {}
-MOST_READ = 256
+_PARSED_SIGNATURES: dict[str, Signature] = {}
+MAX_PARSED_SIGNATURES = 256
 
 
-def _read(text: str) -> Signature:
+def _parse_cached(text: str) -> Signature:
     """A printed signature; see `Signature.parse`."""
-    if text not in _READ:
-        if len(_READ) >= MOST_READ:
-            _READ.clear()
-        _READ[text] = _parsed(text)
-    return _READ[text]
+    if text not in _PARSED_SIGNATURES:
+        if len(_PARSED_SIGNATURES) >= MAX_PARSED_SIGNATURES:
+            _PARSED_SIGNATURES.clear()
+        _PARSED_SIGNATURES[text] = _parse_signature(text)
+    return _PARSED_SIGNATURES[text]
 
 
-def _parsed(text: str) -> Signature:
+def _parse_signature(text: str) -> Signature:
     name, fields = split_signature(text)
-    cls, implied = _class_of_signature(name, fields)
-    names = cls.short_names()
-    long = {short: long for long, short in names.items()} | {long: long for long in names}
-    read: dict[str, str] = {}
+    cls, implied = _find_class_of_signature(name, fields)
+    short_names = cls.map_short_names()
+    long_names = {short: long for long, short in short_names.items()} | {
+        long: long for long in short_names
+    }
+    long_fields: dict[str, str] = {}
     for key, value in {**implied, **fields}.items():
-        if key not in long:
-            known = ", ".join(names)
-            raise ValueError(f"'{text}': {cls.NAME} has no field '{key}'; there are {known}")
-        if read.setdefault(long[key], value) != value:
-            raise ValueError(f"'{text}' says both {long[key]}:{read[long[key]]} and {key}:{value}")
-    own = {key: value for key, value in read.items() if key not in CIRCUMSTANCES}
+        if key not in long_names:
+            field_names = ", ".join(short_names)
+            raise ValueError(f"'{text}': {cls.NAME} has no field '{key}'; there are {field_names}")
+        if long_fields.setdefault(long_names[key], value) != value:
+            raise ValueError(
+                f"'{text}' says both {long_names[key]}:{long_fields[long_names[key]]} and "
+                f"{key}:{value}"
+            )
+    metric_fields = {key: value for key, value in long_fields.items() if key not in CONTEXT_FIELDS}
     try:
-        made = cls.from_fields(own)
+        metric = cls.from_fields(metric_fields)
     except ValueError as error:
         raise ValueError(f"'{text}': {error}") from None
-    told = cls.implied(made.name) or {}
+    implied_fields = cls.fields_from_name(metric.name) or {}
     return Signature(
-        made, {key: value for key, value in read.items() if key not in told or key in fields}
+        metric,
+        {
+            key: value
+            for key, value in long_fields.items()
+            if key not in implied_fields or key in fields
+        },
     )
 
 
-def _class_of_signature(
+def _find_class_of_signature(
     name: str, fields: Mapping[str, str]
 ) -> tuple[type[AnyMetric], dict[str, str]]:
     """The metric that a signature is of, by its name, or without one by the fields that it has.
@@ -226,26 +254,27 @@ def _class_of_signature(
     With it come the fields that the name implies.
     """
     if "called" in fields:  # users name commands, even as other metrics
-        return class_of("command"), {}
-    for cls in classes():
+        return get_metric_class("command"), {}
+    for cls in iterate_metric_classes():
         if name:
-            implied = cls.implied(name)
-            if implied is not None:
-                return cls, implied
-        elif all(_is_field(cls, key) for key in fields) and _agrees(cls, fields):
+            implied_fields = cls.fields_from_name(name)
+            if implied_fields is not None:
+                return cls, implied_fields
+        elif all(_is_field(cls, key) for key in fields) and _has_same_measure(cls, fields):
             return cls, {}
     if not name:
-        return class_of("bleu"), {}
-    known = names()
-    near = argument_checks.find_closest(name, known)
-    hint = f"; did you mean '{near}'?" if near else ";"
-    further = "".join(f", {about}" for about, _, _ in SOURCES)
+        return get_metric_class("bleu"), {}
+    known_names = list_metric_names()
+    closest = argument_checks.find_closest(name, known_names)
+    hint = f"; did you mean '{closest}'?" if closest else ";"
+    source_descriptions = "".join(f", {about}" for about, _, _ in NAME_SOURCES)
     raise ValueError(
-        f"unknown metric '{name}'{hint} There are {', '.join(METRICS)}{further}, and signatures"
+        f"unknown metric '{name}'{hint} There are {', '.join(METRICS)}{source_descriptions}, and "
+        "signatures"
     )
 
 
-def _agrees(cls: type[Metric], fields: Mapping[str, str]) -> bool:
+def _has_same_measure(cls: type[Metric], fields: Mapping[str, str]) -> bool:
     """Whether fields say what is constant in a metric that others differ from by that alone."""
     constants = cls.CONSTANTS.get("measure")
     if constants is None:
@@ -255,8 +284,8 @@ def _agrees(cls: type[Metric], fields: Mapping[str, str]) -> bool:
 
 
 def _is_field(cls: type[Metric], key: str) -> bool:
-    names = cls.short_names()
+    names = cls.map_short_names()
     return key in names or key in names.values()
 
 
-Signature.reader = staticmethod(_read)
+Signature.parser = staticmethod(_parse_cached)

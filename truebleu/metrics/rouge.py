@@ -18,24 +18,30 @@ from typing import Any
 from truebleu._kernel import Table
 from truebleu.metrics import parameters as p
 from truebleu.metrics.base import Corpus, MetricFailedError
-from truebleu.metrics.python_metric import ColumnMetric, ColumnScore, Texts, lacking, named
+from truebleu.metrics.python_metric import (
+    SegmentMeanMetric,
+    SegmentMeanScore,
+    SegmentTexts,
+    format_package_version,
+    missing_package_error,
+)
 from truebleu.text import tokenizers
 
 # The release of rouge-score that defines the numbers; rouge-score-rs is held equal to it.
-DEFINITION = "0.1.2"
+REFERENCE_RELEASE = "0.1.2"
 # The packages that give them, the faster one first.
 PACKAGES = ("rouge-score-rs", "rouge-score")
-OWN = "rouge"
-ENDS = {"l": "L", "lsum": "Lsum"}
-ASCII = ascii_letters.encode()
+ROUGE_TOKENIZER = "rouge"
+TYPE_SUFFIXES = {"l": "L", "lsum": "Lsum"}
+ASCII_LETTERS = ascii_letters.encode()
 # Letters that are not in the blocks of Latin ones.
-OTHER = re.compile(
+NON_LATIN_LETTER = re.compile(
     r"(?![\u1e00-\u1eff\u2c60-\u2c7f\ua720-\ua7ff\uab30-\uab6f\uff21-\uff5a])"
     r"[^\W\d_\0-\u024f]"
 )
 
 
-class ROUGEScore(ColumnScore):
+class ROUGEScore(SegmentMeanScore):
     """A ROUGE score. It has a warning if most letters are of scripts that ROUGE ignores."""
 
     __slots__ = ()
@@ -43,18 +49,18 @@ class ROUGEScore(ColumnScore):
     @property
     def warnings(self) -> tuple[str, ...]:
         """What is unusual about the score, in a sentence each."""
-        told = _foreign_letters(*self._row[-2:]) if self._row else ""
-        return (f"{self.name}: {told}",) if told else ()
+        problem = _describe_non_latin_text(*self._row[-2:]) if self._row else ""
+        return (f"{self.name}: {problem}",) if problem else ()
 
 
-class _Type(p.Choice[str]):
+class _TypeParameter(p.Choice[str]):
     """The kind of ROUGE, in whatever case."""
 
-    def checked(self, value: Any) -> Any:
-        return super().checked(str(value).lower())
+    def validate(self, value: Any) -> Any:
+        return super().validate(str(value).lower())
 
 
-class ROUGE(ColumnMetric):
+class ROUGE(SegmentMeanMetric):
     """ROUGE-1 to 9, L and Lsum: the F-score of a segment, 0-100, and its mean.
 
     Words are runs of a-z and 0-9 in lower case, so text of other scripts would score 0 and is
@@ -72,12 +78,12 @@ class ROUGE(ColumnMetric):
 
     NAME = "ROUGE"
     SCORE = ROUGEScore
-    FURTHER = ("latin_letters", "other_letters")
+    EXTRA_COLUMNS = ("latin_letters", "other_letters")
     PREFIX = "rouge-"
-    NUMBERS = ("fmeasure", "precision", "recall")
+    NUMBER_NAMES = ("fmeasure", "precision", "recall")
     DIGITS = 2
     FIELDS = ("type", "stem", "tok", "agg")
-    type: p.Parameter[str] = _Type(
+    type: p.Parameter[str] = _TypeParameter(
         "l",
         "what is counted",
         {**{str(n): "" for n in range(1, 10)}, "l": "", "lsum": ""},
@@ -87,30 +93,30 @@ class ROUGE(ColumnMetric):
     stemmer: p.Parameter[bool] = p.Flag(
         "English stems, by Porter's stemmer", key="stem", short="st"
     )
-    tokenize: p.Parameter[tokenizers.Tokenize] = p.Tokenizer(OWN)
+    tokenize: p.Parameter[tokenizers.Tokenize] = p.Tokenizer(ROUGE_TOKENIZER)
 
     def _prepare(self) -> None:
         """Check the parameters together."""
-        if self.stemmer and self.tokenize != OWN:
+        if self.stemmer and self.tokenize != ROUGE_TOKENIZER:
             raise ValueError("the stemmer is for English, split by tokenize='rouge'")
 
     @property
     def name(self) -> str:
         """The name with the type: "ROUGE-2", "ROUGE-L" and so on."""
-        return f"ROUGE-{ENDS.get(self.type, self.type)}"
+        return f"ROUGE-{TYPE_SUFFIXES.get(self.type, self.type)}"
 
     @classmethod
-    def implied(cls, name: str) -> dict[str, str] | None:
+    def fields_from_name(cls, name: str) -> dict[str, str] | None:
         """The fields of "ROUGE-2", "rouge-l", "rouge-lsum+stem" and so on."""
         lower = name.lower().removesuffix("+stem")
         kind = lower.removeprefix("rouge-").removeprefix("rouge")
-        if not lower.startswith("rouge") or kind not in cls.type_names():
+        if not lower.startswith("rouge") or kind not in cls.list_types():
             return None
         stem = {"stem": "yes"} if name.lower().endswith("+stem") else {}
         return {"type": kind, **stem}
 
     @classmethod
-    def type_names(cls) -> list[str]:
+    def list_types(cls) -> list[str]:
         """What there is: 1 to 9, l, lsum."""
         return cls.PARAMETERS[0].choices
 
@@ -123,57 +129,63 @@ class ROUGE(ColumnMetric):
             "none; ROUGE-1 (-m rouge-1) and chrF (-m chrf) suit short text better"
         )
 
-    def tokens(self, text: str) -> list[str]:
+    def tokenize_text(self, text: str) -> list[str]:
         """The words of a text that are counted, stems with `stemmer`."""
         if not self.stemmer:
-            return _Tokenizer(self.tokenize).tokenize(text)
+            return _TokenizerAdapter(self.tokenize).tokenize(text)
         # The stems are those of whichever package is there.
-        found: list[str] = _module("tokenizers").DefaultTokenizer(use_stemmer=True).tokenize(text)
-        return found
+        stems: list[str] = (
+            _import_scoring_module("tokenizers").DefaultTokenizer(use_stemmer=True).tokenize(text)
+        )
+        return stems
 
-    def _programs(self) -> tuple[str, str]:
-        return DEFINITION, next(filter(None, map(named, PACKAGES)), "")
+    def _find_versions(self) -> tuple[str, str]:
+        return REFERENCE_RELEASE, next(filter(None, map(format_package_version, PACKAGES)), "")
 
-    def _numbers(self, _: Corpus, texts: Texts) -> list[tuple[float, float, float]]:
-        return list(self._each(texts))
+    def _compute_numbers(self, _: Corpus, texts: SegmentTexts) -> list[tuple[float, float, float]]:
+        return list(self._score_segments(texts))
 
-    def _further_integers(self, texts: Texts) -> Iterator[Sequence[int]]:
+    def _count_extra_columns(self, texts: SegmentTexts) -> Iterator[Sequence[int]]:
         """Yield the numbers of Latin and other letters, where ROUGE splits the text."""
-        for hypothesis, others in texts:
-            yield _letters((hypothesis, *others)) if self.tokenize == OWN else (0, 0)
+        for hypothesis, references in texts:
+            yield (
+                _count_letters((hypothesis, *references))
+                if self.tokenize == ROUGE_TOKENIZER
+                else (0, 0)
+            )
 
     def check_corpus(self, table: Table) -> None:
         """Raise MetricFailedError if most letters are of scripts whose words ROUGE ignores."""
-        if told := _foreign_letters(*table.total().tolist()[0][-2:]):
-            raise MetricFailedError(f"{self.name}: {told}")
+        if problem := _describe_non_latin_text(*table.total().tolist()[0][-2:]):
+            raise MetricFailedError(f"{self.name}: {problem}")
 
-    def _each(self, texts: Texts) -> Iterator[tuple[float, float, float]]:
-        score, kind = self._scorer(), f"rouge{ENDS.get(self.type, self.type)}"
-        for hypothesis, others in texts:
+    def _score_segments(self, texts: SegmentTexts) -> Iterator[tuple[float, float, float]]:
+        score, kind = self._make_scorer(), f"rouge{TYPE_SUFFIXES.get(self.type, self.type)}"
+        for hypothesis, references in texts:
             # The first of equally good ones, as in the original.
-            found = (score(other, hypothesis)[kind] for other in others)
-            best = max(found, key=lambda one: one.fmeasure)
+            scores = (score(other, hypothesis)[kind] for other in references)
+            best = max(scores, key=lambda one: one.fmeasure)
             yield best.fmeasure, best.precision, best.recall
 
-    def _scorer(self) -> Callable[[str, str], Any]:
+    def _make_scorer(self) -> Callable[[str, str], Any]:
         """The function of the package that is there, from reference and hypothesis."""
-        scorer = _module("rouge_scorer").RougeScorer
-        own = None if self.tokenize == OWN else _Tokenizer(self.tokenize)
-        kinds = [f"rouge{ENDS.get(self.type, self.type)}"]
-        made = scorer(kinds, use_stemmer=self.stemmer, tokenizer=own)
-        score: Callable[[str, str], Any] = made.score
+        scorer = _import_scoring_module("rouge_scorer").RougeScorer
+        tokenizer = None if self.tokenize == ROUGE_TOKENIZER else _TokenizerAdapter(self.tokenize)
+        kinds = [f"rouge{TYPE_SUFFIXES.get(self.type, self.type)}"]
+        scorer_object = scorer(kinds, use_stemmer=self.stemmer, tokenizer=tokenizer)
+        score: Callable[[str, str], Any] = scorer_object.score
         return score
 
 
-def _module(name: str) -> Any:
+def _import_scoring_module(name: str) -> Any:
     """A module of the package that is there, the faster one if both are."""
     for package in PACKAGES:
         with suppress(ImportError):
             return import_module(f"{package.replace('-', '_')}.{name}")
-    raise lacking("rouge", "pip install 'truebleu[rouge]'")
+    raise missing_package_error("rouge", "pip install 'truebleu[rouge]'")
 
 
-class _Tokenizer:
+class _TokenizerAdapter:
     """A tokenizer of truebleu as the packages take one."""
 
     def __init__(self, tokenize: tokenizers.Tokenize) -> None:
@@ -182,24 +194,24 @@ class _Tokenizer:
         self.tokenize = make_tokenizer(tokenize)
 
 
-def _foreign_letters(latin: int, other: int) -> str:
+def _describe_non_latin_text(latin: int, non_latin: int) -> str:
     """Return the message for text in which most letters are not Latin; nothing for other text."""
-    if other <= latin:
+    if non_latin <= latin:
         return ""
     return (
-        f"{other / (other + latin):.0%} of the letters are not Latin, and its words are runs of "
-        "a-z and 0-9; give a tokenizer, as -tok intl, zh or ja-mecab (tokenize= in Python)"
+        f"{non_latin / (non_latin + latin):.0%} of the letters are not Latin, and its words are "
+        "runs of a-z and 0-9; give a tokenizer, as -tok intl, zh or ja-mecab (tokenize= in Python)"
     )
 
 
-def _letters(texts: Iterable[str]) -> tuple[int, int]:
+def _count_letters(texts: Iterable[str]) -> tuple[int, int]:
     """Return the number of Latin letters, and of letters of other scripts."""
-    latin = other = 0
+    latin = non_latin = 0
     for text in texts:
         if text.isascii():
-            latin += len(text) - len(text.encode().translate(None, ASCII))
+            latin += len(text) - len(text.encode().translate(None, ASCII_LETTERS))
             continue
-        foreign = len(OTHER.findall(text))
-        other += foreign
-        latin += sum(map(str.isalpha, text)) - foreign
-    return latin, other
+        non_latin_here = len(NON_LATIN_LETTER.findall(text))
+        non_latin += non_latin_here
+        latin += sum(map(str.isalpha, text)) - non_latin_here
+    return latin, non_latin

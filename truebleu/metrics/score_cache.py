@@ -22,46 +22,46 @@ from truebleu.text.record import Record
 VERSION = "1"
 
 
-class Settings(Record):
+class CacheSettings(Record):
     """Whether numbers are kept, and above how many seconds a segment."""
 
-    keep: bool = True
-    above: float = 1e-3
+    is_enabled: bool = True
+    min_seconds_per_segment: float = 1e-3
 
 
 # `--no-cache` of a command line changes them for the process.
-settings = Settings()
+cache_settings = CacheSettings()
 
 
-def folder() -> str:
+def find_score_cache() -> str:
     """Where numbers are kept; it may not exist."""
     return os.path.join(download.get_cache_folder(), "companions")
 
 
-def of(
+def load_or_compute(
     parts: Iterable[str], segments: int, width: int, compute: Callable[[], Sequence[float]]
 ) -> Sequence[float]:
     """The numbers that the parts decide, from the cache or computed; those that took long are kept.
 
     parts: what decides the numbers. width: how many numbers each segment has.
     """
-    if not settings.keep or os.environ.get("TRUEBLEU_NO_CACHE"):
+    if not cache_settings.is_enabled or os.environ.get("TRUEBLEU_NO_CACHE"):
         return compute()
-    path = os.path.join(folder(), f"{_digest(parts)}.f64")
-    kept = _read(path, segments * width)
-    if kept is not None:
-        return kept
+    path = os.path.join(find_score_cache(), f"{_hash_parts(parts)}.f64")
+    cached_numbers = _read_numbers(path, segments * width)
+    if cached_numbers is not None:
+        return cached_numbers
     start = perf_counter()
-    found = compute()
-    if perf_counter() - start > settings.above * segments:
+    numbers = compute()
+    if perf_counter() - start > cache_settings.min_seconds_per_segment * segments:
         # A full disk is no reason to lose a score.
         with suppress(OSError):
-            os.makedirs(folder(), exist_ok=True)
-            write_atomically(path, array("d", found).tobytes())
-    return found
+            os.makedirs(find_score_cache(), exist_ok=True)
+            write_atomically(path, array("d", numbers).tobytes())
+    return numbers
 
 
-def _read(path: str, count: int) -> Sequence[float] | None:
+def _read_numbers(path: str, count: int) -> Sequence[float] | None:
     """The numbers of a file; None if it is not there, or not of as many."""
     try:
         with open(path, "rb") as file:
@@ -71,7 +71,7 @@ def _read(path: str, count: int) -> Sequence[float] | None:
     return array("d", content) if len(content) == 8 * count else None
 
 
-def _digest(parts: Iterable[str]) -> str:
+def _hash_parts(parts: Iterable[str]) -> str:
     """The sum of all that decides the numbers."""
     digest = hashlib.sha256(VERSION.encode())
     for part in parts:

@@ -11,7 +11,7 @@ from truebleu.text.record import Picklable
 
 # Fields that say what was scored, or how sure the score is, but do not change the metric; and
 # sacreBLEU's short names of them.
-CIRCUMSTANCES = {
+CONTEXT_FIELDS = {
     "nrefs": "#",
     "bs": "bs",
     "ar": "ar",
@@ -47,7 +47,7 @@ class Signature(Picklable):
     __slots__ = ("_fields", "_metric", "_name")
 
     # The registry, which knows all metrics, is above this module and puts its reader here.
-    reader: ClassVar[Callable[[str], Signature]]
+    parser: ClassVar[Callable[[str], Signature]]
 
     def __init__(self, metric: Any, fields: Mapping[str, str], name: str | None = None) -> None:
         self._metric = metric
@@ -88,7 +88,7 @@ class Signature(Picklable):
     def __hash__(self) -> int:
         return hash((self.name, str(self)))
 
-    def resampled(
+    def with_resampling(
         self,
         *,
         bs: int | None = None,
@@ -101,43 +101,45 @@ class Signature(Picklable):
         What was resampled is said if it is not segments, as in sacreBLEU.
 
         >>> from truebleu import BLEU
-        >>> print(BLEU().signature(references=1).resampled(bs=1000, seed=12345).short())
+        >>> print(BLEU().signature(references=1).with_resampling(bs=1000, seed=12345).short())
         ... # doctest: +ELLIPSIS
         #:1|bs:1000|rs:12345|c:mixed|e:no|tok:13a|s:exp|v:2.6.0|by:truebleu-...
         """
         fields = {"bs": bs, "ar": ar, "seed": "none" if seed is None else seed}
-        known = {name: str(value) for name, value in fields.items() if value is not None}
+        known_fields = {name: str(value) for name, value in fields.items() if value is not None}
         if resample != "segments":
-            known["resample"] = resample
-        return self._after(("nrefs",), known)
+            known_fields["resample"] = resample
+        return self._insert_after(("nrefs",), known_fields)
 
-    def of_runs(self, runs: str) -> Signature:
+    def with_runs(self, runs: str) -> Signature:
         """The same, with the number of runs that the score is the mean of."""
-        return self._after(("nrefs",), {"runs": runs})
+        return self._insert_after(("nrefs",), {"runs": runs})
 
-    def on(self, test_set: Mapping[str, str]) -> Signature:
+    def with_test_set(self, test_set: Mapping[str, str]) -> Signature:
         """The same, with the test set that was scored: test, lang, origlang and so on.
 
         >>> from truebleu import BLEU
         >>> signature = BLEU().signature(references=1)
-        >>> print(signature.on({"test": "wmt22", "lang": "en-de"}))  # doctest: +ELLIPSIS
+        >>> print(signature.with_test_set({"test": "wmt22", "lang": "en-de"}))  # doctest: +ELLIPSIS
         nrefs:1|test:wmt22|lang:en-de|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0|by:truebleu-...
         """
-        return self._after(("nrefs", "bs", "ar", "seed", "resample", "runs"), test_set)
+        return self._insert_after(("nrefs", "bs", "ar", "seed", "resample", "runs"), test_set)
 
-    def _after(self, first: Sequence[str], more: Mapping[str, str]) -> Signature:
+    def _insert_after(self, preceding: Sequence[str], added_fields: Mapping[str, str]) -> Signature:
         """The same with more fields, behind those that sacreBLEU has before them."""
-        before = {name: self._fields[name] for name in first if name in self._fields}
-        return Signature(self._metric, {**before, **more, **self._fields}, self._name)
+        preceding_fields = {name: self._fields[name] for name in preceding if name in self._fields}
+        return Signature(
+            self._metric, {**preceding_fields, **added_fields, **self._fields}, self._name
+        )
 
-    def ending(self, fields: Mapping[str, str]) -> Signature:
+    def with_last_fields(self, fields: Mapping[str, str]) -> Signature:
         """The same with these fields in the end: the version and the program of the numbers."""
         rest = {name: value for name, value in self._fields.items() if name not in fields}
         return Signature(self._metric, {**rest, **fields}, self._name)
 
     def short(self) -> str:
         """The short form: "#:1|c:mixed|e:no|tok:13a|s:exp|v:2.6.0|by:truebleu-0.1.0"."""
-        short = self._metric.short_names()
+        short = self._metric.map_short_names()
         return "|".join(f"{short.get(name, name)}:{value}" for name, value in self._fields.items())
 
     @classmethod
@@ -148,10 +150,10 @@ class Signature(Picklable):
         the metric's name may stand before it and the score behind it. Raises ValueError for a
         field that is not known, because it may change the score.
         """
-        return cls.reader(text)
+        return cls.parser(text)
 
     @classmethod
-    def shortened(cls, name: str, fields: str) -> str:
+    def shorten(cls, name: str, fields: str) -> str:
         """The short form of the signature of a metric; the same if it is not known.
 
         So it is for a tokenizer of somebody's own, or of a later version.
@@ -165,8 +167,10 @@ class Signature(Picklable):
         """The metric that this signature names."""
         if self._name is not None:
             raise ValueError(f"{self._name} is made of scores of {self._metric}, and is no metric")
-        fields = {k: v for k, v in self._fields.items() if k not in CIRCUMSTANCES}
-        return type(self._metric).from_fields({**(self._metric.implied(self.name) or {}), **fields})
+        fields = {k: v for k, v in self._fields.items() if k not in CONTEXT_FIELDS}
+        return type(self._metric).from_fields(
+            {**(self._metric.fields_from_name(self.name) or {}), **fields}
+        )
 
 
 def split_signature(text: str) -> tuple[str, dict[str, str]]:
@@ -353,7 +357,7 @@ class Score(Picklable):
         return format_json(self.to_dict(), indent=1)
 
 
-def unpacked(row: bytes) -> list[int]:
+def unpack_row(row: bytes) -> list[int]:
     """The row of one segment, of which the kernel gives the bytes."""
     return memoryview(row).cast("q").tolist()
 
@@ -361,7 +365,7 @@ def unpacked(row: bytes) -> list[int]:
 class TableScore(Score):
     """A score: a row of statistics, and the result of the metric's formula."""
 
-    __slots__ = ("_given", "_metric", "_references", "_segment", "_value")
+    __slots__ = ("_metric", "_packed_row", "_references", "_segment", "_value")
 
     # The attributes to show.
     DETAILS: ClassVar[tuple[str, ...]] = ()
@@ -376,7 +380,7 @@ class TableScore(Score):
     ) -> None:
         self._metric = metric
         # The row; or its bytes, as the kernel gives that of one segment: few are ever looked at.
-        self._given = row
+        self._packed_row = row
         self._references = references
         self._segment = segment
         self._value: float = metric._value(row, segment=segment) if value is None else value  # noqa: SLF001
@@ -419,9 +423,9 @@ class TableScore(Score):
 
     @property
     def _row(self) -> Sequence[int]:
-        given = self._given
+        given = self._packed_row
         if isinstance(given, bytes):
-            given = self._given = unpacked(given)
+            given = self._packed_row = unpack_row(given)
         return given
 
     @property

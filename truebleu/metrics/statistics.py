@@ -15,10 +15,10 @@ from truebleu.text.argument_checks import load_json
 # line of JSON, zero bytes up to a multiple of 64, the rows as little-endian 64-bit integers, and
 # the XXH3 checksum of all these bytes. A program in any language can map the file, and nothing in
 # it is executable. The JSON has "columns", "fingerprint", "references" and "segments".
-SAVED = "statistics"
+FRAME_KIND = "statistics"
 
 # The number of rows shown in a notebook, beside their sum.
-SHOWN = 10
+MAX_SHOWN_ROWS = 10
 
 
 class Statistics(Table):
@@ -57,7 +57,7 @@ class Statistics(Table):
         self._fingerprint = fingerprint
         self._references = references
 
-    def _with(self, table: Table) -> Statistics:
+    def _with_table(self, table: Table) -> Statistics:
         return Statistics(
             table,
             columns=self._columns,
@@ -90,7 +90,7 @@ class Statistics(Table):
 
     def sum(self) -> Statistics:
         """One row, the sum of all."""
-        return self._with(self.total())
+        return self._with_table(self.total())
 
     def groups(self, by: Iterable[Hashable]) -> dict[Any, Statistics]:
         """The sum of each group's rows, as one-row tables, in order of first appearance.
@@ -107,9 +107,9 @@ class Statistics(Table):
         """
         numbers: dict[Hashable, int] = {}
         keys = argument_checks.check_segment_keys("groups", by, len(self))
-        of_row = [numbers.setdefault(key, len(numbers)) for key in keys]
-        sums = self.group_totals(of_row, len(numbers))
-        return {key: self._with(sums.range(i, i + 1)) for key, i in numbers.items()}
+        group_numbers = [numbers.setdefault(key, len(numbers)) for key in keys]
+        sums = self.group_totals(group_numbers, len(numbers))
+        return {key: self._with_table(sums.range(i, i + 1)) for key, i in numbers.items()}
 
     def parts(self, by: Iterable[Hashable]) -> dict[Any, Statistics]:
         """The rows of each group, in order of first appearance; `by` as for `groups`.
@@ -122,7 +122,7 @@ class Statistics(Table):
         rows: dict[Hashable, list[int]] = {}
         for row, key in enumerate(argument_checks.check_segment_keys("parts", by, len(self))):
             rows.setdefault(key, []).append(row)
-        return {key: self._with(self.pick(chosen)) for key, chosen in rows.items()}
+        return {key: self._with_table(self.pick(chosen)) for key, chosen in rows.items()}
 
     def column(self, name: str) -> list[int]:
         """One column, by name."""
@@ -146,21 +146,21 @@ class Statistics(Table):
         if isinstance(index, slice):
             start, stop, step = index.indices(len(self))
             if step == 1:
-                return self._with(self.range(start, max(start, stop)))
-            return self._with(self.pick(list(range(start, stop, step))))
-        at = _index(index)
-        if at is not None:
-            row = place("segment", at, len(self))
-            return self._with(self.range(row, row + 1))
+                return self._with_table(self.range(start, max(start, stop)))
+            return self._with_table(self.pick(list(range(start, stop, step))))
+        position = _as_integer(index)
+        if position is not None:
+            row = resolve_index("segment", position, len(self))
+            return self._with_table(self.range(row, row + 1))
         assert not isinstance(index, int)
         # NumPy's and others' truth values and integers become Python's.
-        chosen: list[Any] = getattr(index, "tolist", lambda: list(index))()
-        if set(map(type, chosen)) == {bool}:
-            if len(chosen) != len(self):
-                raise IndexError(f"a mask of {len(chosen)} for {len(self)} segments")
-            return self._with(self.filter(chosen))
-        rows = [place("segment", item.__index__(), len(self)) for item in chosen]
-        return self._with(self.pick(rows))
+        selection: list[Any] = getattr(index, "tolist", lambda: list(index))()
+        if set(map(type, selection)) == {bool}:
+            if len(selection) != len(self):
+                raise IndexError(f"a mask of {len(selection)} for {len(self)} segments")
+            return self._with_table(self.filter(selection))
+        rows = [resolve_index("segment", item.__index__(), len(self)) for item in selection]
+        return self._with_table(self.pick(rows))
 
     def __add__(self, other: Statistics) -> Statistics:
         """This table's segments and then the other's."""
@@ -169,14 +169,14 @@ class Statistics(Table):
         if self._fingerprint != other._fingerprint or self._columns != other._columns:
             raise InputError(
                 "these statistics were made with different parameters and cannot be merged: "
-                f"{_difference(self._fingerprint, other._fingerprint)}"
+                f"{_describe_difference(self._fingerprint, other._fingerprint)}"
             )
-        merged = self._with(self.concatenated(other))
+        merged = self._with_table(self.concatenated(other))
         if not len(self):
             merged._references = other._references
         elif len(other) and self._references != other._references:
-            known = None not in (self._references, other._references)
-            merged._references = "var" if known else None
+            is_known = None not in (self._references, other._references)
+            merged._references = "var" if is_known else None
         return merged
 
     def __eq__(self, other: object) -> bool:
@@ -195,8 +195,11 @@ class Statistics(Table):
 
     def _repr_html_(self) -> str:
         rows: list[list[object]]
-        rows = [[i, *row] for i, row in enumerate(self.range(0, min(SHOWN, len(self))).tolist())]
-        rows += [["…"]] if len(self) > SHOWN else []
+        rows = [
+            [i, *row]
+            for i, row in enumerate(self.range(0, min(MAX_SHOWN_ROWS, len(self))).tolist())
+        ]
+        rows += [["…"]] if len(self) > MAX_SHOWN_ROWS else []
         rows.append(["sum", *self.total().tolist()[0]])
         return html_table(
             f"Statistics: {len(self):,} segments × {self.width} columns, {self._fingerprint}",
@@ -213,7 +216,7 @@ class Statistics(Table):
         return self.arrow_stream(list(self._columns))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_from_parts, (self._header(), self.to_bytes()))
+        return (_from_header, (self._header(), self.to_bytes()))
 
     def _header(self) -> dict[str, Any]:
         return {
@@ -232,7 +235,7 @@ class Statistics(Table):
 
         from truebleu.text.operating_system import write_atomically
 
-        write_atomically(path, sealed(SAVED, json.dumps(self._header()), self.to_bytes()))
+        write_atomically(path, sealed(FRAME_KIND, json.dumps(self._header()), self.to_bytes()))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -243,7 +246,7 @@ class Statistics(Table):
         """
         name = os.fspath(path)
         with open(path, "rb") as file:
-            header, data = unsealed(SAVED, str(name), file.read())
+            header, data = unsealed(FRAME_KIND, str(name), file.read())
         try:
             checked = _checked_header(load_json(header))
         except ValueError as error:
@@ -255,7 +258,7 @@ class Statistics(Table):
             raise InputError(
                 f"{name!s}: {len(data)} bytes of rows where {expected} are announced; save it again"
             )
-        return _from_parts(checked, data)  # type: ignore[return-value]
+        return _from_header(checked, data)  # type: ignore[return-value]
 
 
 def _checked_header(header: Any) -> dict[str, Any]:
@@ -267,8 +270,8 @@ def _checked_header(header: Any) -> dict[str, Any]:
         raise ValueError(f"columns are {columns!r:.60}")
     if not isinstance(header.get("fingerprint"), str):
         raise ValueError(f"the fingerprint is {header.get('fingerprint')!r:.60}")
-    counted = type(references) is int and references > 0
-    if not counted and references not in (None, "var"):
+    is_count = type(references) is int and references > 0
+    if not is_count and references not in (None, "var"):
         raise ValueError(f"references are {references!r:.60}")
     segments = header.get("segments")
     if type(segments) is not int or segments < 0:
@@ -276,7 +279,7 @@ def _checked_header(header: Any) -> dict[str, Any]:
     return header
 
 
-def _from_parts(header: dict[str, Any], data: bytes) -> Statistics:
+def _from_header(header: dict[str, Any], data: bytes) -> Statistics:
     return Statistics(
         Table.from_bytes(data, len(header["columns"])),
         columns=header["columns"],
@@ -285,14 +288,14 @@ def _from_parts(header: dict[str, Any], data: bytes) -> Statistics:
     )
 
 
-def place(what: str, at: int, count: int) -> int:
+def resolve_index(subject: str, index: int, count: int) -> int:
     """An index from 0, which may count from the end if it is negative."""
-    if not -count <= at < count:
-        raise IndexError(f"{what} {at} of {count}; they are counted from 0")
-    return at % count
+    if not -count <= index < count:
+        raise IndexError(f"{subject} {index} of {count}; they are counted from 0")
+    return index % count
 
 
-def _index(value: object) -> int | None:
+def _as_integer(value: object) -> int | None:
     """An integer of any kind as Python's; None for what is no integer."""
     try:
         return value.__index__()  # type: ignore[attr-defined, no-any-return]
@@ -301,16 +304,19 @@ def _index(value: object) -> int | None:
         return None
 
 
-def _difference(mine: str, other: str) -> str:
-    pairs = zip(mine.split("|"), other.split("|"), strict=False)
+def _describe_difference(fingerprint: str, other: str) -> str:
+    pairs = zip(fingerprint.split("|"), other.split("|"), strict=False)
     different = [f"{a} and {b}" for a, b in pairs if a != b]
-    return ", ".join(different) or f"{mine} and {other}"
+    return ", ".join(different) or f"{fingerprint} and {other}"
 
 
-def _html_of_scores(scores: Scores) -> str:
-    rows = [*enumerate(scores[:SHOWN]), *([("…",)] if len(scores) > SHOWN else [])]
+def _format_scores_as_html(scores: Scores) -> str:
+    rows = [
+        *enumerate(scores[:MAX_SHOWN_ROWS]),
+        *([("…",)] if len(scores) > MAX_SHOWN_ROWS else []),
+    ]
     return html_table(f"Scores: {len(scores):,} segments", rows)
 
 
 # The kernel, which makes them, knows no HTML.
-Scores._repr_html_ = _html_of_scores  # type: ignore[attr-defined]
+Scores._repr_html_ = _format_scores_as_html  # type: ignore[attr-defined]

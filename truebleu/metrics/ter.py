@@ -12,7 +12,7 @@ from dataclasses import KW_ONLY
 from typing import TYPE_CHECKING, Any, Self
 
 from truebleu.metrics import parameters as p
-from truebleu.metrics.base import PARTS, Metric
+from truebleu.metrics.base import PARTS_PER_TOKEN, Metric
 from truebleu.metrics.scores import TableScore
 from truebleu.text import corpus_inputs
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 # The scripts that asian_support splits: each ideograph, and runs of kana between them.
 ASIAN = ("han", "kana")
 
-TOKENIZATION = ("normalized", "no_punct", "asian_support", "case_sensitive")
+TOKENIZER_PARAMETERS = ("normalized", "no_punct", "asian_support", "case_sensitive")
 
 
 class TERScore(TableScore):
@@ -50,7 +50,7 @@ class TERScore(TableScore):
     @property
     def reference_length(self) -> float:
         """The words of the references: of several for a segment, their mean."""
-        return self._row[1] / PARTS
+        return self._row[1] / PARTS_PER_TOKEN
 
 
 class TER(Metric[TERScore]):
@@ -81,7 +81,7 @@ class TER(Metric[TERScore]):
     __slots__ = ()
 
     NAME = "TER"
-    OF_SACREBLEU = True
+    MATCHES_SACREBLEU = True
     SCORE = TERScore
     PREFIX = "ter-"
     FIELDS = ("case", "tok", "norm", "punct", "asian")
@@ -121,14 +121,14 @@ class TER(Metric[TERScore]):
         hints=("lowercase",),
     )
 
-    def asked(self) -> dict[str, Any]:
+    def build_kernel_settings(self) -> dict[str, Any]:
         """What the kernel is asked for."""
-        return {"metric": "ter", **self._tokenization}
+        return {"metric": "ter", **self._tokenizer_parameters}
 
     @property
-    def _tokenization(self) -> dict[str, bool]:
+    def _tokenizer_parameters(self) -> dict[str, bool]:
         """The parameters of the tokenizer."""
-        return {name: self._values[name] for name in TOKENIZATION}
+        return {name: self._values[name] for name in TOKENIZER_PARAMETERS}
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -139,34 +139,34 @@ class TER(Metric[TERScore]):
         """
         return ("edits", "reference_length_parts")
 
-    def splits(self, script: str) -> bool:
+    def can_split(self, script: str) -> bool:
         """Return whether the metric's tokens divide text in a script of `UNSPLIT_SCRIPTS`."""
         is_split = self.normalized and self.asian_support and script in ASIAN
         return is_split or script == "diacritics"
 
-    def splitting(self, script: str) -> dict[str, Any]:
+    def parameters_to_split(self, script: str) -> dict[str, Any]:
         """Return the parameters that make the metric split a script; empty if none does."""
         return {"normalized": True, "asian_support": True} if script in ASIAN else {}
 
-    def in_language(self, language: Language, given: Collection[str] = ()) -> Self:
+    def adapt_to_language(self, language: Language, user_parameters: Collection[str] = ()) -> Self:
         """Return the metric that splits Chinese and Japanese, for text in one of these languages.
 
         given: the parameters that the user has set, which stay as they are.
         """
-        more = self.splitting(next(iter(language.scripts), ""))
-        if any(not self._values[name] for name in more if name in given):
+        changes = self.parameters_to_split(next(iter(language.scripts), ""))
+        if any(not self._values[name] for name in changes if name in user_parameters):
             return self
-        return self.with_parameters(**more) if more else self
+        return self.with_parameters(**changes) if changes else self
 
     def alignment(self, hypothesis: str, references: str | Sequence[str | None]) -> Alignment:
         """The edits of one segment, word by word, with the shifts that come before them.
 
         Raises InputError if there is no reference, TypeError for what is no str.
         """
-        from truebleu.metrics.ter_alignment import align
+        from truebleu.metrics.ter_alignment import align_ter
 
         hypothesis, references = self._normalized(hypothesis, references)
-        return align(hypothesis, references, self._tokenization)
+        return align_ter(hypothesis, references, self._tokenizer_parameters)
 
     PUBLIC = (*Metric.PUBLIC, "alignment")
 

@@ -9,10 +9,10 @@ from truebleu import _kernel
 from truebleu.text import argument_checks
 from truebleu.text.terminal_layout import measure_width, pad_text
 
-KINDS = {"m": "match", "s": "substitution", "d": "deletion", "i": "insertion"}
+OPERATION_KINDS = {"m": "match", "s": "substitution", "d": "deletion", "i": "insertion"}
 
 # The mark under an edited word, as in tercom.
-MARKS = {"match": "", "substitution": "S", "deletion": "D", "insertion": "I"}
+EDIT_MARKS = {"match": "", "substitution": "S", "deletion": "D", "insertion": "I"}
 
 
 class Shift(NamedTuple):
@@ -55,7 +55,7 @@ class Alignment(NamedTuple):
 
     hypothesis: tuple[str, ...]
     reference: tuple[str, ...]
-    chosen: int
+    reference_index: int
     shifts: tuple[Shift, ...]
     operations: tuple[Operation, ...]
     reference_length: float
@@ -82,16 +82,16 @@ class Alignment(NamedTuple):
             return 100.0 if self.edits else 0.0
         return 100 * (self.edits / self.reference_length)
 
-    def moves(self) -> list[tuple[Shift, tuple[str, ...]]]:
+    def list_moves(self) -> list[tuple[Shift, tuple[str, ...]]]:
         """Each shift with the words that it moves."""
         words = list(self.hypothesis)
-        return [(shift, tuple(_move(words, *shift))) for shift in self.shifts]
+        return [(shift, tuple(_move_items(words, *shift))) for shift in self.shifts]
 
-    def sides(self) -> tuple[str, str]:
+    def row_names(self) -> tuple[str, str]:
         """The rows of a drawing, from the top."""
         return "hypothesis", "reference"
 
-    def title(self) -> str:
+    def format_title(self) -> str:
         """The score and the number of edits."""
         edits = f"{self.edits} edit{'' if self.edits == 1 else 's'}"
         words = f"{self.reference_length:g} word{'' if self.reference_length == 1 else 's'}"
@@ -99,24 +99,28 @@ class Alignment(NamedTuple):
 
     def __str__(self) -> str:
         """The shifts, then the hypothesis after them over the reference, and what is edited."""
-        lines = [self.title()]
-        for (start, _, target), block in self.moves():
-            way = "left" if target < start else "right"
-            far = abs(target - start)
-            lines.append(f'shift      "{" ".join(block)}" by {far} to the {way}')
+        lines = [self.format_title()]
+        for (start, _, target), block in self.list_moves():
+            direction = "left" if target < start else "right"
+            distance = abs(target - start)
+            lines.append(f'shift      "{" ".join(block)}" by {distance} to the {direction}')
         rows = dict.fromkeys(("hypothesis", "reference", ""), "")
-        for kind, ours, theirs in self.operations:
-            mine = "" if ours is None else self.hypothesis[ours]
-            other = "" if theirs is None else self.reference[theirs]
-            width = max(measure_width(mine), measure_width(other), 1)
-            for row, word in zip(rows, (mine, other, MARKS[kind]), strict=True):
+        for kind, hypothesis_index, reference_index_here in self.operations:
+            hypothesis_word = "" if hypothesis_index is None else self.hypothesis[hypothesis_index]
+            reference_word = (
+                "" if reference_index_here is None else self.reference[reference_index_here]
+            )
+            width = max(measure_width(hypothesis_word), measure_width(reference_word), 1)
+            for row, word in zip(
+                rows, (hypothesis_word, reference_word, EDIT_MARKS[kind]), strict=True
+            ):
                 rows[row] += f" {pad_text(word, width)}"
-        drawn = [f"{name:10}{rows[name]}".rstrip() for name in (*self.sides(), "")]
-        lines += [row for row in drawn if row]
+        drawn_rows = [f"{name:10}{rows[name]}".rstrip() for name in (*self.row_names(), "")]
+        lines += [row for row in drawn_rows if row]
         return "\n".join(lines)
 
 
-def _move(items: list[Any], start: int, length: int, target: int) -> list[Any]:
+def _move_items(items: list[Any], start: int, length: int, target: int) -> list[Any]:
     """Moves some items that stand together, and gives them."""
     block = items[start : start + length]
     del items[start : start + length]
@@ -124,7 +128,7 @@ def _move(items: list[Any], start: int, length: int, target: int) -> list[Any]:
     return block
 
 
-def align(
+def align_ter(
     hypothesis: str, references: str | Sequence[str | None], parameters: Mapping[str, bool]
 ) -> Alignment:
     """The alignment of one segment; `parameters` are those of `TER`."""
@@ -132,24 +136,32 @@ def align(
         raise TypeError(
             f"hypothesis: expected a str, not {argument_checks.describe_type(hypothesis, '')}"
         )
-    tokens, others, chosen, shifts, letters = _kernel.ter_alignment(
+    tokens, reference_tokens, best, shifts, letters = _kernel.ter_alignment(
         hypothesis, references, **parameters
     )
     order = list(range(len(tokens)))
     for shift in shifts:
-        _move(order, *shift)
-    operations, ours, theirs = [], iter(order), iter(range(len(others[chosen])))
+        _move_items(order, *shift)
+    operations, hypothesis_positions, reference_positions = (
+        [],
+        iter(order),
+        iter(range(len(reference_tokens[best]))),
+    )
     for letter in letters:
-        place = None if letter == "i" else next(ours)
-        operations.append(Operation(KINDS[letter], place, None if letter == "d" else next(theirs)))
+        place = None if letter == "i" else next(hypothesis_positions)
+        operations.append(
+            Operation(
+                OPERATION_KINDS[letter], place, None if letter == "d" else next(reference_positions)
+            )
+        )
     # Missing references were left out; the number is of those given.
-    given = [references] if isinstance(references, str) else references
-    there = [number for number, text in enumerate(given) if text is not None]
+    reference_texts = [references] if isinstance(references, str) else references
+    present = [number for number, text in enumerate(reference_texts) if text is not None]
     return Alignment(
         hypothesis=tuple(tokens),
-        reference=tuple(others[chosen]),
-        chosen=there[chosen],
+        reference=tuple(reference_tokens[best]),
+        reference_index=present[best],
         shifts=tuple(Shift(*shift) for shift in shifts),
         operations=tuple(operations),
-        reference_length=sum(map(len, others)) / len(others),
+        reference_length=sum(map(len, reference_tokens)) / len(reference_tokens),
     )

@@ -21,50 +21,54 @@ if TYPE_CHECKING:
 
 # Hypotheses that end in " .": so many are too many, and so many if they are 1 % of all.
 # The first is sacreBLEU's.
-MANY_TOKENIZED = 100
-SOME_TOKENIZED = 10
+MIN_TOKENIZED = 100
+MIN_TOKENIZED_WITH_SHARE = 10
 
 # Copies of the reference, among so many segments at least, are suspicious if they are over half.
-FEW_SEGMENTS = 20
+MIN_SEGMENTS = 20
 
 # Text is in another Unicode form if such a share of the first segments has letters with separate
 # accents, and so many times fewer of the other text.
-MANY_DECOMPOSED = 0.05
-TIMES_FEWER = 5
+MIN_DECOMPOSED_SHARE = 0.05
+MIN_DECOMPOSED_RATIO = 5
 
 # A tokenizer that makes fewer tokens of a segment with more characters does not split it.
-FEW_TOKENS = 2
-MANY_CHARACTERS = 20
+MIN_TOKENS_PER_SEGMENT = 2
+MIN_CHARACTERS_PER_SEGMENT = 20
 
 
-def merged(one: Summary | None, more: Summary) -> Summary:
+def merge_summaries(earlier: Summary | None, later: Summary) -> Summary:
     """The summary of two pieces of a text, the second of which follows the first."""
-    if one is None:
-        return more
+    if earlier is None:
+        return later
 
-    def joined(pair: tuple[tuple[int, list[int]], tuple[int, list[int]]]) -> tuple[int, list[int]]:
+    def join_counts(
+        pair: tuple[tuple[int, list[int]], tuple[int, list[int]]],
+    ) -> tuple[int, list[int]]:
         (count, first), (more_count, more_first) = pair
         return count + more_count, [*first, *more_first][: max(len(first), 3)]
 
-    made: Summary = {
+    summary: Summary = {
         # Scripts, marks and tabs are looked for at the beginning only.
-        **one,
-        "segments": one["segments"] + more["segments"],
-        "identical": one["identical"] + more["identical"],
-        "tokenized": joined((one["tokenized"], more["tokenized"])),
-        "empty": [joined(pair) for pair in zip(one["empty"], more["empty"], strict=False)],
+        **earlier,
+        "segments": earlier["segments"] + later["segments"],
+        "identical": earlier["identical"] + later["identical"],
+        "tokenized": join_counts((earlier["tokenized"], later["tokenized"])),
+        "empty": [
+            join_counts(pair) for pair in zip(earlier["empty"], later["empty"], strict=False)
+        ],
     }
-    if "tokens" in one and "tokens" in more:
-        made["tokens"] = one["tokens"] + more["tokens"]
-    return made
+    if "tokens" in earlier and "tokens" in later:
+        summary["tokens"] = earlier["tokens"] + later["tokens"]
+    return summary
 
 
 # The kind of a warning that its metrics' scores do not tell systems apart.
-UNSPLIT = "unsplit"
+UNSPLIT_KIND = "unsplit"
 
 
-def of_texts(
-    seen: Mapping[str, Summary],
+def warn_about_texts(
+    summaries: Mapping[str, Summary],
     references: Sequence[str],
     metrics: Mapping[Metric[Any], str],
     language: str | None = None,
@@ -79,122 +83,128 @@ def of_texts(
     >>> [warning["text"] for warning in of_texts({"out.txt": noticed}, ["ref.txt"], {})]
     ['out.txt: all 2 hypotheses are identical to the reference in ref.txt']
     """
-    found: dict[tuple[str, str], list[str]] = {}
-    first = next((one for one in metrics if "tokenize" in one.parameters), None)
-    tokenize = None if first is None else str(first.parameters["tokenize"])
+    systems_by_warning: dict[tuple[str, str], list[str]] = {}
+    tokenizing_metric = next((one for one in metrics if "tokenize" in one.parameters), None)
+    tokenize = None if tokenizing_metric is None else str(tokenizing_metric.parameters["tokenize"])
     # The references of all systems are the same.
-    made = list(of_references(seen, metrics))
-    made += [
+    warnings = list(warn_about_references(summaries, metrics))
+    warnings += [
         {"kind": "parameters", "systems": [], "metrics": [name], "text": f"{name}: {line}"}
         for metric, name in metrics.items()
         for line in metric.warnings
     ]
 
     def add(kind: str, system: str, text: str) -> None:
-        names = found.setdefault((kind, text), [])
+        names = systems_by_warning.setdefault((kind, text), [])
         if system not in names:
             names.append(system)
 
-    def name_of(number: int) -> str:
+    def name_input(number: int) -> str:
         """Return the name of an input; references that come in lists share one."""
         return references[min(number, len(references)) - 1] if number else system
 
-    for system, noticed in seen.items():
-        for number in noticed["marked"]:
+    for system, summary in summaries.items():
+        for number in summary["marked"]:
             # Marks of references were seen with each system, and are said once.
             text = (
                 "starts with a byte-order mark, which is scored as a part of its first word; "
                 "-e utf-8-sig drops it"
             )
-            add("byte-order mark", name_of(number), text)
-        for kind, number, text in _of_inputs(noticed):
-            several = len(references) > 1 or len(noticed["empty"]) < 3
-            add(kind, name_of(number if several else min(number, 1)), text)
-        add("tokenized", system, _tokenized(noticed, tokenize))
-        for text in _of_languages(noticed, language):
+            add("byte-order mark", name_input(number), text)
+        for kind, number, text in _warn_about_inputs(summary):
+            has_own_name = len(references) > 1 or len(summary["empty"]) < 3
+            add(kind, name_input(number if has_own_name else min(number, 1)), text)
+        add("tokenized", system, _warn_about_tokenized(summary, tokenize))
+        for text in _warn_about_language(summary, language):
             add("language", system, text)
-        add("identical", system, _identical(noticed, references[0]))
-        if not unsplit(made):
-            add(UNSPLIT, system, _in_one_piece(noticed, tokenize))
-    for (kind, text), names in found.items():
+        add("identical", system, _warn_about_copies(summary, references[0]))
+        if not list_unsplit_metrics(warnings):
+            add(UNSPLIT_KIND, system, _warn_about_unsplit(summary, tokenize))
+    for (kind, text), names in systems_by_warning.items():
         if text:
-            systems = [name for name in names if name in seen]
-            made.append({"kind": kind, "systems": systems, "text": f"{join_words(names)}: {text}"})
-        if text and kind == UNSPLIT:
-            same = [one for one in metrics if str(one.parameters.get("tokenize")) == tokenize]
-            unsplit_by = [metrics[one] for one in same]
-            made[-1] |= {"metrics": unsplit_by, "option": "-tok char"}
-            made[-1]["text"] += f".{_unreliable(unsplit_by)}"
-    return made
+            systems = [name for name in names if name in summaries]
+            warnings.append(
+                {"kind": kind, "systems": systems, "text": f"{join_words(names)}: {text}"}
+            )
+        if text and kind == UNSPLIT_KIND:
+            unsplit_metrics = [
+                one for one in metrics if str(one.parameters.get("tokenize")) == tokenize
+            ]
+            unsplit_names = [metrics[one] for one in unsplit_metrics]
+            warnings[-1] |= {"metrics": unsplit_names, "option": "-tok char"}
+            warnings[-1]["text"] += f".{_describe_unreliability(unsplit_names)}"
+    return warnings
 
 
-def unsplit(warnings: Warnings) -> set[str]:
+def list_unsplit_metrics(warnings: Warnings) -> set[str]:
     """Return the names of the metrics whose tokenizers do not split the text."""
-    return {name for one in warnings if one["kind"] == UNSPLIT for name in one["metrics"]}
+    return {name for one in warnings if one["kind"] == UNSPLIT_KIND for name in one["metrics"]}
 
 
-def of_references(
-    seen: Mapping[str, Summary], metrics: Mapping[Metric[Any], str]
+def warn_about_references(
+    summaries: Mapping[str, Summary], metrics: Mapping[Metric[Any], str]
 ) -> Iterator[dict[str, Any]]:
     """Yield a warning per script of the references and per option that lets metrics split it."""
-    texts = [one["reference_text"] for one in seen.values() if "reference_text" in one]
+    texts = [one["reference_text"] for one in summaries.values() if "reference_text" in one]
     text = max(texts, key=lambda one: one["characters"], default=None)
     # Text in letters that every tokenizer splits is not worth the import.
-    if text is None or _is_plain(text["scripts"], text["characters"], text["accented"]):
+    if text is None or _is_split_by_all(text["scripts"], text["characters"], text["accented"]):
         return
     from truebleu.text import languages
 
     for script in languages.find_unsplit_scripts(text):
-        known = languages.UNSPLIT_SCRIPTS[script]
+        script_properties = languages.UNSPLIT_SCRIPTS[script]
         by_option: dict[str, list[Metric[Any]]] = {}
         for metric in metrics:
-            if not metric.splits(script):
-                by_option.setdefault(_option(metric, script), []).append(metric)
-        for option, some in by_option.items():
-            if known.has_spaces and not option:
+            if not metric.can_split(script):
+                by_option.setdefault(_find_splitting_option(metric, script), []).append(metric)
+        for option, unsplit_metrics in by_option.items():
+            if script_properties.has_spaces and not option:
                 continue
-            names = [metrics[one] for one in some]
+            names = [metrics[one] for one in unsplit_metrics]
             verb = "does" if len(names) == 1 else "do"
             if option.startswith("-tok"):
-                parameters = f"tokenize='{known.recommended[0]}'"
-                help_ = (
-                    f"Use {languages.format_tokenizer_option(known.recommended)} ({parameters} "
-                    "in Python)"
+                parameters = f"tokenize='{script_properties.recommended[0]}'"
+                advice = (
+                    f"Use {languages.format_tokenizer_option(script_properties.recommended)} "
+                    f"({parameters} in Python)"
                 )
             elif option:
-                parameters = ", ".join(f"{name}=True" for name in some[0].splitting(script))
-                help_ = f"Use {option} ({parameters} in Python)"
+                parameters = ", ".join(
+                    f"{name}=True" for name in unsplit_metrics[0].parameters_to_split(script)
+                )
+                advice = f"Use {option} ({parameters} in Python)"
             else:
-                help_ = (
+                advice = (
                     f"No option of {join_words(names)} helps; use chrF or CER, which need no words"
                 )
-            told = (
+            message = (
                 f"{join_words(names)} {verb} not split the references into words: they look like "
-                f"{known.language}, which {known.reason}. {help_}."
+                f"{script_properties.language}, which {script_properties.reason}. {advice}."
             )
-            decides = known.has_spaces and script != "diacritics"
-            if not decides:
-                told += _unreliable(names)
+            is_decided = script_properties.has_spaces and script != "diacritics"
+            if not is_decided:
+                message += _describe_unreliability(names)
             yield {
-                "kind": "language" if decides else UNSPLIT,
-                "systems": [*seen],
+                "kind": "language" if is_decided else UNSPLIT_KIND,
+                "systems": [*summaries],
                 "metrics": names,
-                "text": told,
+                "text": message,
                 **({"option": option} if option else {}),
             }
 
 
-def _unreliable(metrics: Sequence[str]) -> str:
+def _describe_unreliability(metrics: Sequence[str]) -> str:
     """Return the sentence on what follows for metrics that do not split the text."""
     return (
         f" Differences by {join_words(metrics)} are not reliable, and none is called significant."
     )
 
 
-def _option(metric: Metric[Any], script: str) -> str:
+def _find_splitting_option(metric: Metric[Any], script: str) -> str:
     """Return the command-line option that makes a metric split a script; "" if none does."""
     words = []
-    values = metric.splitting(script)
+    values = metric.parameters_to_split(script)
     for parameter in metric.PARAMETERS:
         if parameter.name in values:
             value = values[parameter.name]
@@ -203,43 +213,49 @@ def _option(metric: Metric[Any], script: str) -> str:
     return " ".join(words)
 
 
-def _of_inputs(noticed: Summary) -> Iterator[tuple[str, int, str]]:
+def _warn_about_inputs(summary: Summary) -> Iterator[tuple[str, int, str]]:
     """The warnings about one input: their kind, the input (0: hypotheses), and the text."""
-    segments, (looked_at, _) = noticed["segments"], noticed["characters"]
-    for number, (count, first) in enumerate(noticed.get("empty", ())):
+    segments, (examined, _) = summary["segments"], summary["characters"]
+    for number, (count, first) in enumerate(summary.get("empty", ())):
         if count:
-            what = "references" if number else "hypotheses"
-            which = join_words([str(line) for line in first])
-            told = (
-                f"{count:,} of {segments:,} {what} are empty (line{'s' * (len(first) > 1)} {which}"
-            )
+            input_kind = "references" if number else "hypotheses"
+            line_numbers = join_words([str(line) for line in first])
+            message = f"{count:,} of {segments:,} {input_kind} are empty "
+            message += f"(line{'s' * (len(first) > 1)} {line_numbers}"
             rest = f" and {count - len(first):,} more" if count > len(first) else ""
-            yield "empty", number, f"{told}{rest}); they are scored as text without words"
-    for number, count in enumerate(noticed.get("tabs", ())):
-        if looked_at and count == looked_at:
+            yield "empty", number, f"{message}{rest}); they are scored as text without words"
+    for number, count in enumerate(summary.get("tabs", ())):
+        if examined and count == examined:
             columns = "; if the columns are references, give -nr/--num-refs" if number else ""
-            one = "; if one column is the text, name it as FILE#N"
-            yield "tabs", number, f"every line has a tab, which is scored as space{columns}{one}"
-    decomposed = noticed.get("decomposed", ())
+            file_advice = "; if one column is the text, name it as FILE#N"
+            yield (
+                "tabs",
+                number,
+                f"every line has a tab, which is scored as space{columns}{file_advice}",
+            )
+    decomposed = summary.get("decomposed", ())
     for number, count in enumerate(decomposed):
-        others = decomposed[1:] if number == 0 else decomposed[:1]
-        fewest = min(others, default=count)
-        if count >= MANY_DECOMPOSED * looked_at and count > TIMES_FEWER * fewest:
-            whose = "the hypotheses have" if number else "the references have"
+        other_inputs = decomposed[1:] if number == 0 else decomposed[:1]
+        smallest_count = min(other_inputs, default=count)
+        if (
+            count >= MIN_DECOMPOSED_SHARE * examined
+            and count > MIN_DECOMPOSED_RATIO * smallest_count
+        ):
+            comparison = "the hypotheses have" if number else "the references have"
             text = (
-                f"{count} of the first {looked_at} lines have letters with separate accents (NFD); "
-                f"{whose} {fewest}, so the same words do not match; --normalize nfc (normalize="
-                '"nfc" in Python) composes them'
+                f"{count} of the first {examined} lines have letters with separate accents (NFD); "
+                f"{comparison} {smallest_count}, so the same words do not match; --normalize nfc "
+                '(normalize="nfc" in Python) composes them'
             )
             yield "unicode form", number, text
 
 
-def of_scores(scores: Iterable[tuple[str, str, Score]]) -> Warnings:
+def warn_about_zero_scores(scores: Iterable[tuple[str, str, Score]]) -> Warnings:
     """Return why scores are 0: of systems, with the name of the metric each."""
-    found: dict[tuple[str, str], list[str]] = {}
+    systems_by_reason: dict[tuple[str, str], list[str]] = {}
     for system, name, score in scores:
         if reason := getattr(score, "zero_reason", ""):
-            found.setdefault((name, reason), []).append(system)
+            systems_by_reason.setdefault((name, reason), []).append(system)
     return [
         {
             "kind": "zero",
@@ -247,7 +263,7 @@ def of_scores(scores: Iterable[tuple[str, str, Score]]) -> Warnings:
             "metrics": [name],
             "text": f"{join_words(systems)}: {name} is 0 because {reason}",
         }
-        for (name, reason), systems in found.items()
+        for (name, reason), systems in systems_by_reason.items()
     ]
 
 
@@ -274,18 +290,21 @@ class ZeroSegments:
                 "kind": "zero",
                 "systems": [system],
                 "metrics": [name],
-                "text": f"{system}: {name} is 0 in {count:,} of {whole:,} segments; {reason}",
+                "text": f"{system}: {name} is 0 in {count:,} of {segment_count:,} segments; "
+                f"{reason}",
             }
             for (system, name, reason), count in self._reasons.items()
-            if 2 * count > (whole := self._segments[system, name])
+            if 2 * count > (segment_count := self._segments[system, name])
         ]
 
 
-def _tokenized(noticed: Summary, tokenize: str | None) -> str:
-    count, first = noticed["tokenized"]
-    segments = noticed["segments"]
-    many = count >= MANY_TOKENIZED or (count >= SOME_TOKENIZED and count >= segments / 100)
-    if not many or tokenize in (None, "none"):
+def _warn_about_tokenized(summary: Summary, tokenize: str | None) -> str:
+    count, first = summary["tokenized"]
+    segments = summary["segments"]
+    is_suspicious = count >= MIN_TOKENIZED or (
+        count >= MIN_TOKENIZED_WITH_SHARE and count >= segments / 100
+    )
+    if not is_suspicious or tokenize in (None, "none"):
         return ""
     lines = join_words([str(number) for number in first])
     return (
@@ -294,87 +313,99 @@ def _tokenized(noticed: Summary, tokenize: str | None) -> str:
     )
 
 
-def _of_languages(noticed: Summary, language: str | None) -> Iterator[str]:
+def _warn_about_language(summary: Summary, language: str | None) -> Iterator[str]:
     """What the script of the text says of the language and the references."""
-    _, characters = noticed["characters"]
-    if language is None and not noticed.get("han"):
+    _, characters = summary["characters"]
+    if language is None and not summary.get("han"):
         return
     from truebleu.text import languages
 
-    meant = None if language is None else languages.get_target_language(language)
-    if meant is not None and characters >= MANY_CHARACTERS:
-        yield languages.describe_script_mismatch(meant, shares(noticed))
-    if noticed.get("han"):
-        own, *others = map(languages.detect_chinese_variant, noticed["han"])
-        named = meant.chinese_variant if meant else ""
-        if own and others and all(others) and own not in others:
-            yield f"this is {own} Chinese, and the references are {others[0]}; words hardly match"
-        elif own and named and own != named:
-            yield f"this is {own} Chinese, and -l {language} is {named}"
+    target = None if language is None else languages.get_target_language(language)
+    if target is not None and characters >= MIN_CHARACTERS_PER_SEGMENT:
+        yield languages.describe_script_mismatch(target, compute_script_shares(summary))
+    if summary.get("han"):
+        script, *reference_scripts = map(languages.detect_chinese_variant, summary["han"])
+        expected_script = target.chinese_variant if target else ""
+        if (
+            script
+            and reference_scripts
+            and all(reference_scripts)
+            and script not in reference_scripts
+        ):
+            yield (
+                f"this is {script} Chinese, and the references are {reference_scripts[0]}; words "
+                "hardly match"
+            )
+        elif script and expected_script and script != expected_script:
+            yield f"this is {script} Chinese, and -l {language} is {expected_script}"
 
 
 # With this share of such letters, no other script is worth a word.
 PLAIN_SCRIPTS = ("latin", "cyrillic", "greek", "arabic", "hebrew", "devanagari", "bengali")
-PLAIN = 0.7
+MIN_PLAIN_SHARE = 0.7
 # With this share of letters beyond a-z, ASCII tokenizers break words.
 MAX_ACCENTED = 0.01
 
 
-def _is_plain(scripts: Mapping[str, int], characters: int, accented: int) -> bool:
+def _is_split_by_all(scripts: Mapping[str, int], characters: int, accented: int) -> bool:
     """Return whether every tokenizer splits text with these letters."""
     plain = sum(scripts.get(name, 0) for name in PLAIN_SCRIPTS)
-    return plain > PLAIN * characters and accented <= MAX_ACCENTED * characters
+    return plain > MIN_PLAIN_SHARE * characters and accented <= MAX_ACCENTED * characters
 
 
-def shares(noticed: Summary) -> dict[str, float]:
+def compute_script_shares(summary: Summary) -> dict[str, float]:
     """The share of each script in the characters at the beginning of the text.
 
     White space is no character here; punctuation and digits are, and have no script.
     """
-    _, characters = noticed["characters"]
-    return {name: count / characters for name, count in noticed.get("scripts", {}).items()}
+    _, characters = summary["characters"]
+    return {name: count / characters for name, count in summary.get("scripts", {}).items()}
 
 
-def _in_one_piece(noticed: Summary, tokenize: str | None) -> str:
-    segments, characters = noticed["characters"]
-    tokens = noticed.get("tokens")
-    if tokens is None or not segments or characters <= MANY_CHARACTERS * segments:
+def _warn_about_unsplit(summary: Summary, tokenize: str | None) -> str:
+    segments, characters = summary["characters"]
+    tokens = summary.get("tokens")
+    if tokens is None or not segments or characters <= MIN_CHARACTERS_PER_SEGMENT * segments:
         return ""
-    if tokens >= FEW_TOKENS * noticed["segments"]:
+    if tokens >= MIN_TOKENS_PER_SEGMENT * summary["segments"]:
         return ""
     return (
-        f"the tokenizer {tokenize} leaves {tokens / noticed['segments']:.1f} tokens of a segment "
+        f"the tokenizer {tokenize} leaves {tokens / summary['segments']:.1f} tokens of a segment "
         f"with {characters / segments:.0f} characters; -tok char splits any text"
     )
 
 
-def _identical(noticed: Summary, reference: str) -> str:
-    count, segments = noticed["identical"], noticed["segments"]
+def _warn_about_copies(summary: Summary, reference: str) -> str:
+    count, segments = summary["identical"], summary["segments"]
     if count == segments:
         return f"all {count} hypotheses are identical to the reference in {reference}"
-    if segments >= FEW_SEGMENTS and count > segments / 2:
+    if segments >= MIN_SEGMENTS and count > segments / 2:
         return f"{count} of {segments} hypotheses are identical to the reference in {reference}"
     return ""
 
 
-def of_systems(systems: Mapping[str, File], scores: Mapping[str, Sequence[Score]]) -> Warnings:
+def warn_about_same_output(
+    systems: Mapping[str, File], scores: Mapping[str, Sequence[Score]]
+) -> Warnings:
     """Return a warning per system whose text equals that of an earlier system.
 
     Only systems with equal scores are read again.
     """
-    found = []
+    warnings = []
     names = list(systems)
     for i, name in enumerate(names):
-        for other in names[:i]:
-            if scores[name] == scores[other] and _same(systems[name], systems[other]):
-                text = f"{other} and {name}: these outputs are identical"
-                found.append({"kind": "same output", "systems": [other, name], "text": text})
+        for earlier in names[:i]:
+            if scores[name] == scores[earlier] and _have_same_lines(
+                systems[name], systems[earlier]
+            ):
+                text = f"{earlier} and {name}: these outputs are identical"
+                warnings.append({"kind": "same output", "systems": [earlier, name], "text": text})
                 break
-    return found
+    return warnings
 
 
-def _same(one: File, other: File) -> bool:
+def _have_same_lines(earlier: File, later: File) -> bool:
     """True if two files of the same length have the same lines."""
-    if not (is_rereadable(one.path) and is_rereadable(other.path)):
+    if not (is_rereadable(earlier.path) and is_rereadable(later.path)):
         return False
-    return all(a == b for a, b in zip(one.read_lines(), other.read_lines(), strict=False))
+    return all(a == b for a, b in zip(earlier.read_lines(), later.read_lines(), strict=False))

@@ -21,7 +21,7 @@ __all__ = ["CER", "MER", "WER", "WIL", "WIP", "CERScore", "WERScore"]
 if TYPE_CHECKING:
     from truebleu.metrics.edit_alignment import EditAlignment
 
-COLUMNS = ("hits", "substitutions", "deletions", "insertions")
+EDIT_COLUMNS = ("hits", "substitutions", "deletions", "insertions")
 
 
 class EditScore(TableScore):
@@ -29,7 +29,7 @@ class EditScore(TableScore):
 
     __slots__ = ()
 
-    DETAILS: ClassVar[tuple[str, ...]] = (*COLUMNS, "reference_length", "hypothesis_length")
+    DETAILS: ClassVar[tuple[str, ...]] = (*EDIT_COLUMNS, "reference_length", "hypothesis_length")
 
     @property
     def hits(self) -> int:
@@ -124,12 +124,12 @@ class CERScore(EditScore):
         return self._error_rate()
 
 
-class _Edits(Metric[S]):
+class _EditMetric(Metric[S]):
     """What the five measures share: their columns and their alignments."""
 
     __slots__ = ()
 
-    OF_SACREBLEU = False
+    MATCHES_SACREBLEU = False
     FIELDS: ClassVar[tuple[str, ...]] = ("case", "tok", "measure")
     LOWER_IS_BETTER = True
     BOUND: ClassVar[float | None] = None
@@ -138,9 +138,9 @@ class _Edits(Metric[S]):
     @property
     def columns(self) -> tuple[str, ...]:
         """The names of the columns of this metric's statistics."""
-        return COLUMNS
+        return EDIT_COLUMNS
 
-    def tokens(self, text: str) -> list[str]:
+    def tokenize_text(self, text: str) -> list[str]:
         """The tokens of a text that are aligned."""
         raise NotImplementedError
 
@@ -149,14 +149,14 @@ class _Edits(Metric[S]):
 
         Raises InputError if there is no reference, TypeError for what is no str.
         """
-        from truebleu.metrics.edit_alignment import align
+        from truebleu.metrics.edit_alignment import align_edits
 
-        return align(self, *self._normalized(hypothesis, references))
+        return align_edits(self, *self._normalized(hypothesis, references))
 
     PUBLIC = (*Metric.PUBLIC, "alignment")
 
 
-class WER(_Edits[WERScore]):
+class WER(_EditMetric[WERScore]):
     """WER, the word error rate, 0 and more: edits per 100 words of the references.
 
     An edit is a word that is substituted, deleted (the reference has it, the hypothesis does not)
@@ -186,18 +186,23 @@ class WER(_Edits[WERScore]):
     CONSTANTS = {"measure": ("wer", "m")}  # noqa: RUF012
     tokenize: p.Parameter[tokenizers.Tokenize] = p.Tokenizer("jiwer")
     _: KW_ONLY
-    lowercase: p.Parameter[bool | str] = p.lowercase()
+    lowercase: p.Parameter[bool | str] = p.declare_lowercase()
 
-    def asked(self) -> dict[str, Any]:
+    def build_kernel_settings(self) -> dict[str, Any]:
         """What the kernel is asked for."""
         measure = self.NAME.lower()
-        return {"metric": "edits", **self._lexing(), "measure": measure, "characters": False}
+        return {
+            "metric": "edits",
+            **self._build_lexer_settings(),
+            "measure": measure,
+            "characters": False,
+        }
 
-    def tokens(self, text: str) -> list[str]:
+    def tokenize_text(self, text: str) -> list[str]:
         """The words of a text."""
         from truebleu.text.tokenizers import make_tokenizer
 
-        return make_tokenizer(**self._splitting)(text)
+        return make_tokenizer(**self._tokenizer_settings)(text)
 
 
 class MER(WER):
@@ -254,7 +259,7 @@ class WIP(WER):
     WORST = 0.0
 
 
-class CER(_Edits[CERScore]):
+class CER(_EditMetric[CERScore]):
     """CER, the character error rate, 0 and more: edits per 100 characters of the references.
 
     As in jiwer, a character is a code point, white space within a segment counts and that at its
@@ -271,14 +276,14 @@ class CER(_Edits[CERScore]):
     SCORE = CERScore
     PREFIX = "cer-"
     CONSTANTS = {"measure": ("cer", "m")}  # noqa: RUF012
-    lowercase: p.Parameter[bool | str] = p.lowercase(more=False)
+    lowercase: p.Parameter[bool | str] = p.declare_lowercase(has_variants=False)
 
-    def asked(self) -> dict[str, Any]:
+    def build_kernel_settings(self) -> dict[str, Any]:
         """What the kernel is asked for."""
         lowercase = "python" if self.lowercase else "no"
         lexing = {"tokenizer": "whole", "lowercase": lowercase}
         return {"metric": "edits", **lexing, "measure": "wer", "characters": True}
 
-    def tokens(self, text: str) -> list[str]:
+    def tokenize_text(self, text: str) -> list[str]:
         """The characters of a text."""
         return list((text.lower() if self.lowercase else text).strip())

@@ -13,7 +13,7 @@ from truebleu._kernel import InputError, Table
 from truebleu.metrics import registry
 from truebleu.metrics.base import Metric, Score
 from truebleu.metrics.bleu import BLEU
-from truebleu.metrics.composite_scores import Composed
+from truebleu.metrics.composite_scores import CompositeScore
 from truebleu.text import argument_checks, corpus_inputs, tokenizers
 
 # Texygen's metric: NLTK's sentence_bleu with method1, on what white space separates.
@@ -36,7 +36,7 @@ def self_bleu(
     max_order: int = 4,
     sample: int | None = None,
     workers: int = 1,
-) -> Composed:
+) -> CompositeScore:
     """The similarity of the texts of a set: the mean score of each against all the others.
 
     Yaoming Zhu et al. (2018): Texygen, a benchmarking platform for text generation models. SIGIR.
@@ -70,7 +70,7 @@ def self_bleu(
         chosen = corpus_inputs.read_text_list("texts", texts)[:sample]
         _check_count(len(chosen))
         values = list(_with_all_others(metric, chosen, workers))
-    return Composed(
+    return CompositeScore(
         "self-BLEU",
         sum(values) / len(values),
         metric,
@@ -99,7 +99,7 @@ def _left_out(
         lowercase=lowercase,
         max_order=metric.max_order,
         reference_length=metric.length_rule,
-        at_least_one=metric.at_least_one,
+        at_least_one=metric.counts_at_least_one,
         most=maxsize if sample is None else sample,
         workers=workers,
     )
@@ -113,9 +113,13 @@ def _left_out(
 def _values(metric: BLEU, table: Table) -> Sequence[float]:
     """The score of each row, in the scale of the arithmetic."""
     if metric.length_rule != "average":
-        return metric.values(table, segment=True)
+        return metric.compute_values(table, segment=True)
     # The others are too many for parts of a token: the table has their sum.
-    value, orders, others = metric.formula(segment=True).value, metric.max_order, len(table) - 1
+    value, orders, others = (
+        metric.formula(segment=True).compute_score,
+        metric.max_order,
+        len(table) - 1,
+    )
     return [
         value(row[2 : 2 + orders], row[2 + orders :], row[0], row[1] / others)
         for row in table.tolist()
@@ -130,7 +134,7 @@ def _with_all_others(metric: Metric[Any], texts: list[str], workers: int) -> Ite
         yield from metric.segments(texts[some.start : some.stop], others, workers=workers)
 
 
-class PairwiseDiversity(Composed):
+class PairwiseDiversity(CompositeScore):
     """The diversity of a set of texts, from all pairs of them."""
 
     __slots__ = ()

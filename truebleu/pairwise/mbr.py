@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol, overload
 
 from truebleu._kernel import InputError, Scores
 from truebleu.metrics.base import Metric, Signature
-from truebleu.metrics.pairwise_scores import checked_weights
+from truebleu.metrics.pairwise_scores import validate_reference_weights
 from truebleu.pairwise import mbr_search
 from truebleu.pairwise.utility import Given, Source, Utility, given, is_given, of_texts
 from truebleu.text import argument_checks, corpus_inputs
@@ -234,7 +234,7 @@ def mbr(
     for number, one in enumerate(zip(scored, others, numbers, texts, strict=True), 1):
         own, other, weight, text = one
         where = f" of source {number}" if several else ""
-        checked = None if weight is None else checked_weights(weight, len(other), where)
+        checked = None if weight is None else validate_reference_weights(weight, len(other), where)
         work.append(Source(own, other, checked, text, where))
     found: Iterable[mbr_search.Found]
     if method == "pruned":

@@ -167,7 +167,7 @@ class OfMetric(OfTexts):
         """True if it is faster to go pair by pair than to make an index of a source's texts."""
         if self.metric.reads_text:
             return len(source.references) < MANY and len(source.candidates) <= MOST
-        return self.metric.NEEDS_SOURCE or not self.metric.splits_text
+        return self.metric.NEEDS_SOURCE or not self.metric.tokenizes_in_python
 
     def _alone(self, source: Source) -> list[float]:
         own, others, weights = source.candidates, source.references, source.weights
@@ -201,7 +201,7 @@ class OfMetric(OfTexts):
             whole = float(len(order)) if source.weights is None else sum(source.weights)
             sets.append((len(source.candidates), len(places), order, source.weights, whole))
         metric = self.metric
-        if not (metric._plain and metric.reads_text):  # noqa: SLF001
+        if not (metric._has_kernel_formula and metric.reads_text):  # noqa: SLF001
             return None
         hypotheses = strings(tuple(own), "hypotheses")
         references = None if alike else strings(tuple(others), "references")

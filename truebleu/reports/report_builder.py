@@ -381,7 +381,7 @@ class Contents:
     def _setting(self, setting: Setting, counted: bool) -> dict[str, Any]:
         metric = setting.metric
         first = next(iter(setting.tables.values()))
-        signature = metric.signature(first.references).on(self.test_set)
+        signature = metric.signature(first.references).with_test_set(self.test_set)
         return {
             "id": setting.id,
             "headline": setting.column is not None,
@@ -559,7 +559,7 @@ def settings(also: Any, headline: Sequence[Metric]) -> Iterator[Any]:
         if isinstance(item, str) and _is_change(item, headline):
             yield from _changed(item, headline)
         else:
-            yield from registry.metrics([item])
+            yield from registry.resolve_metrics([item])
 
 
 def _unicode_form(metrics: Sequence[Any]) -> str | None:
@@ -604,7 +604,7 @@ def _changed(text: str, headline: Sequence[Metric]) -> Iterator[Metric]:
             if all(name in declared for name, _ in chosen):
                 try:
                     yield metric.with_parameters(
-                        **{name: declared[name].typed(value) for name, value in chosen}
+                        **{name: declared[name].from_option(value) for name, value in chosen}
                     )
                 except (TypeError, ValueError) as error:
                     raise ValueError(f"also: {text}: {error}") from None

@@ -36,7 +36,9 @@ def _alone(tmp_path, monkeypatch):
     monkeypatch.setenv("TRUEBLEU_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
     # However fast a small model is, its numbers are kept.
-    monkeypatch.setattr(score_cache, "settings", score_cache.Settings(above=0.0))
+    monkeypatch.setattr(
+        score_cache, "cache_settings", score_cache.CacheSettings(min_seconds_per_segment=0.0)
+    )
 
 
 @pytest.fixture(scope="session")

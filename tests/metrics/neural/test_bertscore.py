@@ -78,8 +78,10 @@ def test_a_baseline_rescales(folder, metric, tmp_path, monkeypatch):
     package.mkdir(parents=True)
     baseline = package / "small-bert.tsv"
     baseline.write_text("LAYER,P,R,F\n0,0.1,0.1,0.1\n1,0.2,0.2,0.2\n2,0.3,0.31,0.32\n")
-    version, layers, _ = bertscore._package()
-    monkeypatch.setattr(bertscore, "_package", lambda: (version, layers, str(tmp_path / "package")))
+    version, layers, _ = bertscore._read_package()
+    monkeypatch.setattr(
+        bertscore, "_read_package", lambda: (version, layers, str(tmp_path / "package"))
+    )
     words = {"lang": "en", "rescale_with_baseline": True, "baseline_path": str(baseline)}
     expected, _ = theirs(folder, HYPOTHESES, REFERENCES, **words)
     assert ours(metric.with_parameters(rescale="en"), HYPOTHESES, REFERENCES) == expected
@@ -178,7 +180,7 @@ class Failing:
 def test_the_segment_that_fails_is_named(metric, monkeypatch, number):
     from truebleu.metrics import bertscore
 
-    monkeypatch.setattr(bertscore, "_scorer", lambda *_: Failing("BAD"))
+    monkeypatch.setattr(bertscore, "_load_scorer", lambda *_: Failing("BAD"))
     hypotheses = [*HYPOTHESES]
     hypotheses[number] = "a BAD one"
     with pytest.raises(MetricFailedError) as caught:
@@ -189,7 +191,7 @@ def test_the_segment_that_fails_is_named(metric, monkeypatch, number):
 def test_too_few_numbers(metric, monkeypatch):
     from truebleu.metrics import bertscore
 
-    monkeypatch.setattr(bertscore, "_scorer", lambda *_: Failing("BAD", cut=1))
+    monkeypatch.setattr(bertscore, "_load_scorer", lambda *_: Failing("BAD", cut=1))
     with pytest.raises(MetricFailedError, match="3 numbers for 4 segments; none for segment 4"):
         metric.score(HYPOTHESES, REFERENCES)
 
@@ -203,7 +205,7 @@ def test_no_number(metric, monkeypatch):
             found[2][1] = float("nan")
             return found
 
-    monkeypatch.setattr(bertscore, "_scorer", lambda *_: Blind("BAD"))
+    monkeypatch.setattr(bertscore, "_load_scorer", lambda *_: Blind("BAD"))
     with pytest.raises(MetricFailedError, match="segment 2 is nan; expected a finite number"):
         metric.score(HYPOTHESES, REFERENCES)
 
@@ -212,7 +214,7 @@ def test_too_little_memory_names_the_option(metric, monkeypatch):
     from truebleu.metrics import bertscore
 
     full = RuntimeError("CUDA out of memory. Tried to allocate 2 GiB")
-    monkeypatch.setattr(bertscore, "_scorer", lambda *_: Failing("cat", full))
+    monkeypatch.setattr(bertscore, "_load_scorer", lambda *_: Failing("cat", full))
     with pytest.raises(MetricFailedError, match=r"a batch of 64; --bertscore-batch 16 .batch="):
         metric.score(HYPOTHESES, REFERENCES)
 

@@ -83,7 +83,7 @@ def test_the_segment_that_fails_is_named(metric, monkeypatch):
             raise IndexError("index out of range in self")
         return [0.5] * len(pairs)
 
-    monkeypatch.setattr(bleurt, "_scores", scores)
+    monkeypatch.setattr(bleurt, "_predict_scores", scores)
     with pytest.raises(MetricFailedError, match=r"^BLEURT: segment 2: IndexError: index out of"):
         metric.score(HYPOTHESES, REFERENCES)
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
-REPORT = browser_kernel.PLACE.parent
+REPORT = browser_kernel.KERNEL_PATH.parent
 
 MOST_BYTES = 500_000
 """Of the packed file."""
@@ -58,7 +58,7 @@ def main() -> None:
 
 def package(folder: Path) -> dict[str, Any]:
     """Makes the package in a folder: what npm says of it, and its path."""
-    if not browser_kernel.blocks():
+    if not browser_kernel.load_kernel_blocks():
         raise SystemExit(
             "npm/build.py: truebleu was built without the kernel for pages; to have it: "
             "rustup target add wasm32-unknown-unknown, and make it again"
@@ -70,7 +70,7 @@ def package(folder: Path) -> dict[str, Any]:
         (content / name).parent.mkdir(exist_ok=True)
         shutil.copyfile(source(name), content / name)
     (content / "tables.js").write_text(tables(), "utf-8")
-    shutil.copyfile(browser_kernel.PLACE, content / "kernel.wasm")
+    shutil.copyfile(browser_kernel.KERNEL_PATH, content / "kernel.wasm")
     for path in (HERE / "README.md", ROOT / "LICENSE", ROOT / "NOTICE"):
         shutil.copyfile(path, content / path.name)
     told = json.loads((HERE / "package.json").read_text("utf-8"))
@@ -101,7 +101,7 @@ def tables() -> str:
     classes = {metric["metric"]: registry.metric(metric["id"]) for metric in metrics}
     parts = {
         "version": truebleu.__version__,
-        "lowercase": browser_kernel._lowercase(),  # noqa: SLF001
+        "lowercase": browser_kernel.lowercase_pairs(),
         "metrics": metrics,
         "parameters": {kind: declared(kind, metric) for kind, metric in classes.items()},
     }
@@ -119,10 +119,10 @@ def described() -> list[dict[str, Any]]:
         metric = None if ":" in name else registry.metric(name)
         if (
             metric is not None
-            and metric.NAME in report_builder.METRICS
-            and browser_kernel.counts(metric)
+            and metric.NAME in report_builder.VIEWER_METRICS
+            and browser_kernel.can_count(metric)
         ):
-            own = report_builder.described(metric, metric.signature(1))
+            own = report_builder.describe_metric(metric, metric.signature(1))
             found.append({"id": name, "name": metric.name} | own)
     return found
 

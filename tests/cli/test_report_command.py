@@ -175,7 +175,7 @@ def test_without_text(files, truebleu_command):
     assert truebleu_command("report", *words, *more).status == 0
     page = Page(path.read_bytes())
     numbers = ["s0.0", "s0.1", "h.0", "h.1", "h.2", "h.3", "lengths", "frequency"]
-    assert list(page.blocks) == [*numbers, *browser_kernel.blocks()]
+    assert list(page.blocks) == [*numbers, *browser_kernel.load_kernel_blocks()]
     assert page.manifest["ngrams"] is None
     for word in ("nobody", "niemand"):
         assert word not in path.read_text()
@@ -255,7 +255,7 @@ def test_text_takes_little_more_than_its_gzip(write, truebleu_command):
     own = [
         text
         for of, text in page.scripts
-        if of.get("data-block", "kernel") not in browser_kernel.BLOCKS
+        if of.get("data-block", "kernel") not in browser_kernel.KERNEL_BLOCKS
     ]
     blocks = sum(map(len, own))
     assert blocks < 0.5 * 2 * reference.stat().st_size

@@ -195,14 +195,16 @@ def flagged(hypotheses: list[str], references: list[str]) -> object:
         [t.encode() for t in " ".join(side).split()] for side in (hypotheses, references)
     )
     one = [b"the same"] * len(references)
-    return data_checks.flags([hypotheses], [one, references], None)
+    return data_checks.find_flags([hypotheses], [one, references], None)
 
 
 def contrasted(hypotheses: list[str], references: list[str]) -> object:
     """The n-grams that set two systems apart."""
     systems = [[line.encode() for line in side] for side in (hypotheses, hypotheses[::-1])]
-    corpus = distinctive_ngrams.read(systems, [[line.encode() for line in references]], BLEU())
-    return distinctive_ngrams.differences(corpus, BLEU(), [(0, 1)])
+    corpus = distinctive_ngrams.build_corpus(
+        systems, [[line.encode() for line in references]], BLEU()
+    )
+    return distinctive_ngrams.list_distinctive_ngrams(corpus, BLEU(), [(0, 1)])
 
 
 def reported(hypotheses: list[str], references: list[str]) -> object:

@@ -16,7 +16,7 @@ HERE = Path(__file__).parent
 @pytest.fixture(scope="session")
 def installed(tmp_path_factory) -> Installed:
     """The package, installed without any registry."""
-    if not browser_kernel.blocks():
+    if not browser_kernel.load_kernel_blocks():
         pytest.skip("the package was built without the kernel for pages")
     for program in ("node", "npm", "npx"):
         if not shutil.which(program):

@@ -43,9 +43,12 @@ def test_the_modules_are_those_of_the_report(installed):
     assert own
     for path in own:
         assert (
-            path.read_bytes() == (browser_kernel.PLACE.parent / "viewer" / path.name).read_bytes()
+            path.read_bytes()
+            == (browser_kernel.KERNEL_PATH.parent / "viewer" / path.name).read_bytes()
         )
-    assert (installed.package / "kernel.wasm").read_bytes() == browser_kernel.PLACE.read_bytes()
+    assert (
+        installed.package / "kernel.wasm"
+    ).read_bytes() == browser_kernel.KERNEL_PATH.read_bytes()
 
 
 @pytest.mark.thorough

@@ -191,7 +191,7 @@ def test_what_is_not_trusted_reads_well_without_style(shown, theme):
     # Where the forest plot was, its numbers are.
     forest = comparison.locator("table").nth(1)
     assert "[+16." in forest.locator("tbody tr", has_text="cedar").inner_text()
-    assert "shown where the notebook is trusted" in outputs.nth(4).inner_text()
+    assert "Trust this notebook" in outputs.nth(4).inner_text()
 
 
 def test_a_whole_report_works_in_a_notebook_that_is_trusted(shown):

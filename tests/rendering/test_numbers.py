@@ -8,7 +8,7 @@ import pytest
 
 from truebleu.rendering import number_format
 from truebleu.reports import html_page
-from truebleu.reports.html_page import slimmed
+from truebleu.reports.html_page import strip_comments
 
 NEEDED = {
     2: "2",
@@ -41,8 +41,8 @@ def test_the_page_shows_the_same(tmp_path):
     node = shutil.which("node")
     if not node:
         pytest.skip("no Node here to run the viewer's functions")
-    source = (html_page.FOLDER / "viewer" / "dom.js").read_text("utf-8")
-    (tmp_path / "dom.mjs").write_text(slimmed(source), "utf-8")
+    source = (html_page.PACKAGE_FOLDER / "viewer" / "dom.js").read_text("utf-8")
+    (tmp_path / "dom.mjs").write_text(strip_comments(source), "utf-8")
     script = (
         'import {needed} from "./dom.mjs";'
         f"console.log(JSON.stringify({json.dumps(list(NEEDED))}.map(needed)))"

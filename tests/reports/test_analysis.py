@@ -13,7 +13,7 @@ import pytest
 
 from truebleu import BLEU, CHRF, Comparison, report
 from truebleu.reports import browser_kernel, html_page
-from truebleu.reports.html_page import slimmed
+from truebleu.reports.html_page import strip_comments
 
 REFERENCES = ["the cat is on the mat today", "nobody was there at all", "it was a long day"] * 8
 GOOD = ["the cat is on the mat today", "nobody was here at all", "it was one long day"] * 8
@@ -28,12 +28,12 @@ def run(tmp_path_factory):
         pytest.skip("no Node here to run the viewer's functions")
     folder = tmp_path_factory.mktemp("viewer")
     (folder / "package.json").write_text('{"type": "module"}')
-    for module in sorted((html_page.FOLDER / "viewer").glob("*.js")):
-        (folder / module.name).write_text(slimmed(module.read_text("utf-8")), "utf-8")
-    script = html_page.FOLDER.parents[1] / "tests" / "reports" / "analysis.mjs"
+    for module in sorted((html_page.PACKAGE_FOLDER / "viewer").glob("*.js")):
+        (folder / module.name).write_text(strip_comments(module.read_text("utf-8")), "utf-8")
+    script = html_page.PACKAGE_FOLDER.parents[1] / "tests" / "reports" / "analysis.mjs"
 
     def run(**cases):
-        command = [node, script, folder, browser_kernel.PLACE]
+        command = [node, script, folder, browser_kernel.KERNEL_PATH]
         done = subprocess.run(
             command, input=json.dumps(cases), capture_output=True, text=True, check=True
         )
@@ -44,7 +44,7 @@ def run(tmp_path_factory):
 
 def split(metric, a, b, changes=None):
     """A case: two systems by a metric."""
-    if not browser_kernel.blocks():
+    if not browser_kernel.load_kernel_blocks():
         pytest.skip("the package was built without the kernel for pages")
     setting = {
         "id": "0",
@@ -53,7 +53,7 @@ def split(metric, a, b, changes=None):
         "signature": str(metric.signature(1)),
         "higher_is_better": True,
         "parameters": metric.parameters,
-        "recipe": browser_kernel.recipe(metric),
+        "recipe": browser_kernel.kernel_settings(metric),
         "columns": list(metric.columns),
     }
     rows = [metric.statistics(h, REFERENCES).total().tolist()[0] for h in (a, b)]

@@ -20,7 +20,9 @@ def read(systems, references, metric):
 
     width = max(map(len, references))
     streams = [[row[i] if i < len(row) else None for row in references] for i in range(width)]
-    return distinctive_ngrams.read(list(map(encoded, systems)), list(map(encoded, streams)), metric)
+    return distinctive_ngrams.build_corpus(
+        list(map(encoded, systems)), list(map(encoded, streams)), metric
+    )
 
 
 def columns(told, systems):
@@ -45,7 +47,7 @@ def test_rows_are_those_of_the_definition(texts, tokenize, counts):
     hypotheses, references = texts
     systems = [hypotheses, hypotheses[::-1]]
     metric = tb.BLEU(tokenize)
-    told, block = bins.frequency(
+    told, block = bins.encode_frequencies(
         read(systems, references, metric),
         len(hypotheses),
         None if counts is None else (counts, "counts.tsv"),
@@ -79,7 +81,7 @@ def test_rows_are_those_of_the_definition(texts, tokenize, counts):
 
 def test_edges():
     corpus = read([["a b"]], [["a b"]], tb.BLEU())
-    told, _ = bins.frequency(corpus, 1)
+    told, _ = bins.encode_frequencies(corpus, 1)
     assert told["edges"] == [1, 2, 5, 10, 100, 1000]
     assert (told["source"], told["segments"], told["block"]) == ("references", 1, "frequency")
 
@@ -88,7 +90,7 @@ def test_a_word_is_in_the_bucket_that_its_frequency_begins():
     hypotheses = ["rare often"]
     references = [["rare often"], *[["often"]] * 9]
     corpus = read([hypotheses + ["none"] * 9], references, tb.BLEU())
-    told, block = bins.frequency(corpus, 10)
+    told, block = bins.encode_frequencies(corpus, 10)
     first, *_, last = rows_of(told, block, 10, 1)
     assert {name for name, count in first.items() if count} == {
         *("reference_0", "reference_3", "matched_0_0", "matched_0_3")
@@ -99,11 +101,11 @@ def test_a_word_is_in_the_bucket_that_its_frequency_begins():
 def test_counts_from_elsewhere(tmp_path):
     path = tmp_path / "counts.tsv"
     path.write_text("often\t1000\nsome\t3\nsome\t2\r\n", encoding="utf-8")
-    counts, source = bins.given(tb.File(path))
+    counts, source = bins.parse_word_counts(tb.File(path))
     assert counts == {"often": 1000, "some": 5}
     assert source == "counts.tsv"
     corpus = read([["often some never"]], [["often some never"]], tb.BLEU())
-    told, block = bins.frequency(corpus, 1, (counts, source))
+    told, block = bins.encode_frequencies(corpus, 1, (counts, source))
     assert told["edges"] == [0, 1, 2, 5, 10, 100, 1000]
     assert told["source"] == "counts.tsv"
     (row,) = rows_of(told, block, 1, 1)
@@ -119,18 +121,18 @@ def test_lines_that_are_no_counts_are_named(tmp_path, line):
     with pytest.raises(
         tb.InputError, match=r"counts\.tsv\), line 2: expected a word, a tab and a number"
     ):
-        bins.given(path)
+        bins.parse_word_counts(path)
 
 
 def test_mappings_that_are_no_counts_are_refused():
-    with pytest.raises(tb.InputError, match=r"'a' is there 1\.5 times"):
-        bins.given({"a": 1.5})
-    with pytest.raises(TypeError, match="expected a mapping from words to numbers"):
-        bins.given(["a"])
+    with pytest.raises(tb.InputError, match=r"'a': expected a whole number, found 1\.5"):
+        bins.parse_word_counts({"a": 1.5})
+    with pytest.raises(TypeError, match="expected a mapping from words to counts"):
+        bins.parse_word_counts(["a"])
 
 
 def test_segments_that_were_not_counted_have_zeros():
     corpus = read([["a"]], [["a"]], tb.BLEU())
-    told, block = bins.frequency(corpus, 3)
+    told, block = bins.encode_frequencies(corpus, 3)
     assert told["segments"] == 1
     assert [row["reference_0"] for row in rows_of(told, block, 3, 1)] == [1, 0, 0]

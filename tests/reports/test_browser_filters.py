@@ -13,7 +13,7 @@ from truebleu.reports import browser_kernel, report
 pytestmark = pytest.mark.thorough
 
 needs_kernel = pytest.mark.skipif(
-    not browser_kernel.blocks(), reason="built without the kernel for pages"
+    not browser_kernel.load_kernel_blocks(), reason="built without the kernel for pages"
 )
 
 # Every step back doubles the work: no computer ends this one.
@@ -354,7 +354,7 @@ def test_lengths_do_not_depend_on_the_systems():
     references = [["a b c d", "a b"], [None, "x y z"], ["", "e"]]
     for text in ("a", "a b c d e f"):
         made = report({"s": [text] * 3}, references, metrics=[CHRF(), BLEU()], confidence=None)
-        assert made._contents.blocks_beside["lengths"] == b"".join(
+        assert made._data.extra_blocks["lengths"] == b"".join(
             n.to_bytes(4, "little") for n in (4, 3, 0)
         )
 

@@ -51,20 +51,23 @@ ODD = [
 ]
 
 needs_kernel = pytest.mark.skipif(
-    not browser_kernel.blocks(), reason="the package was built without the kernel for pages"
+    not browser_kernel.load_kernel_blocks(),
+    reason="the package was built without the kernel for pages",
 )
 needs_node = pytest.mark.skipif(not shutil.which("node"), reason="WebAssembly runs in Node here")
 
 
 def block(texts):
-    made = payload.of_texts([t if t is None else t.encode("utf-8", "surrogatepass") for t in texts])
+    made = payload.encode_texts(
+        [t if t is None else t.encode("utf-8", "surrogatepass") for t in texts]
+    )
     return base64.b64encode(made).decode()
 
 
 def case(metric, hypotheses, references, texts=()):
     columns = list(zip(*references, strict=True))
     return {
-        "recipe": browser_kernel.recipe(metric),
+        "recipe": browser_kernel.kernel_settings(metric),
         "n": len(hypotheses),
         "hypotheses": block(hypotheses),
         "references": [block(column) for column in columns],
@@ -77,14 +80,14 @@ def case(metric, hypotheses, references, texts=()):
 
 def in_node(cases=(), lists=(), alignments=()):
     given = {"cases": list(cases), "lists": list(lists), "alignments": list(alignments)}
-    given["lowercase"] = browser_kernel._lowercase()
+    given["lowercase"] = browser_kernel.lowercase_pairs()
     words = [
         "node",
         __file__.replace("test_browser_kernel.py", "kernel.mjs"),
-        html_page.FOLDER / "viewer",
+        html_page.PACKAGE_FOLDER / "viewer",
     ]
     done = subprocess.run(
-        [*words, browser_kernel.PLACE],
+        [*words, browser_kernel.KERNEL_PATH],
         input=json.dumps(given),
         capture_output=True,
         text=True,
@@ -180,15 +183,17 @@ def check_lists(systems, references, metric, limit):
         [None if t is None else t.encode("utf-8", "surrogatepass") for t in column]
         for column in (*systems, *columns)
     ]
-    corpus = distinctive_ngrams.read(encoded[: len(systems)], encoded[len(systems) :], metric)
-    usual = distinctive_ngrams.LIMIT, distinctive_ngrams.EXAMPLES
-    distinctive_ngrams.LIMIT, distinctive_ngrams.EXAMPLES = limit, 1
+    corpus = distinctive_ngrams.build_corpus(
+        encoded[: len(systems)], encoded[len(systems) :], metric
+    )
+    usual = distinctive_ngrams.MAX_LIST_LENGTH, distinctive_ngrams.MAX_EXAMPLE_SEGMENTS
+    distinctive_ngrams.MAX_LIST_LENGTH, distinctive_ngrams.MAX_EXAMPLE_SEGMENTS = limit, 1
     try:
-        wanted = distinctive_ngrams.differences(corpus, metric, pairs)["pairs"]
+        wanted = distinctive_ngrams.list_distinctive_ngrams(corpus, metric, pairs)["pairs"]
     finally:
-        distinctive_ngrams.LIMIT, distinctive_ngrams.EXAMPLES = usual
+        distinctive_ngrams.MAX_LIST_LENGTH, distinctive_ngrams.MAX_EXAMPLE_SEGMENTS = usual
     given = {
-        "recipe": browser_kernel.recipe(metric),
+        "recipe": browser_kernel.kernel_settings(metric),
         "n": len(references),
         "systems": [block(one) for one in systems],
         "references": [block(column) for column in columns],
@@ -230,7 +235,7 @@ def test_alignments_are_those_of_python(data):
     found = in_node(
         alignments=[
             {
-                "recipe": browser_kernel.recipe(metric),
+                "recipe": browser_kernel.kernel_settings(metric),
                 "segments": [
                     {"block": block([text, *others]), "n": 1 + len(others)}
                     for text, others in segments
@@ -277,14 +282,14 @@ def test_what_the_kernel_cannot_do_is_said():
 
 
 def test_what_a_page_can_count_is_said():
-    assert browser_kernel.counts(BLEU())
-    assert browser_kernel.counts(TER())
-    assert browser_kernel.counts(BLEU(arithmetic="nltk", smoothing="none"))
-    assert not browser_kernel.counts(tb.metric("bleu", tokenize=str.split))
-    assert not browser_kernel.counts(BLEU(tokenize="ja-mecab"))
-    assert browser_kernel.recipe(BLEU(tokenize="ja-mecab"))["tokenizer"] == "none"
-    assert browser_kernel.soon(BLEU(), 100_000)
-    assert not browser_kernel.soon(TER(), 100_000)
+    assert browser_kernel.can_count(BLEU())
+    assert browser_kernel.can_count(TER())
+    assert browser_kernel.can_count(BLEU(arithmetic="nltk", smoothing="none"))
+    assert not browser_kernel.can_count(tb.metric("bleu", tokenize=str.split))
+    assert not browser_kernel.can_count(BLEU(tokenize="ja-mecab"))
+    assert browser_kernel.kernel_settings(BLEU(tokenize="ja-mecab"))["tokenizer"] == "none"
+    assert browser_kernel.can_count_on_open(BLEU(), 100_000)
+    assert not browser_kernel.can_count_on_open(TER(), 100_000)
 
 
 # ---- in the page ----
@@ -325,7 +330,7 @@ def test_a_tokenizer_is_chosen_and_given_back(example, opened):
 
 def test_without_the_kernel_the_summary_stays(monkeypatch, example, opened, tmp_path):
     """The package may be built without it: the page says what it lacks."""
-    monkeypatch.setattr(browser_kernel, "blocks", dict)
+    monkeypatch.setattr(browser_kernel, "load_kernel_blocks", dict)
     path = tmp_path / "report.html"
     tb.report(example.hypotheses, example.references, path=path, samples=50, confidence=50)
     tab = opened(path, "#why", wait=False).page

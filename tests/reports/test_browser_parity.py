@@ -219,15 +219,18 @@ globalThis.numbers = async (manifest, blocks, subset) => {
 def numbers(browser, tmp_path_factory):
     """Gives what the viewer's modules make of a report, in the browser."""
     folder = tmp_path_factory.mktemp("modules") / "viewer"
-    shutil.copytree(html_page.FOLDER / "viewer", folder)
+    shutil.copytree(html_page.PACKAGE_FOLDER / "viewer", folder)
     (folder / "entry.js").write_text(ENTRY, "utf-8")
     tab = browser.new_page()
-    tab.evaluate(f"() => {{ {html_page.joined(folder, 'entry.js')} }}")
+    tab.evaluate(f"() => {{ {html_page.join_modules(folder, 'entry.js')} }}")
 
     def numbers(made, subset):
-        contents = made._contents
-        blocks = {name: block.decode() for name, block in payload.encoded(contents.blocks(), 1)}
-        manifest = json.loads(payload.json_text(contents.manifest()))
+        contents = made._data
+        blocks = {
+            name: block.decode()
+            for name, block in payload.encode_blocks(contents.encode_blocks(), 1)
+        }
+        manifest = json.loads(payload.to_script_json(contents.build_manifest()))
         return tab.evaluate("all => numbers(...all)", [manifest, blocks, subset])
 
     yield numbers
@@ -291,7 +294,7 @@ def test_tricky_text_gives_pythons_numbers(numbers, corpus):
 
 def test_blocks_are_gzip_in_base64(example):
     """What the browser unpacks is no form of its own."""
-    name, block = next(iter(payload.encoded(example.report._contents.blocks(), 1)))
+    name, block = next(iter(payload.encode_blocks(example.report._data.encode_blocks(), 1)))
     assert gzip.decompress(base64.b64decode(block)), name
 
 

@@ -18,8 +18,8 @@ pytestmark = pytest.mark.thorough
 if TYPE_CHECKING:
     from pathlib import Path
 
-GLOSSARY_JS = json.dumps((html_page.FOLDER / "viewer/glossary.js").as_uri())
-RULES_JS = json.dumps((html_page.FOLDER / "viewer/text_filters.js").as_uri())
+GLOSSARY_JS = json.dumps((html_page.PACKAGE_FOLDER / "viewer/glossary.js").as_uri())
+RULES_JS = json.dumps((html_page.PACKAGE_FOLDER / "viewer/text_filters.js").as_uri())
 
 EVIL = "<img src=x onerror=alert(1)>"
 SOURCE = [
@@ -232,7 +232,7 @@ def test_the_page_finds_terms_where_python_does():
         ["node", "--input-type=module", "-e", script], capture_output=True, check=True, text=True
     )
     expected = [
-        len(list(term_glossary.finder(term)(term_glossary.Text(text.encode()))))
+        len(list(term_glossary.make_finder(term)(term_glossary.SearchableText(text.encode()))))
         for term, text in cases
     ]
     assert json.loads(told.stdout) == expected

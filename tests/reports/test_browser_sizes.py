@@ -66,5 +66,5 @@ def test_any_number_of_segments(opened, tmp_path, segments):
 
 def test_the_viewer_is_small():
     """Beside a kernel of some 300 KB when packed, and the texts, no page notices more of it."""
-    viewer = html_page.own_viewer()
+    viewer = html_page.report_viewer()
     assert len(viewer.css.encode()) + len(viewer.script.encode()) <= 345_000

@@ -8,7 +8,7 @@ import pytest
 from truebleu.rendering import html
 from truebleu.reports import html_page
 
-CSS = (html_page.FOLDER / "page.css").read_text(encoding="utf-8")
+CSS = (html_page.PACKAGE_FOLDER / "page.css").read_text(encoding="utf-8")
 SYSTEMS = re.findall(r"--c\d: (#\w{6});", CSS)
 PAPER = re.search(r"--paper: light-dark\((#\w+), (#\w+)\)", CSS).groups()
 

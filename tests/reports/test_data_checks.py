@@ -21,7 +21,7 @@ def flagged(systems, references, source=None, tokenize="13a"):
     def encoded(column):
         return [None if text is None else text.encode("utf-8", "surrogatepass") for text in column]
 
-    told, blocks, _ = data_checks.flags(
+    told, blocks, _ = data_checks.find_flags(
         [encoded(one) for one in systems],
         [encoded(one) for one in references],
         None if source is None else encoded(source),
@@ -60,7 +60,7 @@ def kept_of(hypothesis, reference, source, language="en"):
     def one(text):
         return [text.encode("utf-8", "surrogatepass")]
 
-    told, blocks, _ = data_checks.flags(
+    told, blocks, _ = data_checks.find_flags(
         [one(hypothesis)], [one(reference)], one(source), "13a", language
     )
     (bits,) = struct.unpack("<I", blocks[told["blocks"]["system0"]])
@@ -265,7 +265,7 @@ def test_repeated_segments_are_those_after_the_first():
 
 
 def test_flags_that_cannot_be_are_not_told_of():
-    told, _, _ = data_checks.flags([[b"a"]], [[b"b"]], None)
+    told, _, _ = data_checks.find_flags([[b"a"]], [[b"b"]], None)
     names = {flag["id"] for flag in told["flags"]}
     assert not names & {"copied-source", "missing-reference"}
     assert {"empty", "mojibake", "unsplit-script"} <= names
@@ -317,7 +317,9 @@ def test_every_instruction_set_looks_alike(rows):
     try:
         for name in _kernel.available_instructions():
             _kernel.use_instructions(name)
-            found.append(data_checks.flags(columns[:1], columns[1:2], columns[2], language="en"))
+            found.append(
+                data_checks.find_flags(columns[:1], columns[1:2], columns[2], language="en")
+            )
     finally:
         _kernel.use_instructions(before)
     assert all(one == found[0] for one in found)
@@ -332,7 +334,7 @@ def test_lines_are_looked_at_as_texts_are():
         assert len(whole) == len(lines) == text.count(b"\n") * bool(lines)
         for column in (whole, lines):
             others = [lines, lines[::-1]]
-            assert data_checks.flags([column], others, column) == data_checks.flags(
+            assert data_checks.find_flags([column], others, column) == data_checks.find_flags(
                 [lines], others, lines
             )
             assert _kernel.count_same(

@@ -34,11 +34,11 @@ def found(systems, references, **given) -> dict[str, list[findings.Finding]]:
         systems, references, ["bleu"], **{name: given[name] for name in names if name in given}
     )
     request.labels = given.get("labels")
-    made = report_builder.Contents(request, languages=given.get("languages")).findings
+    made = report_builder.ReportData(request, languages=given.get("languages")).findings
     order = [one["kind"] for one in made]
-    assert order == sorted(order, key=list(findings.KINDS).index)
-    kinds = {kind: [one for one in made if one["kind"] == kind] for kind in findings.KINDS}
-    assert all(len(own) <= findings.KINDS[kind] for kind, own in kinds.items())
+    assert order == sorted(order, key=list(findings.MAX_FINDINGS).index)
+    kinds = {kind: [one for one in made if one["kind"] == kind] for kind in findings.MAX_FINDINGS}
+    assert all(len(own) <= findings.MAX_FINDINGS[kind] for kind, own in kinds.items())
     return kinds
 
 
@@ -47,14 +47,14 @@ def test_where_a_difference_lies(texts):
     dice = random.Random(5)
     documents = [f"d{i // 100}" for i in range(400)]
     one = [worse(dice, text) if i // 100 == 2 else text for i, text in enumerate(texts)]
-    made = found({"plain": one, "good": texts}, texts, documents=documents)["where"]
-    assert made[0]["told"].startswith(
+    made = found({"plain": one, "good": texts}, texts, documents=documents)["concentrated"]
+    assert made[0]["text"].startswith(
         "Most of the difference between good and plain comes from document d2"
     )
     assert made[0]["state"] == {"systems": ["plain", "good"], "setting": "0", "doc": 2}
     lengths = [worse(dice, text) if len(text.split()) == 25 else text for text in texts]
-    (made,) = found({"plain": lengths, "good": texts}, texts)["where"]
-    assert "segments of 20 to 29 tokens" in made["told"]
+    (made,) = found({"plain": lengths, "good": texts}, texts)["concentrated"]
+    assert "segments of 20 to 29 tokens" in made["text"]
     assert made["state"]["range"] == "length:20:29"
 
 
@@ -67,7 +67,7 @@ def test_numbers_are_those_of_the_metric(texts):
     ]
     (made,) = (
         one
-        for one in found({"x": one, "y": texts}, texts, documents=documents)["where"]
+        for one in found({"x": one, "y": texts}, texts, documents=documents)["concentrated"]
         if "doc" in one["state"]
     )
     rest = [i for i, name in enumerate(documents) if name == "a"]
@@ -76,8 +76,7 @@ def test_numbers_are_those_of_the_metric(texts):
         return tb.bleu([lines[i] for i in rest], [texts[i] for i in rest]).value
 
     assert (
-        f"and {score(texts) - score(one):+.2f} without them".replace("+0.00", "0.00")
-        in made["told"]
+        f", {score(texts) - score(one):+.2f} without them".replace("+0.00", "0.00") in made["text"]
     )
 
 
@@ -92,8 +91,8 @@ def test_an_order_that_is_turned(texts):
         text if name == "news" else worse(dice, text)
         for text, name in zip(texts, kinds, strict=True)
     ]
-    (made,) = found({"x": x, "y": y}, texts, labels={"domain": kinds})["turned"]
-    assert made["told"].startswith("In domain chat x is better than y: BLEU −")
+    (made,) = found({"x": x, "y": y}, texts, labels={"domain": kinds})["reversed"]
+    assert made["text"].startswith("In domain chat, x is better than y: BLEU −")
     assert made["state"]["label"] == "0:1"
 
 
@@ -105,7 +104,7 @@ def test_a_difference_that_hangs_on_few_segments(texts):
     y[3:6] = texts[3:6]
     for i in range(10, 20):
         x[i] = " ".join([*x[i].split()[:-1], texts[i].split()[-1]])
-    made = found({"x": x, "y": y}, texts)["few"]
+    made = found({"x": x, "y": y}, texts)["decisive"]
     assert len(made) == 1
     rest = [int(i) - 1 for i in made[0]["state"]["only"].split(",")]
     kept = [i for i in range(400) if i not in rest]
@@ -118,9 +117,9 @@ def test_marks_that_references_do_not_write(texts):
     quoted = [f'"{text}"' for text in texts]
     curly = [f"“{text}”" for text in texts]
     made = found({"machine": quoted, "other": curly}, curly)["style"]
-    told = [one["told"] for one in made]
-    assert "machine writes straight quotes: 800 against 0 in the reference" in told
-    assert "machine does not write curly quotes: none against 800 in the reference" in told
+    told = [one["text"] for one in made]
+    assert "machine writes straight quotes: 800, compared with 0 in the reference" in told
+    assert "machine does not write curly quotes: none, compared with 800 in the reference" in told
     assert {"find": '"', "in": "system0"} in [one["state"] for one in made]
     assert not found({"other": curly}, curly)["style"]
 
@@ -131,10 +130,10 @@ def test_what_was_not_kept(texts):
         f"{text} in {2100 + i}" if i % 10 == 0 else f"{text} in {1900 + i}"
         for i, text in enumerate(texts)
     ]
-    made = found({"right": numbered, "wrong": wrong}, numbered, source=numbered)["kept"]
+    made = found({"right": numbered, "wrong": wrong}, numbered, source=numbered)["flags"]
     assert (
-        made[0]["told"]
-        == "40 segments have other numbers than source and references in wrong (0 in right)"
+        made[0]["text"]
+        == "wrong: 40 segments have numbers that differ from source and references (0 in right)"
     )
     assert made[0]["state"] == {"flag": "numbers-differ@system1"}
 
@@ -142,7 +141,7 @@ def test_what_was_not_kept(texts):
 def test_the_same_text(texts):
     other = [f"{text} too" if i % 2 else text for i, text in enumerate(texts)]
     made = found({"x": other, "y": texts}, texts)["same"]
-    assert "wrote the same text in 200 segments (50%)" in made[0]["told"]
+    assert "have the same output in 200 segments (50%)" in made[0]["text"]
 
 
 def test_nothing_is_said_of_nothing(texts):
@@ -157,5 +156,5 @@ def test_they_stand_in_the_page_and_its_static_summary(texts):
     )
     page = made.html()
     assert "<h2>Findings</h2>" in page
-    assert "m&lt;b&gt; writes straight quotes: 800 against 0 in the reference." in page
+    assert "m&lt;b&gt; writes straight quotes: 800, compared with 0 in the reference." in page
     assert "m<b>" not in page.split("</article>")[0]

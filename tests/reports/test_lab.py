@@ -15,7 +15,7 @@ from playwright_or_skip import expect
 import truebleu as tb
 from truebleu.cli import main
 from truebleu.reports import browser_kernel
-from truebleu.reports.lab import METRICS, Laboratory, lab
+from truebleu.reports.lab import PLAYGROUND_METRICS, Laboratory, lab
 
 pytestmark = pytest.mark.thorough
 
@@ -55,7 +55,7 @@ TYPE = """texts => document.querySelectorAll(".typed textarea").forEach((box, i)
 })"""
 
 needs_kernel = pytest.mark.skipif(
-    not browser_kernel.blocks(), reason="built without the kernel for pages"
+    not browser_kernel.load_kernel_blocks(), reason="built without the kernel for pages"
 )
 
 
@@ -73,11 +73,11 @@ def test_the_page_is_the_same_each_time_and_needs_nothing_else(tmp_path):
 
 
 def test_a_package_without_the_kernel_says_what_is_missing_and_how_to_get_it(monkeypatch, capsys):
-    monkeypatch.setattr(browser_kernel, "blocks", dict)
+    monkeypatch.setattr(browser_kernel, "load_kernel_blocks", dict)
     with pytest.raises(ImportError, match="rustup target add wasm32-unknown-unknown"):
         Laboratory()
     assert main(["lab", "-o", "lab.html"]) == 1
-    assert "built without the kernel for pages" in capsys.readouterr().err
+    assert "built without the browser kernel" in capsys.readouterr().err
 
 
 @needs_kernel
@@ -113,7 +113,7 @@ def link(name, chosen, hypothesis, references):
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
-    if not browser_kernel.blocks():
+    if not browser_kernel.load_kernel_blocks():
         pytest.skip("built without the kernel for pages")
     path = tmp_path_factory.mktemp("lab") / "lab.html"
     lab(path)
@@ -222,7 +222,7 @@ def check_chrf(shown, score):
 
 
 def test_metrics_of_the_page_are_declared_once():
-    assert [tb.metric(name).NAME for name in METRICS] == [
+    assert [tb.metric(name).NAME for name in PLAYGROUND_METRICS] == [
         "BLEU", "chrF", "TER", "WER", "MER", "WIL", "WIP", "CER",
     ]  # fmt: skip
 

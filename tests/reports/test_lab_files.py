@@ -16,7 +16,9 @@ from truebleu.reports import browser_kernel
 from truebleu.reports.lab import lab
 
 pytestmark = [
-    pytest.mark.skipif(not browser_kernel.blocks(), reason="built without the kernel for pages"),
+    pytest.mark.skipif(
+        not browser_kernel.load_kernel_blocks(), reason="built without the kernel for pages"
+    ),
     pytest.mark.thorough,
 ]
 

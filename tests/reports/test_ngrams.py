@@ -24,7 +24,7 @@ def columns(references):
 
 
 def read(systems, references, metric, **options):
-    return distinctive_ngrams.read(
+    return distinctive_ngrams.build_corpus(
         [encoded(one) for one in systems], columns(references), metric, **options
     )
 
@@ -106,7 +106,7 @@ class Plain:
             where = [
                 i for i, row in enumerate(self.rows) if self.value(kind, systems, gram, row) > 0
             ]
-            yield gram, where[: distinctive_ngrams.EXAMPLES]
+            yield gram, where[: distinctive_ngrams.MAX_EXAMPLE_SEGMENTS]
 
 
 @st.composite
@@ -130,14 +130,14 @@ def test_lists_are_those_of_the_definition(texts, metric, limit, least):
     corpus = read(systems, references, metric)
     pairs = [(0, i) for i in range(1, len(systems))] or [(0, None)]
     found = corpus.contrasts(
-        pairs=pairs, limit=limit, examples=distinctive_ngrams.EXAMPLES, least=least
+        pairs=pairs, limit=limit, examples=distinctive_ngrams.MAX_EXAMPLE_SEGMENTS, least=least
     )
     assert len(found) == min(4, metric.max_order)
     for order, by_pair in enumerate(found, 1):
         plain = Plain(systems, references, metric, order)
         for (a, b), lists in zip(pairs, by_pair, strict=True):
             who = [a] if b is None else [a, b]
-            for kind, grams in zip(distinctive_ngrams.KINDS, lists, strict=True):
+            for kind, grams in zip(distinctive_ngrams.LIST_KINDS, lists, strict=True):
                 if kind == "difference" and b is None:
                     assert grams == []
                     continue
@@ -193,7 +193,9 @@ REFERENCES = [["the cat sat on a mat"], ["the end", "the the end"], ["no one was
 
 def lists(systems=(A, B), references=REFERENCES, metric=None, pairs=((0, 1),)):
     metric = metric or tb.BLEU()
-    return distinctive_ngrams.differences(read(systems, references, metric), metric, pairs)
+    return distinctive_ngrams.list_distinctive_ngrams(
+        read(systems, references, metric), metric, pairs
+    )
 
 
 def named(entries):
@@ -272,7 +274,7 @@ def test_tokens_of_a_tokenizer_of_ones_own():
 
 
 def test_of_too_large_a_corpus_the_first_segments_are_counted():
-    corpus = read([["a b"] * 50_000], [["a c"]] * 50_000, tb.BLEU(), most_tokens=1000)
+    corpus = read([["a b"] * 50_000], [["a c"]] * 50_000, tb.BLEU(), max_tokens=1000)
     assert corpus.truncated
     assert 250 <= len(corpus) < 50_000
     assert not read([A], REFERENCES, tb.BLEU()).truncated
@@ -286,4 +288,4 @@ def test_texts_with_line_ends_and_surrogates():
 
 def test_a_system_without_a_text_is_refused():
     with pytest.raises(tb.InputError, match="segment 2 is missing"):
-        distinctive_ngrams.read([[b"a", None]], [[b"a", b"b"]], tb.BLEU())
+        distinctive_ngrams.build_corpus([[b"a", None]], [[b"a", b"b"]], tb.BLEU())

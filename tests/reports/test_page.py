@@ -57,7 +57,7 @@ def viewer(folder):
 
 def assembled(folder, title="A title", **options):
     given = {"summary": "<p>read</p>", "manifest": {"a": 1}, "blocks": [("b", b"QUJD")]} | options
-    return html_page.assembled(title, **given, viewer=viewer(folder))
+    return html_page.assemble_page(title, **given, viewer=viewer(folder))
 
 
 # ---- joining ----
@@ -153,7 +153,7 @@ def test_what_cannot_be_joined_is_refused(folder, name, source, message):
 
 @pytest.mark.parametrize("entry", ["report.js", "lab.js"])
 def test_the_files_of_the_package_can_be_joined(entry):
-    assert not list(broken(html_page.FOLDER, entry))
+    assert not list(broken(html_page.PACKAGE_FOLDER, entry))
 
 
 @pytest.mark.parametrize(

@@ -21,8 +21,8 @@ from page_parser import Page
 import truebleu as tb
 from truebleu.comparison.comparison_request import Request, Significance
 from truebleu.reports import payload
-from truebleu.reports.report_builder import Contents
-from truebleu.reports.serve import MOST, Server
+from truebleu.reports.report_builder import ReportData
+from truebleu.reports.serve import MAX_SEGMENTS_PER_REQUEST, Server
 from truebleu.text.segments import CHUNK_BYTES, File, open_disk_lines
 
 REFERENCES = ["The cat sat on the mat.", "Nobody was there.", "It is late.", ""] * 5
@@ -32,15 +32,15 @@ POOR = ["Cat on mat.", "\u2028<script>alert(1)</script>", "late\x00 is", "y" * 1
 posix = pytest.mark.skipif(sys.platform == "win32", reason="POSIX only")
 
 
-def contents(systems, references, **options) -> Contents:
+def contents(systems, references, **options) -> ReportData:
     testing = Significance(test=None, confidence=None, seed=1)
     given = {name: options.pop(name) for name in ("metrics", "source") if name in options}
     request = Request(systems, references, testing=testing, **given)
-    return Contents(request, options.pop("also", ()), **options)
+    return ReportData(request, options.pop("also", ()), **options)
 
 
 @contextmanager
-def served(made: Contents):
+def served(made: ReportData):
     with Server(made) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
@@ -133,7 +133,7 @@ def test_a_file_has_no_server_and_may_load_nothing():
 
 
 def test_without_text_there_is_none():
-    with served(contents({"a": GOOD}, REFERENCES, redacted=True, metrics=["ter"])) as server:
+    with served(contents({"a": GOOD}, REFERENCES, is_redacted=True, metrics=["ter"])) as server:
         _, headers, body = ask(server)
         assert "connect-src 'none'" in headers["Content-Security-Policy"]
         assert b'"serve":null' in body
@@ -334,9 +334,9 @@ def test_what_there_is_not(server, query, status):
 
 
 def test_so_many_at_once_and_no_more():
-    count = MOST + 1
+    count = MAX_SEGMENTS_PER_REQUEST + 1
     with served(contents({"a": ["a b c d"] * count}, ["a b c d"] * count)) as server:
-        assert len(texts(server, ["system0"], 1, count)["system0"]) == MOST
+        assert len(texts(server, ["system0"], 1, count)["system0"]) == MAX_SEGMENTS_PER_REQUEST
         assert ask(server, f"texts?roles=system0&from=0&to={count}")[0] == 400
 
 
@@ -358,10 +358,10 @@ def test_any_lines_on_disk(tmp_path_factory, lines, ended):
     found = column(path)
     assert list(found) == [found[i] for i in range(len(found))] == found[:] == expected
     for first in range(len(expected)):
-        size, pieces = payload.of_some_texts(found, first, len(expected))
+        size, pieces = payload.encode_text_range(found, first, len(expected))
         block = b"".join(pieces)
         assert len(block) == size
-        assert block == payload.of_texts(expected[first:])
+        assert block == payload.encode_texts(expected[first:])
 
 
 def test_lines_longer_than_a_piece(tmp_path):
@@ -369,7 +369,7 @@ def test_lines_longer_than_a_piece(tmp_path):
     (tmp_path / "lines").write_bytes(b"\n".join(lines))
     found = column(tmp_path / "lines")
     assert list(found) == [found[i] for i in range(5)] == lines
-    assert b"".join(payload.of_some_texts(found, 1, 4)[1]) == payload.of_texts(lines[1:4])
+    assert b"".join(payload.encode_text_range(found, 1, 4)[1]) == payload.encode_texts(lines[1:4])
 
 
 @pytest.mark.parametrize("kind", ["plain", "gzip", "column", "latin-1"])
@@ -397,8 +397,8 @@ def test_a_page_of_files_is_that_of_what_is_in_them(tmp_path, kind):
         )
 
     whole, on_disk = made(on_disk=False), made(on_disk=True)
-    assert on_disk.manifest() == whole.manifest()
-    assert on_disk.numbers() == whole.numbers()
+    assert on_disk.build_manifest() == whole.build_manifest()
+    assert on_disk.encode_numeric_blocks() == whole.encode_numeric_blocks()
     with served(on_disk) as server:
         found = texts(server, ["system0", "reference0", "source"], 2, 20)
     assert found == {
@@ -426,11 +426,11 @@ def test_what_is_odd_is_looked_for_in_the_first_segments(write, monkeypatch):
 
     files = {"a": write("a", ["", *["b c d e"] * 99])}, [write("ref", ["b c d e"] * 100)]
     whole = contents(*files, on_disk=True)
-    monkeypatch.setattr(data_checks, "MOST_BYTES", 400)
+    monkeypatch.setattr(data_checks, "MAX_CHECKED_BYTES", 400)
     part = contents(*files, on_disk=True)
-    assert whole.manifest()["health"]["segments"] == 100
-    assert part.manifest()["health"]["segments"] == (400 - 9) // 16 + 1
-    first, block = whole.numbers()["h.0"], part.numbers()["h.0"]
+    assert whole.build_manifest()["health"]["segments"] == 100
+    assert part.build_manifest()["health"]["segments"] == (400 - 9) // 16 + 1
+    first, block = whole.encode_numeric_blocks()["h.0"], part.encode_numeric_blocks()["h.0"]
     assert len(first) == len(block) == 400
     assert block[100:] == bytes(300)
     assert block[:4] == first[:4] != bytes(4)

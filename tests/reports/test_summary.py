@@ -37,7 +37,7 @@ def sentence_of(told) -> str:
 
 
 def rendered(*arguments, **options) -> Page:
-    return Page(static_summary.render(manifest(*arguments, **options)))
+    return Page(static_summary.render_summary(manifest(*arguments, **options)))
 
 
 # ---- the sentence ----
@@ -138,7 +138,7 @@ def test_one_segment_is_too_few_for_an_interval():
 
 def cells(told):
     """The text of the first table, row by row."""
-    markup = static_summary.render(told)
+    markup = static_summary.render_summary(told)
     table = markup[markup.index("<table>") : markup.index("</table>")]
     rows = re.findall("(?s)<tr>(.*?)</tr>", table)
     return [
@@ -169,7 +169,7 @@ def test_one_table_has_all_systems_and_all_metrics():
 
 def test_details_are_behind_a_line_each():
     told = manifest({"poor": POOR, "good": GOOD, "worst": WORST}, metrics=["bleu", "ter"])
-    markup = static_summary.render(told)
+    markup = static_summary.render_summary(told)
     folds = re.findall("(?s)<details><summary>(.*?)</summary>(.*?)</details>", markup)
     assert [title for title, _ in folds] == [
         "BLEU ↑ in detail: intervals, tests, parts and lengths and all pairs",
@@ -185,7 +185,7 @@ def test_details_are_behind_a_line_each():
 
 
 def test_terms_explain_themselves_where_they_stand():
-    text = Page(static_summary.render(manifest(correction="holm"))).text
+    text = Page(static_summary.render_summary(manifest(correction="holm"))).text
     for told in (
         "Bold: best by the metric.",
         "In brackets: 95% intervals (percentile bootstrap).",
@@ -199,7 +199,7 @@ def test_terms_explain_themselves_where_they_stand():
 
 def test_the_forest_plot_has_all_systems_and_a_panel_a_metric_with_an_axis():
     told = manifest({"poor": POOR, "good": GOOD, "worst": WORST}, metrics=["bleu", "ter"])
-    markup = static_summary.render(told)
+    markup = static_summary.render_summary(told)
     plot = markup[markup.index('<table class="forest-plot">') :]
     plot = plot[: plot.index("</table>")]
     assert re.findall('<th scope="col">(.*?)</th>', plot) == ["Δ BLEU to A", "Δ TER to A"]
@@ -280,7 +280,7 @@ def test_given_scores_have_a_table():
 
 def test_what_was_computed_can_be_computed_again():
     told = manifest(seed=7, confidence=200, title="Cats")
-    page = Page(static_summary.render(told))
+    page = Page(static_summary.render_summary(told))
     signature = told["comparison"]["metrics"][0]["signature"]
     for fact in (f"BLEU|{signature}", "200 resamples", "7", f"truebleu {tb.__version__}"):
         assert fact in page.text
@@ -290,8 +290,8 @@ def test_what_was_computed_can_be_computed_again():
 
 
 def test_texts_that_are_not_there_are_said_not_to_be():
-    assert "left out of this page" in rendered(redact_text=True).text
-    assert "of 4 of 36 segments is in this page" in rendered(embed_text=4).text
+    assert "omitted from this page" in rendered(redact_text=True).text
+    assert "4 of 36 segments: half of them influence" in rendered(embed_text=4).text
 
 
 def test_the_day_is_there_if_it_is_given(monkeypatch):
@@ -359,7 +359,7 @@ def opposed(**options):
 
 def test_metrics_that_call_opposite_winners_are_told_of_first():
     told = opposed()
-    text = Page(static_summary.render(told)).text
+    text = Page(static_summary.render_summary(told)).text
     notes = [one["text"] for one in told["comparison"]["notes"] if one["kind"] == "disagreement"]
     assert len(notes) == 3
     for note in notes:

@@ -13,10 +13,10 @@ from closeness import is_close
 
 from truebleu import BLEU, CER, CHRF, MER, TER, WER, WIL, WIP
 from truebleu.reports import browser_kernel, html_page, payload
-from truebleu.reports.html_page import slimmed
+from truebleu.reports.html_page import strip_comments
 from truebleu.text.tokenizers import tokenize
 
-VIEWER = html_page.FOLDER / "viewer"
+VIEWER = html_page.PACKAGE_FOLDER / "viewer"
 MODULES = sorted(VIEWER.glob("*.js"))
 
 # What turns data into markup or script, or asks somebody else for something.
@@ -55,7 +55,7 @@ def test_only_the_data_module_asks_a_server_and_only_where_the_manifest_has_one(
 
 
 def test_the_page_template_has_no_handlers_and_no_styles_of_elements():
-    template = (html_page.FOLDER / "page.html").read_text(encoding="utf-8")
+    template = (html_page.PACKAGE_FOLDER / "page.html").read_text(encoding="utf-8")
     assert not re.search(r"\s(?:on\w+|style)\s*=", template)
 
 
@@ -73,14 +73,14 @@ def test_the_page_template_has_no_handlers_and_no_styles_of_elements():
     ],
 )
 def test_comments_and_white_space_go(long, short):
-    assert slimmed(long) == short
+    assert strip_comments(long) == short
 
 
 @pytest.mark.thorough
 def test_the_script_with_and_without_them_is_understood(node, tmp_path):
     for module in MODULES:
         path = tmp_path / f"{module.stem}.mjs"
-        path.write_text(slimmed(module.read_text(encoding="utf-8")), encoding="utf-8")
+        path.write_text(strip_comments(module.read_text(encoding="utf-8")), encoding="utf-8")
         subprocess.run([node, "--check", path], check=True)
 
 
@@ -102,12 +102,12 @@ def run(node, tmp_path_factory):
     folder = tmp_path_factory.mktemp("viewer")
     (folder / "package.json").write_text('{"type": "module"}')
     for module in MODULES:
-        (folder / module.name).write_text(slimmed(module.read_text("utf-8")), "utf-8")
+        (folder / module.name).write_text(strip_comments(module.read_text("utf-8")), "utf-8")
     script = VIEWER.parents[2] / "tests" / "reports" / "viewer.mjs"
 
     def run(**cases):
         done = subprocess.run(
-            [node, script, folder, browser_kernel.PLACE],
+            [node, script, folder, browser_kernel.KERNEL_PATH],
             input=json.dumps(cases),
             capture_output=True,
             text=True,
@@ -175,14 +175,14 @@ def described(metric):
         "signature": str(metric.signature(2)),
         "higher_is_better": not metric.LOWER_IS_BETTER,
         "parameters": metric.parameters,
-        "recipe": browser_kernel.recipe(metric),
+        "recipe": browser_kernel.kernel_settings(metric),
         "columns": list(metric.columns),
     }
 
 
 def check_scores(run, pairs, seed=4):
     """The page's numbers of each metric, from the table of a setting, are Python's."""
-    if not browser_kernel.blocks():
+    if not browser_kernel.load_kernel_blocks():
         pytest.skip("the package was built without the kernel for pages")
     hypotheses, references = corpus_of_words(seed)
     cases, wanted = [], []
@@ -261,7 +261,7 @@ HTML = {"lt;": "<", "gt;": ">", "&amp;": "&", "&quot;": '"'}
 
 @pytest.mark.thorough
 def test_tokens_to_show_are_pythons_and_stand_where_they_are_shown(run, corpus):
-    if not browser_kernel.blocks():
+    if not browser_kernel.load_kernel_blocks():
         pytest.skip("the package was built without the kernel for pages")
     rewritten = "&amp;lt; x-\ny <skipped>1.5,,6 İ ΑΣ. -5-6 ½.½ «a» &quot;b &amp; c&gt;"
     metrics = [
@@ -277,8 +277,8 @@ def test_tokens_to_show_are_pythons_and_stand_where_they_are_shown(run, corpus):
         if not (metric.lowercase and "Σ" in text and "ʕ" in text)
     ]
     found = run(
-        tokens=[[text, browser_kernel.recipe(metric)] for text, metric in cases],
-        lowercase=browser_kernel.blocks()["lowercase"].hex(),
+        tokens=[[text, browser_kernel.kernel_settings(metric)] for text, metric in cases],
+        lowercase=browser_kernel.load_kernel_blocks()["lowercase"].hex(),
     )["tokens"]
     for (text, metric), own in zip(cases, found, strict=True):
         keys = tokenize(text, metric.tokenize, lowercase=metric.lowercase)
@@ -341,7 +341,7 @@ def test_texts_come_back_as_they_were(run):
         for column in columns
     ]
     for roles in (1, 2, 3):
-        block = payload.together(encoded[:roles]).hex()
+        block = payload.encode_side_by_side(encoded[:roles]).hex()
         expected = [
             [None if t is None else [ord(c) for c in t] for t in column]
             for column in columns[:roles]

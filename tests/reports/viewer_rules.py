@@ -44,7 +44,7 @@ def broken_by_template(template):
 def broken_by_modules(folder, entry):
     modules = {}
     try:
-        html_page.collect(folder, entry, modules)
+        html_page.collect_modules(folder, entry, modules)
     except FileNotFoundError as error:
         yield f"no module {error.filename}"
         return
@@ -64,5 +64,5 @@ def broken_by_modules(folder, entry):
             elif own in owner:
                 yield f"{own} is declared in {owner[own]} and in {name}"
             owner[own] = name
-        for unfit in UNFIT.findall(html_page.slimmed(joined)):
+        for unfit in UNFIT.findall(html_page.strip_comments(joined)):
             yield f"{name}: {unfit} would be read as markup; write it in two parts"

@@ -41,7 +41,13 @@ from truebleu.cli.output import (
 )
 from truebleu.cli.progress import Progress
 from truebleu.reports import Report, browser_kernel
-from truebleu.reports.report_builder import METRICS, MOST_EMBEDDED, Contents, check, settings
+from truebleu.reports.report_builder import (
+    MAX_EMBEDDED,
+    VIEWER_METRICS,
+    ReportData,
+    check_metrics,
+    parse_further_settings,
+)
 from truebleu.text.segments import File
 
 if TYPE_CHECKING:
@@ -110,9 +116,9 @@ def run(options: argparse.Namespace) -> None:
         test_set.label(request)
     # Further settings are checked before anything is read.
     with shared.as_usage("--also", compare.OPTIONS):
-        shown = [metric for metric in metrics if metric.NAME in METRICS]
-        further = list(settings(options.also, shown))
-        check(list(metrics), further)
+        shown = [metric for metric in metrics if metric.NAME in VIEWER_METRICS]
+        further = list(parse_further_settings(options.also, shown))
+        check_metrics(list(metrics), further)
     words, terms = files.beside(options, "word_counts"), files.beside(options, "terms")
     if terms and options.source is None and test_set is None:
         raise UsageError("--terms: they are looked for in the source; name it with -src")
@@ -125,13 +131,13 @@ def run(options: argparse.Namespace) -> None:
         Output(options.output) if options.serve is None else nullcontext() as output,
     ):
         request.progress = progress.callback
-        contents = Contents(
+        contents = ReportData(
             request,
             further,
             title=options.title,
             word_counts=words,
             commands=list(commands(options)),
-            redacted=options.redact_text,
+            is_redacted=options.redact_text,
             human=options.human,
             terms=terms,
             on_disk=options.serve is not None,
@@ -162,18 +168,18 @@ def _check_output(options: argparse.Namespace) -> None:
         raise UsageError(f"{name}: --serve writes no file; leave one of them out")
 
 
-def _complain(contents: Contents, options: argparse.Namespace) -> None:
+def _complain(contents: ReportData, options: argparse.Namespace) -> None:
     """Write warnings about the text, and about what the page lacks."""
     for one in contents.comparison.get("warnings", ()):
         complain("warning", one["text"])
-    if not browser_kernel.blocks():
+    if not browser_kernel.load_kernel_blocks():
         complain("warning", browser_kernel.MISSING_KERNEL)
-    is_cut = contents.segments > MOST_EMBEDDED and not contents.redacted
+    is_cut = contents.segment_count > MAX_EMBEDDED and not contents.is_redacted
     if options.serve is None and options.embed_text is None and is_cut:
         complain(
             "note",
-            f"the page has the numbers of all {contents.segments:,} segments, and the texts of "
-            f"{MOST_EMBEDDED:,}; --embed-text N changes that",
+            f"the page has the numbers of all {contents.segment_count:,} segments, and the texts "
+            f"of {MAX_EMBEDDED:,}; --embed-text N changes that",
         )
 
 

@@ -1,12 +1,12 @@
-"""The interactive report: who wins, is it real, why, and where. One HTML file that needs nothing.
+"""The interactive report: one self-contained HTML file that compares systems.
 
-build.py       from a request to the manifest, which is the contract, and the blocks of data
-ngrams.py  buckets.py  health.py  terms.py    what there is beside the metrics
-payload.py     blocks as bytes
-summary.py     what can be read without script
-page.py        page.html, page.css and the modules of viewer/ as one file
-serve.py       a report on this machine alone, with texts as they are asked for
-lab.py         the page with nothing in it, for sentences and files that a reader brings
+report_builder.py   computes the manifest (the contract with the viewer) and the data blocks
+distinctive_ngrams.py  bins.py  data_checks.py  term_glossary.py  findings.py   further analyses
+payload.py          encodes blocks as bytes
+static_summary.py   the part that is readable without JavaScript
+html_page.py        joins page.html, page.css and the modules of viewer/ into one file
+serve.py            serves a report on the local machine and sends texts on request
+lab.py              the playground: an empty page for the reader's sentences and files
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from truebleu.text import argument_checks, corpus_inputs
 from truebleu.text.record import Picklable, Record
 
 if TYPE_CHECKING:
-    from truebleu.reports.report_builder import Contents
+    from truebleu.reports.report_builder import ReportData
 
-# How many segments' texts a notebook gets, which is saved with all that it shows.
-NOTEBOOK_ROWS = 2000
+# Default number of segments with text in a notebook, whose file stores all its output.
+NOTEBOOK_SEGMENTS = 2000
 
 
 class PageOptions(TypedDict, total=False):
-    """What a page has beside a comparison; see `report` for the parameters."""
+    """Options of the page, independent of the comparison; `report` documents them."""
 
     title: str | None
     languages: tuple[str | None, str | None] | None
@@ -47,98 +47,103 @@ class PageOptions(TypedDict, total=False):
 
 
 class ReportOptions(ComparisonOptions, PageOptions, total=False):
-    """The further arguments of `report`."""
+    """Keyword options of `report`."""
 
 
 class Page(Picklable):
-    """A page that needs nothing else."""
+    """Self-contained HTML page."""
 
     __slots__ = ()
 
     def to_bytes(self) -> bytes:
-        """The page, in UTF-8."""
+        """Return the page, encoded as UTF-8."""
         raise NotImplementedError
 
     def html(self) -> str:
-        """The page."""
+        """Return the page."""
         return self.to_bytes().decode()
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the page to a file, whole or not at all."""
+        """Write the page to a file; an error leaves no partial file."""
         from truebleu.text.operating_system import write_atomically
 
         write_atomically(path, self.to_bytes())
 
 
 class Report(Page):
-    """A page about systems. `save` writes it; a notebook shows the summary, and all with `show`."""
+    """Report about one or more systems.
 
-    __slots__ = ("_contents", "_embed", "_workers")
+    A notebook displays the summary; `show` displays the whole page, and `save` writes it.
+    """
+
+    __slots__ = ("_data", "_max_embedded", "_workers")
 
     def __init__(
-        self, contents: Contents, *, embed_text: int | None = None, workers: int = 1
+        self, data: ReportData, *, embed_text: int | None = None, workers: int = 1
     ) -> None:
         if embed_text is not None:
             argument_checks.check_integer("embed_text", embed_text, 0)
-        self._contents = contents
-        self._embed = embed_text
+        self._data = data
+        self._max_embedded = embed_text
         self._workers = workers
 
     def to_dict(self) -> dict[str, Any]:
-        """All data of the page beside texts and tables, in the types of JSON.
+        """Return the manifest: all data of the page except texts and tables, as JSON types.
 
-        truebleu/reports/report_builder.py says what there is.
+        The docstring of truebleu/reports/report_builder.py lists its keys.
         """
         from copy import deepcopy
 
-        return deepcopy(self._contents.manifest(self._embed))
+        return deepcopy(self._data.build_manifest(self._max_embedded))
 
     def to_bytes(self) -> bytes:
-        """The page, in UTF-8."""
-        return self._page(self._embed)
+        """Return the page, encoded as UTF-8."""
+        return self._render_page(self._max_embedded)
 
-    def show(self, rows: int = NOTEBOOK_ROWS, height: int = 800) -> Frame:
-        """The page for a notebook, in a frame that nothing gets out of.
+    def show(self, rows: int = NOTEBOOK_SEGMENTS, height: int = 800) -> Frame:
+        """Return the page in a sandboxed frame for a notebook.
 
-        rows: of how many segments it has the texts, so that the notebook stays small.
-        height: in pixels.
+        rows: maximum number of segments with text, which limits the size of the notebook.
+        height: height of the frame in pixels.
         """
         argument_checks.check_integer("height", height, 1)
         argument_checks.check_integer("rows", rows, 0)
-        most = rows if self._embed is None else min(rows, self._embed)
-        return Frame(self._page(most).decode(), height)
+        max_embedded = rows if self._max_embedded is None else min(rows, self._max_embedded)
+        return Frame(self._render_page(max_embedded).decode(), height)
 
-    def _page(self, embed: int | None) -> bytes:
+    def _render_page(self, max_embedded: int | None) -> bytes:
         from truebleu.reports import html_page
 
-        contents = self._contents
-        return html_page.written(contents.manifest(embed), contents.blocks(embed), self._workers)
+        data = self._data
+        return html_page.render_page(
+            data.build_manifest(max_embedded), data.encode_blocks(max_embedded), self._workers
+        )
 
     def _repr_html_(self) -> str:
         from truebleu.reports import static_summary
 
-        return static_summary.fragment(self._contents.manifest(self._embed))
+        return static_summary.render_fragment(self._data.build_manifest(self._max_embedded))
 
     def __repr__(self) -> str:
-        contents = self._contents
-        return f"<Report on {', '.join(contents.systems)}, {contents.segments:,} segments>"
+        data = self._data
+        return f"<Report on {', '.join(data.systems)}, {data.segment_count:,} segments>"
 
 
 class Frame(Record):
-    """A page inside a notebook, so many pixels high."""
+    """Notebook frame with a page; `height` is in pixels."""
 
     page: str
     height: int
 
     def _repr_html_(self) -> str:
-        # Not `payload.escaped`: this is markup, and must come out of the attribute as it is.
+        # The attribute must return the markup unchanged, so only HTML's own escapes are allowed.
         from html import escape
 
         return (
             '<iframe sandbox="allow-scripts allow-downloads" title="truebleu report" width="100%" '
             f'height="{self.height}" srcdoc="{escape(self.page, quote=True)}">'
-            # Shown where a notebook is not trusted, and in no browser.
-            "A report of truebleu, which is shown where the notebook is trusted.</iframe>"
+            # An untrusted notebook shows only this text.
+            "Trust this notebook to show the truebleu report.</iframe>"
         )
 
     def __repr__(self) -> str:
@@ -157,43 +162,41 @@ def report(
     workers: int = 1,
     **options: Unpack[ReportOptions],
 ) -> Report:
-    r"""One page about one system or several, to browse and to send around.
+    r"""Return an interactive report about one or more systems as one self-contained HTML page.
 
-    systems: a name for each system, and its hypotheses, as `BLEU.score` takes them; or a
-        `Comparison`, whose systems, references, metrics and tests those of the page are then. Text
-        is read again.
-    references: as `BLEU.score` takes them.
-    source: what was translated, a text or None for each segment, or a file.
-    documents: the name of the document that each segment is of, or a file of them.
-    labels: what segments are labelled with, for each kind of label a mapping of its name to a
-        label for each segment, or to a file of them; or a tab-separated file of all with a header.
-    metrics: as `compare` takes them, BLEU, chrF, TER or an error rate among them, by which
-        segments are shown. The first of those is what segments are sorted by.
-    also: further settings to look at in the page: metrics, or changes of those of `metrics`, such
-        as "tokenize=intl,char" (two) and "lowercase".
-    path: where to write it; `Report.save` does that, too.
-    title: what to call it; the names of the systems if not given.
+    systems: mapping from system names to hypotheses, as for `BLEU.score`; or a `Comparison`, whose
+        systems, references, metrics and tests the page then uses. Its texts are read again.
+    references: references, as for `BLEU.score`.
+    source: source texts, one text or None per segment, or a file.
+    documents: document name per segment, or a file of names.
+    labels: mapping from kinds of labels to one label per segment or to a file of labels; or one
+        tab-separated file with all labels and a header.
+    metrics: metrics, as for `compare`. They must include BLEU, chrF, TER or an error rate; the
+        first of these sorts the segments.
+    also: further settings to browse in the page: metrics, or changed parameters of `metrics`, such
+        as "tokenize=intl,char" (two settings) or "lowercase".
+    path: file to write, as `Report.save` does.
+    title: title of the page (default: the names of the systems).
     baseline, test, samples, confidence, level, seed, correction, resample, scores,
-        lower_is_better, higher_is_better: as `compare` has them.
-    languages: codes of the languages of source and target; the endings of files' names if not
-        given.
-    word_counts: how often each word is in other text, such as in what a system was trained on: a
-        mapping, or a file of lines of a word, a tab and a number. Words are put into buckets by
-        it; by how often they are in the references if not given.
-    terms: a glossary, of which the page shows how often each system used the wanted term where the
-        source has its own: a mapping from source terms to target terms, pairs of them, or a file of
-        lines of a source term, a tab and a target term. Terms are whole words; case does not count,
-        but in terms all in capitals.
-    embed_text: of how many segments the page has the texts, 100,000 if not given. Numbers are
-        there of all. One half are those that the result depends on most, the others are random.
-    human: what people said of the systems, as `meta_evaluate` takes it: the page then shows how far
-        the metrics agree with them.
-    redact_text: whether all text is left out; names of systems, documents and labels stay.
-    workers: threads.
+        lower_is_better, higher_is_better: as for `compare`.
+    languages: language codes of source and target (default: the extensions of the file names).
+    word_counts: frequency of each word in other text, such as training data: a mapping, or a file
+        with a word, a tab and a number per line. Words are binned by frequency (default: by
+        frequency in the references).
+    terms: glossary: a mapping from source terms to target terms, pairs of them, or a file with a
+        source term, a tab and a target term per line. The page shows how often each system used
+        the target term for a source term. Terms match whole words; matching ignores case, except
+        for terms in capitals.
+    embed_text: maximum number of segments with text in the page (default: 100,000). Scores cover
+        all segments. Half of the texts are those that influence the result most, half are random.
+    human: human scores of the systems, as for `meta_evaluate`; the page then shows how well the
+        metrics agree with them.
+    redact_text: omit all text; keep the names of systems, documents and labels.
+    workers: number of threads.
 
     All text is read once. The same input gives the same bytes. Raises InputError, which names the
-    input and the segment or line, for lengths that differ and for text that cannot be read;
-    ValueError for a comparison whose text is not there any more, and for terms without a source.
+    input and the segment or line, if lengths differ or text cannot be read. Raises ValueError if
+    the texts of a comparison are no longer available, or for terms without a source.
 
     >>> references = ["the cat is on the mat", "nobody was there"] * 10
     >>> good = ["the cat is on a mat", "nobody was there"] * 10
@@ -204,36 +207,38 @@ def report(
     from truebleu.reports import report_builder
 
     argument_checks.check_keywords("report", options, ReportOptions.__annotations__)
-    given: dict[str, Any] = dict(options)
-    page_options = _taken(given, PageOptions.__annotations__)
-    external = _taken(given, ExternalScores._fields)
-    testing = _taken(given, SignificanceOptions.__annotations__)
+    request_options: dict[str, Any] = dict(options)
+    page_options = _pop_options(request_options, PageOptions.__annotations__)
+    score_options = _pop_options(request_options, ExternalScores._fields)
+    significance_options = _pop_options(request_options, SignificanceOptions.__annotations__)
     if not isinstance(systems, Comparison):
         request = Request(
             systems,
             references,
-            testing=Significance(**testing),
-            external=ExternalScores(**external),
+            testing=Significance(**significance_options),
+            external=ExternalScores(**score_options),
             source=source,
             documents=documents,
             workers=workers,
-            **given,
+            **request_options,
         )
-    elif references is None and not (given or external or testing):
+    elif references is None and not (request_options or score_options or significance_options):
         request = systems.request
     else:
-        raise TypeError("a comparison says its references, metrics and tests itself")
+        raise TypeError(
+            "systems: a Comparison already has references, metrics and tests; omit these arguments"
+        )
     request = request.beside(source, documents, labels)
     embed_text = page_options.pop("embed_text", None)
-    redacted = page_options.pop("redact_text", False)
-    contents = report_builder.Contents(request, also, redacted=redacted, **page_options)
+    is_redacted = page_options.pop("redact_text", False)
+    data = report_builder.ReportData(request, also, is_redacted=is_redacted, **page_options)
     request.warn()
-    made = Report(contents, embed_text=embed_text, workers=workers)
+    report_page = Report(data, embed_text=embed_text, workers=workers)
     if path is not None:
-        made.save(path)
-    return made
+        report_page.save(path)
+    return report_page
 
 
-def _taken(options: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
-    """Take the options of these names out of others."""
+def _pop_options(options: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    """Remove the options with the given names from `options` and return them."""
     return {name: options.pop(name) for name in names if name in options}

@@ -1,7 +1,7 @@
-"""What segments are put into buckets by, where the tables do not say it: lengths, frequent words.
+"""Lengths and word frequencies, by which the report bins segments and words.
 
-Score, documents and labels need nothing but the tables. A length is the reference's, in one unit
-whatever the metric; frequency needs the words.
+Bins by score, document or label need only the tables. Lengths count reference tokens and do not
+depend on the metric of a table; word frequencies need the texts.
 """
 
 from __future__ import annotations
@@ -17,98 +17,109 @@ from truebleu.text import segments, tokenizers
 from truebleu.text.argument_checks import is_whole_number
 from truebleu.text.segments import File, Texts
 
-# The least frequency of each bucket. What is counted elsewhere may not be there at all.
-EDGES: tuple[int, ...] = (1, 2, 5, 10, 100, 1000)
-EDGES_ELSEWHERE: tuple[int, ...] = (0, *EDGES)
+# Lowest frequency of each bin. External counts may lack a word, so theirs begin at 0.
+FREQUENCY_EDGES: tuple[int, ...] = (1, 2, 5, 10, 100, 1000)
+EXTERNAL_FREQUENCY_EDGES: tuple[int, ...] = (0, *FREQUENCY_EDGES)
 
-# Where words are counted if nobody gives counts.
-REFERENCES = "references"
+# Default source of the word frequencies.
+REFERENCE_COUNTS = "references"
 
-BLOCK = "frequency"
-LENGTHS = "lengths"
+FREQUENCY_BLOCK = "frequency"
+LENGTH_BLOCK = "lengths"
 
 
-def lengths(
-    references: Sequence[Texts], metric: BLEU, counted: Statistics | None = None
+def encode_lengths(
+    references: Sequence[Texts], metric: BLEU, reference_statistics: Statistics | None = None
 ) -> tuple[dict[str, Any], bytes]:
-    """The length of each segment: the tokens of its first reference, as `metric` splits text.
+    """Return the manifest entry and the block of segment lengths.
 
-    So it is the same whatever the systems are, and by whatever metric segments are looked at.
+    The length of a segment is the number of tokens in its first reference, as `metric` tokenizes
+    it, so it depends neither on the systems nor on the metric that the viewer shows.
 
-    counted: a table of `metric` of these references, which need not be read again if they are one.
+    reference_statistics: table of `metric` for these references; a single reference is then not
+        counted again.
     """
-    if counted is not None and len(references) == 1 and "reference_length" in counted.columns:
-        numbers = list(counted.column("reference_length"))
+    if (
+        reference_statistics is not None
+        and len(references) == 1
+        and "reference_length" in reference_statistics.columns
+    ):
+        token_counts = list(reference_statistics.column("reference_length"))
     else:
-        first = [
+        first_references = [
             next((text for text in row if text is not None), b"").decode("utf-8", "surrogatepass")
             for row in zip(*references, strict=True)
         ]
-        alone = BLEU(tokenize=metric.tokenize, lowercase=metric.lowercase, max_order=1)
-        numbers = list(alone.statistics(first, first).column("hypothesis_length"))
-    told = {"tokenizer": tokenizers.format_signature_label(metric.tokenize), "block": LENGTHS}
-    return told, payload.of_indices(map(int, numbers))
+        unigram_bleu = BLEU(tokenize=metric.tokenize, lowercase=metric.lowercase, max_order=1)
+        token_counts = list(
+            unigram_bleu.statistics(first_references, first_references).column("hypothesis_length")
+        )
+    manifest_entry = {
+        "tokenizer": tokenizers.format_signature_label(metric.tokenize),
+        "block": LENGTH_BLOCK,
+    }
+    return manifest_entry, payload.encode_indices(map(int, token_counts))
 
 
-def frequency(
-    corpus: Corpus, count: int, given: tuple[Mapping[str, int], str] | None = None
+def encode_frequencies(
+    corpus: Corpus, segment_count: int, word_counts: tuple[Mapping[str, int], str] | None = None
 ) -> tuple[dict[str, Any], bytes]:
-    """The words of the references by their frequency: what the manifest says, and the block.
+    """Return the manifest entry and the block of reference words, binned by frequency.
 
-    given: how often each word is somewhere else, such as in what a system was trained on, and what
-        to call that; it is how often in the references of this very text if not given.
+    word_counts: external word frequencies, such as those in training data, and their name
+        (default: frequencies in these references).
 
-    A row has for each bucket how many words the references have (each word as often as the
-    reference that has it most often), then for each system and bucket how many of them it has.
-    All segments, `count` of them, have a row; those that were not counted have zeros.
+    A row contains the number of reference words per bin, then the matches per system and bin. A
+    word counts as often as in the reference where it is most frequent. All `segment_count`
+    segments have a row; uncounted segments have zeros.
     """
-    counts, source = given or (None, REFERENCES)
-    edges = EDGES if counts is None else EDGES_ELSEWHERE
+    counts, source = word_counts or (None, REFERENCE_COUNTS)
+    edges = FREQUENCY_EDGES if counts is None else EXTERNAL_FREQUENCY_EDGES
     frequencies = None
     if counts is not None:
         frequencies = [min(counts.get(word, 0), edges[-1]) for word in corpus.vocabulary()]
     table = corpus.buckets(edges, frequencies)
-    told = described(len(corpus), edges, source, BLOCK)
-    if len(table) < count:
-        rest = bytes(8 * table.width * (count - len(table)))
-        table = table.concatenated(Table.from_bytes(rest, table.width))
-    return told, payload.of_table(table)
+    manifest_entry = describe_frequencies(len(corpus), edges, source, FREQUENCY_BLOCK)
+    if len(table) < segment_count:
+        zero_rows = bytes(8 * table.width * (segment_count - len(table)))
+        table = table.concatenated(Table.from_bytes(zero_rows, table.width))
+    return manifest_entry, payload.encode_table(table)
 
 
-def described(
-    segments: int,
-    edges: Sequence[int] = EDGES,
-    source: str = REFERENCES,
+def describe_frequencies(
+    segment_count: int,
+    edges: Sequence[int] = FREQUENCY_EDGES,
+    source: str = REFERENCE_COUNTS,
     block: str | None = None,
 ) -> dict[str, Any]:
-    """What the manifest says of frequencies; without a block, the page counts the words itself."""
-    return {"edges": list(edges), "source": source, "segments": segments, "block": block}
+    """Return the manifest entry of the frequencies; without a block, the page counts the words."""
+    return {"edges": list(edges), "source": source, "segments": segment_count, "block": block}
 
 
-def given(value: Any) -> tuple[Mapping[str, int], str]:
-    """The counts that somebody gives, as a mapping or in a file, and what to call them."""
+def parse_word_counts(value: Any) -> tuple[Mapping[str, int], str]:
+    """Return the word counts from a mapping or a file, and their name."""
     if segments.is_file(value):
-        return read_counts(segments.as_file(value)), segments.get_file_name(value) or "a file"
+        return read_word_counts(segments.as_file(value)), segments.get_file_name(value) or "a file"
     if not hasattr(value, "items"):
         raise TypeError(
-            "word_counts: expected a mapping from words to numbers, or a file of them, "
-            f"not {type(value).__name__}"
+            "word_counts: expected a mapping from words to counts, or a file, found "
+            f"{type(value).__name__}"
         )
     for word, count in value.items():
         if type(count) is not int or count < 0:
-            raise InputError(f"word_counts: {word!r} is there {count!r} times; give a whole number")
+            raise InputError(f"word_counts: {word!r}: expected a whole number, found {count!r}")
     return value, "given counts"
 
 
-def read_counts(file: File) -> dict[str, int]:
-    """The counts of a file: a word, a tab and a number on each line."""
+def read_word_counts(file: File) -> dict[str, int]:
+    """Read word counts from a file with a word, a tab and a number per line."""
     counts: dict[str, int] = {}
     for number, line in enumerate(file.read_lines(), 1):
         word, tab, count = line.rstrip("\r").rpartition("\t")
         if not tab or not is_whole_number(count):
             raise InputError(
                 f"{file.format_label('word counts')}, line {number}: expected a word, a tab and a "
-                f"number, not {line[:80]!r}"
+                f"number, found {line[:80]!r}"
             )
         counts[word] = counts.get(word, 0) + int(count)
     return counts

@@ -1,4 +1,4 @@
-"""What a page needs to compute: the kernel as WebAssembly, and this Python's lower-casing."""
+"""The scoring kernel for web pages, as WebAssembly, with the lower-casing of this Python."""
 
 from __future__ import annotations
 
@@ -10,68 +10,71 @@ from typing import Any
 from truebleu.reports import payload
 from truebleu.text import tokenizers
 
-# kernel/backend.py puts it there when the package is built.
-PLACE = Path(__file__).with_name("kernel.wasm")
+# kernel/backend.py writes this file when the package is built.
+KERNEL_PATH = Path(__file__).with_name("kernel.wasm")
 
 MISSING_KERNEL = (
-    "truebleu was built without the kernel for pages, so pages cannot recompute scores. "
-    "Run `rustup target add wasm32-unknown-unknown` and install truebleu from its source again."
+    "truebleu was built without the browser kernel, so pages cannot recompute scores. "
+    "Run `rustup target add wasm32-unknown-unknown` and reinstall truebleu from its source."
 )
 
-# Its names in the manifest are those of the blocks.
-BLOCKS = {"kernel": "kernel", "lowercase": "lowercase"}
+# Block name of each part; the manifest lists both.
+KERNEL_BLOCKS = {"kernel": "kernel", "lowercase": "lowercase"}
 
-# Of so many segments a page counts when it is opened what takes no longer than a blink; of more it
-# has the counts. Two systems' BLEU is counted for 100,000 segments in a third of a second.
-SOON = {"BLEU": 100_000, "chrF": 5_000, "TER": 1_000}
-SOON_OTHERS = 10_000
+# Maximum number of segments that a page counts on load; larger pages contain the counts. Counting
+# BLEU of two systems with 100,000 segments takes a third of a second.
+EAGER_LIMITS = {"BLEU": 100_000, "chrF": 5_000, "TER": 1_000}
+OTHER_EAGER_LIMIT = 10_000
 
-# Letters that are lowered together: most parts have none with a case.
-PART = 256
-
-
-def recipe(metric: Any) -> dict[str, Any]:
-    """What the kernel in a page is asked for."""
-    asked: dict[str, Any] = metric.recipe
-    # A tokenizer that it does not have splits nothing there.
-    return asked if _splits(asked) else asked | {"tokenizer": "none"}
+# Letters per comparison with their lower case: most chunks contain no letter with case.
+CHUNK_SIZE = 256
 
 
-def counts(metric: Any) -> bool:
-    """True if the kernel in a page can count text for this metric."""
-    return bool(metric.reads_text) and _splits(metric.recipe)
+def kernel_settings(metric: Any) -> dict[str, Any]:
+    """Return the metric settings for the browser kernel."""
+    settings: dict[str, Any] = metric.recipe
+    # A tokenizer that the browser kernel lacks is replaced by "none".
+    return settings if _has_tokenizer(settings) else settings | {"tokenizer": "none"}
 
 
-def soon(metric: Any, segments: int) -> bool:
-    """True if it can count so many segments when the page is opened."""
-    return counts(metric) and segments <= SOON.get(metric.NAME, SOON_OTHERS)
+def can_count(metric: Any) -> bool:
+    """Return whether the browser kernel can compute the statistics of this metric."""
+    return bool(metric.reads_text) and _has_tokenizer(metric.recipe)
 
 
-def _splits(asked: dict[str, Any]) -> bool:
-    return asked.get("tokenizer", "whole") in (*tokenizers.KERNEL_TOKENIZERS, "whole")
+def can_count_on_open(metric: Any, segment_count: int) -> bool:
+    """Return whether the page can count this many segments on load."""
+    return can_count(metric) and segment_count <= EAGER_LIMITS.get(metric.NAME, OTHER_EAGER_LIMIT)
+
+
+def _has_tokenizer(settings: dict[str, Any]) -> bool:
+    return settings.get("tokenizer", "whole") in (*tokenizers.KERNEL_TOKENIZERS, "whole")
 
 
 @cache
-def blocks() -> dict[str, bytes]:
-    """The blocks; none if the package was built without the kernel for pages."""
-    if not PLACE.is_file():
+def load_kernel_blocks() -> dict[str, bytes]:
+    """Return the blocks, or none if the package was built without the browser kernel."""
+    if not KERNEL_PATH.is_file():
         return {}
-    return {"kernel": PLACE.read_bytes(), "lowercase": payload.of_indices(_lowercase())}
+    return {
+        "kernel": KERNEL_PATH.read_bytes(),
+        "lowercase": payload.encode_indices(lowercase_pairs()),
+    }
 
 
-def _lowercase() -> list[int]:
-    """The letters that have a small one, and that, in turn.
+def lowercase_pairs() -> list[int]:
+    """Return the code points of upper-case letters, each followed by its lower-case letter.
 
-    No letter with a case lies beyond U+1FFFF. Capital sigma and dotted capital I depend on what is
-    around them, or become two characters: the kernel knows both.
+    No letter beyond U+1FFFF has case. Capital sigma depends on its context, and dotted capital I
+    becomes two characters: the kernel handles both itself.
     """
     points = array("I", (*range(0x80, 0xD800), *range(0xE000, 0x20000)))
     letters = points.tobytes().decode("utf-32").replace("\u03a3", "").replace("\u0130", "")
     lowered = letters.lower()
-    found = []
-    for start in range(0, len(letters), PART):
-        upper, lower = letters[start : start + PART], lowered[start : start + PART]
+    code_points = []
+    for start in range(0, len(letters), CHUNK_SIZE):
+        upper, lower = letters[start : start + CHUNK_SIZE], lowered[start : start + CHUNK_SIZE]
         if upper != lower:
             pairs = zip(upper, lower, strict=True)
-            found += [ord(letter) for pair in pairs if pair[0] != pair[1] for letter in pair]
-    return found
+            code_points += [ord(letter) for pair in pairs if pair[0] != pair[1] for letter in pair]
+    return code_points

@@ -1,8 +1,8 @@
-"""Problems in the texts that may explain their scores: flags, segment by segment.
+"""Flags for problems in the texts that may explain their scores, per segment.
 
-kernel/src/text_flags.rs defines each flag exactly; this module says what it means. None of them
-changes a score. A flag is useful if a person who sees it can act on it: repair a file, remove a
-segment, choose a tokenizer, or look at the segment.
+kernel/src/text_flags.rs defines each flag exactly; this module explains it. No flag changes a
+score. A flag is useful if the reader can act on it: repair a file, remove a segment, choose another
+tokenizer, or inspect the segment.
 """
 
 from __future__ import annotations
@@ -20,141 +20,145 @@ from truebleu.text.tokenizers import Tokenize
 
 
 class Flag(NamedTuple):
-    """The meaning of a bit of the kernel's."""
+    """Meaning of one bit in the kernel's flags."""
 
     title: str
     severity: str
     explanation: str
 
 
-def warning(title: str, explanation: str) -> Flag:
-    """A flag of texts in most of which something is wrong."""
+def warning_flag(title: str, explanation: str) -> Flag:
+    """Return a flag that usually indicates an error."""
     return Flag(title, "warning", explanation)
 
 
-def note(title: str, explanation: str) -> Flag:
-    """A flag of texts that are worth a look."""
+def note_flag(title: str, explanation: str) -> Flag:
+    """Return a flag for texts that deserve a look but may be correct."""
     return Flag(title, "note", explanation)
 
 
-# How much text that stays in its files is taken into memory to be looked at.
-MOST_BYTES = 1 << 27
+# Maximum number of bytes that are read from files on disk for the checks.
+MAX_CHECKED_BYTES = 1 << 27
 
 # By id, in the order of the kernel's bits.
 FLAGS = {
-    "empty": warning(
+    "empty": warning_flag(
         "Empty text",
-        "There is nothing but white space. An empty hypothesis matches nothing, and still "
-        "makes the output of the system shorter.",
+        "The text contains only white space. An empty hypothesis matches nothing, and it makes "
+        "the output of the system shorter.",
     ),
-    "missing-reference": note(
+    "missing-reference": note_flag(
         "Missing reference",
-        "The segment has fewer references than others have, so a match is less likely in it.",
+        "The segment has fewer references than other segments, so matches are less likely.",
     ),
-    "copied-source": warning(
+    "copied-source": warning_flag(
         "Hypothesis is the source",
         "The text was not translated, or there was nothing to translate.",
     ),
-    "identical-reference": note(
+    "identical-reference": note_flag(
         "Hypothesis is a reference",
-        "The same text to the last character. Many of these may mean that the references were "
-        "seen before, or that files were mixed up.",
+        "The hypothesis equals a reference exactly. If this is frequent, the references may have "
+        "been in the training data, or files may have been swapped.",
     ),
-    "duplicate-hypothesis": warning(
+    "duplicate-hypothesis": warning_flag(
         "Same hypothesis elsewhere",
-        "A text of 20 bytes or more that is the hypothesis of another segment, too, whose "
-        "source (without sources: whose references) is different.",
+        "Another segment with a different source (without sources: different references) has "
+        "the same hypothesis, of 20 bytes or more.",
     ),
-    "repeated-segment": note(
+    "repeated-segment": note_flag(
         "Segment occurs again",
-        "A segment before this one has the same source and references. What is repeated "
-        "counts several times, and makes intervals narrower than they should be.",
+        "An earlier segment has the same source and references. Repeated segments count several "
+        "times and make confidence intervals too narrow.",
     ),
-    "much-shorter": warning(
+    "much-shorter": warning_flag(
         "Much shorter than the references",
-        "Less than half of the characters of each reference, where these have 20 or more.",
+        "The text has less than half as many characters as each reference, and each reference "
+        "has at least 20.",
     ),
-    "much-longer": warning(
+    "much-longer": warning_flag(
         "Much longer than the references",
-        "More than twice the characters of each reference, and 20 or more.",
+        "The text has more than twice as many characters as each reference, and at least 20.",
     ),
-    "loop": warning(
-        "Says the same again and again",
-        "One to four words four times in a row, as in no reference: a decoder that does not stop.",
+    "loop": warning_flag(
+        "Repeats itself",
+        "The text repeats one to four words four times in a row, and no reference does. The "
+        "decoder may be in a loop.",
     ),
-    "other-script": warning(
-        "Another script than the references",
-        "More than half of the letters are of a script that is not that of any reference: "
-        "perhaps another language.",
+    "other-script": warning_flag(
+        "Script differs from the references",
+        "More than half of the letters are in a script that no reference uses. The text may be "
+        "in another language.",
     ),
-    "unsplit-script": warning(
+    "unsplit-script": warning_flag(
         "Script that the tokenizer does not split",
-        "Chinese, Japanese, Thai, Lao, Burmese, Khmer, Tibetan and others have no spaces between "
-        "words, and Korean words keep their particles. This tokenizer leaves them in long pieces, "
-        "which hardly ever match; zh splits Chinese, ja-mecab Japanese, ko-mecab Korean, intl "
-        "Tibetan, and char all.",
+        "Scripts such as Chinese, Japanese, Thai, Lao, Burmese, Khmer and Tibetan have no spaces "
+        "between words, and Korean particles are attached to words. This tokenizer leaves them "
+        "in long pieces, which rarely match. Use zh for Chinese, ja-mecab for Japanese, ko-mecab "
+        "for Korean, intl for Tibetan, or char for any script.",
     ),
-    "tokenized": warning(
+    "tokenized": warning_flag(
         "Looks tokenized",
-        "Commas or a full stop stand alone, or pieces of words are marked (@@, @-@, ▁). "
-        "Metrics are for text as people write it: detokenize it first.",
+        "Spaces surround commas or full stops, or subword marks (@@, @-@, ▁) occur. Metrics "
+        "expect natural text: detokenize it first.",
     ),
-    "mojibake": warning(
+    "mojibake": warning_flag(
         "Wrong encoding",
-        "UTF-8 that was read as Windows-1252 or Latin-1: Ã© for é, â€™ for ’.",
+        "UTF-8 was decoded as Windows-1252 or Latin-1, as in Ã© for é or â€™ for ’.",
     ),
-    "replacement-character": warning(
+    "replacement-character": warning_flag(
         "Replacement characters",
-        "U+FFFD or lone surrogates stand for what could not be decoded, or was cut in two.",
+        "The text contains U+FFFD or lone surrogates, which replace characters that could not "
+        "be decoded or were cut in two.",
     ),
-    "control-character": warning(
+    "control-character": warning_flag(
         "Control characters",
-        "Characters that are no text, such as NUL or a line end inside a segment. Tabs do not "
-        "count.",
+        "The text contains control characters, such as NUL or a line end inside the segment. "
+        "Tabs are allowed.",
     ),
-    "invisible-character": note(
+    "invisible-character": note_flag(
         "Invisible characters",
-        "Zero-width spaces, soft hyphens, byte-order marks, marks of direction: two texts "
-        "that look alike do not match. Joiners do not count, as they are part of how words "
-        "are spelt.",
+        "The text contains zero-width spaces, soft hyphens, byte-order marks or direction marks, "
+        "so texts that look alike do not match. Joiners are allowed because they belong to the "
+        "spelling.",
     ),
-    "outer-space": note(
+    "outer-space": note_flag(
         "White space at the ends",
-        "Before or after the text. BLEU does not see it, other metrics may; at the end of all "
-        "lines it may be a carriage return.",
+        "The text starts or ends with white space. BLEU ignores it; other metrics may not. At the "
+        "end of every line, it may be a carriage return.",
     ),
-    "html-entities": note(
+    "html-entities": note_flag(
         "HTML entities",
-        "Characters by name or number, such as &quot; or &#39;. The tokenizer 13a undoes four "
-        "of them, the others none.",
+        "The text contains entities such as &quot; or &#39;. Tokenizer 13a decodes four of them; "
+        "other tokenizers decode none.",
     ),
-    "unbalanced-brackets": note(
+    "unbalanced-brackets": note_flag(
         "Unbalanced brackets",
-        "Some are opened and not closed, or closed and not opened, and all references have "
-        "as many of both.",
+        "Some brackets are not closed or not opened, although they are balanced in all references.",
     ),
-    "numbers-differ": note(
+    "numbers-differ": note_flag(
         "Numbers differ",
-        "The numbers are neither those of the source nor those of a reference. Up to 12 they do "
-        "not count, because they may be words; how thousands and decimals are separated does "
-        "not either.",
+        "The numbers in the text equal neither the numbers in the source nor those in a reference. "
+        "Numbers up to 12 are ignored because they may be written as words. Thousands and decimal "
+        "separators are ignored, too.",
     ),
-    "name-missing": note(
+    "name-missing": note_flag(
         "A name is missing",
-        "A word with a capital that the source and all references have, inside a sentence.",
+        "The source and all references contain a capitalized word inside a sentence that is "
+        "missing here.",
     ),
-    "partly-untranslated": note(
-        "Words of the source",
-        "Four words in a row stand as in the source, and in no reference.",
+    "partly-untranslated": note_flag(
+        "Untranslated words",
+        "Four consecutive words are copied from the source and occur in no reference.",
     ),
-    "negation-differs": note(
+    "negation-differs": note_flag(
         "Negation differs",
-        "It says not, no or never where no reference does, or does not where all of them do.",
+        "The text contains a negation such as not, no or never and no reference does, or it "
+        "contains none and all references do.",
     ),
 }
 
-# The words that negate, by language; a star stands for the rest of a word.
-NEGATION = {
+# Negation words by language; a star stands for the rest of a word.
+NEGATION_WORDS = {
     "cs": "ne nikdy nic nikdo žádn* ani není nejsou nemá bez",
     "da": "ikke ingen aldrig intet ej uden hverken",
     "de": "nicht kein* nie niemals nichts niemand* ohne weder nirgend*",
@@ -172,8 +176,8 @@ NEGATION = {
 }
 
 
-# Marks that are a habit of a system: what each is called, and its characters.
-STYLE = {
+# Punctuation habits of systems: title and characters of each.
+STYLE_MARKS = {
     "straight quotes": ('"',),
     "curly quotes": ("“", "”"),
     "low quotes": ("„",),
@@ -186,87 +190,95 @@ STYLE = {
 }
 
 
-class Written(NamedTuple):
-    """What is counted in all texts of a role."""
+class RoleTotals(NamedTuple):
+    """Counts over all texts of a role."""
 
-    # Letters that are written from left to right, and from right to left.
+    # Number of left-to-right and of right-to-left letters.
     letters: tuple[int, int]
-    # By name (`STYLE`).
+    # By title (`STYLE_MARKS`).
     marks: dict[str, int]
 
 
-def fitting(columns: Iterable[Sequence[bytes | None]], most: int) -> int:
-    """The number of segments whose texts on disk have at most so many bytes together.
+def count_fitting_segments(columns: Iterable[Sequence[bytes | None]], max_bytes: int) -> int:
+    """Return the number of leading segments whose texts on disk have at most `max_bytes` bytes.
 
-    Columns in memory take none that is not taken already.
+    Columns in memory do not count, because their memory is already in use.
     """
     columns = list(columns)
-    on_disk = [column for column in columns if isinstance(column, DiskLines)]
+    disk_columns = [column for column in columns if isinstance(column, DiskLines)]
 
-    def taken(count: int) -> int:
-        return sum(column.get_prefix_size(count) for column in on_disk)
+    def size_on_disk(count: int) -> int:
+        return sum(column.get_prefix_size(count) for column in disk_columns)
 
-    return bisect_right(range(1, len(columns[0]) + 1), most, key=taken)
+    return bisect_right(range(1, len(columns[0]) + 1), max_bytes, key=size_on_disk)
 
 
-def flags(
+def find_flags(
     systems: Sequence[Texts],
     references: Sequence[Texts],
     source: Texts | None,
     tokenize: Tokenize = "13a",
     language: str | None = None,
-) -> tuple[dict[str, Any], dict[str, bytes], dict[str, Written]]:
-    """The manifest's entry for flags, a block per role, and what is counted in all texts of each.
+) -> tuple[dict[str, Any], dict[str, bytes], dict[str, RoleTotals]]:
+    """Return the manifest entry of the flags, one block per role, and the totals of each role.
 
-    A block has 32 bits for each segment, of which bit `bit` says whether its text has that flag.
-    `segments` is how many were looked at: the first ones, if texts that stay in their files are too
-    large for memory. All flags are told of that were looked for. `tokenize` is the tokenizer of the
-    first BLEU: what looks tokenized is as it should be for "none", and which scripts others split
-    is known of those that have names. `language` is that of the hypotheses (ISO 639-1), if known.
+    A block has 32 bits per segment; bit `bit` of a flag is set if the segment has the flag. The
+    entry `segments` is the number of checked segments: the leading ones if texts on disk are too
+    large for memory. The entry lists all flags that were checked.
+
+    tokenize: tokenizer of the first BLEU. Tokenized text is correct for "none"; for other named
+        tokenizers, the scripts that they do not split are known.
+    language: ISO 639-1 code of the hypotheses, if known.
     """
-    kernels = tokenize in tokenizers.KERNEL_TOKENIZERS and tokenize != "none"
-    unsplit = [
-        (script, known.share)
-        for script, known in languages.UNSPLIT_SCRIPTS.items()
-        if kernels and script != "diacritics" and not languages.can_split(tokenize, script)
+    is_in_kernel = tokenize in tokenizers.KERNEL_TOKENIZERS and tokenize != "none"
+    unsplit_scripts = [
+        (script, script_info.share)
+        for script, script_info in languages.UNSPLIT_SCRIPTS.items()
+        if is_in_kernel and script != "diacritics" and not languages.can_split(tokenize, script)
     ]
-    negation = NEGATION.get(language or "", "").split()
+    negation_words = NEGATION_WORDS.get(language or "", "").split()
     sources = [] if source is None else [source]
     segments = len(systems[0])
-    checked = fitting((*systems, *references, *sources), MOST_BYTES)
+    checked = count_fitting_segments((*systems, *references, *sources), MAX_CHECKED_BYTES)
     columns = _kernel.health(
         [to_kernel_texts(column, checked) for column in systems],
         [to_kernel_texts(column, checked) for column in references],
         None if source is None else to_kernel_texts(source, checked),
         tokenized=tokenize == "none",
-        unsplit=unsplit,
-        negation=negation,
-        marks=list(chain.from_iterable(STYLE.values())),
+        unsplit=unsplit_scripts,
+        negation=negation_words,
+        marks=list(chain.from_iterable(STYLE_MARKS.values())),
     )
-    names = {role: f"h.{i}" for i, role in enumerate(payload.roles(systems, references, source))}
+    block_names = {
+        role: f"h.{i}"
+        for i, role in enumerate(payload.columns_by_role(systems, references, source))
+    }
     blocks: dict[str, bytes] = {}
     counts: dict[str, dict[str, int]] = {}
-    written: dict[str, Written] = {}
-    for role, (block, times, letters, marks) in zip(names, columns, strict=True):
-        found = {flag: count for flag, count in zip(FLAGS, times, strict=False) if count}
-        counts |= {role: found} if found else {}
-        each = iter(marks)
-        by_name = {name: sum(islice(each, len(some))) for name, some in STYLE.items()}
-        written[role] = Written((letters[0], letters[1]), by_name)
-        blocks[names[role]] = block + bytes(4 * (segments - checked))
-    pointless = {
+    totals_by_role: dict[str, RoleTotals] = {}
+    for role, (flag_bits, flag_counts, letters, marks) in zip(block_names, columns, strict=True):
+        nonzero = {flag: count for flag, count in zip(FLAGS, flag_counts, strict=False) if count}
+        counts |= {role: nonzero} if nonzero else {}
+        mark_counts = iter(marks)
+        marks_by_style = {
+            name: sum(islice(mark_counts, len(characters)))
+            for name, characters in STYLE_MARKS.items()
+        }
+        totals_by_role[role] = RoleTotals((letters[0], letters[1]), marks_by_style)
+        blocks[block_names[role]] = flag_bits + bytes(4 * (segments - checked))
+    is_inapplicable = {
         "missing-reference": len(references) == 1,
         "copied-source": source is None,
-        "unsplit-script": not unsplit,
+        "unsplit-script": not unsplit_scripts,
         "tokenized": tokenize == "none",
         "name-missing": source is None,
         "partly-untranslated": source is None,
-        "negation-differs": not negation,
+        "negation-differs": not negation_words,
     }
-    told = [
+    listed_flags = [
         {"bit": bit, "id": name, **flag._asdict()}
         for bit, (name, flag) in enumerate(FLAGS.items())
-        if not pointless.get(name)
+        if not is_inapplicable.get(name)
     ]
-    told_of = {"flags": told, "blocks": names, "counts": counts, "segments": checked}
-    return told_of, blocks, written
+    entry = {"flags": listed_flags, "blocks": block_names, "counts": counts, "segments": checked}
+    return entry, blocks, totals_by_role

@@ -1,9 +1,9 @@
-"""The n-grams that set systems apart: from each other, and from the references.
+"""N-grams that distinguish systems from each other and from the references.
 
-They are n-grams of the tokens that BLEU counts, and are counted as BLEU counts them: `matched` is
-clipped segment by segment, and `reference` has each n-gram as often as the reference that has it
-most often. The kernel finds them, and how surprising they are (kernel/src/distinctive_ngrams.rs);
-here they get words.
+The n-grams consist of BLEU's tokens and are counted as in BLEU: `matched` is clipped per segment,
+and `reference` counts each n-gram as in the reference where it is most frequent. The kernel finds
+them and computes how surprising they are (kernel/src/distinctive_ngrams.rs); this module maps token
+numbers to words.
 """
 
 from __future__ import annotations
@@ -19,94 +19,99 @@ from truebleu.text.segments import Texts
 if TYPE_CHECKING:
     from truebleu.metrics.bleu import BLEU
 
-# The longest n-grams that are listed; those of BLEU, if they are shorter.
-ORDERS = 4
+# Largest order of the listed n-grams; BLEU's max_order if that is smaller.
+MAX_LISTED_ORDER = 4
 
-# How many n-grams of an order a list has, and in how many segments they are shown.
-LIMIT = 200
-EXAMPLES = 50
+# Maximum number of n-grams per list and order, and of example segments per n-gram.
+MAX_LIST_LENGTH = 200
+MAX_EXAMPLE_SEGMENTS = 50
 
-# Of so many n-grams of an order, those whose counts differ most, a page takes the most surprising.
-IN_PAGE = 1000
+# Number of candidates per order, with the largest count differences, from which a page selects the
+# most surprising n-grams.
+BROWSER_CANDIDATES = 1000
 
-# Where there are many pairs of systems, so many n-grams of an order in all lists of a kind.
-MOST = 800
+# Maximum number of n-grams per order and kind of list, over all pairs of systems.
+MAX_LISTED_NGRAMS = 800
 
-# Tokens of all systems and references together; each takes some 8 bytes, so this is a quarter of a
-# gigabyte. The page says of how many segments they are.
-MOST_TOKENS = 1 << 25
+# Maximum number of tokens of all systems and references. At about 8 bytes each, this is a quarter
+# of a gigabyte. The page states the number of segments that were counted.
+MAX_TOKENS = 1 << 25
 
-KINDS = ("difference", "over", "missed")
+LIST_KINDS = ("difference", "over", "missed")
 
-# What a list says of an n-gram, behind its order.
-SAID = ("tokens", "matched", "produced", "reference", "log_odds", "z", "segments")
+# Fields of an n-gram in a list, after its order.
+NGRAM_FIELDS = ("tokens", "matched", "produced", "reference", "log_odds", "z", "segments")
 
 
-def read(
+def build_corpus(
     systems: Sequence[Texts],
     references: Sequence[Texts],
     metric: BLEU,
-    most_tokens: int = MOST_TOKENS,
+    max_tokens: int = MAX_TOKENS,
 ) -> Corpus:
-    """The tokens of systems and references as `metric` has them: the first segments, if it is
-    more than so many.
-    """  # noqa: D205
+    """Return the corpus of systems and references, as `metric` tokenizes them.
+
+    The corpus contains only the leading segments if the texts have more than `max_tokens` tokens.
+    """
     tokenize, lowercase = metric.tokenize, metric.lowercase
     columns = (*systems, *references)
     if tokenizers.is_in_kernel(tokenize, lowercase):
-        sources = [segments.make_text_source(column, "texts") for column in columns]
+        streams = [segments.make_text_source(column, "texts") for column in columns]
     else:
         split = tokenizers.make_tokenizer(tokenize, lowercase)
 
-        def tokens(text: bytes | None) -> list[list[str] | None]:
+        def tokenize_text(text: bytes | None) -> list[list[str] | None]:
             return [None if text is None else split(text.decode("utf-8", "surrogatepass"))]
 
-        sources = [_kernel.tokens(map(tokens, column), "texts", several=True) for column in columns]
+        streams = [
+            _kernel.tokens(map(tokenize_text, column), "texts", several=True) for column in columns
+        ]
         tokenize, lowercase = "none", False
     return _kernel.Corpus(
-        sources[: len(systems)],
-        sources[len(systems) :],
+        streams[: len(systems)],
+        streams[len(systems) :],
         str(tokenize),
         tokenizers.LOWERCASE_MODES[lowercase],
-        min(ORDERS, metric.max_order),
-        most_tokens,
+        min(MAX_LISTED_ORDER, metric.max_order),
+        max_tokens,
     )
 
 
-def differences(
+def list_distinctive_ngrams(
     corpus: Corpus, metric: BLEU, pairs: Sequence[tuple[int, int | None]]
 ) -> dict[str, Any]:
-    """The lists of each pair of systems, or of one system (and None), for the manifest.
+    """Return the manifest entry with the lists of each pair of systems, or of one system and None.
 
-    difference: matched by one of the two more often than by the other; the largest difference first
-    over: produced by a system more often than its references allow; the most superfluous first
-    missed: in the references and matched by neither; the most often missed first
+    difference: n-grams that one system matches more often, by decreasing difference
+    over: n-grams that a system produces more often than the references allow, by decreasing surplus
+    missed: n-grams of the references that neither system matches, by decreasing frequency
 
-    Of n-grams with the same number, the one that comes first in the corpus is first. `segments`
-    are those, from 0, where this n-gram is as the list says; the first of them.
+    N-grams with equal numbers are in corpus order. `segments` contains the first segments, counted
+    from 0, in which the n-gram has the property of the list.
     """
-    limit = max(1, min(LIMIT, MOST // len(pairs)))
-    found = corpus.contrasts(pairs=list(pairs), limit=limit, examples=EXAMPLES)
-    told = []
+    limit = max(1, min(MAX_LIST_LENGTH, MAX_LISTED_NGRAMS // len(pairs)))
+    kernel_lists = corpus.contrasts(pairs=list(pairs), limit=limit, examples=MAX_EXAMPLE_SEGMENTS)
+    entries = []
     for number, (a, b) in enumerate(pairs):
-        kinds = KINDS[1:] if b is None else KINDS
+        kinds = LIST_KINDS[1:] if b is None else LIST_KINDS
         lists: dict[str, list[dict[str, Any]]] = {kind: [] for kind in kinds}
-        for order, by_pair in enumerate(found, 1):
-            for kind, grams in zip(KINDS, by_pair[number], strict=True):
+        for order, pair_lists in enumerate(kernel_lists, 1):
+            for kind, ngrams in zip(LIST_KINDS, pair_lists[number], strict=True):
                 if kind in kinds:
                     lists[kind] += (
-                        {"order": order, **dict(zip(SAID, gram, strict=True))} for gram in grams
+                        {"order": order, **dict(zip(NGRAM_FIELDS, ngram, strict=True))}
+                        for ngram in ngrams
                     )
-        told.append({"a": a, "b": b, "lists": lists})
-    return described(metric, len(corpus)) | {"limit": limit, "pairs": told}
+        entries.append({"a": a, "b": b, "lists": lists})
+    return describe_lists(metric, len(corpus)) | {"limit": limit, "pairs": entries}
 
 
-def described(metric: BLEU, segments: int) -> dict[str, Any]:
-    """What the lists are of, for the manifest of a page that makes them itself."""
+def describe_lists(metric: BLEU, segment_count: int) -> dict[str, Any]:
+    """Return the manifest entry without lists, for a page that computes them itself."""
     return {
-        "orders": min(ORDERS, metric.max_order),
+        "orders": min(MAX_LISTED_ORDER, metric.max_order),
         "label": tokenizers.format_signature_label(metric.tokenize),
         "lowercase": metric.lowercase,
-        "limit": IN_PAGE,
-        "segments": segments,
+        "limit": BROWSER_CANDIDATES,
+        "segments": segment_count,
     }

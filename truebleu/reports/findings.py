@@ -1,19 +1,18 @@
-"""What the data say by themselves: sentences with a number, each with a way to its segments.
+"""Automatic findings: sentences with a number, linked to the segments that they describe.
 
-A finding is worth its line if a person can do something with it. So each kind has a threshold, and
-its reason stands here:
+A finding is useful if the reader can act on it, so each kind has a threshold:
 
-where   more than half of a difference comes from less than half of the segments (a range of
-        lengths, a document, a label): whoever reads "better" should know where
-turned  in a document or label of 100 segments or more the order is the other way round, by more
-        than the whole difference; below that many the interval is too wide to say so
-few     without so few segments (1 % at most) the difference would have the other sign
-kept    what a translation should keep, and does not (health.py): in 1 % of the segments, or in
-        many more of one system than of another (z of 3: one in 400 is chance)
-style   a mark that a system writes and the references do not, or the other way round: 20 times or
-        more, and ten times as often
-same    the same text by both systems in a quarter of the segments: the difference is made in the
-        others
+concentrated  more than half of a delta comes from less than half of the segments (a range of
+              lengths, a document, a label), so the reader should know which
+reversed      within a document or label, the order of the systems is reversed by more than the
+              whole delta; with under 100 segments, the confidence interval would be too wide
+decisive      removing a few segments (at most 1 %) would reverse the sign of the delta
+flags         a flag from data_checks.py is frequent: in 1 % of the segments, or in many more
+              segments of one system than of another (z = 3: one in 400 is chance)
+style         a system uses a punctuation mark and the references do not, or the reverse: at least
+              20 times, and ten times as often
+same          both systems have the same output in a quarter of the segments, so the delta comes
+              from the others
 """
 
 from __future__ import annotations
@@ -30,265 +29,290 @@ from truebleu import _kernel
 from truebleu.metrics.base import Metric
 from truebleu.metrics.statistics import Statistics
 from truebleu.rendering.number_format import fixed, signed
-from truebleu.reports.data_checks import FLAGS, STYLE, Written
-from truebleu.reports.influence import changes
+from truebleu.reports.data_checks import FLAGS, STYLE_MARKS, RoleTotals
+from truebleu.reports.influence import leave_one_out_changes
 from truebleu.text.segments import Texts, to_kernel_texts
 from truebleu.text.terminal_layout import format_count, join_words
 
 if TYPE_CHECKING:
     from truebleu.comparison.segment_labels import Names
 
-# The kinds, in the order in which they are told, and how many of each at most.
-KINDS = {"few": 1, "turned": 3, "where": 3, "kept": 6, "style": 4, "same": 1}
+# Kinds of findings in display order, with the maximum number of each.
+MAX_FINDINGS = {"decisive": 1, "reversed": 3, "concentrated": 3, "flags": 6, "style": 4, "same": 1}
 
-# Groups of fewer segments say nothing.
-LEAST = 20
-LEAST_TURNED = 100
-# Labels of so many values name each segment, or nearly.
-MOST_GROUPS = 2000
+# Scores of smaller groups are too uncertain.
+MIN_GROUP_SIZE = 20
+MIN_REVERSED_GROUP_SIZE = 100
+# Labels with more values than this identify nearly every segment.
+MAX_GROUPS = 2000
 
-# The tokens from which on a reference is in the next range of lengths.
-LENGTHS = (10, 20, 30, 40, 60)
+# Numbers of reference tokens at which a new range of lengths begins.
+LENGTH_EDGES = (10, 20, 30, 40, 60)
 
-# Flags that are told of, with what is said of so many segments.
-KEPT = {
+# Reported flags, with the object of "40 segments have …".
+FLAG_DESCRIPTIONS = {
     "empty": "no text",
     "copied-source": "the source as the hypothesis",
-    "partly-untranslated": "words of the source in a row",
-    "other-script": "another script than the references",
-    "loop": "the same words again and again",
-    "much-shorter": "less than half of the references' characters",
-    "much-longer": "more than twice the references' characters",
-    "numbers-differ": "other numbers than source and references",
-    "name-missing": "a name of source and references missing",
-    "negation-differs": "a negation that references have not, or none where they have one",
+    "partly-untranslated": "untranslated words",
+    "other-script": "a script that the references do not use",
+    "loop": "repeated words",
+    "much-shorter": "less than half as many characters as the references",
+    "much-longer": "more than twice as many characters as the references",
+    "numbers-differ": "numbers that differ from source and references",
+    "name-missing": "a missing name",
+    "negation-differs": "negation that differs from the references",
 }
 
 
-class Contents(NamedTuple):
-    """What findings are made of: a part of what was read and counted for a report."""
+class FindingInputs(NamedTuple):
+    """The part of a report's data that findings need."""
 
     segments: int
     systems: Mapping[str, Texts]
     references: Sequence[Texts]
     baseline: str | None
-    # The first metric that the page has the formula of: its id and label there, and tables.
-    setting: str
-    label: str
+    # The first metric that the viewer can compute: id, label, metric and tables.
+    setting_id: str
+    setting_label: str
     metric: Metric[Any] | None
     tables: Mapping[str, Statistics]
-    # The tokens of each reference.
-    lengths: bytes
+    # Number of tokens per reference, as an encoded block.
+    reference_lengths: bytes
     documents: Names | None
     labels: Mapping[str, Names]
-    # What the manifest says of flags.
+    # Manifest entry of the flags.
     health: Mapping[str, Any]
-    # Of each role.
-    written: Mapping[str, Written]
-    redacted: bool
+    totals_by_role: Mapping[str, RoleTotals]
+    is_redacted: bool
 
 
 class Finding(dict[str, Any]):
-    """A sentence, its kind, and what a page shows for it: systems, setting, and filters."""
+    """A sentence, its kind, and the state of the page that shows its segments.
 
-    def __init__(self, kind: str, weight: float, told: str, **state: Any) -> None:
-        super().__init__(kind=kind, told=told, state=state)
-        # Within its kind.
+    The state contains systems, setting and filters. `weight` ranks findings of the same kind.
+    """
+
+    def __init__(self, kind: str, weight: float, text: str, **state: Any) -> None:
+        super().__init__(kind=kind, text=text, state=state)
         self.weight = weight
 
 
-def of_contents(contents: Contents) -> list[Finding]:
-    """The findings of a report, the weightiest kind first."""
-    made = [*_of_pair(contents), *_kept(contents), *_style(contents)]
-    found = []
-    for kind, most in KINDS.items():
-        own = sorted((one for one in made if one["kind"] == kind), key=lambda one: -one.weight)
-        found += own[:most]
-    return found
+def find_all(inputs: FindingInputs) -> list[Finding]:
+    """Return the findings of a report, grouped by kind, the largest weight first."""
+    candidates = [
+        *_find_in_comparison(inputs),
+        *_find_frequent_flags(inputs),
+        *_find_style_marks(inputs),
+    ]
+    findings = []
+    for kind, max_findings in MAX_FINDINGS.items():
+        findings_of_kind = sorted(
+            (one for one in candidates if one["kind"] == kind), key=lambda one: -one.weight
+        )
+        findings += findings_of_kind[:max_findings]
+    return findings
 
 
-# ---- the difference of two systems ----
+# ---- difference between two systems ----
 
 
-def _of_pair(contents: Contents) -> Iterator[Finding]:
-    """Where a difference lies, by the first metric: the best system, and the one it is compared to.
+def _find_in_comparison(inputs: FindingInputs) -> Iterator[Finding]:
+    """Find the segments that explain the delta between the best system and another system.
 
-    That is the baseline, or the second if the baseline is the best.
+    The other system is the baseline, or the second-best system if the baseline is the best. The
+    metric is the first one.
     """
-    names, metric = list(contents.systems), contents.metric
+    names, metric = list(inputs.systems), inputs.metric
     if len(names) < 2 or metric is None or getattr(metric, "aggregate", "corpus") != "corpus":
         return
-    score = {name: metric.from_statistics(table).value for name, table in contents.tables.items()}
-    order = sorted(names, key=lambda name: score[name] if metric.lower_is_better else -score[name])
-    best, baseline = order[0], contents.baseline
-    other = order[1] if baseline in (None, best) else baseline
-    whole = score[best] - score[other]
-    if not whole:
+    scores = {name: metric.from_statistics(table).value for name, table in inputs.tables.items()}
+    ranking = sorted(names, key=scores.__getitem__, reverse=not metric.lower_is_better)
+    best, baseline = ranking[0], inputs.baseline
+    compared = ranking[1] if baseline in (None, best) else baseline
+    delta = scores[best] - scores[compared]
+    if not delta:
         return
-    state = {"systems": [other, best], "setting": contents.setting}
-    title = f"{contents.label} {signed(fixed(2))(whole)}"
-    yield from _few(contents, metric, best, other, whole, state)
-    yield from _same(contents, best, other, state)
-    for what, filters, keys, labels in _groupings(contents):
-        # A group that no segment is of has no row.
-        there = sorted(set(keys))
-        if not 1 < len(there) <= MOST_GROUPS:
+    state = {"systems": [compared, best], "setting": inputs.setting_id}
+    title = f"{inputs.setting_label} {signed(fixed(2))(delta)}"
+    yield from _find_decisive_segments(inputs, metric, best, compared, delta, state)
+    yield from _find_identical_outputs(inputs, best, compared, state)
+    for group_kind, filters, segment_keys, labels in _group_segments(inputs):
+        # Groups without segments get no row.
+        group_keys = sorted(set(segment_keys))
+        if not 1 < len(group_keys) <= MAX_GROUPS:
             continue
-        places = {key: place for place, key in enumerate(there)}
-        rows = [places[key] for key in keys]
-        sums = [contents.tables[name].group_totals(rows, len(there)) for name in (best, other)]
-        without = [changes(metric, own) for own in sums]
-        inside = [metric.scores(own) for own in sums]
-        for place, key in enumerate(there):
-            size = rows.count(place)
-            if size < LEAST:
+        positions = {key: position for position, key in enumerate(group_keys)}
+        group_rows = [positions[key] for key in segment_keys]
+        tables = [inputs.tables[name] for name in (best, compared)]
+        group_sums = [table.group_totals(group_rows, len(group_keys)) for table in tables]
+        score_changes = [leave_one_out_changes(metric, sums) for sums in group_sums]
+        group_scores = [metric.scores(sums) for sums in group_sums]
+        for position, key in enumerate(group_keys):
+            size = group_rows.count(position)
+            if size < MIN_GROUP_SIZE:
                 continue
-            rest = whole + without[0][place] - without[1][place]
-            of, at = f"{what} {labels[key]}".lstrip(), {**state, **filters(key)}
-            if 2 * size < contents.segments and rest / whole < 0.5:
-                part = f"{format_count(size, 'segment')}, {size / contents.segments:.0%}"
-                told = (
-                    f"Most of the difference between {best} and {other} comes from {of} ({part}): "
-                    f"{title} in all, and {signed(fixed(2))(rest)} without them"
+            remaining_delta = delta + score_changes[0][position] - score_changes[1][position]
+            group_title = f"{group_kind} {labels[key]}".lstrip()
+            group_state = {**state, **filters(key)}
+            if 2 * size < inputs.segments and remaining_delta / delta < 0.5:
+                size_text = f"{format_count(size, 'segment')}, {size / inputs.segments:.0%}"
+                text = (
+                    f"Most of the difference between {best} and {compared} comes from "
+                    f"{group_title} ({size_text}): {title} in all segments, "
+                    f"{signed(fixed(2))(remaining_delta)} without them"
                 )
-                yield Finding("where", 1 - rest / whole, told, **at)
-            own = inside[0][place] - inside[1][place]
-            if size >= LEAST_TURNED and own / whole < -1:
-                told = (
-                    f"In {of} {other} is better than {best}: {contents.label} "
-                    f"{signed(fixed(2))(own)} in {format_count(size, 'segment')}, and "
-                    f"{title} in all"
+                yield Finding("concentrated", 1 - remaining_delta / delta, text, **group_state)
+            group_delta = group_scores[0][position] - group_scores[1][position]
+            if size >= MIN_REVERSED_GROUP_SIZE and group_delta / delta < -1:
+                text = (
+                    f"In {group_title}, {compared} is better than {best}: {inputs.setting_label} "
+                    f"{signed(fixed(2))(group_delta)} in {format_count(size, 'segment')}, "
+                    f"{title} in all segments"
                 )
-                yield Finding("turned", abs(own), told, **at)
+                yield Finding("reversed", abs(group_delta), text, **group_state)
 
 
-def _groupings(contents: Contents) -> Iterator[tuple[str, Any, Sequence[int], list[str]]]:
-    """What segments are grouped by: a name, the filters of a group, each segment's, all labels."""
+def _group_segments(inputs: FindingInputs) -> Iterator[tuple[str, Any, Sequence[int], list[str]]]:
+    """Group the segments by length, document and label.
+
+    Yield the name of each grouping, a function from a group's key to its filters, the key of each
+    segment, and the titles of the groups by key.
+    """
     lengths = array("I")
-    lengths.frombytes(contents.lengths)
+    lengths.frombytes(inputs.reference_lengths)
     if sys.byteorder == "big":
         lengths.byteswap()
-    ranges = list(zip((0, *LENGTHS), (*(end - 1 for end in LENGTHS), ""), strict=True))
+    ranges = list(zip((0, *LENGTH_EDGES), (*(end - 1 for end in LENGTH_EDGES), ""), strict=True))
     labels = [f"segments of {x} {f'to {y} tokens' if y else 'tokens or more'}" for x, y in ranges]
-    places = [bisect_right(LENGTHS, length) for length in lengths]
-    yield "", lambda i: {"range": "length:{}:{}".format(*ranges[i])}, places, labels
-    if contents.documents is not None:
-        known = contents.documents
-        yield "document", lambda i: {"doc": i}, known.indices, known.names
-    for place, (name, column) in enumerate(contents.labels.items()):
-        yield name, lambda i, j=place: {"label": f"{j}:{i}"}, column.indices, column.names
+    positions = [bisect_right(LENGTH_EDGES, length) for length in lengths]
+    yield "", lambda i: {"range": "length:{}:{}".format(*ranges[i])}, positions, labels
+    if inputs.documents is not None:
+        documents = inputs.documents
+        yield "document", lambda i: {"doc": i}, documents.indices, documents.names
+    for position, (name, column) in enumerate(inputs.labels.items()):
+        yield name, lambda i, j=position: {"label": f"{j}:{i}"}, column.indices, column.names
 
 
-def _few(
-    contents: Contents,
+def _find_decisive_segments(
+    inputs: FindingInputs,
     metric: Metric[Any],
     best: str,
-    other: str,
-    whole: float,
+    compared: str,
+    delta: float,
     state: Mapping[str, Any],
 ) -> Iterator[Finding]:
-    """The few segments without which the difference has the other sign."""
-    both = [changes(metric, contents.tables[name]) for name in (best, other)]
-    sign = 1 if whole > 0 else -1
-    lost = [sign * (one - two) for one, two in zip(*both, strict=True)]
-    order = nsmallest(contents.segments // 100, range(len(lost)), key=lost.__getitem__)
-    chosen: list[int] = []
-    # What segments change does not quite add up, so it is only where to look.
-    near = 0.0
+    """Find a few segments whose removal reverses the sign of the delta."""
+    tables = [inputs.tables[name] for name in (best, compared)]
+    score_changes = [leave_one_out_changes(metric, table) for table in tables]
+    sign = 1 if delta > 0 else -1
+    delta_changes = [sign * (a - b) for a, b in zip(*score_changes, strict=True)]
+    segment_numbers = range(len(delta_changes))
+    order = nsmallest(inputs.segments // 100, segment_numbers, key=delta_changes.__getitem__)
+    removed_segments: list[int] = []
+    # Changes are not exactly additive, so the estimate only selects candidates to verify.
+    estimated_change = 0.0
     for i in order:
-        chosen.append(i)
-        near += lost[i]
-        if near + sign * whole < 0:
+        removed_segments.append(i)
+        estimated_change += delta_changes[i]
+        if estimated_change + sign * delta < 0:
             break
-    kept = [True] * contents.segments
-    for i in chosen:
-        kept[i] = False
-    rest = [metric.from_statistics(contents.tables[name][kept]).value for name in (best, other)]
-    if chosen and sign * (rest[0] - rest[1]) < 0:
-        told = (
-            f"Without {format_count(len(chosen), 'segment')} of {contents.segments:,} "
-            f"{other} would be "
-            f"ahead of {best}: the difference hangs on them"
+    keeps_segment = [True] * inputs.segments
+    for i in removed_segments:
+        keeps_segment[i] = False
+    remaining = [metric.from_statistics(table[keeps_segment]).value for table in tables]
+    if removed_segments and sign * (remaining[0] - remaining[1]) < 0:
+        text = (
+            f"Without {format_count(len(removed_segments), 'segment')} of {inputs.segments:,}, "
+            f"{compared} would be better than {best}"
         )
-        only = ",".join(str(i + 1) for i in sorted(chosen))
-        yield Finding("few", 1.0, told, **{**state, "only": only, "about": "on which it hangs"})
+        removed_numbers = ",".join(str(i + 1) for i in sorted(removed_segments))
+        yield Finding(
+            "decisive",
+            1.0,
+            text,
+            **{**state, "only": removed_numbers, "about": "decisive segments"},
+        )
 
 
-def _same(contents: Contents, best: str, other: str, state: Mapping[str, Any]) -> Iterator[Finding]:
-    """Segments to which both systems wrote the same."""
-    same = _kernel.count_same(
-        to_kernel_texts(contents.systems[best]), to_kernel_texts(contents.systems[other])
+def _find_identical_outputs(
+    inputs: FindingInputs, best: str, compared: str, state: Mapping[str, Any]
+) -> Iterator[Finding]:
+    """Find segments for which both systems have the same output."""
+    identical_count = _kernel.count_same(
+        to_kernel_texts(inputs.systems[best]), to_kernel_texts(inputs.systems[compared])
     )
-    share = same / contents.segments
+    share = identical_count / inputs.segments
     if 0.25 <= share < 1:
-        told = (
-            f"{best} and {other} wrote the same text in {format_count(same, 'segment')} "
-            f"({share:.0%}): "
-            "what tells them apart is in the others"
+        text = (
+            f"{best} and {compared} have the same output in "
+            f"{format_count(identical_count, 'segment')} ({share:.0%}); the others differ"
         )
-        yield Finding("same", share, told, **{**state, "outcome": "same"})
+        yield Finding("same", share, text, **{**state, "outcome": "same"})
 
 
 # ---- texts ----
 
 
-def _kept(contents: Contents) -> Iterator[Finding]:
-    """Flags of hypotheses that are frequent, or much more frequent in one system than in others."""
-    told = contents.health
-    known = {flag["id"] for flag in told["flags"]}
-    names = list(contents.systems)
-    looked = told["segments"]
-    for flag, what in KEPT.items():
-        if flag not in known:
+def _find_frequent_flags(inputs: FindingInputs) -> Iterator[Finding]:
+    """Find flags that are frequent, or much more frequent in one system than in others."""
+    flag_entry = inputs.health
+    available_flags = {flag["id"] for flag in flag_entry["flags"]}
+    names = list(inputs.systems)
+    checked = flag_entry["segments"]
+    for flag, description in FLAG_DESCRIPTIONS.items():
+        if flag not in available_flags:
             continue
-        counts = [told["counts"].get(f"system{i}", {}).get(flag, 0) for i in range(len(names))]
-        most, least = max(counts), min(counts)
-        apart = (most - least) / sqrt(most + least) if most else 0.0
-        warns = FLAGS[flag].severity == "warning"
-        if not (apart >= 3 or (warns and most >= max(1, looked / 100))):
+        counts = [
+            flag_entry["counts"].get(f"system{i}", {}).get(flag, 0) for i in range(len(names))
+        ]
+        high, low = max(counts), min(counts)
+        z_score = (high - low) / sqrt(high + low) if high else 0.0
+        is_warning = FLAGS[flag].severity == "warning"
+        if not (z_score >= 3 or (is_warning and high >= max(1, checked / 100))):
             continue
-        place = counts.index(most)
-        others = [
+        position = counts.index(high)
+        other_counts = [
             f"{n:,} in {name}"
             for name, n in zip(names, counts, strict=True)
-            if name != names[place]
+            if name != names[position]
         ]
-        than = f" ({join_words(others)})" if others else ""
-        where = "segment has" if most == 1 else "segments have"
-        said = f"{most:,} {where} {what} in {names[place]}{than}"
-        yield Finding("kept", apart + most / looked, said, flag=f"{flag}@system{place}")
+        comparison = f" ({join_words(other_counts)})" if other_counts else ""
+        segments_have = "segment has" if high == 1 else "segments have"
+        text = f"{names[position]}: {high:,} {segments_have} {description}{comparison}"
+        yield Finding("flags", z_score + high / checked, text, flag=f"{flag}@system{position}")
 
 
-def _style(contents: Contents) -> Iterator[Finding]:
-    """Marks that systems write and references do not, or the other way round."""
-    if contents.redacted:
+def _find_style_marks(inputs: FindingInputs) -> Iterator[Finding]:
+    """Find punctuation marks that systems use and references do not, or the reverse."""
+    if inputs.is_redacted:
         return
-    names = list(contents.systems)
-    written, references = contents.written, len(contents.references)
-    for title, marks in STYLE.items():
-        own = [written[f"system{i}"].marks[title] for i in range(len(names))]
-        theirs = sum(written[f"reference{i}"].marks[title] for i in range(references)) / references
-        more = [i for i, n in enumerate(own) if n >= 20 and n >= 10 * theirs]
-        less = [i for i, n in enumerate(own) if theirs >= 20 and theirs >= 10 * n]
-        for verb, some in (("write", more), ("do not write", less)):
-            if not some:
+    names = list(inputs.systems)
+    totals, reference_count = inputs.totals_by_role, len(inputs.references)
+    for title, marks in STYLE_MARKS.items():
+        counts = [totals[f"system{i}"].marks[title] for i in range(len(names))]
+        references = [totals[f"reference{i}"] for i in range(reference_count)]
+        mean = sum(reference.marks[title] for reference in references) / reference_count
+        overusing = [i for i, n in enumerate(counts) if n >= 20 and n >= 10 * mean]
+        underusing = [i for i, n in enumerate(counts) if mean >= 20 and mean >= 10 * n]
+        for verb, systems in (("write", overusing), ("do not write", underusing)):
+            if not systems:
                 continue
-            several = len(some) > 1
-            alone = {"write": "writes", "do not write": "does not write"}[verb]
-            who = (
-                join_words([names[i] for i in some])
-                if len(some) < len(names) or not several
+            is_plural = len(systems) > 1
+            singular_verb = {"write": "writes", "do not write": "does not write"}[verb]
+            subject = (
+                join_words([names[i] for i in systems])
+                if len(systems) < len(names) or not is_plural
                 else "All systems"
             )
-            # Of none at all one word is enough.
-            numbers = (
-                join_words([f"{own[i]:,}" for i in some]) if any(own[i] for i in some) else "none"
+            # One "none" covers all systems without the mark.
+            has_marks = any(counts[i] for i in systems)
+            numbers = join_words([f"{counts[i]:,}" for i in systems]) if has_marks else "none"
+            per_reference = "per reference" if reference_count > 1 else "in the reference"
+            text = (
+                f"{subject} {verb if is_plural else singular_verb} {title}: {numbers}, compared "
+                f"with {mean:,.0f} {per_reference}"
             )
-            per = " a reference" if references > 1 else " in the reference"
-            said = (
-                f"{who} {verb if several else alone} {title}: {numbers} against {theirs:,.0f}{per}"
-            )
-            role = f"system{some[0]}" if verb == "write" else "reference0"
-            weight = abs(own[some[0]] - theirs) / sqrt(own[some[0]] + theirs)
-            # What is searched for is one mark.
-            yield Finding("style", weight, said, find=marks[0], **{"in": role})
+            role = f"system{systems[0]}" if verb == "write" else "reference0"
+            weight = abs(counts[systems[0]] - mean) / sqrt(counts[systems[0]] + mean)
+            # The text search accepts a single mark.
+            yield Finding("style", weight, text, find=marks[0], **{"in": role})

@@ -1,9 +1,9 @@
-"""One file of page.html, page.css, the modules of the viewer, and a report's data.
+"""Join page.html, page.css, the modules of the viewer and a report's data into one file.
 
-The viewer is JavaScript modules, which import from each other. A page has no second file that one
-could be loaded from, so they are joined to one script in the order of their imports, and the
-worker's are carried as text. What they may look like for that is tested
-(tests/reports/viewer_rules.py). Comments and indentation stay behind.
+The viewer consists of JavaScript modules that import each other. A page is a single file, so the
+modules are joined into one script in the order of their imports, and the worker's modules are
+embedded as text. tests/reports/viewer_rules.py checks the restrictions that this requires. Comments
+and indentation are removed.
 """
 
 from __future__ import annotations
@@ -18,34 +18,34 @@ from truebleu.rendering import html
 from truebleu.rendering.html import escaped, hashed
 from truebleu.reports import payload, static_summary
 
-FOLDER = Path(__file__).parent
+PACKAGE_FOLDER = Path(__file__).parent
 
-POLICY = (
+CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src '{}' 'wasm-unsafe-eval'; worker-src blob:; style-src '{}'; "
     "img-src data:; connect-src {}; base-uri 'none'; form-action 'none'"
 )
 
-_PLACE = re.compile(r"\{\{(\w+)\}\}")
+_PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
 _IMPORT = re.compile(r'^import \{[^}\n]*\} from "\./([\w-]+\.js)";$', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async function|function|class|const|let)\b)", re.MULTILINE)
-# Comments that fill lines, types, and what stands before the first word of a line.
-_FOR_AUTHORS = re.compile(r"^\s*//[^\n]*\n|/\*\*.*?\*/\s*|^\s+", re.MULTILINE | re.DOTALL)
+# Comment lines, type annotations and indentation, which only authors need.
+_AUTHOR_TEXT = re.compile(r"^\s*//[^\n]*\n|/\*\*.*?\*/\s*|^\s+", re.MULTILINE | re.DOTALL)
 
 
 class Viewer:
-    """The parts that are the same in every page."""
+    """The style, scripts and template that all pages share."""
 
     __slots__ = ("css", "script", "template", "worker")
 
     def __init__(self, folder: Path, style: str, entry: str = "report.js") -> None:
-        self.css = _read(folder / "page.css") + style
-        self.script = joined(folder / "viewer", entry)
-        self.worker = joined(folder / "viewer", "worker.js")
-        # Pieces of markup, and the names of what stands between them.
-        self.template = _PLACE.split(_read(folder / "page.html"))
+        self.css = _read_viewer_file(folder / "page.css") + style
+        self.script = join_modules(folder / "viewer", entry)
+        self.worker = join_modules(folder / "viewer", "worker.js")
+        # Markup and placeholder names in turn.
+        self.template = _PLACEHOLDER.split(_read_viewer_file(folder / "page.html"))
 
 
-def assembled(
+def assemble_page(
     title: str,
     summary: str,
     manifest: Mapping[str, Any],
@@ -54,93 +54,102 @@ def assembled(
     viewer: Viewer,
     connect: str = "'none'",
 ) -> bytes:
-    """The page.
+    """Return the page as bytes.
 
-    summary: markup; blocks: names and what `payload.encoded` gives; connect: the source that the
-    page may load from.
+    summary: HTML of the static summary.
+    blocks: names and encoded blocks, as `payload.encode_blocks` yields them.
+    connect: source from which the page may load data, for its content-security policy.
     """
-    parts = {
+    placeholder_values = {
         "title": escaped(title).encode(),
-        "csp": policy(viewer, connect).encode(),
+        "csp": content_security_policy(viewer, connect).encode(),
         "css": viewer.css.encode(),
         "summary": summary.encode(),
-        "manifest": payload.json_text(manifest).encode(),
+        "manifest": payload.to_script_json(manifest).encode(),
         "worker": viewer.worker.encode(),
         "script": viewer.script.encode(),
     }
 
-    def pieces() -> Iterator[bytes]:
-        for markup, place in zip(viewer.template[::2], [*viewer.template[1::2], ""], strict=True):
+    def join_parts() -> Iterator[bytes]:
+        for markup, placeholder in zip(
+            viewer.template[::2], [*viewer.template[1::2], ""], strict=True
+        ):
             yield markup.encode()
-            for name, block in blocks if place == "blocks" else ():
+            for name, block in blocks if placeholder == "blocks" else ():
                 yield f'<script type="text/plain" data-block="{escaped(name)}">'.encode()
                 yield block
                 yield b"</script>\n"
-            yield parts.get(place, b"")
+            yield placeholder_values.get(placeholder, b"")
 
-    return b"".join(pieces())
+    return b"".join(join_parts())
 
 
-def written(
+def render_page(
     manifest: Mapping[str, Any],
     blocks: Mapping[str, bytes],
     workers: int = 1,
     connect: str = "'none'",
 ) -> bytes:
-    """The page of a manifest and its blocks, as they are in `build.Contents`."""
-    packed = payload.encoded(blocks, workers)
-    said, viewer = static_summary.render(manifest), own_viewer()
-    return assembled(manifest["title"], said, manifest, packed, viewer=viewer, connect=connect)
+    """Return the page for a manifest and its blocks, as `ReportData` returns them."""
+    encoded_blocks = payload.encode_blocks(blocks, workers)
+    summary, viewer = static_summary.render_summary(manifest), report_viewer()
+    return assemble_page(
+        manifest["title"], summary, manifest, encoded_blocks, viewer=viewer, connect=connect
+    )
 
 
-def policy(viewer: Viewer, connect: str = "'none'") -> str:
-    """The content-security policy: this script, this style, the kernel, nothing from elsewhere."""
-    return POLICY.format(hashed(viewer.script), hashed(viewer.css), connect)
-
-
-@cache
-def own_viewer() -> Viewer:
-    """The viewer that comes with the package."""
-    return Viewer(FOLDER, html.STYLE)
+def content_security_policy(viewer: Viewer, connect: str = "'none'") -> str:
+    """Return the content-security policy: allow only this script, this style and the kernel."""
+    return CONTENT_SECURITY_POLICY.format(hashed(viewer.script), hashed(viewer.css), connect)
 
 
 @cache
-def laboratory() -> Viewer:
-    """The same with nothing in it, and what fills it in the page."""
-    return Viewer(FOLDER, html.STYLE + _read(FOLDER / "lab.css"), "lab.js")
+def report_viewer() -> Viewer:
+    """Return the viewer of a report."""
+    return Viewer(PACKAGE_FOLDER, html.STYLE)
+
+
+@cache
+def playground_viewer() -> Viewer:
+    """Return the viewer of the playground, which also builds reports in the page."""
+    return Viewer(
+        PACKAGE_FOLDER, html.STYLE + _read_viewer_file(PACKAGE_FOLDER / "lab.css"), "lab.js"
+    )
 
 
 # ---- joining modules ----
 
 
-def joined(folder: Path, entry: str) -> str:
-    """A module and all that it imports as one script."""
+def join_modules(folder: Path, entry: str) -> str:
+    """Return a module and everything that it imports as one script."""
     modules: dict[str, str] = {}
-    collect(folder, entry, modules)
-    body = "".join(f"// {name}\n{slimmed(source)}" for name, source in modules.items())
-    # A scope of its own: names of the viewer are none of the window's.
+    collect_modules(folder, entry, modules)
+    body = "".join(f"// {name}\n{strip_comments(source)}" for name, source in modules.items())
+    # A function scope keeps the viewer's names out of the window object.
     return f'(() => {{\n"use strict";\n{body}}})();\n'
 
 
-def slimmed(source: str) -> str:
-    r"""A module without what only its authors read: comments, types and indentation.
+def strip_comments(source: str) -> str:
+    r"""Remove comments, type annotations and indentation from a module.
 
-    >>> slimmed("/** @param {number} x */\n  f(/** @type {any} */ (x));\n")
+    >>> strip_comments("/** @param {number} x */\n  f(/** @type {any} */ (x));\n")
     'f((x));\n'
     """
-    return _FOR_AUTHORS.sub("", source)
+    return _AUTHOR_TEXT.sub("", source)
 
 
-def collect(folder: Path, name: str, found: dict[str, str], begun: Sequence[str] = ()) -> None:
-    """Adds a module behind those that it imports, as a browser would run them."""
-    if name in found or name in begun:
+def collect_modules(
+    folder: Path, name: str, modules: dict[str, str], open_modules: Sequence[str] = ()
+) -> None:
+    """Add a module after the modules that it imports, in the order in which a browser runs them."""
+    if name in modules or name in open_modules:
         return
-    source = _read(folder / name)
-    for other in _IMPORT.findall(source):
-        collect(folder, other, found, (*begun, name))
-    found[name] = _EXPORT.sub("", _IMPORT.sub("", source))
+    source = _read_viewer_file(folder / name)
+    for imported_name in _IMPORT.findall(source):
+        collect_modules(folder, imported_name, modules, (*open_modules, name))
+    modules[name] = _EXPORT.sub("", _IMPORT.sub("", source))
 
 
-def _read(path: Path) -> str:
-    """A file of the viewer. HTML counts line ends as one character, and so do hashes."""
+def _read_viewer_file(path: Path) -> str:
+    """Read a file of the viewer with normalized line ends, as HTML parsers and hashes need them."""
     return path.read_text(encoding="utf-8").replace("\r\n", "\n")

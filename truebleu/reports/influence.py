@@ -1,4 +1,4 @@
-"""By how much scores and differences change without a segment, or without a group of segments."""
+"""Changes of scores and deltas when a segment or a group of segments is removed."""
 
 from __future__ import annotations
 
@@ -10,33 +10,36 @@ from truebleu.metrics.base import Metric
 from truebleu.metrics.statistics import Statistics
 
 
-def influence(
+def segment_influences(
     metric: Metric[Any], tables: Mapping[str, Statistics], systems: Sequence[str]
 ) -> list[float]:
-    """By how much leaving a segment out changes the score of the only system, or a difference.
+    """Return the absolute change of the score, or of a delta, without each segment.
 
-    Of several differences to the first system it is the largest. The numbers are absolute.
+    With one system, this is the change of its score. With more systems, it is the largest change of
+    the deltas to the first system.
     """
-    found = [changes(metric, tables[system]) for system in systems]
-    if len(found) == 1:
-        return list(map(abs, found[0]))
-    first, *others = found
+    changes_by_system = [leave_one_out_changes(metric, tables[system]) for system in systems]
+    if len(changes_by_system) == 1:
+        return list(map(abs, changes_by_system[0]))
+    first, *other_systems = changes_by_system
     return [
-        max(abs(other - one) for other in more) for one, *more in zip(first, *others, strict=True)
+        max(abs(change - baseline) for change in row)
+        for baseline, *row in zip(first, *other_systems, strict=True)
     ]
 
 
-def changes(metric: Metric[Any], table: Table) -> Sequence[float]:
-    """The score of all rows but one, less that of all, for each one: segments, or sums of groups.
+def leave_one_out_changes(metric: Metric[Any], table: Table) -> Sequence[float]:
+    """Return the score without each row minus the score of all rows.
 
-    A mean of segments' scores has no sums: its rows are segments.
+    Rows are the statistics of segments, or the aggregated statistics of groups. If the corpus score
+    is the mean of segment scores, the rows must be segments.
     """
     if getattr(metric, "aggregate", "corpus") == "segments":
         values = metric.segment_scores(table)
         mean = sum(values) / len(values)
         return [(mean - value) / max(1, len(values) - 1) for value in values]
     totals = table.total()
-    nothing = Table.from_bytes(bytes(8 * len(table) * table.width), table.width)
-    rest, _ = exchanged((nothing, table), (totals, totals))
-    whole = metric.scores(totals)[0]
-    return [value - whole for value in metric.scores(rest)]
+    zero_table = Table.from_bytes(bytes(8 * len(table) * table.width), table.width)
+    leave_one_out, _ = exchanged((zero_table, table), (totals, totals))
+    total_score = metric.scores(totals)[0]
+    return [value - total_score for value in metric.scores(leave_one_out)]

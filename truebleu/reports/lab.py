@@ -1,4 +1,4 @@
-"""The laboratory: the viewer with nothing in it, for sentences and files that a reader brings."""
+"""The playground: the viewer without data, for the reader's sentences and files."""
 
 from __future__ import annotations
 
@@ -18,80 +18,84 @@ from truebleu.reports import (
     report_builder,
 )
 
-TITLE = "truebleu laboratory"
+PLAYGROUND_TITLE = "truebleu playground"
 
-# One setting of each kind; their parameters are chosen in the page.
-METRICS = ("bleu", "chrf", "ter", "wer", "mer", "wil", "wip", "cer")
+# The page offers one setting per metric; the reader changes its parameters there.
+PLAYGROUND_METRICS = ("bleu", "chrf", "ter", "wer", "mer", "wil", "wip", "cer")
 
-SUMMARY = (
-    f"<article><h1>{TITLE}</h1>"
-    "<p>Two sentences scored while typing, and whole files made into a report, in this page alone. "
-    "It needs JavaScript and WebAssembly, which this browser has not, or does not allow.</p>"
+FALLBACK_SUMMARY = (
+    f"<article><h1>{PLAYGROUND_TITLE}</h1>"
+    "<p>This page scores two sentences while you type and turns files into a report, without a "
+    "server. It needs JavaScript and WebAssembly, which this browser lacks or blocks.</p>"
     "</article>\n"
 )
 
 
 class Laboratory(Page):
-    """A page that scores what is typed into it or dropped onto it. `save` writes it."""
+    """Page that scores typed sentences and dropped files; `save` writes it."""
 
     __slots__ = ("_page",)
 
     def __init__(self) -> None:
-        if not browser_kernel.blocks():
+        if not browser_kernel.load_kernel_blocks():
             raise ImportError(browser_kernel.MISSING_KERNEL)
-        packed = payload.encoded(browser_kernel.blocks())
-        viewer = html_page.laboratory()
-        self._page = html_page.assembled(TITLE, SUMMARY, manifest(), packed, viewer=viewer)
+        encoded_blocks = payload.encode_blocks(browser_kernel.load_kernel_blocks())
+        viewer = html_page.playground_viewer()
+        self._page = html_page.assemble_page(
+            PLAYGROUND_TITLE, FALLBACK_SUMMARY, build_manifest(), encoded_blocks, viewer=viewer
+        )
 
     def to_bytes(self) -> bytes:
-        """The page, in UTF-8."""
+        """Return the page, encoded as UTF-8."""
         return self._page
 
     def __repr__(self) -> str:
         return f"<Laboratory of {len(self._page):,} bytes>"
 
 
-def manifest() -> dict[str, Any]:
-    """What the page must know beside the kernel: the metrics, as a report describes them."""
-    described = []
-    for name in METRICS:
+def build_manifest() -> dict[str, Any]:
+    """Return the manifest of the page: the metrics, described as in a report, and settings."""
+    entries = []
+    for name in PLAYGROUND_METRICS:
         metric: Any = registry.metric(name)
-        own = {
+        names = {
             "id": name,
             "name": metric.name,
-            # What it and its parameters are called elsewhere.
+            # Names in Python and on the command line.
             "python": type(metric).__name__,
             "options": {one.name: one.option(metric.PREFIX) for one in metric.PARAMETERS},
         }
-        described.append(own | report_builder.described(metric, metric.signature(1)))
+        entries.append(names | report_builder.describe_metric(metric, metric.signature(1)))
     return {
-        "truebleu_report": report_builder.VERSION,
-        "title": TITLE,
+        "truebleu_report": report_builder.MANIFEST_VERSION,
+        "title": PLAYGROUND_TITLE,
         "version": __version__,
         "bibtex": bibtex(),
-        "languages": report_builder.codes(),
-        "live": browser_kernel.BLOCKS,
-        # Of how many orders n-grams are listed, and how many.
-        "ngrams": {"orders": distinctive_ngrams.ORDERS, "limit": distinctive_ngrams.IN_PAGE},
-        "buckets": {"edges": list(bins.EDGES)},
-        "metrics": described,
+        "languages": report_builder.two_letter_codes(),
+        "live": browser_kernel.KERNEL_BLOCKS,
+        "ngrams": {
+            "orders": distinctive_ngrams.MAX_LISTED_ORDER,
+            "limit": distinctive_ngrams.BROWSER_CANDIDATES,
+        },
+        "buckets": {"edges": list(bins.FREQUENCY_EDGES)},
+        "metrics": entries,
     }
 
 
 def lab(path: str | os.PathLike[str] | None = None) -> Laboratory:
-    """A page that scores sentences while they are typed, and makes files into reports.
+    """Return a self-contained page that scores typed sentences and turns files into reports.
 
-    One HTML file that needs nothing else: dropped files stay on the machine, and every number is
-    counted in the page, by the same kernel, and agrees with Python to 12 digits.
+    Dropped files stay on the machine: the page contains the scoring kernel, and its scores agree
+    with Python to 12 digits.
 
-    path: where to write it; `Laboratory.save` does that, too.
+    path: file to write, as `Laboratory.save` does.
 
-    Raises ImportError if truebleu was built without the kernel for pages.
+    Raises ImportError if truebleu was built without the browser kernel.
 
     >>> lab().html().partition(chr(10))[0]
     '<!doctype html>'
     """
-    made = Laboratory()
+    laboratory = Laboratory()
     if path is not None:
-        made.save(path)
-    return made
+        laboratory.save(path)
+    return laboratory

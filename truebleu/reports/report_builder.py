@@ -1,37 +1,39 @@
-"""The contents of a report: from texts, tables and a comparison to a manifest and blocks.
+"""Compute the contents of a report: the manifest and the data blocks.
 
-The manifest is the contract: the static summary and the viewer are made of it and of the blocks
-that it names. It is JSON, with every number in full:
+The manifest is the contract with the viewer: the static summary and the viewer are built from it
+and from the blocks that it names. It is JSON, with all numbers in full precision:
 
-truebleu_report     the version of this form
-title, version, made    what it is called, by which truebleu, and when if SOURCE_DATE_EPOCH says so
-segments, embedded  how many there are, and of how many the texts are in the page
-texts               the roles whose texts are in the page, in the order in which its block has them
-redacted, serve     whether texts are left out altogether; where a server has them
-systems             name and letter of each, in the order in which they were given
-references, source  how many references a segment has at most; whether there are sources
-languages           the codes of source and target, as names of files have them, or null
-settings            a metric with its parameters each, those of the comparison first (`headline`):
-                    id, metric, name, label (that no other has), column (its name in the
-                    comparison), signature, short, higher_is_better, parameters, recipe (what the
-                    kernel is asked for), countable (whether it can count text), columns; by
-                    system scores, and blocks (null if the page counts itself)
-columns             the other metrics of the comparison: those whose formula the page does not have,
-                    and scores from elsewhere: id, name, label, column, signature (or null),
-                    higher_is_better, digits (after the point), and by system scores and blocks
-live                the blocks of the kernel as WebAssembly and of lower-casing; null if the package
-                    was built without it
-headline, legend    who is best, in pieces: text, and systems by name; what terms and marks mean
-comparison          what `Comparison.to_dict` gives
-documents, labels   the names, and the block that has the number of each segment's
-directions          "ltr", "rtl" or null by side: source, reference, system; that of most letters
-terms               a glossary, or null: its name, in how many segments a source has a term, how
-                    often one was found in all and how often each system used the wanted one; each
-                    term with its source, targets, segments and uses; the block of their segments
-ngrams, buckets, health     what is counted beside the metrics; of buckets the frequencies of words,
-                    and the length of each segment (`length`)
-data_hash           the hash of each input, by its name
-commands, bibtex    how to make these numbers again, and what to cite
+truebleu_report     version of this format
+title, version, made    title, version of truebleu, and date if SOURCE_DATE_EPOCH is set
+segments, embedded  number of segments, and of segments whose texts are in the page
+texts               roles whose texts are in the page, in the order of their block
+redacted, serve     whether all text is omitted; base URL of the server that sends the texts
+systems             name and letter of each system, in the order of the input
+references, source  maximum number of references per segment; whether there are sources
+languages           codes of source and target, from the file names, or null
+settings            metrics with parameters, starting with the compared ones (`headline`):
+                    id, metric, name, label (unique), column (name in the comparison), signature,
+                    short, higher_is_better, parameters, recipe (settings for the browser kernel),
+                    countable (whether that kernel can count text), columns; scores and blocks by
+                    system (blocks are null if the page counts the statistics)
+columns             other metrics of the comparison: those that the page cannot compute, and
+                    external scores: id, name, label, column, signature (or null),
+                    higher_is_better, digits (decimals), and scores and blocks by system
+live                blocks with the WebAssembly kernel and with lower-casing; null if the package
+                    was built without them
+headline, legend    the best system, as a list of texts and system names; explanations of terms and
+                    marks
+comparison          the value of `Comparison.to_dict`
+documents, labels   names, and the block with the index of each segment's name
+directions          "ltr", "rtl" or null for source, reference and system: majority of the letters
+terms               a glossary, or null: its name, the number of segments with a source term, the
+                    number of term occurrences (`found`) and of target terms per system (`used`),
+                    each term with source, targets, segments and uses, and the block of segments
+ngrams, buckets, health     further counts; buckets contains word frequencies and the length of
+                    each segment (`length`)
+findings            automatic findings: kind, text and the state of the page that shows them
+data_hash           hash of each input by name
+commands, bibtex    commands that reproduce the scores, and the citation
 """
 
 from __future__ import annotations
@@ -58,55 +60,54 @@ from truebleu.reports import (
     findings,
     payload,
 )
-from truebleu.reports.influence import influence
-from truebleu.reports.term_glossary import counted as terms_counted
-from truebleu.reports.term_glossary import given as terms_given
+from truebleu.reports.influence import segment_influences
+from truebleu.reports.term_glossary import count_term_uses as count_terms
+from truebleu.reports.term_glossary import parse_terms as parse_glossary
 from truebleu.text import argument_checks, languages, segments
 from truebleu.text.segments import COMPRESSED_SUFFIXES, Texts
 from truebleu.text.terminal_layout import join_words
 
-# Changes when a viewer of the old form could no longer show the new one.
-VERSION = 1
+# Increases when an older viewer cannot show the new format.
+MANIFEST_VERSION = 1
 
-# The metrics whose formula the page has; others are in its tables, but have no segments to browse.
-METRICS = ("BLEU", "chrF", "TER", "WER", "MER", "WIL", "WIP", "CER")
+# Metrics that the viewer can compute. Others appear in tables, but not in the segment browser.
+VIEWER_METRICS = ("BLEU", "chrF", "TER", "WER", "MER", "WIL", "WIP", "CER")
 
-# Texts of more segments make a file that is too large to be sent around.
-MOST_EMBEDDED = 100_000
+# Texts of more segments would make the file too large to share.
+MAX_EMBEDDED = 100_000
 
 
-class Setting(NamedTuple):
-    """A metric with its parameters, and its table of each system."""
+class MetricSetting(NamedTuple):
+    """Metric with its parameters and its statistics of each system."""
 
     id: str
     metric: Metric[Any]
     tables: Mapping[str, Statistics]
-    # A name that no other setting has.
+    # Unique among the settings.
     label: str
-    # What the comparison calls it, if it is a part of that.
-    column: str | None
+    # Name of the metric in the comparison; None for further settings.
+    comparison_name: str | None
 
-    def blocks(self) -> dict[str, str]:
-        """The name of each system's block."""
+    def name_blocks(self) -> dict[str, str]:
+        """Return the name of each system's block."""
         return {system: f"s{self.id}.{i}" for i, system in enumerate(self.tables)}
 
 
-class Column(NamedTuple):
-    """The score of each segment by a metric that is no setting: it is looked at, not recomputed."""
+class ScoreColumn(NamedTuple):
+    """Segment scores of a metric that the viewer shows but cannot compute."""
 
     id: str
-    # Its entry in the comparison.
-    metric: Mapping[str, Any]
+    comparison_entry: Mapping[str, Any]
     # By system.
     scores: Mapping[str, Sequence[float]]
 
-    def blocks(self) -> dict[str, str]:
-        """The name of each system's block."""
+    def name_blocks(self) -> dict[str, str]:
+        """Return the name of each system's block."""
         return {system: f"{self.id}.{i}" for i, system in enumerate(self.scores)}
 
 
-class Contents:
-    """Everything that was read and counted for a report."""
+class ReportData:
+    """Texts, statistics and scores of a report."""
 
     def __init__(
         self,
@@ -117,38 +118,44 @@ class Contents:
         languages: tuple[str | None, str | None] | None = None,
         word_counts: Any = None,
         commands: Sequence[str] = (),
-        redacted: bool = False,
+        is_redacted: bool = False,
         on_disk: bool = False,
         human: Any = None,
         terms: Any = None,
     ) -> None:
         if any(hypotheses is None for hypotheses in request.systems.values()):
-            raise ValueError("scores from elsewhere alone have no text, which a page shows")
+            raise ValueError("scores: a report needs texts for all systems, not only scores")
         if terms is not None and request.source is None:
-            raise ValueError("terms: they are looked for in the source; give that, too")
-        glossary = None if terms is None else terms_given(terms)
+            raise ValueError("terms: a glossary needs source texts; add source")
+        glossary = None if terms is None else parse_glossary(terms)
         if system_runs.several(request.runs):
-            raise ValueError("systems: a page shows one output a system; compare knows runs")
-        form = _unicode_form(list(request.metrics))
-        shown = [metric for metric in request.metrics if metric.NAME in METRICS]
-        further = [_in_form(one, form) for one in settings(also, shown)]
-        further = [one for one in further if one not in request.metrics]
-        check(list(request.metrics), further)
+            raise ValueError(
+                "systems: a report does not support multiple runs per system; use compare"
+            )
+        unicode_form = _common_unicode_form(list(request.metrics))
+        viewer_metrics = [metric for metric in request.metrics if metric.NAME in VIEWER_METRICS]
+        further_metrics = [
+            _with_unicode_form(further, unicode_form)
+            for further in parse_further_settings(also, viewer_metrics)
+        ]
+        further_metrics = [metric for metric in further_metrics if metric not in request.metrics]
+        check_metrics(list(request.metrics), further_metrics)
         request.last(on_disk=on_disk)
-        # All settings are counted in one reading; those that were asked for are compared.
-        counted = request.count(further)
-        self.segments = request.segments(counted)
-        self.comparison = Comparison.of_request(request, counted).to_dict()
-        tables = {metric: counted[metric].tables for metric in (*shown, *further)}
-        self.settings = list(_settings(tables, list(request.metrics), self.comparison))
-        self.people = None if human is None else _people(human, request, counted)
-        self.columns = list(_columns(request, counted, self.comparison, self.settings))
-        request.normalize(form, on_disk=on_disk)
+        # Count all settings in a single pass; only the requested metrics are compared.
+        counts = request.count(further_metrics)
+        self.segment_count = request.segments(counts)
+        self.comparison = Comparison.of_request(request, counts).to_dict()
+        tables = {metric: counts[metric].tables for metric in (*viewer_metrics, *further_metrics)}
+        self.settings = list(_label_settings(tables, list(request.metrics), self.comparison))
+        self.human_view = None if human is None else _build_human_view(human, request, counts)
+        self.columns = list(_collect_score_columns(request, counts, self.comparison, self.settings))
+        request.normalize(unicode_form, on_disk=on_disk)
         self.systems = {
-            name: segments.read_texts(name, one) for name, one in request.systems.items()
+            name: segments.read_texts(name, hypotheses)
+            for name, hypotheses in request.systems.items()
         }
         self.references = segments.read_reference_streams(request.references)
-        count = self.segments
+        count = self.segment_count
         self.source: Texts | None = None
         if request.source is not None:
             self.source = segments.read_segment_column(
@@ -157,176 +164,201 @@ class Contents:
         self.documents = request.documents
         self.test_set = request.test_set
         self.labels = {} if request.labels is None else segment_labels.labels(request.labels, count)
-        self.redacted = redacted
-        self.title = title or _title(list(self.systems))
+        self.is_redacted = is_redacted
+        self.title = title or _default_title(list(self.systems))
         self.commands = list(commands)
-        systems, source = request.given_systems, request.given_source
-        targets = {_language(system) for system in systems.values()}
+        given_systems, given_source = request.given_systems, request.given_source
+        targets = {_guess_language(system) for system in given_systems.values()}
         target = targets.pop() if len(targets) == 1 else None
-        self.languages = languages or (_language(source), target)
-        self.beside, self.blocks_beside = self._beside(word_counts)
-        self.beside["terms"] = None
+        self.languages = languages or (_guess_language(given_source), target)
+        self.extra_entries, self.extra_blocks = self._check_inputs(word_counts)
+        self.extra_entries["terms"] = None
         if glossary is not None and self.source is not None:
-            told, block = terms_counted(
-                *glossary, self.source, self.systems, redacted=self.redacted
+            terms_entry, terms_block = count_terms(
+                *glossary, self.source, self.systems, is_redacted=self.is_redacted
             )
-            self.beside["terms"] = told
-            self.blocks_beside[told["block"]] = block
-        self.findings = findings.of_contents(self._found_in())
-        self.hashes = dict(self._hashes(systems, request.given_references, source))
+            self.extra_entries["terms"] = terms_entry
+            self.extra_blocks[terms_entry["block"]] = terms_block
+        self.findings = findings.find_all(self._finding_inputs())
+        self.input_hashes = dict(
+            self._hash_inputs(given_systems, request.given_references, given_source)
+        )
 
-    def _hashes(self, systems: Any, references: Any, source: Any) -> Iterator[tuple[str, str]]:
-        """The name and the hash of each input."""
+    def _hash_inputs(self, systems: Any, references: Any, source: Any) -> Iterator[tuple[str, str]]:
+        """Yield the name and the hash of each input."""
         inputs: list[tuple[str, Any, Texts]] = [
             (name, value, self.systems[name]) for name, value in systems.items()
         ]
-        several = len(self.references) > 1
-        # A list may be of segments, too; those are no files.
+        is_multi_reference = len(self.references) > 1
+        # A list of another length contains segments, not reference files.
         is_list = isinstance(references, list | tuple) and len(references) == len(self.references)
         for i, column in enumerate(self.references):
-            role = f"reference {i + 1}" if several else "reference"
+            role = f"reference {i + 1}" if is_multi_reference else "reference"
             inputs.append((role, references[i] if is_list else references, column))
         if self.source is not None:
             inputs.append(("source", source, self.source))
         names: dict[str, int] = {}
         for role, value, column in inputs:
-            name = _name_of(role, value)
+            name = _input_name(role, value)
             names[name] = names.get(name, 0) + 1
             if names[name] > 1:
                 name = f"{name} ({names[name]})"
             yield name, segments.hash_texts(column)[:16]
 
-    def _beside(self, word_counts: Any) -> tuple[dict[str, Any], dict[str, bytes]]:
-        """Counts beside the metrics, in the tokens of the first BLEU: entries and their blocks."""
-        own = (setting.metric for setting in self.settings if isinstance(setting.metric, BLEU))
-        self._split = metric = next(own, BLEU())
-        counted = next(
+    def _check_inputs(self, word_counts: Any) -> tuple[dict[str, Any], dict[str, bytes]]:
+        """Return the manifest entry of the data checks, and the blocks of flags and lengths.
+
+        The tokens are those of the first BLEU among the settings.
+        """
+        bleus = (setting.metric for setting in self.settings if isinstance(setting.metric, BLEU))
+        self._first_bleu = metric = next(bleus, BLEU())
+        tables = next(
             (setting.tables for setting in self.settings if setting.metric == metric), None
         )
-        table = None if counted is None else next(iter(counted.values()))
-        flags, blocks, self._written = data_checks.flags(
+        first_statistics = None if tables is None else next(iter(tables.values()))
+        flag_entry, blocks, self._totals_by_role = data_checks.find_flags(
             list(self.systems.values()),
             self.references,
             self.source,
             metric.tokenize,
             self.languages[1],
         )
-        self._word_counts = None if word_counts is None else bins.given(word_counts)
-        self._length, block = bins.lengths(self.references, metric, table)
-        blocks[self._length["block"]] = block
-        return {"health": flags}, blocks
-
-    # What a page makes of its texts is made here for those that cannot.
-
-    @cached_property
-    def _tokens(self) -> Corpus:
-        return distinctive_ngrams.read(list(self.systems.values()), self.references, self._split)
-
-    @cached_property
-    def _lists(self) -> dict[str, Any]:
-        names = list(self.systems)
-        first = names.index(self.comparison["baseline"]) if len(names) > 1 else 0
-        others: list[int | None] = [i for i in range(len(names)) if i != first]
-        pairs = [(first, other) for other in others or [None]]
-        return distinctive_ngrams.differences(self._tokens, self._split, pairs)
-
-    @cached_property
-    def _frequency(self) -> tuple[dict[str, Any], bytes]:
-        return bins.frequency(self._tokens, self.segments, self._word_counts)
-
-    def _splits(self, counted: bool) -> bool:
-        """True for a page that counts texts, and splits them as n-grams are."""
-        return counted and browser_kernel.counts(self._split)
-
-    def _ngrams(self, counted: bool) -> dict[str, Any] | None:
-        """The entry of n-grams."""
-        # N-grams are text.
-        if self.redacted:
-            return None
-        split = self._split
-        recipe = {name: _plain(value) for name, value in browser_kernel.recipe(split).items()}
-        made = (
-            distinctive_ngrams.described(split, self.segments)
-            if self._splits(counted)
-            else {**self._lists, "pairs": None, "block": "ngrams"}
+        self._word_counts = None if word_counts is None else bins.parse_word_counts(word_counts)
+        self._length_entry, length_block = bins.encode_lengths(
+            self.references, metric, first_statistics
         )
-        return made | {"recipe": recipe if browser_kernel.counts(split) else None}
+        blocks[self._length_entry["block"]] = length_block
+        return {"health": flag_entry}, blocks
 
-    def _counts_words(self, counted: bool) -> bool:
-        """True for a page that counts words by frequency."""
-        return self._splits(counted) and self._word_counts is None
+    # Counts for pages that cannot compute them from their texts.
 
-    def _buckets(self, counted: bool) -> dict[str, Any]:
-        """The entry of what segments are put into buckets by."""
-        made = self._counts_words(counted)
-        frequency = bins.described(self.segments) if made else self._frequency[0]
-        return {"frequency": frequency, "length": self._length}
+    @cached_property
+    def _corpus(self) -> Corpus:
+        return distinctive_ngrams.build_corpus(
+            list(self.systems.values()), self.references, self._first_bleu
+        )
 
-    def _found_in(self) -> findings.Contents:
-        """What findings are made of."""
-        # A metric that cannot split the text says nothing about differences.
-        ranked = self.comparison["systems"][0]["scores"]
-        first = next(
+    @cached_property
+    def _ngram_lists(self) -> dict[str, Any]:
+        names = list(self.systems)
+        baseline = names.index(self.comparison["baseline"]) if len(names) > 1 else 0
+        other_indices: list[int | None] = [i for i in range(len(names)) if i != baseline]
+        pairs = [(baseline, other_index) for other_index in other_indices or [None]]
+        return distinctive_ngrams.list_distinctive_ngrams(self._corpus, self._first_bleu, pairs)
+
+    @cached_property
+    def _frequencies(self) -> tuple[dict[str, Any], bytes]:
+        return bins.encode_frequencies(self._corpus, self.segment_count, self._word_counts)
+
+    def _tokenizes(self, counts_in_page: bool) -> bool:
+        """Return whether the page computes n-grams, with the tokenizer of the first BLEU."""
+        return counts_in_page and browser_kernel.can_count(self._first_bleu)
+
+    def _ngram_entry(self, counts_in_page: bool) -> dict[str, Any] | None:
+        """Return the manifest entry of the n-gram lists."""
+        # N-grams are text.
+        if self.is_redacted:
+            return None
+        bleu = self._first_bleu
+        recipe = {
+            name: _to_json_value(value)
+            for name, value in browser_kernel.kernel_settings(bleu).items()
+        }
+        entry = (
+            distinctive_ngrams.describe_lists(bleu, self.segment_count)
+            if self._tokenizes(counts_in_page)
+            else {**self._ngram_lists, "pairs": None, "block": "ngrams"}
+        )
+        return entry | {"recipe": recipe if browser_kernel.can_count(bleu) else None}
+
+    def _counts_words(self, counts_in_page: bool) -> bool:
+        """Return whether the page computes the word frequencies."""
+        return self._tokenizes(counts_in_page) and self._word_counts is None
+
+    def _bin_entry(self, counts_in_page: bool) -> dict[str, Any]:
+        """Return the manifest entry of word frequencies and segment lengths."""
+        counts_words = self._counts_words(counts_in_page)
+        frequency = (
+            bins.describe_frequencies(self.segment_count) if counts_words else self._frequencies[0]
+        )
+        return {"frequency": frequency, "length": self._length_entry}
+
+    def _finding_inputs(self) -> findings.FindingInputs:
+        """Return the data that findings need."""
+        # A metric without a rank cannot tokenize the text, so its deltas are meaningless.
+        first_system_scores = self.comparison["systems"][0]["scores"]
+        first_setting = next(
             (
-                one
-                for one in self.settings
-                if one.column is not None and ranked[one.column]["rank"] is not None
+                setting
+                for setting in self.settings
+                if setting.comparison_name is not None
+                and first_system_scores[setting.comparison_name]["rank"] is not None
             ),
             None,
         )
-        return findings.Contents(
-            segments=self.segments,
+        return findings.FindingInputs(
+            segments=self.segment_count,
             systems=self.systems,
             references=self.references,
             baseline=self.comparison["baseline"],
-            setting="" if first is None else first.id,
-            label="" if first is None else first.label,
-            metric=None if first is None else first.metric,
-            tables={} if first is None else first.tables,
-            lengths=self.blocks_beside[self._length["block"]],
+            setting_id="" if first_setting is None else first_setting.id,
+            setting_label="" if first_setting is None else first_setting.label,
+            metric=None if first_setting is None else first_setting.metric,
+            tables={} if first_setting is None else first_setting.tables,
+            reference_lengths=self.extra_blocks[self._length_entry["block"]],
             documents=self.documents,
             labels=self.labels,
-            health=self.beside["health"],
-            written=self._written,
-            redacted=self.redacted,
+            health=self.extra_entries["health"],
+            totals_by_role=self._totals_by_role,
+            is_redacted=self.is_redacted,
         )
 
-    # ---- which texts ----
+    # ---- selection of texts ----
 
-    def embedded(self, most: int | None) -> set[int] | None:
-        """The segments whose texts are in the page; None for all.
+    def select_embedded(self, max_embedded: int | None) -> set[int] | None:
+        """Return the segments whose texts are in the page, or None for all segments.
 
-        If there are more than `most`: one half are those that the score, or a difference of
-        scores, depends on most by the first metric; the others are drawn at random, because those
-        that stand out mislead.
+        Of more than `max_embedded` segments, one half are those that influence the first metric's
+        score, or a delta, most. The other half is random, because influential segments alone would
+        mislead.
         """
-        most = MOST_EMBEDDED if most is None else most
-        if most >= self.segments:
+        max_embedded = MAX_EMBEDDED if max_embedded is None else max_embedded
+        if max_embedded >= self.segment_count:
             return None
         from random import Random
 
         first_setting = self.settings[0]
-        weights = influence(first_setting.metric, first_setting.tables, list(self.systems))
-        order = sorted(range(self.segments), key=weights.__getitem__, reverse=True)
-        first = order[: most // 2]
-        return {*first, *Random(0).sample(order[len(first) :], most - len(first))}
-
-    # ---- the contract ----
-
-    def manifest(self, most: int | None = None, serve: Any = None) -> dict[str, Any]:
-        """The manifest of a page with the texts of at most `most` segments."""
-        most = MOST_EMBEDDED if most is None else most
-        counted = serve is None and self._is_counted_in_page(most)
+        influences = segment_influences(
+            first_setting.metric, first_setting.tables, list(self.systems)
+        )
+        order = sorted(range(self.segment_count), key=influences.__getitem__, reverse=True)
+        top_segments = order[: max_embedded // 2]
         return {
-            "truebleu_report": VERSION,
+            *top_segments,
+            *Random(0).sample(order[len(top_segments) :], max_embedded - len(top_segments)),
+        }
+
+    # ---- manifest and blocks ----
+
+    def build_manifest(
+        self, max_embedded: int | None = None, text_server: Any = None
+    ) -> dict[str, Any]:
+        """Return the manifest of a page with the texts of at most `max_embedded` segments.
+
+        text_server: `{"base": URL}` of the server that sends the texts, if any.
+        """
+        max_embedded = MAX_EMBEDDED if max_embedded is None else max_embedded
+        counts_in_page = text_server is None and self._can_count_in_page(max_embedded)
+        return {
+            "truebleu_report": MANIFEST_VERSION,
             "title": self.title,
             "version": __version__,
-            "made": _made(),
-            "segments": self.segments,
-            "embedded": 0 if self.redacted else min(most, self.segments),
-            "redacted": self.redacted,
-            "serve": serve,
-            "texts": None if self.redacted or serve else list(self.texts()),
+            "made": _creation_date(),
+            "segments": self.segment_count,
+            "embedded": 0 if self.is_redacted else min(max_embedded, self.segment_count),
+            "redacted": self.is_redacted,
+            "serve": text_server,
+            "texts": None if self.is_redacted or text_server else list(self.collect_texts()),
             "systems": [
                 {"name": name, "letter": letter}
                 for name, letter in zip(self.systems, letters(), strict=False)
@@ -334,15 +366,15 @@ class Contents:
             "references": len(self.references),
             "source": self.source is not None,
             "languages": dict(zip(("source", "target"), self.languages, strict=True)),
-            "directions": self._directions(),
-            "settings": [self._setting(setting, counted) for setting in self.settings],
-            "columns": [self._column(column) for column in self.columns],
-            "live": browser_kernel.BLOCKS if browser_kernel.blocks() else None,
+            "directions": self._text_directions(),
+            "settings": [self._setting_entry(setting, counts_in_page) for setting in self.settings],
+            "columns": [self._column_entry(column) for column in self.columns],
+            "live": browser_kernel.KERNEL_BLOCKS if browser_kernel.load_kernel_blocks() else None,
             "headline": overview.headline(self.comparison),
             "legend": overview.legend(self.comparison, chosen=True),
             "comparison": self.comparison,
-            "people": self.people,
-            "data_hash": self.hashes,
+            "people": self.human_view,
+            "data_hash": self.input_hashes,
             "commands": self.commands,
             "bibtex": bibtex(),
             "documents": None
@@ -352,283 +384,309 @@ class Contents:
                 {"name": name, "values": column.names, "block": f"label{i}"}
                 for i, (name, column) in enumerate(self.labels.items())
             ],
-            "ngrams": self._ngrams(counted),
-            "buckets": self._buckets(counted),
-            **self.beside,
+            "ngrams": self._ngram_entry(counts_in_page),
+            "buckets": self._bin_entry(counts_in_page),
+            **self.extra_entries,
             "findings": self.findings,
         }
 
-    def _directions(self) -> dict[str, str | None]:
-        """The direction of each side's texts, of as many as health looked at: "rtl" or "ltr".
+    def _text_directions(self) -> dict[str, str | None]:
+        """Return the direction, "ltr", "rtl" or None, of sources, references and system outputs.
 
-        It is that of most of its letters, and not of the first one of a text: a Hebrew text that
-        begins with a name in Latin letters runs from right to left as its neighbours do.
+        The majority of letters in the checked texts decides, not the first letter of each text: a
+        Hebrew text that begins with a name in Latin letters still runs from right to left.
         """
-        sides = {"source": (0, 0), "reference": (0, 0), "system": (0, 0)}
-        for role, written in ({} if self.redacted else self._written).items():
+        letter_counts = {"source": (0, 0), "reference": (0, 0), "system": (0, 0)}
+        for role, role_totals in ({} if self.is_redacted else self._totals_by_role).items():
             side = role.rstrip("0123456789")
-            left, right = map(sum, zip(sides[side], written.letters, strict=True))
-            sides[side] = left, right
+            left_to_right, right_to_left = map(
+                sum, zip(letter_counts[side], role_totals.letters, strict=True)
+            )
+            letter_counts[side] = left_to_right, right_to_left
         return {
             side: None if left == right == 0 else "rtl" if right > left else "ltr"
-            for side, (left, right) in sides.items()
+            for side, (left, right) in letter_counts.items()
         }
 
-    def _is_counted_in_page(self, most: int) -> bool:
-        """True if a page with so many texts can count them, and has no need of counts."""
-        return most >= self.segments and not self.redacted and bool(browser_kernel.blocks())
+    def _can_count_in_page(self, max_embedded: int) -> bool:
+        """Return whether a page with this many texts can compute all statistics from them."""
+        return (
+            max_embedded >= self.segment_count
+            and not self.is_redacted
+            and bool(browser_kernel.load_kernel_blocks())
+        )
 
-    def _setting(self, setting: Setting, counted: bool) -> dict[str, Any]:
+    def _setting_entry(self, setting: MetricSetting, counts_in_page: bool) -> dict[str, Any]:
         metric = setting.metric
-        first = next(iter(setting.tables.values()))
-        signature = metric.signature(first.references).with_test_set(self.test_set)
+        first_statistics = next(iter(setting.tables.values()))
+        signature = metric.signature(first_statistics.references).with_test_set(self.test_set)
         return {
             "id": setting.id,
-            "headline": setting.column is not None,
-            "name": metric.from_statistics(first).name,
+            "headline": setting.comparison_name is not None,
+            "name": metric.from_statistics(first_statistics).name,
             "label": setting.label,
-            "column": setting.column,
-            **described(metric, signature),
+            "column": setting.comparison_name,
+            **describe_metric(metric, signature),
             "scores": {
                 system: metric.from_statistics(table).value
                 for system, table in setting.tables.items()
             },
             "blocks": None
-            if counted and browser_kernel.soon(metric, self.segments)
-            else setting.blocks(),
+            if counts_in_page and browser_kernel.can_count_on_open(metric, self.segment_count)
+            else setting.name_blocks(),
         }
 
-    def _column(self, column: Column) -> dict[str, Any]:
-        name = column.metric["name"]
+    def _column_entry(self, column: ScoreColumn) -> dict[str, Any]:
+        name = column.comparison_entry["name"]
         return {
             "id": column.id,
-            "name": column.metric["label"],
+            "name": column.comparison_entry["label"],
             "label": name,
             "column": name,
-            "signature": column.metric["signature"],
-            "higher_is_better": column.metric["higher_is_better"],
-            # As many as the page gives to scores from 0 to 100 are two.
-            "digits": digits(self.comparison, column.metric, 2),
+            "signature": column.comparison_entry["signature"],
+            "higher_is_better": column.comparison_entry["higher_is_better"],
+            # Two decimals, as for scores on a 0-100 scale.
+            "digits": digits(self.comparison, column.comparison_entry, 2),
             "scores": {
                 system["name"]: system["scores"][name]["score"]
                 for system in self.comparison["systems"]
             },
-            "blocks": column.blocks(),
+            "blocks": column.name_blocks(),
         }
 
-    def texts(self) -> dict[str, Texts]:
-        """The texts of each role, unless all text is left out."""
-        if self.redacted:
+    def collect_texts(self) -> dict[str, Texts]:
+        """Return the texts of each role, or none if the report is redacted."""
+        if self.is_redacted:
             return {}
-        return payload.roles(self.systems.values(), self.references, self.source)
+        return payload.columns_by_role(self.systems.values(), self.references, self.source)
 
-    def numbers(self, *, counted: bool = False) -> dict[str, bytes]:
-        """The blocks that have no text; with `counted` those of a page that counts texts itself."""
-        made: dict[str, bytes] = {}
+    def encode_numeric_blocks(self, *, counts_in_page: bool = False) -> dict[str, bytes]:
+        """Return the blocks without text, excluding statistics that the page counts itself."""
+        blocks: dict[str, bytes] = {}
         for setting in self.settings:
-            if counted and browser_kernel.soon(setting.metric, self.segments):
+            if counts_in_page and browser_kernel.can_count_on_open(
+                setting.metric, self.segment_count
+            ):
                 continue
-            for system, name in setting.blocks().items():
-                made[name] = payload.of_table(setting.tables[system])
-        for one in self.columns:
-            for system, name in one.blocks().items():
-                made[name] = payload.of_floats(one.scores[system])
+            for system, name in setting.name_blocks().items():
+                blocks[name] = payload.encode_table(setting.tables[system])
+        for column in self.columns:
+            for system, name in column.name_blocks().items():
+                blocks[name] = payload.encode_floats(column.scores[system])
         if self.documents is not None:
-            made["documents"] = payload.of_indices(self.documents.indices)
-        for i, column in enumerate(self.labels.values()):
-            made[f"label{i}"] = payload.of_indices(column.indices)
-        made |= self.blocks_beside
-        if not self._counts_words(counted):
-            told, block = self._frequency
-            made[told["block"]] = block
-        if not self.redacted and not self._splits(counted):
-            # Long lists of few words: what is packed is a tenth as long.
-            made["ngrams"] = payload.json_text(self._lists["pairs"]).encode()
-        return made | browser_kernel.blocks()
+            blocks["documents"] = payload.encode_indices(self.documents.indices)
+        for i, labels in enumerate(self.labels.values()):
+            blocks[f"label{i}"] = payload.encode_indices(labels.indices)
+        blocks |= self.extra_blocks
+        if not self._counts_words(counts_in_page):
+            frequency_entry, block = self._frequencies
+            blocks[frequency_entry["block"]] = block
+        if not self.is_redacted and not self._tokenizes(counts_in_page):
+            blocks["ngrams"] = payload.to_script_json(self._ngram_lists["pairs"]).encode()
+        return blocks | browser_kernel.load_kernel_blocks()
 
-    def blocks(self, most: int | None = None) -> dict[str, bytes]:
-        """The blocks, in the order in which a page can use them: numbers before texts."""
-        chosen = None if self.redacted else self.embedded(most)
-        most = MOST_EMBEDDED if most is None else most
-        made = self.numbers(counted=self._is_counted_in_page(most))
-        texts = self.texts()
-        return made | {"texts": payload.together(list(texts.values()), chosen)} if texts else made
+    def encode_blocks(self, max_embedded: int | None = None) -> dict[str, bytes]:
+        """Return the blocks in the order in which the page can use them: numbers before texts."""
+        embedded = None if self.is_redacted else self.select_embedded(max_embedded)
+        max_embedded = MAX_EMBEDDED if max_embedded is None else max_embedded
+        blocks = self.encode_numeric_blocks(counts_in_page=self._can_count_in_page(max_embedded))
+        texts = self.collect_texts()
+        return (
+            blocks | {"texts": payload.encode_side_by_side(list(texts.values()), embedded)}
+            if texts
+            else blocks
+        )
 
 
-def described(metric: Metric[Any], signature: Any) -> dict[str, Any]:
-    """What the viewer must know of a metric, whatever was counted by it."""
+def describe_metric(metric: Metric[Any], signature: Any) -> dict[str, Any]:
+    """Return the manifest entry of a metric, without scores."""
     return {
         "metric": metric.NAME,
         "signature": str(signature),
         "short": signature.short(),
         "higher_is_better": not metric.lower_is_better,
-        "parameters": {name: _plain(value) for name, value in metric.parameters.items()},
-        "recipe": {name: _plain(value) for name, value in browser_kernel.recipe(metric).items()},
-        "countable": browser_kernel.counts(metric),
+        "parameters": {name: _to_json_value(value) for name, value in metric.parameters.items()},
+        "recipe": {
+            name: _to_json_value(value)
+            for name, value in browser_kernel.kernel_settings(metric).items()
+        },
+        "countable": browser_kernel.can_count(metric),
         "columns": list(metric.columns),
     }
 
 
-_NOT_SHOWN = (
-    f"the page shows segments by {join_words(METRICS)}; name one of these as well, and "
-    "others are in "
-    "its tables"
-)
+_VIEWER_METRIC_NAMES = join_words(VIEWER_METRICS)
 
 
-def check(metrics: Sequence[Metric], further: Sequence[Metric]) -> None:
-    """Raises ValueError if a page cannot show segments by any of the metrics, or a further one."""
-    for metric in further:
-        if metric.NAME not in METRICS:
-            raise ValueError(f"also: {metric.NAME}: {_NOT_SHOWN}")
-    if not any(metric.NAME in METRICS for metric in metrics):
-        names = join_words([metric.name for metric in metrics]) if metrics else "none at all"
-        raise ValueError(f"metrics: {names}: {_NOT_SHOWN}")
+def check_metrics(metrics: Sequence[Metric], further_metrics: Sequence[Metric]) -> None:
+    """Raise ValueError if the viewer supports no metric, or does not support a further metric."""
+    for metric in further_metrics:
+        if metric.NAME not in VIEWER_METRICS:
+            raise ValueError(f"also: expected {_VIEWER_METRIC_NAMES}, found {metric.NAME}")
+    if not any(metric.NAME in VIEWER_METRICS for metric in metrics):
+        names = join_words([metric.name for metric in metrics]) if metrics else "no metric"
+        raise ValueError(
+            f"metrics: expected at least one of {_VIEWER_METRIC_NAMES}, found {names}. Add one of "
+            "these; the report shows other metrics in its tables"
+        )
 
 
-def _settings(
+def _label_settings(
     tables: Mapping[Metric[Any], dict[str, Statistics]],
-    compared: Sequence[Metric],
+    compared_metrics: Sequence[Metric],
     comparison: Mapping[str, Any],
-) -> Iterator[Setting]:
-    """Each metric with its tables, and a name that says what is special about it."""
-    own = [metric["name"] for metric in comparison["metrics"] if metric["source"] == "truebleu"]
-    columns = dict(zip(compared, own, strict=True))
-    taken = dict.fromkeys(own, 1)
-    first: dict[str, dict[str, str]] = {}
-    for i, (metric, by_system) in enumerate(tables.items()):
-        references = next(iter(by_system.values())).references
+) -> Iterator[MetricSetting]:
+    """Yield each metric as a setting, with a unique label that names its special parameters."""
+    metric_names = [
+        metric["name"] for metric in comparison["metrics"] if metric["source"] == "truebleu"
+    ]
+    comparison_names = dict(zip(compared_metrics, metric_names, strict=True))
+    label_counts = dict.fromkeys(metric_names, 1)
+    first_fields: dict[str, dict[str, str]] = {}
+    for i, (metric, statistics) in enumerate(tables.items()):
+        references = next(iter(statistics.values())).references
         fields = metric.signature(references).fields
-        usual = first.setdefault(metric.NAME, fields)
-        label = column = columns.get(metric)
+        default_fields = first_fields.setdefault(metric.NAME, fields)
+        label = comparison_name = comparison_names.get(metric)
         if label is None:
-            special = [f"{key}:{value}" for key, value in fields.items() if usual.get(key) != value]
-            label = " ".join([metric.name, *special])
-            taken[label] = taken.get(label, 0) + 1
-            label = label if taken[label] == 1 else f"{label} ({taken[label]})"
-        yield Setting(str(i), metric, by_system, label, column)
+            differing_fields = [
+                f"{key}:{value}"
+                for key, value in fields.items()
+                if default_fields.get(key) != value
+            ]
+            label = " ".join([metric.name, *differing_fields])
+            label_counts[label] = label_counts.get(label, 0) + 1
+            label = label if label_counts[label] == 1 else f"{label} ({label_counts[label]})"
+        yield MetricSetting(str(i), metric, statistics, label, comparison_name)
 
 
-def _people(human: Any, request: Request, counted: Counted) -> dict[str, Any]:
-    """What people said of the systems, beside the scores that are compared."""
+def _build_human_view(human_scores: Any, request: Request, counts: Counted) -> dict[str, Any]:
+    """Return the meta-evaluation of the compared scores with human scores, for the manifest."""
     from truebleu.meta_evaluation.human_scores import Scores, of_tables
     from truebleu.meta_evaluation.meta_view import beside
     from truebleu.meta_evaluation.score_files import Matrix
     from truebleu.meta_evaluation.tasks import SEGMENTS
 
     scores = {
-        name or metric.name: of_tables(metric, counted[metric].tables)
+        name or metric.name: of_tables(metric, counts[metric].tables)
         for metric, name in request.metrics.items()
     }
     for name, columns in request.given.items():
         sign = -1 if name in request.lower else 1
-        numbers = {system: [sign * x for x in column] for system, column in columns.items()}
-        matrix = Matrix.of(numbers, name)
+        signed_scores = {system: [sign * x for x in column] for system, column in columns.items()}
+        matrix = Matrix.of(signed_scores, name)
         scores[name] = Scores({SEGMENTS: matrix}, lower_is_better=name in request.lower)
     documents = request.documents
-    names = None if documents is None else [documents.names[i] for i in documents.indices]
+    document_names = None if documents is None else [documents.names[i] for i in documents.indices]
     systems, references = request.systems, request.references
-    return beside(human, scores, systems, references, documents=names, workers=request.workers)
+    return beside(
+        human_scores, scores, systems, references, documents=document_names, workers=request.workers
+    )
 
 
-def _columns(
+def _collect_score_columns(
     request: Request,
-    counted: Mapping[Metric[Any], Counts],
+    counts: Mapping[Metric[Any], Counts],
     comparison: Mapping[str, Any],
-    settings: Sequence[Setting],
-) -> Iterator[Column]:
-    """The metrics of the comparison that are no settings, with what they say of each segment."""
-    known = {setting.column for setting in settings}
-    scores: list[Mapping[str, Sequence[float]]] = [counted[one].scores for one in request.metrics]
+    settings: Sequence[MetricSetting],
+) -> Iterator[ScoreColumn]:
+    """Yield the metrics of the comparison that are not settings, with their segment scores."""
+    setting_names = {setting.comparison_name for setting in settings}
+    scores: list[Mapping[str, Sequence[float]]] = [
+        counts[metric].scores for metric in request.metrics
+    ]
     scores += request.given.values()
-    for i, (metric, own) in enumerate(zip(comparison["metrics"], scores, strict=True)):
-        if metric["name"] not in known:
-            yield Column(f"c{i}", metric, {system: own[system] for system in request.systems})
+    for i, (entry, column_scores) in enumerate(zip(comparison["metrics"], scores, strict=True)):
+        if entry["name"] not in setting_names:
+            yield ScoreColumn(
+                f"c{i}", entry, {system: column_scores[system] for system in request.systems}
+            )
 
 
-# ---- settings in words ----
+# ---- settings as text ----
 
 
-def settings(also: Any, headline: Sequence[Metric]) -> Iterator[Any]:
-    """Further settings: metrics, or changes of parameters of those that there are.
+def parse_further_settings(also: Any, headline: Sequence[Metric]) -> Iterator[Any]:
+    """Yield further settings: metrics, or variants of the headline metrics with changed parameters.
 
-    "tokenize=intl,char" is two, "lowercase" is one, "tokenize=intl+lowercase" is both at once.
+    "tokenize=intl,char" yields two variants of a metric, "lowercase" yields one, and
+    "tokenize=intl+lowercase" yields one with both changes.
     """
-    one = isinstance(also, str) or not hasattr(also, "__iter__")
-    for item in [also] if one else also:
-        if isinstance(item, str) and _is_change(item, headline):
-            yield from _changed(item, headline)
+    is_single = isinstance(also, str) or not hasattr(also, "__iter__")
+    for item in [also] if is_single else also:
+        if isinstance(item, str) and _is_parameter_change(item, headline):
+            yield from _apply_parameter_changes(item, headline)
         else:
             yield from registry.resolve_metrics([item])
 
 
-def _unicode_form(metrics: Sequence[Any]) -> str | None:
+def _common_unicode_form(metrics: Sequence[Any]) -> str | None:
     """Return the Unicode form that all metrics convert text to."""
     forms = {metric.unicode_form: metric for metric in metrics}
     if len(forms) > 1:
         raise ValueError(
-            "metrics: a report shows one text, and the metrics have different values of normalize "
-            f"({', '.join(map(repr, forms))}); give all of them the same"
+            "metrics: normalize differs between the metrics "
+            f"({', '.join(map(repr, forms))}). A report shows one text; use one value for all"
         )
     return next(iter(forms), None)
 
 
-def _in_form(metric: Any, form: str | None) -> Any:
-    """Return the metric, in a Unicode form if it has none."""
-    if form is None or metric.unicode_form is not None:
+def _with_unicode_form(metric: Any, unicode_form: str | None) -> Any:
+    """Return the metric with the given Unicode form, unless it already has one."""
+    if unicode_form is None or metric.unicode_form is not None:
         return metric
-    own = "unicode_form" if "unicode_form" in metric.parameters else "normalize"
-    return metric.with_parameters(**{own: form})
+    parameter_name = "unicode_form" if "unicode_form" in metric.parameters else "normalize"
+    return metric.with_parameters(**{parameter_name: unicode_form})
 
 
-def _is_change(text: str, headline: Sequence[Metric]) -> bool:
+def _is_parameter_change(text: str, headline: Sequence[Metric]) -> bool:
     name = text.partition("+")[0].partition("=")[0]
     return "=" in text or any(name in metric.parameters for metric in headline)
 
 
-def _changed(text: str, headline: Sequence[Metric]) -> Iterator[Metric]:
+def _apply_parameter_changes(changes: str, headline: Sequence[Metric]) -> Iterator[Metric]:
     from itertools import product
 
     choices: list[list[tuple[str, str]]] = []
-    for change in text.split("+"):
-        name, given, values = change.partition("=")
+    for change in changes.split("+"):
+        name, has_value, values = change.partition("=")
         if not any(name in metric.parameters for metric in headline):
             known = dict.fromkeys(name for metric in headline for name in metric.parameters)
             raise ValueError(
                 f"also: unknown parameter '{name}'{argument_checks.suggest_names(name, known)}"
             )
-        choices.append([(name, one) for one in values.split(",")] if given else [(name, "yes")])
-    for chosen in product(*choices):
+        choices.append([(name, one) for one in values.split(",")] if has_value else [(name, "yes")])
+    for combination in product(*choices):
         for metric in headline:
-            declared = {parameter.name: parameter for parameter in metric.PARAMETERS}
-            if all(name in declared for name, _ in chosen):
+            parameters = {parameter.name: parameter for parameter in metric.PARAMETERS}
+            if all(name in parameters for name, _ in combination):
                 try:
                     yield metric.with_parameters(
-                        **{name: declared[name].from_option(value) for name, value in chosen}
+                        **{name: parameters[name].from_option(value) for name, value in combination}
                     )
                 except (TypeError, ValueError) as error:
-                    raise ValueError(f"also: {text}: {error}") from None
+                    raise ValueError(f"also: {changes}: {error}") from None
 
 
-def _plain(value: Any) -> Any:
-    """A parameter in the types of JSON; null for what a page cannot have."""
+def _to_json_value(value: Any) -> Any:
+    """Return a parameter as JSON types, or None if it cannot be represented."""
     if isinstance(value, tuple | list):
-        return [_plain(item) for item in value]
+        return [_to_json_value(item) for item in value]
     return value if value is None or isinstance(value, bool | int | float | str) else None
 
 
-# ---- words ----
+# ---- names ----
 
 
-def _title(names: Sequence[str]) -> str:
-    """The title of a report without one of its own."""
+def _default_title(names: Sequence[str]) -> str:
+    """Return the default title of a report: the names of its systems."""
     if len(names) > 4:
         return f"{', '.join(names[:3])} and {len(names) - 3} more"
     return join_words(names)
 
 
-def _name_of(role: str, value: Any) -> str:
-    """The name of an input in the page: its file's, or its role."""
+def _input_name(role: str, value: Any) -> str:
+    """Return the name of an input in the page: its file name, or its role."""
     name = segments.get_file_name(value)
     if name is None:
         return role
@@ -636,29 +694,29 @@ def _name_of(role: str, value: Any) -> str:
     return name if column is None else f"{name}#{column}"
 
 
-def _language(value: Any) -> str | None:
-    """The language of an input, as the ending of its file's name has it.
+def _guess_language(value: Any) -> str | None:
+    """Return the language code in an input's file extension, or None.
 
     >>> from truebleu.text.segments import File
-    >>> _language(File("a.de")), _language(File("b.en.gz"))
+    >>> _guess_language(File("a.de")), _guess_language(File("b.en.gz"))
     ('de', 'en')
     """
     stem, ending = os.path.splitext(segments.get_file_name(value) or "")
     if ending in COMPRESSED_SUFFIXES:
         ending = os.path.splitext(stem)[1]
     code = ending[1:].lower()
-    return code if code in codes() else None
+    return code if code in two_letter_codes() else None
 
 
-def codes() -> list[str]:
-    """The codes of languages that names of files end in: those of ISO 639-1."""
+def two_letter_codes() -> list[str]:
+    """Return the ISO 639-1 language codes, which occur as file extensions."""
     return [code for code in languages.list_codes() if len(code) == 2]
 
 
-def _made() -> str | None:
-    """When the report was made, if whoever makes it wants that to be known.
+def _creation_date() -> str | None:
+    """Return the date of the report if SOURCE_DATE_EPOCH is set, otherwise None.
 
-    Otherwise the same input gives the same bytes on every day.
+    Without a date, the same input gives the same bytes on every day.
     """
     if not os.environ.get("SOURCE_DATE_EPOCH", "").isdecimal():
         return None

@@ -1,15 +1,15 @@
-"""A report on this machine alone: the page without texts, and texts as the page asks for them.
+"""Local web server for a report: the page has no texts and requests them as needed.
 
-The server listens on 127.0.0.1. Whoever asks must know a random token, which is the first part of
-every path, and must have come for this address: browsers say so in `Host`, which a page from
-elsewhere cannot forge even where a name of its own leads to this machine. There are two paths:
+The server listens on 127.0.0.1. Every path starts with a random token, and the `Host` header must
+name this address: a page from another site cannot forge it, even if the site's DNS name resolves to
+this machine. There are two paths:
 
 /TOKEN/                                     the page
-/TOKEN/texts?roles=A,B&from=I&to=J          the texts of segments I to J - 1 of each role, one block
-                                            behind another, as payload.py has them
+/TOKEN/texts?roles=A,B&from=I&to=J          the texts of segments I to J - 1, one block per role,
+                                            encoded as in payload.py
 
-Texts are read from their files when they are asked for (truebleu/text/segments.py), so memory does
-not grow with them. Everything else is not found, and is told nothing.
+Texts are read from their files on request (truebleu/text/segments.py), so memory does not grow with
+their size. Responses to all other requests contain only the status.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from truebleu.text.argument_checks import parse_whole_number
 from truebleu.text.segments import DiskLines
 
 if TYPE_CHECKING:
-    from truebleu.reports.report_builder import Contents
+    from truebleu.reports.report_builder import ReportData
 
-ADDRESS = "127.0.0.1"
+LOOPBACK_ADDRESS = "127.0.0.1"
 
-# How many segments may be asked for at once.
-MOST = 1 << 14
+# Maximum number of segments in a single request.
+MAX_SEGMENTS_PER_REQUEST = 1 << 14
 
-# How long a connection may be silent, in seconds.
-PATIENCE = 60
+# Idle time after which a connection is closed.
+CONNECTION_TIMEOUT_SECONDS = 60
 
-# On every answer: it is kept nowhere, is what it says it is, and is nobody else's to show.
-HEADERS = {
+# Headers of every response: do not cache it, do not guess its type, do not embed it elsewhere.
+RESPONSE_HEADERS = {
     "Cache-Control": "no-store",
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
@@ -49,117 +49,124 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
-NOTHING = "default-src 'none'; frame-ancestors 'none'"
+EMPTY_POLICY = "default-src 'none'; frame-ancestors 'none'"
 
 
 class Server(ThreadingHTTPServer):
-    """Serves a report to whoever knows its `url`, a thread for each connection.
+    """Local server of a report, with one thread per connection.
 
-    Used with `with`, it lets the port go. `shutdown` in another thread ends `serve_forever`.
+    A `with` statement releases the port. `shutdown` in another thread ends `serve_forever`.
 
-    port: the port of 127.0.0.1; 0 for one that is free.
+    port: port on 127.0.0.1; 0 selects a free port.
 
-    Raises OSError if the port cannot be had.
+    Raises OSError if the port is not available.
     """
 
-    # Elsewhere than on POSIX it would let others listen on the same port.
+    # On Windows, this option would let other programs listen on the same port.
     allow_reuse_address = sys.platform != "win32"
     daemon_threads = True
     block_on_close = False
 
-    def __init__(self, contents: Contents, port: int = 0, *, workers: int = 1) -> None:
+    def __init__(self, data: ReportData, port: int = 0, *, workers: int = 1) -> None:
         self._token = secrets.token_urlsafe(32)
         try:
-            super().__init__((ADDRESS, port), _Handler)
+            super().__init__((LOOPBACK_ADDRESS, port), _Handler)
         except OSError as error:
-            error.filename = f"{ADDRESS}:{port}"
+            error.filename = f"{LOOPBACK_ADDRESS}:{port}"
             raise
         try:
-            self._page, self._policy = _page(contents, workers)
+            self._page_bytes, self._policy = _render_server_page(data, workers)
         except BaseException:
             self.server_close()
             raise
-        self._segments = contents.segments
-        # Not the contents: their tables are in the page.
-        self._texts = contents.texts()
+        self._segment_count = data.segment_count
+        # Keep only the texts: the page already contains the tables.
+        self._texts_by_role = data.collect_texts()
 
     @property
     def url(self) -> str:
-        """Where the page is. Whoever has it can read the texts."""
-        return f"http://{ADDRESS}:{self.server_port}/{self._token}/"
+        """URL of the page; it contains the token, so anyone with the URL can read the texts."""
+        return f"http://{LOOPBACK_ADDRESS}:{self.server_port}/{self._token}/"
 
     def server_bind(self) -> None:
-        """Takes the port, and does not ask the network for this machine's name."""
+        """Bind the port without a DNS lookup of this machine's name."""
         TCPServer.server_bind(self)
-        self.server_name, self.server_port = ADDRESS, self.server_address[1]
+        self.server_name, self.server_port = LOOPBACK_ADDRESS, self.server_address[1]
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Says what went wrong here; not that a browser has gone."""
+        """Report errors of the server, but not connections that the browser closed."""
         if not isinstance(sys.exception(), OSError):
             super().handle_error(request, client_address)
 
-    # ---- what there is ----
+    # ---- resources ----
 
     @property
-    def hosts(self) -> tuple[str, ...]:
-        """The names of this address in browsers' requests."""
-        return f"{ADDRESS}:{self.server_port}", f"localhost:{self.server_port}"
+    def accepted_hosts(self) -> tuple[str, ...]:
+        """Accepted values of the `Host` header."""
+        return f"{LOOPBACK_ADDRESS}:{self.server_port}", f"localhost:{self.server_port}"
 
-    def answer(self, target: str) -> Answer:
-        """The answer to a request for a target."""
-        path, mark, query = target.partition("?")
-        # Compared as a whole, so that there is nothing to be climbed out of.
+    def answer_request(self, target: str) -> Answer:
+        """Return the answer to a request for a path and query."""
+        path, question_mark, query = target.partition("?")
+        # Only complete paths match, so "../" cannot escape.
         token, separator, rest = path.removeprefix("/").partition("/")
-        known = compare_digest(token.encode("utf-8", "replace"), self._token.encode())
-        if not known or not separator or not path.startswith("/"):
+        has_token = compare_digest(token.encode("utf-8", "replace"), self._token.encode())
+        if not has_token or not separator or not path.startswith("/"):
             return NOT_FOUND
         if rest == "texts":
-            return self._asked(query)
-        if rest or mark:
+            return self._answer_text_query(query)
+        if rest or question_mark:
             return NOT_FOUND
-        return _whole(HTTPStatus.OK, "text/html; charset=utf-8", self._page, self._policy)
+        return _make_answer(
+            HTTPStatus.OK, "text/html; charset=utf-8", self._page_bytes, self._policy
+        )
 
-    def _asked(self, query: str) -> Answer:
-        """The texts that a query asks for."""
+    def _answer_text_query(self, query: str) -> Answer:
+        """Return the answer to a query for texts."""
         try:
             pairs = parse_qsl(query, strict_parsing=True, max_num_fields=3)
-            asked = dict(pairs)
-            first, last = _number(asked["from"]), _number(asked["to"])
-            roles = asked["roles"].split(",")
+            fields = dict(pairs)
+            first, last = _parse_decimal(fields["from"]), _parse_decimal(fields["to"])
+            roles = fields["roles"].split(",")
         except (KeyError, ValueError):
-            return BAD
-        single = len(pairs) == len(asked) and len(set(roles)) == len(roles)
-        if not single or not first < last <= self._segments:
-            return BAD
-        if not self._texts.keys() >= set(roles):
+            return BAD_REQUEST
+        has_unique_fields = len(pairs) == len(fields) and len(set(roles)) == len(roles)
+        if not has_unique_fields or not first < last <= self._segment_count:
+            return BAD_REQUEST
+        if not self._texts_by_role.keys() >= set(roles):
             return NOT_FOUND
-        if last - first > MOST:
-            return BAD
+        if last - first > MAX_SEGMENTS_PER_REQUEST:
+            return BAD_REQUEST
         try:
-            blocks = [self._block(role, first, last) for role in roles]
+            blocks = [self._encode_role_texts(role, first, last) for role in roles]
         except (InputError, OSError) as error:
-            # The text is gone. Whoever knows the token may know why.
-            return _whole(HTTPStatus.CONFLICT, TEXT, str(error).encode("utf-8", "replace"))
+            # The file is missing or has changed. A client with the token may see the reason.
+            return _make_answer(
+                HTTPStatus.CONFLICT, PLAIN_TEXT_TYPE, str(error).encode("utf-8", "replace")
+            )
         return Answer(HTTPStatus.OK, "application/octet-stream", blocks)
 
-    def _block(self, role: str, first: int, last: int) -> tuple[int, Iterator[bytes]]:
-        texts = self._texts[role]
+    def _encode_role_texts(self, role: str, first: int, last: int) -> tuple[int, Iterator[bytes]]:
+        texts = self._texts_by_role[role]
         if isinstance(texts, DiskLines):
             texts.check_unchanged()
-        return payload.of_some_texts(texts, first, last)
+        return payload.encode_text_range(texts, first, last)
 
 
-def _page(contents: Contents, workers: int) -> tuple[bytes, str]:
-    """The page, and its content-security policy as a header."""
-    # Relative: the page need not know its token.
-    connect, base = ("'none'", None) if contents.redacted else ("'self'", {"base": "./"})
-    manifest = contents.manifest(contents.segments, base)
-    made = html_page.written(manifest, contents.numbers(), workers, connect)
-    return made, f"{html_page.policy(html_page.own_viewer(), connect)}; frame-ancestors 'none'"
+def _render_server_page(data: ReportData, workers: int) -> tuple[bytes, str]:
+    """Return the page, and its content-security policy for the HTTP header."""
+    # The base URL is relative, so the page does not contain the token.
+    connect_source, text_server = (
+        ("'none'", None) if data.is_redacted else ("'self'", {"base": "./"})
+    )
+    manifest = data.build_manifest(data.segment_count, text_server)
+    page = html_page.render_page(manifest, data.encode_numeric_blocks(), workers, connect_source)
+    policy = html_page.content_security_policy(html_page.report_viewer(), connect_source)
+    return page, f"{policy}; frame-ancestors 'none'"
 
 
-def _number(text: str) -> int:
-    """A number as the page writes it. Raises ValueError for any other."""
+def _parse_decimal(text: str) -> int:
+    """Parse a decimal number of up to 15 digits, as the page writes it. Raises ValueError."""
     if len(text) > 15:
         raise ValueError(text)
     return parse_whole_number(text)
@@ -167,67 +174,69 @@ def _number(text: str) -> int:
 
 # ---- answers ----
 
-TEXT = "text/plain; charset=utf-8"
+PLAIN_TEXT_TYPE = "text/plain; charset=utf-8"
 
 
 class Answer(NamedTuple):
-    """A status, and what comes with it: blocks of a known size each, in pieces."""
+    """HTTP response: status, headers and a body of blocks, each with its size and parts."""
 
     status: HTTPStatus
-    kind: str
+    content_type: str
     blocks: Sequence[tuple[int, Iterable[bytes]]]
-    policy: str = NOTHING
+    content_policy: str = EMPTY_POLICY
 
 
-def _whole(status: HTTPStatus, kind: str, body: bytes, policy: str = NOTHING) -> Answer:
-    return Answer(status, kind, [(len(body), [body])], policy)
+def _make_answer(
+    status: HTTPStatus, content_type: str, body: bytes, content_policy: str = EMPTY_POLICY
+) -> Answer:
+    return Answer(status, content_type, [(len(body), [body])], content_policy)
 
 
-def _refusal(status: HTTPStatus) -> Answer:
-    """An answer that tells nothing but that there is none."""
-    return _whole(status, TEXT, f"{status.phrase}\n".encode())
+def _make_refusal(status: HTTPStatus) -> Answer:
+    """Return an answer that contains only the status."""
+    return _make_answer(status, PLAIN_TEXT_TYPE, f"{status.phrase}\n".encode())
 
 
-NOT_FOUND = _refusal(HTTPStatus.NOT_FOUND)
-FORBIDDEN = _refusal(HTTPStatus.FORBIDDEN)
-BAD = _refusal(HTTPStatus.BAD_REQUEST)
+NOT_FOUND = _make_refusal(HTTPStatus.NOT_FOUND)
+FORBIDDEN = _make_refusal(HTTPStatus.FORBIDDEN)
+BAD_REQUEST = _make_refusal(HTTPStatus.BAD_REQUEST)
 
 
 # ---- HTTP ----
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """Answers the requests of a connection."""
+    """Handler for the requests of a connection."""
 
     server: Server
     protocol_version = "HTTP/1.1"
-    timeout = PATIENCE
+    timeout = CONNECTION_TIMEOUT_SECONDS
 
     def do_GET(self) -> None:
-        """The page, or texts."""
+        """Send the page, texts or a refusal."""
         if "Content-Length" in self.headers or "Transfer-Encoding" in self.headers:
-            # What comes behind would be taken for the next request.
+            # An unread body would be parsed as the next request.
             self.close_connection = True
-            self._send(BAD)
-        elif not _is_own(self.headers, self.server.hosts):
-            self._send(FORBIDDEN)
+            self._send_answer(BAD_REQUEST)
+        elif not _is_same_origin(self.headers, self.server.accepted_hosts):
+            self._send_answer(FORBIDDEN)
         else:
-            self._send(self.server.answer(self.path))
+            self._send_answer(self.server.answer_request(self.path))
 
     def send_error(self, code: int, *_: Any, **__: Any) -> None:
-        """Refuses what is no request, or not GET, and tells nothing."""
+        """Refuse invalid requests and methods other than GET, without details."""
         self.close_connection = True
         status = HTTPStatus(code)
         if status == HTTPStatus.NOT_IMPLEMENTED:
             status = HTTPStatus.METHOD_NOT_ALLOWED
-        self._send(_refusal(status))
+        self._send_answer(_make_refusal(status))
 
-    def _send(self, answer: Answer) -> None:
+    def _send_answer(self, answer: Answer) -> None:
         self.send_response_only(answer.status)
-        for name, value in HEADERS.items():
+        for name, value in RESPONSE_HEADERS.items():
             self.send_header(name, value)
-        self.send_header("Content-Security-Policy", answer.policy)
-        self.send_header("Content-Type", answer.kind)
+        self.send_header("Content-Security-Policy", answer.content_policy)
+        self.send_header("Content-Type", answer.content_type)
         self.send_header("Content-Length", str(sum(size for size, _ in answer.blocks)))
         if answer.status == HTTPStatus.METHOD_NOT_ALLOWED:
             self.send_header("Allow", "GET")
@@ -238,18 +247,18 @@ class _Handler(BaseHTTPRequestHandler):
             for _, pieces in answer.blocks:
                 self.wfile.writelines(pieces)
         except InputError:
-            # The file changed meanwhile; an answer that is too short is none.
+            # The file has changed meanwhile. Closing the connection makes the short answer invalid.
             self.close_connection = True
 
     def log_message(self, *_: Any) -> None:
-        """Says nothing: what is asked for is nobody's business."""
+        """Log nothing, because requests are private."""
 
 
-def _is_own(headers: Any, hosts: tuple[str, ...]) -> bool:
-    """True for a request from the page, or from somebody who typed its address.
+def _is_same_origin(headers: Any, hosts: tuple[str, ...]) -> bool:
+    """Return whether a request comes from the page, or from a user who typed or clicked its URL.
 
-    A page from elsewhere sends its own `Origin`; one whose name was made to lead here (DNS
-    rebinding) sends that name as `Host`. Browsers say `Sec-Fetch-Site` as well.
+    A page of another site sends its own `Origin`. With DNS rebinding, the other site's name is in
+    `Host`. Current browsers send `Sec-Fetch-Site` as well.
     """
     if headers.get_all("Host", []) not in [[host] for host in hosts]:
         return False
@@ -257,6 +266,6 @@ def _is_own(headers: Any, hosts: tuple[str, ...]) -> bool:
     if origins and origins != [f"http://{headers['Host']}"]:
         return False
     site = headers.get("Sec-Fetch-Site", "none")
-    # A link to the page may stand in a chat or a notebook.
-    opened = (headers.get("Sec-Fetch-Mode"), headers.get("Sec-Fetch-Dest"))
-    return site in ("same-origin", "none") or opened == ("navigate", "document")
+    # Links from other sites, such as a chat or a notebook, may open the page.
+    navigation = (headers.get("Sec-Fetch-Mode"), headers.get("Sec-Fetch-Dest"))
+    return site in ("same-origin", "none") or navigation == ("navigate", "document")

@@ -1,13 +1,11 @@
-"""The report without script: plain HTML of the manifest."""
+"""The static summary of a report: HTML from the manifest, readable without JavaScript."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from truebleu.comparison import comparison_layout as comparison_blocks
-from truebleu.comparison import overview
-from truebleu.meta_evaluation import charts as pictures
-from truebleu.meta_evaluation import meta_layout as people_blocks
+from truebleu.comparison import comparison_layout, overview
+from truebleu.meta_evaluation import charts, meta_layout
 from truebleu.rendering import html
 from truebleu.rendering.elements import Cell, Drawn, Facts, Heading, Paragraph, Table
 from truebleu.rendering.number_format import percent
@@ -15,85 +13,93 @@ from truebleu.rendering.view import Content
 from truebleu.text.terminal_layout import format_count
 
 
-def render(manifest: Content) -> str:
-    """The summary, for a page that has the style."""
-    return html.body(blocks(manifest), "article") + _references(manifest) + _people(manifest)
+def render_summary(manifest: Content) -> str:
+    """Return the summary as HTML, for a page that includes the style."""
+    return (
+        html.body(summary_elements(manifest), "article")
+        + _render_references(manifest)
+        + _render_human_view(manifest)
+    )
 
 
-def fragment(manifest: Content) -> str:
-    """The summary with its style, for a notebook."""
-    return html.fragment([*blocks(manifest), *_by_reference(manifest)])
+def render_fragment(manifest: Content) -> str:
+    """Return the summary as HTML with its style, for a notebook."""
+    return html.fragment([*summary_elements(manifest), *_reference_elements(manifest)])
 
 
-def blocks(manifest: Content) -> Iterator[Drawn]:
-    """Who wins and whether it is real, the tables behind it, and how they were made."""
+def summary_elements(manifest: Content) -> Iterator[Drawn]:
+    """Yield the result and its significance, the tables, and the settings behind them."""
     content = manifest["comparison"]
     yield Heading(1, manifest["title"])
-    yield Paragraph(_what(manifest))
+    yield Paragraph(_describe_inputs(manifest))
     yield from overview.first(content)
-    opposed, others = comparison_blocks.disagreements(content)
-    yield from (Paragraph(note["text"], "caution") for note in opposed)
+    opposing_notes, other_notes = comparison_layout.disagreements(content)
+    yield from (Paragraph(note["text"], "caution") for note in opposing_notes)
     if manifest["findings"]:
         yield Heading(2, "Findings")
-        yield from (Paragraph(f"{one['told']}.", "note") for one in manifest["findings"])
+        yield from (Paragraph(f"{finding['text']}.", "note") for finding in manifest["findings"])
     yield from overview.details(content)
-    yield from (Paragraph(line, "note") for line in comparison_blocks.sentences(others))
-    yield from _terms(manifest)
-    yield Heading(2, "What was computed")
-    yield Facts(list(_facts(manifest)))
+    yield from (Paragraph(line, "note") for line in comparison_layout.sentences(other_notes))
+    yield from _term_elements(manifest)
+    yield Heading(2, "Settings and inputs")
+    yield Facts(list(_list_facts(manifest)))
 
 
-def _terms(manifest: Content) -> Iterator[Drawn]:
-    """How often each system used the wanted terms of a glossary."""
+def _term_elements(manifest: Content) -> Iterator[Drawn]:
+    """Yield a table of the glossary terms that each system used."""
     glossary = manifest["terms"]
     if glossary is None:
         return
     yield Heading(2, f"Terms of {glossary['name']}")
-    found = glossary["found"]
+    total = glossary["found"]
     terms = format_count(len(glossary["terms"]), "term")
-    if not found:
-        yield Paragraph(f"No segment of the source has one of the {terms}.")
+    if not total:
+        yield Paragraph(f"The source contains none of the {terms}.")
         return
     segments = format_count(glossary["segments"], "segment")
-    yield Paragraph(f"The source has one of the {terms} in {segments}, {found:,} times in all.")
+    yield Paragraph(f"The source contains one of the {terms} in {segments}, {total:,} times.")
     rows = [
-        (f"{one['letter']} {one['name']}", f"{used:,} of {found:,}", f"{100 * used / found:.1f}%")
-        for one in manifest["systems"]
-        for used in [glossary["used"][one["name"]]]
+        (
+            f"{system['letter']} {system['name']}",
+            f"{used:,} of {total:,}",
+            f"{100 * used / total:.1f}%",
+        )
+        for system in manifest["systems"]
+        for used in [glossary["used"][system["name"]]]
     ]
     yield Table.of(["System", "Wanted term used", "Share"], rows)
 
 
-def _by_reference(manifest: Content) -> list[Drawn]:
-    """Return what is known of each reference alone, if there are several."""
-    tables = list(comparison_blocks.by_reference(manifest["comparison"]))
-    return [Heading(2, "Each reference alone"), *tables] if tables else []
+def _reference_elements(manifest: Content) -> list[Drawn]:
+    """Return tables with the scores for each single reference, if there are several."""
+    tables = list(comparison_layout.by_reference(manifest["comparison"]))
+    return [Heading(2, "Scores per reference"), *tables] if tables else []
 
 
-def _references(manifest: Content) -> str:
-    """Return the same as HTML, which the viewer shows unchanged."""
-    drawn = _by_reference(manifest)
-    return f'<div id="references">\n{html.body(drawn, "section")}\n</div>\n' if drawn else ""
+def _render_references(manifest: Content) -> str:
+    """Return the tables per reference as HTML, which the viewer shows unchanged."""
+    elements = _reference_elements(manifest)
+    return f'<div id="references">\n{html.body(elements, "section")}\n</div>\n' if elements else ""
 
 
-def _people(manifest: Content) -> str:
-    """How far the metrics agree with people, which the viewer shows as it stands here."""
+def _render_human_view(manifest: Content) -> str:
+    """Return the metrics' agreement with human scores as HTML, which the viewer shows unchanged."""
     content = manifest["people"]
     if content is None:
         return ""
-    said = html.body(people_blocks.section(content), "section")
-    drawn = pictures.figures(content) if content["systems"] else ""
-    return f'<div id="people" class="people">\n{said}{drawn}\n</div>\n'
+    table_html = html.body(meta_layout.section(content), "section")
+    charts_html = charts.figures(content) if content["systems"] else ""
+    return f'<div id="people" class="people">\n{table_html}{charts_html}\n</div>\n'
 
 
 # ---- in words ----
 
 
-def _what(manifest: Content) -> str:
-    """The title line: systems, segments, references and documents."""
+def _describe_inputs(manifest: Content) -> str:
+    """Describe the inputs: systems, segments, references and documents."""
     comparison = manifest["comparison"]
-    # What is a difference to whom stands at the tables.
-    parts = [comparison_blocks.title({**comparison, "baseline": None})]
+    # The tables already name the baseline.
+    parts = [comparison_layout.title({**comparison, "baseline": None})]
     documents = manifest["documents"]
     if documents is not None:
         parts.append(format_count(len(documents["names"]), "document"))
@@ -103,33 +109,35 @@ def _what(manifest: Content) -> str:
 # ---- facts ----
 
 
-def _facts(manifest: Content) -> Iterator[tuple[str, Cell]]:
-    """Names and values that the numbers depend on."""
+def _list_facts(manifest: Content) -> Iterator[tuple[str, Cell]]:
+    """Yield the names and values on which the scores depend."""
     content = manifest["comparison"]
     for metric in content["metrics"]:
         if metric["signature"]:
             yield metric["name"], Cell(f"{metric['label']}|{metric['signature']}", code=True)
     if content["test"]:
         test = content["test"]
-        told = f"{test['title']}, {test['samples']:,} samples, α = {test['alpha']:g}"
-        yield "Test", Cell(told)
+        text = f"{test['title']}, {test['samples']:,} samples, α = {test['alpha']:g}"
+        yield "Test", Cell(text)
     if content["intervals"]:
-        made = content["intervals"]
-        told = f"{percent(content['level'])}, {made['title']}, {made['samples']:,} resamples"
-        yield "Intervals", Cell(told)
+        intervals = content["intervals"]
+        text = (
+            f"{percent(content['level'])}, {intervals['title']}, {intervals['samples']:,} resamples"
+        )
+        yield "Intervals", Cell(text)
     if content["test"] or content["intervals"]:
         seed = content["seed"]
-        yield "Seed", Cell("another each time" if seed is None else str(seed))
-    for name, digits in manifest["data_hash"].items():
-        yield f"SHA-256 of {name}", Cell(digits, code=True)
+        yield "Seed", Cell("new for each run" if seed is None else str(seed))
+    for name, sha256 in manifest["data_hash"].items():
+        yield f"SHA-256 of {name}", Cell(sha256, code=True)
     if manifest["redacted"]:
-        yield "Text", Cell("left out of this page")
+        yield "Text", Cell("omitted from this page")
     elif manifest["embedded"] < manifest["segments"]:
-        told = (
-            f"of {manifest['embedded']:,} of {manifest['segments']:,} segments is in this page: "
-            "those that the result depends on most, and as many drawn at random"
+        text = (
+            f"{manifest['embedded']:,} of {manifest['segments']:,} segments: half of them "
+            "influence the result most, half are random"
         )
-        yield "Text", Cell(told)
+        yield "Text", Cell(text)
     yield "By", Cell(f"truebleu {manifest['version']}")
     if manifest["made"]:
         yield "Made", Cell(manifest["made"])

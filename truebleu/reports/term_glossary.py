@@ -1,10 +1,10 @@
-"""A glossary: in which segments the source has a term, and which systems used the wanted one.
+"""Glossary checks: segments whose source has a term, and systems that used its target term.
 
-A term is found as whole words: beside it stands no letter, digit or combining mark, unless its own
-end is in a script that puts no space between words. Case does not count, but in a term of two or
-more letters that is all capitals ("IT", "WHO"), whose small letters would be another word. White
-space of any kind and length is one space. Of terms that lie in each other the longest counts:
-"machine learning" is not "machine". Other inflections are other terms; each may have a line.
+A term matches whole words: no letter, digit or combining mark may precede or follow it, except in
+scripts without spaces between words. Matching ignores case, except for terms of two or more letters
+in capitals ("IT", "WHO"), whose lower case is a different word. Any white space equals one space.
+Among nested terms, only the longest counts: "machine learning" is not a use of "machine". Inflected
+forms need entries of their own.
 """
 
 from __future__ import annotations
@@ -19,158 +19,165 @@ from truebleu.reports import payload
 from truebleu.text import segments
 from truebleu.text.segments import Texts
 
-# Scripts that put no space between words: Thai, Lao, Tibetan, Burmese, Khmer, kana, Han.
-# term_table.js has them, too.
-UNSPACED = re.compile(
+# Scripts without spaces between words: Thai, Lao, Tibetan, Burmese, Khmer, kana, Han. Keep this
+# list equal to the one in term_table.js.
+UNSPACED_SCRIPTS = re.compile(
     "[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
     "\U00020000-\U0003ffff]"
 )
-BLOCK = "terms"
+TERMS_BLOCK = "terms"
 
 
 class Term(NamedTuple):
-    """A term of the source, and what it is to be called: each of the targets will do."""
+    """Source term and its acceptable target terms."""
 
     source: str
     targets: tuple[str, ...]
 
 
-# ---- what somebody gives ----
+# ---- input ----
 
 
-def given(value: Any) -> tuple[list[Term], str]:
-    """The terms of a file, a mapping or pairs, and what to call them.
+def parse_terms(value: Any) -> tuple[list[Term], str]:
+    """Return the terms from a file, a mapping or pairs, and the name of the glossary.
 
-    Several wanted terms of the same source term are choices. Raises InputError, which names the
-    line, for one that is not a source term, a tab and a target term, or that is there twice.
+    A source term may have several target terms, which are alternatives. Raises InputError, which
+    names the line, for an entry that is not a source term, a tab and a target term, or a duplicate.
     """
-    found: dict[str, dict[str, int]] = {}
-    lines, role, name = _lines(value)
+    targets_by_source: dict[str, dict[str, int]] = {}
+    entries, role, name = _numbered_entries(value)
     unit = "line" if segments.is_file(value) else "pair"
-    for number, fields in lines:
-        source, target = _pair(f"{role}, {unit} {number}", fields)
-        targets = found.setdefault(source, {})
+    for line_number, fields in entries:
+        source, target = _parse_pair(f"{role}, {unit} {line_number}", fields)
+        targets = targets_by_source.setdefault(source, {})
         if target in targets:
             raise InputError(
-                f"{role}, {unit} {number}: {source!r} as {target!r} is in {unit} "
-                f"{targets[target]} already"
+                f"{role}, {unit} {line_number}: duplicate term pair {source!r}, {target!r} "
+                f"(first in {unit} {targets[target]})"
             )
-        targets[target] = number
-    if not found:
-        raise InputError(f"{role}: there are no terms in it")
-    return [Term(source, tuple(targets)) for source, targets in found.items()], name
+        targets[target] = line_number
+    if not targets_by_source:
+        raise InputError(f"{role}: no terms found")
+    return [Term(source, tuple(targets)) for source, targets in targets_by_source.items()], name
 
 
-def _lines(value: Any) -> tuple[Iterable[tuple[int, Any]], str, str]:
-    """The fields of each line, what messages call all of them, and what a page does."""
+def _numbered_entries(value: Any) -> tuple[Iterable[tuple[int, Any]], str, str]:
+    """Return the numbered entries, and the names of the glossary in messages and in the page."""
     if segments.is_file(value):
         file = segments.as_file(value)
-        # An empty line parts the terms for whoever reads the file.
-        kept = ((n, fields) for n, fields in segments.read_numbered_rows(file) if fields != [""])
-        return kept, file.format_label("terms"), segments.get_file_name(value) or "a file"
+        # Files may contain empty lines to separate groups of terms.
+        filled_rows = (
+            (n, fields) for n, fields in segments.read_numbered_rows(file) if fields != [""]
+        )
+        return filled_rows, file.format_label("terms"), segments.get_file_name(value) or "a file"
     pairs = value.items() if hasattr(value, "items") else value
     if isinstance(pairs, str | bytes) or not hasattr(pairs, "__iter__"):
         raise TypeError(
             "terms: expected a mapping from source terms to target terms, pairs of them, or a "
-            f"file, not {type(value).__name__}"
+            f"file, found {type(value).__name__}"
         )
     return enumerate(pairs, 1), "terms", "given terms"
 
 
-def _pair(where: str, fields: Any) -> tuple[str, str]:
+def _parse_pair(place: str, fields: Any) -> tuple[str, str]:
     words = list(fields) if isinstance(fields, list | tuple) else []
     if len(words) != 2 or not all(isinstance(word, str) for word in words):
-        line = all(isinstance(word, str) for word in words) and isinstance(fields, list)
-        seen = "\t".join(words) if line else fields
+        is_table_row = all(isinstance(word, str) for word in words) and isinstance(fields, list)
+        quoted_entry = "\t".join(words) if is_table_row else fields
         raise InputError(
-            f"{where}: expected a source term, a tab and a target term, not {str(seen)[:80]!r}"
+            f"{place}: expected a source term, a tab and a target term, found "
+            f"{str(quoted_entry)[:80]!r}"
         )
     source, target = (" ".join(word.split()) for word in words)
     if not source or not target:
-        raise InputError(f"{where}: the {'target' if source else 'source'} term is empty")
+        raise InputError(f"{place}: the {'target' if source else 'source'} term is empty")
     return source, target
 
 
-# ---- finding ----
+# ---- search ----
 
 
-class Text:
-    """A text as terms are looked for in it."""
+class SearchableText:
+    """Text that is prepared for term searches."""
 
-    __slots__ = ("plain", "small")
+    __slots__ = ("lower_case", "original")
 
     def __init__(self, text: bytes | None) -> None:
-        plain = "" if text is None else text.decode("utf-8", "surrogatepass")
-        # Nearly all text has single spaces already.
-        self.plain = " ".join(plain.split())
-        self.small = small(self.plain)
+        decoded = "" if text is None else text.decode("utf-8", "surrogatepass")
+        self.original = " ".join(decoded.split())
+        self.lower_case = lower_same_length(self.original)
 
 
-def small(text: str) -> str:
-    """A text in small letters, as long as it is."""
-    lower = text.lower()
-    if len(lower) == len(text):
-        return lower
+def lower_same_length(text: str) -> str:
+    """Return a text in lower case with unchanged length, so that positions stay valid."""
+    lowered = text.lower()
+    if len(lowered) == len(text):
+        return lowered
     return "".join(c if len(c.lower()) > 1 else c.lower() for c in text)
 
 
-def finder(term: str) -> Callable[[Text], Iterator[tuple[int, int]]]:
-    """A function that gives the places of a term in a text."""
-    exact = term.isupper() and sum(map(str.isupper, term)) > 1
-    wanted = term if exact else small(term)
-    before, behind = joins(wanted[0]), joins(wanted[-1])
-    size = len(wanted)
+def make_finder(term: str) -> Callable[[SearchableText], Iterator[tuple[int, int]]]:
+    """Return a function that yields the start and end of each match of a term in a text."""
+    is_case_sensitive = term.isupper() and sum(map(str.isupper, term)) > 1
+    pattern = term if is_case_sensitive else lower_same_length(term)
+    needs_boundary_before, needs_boundary_after = (
+        continues_word(pattern[0]),
+        continues_word(pattern[-1]),
+    )
+    size = len(pattern)
 
-    def places(text: Text) -> Iterator[tuple[int, int]]:
-        there = text.plain if exact else text.small
-        at = there.find(wanted)
-        while at >= 0:
-            end = at + size
-            left = before and at > 0 and joins(there[at - 1])
-            right = behind and end < len(there) and joins(there[end])
-            if not left and not right:
-                yield at, end
-            at = there.find(wanted, at + 1)
+    def find_places(text: SearchableText) -> Iterator[tuple[int, int]]:
+        content = text.original if is_case_sensitive else text.lower_case
+        start = content.find(pattern)
+        while start >= 0:
+            end = start + size
+            joins_left = needs_boundary_before and start > 0 and continues_word(content[start - 1])
+            joins_right = (
+                needs_boundary_after and end < len(content) and continues_word(content[end])
+            )
+            if not joins_left and not joins_right:
+                yield start, end
+            start = content.find(pattern, start + 1)
 
-    return places
+    return find_places
 
 
-def joins(letter: str) -> bool:
-    """True if a letter makes what stands beside it a part of its word."""
-    return category(letter)[0] in "LNM" and not UNSPACED.match(letter)
+def continues_word(letter: str) -> bool:
+    """Return whether a character forms a single word with an adjacent letter or digit."""
+    return category(letter)[0] in "LNM" and not UNSPACED_SCRIPTS.match(letter)
 
 
 _WORD = re.compile(r"\w+")
 
 
-class Index:
-    """The terms that a text may have, by their first word, where they begin with one."""
+class TermIndex:
+    """Index of terms by their first word, if they begin with a word."""
 
     def __init__(self, terms: Sequence[Term]) -> None:
-        self._finders = [finder(term.source) for term in terms]
-        self._by_word: dict[str, list[int]] = {}
-        self._always: list[int] = []
+        self._term_finders = [make_finder(term.source) for term in terms]
+        self._terms_by_first_word: dict[str, list[int]] = {}
+        self._terms_without_first_word: list[int] = []
         for k, term in enumerate(terms):
-            first = small(term.source)
-            word = _WORD.match(first)
-            # Marks and letters without spaces between words are no words to look up.
-            if word and word[0].isascii() and not first[word.end() :][:1].strip(" -'’.,/"):
-                self._by_word.setdefault(word[0], []).append(k)
+            lowered = lower_same_length(term.source)
+            word = _WORD.match(lowered)
+            # Terms that begin with punctuation or an unspaced script have no word to look up.
+            if word and word[0].isascii() and not lowered[word.end() :][:1].strip(" -'’.,/"):
+                self._terms_by_first_word.setdefault(word[0], []).append(k)
             else:
-                self._always.append(k)
+                self._terms_without_first_word.append(k)
 
-    def of(self, text: Text) -> list[int]:
-        """The terms that a text has, but none that is there only within a longer one."""
-        possible = [*self._always]
-        words: set[str] = set(_WORD.findall(text.small))
-        for word in self._by_word.keys() & words:
-            possible += self._by_word[word]
-        places = [(start, end, k) for k in possible for start, end in self._finders[k](text)]
+    def find_terms(self, text: SearchableText) -> list[int]:
+        """Return the numbers of the terms in a text, without terms nested in longer matches."""
+        candidates = [*self._terms_without_first_word]
+        words: set[str] = set(_WORD.findall(text.lower_case))
+        for word in self._terms_by_first_word.keys() & words:
+            candidates += self._terms_by_first_word[word]
+        spans = [(start, end, k) for k in candidates for start, end in self._term_finders[k](text)]
         return sorted(
             {
                 k
-                for start, end, k in places
-                if not any(a <= start and end <= b and b - a > end - start for a, b, _ in places)
+                for start, end, k in spans
+                if not any(a <= start and end <= b and b - a > end - start for a, b, _ in spans)
             }
         )
 
@@ -178,49 +185,57 @@ class Index:
 # ---- counting ----
 
 
-def counted(
-    terms: Sequence[Term], name: str, source: Texts, systems: Mapping[str, Texts], *, redacted: bool
+def count_term_uses(
+    terms: Sequence[Term],
+    name: str,
+    source: Texts,
+    systems: Mapping[str, Texts],
+    *,
+    is_redacted: bool,
 ) -> tuple[dict[str, Any], bytes]:
-    """The manifest's entry of a glossary, and the block of its segments.
+    """Return the manifest entry of a glossary, and the block with the segments of its terms.
 
-    In a segment a term counts once, however often it is there. The block is JSON: for each term the
-    segments whose source has it, and for each system those of them in which it did not use a wanted
-    term. Terms are text: of a redacted page there are the numbers alone.
+    A term counts at most once per segment. The block is JSON. For each term, it lists the segments
+    whose source has the term, and per system the segments in which no target term was used. A
+    redacted page omits the terms, which are text, but not the numbers.
     """
-    index = Index(terms)
-    wanted = [[finder(target) for target in term.targets] for term in terms]
-    there: list[list[int]] = [[] for _ in terms]
-    missed: list[list[list[int]]] = [[[] for _ in systems] for _ in terms]
+    index = TermIndex(terms)
+    target_finders = [[make_finder(target) for target in term.targets] for term in terms]
+    source_segments: list[list[int]] = [[] for _ in terms]
+    missed_segments: list[list[list[int]]] = [[[] for _ in systems] for _ in terms]
     for i, (text, *outputs) in enumerate(zip(source, *systems.values(), strict=True)):
-        own = index.of(Text(text))
-        if not own:
+        segment_terms = index.find_terms(SearchableText(text))
+        if not segment_terms:
             continue
-        texts = [Text(output) for output in outputs]
-        for k in own:
-            there[k].append(i)
-            for s, output in enumerate(texts):
-                if not any(next(places(output), None) for places in wanted[k]):
-                    missed[k][s].append(i)
+        searchable_outputs = [SearchableText(output) for output in outputs]
+        for k in segment_terms:
+            source_segments[k].append(i)
+            for s, output in enumerate(searchable_outputs):
+                if not any(next(find_places(output), None) for find_places in target_finders[k]):
+                    missed_segments[k][s].append(i)
 
-    def used(k: int) -> dict[str, int]:
-        return {system: len(there[k]) - len(missed[k][s]) for s, system in enumerate(systems)}
+    def count_uses(k: int) -> dict[str, int]:
+        return {
+            system: len(source_segments[k]) - len(missed_segments[k][s])
+            for s, system in enumerate(systems)
+        }
 
     entries: list[dict[str, Any]] = [
         {
-            "source": None if redacted else term.source,
-            "targets": None if redacted else list(term.targets),
-            "segments": len(there[k]),
-            "used": used(k),
+            "source": None if is_redacted else term.source,
+            "targets": None if is_redacted else list(term.targets),
+            "segments": len(source_segments[k]),
+            "used": count_uses(k),
         }
         for k, term in enumerate(terms)
     ]
-    told = {
+    manifest_entry = {
         "name": name,
-        "found": sum(map(len, there)),
+        "found": sum(map(len, source_segments)),
         "used": {system: sum(one["used"][system] for one in entries) for system in systems},
-        "segments": len(set().union(*there)),
+        "segments": len(set().union(*source_segments)),
         "terms": entries,
-        "block": BLOCK,
+        "block": TERMS_BLOCK,
     }
-    block = [[there[k], missed[k]] for k in range(len(terms))]
-    return told, payload.json_text(block).encode()
+    block = [[source_segments[k], missed_segments[k]] for k in range(len(terms))]
+    return manifest_entry, payload.to_script_json(block).encode()

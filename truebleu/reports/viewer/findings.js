@@ -2,15 +2,15 @@
 import {link} from "./svg_charts.js";
 import {el} from "./dom.js";
 
-/** @typedef {{kind: string, told: string, state: Record<string, any>}} Finding */
+/** @typedef {{kind: string, text: string, state: Record<string, any>}} Finding */
 
 /** The findings, as a section; nothing where there are none. @param {import("./selection.js").Context} context @returns {HTMLElement[]} */
 export function findings(context) {
   const found = /** @type {Finding[]} */ (context.data.manifest.findings ?? []);
   if (!found.length) return [];
-  const item = (/** @type {Finding} */ { told, state: { systems, ...state } }) => {
+  const item = (/** @type {Finding} */ { text, state: { systems, ...state } }) => {
     const compared = systems ? { a: systems[0], b: systems[1] } : {};
-    return el("li", {}, told, ". ", link(context, "Show the segments", { ...compared, ...state }));
+    return el("li", {}, text, ". ", link(context, "Show the segments", { ...compared, ...state }));
   };
   return [el("section.findings", {}, el("h2", {}, "Findings"), el("ul", {}, found.map(item)))];
 }

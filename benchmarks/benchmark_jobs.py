@@ -229,7 +229,7 @@ def made_up_systems(count: str, hypotheses: str, reference: str) -> dict[str, li
 def paired_tests(test: str, metrics: str, count: str, hypotheses: str, reference: str) -> Any:
     """The tests of systems whose statistics are known."""
     import truebleu as tb
-    from truebleu.significance import Measure, paired
+    from truebleu.significance import Measure, run_paired_tests
 
     systems, refs = made_up_systems(count, hypotheses, reference), lines(reference)
     found: dict[str, Any] = {"bleu": tb.BLEU(), "chrf": tb.CHRF(), "ter": tb.TER()}
@@ -239,7 +239,7 @@ def paired_tests(test: str, metrics: str, count: str, hypotheses: str, reference
     ]
 
     def work() -> list[float]:
-        results = paired(measures, test=test)
+        results = run_paired_tests(measures, test=test)
         return [found.p for result in results for found in result.differences.values()]
 
     return timed(work)

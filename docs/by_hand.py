@@ -6,7 +6,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import jinja2
-from page_helpers import BUILT, code, formula, fraction, number, short, system, table, worked
+from page_helpers import (
+    BUILT,
+    format_compact,
+    format_number,
+    formula,
+    fraction,
+    render_code,
+    system,
+    table,
+    worked,
+)
 
 from truebleu import BLEU, bleu
 
@@ -22,11 +32,11 @@ def page() -> str:
         "BUILT": BUILT,
         "BLEU": BLEU,
         "bleu": bleu,
-        "code": code,
+        "code": render_code,
         "formula": formula,
         "fraction": fraction,
-        "number": number,
-        "shortened": short,
+        "number": format_number,
+        "shortened": format_compact,
         "system": system,
         "table": table,
         "words": words,

@@ -41,7 +41,7 @@ from typing import Any
 from truebleu import BLEU, CHRF, TER, Statistics
 from truebleu.engines import bucket_of
 from truebleu.metrics.base import Metric
-from truebleu.significance import RANDOMIZATIONS, RESAMPLES, TESTS, Measure, paired
+from truebleu.significance import RANDOMIZATIONS, RESAMPLES, TESTS, Measure, run_paired_tests
 from truebleu.text.operating_system import write_atomically
 
 HERE = Path(__file__).parent
@@ -111,7 +111,7 @@ def tests(wmt22: str) -> dict[str, Any]:
             for trial in range(TRIALS):
                 measure = measure_of(metric, null_trial(dice, tables, segments))
                 for test in TESTS:
-                    [result] = paired([measure], test=test, seed=trial)
+                    [result] = run_paired_tests([measure], test=test, seed=trial)
                     p = result.differences["other"].p
                     for i, level in enumerate(LEVELS):
                         counts[test][i] += p < level
@@ -174,7 +174,7 @@ def _widths(metric: Metric, tables: list[Statistics]) -> dict[str, dict[str, lis
     """The errors that buckets find, as shares of the one that segments find: mean, deviation."""
 
     def errors(sides: list[Statistics]) -> tuple[float, float]:
-        [result] = paired([measure_of(metric, sides)], test="bs", resamples=4 * DRAWS)
+        [result] = run_paired_tests([measure_of(metric, sides)], test="bs", resamples=4 * DRAWS)
         interval = result.intervals["one"]
         return result.differences["other"].deviation, interval.high - interval.low
 
@@ -202,7 +202,7 @@ def _bucket_rejections(metric: Metric, tables: list[Statistics]) -> dict[str, di
         for count in BUCKETS:
             measure = measure_of(metric, [bucketed(side, count, trial) for side in sides])
             for test in BUCKET_TESTS:
-                [result] = paired([measure], test=test, seed=trial, **settings)
+                [result] = run_paired_tests([measure], test=test, seed=trial, **settings)
                 p = result.differences["other"].p
                 for i, level in enumerate(LEVELS):
                     counts[str(count)][test][i] += p <= level
@@ -259,8 +259,10 @@ class Pool:
     def errors(self) -> list[float]:
         """Quartiles of the standard errors of differences, documents' to segments'."""
         measure = Measure(self.metric, self.tables)
-        [by_segments] = paired([measure], pairs="all", test="bs")
-        [by_documents] = paired([measure], pairs="all", test="bs", documents=self.documents)
+        [by_segments] = run_paired_tests([measure], pairs="all", test="bs")
+        [by_documents] = run_paired_tests(
+            [measure], pairs="all", test="bs", documents=self.documents
+        )
         ratios = [
             by_documents.pairs[pair].deviation / found.deviation
             for pair, found in by_segments.pairs.items()
@@ -279,7 +281,9 @@ class Pool:
             rows, of_row = self.drawn(dice.choices(range(len(self.members)), k=documents))
             measure = self.measure((one, other), rows, [False] * len(rows))
             for what, drawn in (("segments", None), ("documents", of_row)):
-                [result] = paired([measure], test="bs", documents=drawn, seed=seed, **settings)
+                [result] = run_paired_tests(
+                    [measure], test="bs", documents=drawn, seed=seed, **settings
+                )
                 interval = result.differences["other"].interval
                 counts[what] += not interval.low <= true <= interval.high
         return counts
@@ -301,7 +305,7 @@ class Pool:
             rows, of_row = self.drawn(chosen)
             measure = self.measure(dice.choice(near), rows, [coins[number] for number in of_row])
             for what, drawn in (("segments", None), ("documents", of_row)):
-                [result] = paired([measure], documents=drawn, seed=seed, **settings)
+                [result] = run_paired_tests([measure], documents=drawn, seed=seed, **settings)
                 counts[what] += result.differences["other"].p < ALPHA
         return {**counts, "pairs": len(near)}
 
@@ -384,7 +388,7 @@ def _p_values(
         trials["stacked"] = (stacked, {})
     found = {}
     for name, (scores, more) in trials.items():
-        [result] = paired([Measure.of_scores("x", scores)], **{**options, **more})
+        [result] = run_paired_tests([Measure.from_scores("x", scores)], **{**options, **more})
         found[name] = result.differences["B"].p
     return found
 

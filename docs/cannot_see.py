@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
-from page_helpers import EXAMPLES, HYPOTHESES, REFERENCES, code, filled, system, table
+from page_helpers import EXAMPLES, HYPOTHESES, REFERENCES, filled, render_code, system, table
 
 from truebleu import BLEU
 
@@ -32,12 +32,12 @@ def page() -> str:
 
 
 def _claim(title: str, text: str, reference: str, hypotheses: Sequence[tuple[str, str]]) -> str:
-    rows = [("*reference*", code(reference), *("" for _ in METRICS))]
+    rows = [("*reference*", render_code(reference), *("" for _ in METRICS))]
     for name, hypothesis in hypotheses:
         scores = [
             f"{system(hypothesis, reference, metric)['score']:.2f}" for metric in METRICS.values()
         ]
-        rows.append((name, code(hypothesis), *scores))
+        rows.append((name, render_code(hypothesis), *scores))
     return f"## {title}\n\n{text}\n\n{table(['', 'text', *METRICS], rows, left=2)}"
 
 

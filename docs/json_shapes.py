@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
-from page_helpers import code, filled, table
+from page_helpers import filled, render_code, table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -160,7 +160,12 @@ def page() -> str:
 def _section(kind: str) -> str:
     found = fields(kind)
     rows = [
-        (code(path), MEANINGS[kind].get(path, ""), code(_short(path, example)), *metrics)
+        (
+            render_code(path),
+            MEANINGS[kind].get(path, ""),
+            render_code(_short(path, example)),
+            *metrics,
+        )
         for path, (example, *metrics) in found.items()
     ]
     header = ["key", "what it is", "example", *(["metrics"] if kind in OF_METRICS else [])]

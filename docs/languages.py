@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from page_helpers import code, filled, table
+from page_helpers import filled, render_code, table
 
 from truebleu.text import languages, tokenizers
 
@@ -47,9 +47,9 @@ def _kinds() -> str:
     rows = [
         [
             _names(kind),
-            code(kind.tokenizer),
-            ", else ".join(map(code, kind.recommended)) or "no BLEU",
-            ", ".join(map(code, kind.also_report)),
+            render_code(kind.tokenizer),
+            ", else ".join(map(render_code, kind.recommended)) or "no BLEU",
+            ", ".join(map(render_code, kind.also_report)),
             kind.reason.replace("|", "\\|"),
         ]
         for kind in languages.LANGUAGE_KINDS[:-1]
@@ -71,7 +71,11 @@ def _tokenizers() -> str:
     }
     usual = dict.fromkeys(tokenizers.KERNEL_TOKENIZERS, "")
     rows = [
-        [code(name), what, needs.get(name, usual.get(name, "its model, which is downloaded"))]
+        [
+            render_code(name),
+            what,
+            needs.get(name, usual.get(name, "its model, which is downloaded")),
+        ]
         for name, what in own.items()
     ]
     return table(["tokenizer", "tokens", "needs"], rows, left=3)

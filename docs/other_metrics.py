@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from page_helpers import HYPOTHESES, REFERENCES, code, filled, table
+from page_helpers import HYPOTHESES, REFERENCES, filled, render_code, table
 
 import truebleu as tb
 from truebleu.metrics import registry
@@ -56,7 +56,7 @@ def _metrics() -> str:
         names.setdefault(registry.get_metric_class(name), []).append(text)
     rows = [
         [
-            ", ".join(map(code, known)),
+            ", ".join(map(render_code, known)),
             (cls.__doc__ or "").partition("\n")[0].rstrip("."),
             "mean" if issubclass(cls, SegmentMeanMetric) else "sum",
             "lower" if cls.LOWER_IS_BETTER else "higher",

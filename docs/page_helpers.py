@@ -6,8 +6,8 @@ from pathlib import Path
 
 from truebleu import explain
 from truebleu.explanation import explanation_layout
-from truebleu.rendering.markdown import code, escaped, render
-from truebleu.rendering.number_format import number, short
+from truebleu.rendering.markdown import escape_markdown, render_code, render_markdown
+from truebleu.rendering.number_format import format_compact, format_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +24,16 @@ BUILT = (
     "<!-- Made by `make docs` from docs/*.py. Every number below was computed when it was. -->\n"
 )
 
-__all__ = ["BUILT", "EXAMPLES", "HYPOTHESES", "REFERENCES", "code", "escaped", "number", "short"]
+__all__ = [
+    "BUILT",
+    "EXAMPLES",
+    "HYPOTHESES",
+    "REFERENCES",
+    "escape_markdown",
+    "format_compact",
+    "format_number",
+    "render_code",
+]
 
 
 def filled(name: str, **values: object) -> str:
@@ -52,7 +61,7 @@ def fraction(order: Any) -> str:
 def worked(hypothesis: str, references: Any, metric: BLEU | None = None, level: int = 3) -> str:
     """A whole explanation in Markdown, below a heading of the page."""
     explained = explain(hypothesis, references, metric).to_dict()
-    return render(explanation_layout.of_content(explained, 2, short=False), level)
+    return render_markdown(explanation_layout.of_content(explained, 2, short=False), level)
 
 
 def formula(explained: Any) -> str:

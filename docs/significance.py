@@ -12,9 +12,9 @@ from page_helpers import HYPOTHESES, REFERENCES, filled, table
 from truebleu import BLEU, CHRF, TER
 from truebleu._kernel import Stream, count_apart
 from truebleu.metrics.bleu_formula import round_to_single
-from truebleu.rendering.number_format import needed
-from truebleu.significance import TESTS, Measure, intervals, paired
-from truebleu.significance.sacrebleu_compat import bootstrap_scores, randomized_scores
+from truebleu.rendering.number_format import format_segments_needed
+from truebleu.significance import TESTS, Measure, bootstrap_intervals, run_paired_tests
+from truebleu.significance.sacrebleu_compat import bootstrap_scores, randomize_scores
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def _systems() -> dict[str, list[str]]:
 
 def _example(measures: list[Measure]) -> str:
     rows = []
-    for result in paired(measures, baseline="birch"):
+    for result in run_paired_tests(measures, baseline="birch"):
         base = result.intervals["birch"]
         rows.append((result.measure.name, "birch", _interval(base), "", "", "", ""))
         for name, found in result.differences.items():
@@ -74,7 +74,7 @@ def _example(measures: list[Measure]) -> str:
                     f"{found.value:+.2f} [{found.interval.low:+.2f}, {found.interval.high:+.2f}]",
                     f"{found.p:.4f}",
                     f"{100 * found.won:.1f} %",
-                    needed(found.segments_needed),
+                    format_segments_needed(found.segments_needed),
                 )
             )
     header = ["", "system", "score", "Δ to birch", "p (ar)", "resamples won", "segments needed"]
@@ -167,7 +167,7 @@ def _runs() -> str:
 
 def _clusters(measures: list[Measure]) -> str:
     told = []
-    for result in paired(measures, pairs="all"):
+    for result in run_paired_tests(measures, pairs="all"):
         ranks = " > ".join(" = ".join(f"*{name}*" for name in one) for one in result.clusters())
         told.append(f"* {result.measure.name}: {ranks}")
     return "\n".join(told)
@@ -175,7 +175,7 @@ def _clusters(measures: list[Measure]) -> str:
 
 def _power(measures: list[Measure]) -> str:
     rows = []
-    for result in paired(measures, test="bs", pairs="all"):
+    for result in run_paired_tests(measures, test="bs", pairs="all"):
         for (system, other), found in result.pairs.items():
             rows.append(
                 (
@@ -183,7 +183,7 @@ def _power(measures: list[Measure]) -> str:
                     f"{found.value:+.2f}",
                     f"{found.deviation:.2f}",
                     f"{found.detectable:.2f}",
-                    needed(found.segments_needed),
+                    format_segments_needed(found.segments_needed),
                 )
             )
     header = ["", "Δ", "s", f"detectable with {measures[0].segments}", "segments needed"]
@@ -193,11 +193,11 @@ def _power(measures: list[Measure]) -> str:
 def _precision(measures: list[Measure]) -> str:
     told = []
     for measure in measures:
-        mean = intervals([measure])[0]["birch"].mean
+        mean = bootstrap_intervals([measure])[0]["birch"].mean
         birch = measure.tables[measure.systems.index("birch")]
         [[scores]] = bootstrap_scores([(measure.metric, [birch])], Stream(12345), 1000)
         theirs = mean_of(scores.values)
-        theirs = round_to_single(theirs) if scores.single else theirs
+        theirs = round_to_single(theirs) if scores.is_single_precision else theirs
         told.append(f"{measure.name} {mean:.10f} and {theirs:.10f}")
     return _point(
         "**Precision.** sacreBLEU's bootstrap adds in single precision and, with NumPy 2, also "
@@ -213,10 +213,10 @@ def _ties() -> str:
         "birch": metric.statistics(birch, reference),
         "with another last segment": metric.statistics([*birch[:-1], "Nothing."], reference),
     }
-    [ours] = paired([Measure(metric, tables)])
+    [ours] = run_paired_tests([Measure(metric, tables)])
     a, b = tables.values()
     apart = abs(metric.scores(a.total())[0] - metric.scores(b.total())[0])
-    blocks = randomized_scores(metric, (a, b), 10_000, Stream(12345))
+    blocks = randomize_scores(metric, (a, b), 10_000, Stream(12345))
     p = (sum(count_apart(*each, apart, strictly=True) for each in blocks) + 1) / 10_001
     return _point(
         "**Ties.** sacreBLEU's randomization counts trials with a *larger* difference, truebleu's "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 
-from page_helpers import HYPOTHESES, REFERENCES, code, escaped, filled, table
+from page_helpers import HYPOTHESES, REFERENCES, escape_markdown, filled, render_code, table
 
 from truebleu import BLEU, InputError, family
 
@@ -69,16 +69,20 @@ def _members() -> str:
             else:
                 cells.append(member.printed(score) if member.digits is not None else _six(score))
         different = ", ".join(member.differences) or "the default"
-        rows.append((code(name), escaped(member.title), escaped(different), *cells))
+        rows.append(
+            (render_code(name), escape_markdown(member.title), escape_markdown(different), *cells)
+        )
         if member.quirks:
-            notes.setdefault(member.quirks, []).append(code(name))
+            notes.setdefault(member.quirks, []).append(render_code(name))
     header = ["name", "called", "differs from sacreBLEU in", "A", "A and B"]
     return (
         f"{len(rows)} published implementations, each in its own scale and with the digits that it prints, of "
         "all digits the first six. `truebleu family score REF -i HYP` prints this list for your text. A dash means "
         "that a member takes one reference only, or is not defined for this text (below).\n\n"
         f"{table(header, rows, left=3)}\n\n### Peculiarities\n\n"
-        + "\n".join(f"* {', '.join(names)}: {escaped(quirk)}" for quirk, names in notes.items())
+        + "\n".join(
+            f"* {', '.join(names)}: {escape_markdown(quirk)}" for quirk, names in notes.items()
+        )
     )
 
 

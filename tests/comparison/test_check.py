@@ -128,7 +128,7 @@ def test_condition_that_cannot_fail_is_an_error(asked, told):
 def test_score_that_is_not_finite_is_an_error(monkeypatch):
     for value in (NAN, INF):
         score = SimpleNamespace(value=value)
-        monkeypatch.setattr(gate.Scoring, "_score", lambda *_, score=score: score)
+        monkeypatch.setattr(gate.CheckJob, "_compute_score", lambda *_, score=score: score)
         for asked in ({"minimum": 1}, {"max_drop": 1, "against": CEDAR}):
             with pytest.raises(tb.InputError, match="expected a finite score, found"):
                 tb.check(BIRCH, REFERENCE, **asked)
@@ -163,8 +163,8 @@ def test_a_drop_from_the_last_score_in_a_log(log):
     made = tb.check(BIRCH, REFERENCE, max_drop=1, **asked)
     (condition,) = made.to_dict()["metrics"][0]["conditions"]
     assert condition["measured"] == drop
-    assert "BLEU fell by 16.99: 29.96" in condition["told"]
-    assert "1 is allowed" in condition["told"]
+    assert "BLEU fell by 16.99: 29.96" in condition["message"]
+    assert "1 is allowed" in condition["message"]
     assert tb.check(CEDAR, REFERENCE, max_drop=0, **asked).passed
 
 
@@ -258,7 +258,7 @@ def test_what_chance_makes_passes_and_what_is_better_does():
     asked = {"against": CEDAR, "significant": True, "samples": 999}
     made = tb.check(worse, REFERENCE, **asked)
     assert made.passed
-    assert "as chance makes" in made.to_dict()["metrics"][0]["conditions"][0]["told"]
+    assert "as chance makes" in made.to_dict()["metrics"][0]["conditions"][0]["message"]
     better = tb.check(CEDAR, REFERENCE, **asked | {"against": BIRCH})
     assert better.passed
     assert (better.to_dict()["documents"], better.to_dict()["fallen"]) == ([], [])

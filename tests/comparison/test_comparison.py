@@ -24,7 +24,7 @@ import truebleu
 from truebleu import BLEU, CHRF, Comparison, File, InputError, check, compare, report
 from truebleu.comparison import comparison_layout
 from truebleu.comparison.comparison_request import TESTS
-from truebleu.significance import Measure, holm, paired
+from truebleu.significance import Measure, holm, run_paired_tests
 from truebleu.text.terminal_layout import escape_invisible, measure_width
 
 EXAMPLES = ROOT / "examples" / "de-en"
@@ -150,7 +150,7 @@ def test_everything_is_the_tests_own(systems):
     texts, references = systems
     metric = BLEU()
     tables = {name: metric.statistics(lines, references) for name, lines in texts.items()}
-    (result,) = paired(
+    (result,) = run_paired_tests(
         [Measure(metric, tables)], pairs="all", test="bs", resamples=300, correction="holm"
     )
     content = compare(texts, references, test="bs", samples=300, correction="holm").to_dict()
@@ -158,7 +158,7 @@ def test_everything_is_the_tests_own(systems):
     by_pair = dict(zip(result.pairs, corrected, strict=True))
     for pair in content["pairs"]:
         names = pair["first"], pair["second"]
-        expected = result.between(*names)
+        expected = result.get_difference(*names)
         assert (pair["value"], pair["p"]) == (expected.value, expected.p)
         assert pair["corrected_p"] == by_pair.get(names, by_pair.get(names[::-1]))
         assert pair["interval"]["low"] == expected.interval.low
@@ -731,7 +731,7 @@ def test_names_and_shapes(examples):
     assert len(examples) == 3
     assert str(examples) == examples.text()
     assert json.loads(examples.to_json()) == examples.to_dict()
-    assert comparison_layout.title(examples.to_dict()) == (
+    assert comparison_layout.format_title(examples.to_dict()) == (
         "3 systems, 128 segments, 2 references per segment; Δ to birch"
     )
 

@@ -7,7 +7,7 @@ from paths import ROOT
 
 import truebleu
 from truebleu import BLEU, Comparison, compare
-from truebleu.significance import Measure, errors_by_documents, paired
+from truebleu.significance import Measure, estimate_document_errors, run_paired_tests
 
 EXAMPLES = ROOT / "examples" / "de-en"
 SYSTEMS = {name: EXAMPLES / f"{name}.en" for name in ("birch", "cedar")}
@@ -36,7 +36,7 @@ def test_the_numbers_are_those_of_drawn_documents(by_documents):
     metric = BLEU()
     tables = {name: metric.statistics(path, REFERENCE) for name, path in SYSTEMS.items()}
     documents = DOCUMENTS.read_text("utf-8").splitlines()
-    [result] = paired(
+    [result] = run_paired_tests(
         [Measure(metric, tables)], documents=documents, randomizations=99, resamples=99
     )
     found = by_documents["cedar"]["scores"]["BLEU"]
@@ -86,8 +86,8 @@ def test_the_jackknife_says_what_drawing_documents_says():
     tables = {name: metric.statistics(path, REFERENCE) for name, path in SYSTEMS.items()}
     documents = [i // 3 for i in range(128)]
     measure = Measure(metric, tables)
-    error = errors_by_documents(measure, documents)["birch", "cedar"]
-    [result] = paired([measure], documents=documents, test="bs")
+    error = estimate_document_errors(measure, documents)["birch", "cedar"]
+    [result] = run_paired_tests([measure], documents=documents, test="bs")
     assert error == pytest.approx(result.differences["cedar"].deviation, rel=0.1)
 
 

@@ -16,7 +16,7 @@ SYSTEMS = list(NUMBERS)
 
 
 def of_metric(name, columns, systems):
-    found = given_scores.of_metric(name, columns, systems)
+    found = given_scores.read_metric_scores(name, columns, systems)
     return {system: list(numbers) for system, numbers in found.items()}
 
 

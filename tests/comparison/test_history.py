@@ -112,7 +112,7 @@ def test_the_hash_is_of_the_text_however_it_is_kept(folder, truebleu_command):
         assert done.status == 0, done
     done = truebleu_command("score", "refs", "-nr", "2", "-i", "one", "two", "--log", "log")
     assert done.status == 0, done
-    *entries, side_one, side_two = log.read("log")
+    *entries, side_one, side_two = log.read_log_entries("log")
     for one in entries:
         assert one.hypothesis.sha256 == sha256(FIRST), one
         assert [text.sha256 for text in one.references] == [sha256(REFERENCE)]
@@ -124,7 +124,7 @@ def test_the_hash_is_of_the_text_however_it_is_kept(folder, truebleu_command):
 def test_intervals_are_kept_and_change_no_series(folder, truebleu_command):
     assert truebleu_command("score", "ref", "-i", "one", "--log", "log").status == 0
     assert truebleu_command("score", "ref", "-i", "one", "--log", "log", "-ci").status == 0
-    plain, estimated = log.read("log")
+    plain, estimated = log.read_log_entries("log")
     assert plain.low is None
     assert estimated.low <= estimated.score <= estimated.high
     (series,) = tb.history("log").series
@@ -135,7 +135,7 @@ def test_intervals_are_kept_and_change_no_series(folder, truebleu_command):
 def test_names_are_one_for_each_system(folder, truebleu_command):
     words = ["score", "ref", "-i", "one", "two", "--log", "log", "--log-name"]
     assert truebleu_command(*words, "base", "new").status == 0
-    assert [one.name for one in log.read("log")] == ["base", "new"]
+    assert [one.name for one in log.read_log_entries("log")] == ["base", "new"]
     done = truebleu_command(*words, "base")
     assert (done.status, "give each one" in done.error) == (2, True)
 
@@ -172,7 +172,7 @@ def test_a_name_of_a_file_that_is_no_text(folder, truebleu_command):
     except OSError:
         pytest.skip("this file system has no such names")
     assert truebleu_command("score", "ref", "-i", name, "--log", "log").status == 0
-    (one,) = log.read("log")
+    (one,) = log.read_log_entries("log")
     assert one.system == name
     assert truebleu_command("history", "log", "-f", "text").status == 0
     assert "one\\udcff" in truebleu_command("history", "log", "-f", "html").output
@@ -184,9 +184,9 @@ def test_a_name_of_a_file_that_is_no_text(folder, truebleu_command):
 def test_what_is_added_comes_back(tmp_path):
     path = tmp_path / "log"
     full = entry(low=19.5, high=20.5, name="Naïve\u2028 \ud800", note='"\n\\', score=0.1 + 0.2)
-    log.append(path, [entry(), full])
-    log.append(path, [entry(30.0)])
-    assert log.read(path) == [entry(), full, entry(30.0)]
+    log.append_log_entries(path, [entry(), full])
+    log.append_log_entries(path, [entry(30.0)])
+    assert log.read_log_entries(path) == [entry(), full, entry(30.0)]
 
 
 @given(
@@ -196,19 +196,23 @@ def test_what_is_added_comes_back(tmp_path):
 )
 def test_any_name_score_and_time(text, score, time):
     one = entry(score, system=text, note=text, time=time.replace(tzinfo=UTC, microsecond=0))
-    line = one.line()
+    line = one.to_line()
     assert line.count(b"\n") == 1
-    assert Entry.of_dict(json.loads(line)) == one
+    assert Entry.from_dict(json.loads(line)) == one
 
 
 @pytest.mark.parametrize("kept", [10, 200, -1])
 def test_nothing_is_glued_to_a_line_that_breaks_off(tmp_path, kept):
     path = tmp_path / "log"
-    log.append(path, [entry(), entry()])
+    log.append_log_entries(path, [entry(), entry()])
     whole = path.read_bytes()
     path.write_bytes(whole + whole[: len(whole) // 2][:kept])
     before = path.read_bytes()
-    for attempt in (partial(log.append, entries=[entry()]), log.check, log.read):
+    for attempt in (
+        partial(log.append_log_entries, entries=[entry()]),
+        log.check_log_is_appendable,
+        log.read_log_entries,
+    ):
         with pytest.raises(tb.InputError, match=r"log, line 3: it (breaks off|has no line end)"):
             attempt(path)
     assert path.read_bytes() == before
@@ -219,14 +223,14 @@ def test_many_add_at_once(tmp_path):
 
     def add(number):
         for i in range(20):
-            log.append(path, [entry(float(i), system=str(number)) for _ in range(3)])
+            log.append_log_entries(path, [entry(float(i), system=str(number)) for _ in range(3)])
 
     threads = [threading.Thread(target=add, args=(number,)) for number in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    entries = log.read(path)
+    entries = log.read_log_entries(path)
     assert len(entries) == 4 * 20 * 3
     # What was added together stands together.
     for i in range(0, len(entries), 3):
@@ -236,19 +240,19 @@ def test_many_add_at_once(tmp_path):
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX only")
 def test_a_write_that_fails_leaves_nothing(tmp_path, monkeypatch):
     path = tmp_path / "log"
-    log.append(path, [entry()])
+    log.append_log_entries(path, [entry()])
     before = path.read_bytes()
     write = os.write
     monkeypatch.setattr(os, "write", lambda descriptor, data: write(descriptor, data[:50]))
     with pytest.raises(OSError, match="No space left"):
-        log.append(path, [entry()])
+        log.append_log_entries(path, [entry()])
     assert path.read_bytes() == before
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/null"), reason="no /dev/null")
 def test_a_device_is_no_log():
     with pytest.raises(tb.InputError, match="no regular file"):
-        log.append("/dev/null", [entry()])
+        log.append_log_entries("/dev/null", [entry()])
 
 
 # ---- reading ----
@@ -277,22 +281,22 @@ def test_errors_name_the_line(tmp_path, line, problem):
     if isinstance(line, dict):
         content = {**entry().to_dict(), **line}
         line = json.dumps({k: v for k, v in content.items() if v is not ...}).encode()
-    path.write_bytes(entry().line() + b"\n" + line + b"\n" + entry().line())
+    path.write_bytes(entry().to_line() + b"\n" + line + b"\n" + entry().to_line())
     with pytest.raises(tb.InputError, match=f"log, line 3: {problem}"):
-        log.read(path)
+        log.read_log_entries(path)
 
 
 def test_not_a_number_is_no_score(tmp_path):
     path = tmp_path / "log"
-    path.write_bytes(entry().line().replace(b"20.0", b"NaN"))
+    path.write_bytes(entry().to_line().replace(b"20.0", b"NaN"))
     with pytest.raises(tb.InputError, match="line 1"):
-        log.read(path)
+        log.read_log_entries(path)
 
 
 def test_keys_of_a_later_version_are_left_alone(tmp_path):
     path = tmp_path / "log"
     path.write_text(json.dumps({**entry().to_dict(), "host": "a"}) + "\n")
-    assert log.read(path) == [entry()]
+    assert log.read_log_entries(path) == [entry()]
 
 
 # ---- series ----
@@ -345,7 +349,7 @@ def test_systems_metrics_and_names_are_followed_apart():
     history = History(
         [entry(), entry(system="other"), entry(metric="TER"), entry(system="x", name="system.en")]
     )
-    assert [(group.followed, group.metric) for group in history.groups] == [
+    assert [(group.tracked_name, group.metric) for group in history.groups] == [
         *(("system.en", "BLEU"), ("other", "BLEU"), ("system.en", "TER"))
     ]
     assert len(history.groups[0].series[0].entries) == 2
@@ -371,7 +375,7 @@ def test_scores_are_in_the_order_of_time():
 
 def test_only_what_was_asked_for(tmp_path):
     path = tmp_path / "log"
-    log.append(path, [entry(), entry(metric="TER"), entry(system="b", name="c")])
+    log.append_log_entries(path, [entry(), entry(metric="TER"), entry(system="b", name="c")])
     assert len(tb.history(path, metric="bleu")) == 2
     assert len(tb.history(path, system=["C"])) == 1
     assert len(tb.history(path, system="b", metric=["BLEU"])) == 1
@@ -386,7 +390,7 @@ def test_dict_has_everything_and_is_json():
     (group,) = content["groups"]
     (series,) = group["series"]
     assert series["scores"][1]["score"] == 0.1 + 0.2
-    assert Entry.of_dict(series["scores"][0]) == entry()
+    assert Entry.from_dict(series["scores"][0]) == entry()
 
 
 # ---- drawing ----

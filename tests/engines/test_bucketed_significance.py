@@ -9,8 +9,8 @@ import pytest
 from truebleu import BLEU, CHRF, InputError
 from truebleu.engines import Sums, bucket_of, compare, intervals
 from truebleu.significance import Measure
-from truebleu.significance import intervals as exact_intervals
-from truebleu.significance import paired as exact_paired
+from truebleu.significance import bootstrap_intervals as exact_intervals
+from truebleu.significance import run_paired_tests as exact_paired
 
 pa = pytest.importorskip("pyarrow")
 

@@ -153,8 +153,8 @@ def test_one_measure():
 
     def test(number: int) -> str:
         workers = 1 + number % 3
-        sure = significance.intervals([measure], resamples=100, workers=workers)
-        tested = significance.paired([measure], randomizations=200, workers=workers)
+        sure = significance.bootstrap_intervals([measure], resamples=100, workers=workers)
+        tested = significance.run_paired_tests([measure], randomizations=200, workers=workers)
         return repr((sure, tested))
 
     alone = test(0)

@@ -13,7 +13,7 @@ import score_snapshots
 from paths import ROOT
 
 import truebleu as tb
-from truebleu.rendering.citation import bibtex
+from truebleu.rendering.citation import get_bibtex
 
 CFF = (ROOT / "CITATION.cff").read_text("utf-8")
 CHANGELOG = (ROOT / "CHANGELOG.md").read_text("utf-8")
@@ -21,7 +21,7 @@ CHANGELOG = (ROOT / "CHANGELOG.md").read_text("utf-8")
 
 def test_the_citation_is_that_of_the_command_and_of_this_version():
     assert f"\nversion: {tb.__version__}\n" in CFF
-    entries = bibtex()
+    entries = get_bibtex()
     assert set(re.findall(r"doi: (\S+)", CFF)) == set(re.findall(r'doi = "(.*?)"', entries))
     titles = re.findall(r'title: "?(.*?)"?$', CFF, re.MULTILINE)
     for title in re.findall(r'    title = "(.*?)"', entries):

@@ -30,11 +30,11 @@ NEEDED = {
 
 @pytest.mark.parametrize(("segments", "shown"), NEEDED.items())
 def test_needed_segments_have_two_digits(segments, shown):
-    assert number_format.needed(segments) == shown
+    assert number_format.format_segments_needed(segments) == shown
 
 
 def test_nothing_is_said_where_nothing_is_known():
-    assert number_format.needed(None) == ""
+    assert number_format.format_segments_needed(None) == ""
 
 
 def test_the_page_shows_the_same(tmp_path):

@@ -61,7 +61,7 @@ def test_it_is_seen_whole_without_scrolling(five, opened):
 def test_the_sentence_is_the_one_without_script(five, opened):
     path, told = five
     tab = opened(path).page
-    said = overview.sentence(told["comparison"])
+    said = overview.format_headline(told["comparison"])
     assert said.startswith("E cedar, the baseline, is best of 5 systems: ")
     assert said.endswith("chrF2 and TER rank the same system first.")
     shown = tab.locator("main.view .lead").inner_text()

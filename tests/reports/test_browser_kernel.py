@@ -17,7 +17,7 @@ import truebleu as tb
 from truebleu import BLEU, CER, CHRF, MER, TER, WER, WIL, WIP
 from truebleu.metrics.ngram_f_score import NGramF
 from truebleu.reports import browser_kernel, distinctive_ngrams, html_page, payload
-from truebleu.significance import Measure, intervals, paired
+from truebleu.significance import Measure, bootstrap_intervals, run_paired_tests
 from truebleu.text.tokenizers import tokenize
 
 METRICS = [
@@ -102,10 +102,10 @@ def ends(metric, tables, documents=None):
     """The ends of the intervals as `compare` has them, and of the differences."""
     measure = Measure(metric, tables)
     many = {"documents": documents, "resamples": SAMPLES, "level": 0.9}
-    made = list(intervals([measure], **many)[0].values())
+    made = list(bootstrap_intervals([measure], **many)[0].values())
     if len(tables) > 1:
         first, second = tables
-        [result] = paired([measure], baseline=first, test="bs", **many)
+        [result] = run_paired_tests([measure], baseline=first, test="bs", **many)
         made.append(result.differences[second].interval)
     return [[one.low, one.high] for one in made]
 

@@ -33,7 +33,7 @@ def manifest(systems=None, references=REFERENCES, **options):
 
 def sentence_of(told) -> str:
     """Who is best, as the summary and the page's first lines say it."""
-    return overview.sentence(told["comparison"])
+    return overview.format_headline(told["comparison"])
 
 
 def rendered(*arguments, **options) -> Page:

@@ -14,7 +14,7 @@ from truebleu.metrics.gec_gleu import GECGLEU
 from truebleu.metrics.gleu import GLEU
 from truebleu.metrics.meteor import METEOR
 from truebleu.metrics.nist import NIST
-from truebleu.significance import Measure, intervals, paired
+from truebleu.significance import Measure, bootstrap_intervals, run_paired_tests
 
 SEGMENTS = 40
 WORDS = "the a cat dog saw sat on mat in out of if else return for x = 1 ( ) ;".split()  # noqa: SIM905
@@ -69,20 +69,20 @@ def test_a_corpus_is_the_formula_of_its_sums(measure):
 
 
 def test_intervals_are_those_of_resampled_sums(measure):
-    [found] = intervals([measure], resamples=60, seed=7, level=0.9)
+    [found] = bootstrap_intervals([measure], resamples=60, seed=7, level=0.9)
     draws = np.random.default_rng(7).choice(SEGMENTS, (60, SEGMENTS))
     for name, table in zip(measure.systems, measure.tables, strict=True):
         rows = np.array(table.tolist())
         scores = sorted(scored(measure, rows[one].sum(0)) for one in draws)
         assert (found[name].low, found[name].high) == (scores[3], scores[56])
         assert found[name].mean == math.fsum(scores) / 60
-        assert found[name].value == measure.value(name)
+        assert found[name].value == measure.get_value(name)
         assert found[name].half_width == (scores[56] - scores[3]) / 2
         assert (found[name].level, found[name].resamples, found[name].seed) == (0.9, 60, 7)
 
 
 def test_randomization_by_its_definition(measure):
-    [result] = paired([measure], baseline="fair", randomizations=80, resamples=10, seed=3)
+    [result] = run_paired_tests([measure], baseline="fair", randomizations=80, resamples=10, seed=3)
     rows = {k: np.array(v.tolist()) for k, v in zip(measure.systems, measure.tables, strict=True)}
     mask = np.random.default_rng(3).integers(2, size=(80, SEGMENTS), dtype=bool)
     for system in ("bad", "good"):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from outputs import output, references
 
 from truebleu import BLEU, CHRF, TER, InputError
-from truebleu.significance import Measure, intervals, paired
+from truebleu.significance import Measure, bootstrap_intervals, run_paired_tests
 
 
 @pytest.fixture(scope="module")
@@ -63,12 +63,16 @@ def test_a_metric_by_documents_is_the_same_as_by_hand(texts, metric):
 
     measure = Measure(metric, dict(zip(systems, tables, strict=True)))
     resampled, p = by_hand(score, documents, 11, 200)
-    [result] = paired([measure], documents=documents, seed=11, resamples=200, randomizations=200)
+    [result] = run_paired_tests(
+        [measure], documents=documents, seed=11, resamples=200, randomizations=200
+    )
     for name, values in zip(systems, resampled, strict=True):
         assert result.intervals[name].mean == pytest.approx(sum(values) / 200)
         assert result.intervals[name].low == pytest.approx(sorted(values)[5])
     assert result.differences["other"].p == p
-    assert intervals([measure], documents=documents, seed=11, resamples=200) == [result.intervals]
+    assert bootstrap_intervals([measure], documents=documents, seed=11, resamples=200) == [
+        result.intervals
+    ]
     assert result.documents == 13
     assert "wrote each document" in result.caution
 
@@ -79,8 +83,10 @@ def test_scores_from_elsewhere_are_means_over_the_segments_of_drawn_documents(da
     number = st.integers(-9, 9) | st.floats(-1e3, 1e3) | st.decimals(0, 5, places=2).map(float)
     columns = [data.draw(st.lists(number, min_size=count, max_size=count)) for _ in range(2)]
     documents = data.draw(st.lists(st.sampled_from("abcde"), min_size=count, max_size=count))
-    measure = Measure.of_scores("x", {"one": columns[0], "other": columns[1]})
-    [result] = paired([measure], documents=documents, seed=3, resamples=40, randomizations=40)
+    measure = Measure.from_scores("x", {"one": columns[0], "other": columns[1]})
+    [result] = run_paired_tests(
+        [measure], documents=documents, seed=3, resamples=40, randomizations=40
+    )
 
     def score(chosen):
         return sum(columns[side][i] for side, i in chosen) / len(chosen)
@@ -88,7 +94,7 @@ def test_scores_from_elsewhere_are_means_over_the_segments_of_drawn_documents(da
     resampled, _ = by_hand(score, documents, 3, 40)
     for name, values in zip(("one", "other"), resampled, strict=True):
         assert result.intervals[name].mean == pytest.approx(sum(values) / 40, abs=1e-9)
-        assert result.intervals[name].value == measure.value(name)
+        assert result.intervals[name].value == measure.get_value(name)
 
 
 def test_documents_of_one_segment_each_are_segments(texts):
@@ -96,11 +102,11 @@ def test_documents_of_one_segment_each_are_segments(texts):
     metric = BLEU()
     measures = [
         Measure(metric, {name: metric.statistics(text, refs) for name, text in systems.items()}),
-        Measure.of_scores("x", {"one": [0.1, 0.2, 0.3] * 20, "other": [0.3, 0.1, 1 / 3] * 20}),
+        Measure.from_scores("x", {"one": [0.1, 0.2, 0.3] * 20, "other": [0.3, 0.1, 1 / 3] * 20}),
     ]
     for test in ("ar", "bs", "koehn"):
-        plain = paired(measures, test=test)
-        apart = paired(measures, test=test, documents=range(60))
+        plain = run_paired_tests(measures, test=test)
+        apart = run_paired_tests(measures, test=test, documents=range(60))
         for one, other in zip(plain, apart, strict=True):
             for name in one.intervals:
                 assert one.intervals[name] == other.intervals[name].replace(documents=None)
@@ -115,7 +121,9 @@ def test_one_large_document_may_be_drawn_again_and_again():
     dice = random.Random(1)
     columns = {name: [dice.random() for _ in range(500)] for name in ("one", "other")}
     documents = [max(0, i - 400) for i in range(500)]
-    [result] = paired([Measure.of_scores("x", columns)], documents=documents, resamples=500)
+    [result] = run_paired_tests(
+        [Measure.from_scores("x", columns)], documents=documents, resamples=500
+    )
     assert 0 < result.intervals["one"].low < result.intervals["one"].high < 1
     assert result.differences["other"].value == pytest.approx(
         (sum(columns["other"]) - sum(columns["one"])) / 500
@@ -123,8 +131,8 @@ def test_one_large_document_may_be_drawn_again_and_again():
 
 
 def test_one_document_tells_nothing():
-    measure = Measure.of_scores("x", {"one": [1, 2, 3], "other": [3, 4, 5]})
-    [result] = paired([measure], documents=["d"] * 3)
+    measure = Measure.from_scores("x", {"one": [1, 2, 3], "other": [3, 4, 5]})
+    [result] = run_paired_tests([measure], documents=["d"] * 3)
     assert result.differences["other"].p == 1
     assert result.differences["other"].note.startswith("one document: no test")
     assert result.intervals["one"].note.startswith("one document: every resample is that document")
@@ -139,6 +147,6 @@ def test_one_document_tells_nothing():
     ],
 )
 def test_what_is_refused(documents, test, error, told):
-    measure = Measure.of_scores("x", {"one": [1, 2, 3], "other": [3, 4, 5]})
+    measure = Measure.from_scores("x", {"one": [1, 2, 3], "other": [3, 4, 5]})
     with pytest.raises(error, match=told):
-        paired([measure], documents=documents, test=test)
+        run_paired_tests([measure], documents=documents, test=test)

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from truebleu import BLEU, CHRF, TER, WER, metric
-from truebleu.significance import Measure, paired, resampling
+from truebleu.significance import Measure, resampling, run_paired_tests
 
 WORDS = ["a", "bridge", "of", "stone", "crosses", "the", "quiet", "river", "near", "our", "house"]
 DRAWS = {"randomizations": 300, "resamples": 200}
@@ -42,8 +42,8 @@ def measures() -> dict[str, Measure]:
     dice = random.Random(7)
     decimals = {name: [round(dice.gauss(0.7, 0.1), 3) for _ in REFERENCES] for name in SYSTEMS}
     floats = {name: [dice.random() / 3 for _ in REFERENCES] for name in SYSTEMS}
-    made["decimals"] = Measure.of_scores("decimals", decimals)
-    made["floats"] = Measure.of_scores("floats", floats, lower_is_better=True)
+    made["decimals"] = Measure.from_scores("decimals", decimals)
+    made["floats"] = Measure.from_scores("floats", floats, lower_is_better=True)
     return made
 
 
@@ -59,11 +59,13 @@ def test_a_metric_is_the_same_alone_and_beside_others(test, seed):
         # It is of the metrics that sacreBLEU has.
         made = {name: made[name] for name in ("BLEU 0", "chrF2 2", "TER 3")}
     options = {"test": test, "seed": seed, "pairs": "all", "correction": "holm", **DRAWS}
-    alone = {name: told(paired([one], **options)[0]) for name, one in made.items()}
-    beside = dict(zip(made, map(told, paired(list(made.values()), **options)), strict=True))
+    alone = {name: told(run_paired_tests([one], **options)[0]) for name, one in made.items()}
+    beside = dict(
+        zip(made, map(told, run_paired_tests(list(made.values()), **options)), strict=True)
+    )
     assert beside == alone
     turned = list(made)[::-1]
-    results = paired([made[name] for name in turned], **options)
+    results = run_paired_tests([made[name] for name in turned], **options)
     assert dict(zip(turned, map(told, results), strict=True)) == alone
 
 
@@ -71,9 +73,11 @@ def test_a_metric_is_the_same_alone_and_beside_others(test, seed):
 def test_how_many_draws_are_made_at_a_time_does_not_matter(monkeypatch, block):
     """More metrics make wider tables, and so fewer draws at a time."""
     made = list(measures().values())
-    usual = {test: list(map(told, paired(made, test=test, **DRAWS))) for test in ("ar", "bs")}
+    usual = {
+        test: list(map(told, run_paired_tests(made, test=test, **DRAWS))) for test in ("ar", "bs")
+    }
     width = sum(table.width for one in made for table in one.tables)
-    monkeypatch.setattr(resampling, "SUMS", block * width)
-    monkeypatch.setattr(resampling, "TRIALS", block)
+    monkeypatch.setattr(resampling, "MAX_SUMS", block * width)
+    monkeypatch.setattr(resampling, "MAX_TRIALS", block)
     for test, expected in usual.items():
-        assert list(map(told, paired(made, test=test, workers=2, **DRAWS))) == expected
+        assert list(map(told, run_paired_tests(made, test=test, workers=2, **DRAWS))) == expected

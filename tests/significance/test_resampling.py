@@ -142,7 +142,9 @@ def test_several_metrics_at_once_are_what_each_is_alone():
     for of_metric, measure in zip(together, measures, strict=True):
         [alone] = significance_sacrebleu.bootstrap_scores([measure], Stream(12345), 80)
         assert [one.values for one in of_metric] == [one.values for one in alone]
-        assert [one.single for one in of_metric] == [one.single for one in alone]
+        assert [one.is_single_precision for one in of_metric] == [
+            one.is_single_precision for one in alone
+        ]
 
 
 counts = st.integers(0, 30) | st.integers(0, 2**23)
@@ -181,15 +183,15 @@ def test_the_memory_for_resampling_is_asked_for_before_the_work():
     said = r"resampling 10,000,000,000,000 segments needs about [0-9,]+ MB of memory"
     for kind in ("integer", "single"):
         with pytest.raises(MemoryError, match=said):
-            memory_check.reserve(10**13, 10, kind=kind)
-        memory_check.reserve(100, 10, kind=kind)
+            memory_check.check_memory(10**13, 10, kind=kind)
+        memory_check.check_memory(100, 10, kind=kind)
 
 
 SCRIPT = """
 import resource, sys
 from truebleu import BLEU
 from truebleu._kernel import Stream
-from truebleu.significance import Measure, intervals, memory_check, sacrebleu_compat
+from truebleu.significance import Measure, bootstrap_intervals, memory_check, sacrebleu_compat
 metric = BLEU()
 table = metric.statistics(["a b c d e"] * 300_000, ["a b c d f"] * 300_000)
 measure = Measure(metric, {"one": table})
@@ -197,8 +199,8 @@ size = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (size + 20_000_000, size + 20_000_000))
 for work in (
     lambda: sacrebleu_compat.bootstrap_scores([(metric, [table])], Stream(1), 20),
-    lambda: list(sacrebleu_compat.randomized_scores(metric, (table, table), 20, Stream(1))),
-    lambda: intervals([measure], resamples=20),
+    lambda: list(sacrebleu_compat.randomize_scores(metric, (table, table), 20, Stream(1))),
+    lambda: bootstrap_intervals([measure], resamples=20),
 ):
     try:
         work()

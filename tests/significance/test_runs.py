@@ -10,8 +10,8 @@ import pytest
 from outputs import output, references
 
 from truebleu import BLEU
-from truebleu.significance import Measure, intervals, paired
-from truebleu.significance.run_variance import student
+from truebleu.significance import Measure, bootstrap_intervals, run_paired_tests
+from truebleu.significance.run_variance import draw_student_t
 
 SETTINGS = {"resamples": 200, "randomizations": 200}
 
@@ -30,7 +30,9 @@ def result_of(systems, **options):
     """The test of systems with runs, given as lists of scores."""
     outputs = {f"{name}{i}": run for name, runs in systems.items() for i, run in enumerate(runs)}
     runs = {name: [f"{name}{i}" for i in range(len(own))] for name, own in systems.items()}
-    [result] = paired([Measure.of_scores("x", outputs)], runs=runs, **SETTINGS, **options)
+    [result] = run_paired_tests(
+        [Measure.from_scores("x", outputs)], runs=runs, **SETTINGS, **options
+    )
     return result
 
 
@@ -98,7 +100,7 @@ def test_equal_systems_with_noisy_runs_are_called_different_in_five_per_cent(cau
                 systems[name].append(run)
         wrong["runs"] += result_of(systems).differences["B"].p < 0.05
         first = {name: runs[0] for name, runs in systems.items()}
-        [plain] = paired([Measure.of_scores("x", first)], **SETTINGS)
+        [plain] = run_paired_tests([Measure.from_scores("x", first)], **SETTINGS)
         wrong["one"] += plain.differences["B"].p < 0.05
     # 6 are expected, and more than 14 have a probability of 0.001.
     assert wrong["runs"] <= 14
@@ -108,10 +110,10 @@ def test_equal_systems_with_noisy_runs_are_called_different_in_five_per_cent(cau
 
 def test_one_run_each_is_the_usual_test():
     outputs = {"A": columns(1, 1)[0], "B": columns(2, 1)[0]}
-    measure = Measure.of_scores("x", outputs)
+    measure = Measure.from_scores("x", outputs)
     for test in ("ar", "bs"):
-        [plain] = paired([measure], test=test, **SETTINGS)
-        [runs] = paired([measure], test=test, runs={"A": ["A"], "B": ["B"]}, **SETTINGS)
+        [plain] = run_paired_tests([measure], test=test, **SETTINGS)
+        [runs] = run_paired_tests([measure], test=test, runs={"A": ["A"], "B": ["B"]}, **SETTINGS)
         assert plain.to_dict() == runs.to_dict()
         assert plain.runs == {}
 
@@ -127,11 +129,15 @@ def test_runs_of_a_metric_are_means_of_scores_and_documents_are_drawn_for_them()
     tables = {"A1": run(0.6), "A2": run(0.62), "B1": run(0.65), "B2": run(0.7), "B3": run(0.68)}
     runs = {"A": ["A1", "A2"], "B": ["B1", "B2", "B3"]}
     documents = [i // 4 for i in range(60)]
-    [result] = paired([Measure(metric, tables)], runs=runs, documents=documents, **SETTINGS)
+    [result] = run_paired_tests(
+        [Measure(metric, tables)], runs=runs, documents=documents, **SETTINGS
+    )
     scores = [metric.from_statistics(tables[name]).value for name in runs["B"]]
     assert result.intervals["B"].value == pytest.approx(statistics.fmean(scores))
     assert result.documents == 15
-    [ranges] = intervals([Measure(metric, tables)], runs=runs, documents=documents, resamples=200)
+    [ranges] = bootstrap_intervals(
+        [Measure(metric, tables)], runs=runs, documents=documents, resamples=200
+    )
     assert ranges == result.intervals
 
 
@@ -150,12 +156,12 @@ def test_more_segments_do_not_help_against_runs():
 
 
 def test_draws_are_students():
-    draws = student(4, 20_000, 1)
+    draws = draw_student_t(4, 20_000, 1)
     assert statistics.fmean(draws) == pytest.approx(0, abs=0.05)
     beyond = sum(abs(draw) > 2.776 for draw in draws) / len(draws)
     assert beyond == pytest.approx(0.05, abs=0.006)
-    assert draws == student(4, 20_000, 1)
-    assert student(4, 2, None) != student(4, 2, None)
+    assert draws == draw_student_t(4, 20_000, 1)
+    assert draw_student_t(4, 2, None) != draw_student_t(4, 2, None)
 
 
 @pytest.mark.parametrize(
@@ -169,6 +175,6 @@ def test_draws_are_students():
     ],
 )
 def test_what_is_refused(runs, test, told):
-    measure = Measure.of_scores("x", dict(zip(("A0", "A1", "B0"), columns(1, 3), strict=True)))
+    measure = Measure.from_scores("x", dict(zip(("A0", "A1", "B0"), columns(1, 3), strict=True)))
     with pytest.raises(ValueError, match=told):
-        paired([measure], runs=runs, test=test)
+        run_paired_tests([measure], runs=runs, test=test)

@@ -19,9 +19,9 @@ from truebleu.significance import (
     TESTS,
     Measure,
     benjamini_hochberg,
+    bootstrap_intervals,
     holm,
-    intervals,
-    paired,
+    run_paired_tests,
     segments_needed,
 )
 
@@ -60,11 +60,11 @@ def test_bootstrap_tests_by_their_definitions(measures):
     measure = measures[0]
     scores = resampled(measure, 5, 120)
     deltas = [a - b for a, b in zip(scores["good"], scores["fair"], strict=True)]
-    observed = measure.value("good") - measure.value("fair")
+    observed = measure.get_value("good") - measure.get_value("fair")
     mean = math.fsum(deltas) / 120
     options = {"baseline": "fair", "resamples": 120, "seed": 5}
-    [bs] = paired([measure], test="bs", **options)
-    [koehn] = paired([measure], test="koehn", **options)
+    [bs] = run_paired_tests([measure], test="bs", **options)
+    [koehn] = run_paired_tests([measure], test="koehn", **options)
     found = bs.differences["good"]
     assert found.p == (sum(abs(d - mean) >= abs(observed) for d in deltas) + 1) / 121
     won = sum(d > 0 for d in deltas)
@@ -82,15 +82,15 @@ def test_bootstrap_tests_by_their_definitions(measures):
 
 def test_sacrebleus_test_is_sacrebleus(measures):
     from truebleu._kernel import Stream
-    from truebleu.significance.sacrebleu_compat import bootstrap_scores, bs_count
+    from truebleu.significance.sacrebleu_compat import bootstrap_scores, count_larger_differences
 
-    results = paired(measures, test="bs-sacrebleu", resamples=90, pairs="all")
+    results = run_paired_tests(measures, test="bs-sacrebleu", resamples=90, pairs="all")
     for measure, result in zip(measures, results, strict=True):
         scores = [(measure.metric, measure.tables)]
         [resampled] = bootstrap_scores(scores, Stream(12345), 90)
         values = [measure.metric.scores(table.total())[0] for table in measure.tables]
         for i, system in enumerate(("good", "fair"), 1):
-            count = bs_count(resampled[i], resampled[0], abs(values[0] - values[i]))
+            count = count_larger_differences(resampled[i], resampled[0], abs(values[0] - values[i]))
             assert result.differences[system].p == (count + 1) / 91
 
 
@@ -98,44 +98,48 @@ def test_sacrebleus_test_is_sacrebleus(measures):
 
 
 def test_all_pairs_hold_those_with_the_baseline(measures):
-    [result, *_] = paired(measures, pairs="all", randomizations=500)
-    [alone, *_] = paired(measures, randomizations=500)
+    [result, *_] = run_paired_tests(measures, pairs="all", randomizations=500)
+    [alone, *_] = run_paired_tests(measures, randomizations=500)
     assert result.differences == alone.differences
     assert set(result.pairs) == {("bad", "good"), ("bad", "fair"), ("good", "fair")}
     assert set(alone.pairs) == {("good", "bad"), ("fair", "bad")}
-    assert result.between("good", "bad") == result.differences["good"]
-    assert result.between("good", "bad").reversed() == result.between("bad", "good")
-    back = result.between("fair", "good")
-    forth = result.between("good", "fair")
+    assert result.get_difference("good", "bad") == result.differences["good"]
+    assert result.get_difference("good", "bad").swap_systems() == result.get_difference(
+        "bad", "good"
+    )
+    back = result.get_difference("fair", "good")
+    forth = result.get_difference("good", "fair")
     assert (back.value, back.p, back.won) == (-forth.value, forth.p, forth.lost)
     assert (back.interval.low, back.interval.high) == (-forth.interval.high, -forth.interval.low)
     with pytest.raises(KeyError, match="pairs='all'"):
-        alone.between("good", "fair")
+        alone.get_difference("good", "fair")
 
 
 def test_the_difference_is_exchangeable(measures):
-    [one, *_] = paired(measures, baseline="good", randomizations=500)
-    [other, *_] = paired(measures, baseline="fair", randomizations=500)
+    [one, *_] = run_paired_tests(measures, baseline="good", randomizations=500)
+    [other, *_] = run_paired_tests(measures, baseline="fair", randomizations=500)
     # Which of the two is called the baseline exchanges the halves, and both are looked at.
     assert one.differences["fair"].p == other.differences["good"].p
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2**70])
 def test_a_seed_gives_the_same_again(measures, seed):
-    one, other = (paired(measures, seed=seed, randomizations=100, resamples=50) for _ in range(2))
+    one, other = (
+        run_paired_tests(measures, seed=seed, randomizations=100, resamples=50) for _ in range(2)
+    )
     assert one == other
     assert one[0].seed == seed
 
 
 def test_without_a_seed_each_run_is_another(measures):
-    one, other = (intervals(measures, seed=None, resamples=50) for _ in range(2))
+    one, other = (bootstrap_intervals(measures, seed=None, resamples=50) for _ in range(2))
     assert one != other
     assert one[0]["good"].seed is None
 
 
 @pytest.mark.parametrize("test", TESTS)
 def test_better_systems_are_found_better(measures, test):
-    for result in paired(measures, test=test, resamples=300, randomizations=1000):
+    for result in run_paired_tests(measures, test=test, resamples=300, randomizations=1000):
         good = result.differences["good"]
         assert good.better
         lower = result.measure.name == "TER"
@@ -153,7 +157,7 @@ def test_identical_systems_are_said_to_be_identical(systems, test):
     metric = BLEU()
     table = metric.statistics(hyps["good"], refs)
     measure = Measure(metric, {"one": table, "same": table})
-    [result] = paired([measure], test=test, resamples=50, randomizations=50)
+    [result] = run_paired_tests([measure], test=test, resamples=50, randomizations=50)
     same = result.differences["same"]
     assert (same.p, same.value, same.better, same.identical) == (1.0, 0.0, None, True)
     assert "identical" in same.note
@@ -168,7 +172,9 @@ def test_one_segment_tells_nothing(test):
     tables = {
         k: metric.statistics([v], refs) for k, v in {"x": "a b c d e", "y": "a b c d z f"}.items()
     }
-    [result] = paired([Measure(metric, tables)], test=test, resamples=50, randomizations=50)
+    [result] = run_paired_tests(
+        [Measure(metric, tables)], test=test, resamples=50, randomizations=50
+    )
     assert result.differences["y"].p == 1.0
     assert "one segment" in result.differences["y"].note
     interval = result.intervals["x"]
@@ -182,14 +188,14 @@ def test_one_segment_that_differs_is_not_evidence(systems):
     other = [*hyps["good"][:-1], "nothing like it at all"]
     metric = BLEU(effective_order=False)
     tables = {k: metric.statistics(v, refs) for k, v in {"x": hyps["good"], "y": other}.items()}
-    [result] = paired([Measure(metric, tables)], randomizations=200)
+    [result] = run_paired_tests([Measure(metric, tables)], randomizations=200)
     assert result.differences["y"].p == 1.0
     assert not result.differences["y"].identical
 
 
 def test_few_resamples_are_said_to_be_few(measures):
-    assert "too few" in intervals(measures, resamples=39)[0]["good"].note
-    assert not intervals(measures, resamples=40)[0]["good"].note
+    assert "too few" in bootstrap_intervals(measures, resamples=39)[0]["good"].note
+    assert not bootstrap_intervals(measures, resamples=40)[0]["good"].note
 
 
 # ---- columns of scores ----
@@ -197,10 +203,10 @@ def test_few_resamples_are_said_to_be_few(measures):
 
 def test_scores_of_segments_are_resampled_as_their_mean():
     scores = {"x": [1.5, 2.25, 3.0, 0.5], "y": [2.0, 2.25, 1.0, 4.0]}
-    measure = Measure.of_scores("stars", scores)
-    assert measure.value("x") == statistics.fmean(scores["x"])
+    measure = Measure.from_scores("stars", scores)
+    assert measure.get_value("x") == statistics.fmean(scores["x"])
     assert measure.metric is None
-    [found] = intervals([measure], resamples=80, seed=9)
+    [found] = bootstrap_intervals([measure], resamples=80, seed=9)
     draws = np.random.default_rng(9).choice(4, (80, 4))
     means = np.array(scores["y"])[draws].mean(1)
     assert found["y"].mean == pytest.approx(means.mean())
@@ -211,7 +217,9 @@ def test_randomization_of_scores_is_the_permutation_test():
     """With so few segments all exchanges can be counted; ties are ties, also of decimal numbers."""
     dice = random.Random(4)
     scores = {k: [dice.randint(0, 9) / 10 for _ in range(9)] for k in "xy"}
-    [result] = paired([Measure.of_scores("s", scores)], randomizations=200_000, resamples=10)
+    [result] = run_paired_tests(
+        [Measure.from_scores("s", scores)], randomizations=200_000, resamples=10
+    )
     deltas = [Fraction(str(a)) - Fraction(str(b)) for a, b in zip(*scores.values(), strict=True)]
     signs = list(product([1, -1], repeat=9))
     sums = [abs(sum(s * d for s, d in zip(sign, deltas, strict=True))) for sign in signs]
@@ -228,10 +236,10 @@ def test_randomization_of_scores_is_the_permutation_test():
 )
 def test_any_scores(pairs):
     scores = {"x": [a for a, _ in pairs], "y": [b for _, b in pairs]}
-    measure = Measure.of_scores("s", scores)
-    [result] = paired([measure], randomizations=30, resamples=30)
+    measure = Measure.from_scores("s", scores)
+    [result] = run_paired_tests([measure], randomizations=30, resamples=30)
     found = result.differences["y"]
-    assert measure.value("x") == pytest.approx(math.fsum(scores["x"]) / len(pairs), abs=1e-9)
+    assert measure.get_value("x") == pytest.approx(math.fsum(scores["x"]) / len(pairs), abs=1e-9)
     assert 0 < found.p <= 1
     assert result.intervals["x"].low <= result.intervals["x"].mean + 1e-9
     assert found.interval.low <= found.interval.high
@@ -240,7 +248,7 @@ def test_any_scores(pairs):
 
 def test_decimal_scores_are_added_as_decimal_numbers():
     scores = {"x": [0.1, 0.2, 0.3, 0.0], "y": [0.3, 0.0, 0.1, 0.2]}
-    [result] = paired([Measure.of_scores("s", scores)], randomizations=100)
+    [result] = run_paired_tests([Measure.from_scores("s", scores)], randomizations=100)
     found = result.differences["y"]
     assert (found.value, found.better, found.p) == (0.0, None, 1.0)
     assert not found.identical
@@ -250,8 +258,8 @@ def test_decimal_scores_are_added_as_decimal_numbers():
 def test_lower_can_be_better():
     scores = {"x": [3.0, 4.0, 5.0, 4.5], "y": [1.0, 2.0, 2.0, 2.5]}
     for lower in (False, True):
-        measure = Measure.of_scores("errors", scores, lower_is_better=lower)
-        [result] = paired([measure], pairs="all", resamples=100, test="koehn")
+        measure = Measure.from_scores("errors", scores, lower_is_better=lower)
+        [result] = run_paired_tests([measure], pairs="all", resamples=100, test="koehn")
         assert result.differences["y"].better is lower
         assert result.differences["y"].won == float(lower)
         assert result.differences["y"].p == 1 / 101
@@ -264,14 +272,14 @@ def test_means_of_segments_are_resampled_as_means(systems):
     tables = {k: metric.statistics(v, refs) for k, v in hyps.items()}
     measure = Measure(metric, tables)
     columns = {k: metric.segments(v, refs).tolist() for k, v in hyps.items()}
-    [ours] = paired([measure], randomizations=200)
-    [scores] = paired([Measure.of_scores("BLEU", columns)], randomizations=200)
+    [ours] = run_paired_tests([measure], randomizations=200)
+    [scores] = run_paired_tests([Measure.from_scores("BLEU", columns)], randomizations=200)
     for system, found in ours.differences.items():
         assert found.p == scores.differences[system].p
         assert found.interval.low == pytest.approx(scores.differences[system].interval.low)
-    assert measure.value("good") == metric.score(hyps["good"], refs).value
+    assert measure.get_value("good") == metric.score(hyps["good"], refs).value
     with pytest.raises(ValueError, match="bs-sacrebleu"):
-        paired([measure], test="bs-sacrebleu")
+        run_paired_tests([measure], test="bs-sacrebleu")
 
 
 # ---- several comparisons ----
@@ -289,7 +297,9 @@ def test_corrections_by_their_definitions(p_values):
 
 def test_the_tests_of_one_measure_are_one_family(measures):
     for correction, adjust in (("holm", holm), ("bh", benjamini_hochberg)):
-        [result, *_] = paired(measures, pairs="all", correction=correction, randomizations=200)
+        [result, *_] = run_paired_tests(
+            measures, pairs="all", correction=correction, randomizations=200
+        )
         for family in (result.differences, result.pairs):
             found = list(family.values())
             assert [d.adjusted_p for d in found] == adjust([d.p for d in found])
@@ -304,14 +314,16 @@ def test_clusters_have_borders_where_all_above_beat_all_below():
         name: [round(x + shift + dice.gauss(0, 3), 4) for x in base]
         for name, shift in shifts.items()
     }
-    [result] = paired([Measure.of_scores("s", scores)], pairs="all", randomizations=1000)
+    [result] = run_paired_tests(
+        [Measure.from_scores("s", scores)], pairs="all", randomizations=1000
+    )
     clusters = result.clusters()
     assert [sorted(cluster) for cluster in clusters] == [["a", "b"], ["c", "d"], ["e"]]
     beaten = result.better_than()
     assert sorted(beaten["a"]) == ["c", "d", "e"]
     assert beaten["e"] == []
     assert result.clusters(alpha=1e-9) == [[name for cluster in clusters for name in cluster]]
-    [few] = paired([Measure.of_scores("s", scores)], randomizations=10)
+    [few] = run_paired_tests([Measure.from_scores("s", scores)], randomizations=10)
     with pytest.raises(ValueError, match="pairs='all'"):
         few.clusters()
 
@@ -332,7 +344,7 @@ def test_segments_needed_is_the_calculation_for_a_normal_statistic():
 
 
 def test_results_are_values(measures):
-    [result, *_] = paired(measures, pairs="all", randomizations=50, resamples=50)
+    [result, *_] = run_paired_tests(measures, pairs="all", randomizations=50, resamples=50)
     found = result.differences["good"]
     assert pickle.loads(pickle.dumps(found)) == found
     assert hash(found) == hash(pickle.loads(pickle.dumps(found)))
@@ -346,7 +358,7 @@ def test_results_are_values(measures):
     assert repr(found.interval).startswith("<")
     assert repr(result) == "<BLEU: 3 systems, 3 tests>"
     for test in TESTS:
-        [one] = paired(measures[:1], test=test, randomizations=5, resamples=5)
+        [one] = run_paired_tests(measures[:1], test=test, randomizations=5, resamples=5)
         assert one.caution.count(".") == 2
 
 
@@ -360,37 +372,39 @@ def test_systems_of_different_lengths_are_refused(systems):
     with pytest.raises(InputError, match="bad 60, good 59, fair 60"):
         Measure(metric, {**tables, "good": tables["good"][:59]})
     with pytest.raises(InputError, match="x 2, y 1"):
-        Measure.of_scores("s", {"x": [1, 2], "y": [1]})
+        Measure.from_scores("s", {"x": [1, 2], "y": [1]})
     with pytest.raises(InputError, match="no segments"):
-        Measure.of_scores("s", {"x": [], "y": []})
+        Measure.from_scores("s", {"x": [], "y": []})
     with pytest.raises(InputError, match="no systems"):
         Measure(metric, {})
     with pytest.raises(InputError, match="made with"):
         Measure(BLEU(lowercase=True), tables)
-    with pytest.raises(TypeError, match="of_scores"):
+    with pytest.raises(TypeError, match="from_scores"):
         Measure(metric, {"x": [1.0, 2.0]})
     with pytest.raises(TypeError, match="statistics"):
-        Measure.of_scores("s", tables)
+        Measure.from_scores("s", tables)
 
 
 def test_measures_that_do_not_fit_together_are_refused(measures):
     with pytest.raises(InputError, match="the same systems"):
-        paired([measures[0], Measure.of_scores("s", {"x": [1.0] * 60, "y": [1.0] * 60})])
-    other = Measure.of_scores("s", {k: [1.0] * 59 for k in measures[0].systems})
+        run_paired_tests(
+            [measures[0], Measure.from_scores("s", {"x": [1.0] * 60, "y": [1.0] * 60})]
+        )
+    other = Measure.from_scores("s", {k: [1.0] * 59 for k in measures[0].systems})
     with pytest.raises(InputError, match="60 segments, and s has 59"):
-        intervals([measures[0], other])
+        bootstrap_intervals([measures[0], other])
     with pytest.raises(InputError, match="no measures"):
-        intervals([])
+        bootstrap_intervals([])
     with pytest.raises(TypeError, match="list"):
-        paired(measures[0])
+        run_paired_tests(measures[0])
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, None, "many"])
 def test_scores_that_are_no_numbers_are_refused(value):
     with pytest.raises(InputError, match=r"COMET of y: segment 2 is"):
-        Measure.of_scores("COMET", {"x": [1, 2], "y": [1, value]})
+        Measure.from_scores("COMET", {"x": [1, 2], "y": [1, value]})
     with pytest.raises(InputError, match="exactly"):
-        Measure.of_scores("s", {"x": [1e30, 2], "y": [1, 2]})
+        Measure.from_scores("s", {"x": [1e30, 2], "y": [1, 2]})
 
 
 @pytest.mark.parametrize(
@@ -414,7 +428,7 @@ def test_scores_that_are_no_numbers_are_refused(value):
 )
 def test_options_that_make_no_sense_are_refused(measures, options, message):
     with pytest.raises(ValueError, match=message):
-        paired(measures, **options)
+        run_paired_tests(measures, **options)
 
 
 # ---- WMT22 ----
@@ -432,7 +446,7 @@ def test_wmt22_german_english(wmt22):
     }
     p = {}
     for test in TESTS:
-        [result] = paired([Measure(metric, tables)], test=test)
+        [result] = run_paired_tests([Measure(metric, tables)], test=test)
         p[test] = result.differences["Online-A"].p
     assert p["ar"] == 0.11298870112988701
     assert p["bs-sacrebleu"] == 0.054945054945054944

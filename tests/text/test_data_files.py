@@ -28,7 +28,7 @@ ENTRY = {
 
 
 def external(path):
-    return given_scores.of_metric("X", path, ["x"])
+    return given_scores.read_metric_scores("X", path, ["x"])
 
 
 def wmt24pp(path):
@@ -62,9 +62,12 @@ def entry(**changed):
         *((external, f'{{"score": 1}}\n{{"score": {x}}}\n', 2) for x in ("Infinity", HUGE, DEEP)),
         (external, f"[\n{DEEP}", 1),
         (external, "x\tSegment 0\tscore: 1\nx\tSegment " + "9" * 5000 + "\tscore: 1\n", 2),
-        *((log.read, entry(score=value), 2) for value in (float("inf"), float("nan"), 10**400)),
-        (log.read, entry(time="0001-01-01T00:00:00+14:00"), 2),
-        (log.read, entry() + DEEP + "\n", 3),
+        *(
+            (log.read_log_entries, entry(score=value), 2)
+            for value in (float("inf"), float("nan"), 10**400)
+        ),
+        (log.read_log_entries, entry(time="0001-01-01T00:00:00+14:00"), 2),
+        (log.read_log_entries, entry() + DEEP + "\n", 3),
         (catalogue.read_registry, DEEP, 1),
         (wmt24pp, '{"source": "a", "target": "b"}\n' + DEEP + "\n", 2),
     ],

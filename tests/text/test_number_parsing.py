@@ -34,7 +34,7 @@ def read_printed(text):
 
 
 def read_given_score(text):
-    return given_scores._number(text, "line 1")
+    return given_scores._parse_finite_score(text, "line 1")
 
 
 def read_human_score(text):

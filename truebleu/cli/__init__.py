@@ -157,9 +157,9 @@ def _run(arguments: list[str]) -> None:
         if options.version:
             print_text(f"truebleu {__version__}\n")
         elif options.citation:
-            from truebleu.rendering.citation import bibtex
+            from truebleu.rendering.citation import get_bibtex
 
-            print_text(bibtex())
+            print_text(get_bibtex())
         else:
             raise UsageError(f"no command; there are {', '.join(COMMANDS)}")
 

@@ -64,7 +64,7 @@ FILES = Group(
 
 def run(options: argparse.Namespace) -> None:
     """Scores a system, and fails if the score is not what it must be."""
-    from truebleu.comparison.gate import Check, Conditions, Scoring
+    from truebleu.comparison.gate import Check, CheckJob, Conditions
 
     output = Results(options)
     output.check_exact()
@@ -78,7 +78,7 @@ def run(options: argparse.Namespace) -> None:
     against = files.beside(options, "against")
     files.check(options, [against])
     with shared.as_usage(known=OPTIONS):
-        scoring = Scoring(
+        scoring = CheckJob(
             Conditions(
                 minimum=_numbers("--min", options.min),
                 max_drop=_numbers("--max-drop", options.max_drop),
@@ -101,12 +101,12 @@ def run(options: argparse.Namespace) -> None:
         )
     request = scoring.request
     request.language = metric_options.known_tag(options)
-    request.given_references = inputs.reference_columns
+    request.original_references = inputs.reference_columns
     request.test_set = inputs.signature
     with output:
         with Progress(quiet=options.quiet) as progress, shared.as_usage(known=OPTIONS):
             request.progress = progress.callback
-            made = Check.of(scoring)
+            made = Check.from_job(scoring)
         output.warn(made.warnings)
         output.show(made)
     if options.junit is not None:

@@ -90,10 +90,10 @@ def run(options: argparse.Namespace) -> None:
     with output:
         with Progress(quiet=options.quiet) as progress:
             request.progress = progress.callback
-            comparison = Comparison.of_request(request)
+            comparison = Comparison.from_request(request)
         output.warn(comparison.warnings)
         output.show(comparison)
-    raise_if_failed(request.failed.values())
+    raise_if_failed(request.failure_messages.values())
 
 
 def _compare_tables(options: argparse.Namespace, output: Results) -> None:
@@ -103,11 +103,13 @@ def _compare_tables(options: argparse.Namespace, output: Results) -> None:
         with Progress(quiet=options.quiet) as progress:
             comparisons = []
             for key, request in _table_requests(options, progress):
-                comparisons.append((key, Comparison.of_request(request)))
-                failed += request.failed.values()
+                comparisons.append((key, Comparison.from_request(request)))
+                failed += request.failure_messages.values()
         output.warn([one for _, comparison in comparisons for one in comparison.warnings])
         output.show(
-            Comparisons.of(options.within, comparisons) if options.within else comparisons[0][1]
+            Comparisons.from_groups(options.within, comparisons)
+            if options.within
+            else comparisons[0][1]
         )
     raise_if_failed(failed)
 
@@ -183,7 +185,7 @@ def request_of(options: argparse.Namespace, labels: Any = None) -> RequestedComp
     request.labels = labels
     request.language = metric_options.known_tag(options)
     if inputs is not None:
-        request.given_references = inputs.reference_columns
+        request.original_references = inputs.reference_columns
         request.test_set = inputs.signature
     return RequestedComparison(request, inputs, metrics)
 

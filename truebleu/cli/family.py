@@ -86,7 +86,7 @@ def _list(options: argparse.Namespace) -> Made:
         [member.name, _example(member), ", ".join(member.differences) or "nothing"]
         for member in family.values()
     ]
-    table = Table.of(["member", "prints", "differs from sacreBLEU in"], rows, (0, 1, 2))
+    table = Table.from_text_rows(["member", "prints", "differs from sacreBLEU in"], rows, (0, 1, 2))
     return {"members": [member.to_dict() for member in family.values()]}, [table]
 
 
@@ -174,7 +174,7 @@ def _scored(found: dict[str, FamilyScores]) -> Iterator[Block]:
             ]
             for row in rows
         ]
-        yield Table.of(header, cells, (0, len(header) - 1))
+        yield Table.from_text_rows(header, cells, (0, len(header) - 1))
     marked = [row.member for row in first if row.member.defect]
     if marked:
         yield Paragraph("! has a known defect:", "note")
@@ -204,7 +204,7 @@ def _which(options: argparse.Namespace) -> Made:
             progress=partial(progress, "trying settings"),
         )
     header, *rows = found.cells()
-    blocks: list[Block] = [Paragraph(found.head), Table.of(header, rows, (0, 1))]
+    blocks: list[Block] = [Paragraph(found.head), Table.from_text_rows(header, rows, (0, 1))]
     if found.tail:
         blocks.append(Paragraph(found.tail))
     return found.to_dict(), blocks

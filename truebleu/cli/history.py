@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> None:
         return
     for group in read.groups:
         if group.warning is not None:
-            complain("note", f"{group.followed}, {group.metric}: {group.warning}")
+            complain("note", f"{group.tracked_name}, {group.metric}: {group.warning}")
 
 
 COMMAND = Command(

@@ -299,7 +299,7 @@ def _outputs(by_system: Mapping[str, Sequence[File]]) -> dict[str, File]:
     return {
         name: file
         for system, files in by_system.items()
-        for name, file in zip(system_runs.names(system, len(files)), files, strict=True)
+        for name, file in zip(system_runs.name_outputs(system, len(files)), files, strict=True)
     }
 
 

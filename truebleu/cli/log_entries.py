@@ -25,7 +25,7 @@ class Logging:
             raise UsageError(f"--log-name: {len(names)} for {systems} systems; give each one")
         if options.output is not None and _is_same_file(options.log, options.output):
             raise UsageError(f"--log: {options.log} is what -o/--output writes as well")
-        score_log.check(options.log)
+        score_log.check_log_is_appendable(options.log)
         self._options = options
         self._names = dict(zip(inputs.systems, names, strict=True))
         # Files that are hashed as they are read, and inputs that are hashed already.
@@ -55,7 +55,7 @@ class Logging:
 
     def add(self, results: Sequence[Scored], seen: Mapping[str, Mapping[str, Any]]) -> None:
         """Add all scores of systems, or none."""
-        time = score_log.now()
+        time = score_log.get_log_time()
         inputs = {
             system: [
                 _input(
@@ -85,7 +85,7 @@ class Logging:
             for one in results
             if one.is_whole
         )
-        score_log.append(self._options.log, entries)
+        score_log.append_log_entries(self._options.log, entries)
 
 
 def _is_same_file(one: str, other: str) -> bool:

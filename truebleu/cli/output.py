@@ -258,17 +258,17 @@ class Results(Output):
 
     def show_blocks(self, made: Iterable[Block], *, title: str = "") -> None:
         """Writes blocks."""
-        from truebleu.rendering.view import rendered
+        from truebleu.rendering.view import render_blocks
 
         blocks = list(made)
 
         def drawn() -> object:
-            from truebleu.rendering.terminal import Drawn
+            from truebleu.rendering.terminal import RichBlocks
 
-            return Drawn(lambda: blocks)
+            return RichBlocks(lambda: blocks)
 
         if self.form != "text" or not self._draw(drawn):
-            self.write(rendered(blocks, self.form, width=self._columns(100), title=title))
+            self.write(render_blocks(blocks, self.form, width=self._columns(100), title=title))
 
     def _draw(self, made: Callable[[], object]) -> bool:
         """Draws in colour; False where that was not asked for, or the library rich is missing."""

@@ -153,7 +153,7 @@ def run(options: argparse.Namespace) -> None:
         _complain(contents, options)
     if options.serve is not None:
         _serve(server, options)
-    raise_if_failed(request.failed.values())
+    raise_if_failed(request.failure_messages.values())
 
 
 def _check_output(options: argparse.Namespace) -> None:

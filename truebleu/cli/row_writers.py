@@ -141,9 +141,9 @@ class TabSeparated(_Filled):
 
     def cell(self, value: Any) -> str:
         """A text, as it stands in a line."""
-        from truebleu.rendering.delimited import cell
+        from truebleu.rendering.delimited import format_cell
 
-        return cell(value, self.SEPARATOR)
+        return format_cell(value, self.SEPARATOR)
 
     def start(self) -> None:
         """Writes the header."""

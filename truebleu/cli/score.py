@@ -191,7 +191,7 @@ class Work(Record):
         if self.inputs.documents is not None:
             from truebleu.comparison import segment_labels
 
-            known = segment_labels.documents(self.inputs.documents, len(tables[0]))
+            known = segment_labels.read_document_names(self.inputs.documents, len(tables[0]))
             results += [
                 scored(*of, part, document=known.names[i])
                 for of, table in zip(metrics.items(), tables, strict=True)
@@ -211,7 +211,7 @@ class Work(Record):
             return None
         from truebleu.comparison import segment_labels
 
-        return segment_labels.documents(
+        return segment_labels.read_document_names(
             files.documents_of(self.options, self.inputs), segments
         ).indices
 
@@ -221,12 +221,12 @@ class Work(Record):
         """The interval of each metric's score, if they were asked for."""
         if self.resamples is None:
             return [None] * len(tables)
-        from truebleu.significance import Measure, intervals
+        from truebleu.significance import Measure, bootstrap_intervals
 
         measures = [
             Measure(metric, {"": table}) for metric, table in zip(self.left, tables, strict=True)
         ]
-        ranges = intervals(
+        ranges = bootstrap_intervals(
             measures,
             documents=self._drawn(len(tables[0])),
             resamples=self.resamples,

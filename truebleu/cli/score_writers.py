@@ -215,10 +215,10 @@ def _blocks(
     rows: Sequence[Sequence[Scored]], output: Results, warnings: Sequence[Mapping[str, Any]]
 ) -> Iterator[Block]:
     """Warnings, tables with a row per system, document or group, and the signatures."""
-    from truebleu.rendering.elements import Paragraph, warnings_of
+    from truebleu.rendering.elements import Paragraph, build_warnings
     from truebleu.rendering.elements import Table as Drawn
 
-    yield from warnings_of({"warnings": warnings})
+    yield from build_warnings({"warnings": warnings})
     tables: dict[tuple[str, ...], list[Sequence[Scored]]] = {}
     for row in rows:
         tables.setdefault(tuple(row[0].keys), []).append(row)
@@ -235,7 +235,9 @@ def _blocks(
             for row in some
         ]
         header = [*names, *(one.name for one in first), *details]
-        yield Drawn.of(header, cells, [i for i, name in enumerate(names) if name != "segments"])
+        yield Drawn.from_text_rows(
+            header, cells, [i for i, name in enumerate(names) if name != "segments"]
+        )
     heads = [f"{one.score.name}|{output.signature(one.signature)}" for row in rows for one in row]
     yield from (Paragraph(head, "signature") for head in dict.fromkeys(heads))
 

@@ -102,7 +102,7 @@ def _list(options: argparse.Namespace) -> Made:
     ]
     note = Paragraph("✓: here, and read without a download.", "notes")
     header = ["here", "name", "pairs", "what it is"]
-    return _dicts(found), [Table.of(header, rows, (0, 1, 2, 3)), note]
+    return _dicts(found), [Table.from_text_rows(header, rows, (0, 1, 2, 3)), note]
 
 
 def _pairs(one: testset_operations.Listed, langpair: str | None) -> str:
@@ -174,13 +174,15 @@ def _get(options: argparse.Namespace) -> Made:
     rows = [
         [one.name, str(len(one.langpairs)), ", ".join(one.verified), one.folder] for one in found
     ]
-    return _dicts(found), [Table.of(["name", "pairs", "verified by", "folder"], rows, (0, 2, 3))]
+    return _dicts(found), [
+        Table.from_text_rows(["name", "pairs", "verified by", "folder"], rows, (0, 2, 3))
+    ]
 
 
 def _add(options: argparse.Namespace) -> Made:
     found = testset_operations.add(options.names[0], options.name)
     rows = [[one.name, format_count(len(one.langpairs), "pair"), one.path] for one in found]
-    return _dicts(found), [Table.of(["name", "pairs", "where"], rows, (0, 1, 2))]
+    return _dicts(found), [Table.from_text_rows(["name", "pairs", "where"], rows, (0, 1, 2))]
 
 
 def _verify(options: argparse.Namespace) -> Made:
@@ -188,7 +190,7 @@ def _verify(options: argparse.Namespace) -> Made:
     rows = [[one.name, one.problem or "as it should be", one.path] for one in found]
     if not rows:
         return [], [Paragraph("Nothing is here.")]
-    return _dicts(found), [Table.of(["name", "what it is", "file"], rows, (0, 1, 2))]
+    return _dicts(found), [Table.from_text_rows(["name", "what it is", "file"], rows, (0, 1, 2))]
 
 
 def _path(options: argparse.Namespace) -> Made:

@@ -13,19 +13,19 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Unpack
 
 from truebleu.comparison.comparison_request import (
-    Counted,
     ExternalScores,
     Request,
     Significance,
     SignificanceOptions,
+    StatisticsByMetric,
 )
 from truebleu.metrics.base import Metric
-from truebleu.rendering.elements import Block, Drawn, Heading
-from truebleu.rendering.view import Rows
+from truebleu.rendering.elements import Block, Heading, HtmlBlock
+from truebleu.rendering.view import RecordView
 from truebleu.text import argument_checks, corpus_inputs
 
 
-class Comparison(Rows):
+class Comparison(RecordView):
     """Systems side by side. `print` shows a table; a notebook shows it as HTML.
 
     Iterating gives the names of the systems, best first by the first metric; indexing by a name
@@ -49,8 +49,12 @@ class Comparison(Rows):
         self._request = request
 
     @classmethod
-    def of_request(
-        cls, request: Request, counted: Counted | None = None, *, by_reference: bool = True
+    def from_request(
+        cls,
+        request: Request,
+        metric_statistics: StatisticsByMetric | None = None,
+        *,
+        by_reference: bool = True,
     ) -> Comparison:
         """The comparison that was asked for, of what was counted for it if that is known.
 
@@ -58,13 +62,13 @@ class Comparison(Rows):
         """
         from truebleu.comparison import comparison_builder
 
-        content = comparison_builder.of_counts(
-            request, request.count() if counted is None else counted
+        content = comparison_builder.build_comparison(
+            request, request.count_statistics() if metric_statistics is None else metric_statistics
         )
         if by_reference and content["references"] not in (None, 1):
             from truebleu.comparison import references
 
-            content = references.add_scores(content, request)
+            content = references.add_reference_scores(content, request)
         return cls({f"truebleu_{cls.KIND}": cls.VERSION, **content}, request)
 
     @property
@@ -76,7 +80,7 @@ class Comparison(Rows):
         """
         if self._request is None:
             raise ValueError("a comparison that was read from JSON has no text")
-        problem = self._request.missing_text()
+        problem = self._request.explain_missing_text()
         if problem:
             raise ValueError(problem)
         return self._request
@@ -116,12 +120,12 @@ class Comparison(Rows):
     def _blocks(self, *, digits: int | None, short: bool) -> Iterator[Block]:
         from truebleu.comparison import comparison_layout
 
-        return comparison_layout.of_content(self._content, digits, short=short)
+        return comparison_layout.build_blocks(self._content, digits, short=short)
 
-    def _screen(self, *, digits: int | None, short: bool) -> Iterator[Drawn]:
+    def _html_blocks(self, *, digits: int | None, short: bool) -> Iterator[HtmlBlock]:
         from truebleu.comparison import overview
 
-        return overview.of_content(self._content, digits, short=short)
+        return overview.build_html_blocks(self._content, digits, short=short)
 
     def _title(self) -> str:
         return ", ".join(self)
@@ -129,7 +133,7 @@ class Comparison(Rows):
     def _records(self) -> Iterator[Mapping[str, Any]]:
         from truebleu.comparison import comparison_layout
 
-        return comparison_layout.records(self._content)
+        return comparison_layout.build_records(self._content)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Not with all of the text.
@@ -144,9 +148,9 @@ class Comparison(Rows):
     def __getitem__(self, system: str) -> dict[str, Any]:
         from copy import deepcopy
 
-        for one in self._content["systems"]:
-            if one["name"] == system:
-                return deepcopy(one)
+        for system_entry in self._content["systems"]:
+            if system_entry["name"] == system:
+                return deepcopy(system_entry)
         raise KeyError(f"no system '{system}'; there are {', '.join(self)}")
 
     def __repr__(self) -> str:
@@ -154,7 +158,7 @@ class Comparison(Rows):
         return f"<Comparison of {', '.join(self)} by {metrics}>"
 
 
-class Comparisons(Rows):
+class Comparisons(RecordView):
     """A comparison of the same systems for each group. `print` shows them one after the other.
 
     Iterating gives the comparisons, in the order of the groups.
@@ -165,12 +169,19 @@ class Comparisons(Rows):
     KIND = "comparisons"
 
     @classmethod
-    def of(
-        cls, within: Iterable[str], made: Iterable[tuple[Mapping[str, Any], Comparison]]
+    def from_groups(
+        cls,
+        group_columns: Iterable[str],
+        comparisons: Iterable[tuple[Mapping[str, Any], Comparison]],
     ) -> Comparisons:
         """The comparisons of groups: the key of each, a value for each column of `within`."""
-        groups = [{"group": dict(key), "comparison": one.to_dict()} for key, one in made]
-        return cls({f"truebleu_{cls.KIND}": cls.VERSION, "within": [*within], "groups": groups})
+        groups = [
+            {"group": dict(key), "comparison": comparison.to_dict()}
+            for key, comparison in comparisons
+        ]
+        return cls(
+            {f"truebleu_{cls.KIND}": cls.VERSION, "within": [*group_columns], "groups": groups}
+        )
 
     @property
     def COLUMNS(self) -> tuple[str, ...]:  # type: ignore[override]  # noqa: N802
@@ -180,19 +191,19 @@ class Comparisons(Rows):
     def _blocks(self, *, digits: int | None, short: bool) -> Iterator[Block]:
         from truebleu.comparison import comparison_layout
 
-        return self._with_groups(comparison_layout.of_content, digits, short=short)
+        return self._with_groups(comparison_layout.build_blocks, digits, short=short)
 
-    def _screen(self, *, digits: int | None, short: bool) -> Iterator[Drawn]:
+    def _html_blocks(self, *, digits: int | None, short: bool) -> Iterator[HtmlBlock]:
         from truebleu.comparison import overview
 
-        return self._with_groups(overview.of_content, digits, short=short)
+        return self._with_groups(overview.build_html_blocks, digits, short=short)
 
     def _with_groups(
-        self, of_content: Callable[..., Iterator[Any]], digits: int | None, *, short: bool
+        self, build_blocks: Callable[..., Iterator[Any]], digits: int | None, *, short: bool
     ) -> Iterator[Any]:
         """The blocks of each comparison, with the group in the title."""
         for group in self._content["groups"]:
-            for block in of_content(group["comparison"], digits, short=short):
+            for block in build_blocks(group["comparison"], digits, short=short):
                 if isinstance(block, Heading) and block.level == 1:
                     yield Heading(1, f"{_group_name(group['group'])}: {block.text}")
                 else:
@@ -205,7 +216,7 @@ class Comparisons(Rows):
         from truebleu.comparison import comparison_layout
 
         for group in self._content["groups"]:
-            for record in comparison_layout.records(group["comparison"]):
+            for record in comparison_layout.build_records(group["comparison"]):
                 yield {**record, **group["group"]}
 
     def __iter__(self) -> Iterator[Comparison]:
@@ -297,6 +308,6 @@ def compare(
         documents=documents,
         workers=workers,
     )
-    made = Comparison.of_request(request)
-    request.warn()
-    return made
+    comparison = Comparison.from_request(request)
+    request.warn_about_failures()
+    return comparison

@@ -11,90 +11,90 @@ from typing import Any
 
 from truebleu._kernel import __version__
 from truebleu.comparison import segment_labels, system_runs
-from truebleu.comparison.comparison_layout import digits, equation_of_p
+from truebleu.comparison.comparison_layout import format_p_equation, get_score_digits
 from truebleu.comparison.comparison_request import (
     TESTS,
-    Counted,
-    Counts,
+    MetricStatistics,
     Request,
     Significance,
-    letters,
+    StatisticsByMetric,
+    generate_letters,
 )
-from truebleu.comparison.segment_labels import Names
+from truebleu.comparison.segment_labels import SegmentNames
 from truebleu.metrics import text_warnings
 from truebleu.metrics.base import Metric, Signature
 from truebleu.metrics.statistics import Statistics
-from truebleu.rendering.number_format import fixed, signed
+from truebleu.rendering.number_format import fixed_formatter, signed_formatter
 from truebleu.rendering.view import Content
 from truebleu.significance import (
     Difference,
     Interval,
     Measure,
-    Paired,
-    errors_by_documents,
-    intervals,
-    paired,
+    PairedTests,
+    bootstrap_intervals,
+    estimate_document_errors,
+    run_paired_tests,
 )
 from truebleu.text.terminal_layout import join_words
 
 CORRECTIONS = {"holm": "Holm", "bh": "BH"}
 
 
-def of_counts(request: Request, counted: Counted) -> dict[str, Any]:
+def build_comparison(request: Request, metric_statistics: StatisticsByMetric) -> dict[str, Any]:
     """The whole dict."""
     testing = request.testing
-    segments = request.segments(counted)
+    segment_count = request.count_segments(metric_statistics)
     if request.documents is not None:
         # A report of the same request has no need to read them again.
-        request.documents = segment_labels.documents(request.documents, segments)
+        request.documents = segment_labels.read_document_names(request.documents, segment_count)
     columns = [
-        _Column.computed(request, metric, name, counted[metric])
+        _MetricColumn.from_statistics(request, metric, name, metric_statistics[metric])
         for metric, name in request.metrics.items()
     ]
-    for name, scores in request.given.items():
-        measure = Measure.of_scores(name, scores, lower_is_better=name in request.lower)
-        columns.append(_Column(request, name, measure, scores))
-    _name(columns)
+    for name, scores in request.external_scores.items():
+        measure = Measure.from_scores(name, scores, lower_is_better=name in request.lower_is_better)
+        columns.append(_MetricColumn(request, name, measure, scores))
+    _rename_duplicate_metrics(columns)
     computed = {one.metric: one.name for one in columns if one.metric is not None}
     warnings = text_warnings.warn_about_texts(
-        request.seen, request.reference_names, computed, request.language
+        request.text_summaries, request.reference_names, computed, request.language
     )
     unsplit = text_warnings.list_unsplit_metrics(warnings)
     for column in columns:
-        column.decides = column.name not in unsplit
-    drawn = request.drawn()
-    units = segments if drawn is None else len(set(drawn))
-    results, ranges = _resampled(request, columns)
+        column.can_rank = column.name not in unsplit
+    document_indices = request.get_document_indices()
+    unit_count = segment_count if document_indices is None else len(set(document_indices))
+    results, score_intervals = _resample_columns(request, columns)
     # Best first by the first metric that can tell; by none, as they were given.
-    first = next((column for column in columns if column.decides), None)
-    order = sorted(request.runs, key=first.placing) if first else list(request.runs)
+    first = next((column for column in columns if column.can_rank), None)
+    order = sorted(request.runs, key=first.get_sort_key) if first else list(request.runs)
     for i, column in enumerate(columns):
-        column.compare(ranges[i], None if results is None else results[i], order)
-    by_name = dict(zip(request.runs, letters(), strict=False))
+        column.add_results(score_intervals[i], None if results is None else results[i], order)
+    letters_by_system = dict(zip(request.runs, generate_letters(), strict=False))
     rows = [
         {
             "name": system,
-            "letter": by_name[system],
+            "letter": letters_by_system[system],
             "runs": len(request.runs[system]),
-            "scores": {column.name: column.score(system) for column in columns},
+            "scores": {column.name: column.describe_system(system) for column in columns},
         }
         for system in order
     ]
     tested = results is not None and testing.test is not None
-    of_what = "" if testing.resample == "segments" else f" of {testing.resample}"
+    resampling_suffix = "" if testing.resample == "segments" else f" of {testing.resample}"
     buckets = request.buckets
     references = next((one.references for one in columns if one.references is not None), None)
     content = {
         "by": f"truebleu-{__version__}",
-        "segments": segments if buckets is None else buckets.segments,
-        "buckets": None if buckets is None else segments,
+        "segments": segment_count if buckets is None else buckets.segments,
+        "buckets": None if buckets is None else segment_count,
         "references": references,
         "baseline": request.baseline,
         "level": testing.level,
         "seed": testing.seed,
         "test": {
             "name": testing.test,
-            "title": TESTS[testing.test or ""] + of_what,
+            "title": TESTS[testing.test or ""] + resampling_suffix,
             "resampled": testing.resample,
             "samples": testing.randomizations if testing.test == "ar" else testing.resamples,
             "alpha": testing.alpha,
@@ -105,43 +105,43 @@ def of_counts(request: Request, counted: Counted) -> dict[str, Any]:
         if testing.confidence is None
         else {
             "name": "bootstrap",
-            "title": f"percentile bootstrap{of_what}",
+            "title": f"percentile bootstrap{resampling_suffix}",
             "resampled": testing.resample,
             "samples": testing.confidence,
         },
         "correction": None
         if testing.correction is None or not tested
         else {"name": testing.correction, "title": CORRECTIONS[testing.correction]},
-        "reading": _reading(testing, units, results if tested else None),
-        "metrics": [column.described() for column in columns],
+        "reading": _describe_test_limits(testing, unit_count, results if tested else None),
+        "metrics": [column.describe_metric() for column in columns],
         "systems": rows,
-        "pairs": [pair for column in columns for pair in column.pairs()],
-        "documents": _documents(request, columns),
+        "pairs": [pair for column in columns for pair in column.describe_pairs()],
+        "documents": _score_documents(request, columns),
     }
     notes = [
-        *disagreements(content),
-        *_of_runs(content),
-        *_notes(request, segments, units, results),
+        *find_disagreements(content),
+        *_note_run_variance(content),
+        *_note_data_limits(request, segment_count, unit_count, results),
     ]
     content["notes"] = notes
     warnings += text_warnings.warn_about_zero_scores(
-        (output, column.name, metric.from_statistics(counted[metric].tables[output]))
+        (output, column.name, metric.from_statistics(metric_statistics[metric].tables[output]))
         for column, metric in zip(columns, request.metrics, strict=False)
         for system, outputs in request.runs.items()
-        if not column.value(system)
+        if not column.get_value(system)
         for output in outputs
     )
     return {**content, "warnings": warnings} if warnings else content
 
 
-def _resampled(
-    request: Request, columns: Sequence[_Column]
-) -> tuple[list[Paired] | None, Sequence[Mapping[str, Interval]]]:
+def _resample_columns(
+    request: Request, columns: Sequence[_MetricColumn]
+) -> tuple[list[PairedTests] | None, Sequence[Mapping[str, Interval]]]:
     """The tests, if there is more than one system, and the intervals of scores."""
     testing = request.testing
     measures = [column.measure for column in columns]
     options: dict[str, Any] = {
-        "documents": request.drawn(),
+        "documents": request.get_document_indices(),
         "runs": request.runs,
         "resamples": testing.resamples,
         "seed": testing.seed,
@@ -150,8 +150,8 @@ def _resampled(
         "progress": request.progress and partial(request.progress, "resampling"),
     }
     if request.baseline is None:
-        return None, intervals(measures, **options)
-    results = paired(
+        return None, bootstrap_intervals(measures, **options)
+    results = run_paired_tests(
         measures,
         baseline=request.baseline,
         test=testing.test or "bs",
@@ -163,50 +163,54 @@ def _resampled(
     return results, [result.intervals for result in results]
 
 
-def resampled_columns(
+def resample_metrics(
     request: Request, order: Sequence[str]
-) -> Iterator[tuple[Metric[Any], _Column]]:
+) -> Iterator[tuple[Metric[Any], _MetricColumn]]:
     """Count and resample the metrics of a request; `order` has the systems, best first."""
     if not request.metrics:
         return
-    counted = request.count()
+    metric_statistics = request.count_statistics()
     columns = {
-        metric: _Column.computed(request, metric, name, counted[metric])
+        metric: _MetricColumn.from_statistics(request, metric, name, metric_statistics[metric])
         for metric, name in request.metrics.items()
     }
-    results, ranges = _resampled(request, list(columns.values()))
+    results, score_intervals = _resample_columns(request, list(columns.values()))
     for i, (metric, column) in enumerate(columns.items()):
-        column.compare(ranges[i], None if results is None else results[i], order)
+        column.add_results(score_intervals[i], None if results is None else results[i], order)
         yield metric, column
 
 
-def _documents(request: Request, columns: Sequence[_Column]) -> list[dict[str, Any]] | None:
+def _score_documents(
+    request: Request, columns: Sequence[_MetricColumn]
+) -> list[dict[str, Any]] | None:
     """The scores of each document, of its segments' summed statistics."""
     if request.documents is None:
         return None
-    known = request.documents
-    made: list[dict[str, Any]] = [
-        {"name": name, "segments": known.indices.count(i), "scores": {}}
-        for i, name in enumerate(known.names)
+    documents = request.documents
+    document_entries: list[dict[str, Any]] = [
+        {"name": name, "segments": documents.indices.count(i), "scores": {}}
+        for i, name in enumerate(documents.names)
     ]
     for column in columns:
-        by_system = {name: column.of_groups(name, known.indices) for name in request.runs}
-        for i, one in enumerate(made):
-            one["scores"][column.name] = {name: found[i] for name, found in by_system.items()}
-    return made
+        by_system = {name: column.score_groups(name, documents.indices) for name in request.runs}
+        for i, entry in enumerate(document_entries):
+            entry["scores"][column.name] = {
+                name: document_scores[i] for name, document_scores in by_system.items()
+            }
+    return document_entries
 
 
 # ---- metrics ----
 
 
-class _Column:
+class _MetricColumn:
     """A metric of all systems: what it is called, and what is known of it by system."""
 
     metric: Metric[Any] | None = None
     """The metric that truebleu computes; None where the scores come from elsewhere."""
     statistics: Mapping[str, Statistics] = {}
     signature: Signature | None = None
-    decides: bool = True
+    can_rank: bool = True
     """Whether the metric can tell systems apart: its tokenizer splits the text."""
     references: int | str | None = None
     """References per segment, or "var"; None where there are none."""
@@ -216,82 +220,92 @@ class _Column:
         request: Request,
         name: str | None,
         measure: Measure,
-        segments: Mapping[str, Sequence[float]],
+        segment_scores: Mapping[str, Sequence[float]],
     ) -> None:
         self.baseline, self.testing = request.baseline, request.testing
         buckets = request.buckets
         # Segments of a unit that is drawn: of a bucket they are many.
-        self.size = 1.0 if buckets is None else buckets.segments / measure.segments
-        drawn = request.drawn()
-        self.units = measure.segments if drawn is None else len(set(drawn))
+        self.segments_per_unit = 1.0 if buckets is None else buckets.segments / measure.segments
+        document_indices = request.get_document_indices()
+        self.unit_count = (
+            measure.segments if document_indices is None else len(set(document_indices))
+        )
         self.measure = measure
         # The name of its scores, and what it was asked for as, if that says more.
         self.label = measure.name
         self.name = name or self.label
         self.runs = request.runs
         # The score of each segment, of each output and, as the mean over its runs, each system.
-        self.columns = segments
-        self.segments = {
-            name: _means([segments[run] for run in names]) for name, names in self.runs.items()
+        self.output_scores = segment_scores
+        self.system_scores = {
+            name: _mean_scores([segment_scores[run] for run in names])
+            for name, names in self.runs.items()
         }
 
     @classmethod
-    def computed(
+    def from_statistics(
         cls,
         request: Request,
         metric: Metric[Any],
         name: str | None,
-        counts: Counts,
-    ) -> _Column:
+        metric_statistics: MetricStatistics,
+    ) -> _MetricColumn:
         """A metric that truebleu computes, of its tables."""
-        made = cls(request, name, Measure(metric, counts.tables), counts.scores)
-        made.metric, made.statistics = metric, counts.tables
-        made.references = next(iter(counts.tables.values())).references
-        own = metric.signature(made.references).with_test_set(request.test_set)
-        if system_runs.several(request.runs):
-            own = own.with_runs(system_runs.told(request.runs))
-        made.signature = request.testing.signed(own, tested=len(request.runs) > 1)
-        return made
+        column = cls(
+            request, name, Measure(metric, metric_statistics.tables), metric_statistics.scores
+        )
+        column.metric, column.statistics = metric, metric_statistics.tables
+        column.references = next(iter(metric_statistics.tables.values())).references
+        signature = metric.signature(column.references).with_test_set(request.test_set)
+        if system_runs.has_several_runs(request.runs):
+            signature = signature.with_runs(system_runs.format_run_count(request.runs))
+        column.signature = request.testing.extend_signature(
+            signature, is_tested=len(request.runs) > 1
+        )
+        return column
 
-    def compare(
-        self, ranges: Mapping[str, Interval], result: Paired | None, order: Sequence[str]
+    def add_results(
+        self,
+        score_intervals: Mapping[str, Interval],
+        result: PairedTests | None,
+        order: Sequence[str],
     ) -> None:
         """Adds what resampling showed; `order` has the best by the first metric first."""
-        self.ranges, self.result = ranges, result
+        self.score_intervals, self.result = score_intervals, result
         # Best first by the first metric, and by this one.
         self.order = order
-        self.own_order = sorted(order, key=self.placing)
+        self.metric_order = sorted(order, key=self.get_sort_key)
         self.clusters: list[list[str]] | None = None
-        self.better: Mapping[str, Sequence[str]] = {}
-        if result is not None and self.testing.test is not None and self.decides:
+        self.beaten_systems: Mapping[str, Sequence[str]] = {}
+        if result is not None and self.testing.test is not None and self.can_rank:
             self.clusters = result.clusters(self.testing.alpha)
-            self.better = result.better_than(self.testing.alpha)
+            self.beaten_systems = result.better_than(self.testing.alpha)
 
-    def value(self, system: str) -> float:
+    def get_value(self, system: str) -> float:
         """The score of a system: the mean over its runs."""
-        values = [self.measure.value(run) for run in self.runs[system]]
+        values = [self.measure.get_value(run) for run in self.runs[system]]
         return fsum(values) / len(values)
 
-    def placing(self, system: str) -> float:
+    def get_sort_key(self, system: str) -> float:
         """The sort key of a system, the best first."""
-        value = self.value(system)
+        value = self.get_value(system)
         return value if self.measure.lower_is_better else -value
 
-    def of_groups(self, system: str, groups: Sequence[int]) -> dict[int, float]:
+    def score_groups(self, system: str, groups: Sequence[int]) -> dict[int, float]:
         """The score of each group of segments."""
         if self.metric is not None:
             tables = [self.statistics[run].parts(groups) for run in self.runs[system]]
             return {
-                i: fsum(self.metric.from_statistics(of_run[i]).value for of_run in tables)
+                i: fsum(self.metric.from_statistics(run_tables[i]).value for run_tables in tables)
                 / len(tables)
                 for i in tables[0]
             }
-        members: dict[int, list[float]] = {}
-        for group, score in zip(groups, self.segments[system], strict=True):
-            members.setdefault(group, []).append(score)
-        return {group: fsum(scores) / len(scores) for group, scores in members.items()}
+        group_scores: dict[int, list[float]] = {}
+        for group, score in zip(groups, self.system_scores[system], strict=True):
+            group_scores.setdefault(group, []).append(score)
+        return {group: fsum(scores) / len(scores) for group, scores in group_scores.items()}
 
-    def described(self) -> dict[str, Any]:
+    def describe_metric(self) -> dict[str, Any]:
         """The entry of the metric itself."""
         return {
             "name": self.name,
@@ -302,288 +316,334 @@ class _Column:
             "digits": None if self.metric is None else self.metric.DIGITS,
             # The systems that its test cannot tell apart, best first.
             "clusters": self.clusters,
-            "signature": str(self.signature or self._given),
-            "short_signature": self.signature.short() if self.signature else self._given,
+            "signature": str(self.signature or self._external_signature),
+            "short_signature": self.signature.short()
+            if self.signature
+            else self._external_signature,
         }
 
     @property
-    def _given(self) -> str:
+    def _external_signature(self) -> str:
         """What there is in place of a signature for scores from elsewhere: which they were."""
         from hashlib import sha256
 
         digest = sha256()
-        for numbers in self.columns.values():
+        for numbers in self.output_scores.values():
             digest.update(array("d", numbers).tobytes())
         return f"given|sha256:{digest.hexdigest()[:8]}"
 
-    def score(self, system: str) -> dict[str, Any]:
+    def describe_system(self, system: str) -> dict[str, Any]:
         """The entry of one system."""
-        value = self.value(system)
+        value = self.get_value(system)
         # Systems with the same score have the same rank.
-        rank = 1 + next(i for i, other in enumerate(self.own_order) if self.value(other) == value)
-        better, result = set(self.better.get(system, ())), self.result
+        rank = 1 + next(
+            i for i, other in enumerate(self.metric_order) if self.get_value(other) == value
+        )
+        beaten, result = set(self.beaten_systems.get(system, ())), self.result
         return {
             "score": value,
-            "interval": self._interval(self.ranges[system]),
-            "rank": rank if self.decides else None,
+            "interval": self._describe_interval(self.score_intervals[system]),
+            "rank": rank if self.can_rank else None,
             "cluster": next(
                 (i for i, names in enumerate(self.clusters or (), 1) if system in names), None
             ),
-            "better_than": [other for other in self.order if other in better],
+            "better_than": [other for other in self.order if other in beaten],
             "difference": None
             if result is None or self.baseline is None or system == self.baseline
-            else self._difference(result.differences[system], system, self.baseline),
-            "runs": self._runs(self.ranges[system]),
+            else self._describe_difference(result.differences[system], system, self.baseline),
+            "runs": self._describe_runs(self.score_intervals[system]),
             "details": dict(self.metric.from_statistics(self.statistics[system]).details())
             if self.metric is not None and len(self.runs[system]) == 1
             else {},
         }
 
-    def pairs(self) -> Iterator[dict[str, Any]]:
+    def describe_pairs(self) -> Iterator[dict[str, Any]]:
         """Every two systems, the better placed one first."""
         if self.result is None:
             return
-        for i, first in enumerate(self.own_order):
-            for second in self.own_order[i + 1 :]:
+        for i, first in enumerate(self.metric_order):
+            for second in self.metric_order[i + 1 :]:
                 yield {
                     "metric": self.name,
                     "first": first,
                     "second": second,
-                    **self._difference(self.result.between(first, second), first, second),
+                    **self._describe_difference(
+                        self.result.get_difference(first, second), first, second
+                    ),
                 }
 
-    def _interval(self, interval: Interval) -> dict[str, float] | None:
-        if self.testing.confidence is None or self.units == 1:
+    def _describe_interval(self, interval: Interval) -> dict[str, float] | None:
+        if self.testing.confidence is None or self.unit_count == 1:
             return None
         return {key: getattr(interval, key) for key in ("low", "high", "mean", "half_width")}
 
-    def _runs(self, interval: Interval) -> dict[str, Any] | None:
+    def _describe_runs(self, interval: Interval) -> dict[str, Any] | None:
         """The scores of a system's runs; None if it has one."""
-        found = interval.runs
-        if found is None:
+        runs = interval.runs
+        if runs is None:
             return None
         return {
-            "scores": list(found.scores),
-            "deviation": found.deviation,
-            "test_set_error": found.error,
+            "scores": list(runs.scores),
+            "deviation": runs.deviation,
+            "test_set_error": runs.error,
         }
 
-    def _difference(self, difference: Difference, system: str, other: str) -> dict[str, Any]:
+    def _describe_difference(
+        self, difference: Difference, system: str, other: str
+    ) -> dict[str, Any]:
         tested = self.testing.test is not None
         p = difference.adjusted_p if self.testing.correction else difference.p
-        wins, ties, losses = self._segments(system, other)
+        wins, ties, losses = self._count_wins(system, other)
         return {
             "value": difference.value,
-            "interval": self._interval(difference.interval),
+            "interval": self._describe_interval(difference.interval),
             "p": difference.p if tested else None,
             "corrected_p": difference.adjusted_p if self.testing.correction else None,
-            "significant": p < self.testing.alpha if tested and self.decides else None,
+            "significant": p < self.testing.alpha if tested and self.can_rank else None,
             "wins": wins,
             "ties": ties,
             "losses": losses,
-            "segments_needed": self._needed(difference),
+            "segments_needed": self._scale_segments_needed(difference),
             "identical": difference.identical,
             "errors": {"runs": difference.run_error, "test_set": difference.test_set_error}
             if len(self.runs[system]) + len(self.runs[other]) > 2
             else None,
         }
 
-    def _needed(self, difference: Difference) -> Any:
+    def _scale_segments_needed(self, difference: Difference) -> Any:
         """How many segments would show the difference 4 times in 5; see `Difference`."""
-        needed = difference.segments_needed
-        return needed if needed is None or self.size == 1 else round(needed * self.size)
+        segments_needed = difference.segments_needed
+        return (
+            segments_needed
+            if segments_needed is None or self.segments_per_unit == 1
+            else round(segments_needed * self.segments_per_unit)
+        )
 
-    def _segments(self, system: str, other: str) -> tuple[int, int, int]:
+    def _count_wins(self, system: str, other: str) -> tuple[int, int, int]:
         """In how many segments or buckets a system is better, the same and worse than another."""
-        own, others = self.segments[system], self.segments[other]
-        more, less = sum(map(gt, own, others)), sum(map(lt, own, others))
+        system_scores, other_scores = self.system_scores[system], self.system_scores[other]
+        wins, losses = (
+            sum(map(gt, system_scores, other_scores)),
+            sum(map(lt, system_scores, other_scores)),
+        )
         if self.measure.lower_is_better:
-            more, less = less, more
-        return more, len(own) - more - less, less
+            wins, losses = losses, wins
+        return wins, len(system_scores) - wins - losses, losses
 
 
-def _means(columns: Sequence[Sequence[float]]) -> Sequence[float]:
+def _mean_scores(columns: Sequence[Sequence[float]]) -> Sequence[float]:
     """The mean of each segment's scores."""
     if len(columns) == 1:
         return columns[0]
     return [fsum(scores) / len(columns) for scores in zip(*columns, strict=True)]
 
 
-def _name(columns: Sequence[_Column]) -> None:
+def _rename_duplicate_metrics(columns: Sequence[_MetricColumn]) -> None:
     """Tells metrics of one name apart by the fields of their signatures that differ."""
-    named: dict[str, list[_Column]] = {}
+    columns_by_name: dict[str, list[_MetricColumn]] = {}
     for column in columns:
-        named.setdefault(column.name, []).append(column)
-    for name, same in named.items():
-        if len(same) == 1:
+        columns_by_name.setdefault(column.name, []).append(column)
+    for name, duplicates in columns_by_name.items():
+        if len(duplicates) == 1:
             continue
-        signatures = [column.signature.fields for column in same if column.signature is not None]
-        if len(signatures) < len(same):
+        signatures = [
+            column.signature.fields for column in duplicates if column.signature is not None
+        ]
+        if len(signatures) < len(duplicates):
             raise ValueError(f"scores: {name} is the name of another metric as well")
         fields = dict.fromkeys(field for signature in signatures for field in signature)
-        different = [
+        differing_fields = [
             field for field in fields if len({signature.get(field) for signature in signatures}) > 1
         ]
-        for column, own in zip(same, signatures, strict=True):
-            column.name = " ".join([name, *(f"{f}:{own[f]}" for f in different if f in own)])
+        for column, signature_fields in zip(duplicates, signatures, strict=True):
+            column.name = " ".join(
+                [
+                    name,
+                    *(
+                        f"{f}:{signature_fields[f]}"
+                        for f in differing_fields
+                        if f in signature_fields
+                    ),
+                ]
+            )
 
 
 # ---- in words ----
 
 
-def _reading(testing: Significance, units: int, results: Sequence[Paired] | None) -> str:
+def _describe_test_limits(
+    testing: Significance, unit_count: int, results: Sequence[PairedTests] | None
+) -> str:
     """The limits of the test, or of the intervals, in words."""
     if results is not None:
-        of_runs = " Intervals of scores are of the test set alone; those of differences know runs."
-        told = results[0].cautioned(testing.resample.removesuffix("s"))
-        return told + of_runs if results[0].runs and testing.confidence else told
-    if testing.confidence is None or units == 1:
+        runs_sentence = (
+            " Intervals of scores are of the test set alone; those of differences know runs."
+        )
+        sentence = results[0].describe_caution(testing.resample.removesuffix("s"))
+        return sentence + runs_sentence if results[0].runs and testing.confidence else sentence
+    if testing.confidence is None or unit_count == 1:
         return ""
-    what = testing.resample
+    unit_name = testing.resample
     return (
-        f"Intervals are of {testing.confidence:,} bootstrap resamples of the {what}: how much "
-        f"the score depends on which {what} happen to be in the test set, and nothing else."
+        f"Intervals are of {testing.confidence:,} bootstrap resamples of the {unit_name}: how much "
+        f"the score depends on which {unit_name} happen to be in the test set, and nothing else."
     )
 
 
-def _of_runs(content: Content) -> Iterator[dict[str, Any]]:
+def _note_run_variance(content: Content) -> Iterator[dict[str, Any]]:
     """Notes on whether runs or the test set matter more, by each metric."""
     systems = content["systems"]
     for metric in content["metrics"]:
-        write = fixed(digits(content, metric, None) + 1)
+        format_score = fixed_formatter(get_score_digits(content, metric, None) + 1)
         for system in systems:
             score = system["scores"][metric["name"]]
-            found, difference = score["runs"], score["difference"]
+            runs, difference = score["runs"], score["difference"]
             if difference is not None and difference["errors"] is not None:
-                what = f"{system['name']} against {content['baseline']}"
-                one, other = difference["errors"]["runs"], difference["errors"]["test_set"]
+                subject = f"{system['name']} against {content['baseline']}"
+                run_error, test_set_error = (
+                    difference["errors"]["runs"],
+                    difference["errors"]["test_set"],
+                )
                 errors = "standard errors of the difference"
-            elif found is not None and len(systems) == 1:
-                what, one, other = system["name"], found["deviation"], found["test_set_error"]
+            elif runs is not None and len(systems) == 1:
+                subject, run_error, test_set_error = (
+                    system["name"],
+                    runs["deviation"],
+                    runs["test_set_error"],
+                )
                 errors = f"standard deviation of {system['runs']} runs, standard error of the mean"
             else:
                 continue
-            more = "larger" if one > other else "smaller"
+            comparative = "larger" if run_error > test_set_error else "smaller"
             yield {
                 "kind": "runs",
                 "metric": metric["name"],
-                "text": f"{metric['name']}, {what}: what comes from runs, {write(one)}, is {more} "
-                f"than what comes from the test set, {write(other)} ({errors}).",
+                "text": f"{metric['name']}, {subject}: what comes from runs, "
+                f"{format_score(run_error)}, is {comparative} than what comes from "
+                f"the test set, {format_score(test_set_error)} ({errors}).",
             }
-    single = [system["name"] for system in systems if system["runs"] == 1]
-    if single and len(single) < len(systems):
+    single_run_systems = [system["name"] for system in systems if system["runs"] == 1]
+    if single_run_systems and len(single_run_systems) < len(systems):
         yield {
             "kind": "one run",
-            "systems": single,
-            "text": f"{join_words(single)} {'have' if len(single) > 1 else 'has'} one run: how far "
-            "another would be from it is taken from the runs of the other system.",
+            "systems": single_run_systems,
+            "text": f"{join_words(single_run_systems)} "
+            f"{'have' if len(single_run_systems) > 1 else 'has'} one run: how far another would be "
+            "from it is taken from the runs of the other system.",
         }
 
 
-def _notes(
-    request: Request, segments: int, units: int, results: Sequence[Paired] | None
+def _note_data_limits(
+    request: Request, segment_count: int, unit_count: int, results: Sequence[PairedTests] | None
 ) -> Iterator[dict[str, Any]]:
     """Notes on these data for the reader."""
     testing = request.testing
 
-    def note(kind: str, text: str, **more: Any) -> dict[str, Any]:
-        return {"kind": kind, **more, "text": text}
+    def build_note(kind: str, text: str, **fields: Any) -> dict[str, Any]:
+        return {"kind": kind, **fields, "text": text}
 
-    for name, said in request.failed.items():
-        yield note("failed", f"{name} is left out: {said}", metric=name)
-    if segments == 1:
-        yield note(
+    for name, error_text in request.failure_messages.items():
+        yield build_note("failed", f"{name} is left out: {error_text}", metric=name)
+    if segment_count == 1:
+        yield build_note(
             "one segment",
             "there is only one segment: nothing can be resampled, so there are no intervals, and "
             "no difference is significant.",
         )
-    elif testing.resample == "documents" and units < FEW_DOCUMENTS:
-        yield note("few documents", _few_documents(units, testing))
-    elif segments < FEW:
-        what = "buckets" if request.buckets else "segments"
-        told = f"{segments} {what} are few: intervals and p-values are rough."
-        yield note(f"few {what}", told)
+    elif testing.resample == "documents" and unit_count < FEW_DOCUMENTS:
+        yield build_note("few documents", _describe_few_documents(unit_count, testing))
+    elif segment_count < FEW_SEGMENTS:
+        unit_name = "buckets" if request.buckets else "segments"
+        sentence = f"{segment_count} {unit_name} are few: intervals and p-values are rough."
+        yield build_note(f"few {unit_name}", sentence)
     elif testing.confidence is not None and testing.confidence * (1 - testing.level) < 2:
-        yield note(
+        yield build_note(
             "few resamples",
             f"{testing.confidence} resamples are too few for intervals of {testing.level:.4g}: "
             "they span all of them.",
         )
     # With runs, what segments of a document have in common is not told from what runs have.
-    alone = request.drawn() is None and not system_runs.several(request.runs)
-    if results is not None and request.documents is not None and alone:
-        alike = _alike(results, request.documents)
-        if alike:
-            yield note("alike", alike)
+    uses_single_segments = (
+        request.get_document_indices() is None and not system_runs.has_several_runs(request.runs)
+    )
+    if results is not None and request.documents is not None and uses_single_segments:
+        document_effect = _describe_document_effect(results, request.documents)
+        if document_effect:
+            yield build_note("alike", document_effect)
     for metric in request.metrics:
         if not getattr(metric, "DETERMINISTIC", True):
-            yield note(
+            yield build_note(
                 "not repeatable",
                 f"{metric.name} may give the same text another number the next time: intervals and "
                 "p-values know nothing of that.",
                 metric=metric.name,
             )
-    for first, second in _identical(results):
+    for first, second in _find_identical_systems(results):
         p = "p = 1, and " if testing.test else ""
-        yield note(
+        yield build_note(
             "identical",
             f"{first} and {second} are counted the same in every segment: {p}most likely they are "
             "the same output.",
             systems=[first, second],
         )
-    systems = len(request.runs)
-    if results is not None and testing.test and not testing.correction and systems > 2:
-        tests = systems * (systems - 1) // 2
-        yield note(
+    system_count = len(request.runs)
+    if results is not None and testing.test and not testing.correction and system_count > 2:
+        test_count = system_count * (system_count - 1) // 2
+        yield build_note(
             "many tests",
-            f"{tests} pairs were tested by each metric, each at {testing.alpha:g}, with no "
+            f"{test_count} pairs were tested by each metric, each at {testing.alpha:g}, with no "
             "correction for their number; use --correction holm or bh.",
         )
 
 
-def disagreements(content: Content) -> Iterator[dict[str, Any]]:
+def find_disagreements(content: Content) -> Iterator[dict[str, Any]]:
     """A note on every two systems of which metrics call one better and others the other.
 
     Each significantly, by the corrected p-value if there is a correction.
     """
     metrics = {metric["name"]: metric for metric in content["metrics"]}
-    called: dict[frozenset[str], list[Content]] = {}
+    pairs_by_systems: dict[frozenset[str], list[Content]] = {}
     for pair in content["pairs"]:
         if pair["significant"] and pair["value"]:
-            called.setdefault(frozenset((pair["first"], pair["second"])), []).append(pair)
-    for pairs in called.values():
+            pairs_by_systems.setdefault(frozenset((pair["first"], pair["second"])), []).append(pair)
+    for pairs in pairs_by_systems.values():
         # The better placed one is the first of each.
-        better, other = pairs[0]["first"], pairs[0]["second"]
-        sides = {name: [one for one in pairs if one["first"] == name] for name in (better, other)}
-        if not sides[other]:
+        first, second = pairs[0]["first"], pairs[0]["second"]
+        pairs_by_winner = {
+            name: [one for one in pairs if one["first"] == name] for name in (first, second)
+        }
+        if not pairs_by_winner[second]:
             continue
-        verdicts = [
+        metric_verdicts = [
             {
                 "metric": one["metric"],
                 "better": one["first"],
-                "difference": one["value"] if one["first"] == better else -one["value"],
+                "difference": one["value"] if one["first"] == first else -one["value"],
                 "p": one["p"],
                 "corrected_p": one["corrected_p"],
             }
             for one in pairs
         ]
-        told = [
-            _called(
-                [(one["metric"], _size(content, metrics[one["metric"]], one)) for one in side],
+        verdict_texts = [
+            _format_verdict(
+                [
+                    (one["metric"], _format_difference(content, metrics[one["metric"]], one))
+                    for one in side
+                ],
                 winner,
-                f" than {other}" if winner == better else "",
+                f" than {second}" if winner == first else "",
             )
-            for winner, side in sides.items()
+            for winner, side in pairs_by_winner.items()
         ]
         yield {
             "kind": "disagreement",
-            "systems": [better, other],
-            "metrics": verdicts,
-            "text": f"{', '.join(told)}.",
+            "systems": [first, second],
+            "metrics": metric_verdicts,
+            "text": f"{', '.join(verdict_texts)}.",
         }
 
 
-def _called(metrics: Sequence[tuple[str, str]], winner: str, than: str) -> str:
+def _format_verdict(metrics: Sequence[tuple[str, str]], winner: str, than: str) -> str:
     """What some metrics, each with the size of its difference, say of two systems."""
     if len(metrics) == 1:
         ((name, size),) = metrics
@@ -593,63 +653,65 @@ def _called(metrics: Sequence[tuple[str, str]], winner: str, than: str) -> str:
     )
 
 
-def _size(content: Content, metric: Content, pair: Content) -> str:
+def _format_difference(content: Content, metric: Content, pair: Content) -> str:
     """A difference and its p-value, as they are written in tables."""
-    write = signed(fixed(digits(content, metric, None)))
-    return f"{write(pair['value'])}, {equation_of_p(pair)}"
+    format_score = signed_formatter(fixed_formatter(get_score_digits(content, metric, None)))
+    return f"{format_score(pair['value'])}, {format_p_equation(pair)}"
 
 
 # Intervals from fewer segments are rough.
-FEW = 30
+FEW_SEGMENTS = 30
 FEW_DOCUMENTS = 20
 
 
-def _few_documents(documents: int, testing: Significance) -> str:
+def _describe_few_documents(document_count: int, testing: Significance) -> str:
     """What few documents cannot tell."""
-    if documents == 1:
+    if document_count == 1:
         return (
             "there is only one document: nothing can be resampled, so there are no intervals, and "
             "no difference is significant."
         )
-    told = f"{documents} documents are few: intervals and p-values are rough"
-    least = 2 / 2**documents
-    if testing.test == "ar" and least > testing.alpha:
-        return f"{told}, and no p can be below {least:.2g}, so no difference is significant."
-    return f"{told}."
+    sentence = f"{document_count} documents are few: intervals and p-values are rough"
+    smallest_p = 2 / 2**document_count
+    if testing.test == "ar" and smallest_p > testing.alpha:
+        return (
+            f"{sentence}, and no p can be below {smallest_p:.2g}, so no difference is significant."
+        )
+    return f"{sentence}."
 
 
-def _alike(results: Sequence[Paired], documents: Names) -> str:
+def _describe_document_effect(results: Sequence[PairedTests], documents: SegmentNames) -> str:
     """A remark if segments of one document are so alike that drawing them one by one misleads."""
-    if len(documents.names) < LEAST_DOCUMENTS:
+    if len(documents.names) < MIN_DOCUMENTS_FOR_ERRORS:
         return ""
-    worst, told = MATTERS, ""
+    largest_ratio, sentence = MIN_ERROR_RATIO, ""
     # Beyond what chance makes of so many documents.
     chance = sqrt(1 + 2 * sqrt(2 / (len(documents.names) - 1)))
     for result in results:
-        errors = errors_by_documents(result.measure, documents.indices)
+        errors = estimate_document_errors(result.measure, documents.indices)
         for (first, second), difference in result.pairs.items():
             if result.baseline not in (first, second) or not difference.deviation:
                 continue
             ratio = errors[first, second] / difference.deviation
-            if ratio >= worst and ratio > chance:
-                worst = ratio
-                told = (
+            if ratio >= largest_ratio and ratio > chance:
+                largest_ratio = ratio
+                sentence = (
                     f"segments of one document are alike: between documents, the difference of "
                     f"{first} and {second} in {result.measure.name} varies {ratio:.1f} times as "
                     "much as these intervals and p-values know; --resample documents draws whole "
                     "documents."
                 )
-    return told
+    return sentence
 
 
 # From so many documents on it is said, and if errors are so many times as large.
-LEAST_DOCUMENTS, MATTERS = 6, 1.2
+MIN_DOCUMENTS_FOR_ERRORS, MIN_ERROR_RATIO = 6, 1.2
 
 
-def _identical(results: Sequence[Paired] | None) -> Iterator[tuple[str, str]]:
+def _find_identical_systems(results: Sequence[PairedTests] | None) -> Iterator[tuple[str, str]]:
     """The systems that no metric tells apart in any segment."""
     if not results:
         return
     for pair, difference in results[0].pairs.items():
-        if difference.identical and all(r.between(*pair).identical for r in results[1:]):
+        if difference.identical and all(r.get_difference(*pair).identical for r in results[1:]):
             yield pair

@@ -25,10 +25,10 @@ from truebleu.text.terminal_layout import format_count
 
 if TYPE_CHECKING:
     from truebleu._kernel import Summary
-    from truebleu.comparison.external_scores import Numbers
+    from truebleu.comparison.external_scores import ScoreColumn
     from truebleu.metrics.joint_counting import FailedMetrics
 
-Counted = Mapping[Metric[Any], "Counts"]
+StatisticsByMetric = Mapping[Metric[Any], "MetricStatistics"]
 # Called with what is being done, how much of it is done, and how much there is, if that is known.
 Progress = Callable[[str, int, int | None], None]
 
@@ -41,7 +41,7 @@ TESTS = {
 }
 # What is drawn, and exchanged, as a whole. Buckets are groups of segments of which nothing else is
 # known (`truebleu.engines`).
-RESAMPLED = ("segments", "documents", "buckets")
+RESAMPLING_UNITS = ("segments", "documents", "buckets")
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Significance:
     resample: str = "segments"
 
     def __post_init__(self) -> None:
-        argument_checks.check_choice("resample", self.resample, RESAMPLED)
+        argument_checks.check_choice("resample", self.resample, RESAMPLING_UNITS)
         if self.resample != "segments" and self.test == "bs-sacrebleu":
             raise ValueError("resample: bs-sacrebleu is sacreBLEU's test, which draws segments")
         test, samples, confidence = self.test, self.samples, self.confidence
@@ -95,9 +95,9 @@ class Significance:
         """The p-value below which a difference is significant."""
         return round(1 - self.level, 12)
 
-    def signed(self, signature: Signature, *, tested: bool) -> Signature:
+    def extend_signature(self, signature: Signature, *, is_tested: bool) -> Signature:
         """A signature that also says how often and from which seed was resampled."""
-        test = self.test if tested else None
+        test = self.test if is_tested else None
         bootstrap = self.confidence is not None or test not in (None, "ar")
         if not bootstrap and test is None:
             return signature
@@ -139,7 +139,7 @@ class ExternalScores(NamedTuple):
     higher_is_better: str | Sequence[str] = ()
 
 
-class Counts(NamedTuple):
+class MetricStatistics(NamedTuple):
     """What a metric counts: by system the table, and the score of each segment."""
 
     tables: dict[str, Statistics]
@@ -149,7 +149,7 @@ class Counts(NamedTuple):
 class Buckets(NamedTuple):
     """What was counted already, of corpora too large to keep a row for each segment."""
 
-    counted: Counted
+    statistics: StatisticsByMetric
     """The totals of each bucket in the place of segments, and their scores."""
     segments: int
 
@@ -182,44 +182,58 @@ class Request:
         buckets: Buckets | None = None,
     ) -> None:
         # The metrics that truebleu computes, and what each was asked for as, if that says more.
-        self.metrics = dict(_metrics(metrics))
-        named = None if systems is None else _systems(systems)
+        self.metrics = dict(_resolve_metrics(metrics))
+        outputs = None if systems is None else _check_systems(systems)
         # For each system the names of its outputs, of which it has one or, with runs, several.
         self.runs: system_runs.Runs = {}
-        if named is not None:
-            in_tokens = system_runs.take_tokens(self.metrics)
-            named, self.runs = system_runs.expanded("systems", named, tokens=in_tokens)
+        if outputs is not None:
+            in_tokens = system_runs.all_accept_tokens(self.metrics)
+            outputs, self.runs = system_runs.expand_runs(
+                "systems", outputs, accepts_tokens=in_tokens
+            )
         external = external or ExternalScores()
         # Scores from elsewhere: by metric and output a number per segment.
-        self.given = {
-            name: self._of_elsewhere(name, columns, known=named is not None)
+        self.external_scores = {
+            name: self._read_external_scores(name, columns, are_systems_known=outputs is not None)
             for name, columns in (external.scores or {}).items()
         }
         # Those of which lower is better, by their names if nothing else is said.
-        higher = set(_known("higher_is_better", external.higher_is_better, list(self.given)))
-        lower = set(_known("lower_is_better", external.lower_is_better, list(self.given)))
-        if both := sorted(higher & lower):
-            raise ValueError(f"lower_is_better: {both[0]} is in higher_is_better, too")
-        by_name = set(filter(registry.lower_is_better, self.given))
-        self.lower = frozenset(lower | (by_name - higher))
-        if not self.metrics and not self.given:
+        higher_names = set(
+            _check_metric_names(
+                "higher_is_better", external.higher_is_better, list(self.external_scores)
+            )
+        )
+        lower_names = set(
+            _check_metric_names(
+                "lower_is_better", external.lower_is_better, list(self.external_scores)
+            )
+        )
+        if conflicting_names := sorted(higher_names & lower_names):
+            raise ValueError(f"lower_is_better: {conflicting_names[0]} is in higher_is_better, too")
+        implied_lower_names = set(filter(registry.lower_is_better, self.external_scores))
+        self.lower_is_better = frozenset(lower_names | (implied_lower_names - higher_names))
+        if not self.metrics and not self.external_scores:
             raise ValueError("metrics: none at all; name at least one, or give scores")
         # The hypotheses of each output; None where only scores from elsewhere are known.
-        self.systems = _only_given(self.given, self.metrics) if named is None else named
+        self.systems = (
+            _find_external_systems(self.external_scores, self.metrics)
+            if outputs is None
+            else outputs
+        )
         self.buckets = buckets
         if self.metrics and references is None and buckets is None:
             raise ValueError("references: none, and metrics need them")
         if not self.runs:
             self.runs = {name: [name] for name in self.systems}
         # The system that the others are compared with; None if there is only one.
-        self.baseline = _baseline(baseline, list(self.runs))
+        self.baseline = _resolve_baseline(baseline, list(self.runs))
         test = None if testing is None else testing.test
-        if system_runs.several(self.runs) and test not in ("ar", "bs", None):
+        if system_runs.has_several_runs(self.runs) and test not in ("ar", "bs", None):
             raise ValueError(f"test: {test} knows nothing of runs; ar and bs do")
         # What metrics said that could not score some system; their scores are left out.
-        self.failed: dict[str, str] = {}
+        self.failure_messages: dict[str, str] = {}
         # What the kernel noticed in the text of each output.
-        self.seen: dict[str, Summary] = {}
+        self.text_summaries: dict[str, Summary] = {}
         self.references = references
         self.source = source
         self.documents = documents
@@ -230,48 +244,54 @@ class Request:
         if (buckets is None) == (testing is not None and testing.resample == "buckets"):
             raise ValueError("resample: buckets are those of truebleu.engines, or of tables")
         # As they were given: their names are those of files.
-        self.given_systems = dict(self.systems)
-        self.given_references = references
-        self.given_source = source
+        self.original_systems = dict(self.systems)
+        self.original_references = references
+        self.original_source = source
         self.testing = Significance() if testing is None else testing
         self.workers = argument_checks.check_workers(workers)
 
-    def _of_elsewhere(self, name: str, columns: Any, *, known: bool) -> dict[str, Numbers]:
+    def _read_external_scores(
+        self, name: str, columns: Any, *, are_systems_known: bool
+    ) -> dict[str, ScoreColumn]:
         """The scores of each output by a metric that truebleu does not compute.
 
         known: whether it is known which systems there are; else the scores tell it.
         """
-        outputs = [one for names in self.runs.values() for one in names] if known else None
+        outputs = (
+            [one for names in self.runs.values() for one in names] if are_systems_known else None
+        )
         if hasattr(columns, "items") and not set(columns) <= set(outputs or ()):
-            columns, found = system_runs.expanded(f"scores: {name}", columns)
-            for system, names in found.items():
-                there = len(self.runs.get(system, names))
-                if len(names) != there:
+            columns, runs = system_runs.expand_runs(f"scores: {name}", columns)
+            for system, names in runs.items():
+                expected_run_count = len(self.runs.get(system, names))
+                if len(names) != expected_run_count:
                     raise ValueError(
                         f"scores: {name} has {format_count(len(names), 'run')} of {system}, and "
-                        f"there {'are' if there > 1 else 'is'} {there}"
+                        f"there {'are' if expected_run_count > 1 else 'is'} {expected_run_count}"
                     )
-            if not known:
-                self.runs = {**found, **self.runs}
-        return given_scores.of_metric(name, columns, outputs)
+            if not are_systems_known:
+                self.runs = {**runs, **self.runs}
+        return given_scores.read_metric_scores(name, columns, outputs)
 
-    def beside(self, source: Any, documents: Any, labels: Any) -> Request:
+    def with_inputs(self, source: Any, documents: Any, labels: Any) -> Request:
         """The same with what stands beside the systems, in place of what there was."""
         from copy import copy
 
-        made = copy(self)
-        made.systems = dict(self.systems)
+        request = copy(self)
+        request.systems = dict(self.systems)
         if source is not None:
-            made.source = made.given_source = source
-        made.documents = self.documents if documents is None else documents
-        made.labels = self.labels if labels is None else labels
-        return made
+            request.source = request.original_source = source
+        request.documents = self.documents if documents is None else documents
+        request.labels = self.labels if labels is None else labels
+        return request
 
-    def last(self, *, every: bool = True, on_disk: bool = False) -> None:
+    def make_rereadable(self, *, copy_all: bool = True, on_disk: bool = False) -> None:
         """Makes everything last that is read more than once; see `segments.make_rereadable`."""
-        lasting = partial(segments.make_rereadable, copy_all=every, on_disk=on_disk)
-        self.systems = {name: lasting(hypotheses) for name, hypotheses in self.systems.items()}
-        self.references, self.source = lasting(self.references), lasting(self.source)
+        to_rereadable = partial(segments.make_rereadable, copy_all=copy_all, on_disk=on_disk)
+        self.systems = {
+            name: to_rereadable(hypotheses) for name, hypotheses in self.systems.items()
+        }
+        self.references, self.source = to_rereadable(self.references), to_rereadable(self.source)
 
     def normalize(self, form: str | None, *, on_disk: bool = False) -> None:
         """Convert the text to a Unicode form, in which a page shows and embeds it."""
@@ -281,86 +301,91 @@ class Request:
             convert = partial(normalize_input, form)
             self.systems = {name: convert(text) for name, text in self.systems.items()}
             self.references, self.source = convert(self.references), convert(self.source)
-            self.last(on_disk=on_disk)
+            self.make_rereadable(on_disk=on_disk)
 
-    def count(self, further: Sequence[Metric[Any]] = ()) -> Counted:
+    def count_statistics(self, extra_metrics: Sequence[Metric[Any]] = ()) -> StatisticsByMetric:
         """The counts of `metrics`, and of `further` ones, in one reading."""
-        metrics = [*self.metrics, *further]
+        metrics = [*self.metrics, *extra_metrics]
         if not metrics:
             return {}
         if self.buckets is not None:
-            return self.buckets.counted
+            return self.buckets.statistics
         if len(self.systems) * len(metrics) > 1:
-            self.last(every=False)
-        counted = {metric: Counts({}, {}) for metric in metrics}
+            self.make_rereadable(copy_all=False)
+        statistics = {metric: MetricStatistics({}, {}) for metric in metrics}
         failed: FailedMetrics = {}
         for number, (system, hypotheses) in enumerate(self.systems.items()):
             if self.progress is not None:
                 self.progress("reading systems", number, len(self.systems))
             try:
                 corpus = Corpus(hypotheses, self.references, self.workers, self.source)
-                tables, seen = count_scorable(list(counted), corpus, failed, system)
+                tables, summary = count_scorable(list(statistics), corpus, failed, system)
             except MetricFailedError:
                 raise
             except (InputError, TypeError) as error:
                 raise type(error)(f"{system}: {error}") from None
-            for metric in failed.keys() & counted.keys():
+            for metric in failed.keys() & statistics.keys():
                 # Not half of its scores.
-                del counted[metric]
-                self.failed[metric.name] = str(failed[metric])
-            for metric, table in zip(counted, tables, strict=True):
-                counted[metric].tables[system] = table
-                counted[metric].scores[system] = metric.segment_scores(table).tolist()
-            self.seen[system] = seen
-        self.metrics = {metric: name for metric, name in self.metrics.items() if metric in counted}
-        return counted
+                del statistics[metric]
+                self.failure_messages[metric.name] = str(failed[metric])
+            for metric, table in zip(statistics, tables, strict=True):
+                statistics[metric].tables[system] = table
+                statistics[metric].scores[system] = metric.segment_scores(table).tolist()
+            self.text_summaries[system] = summary
+        self.metrics = {
+            metric: name for metric, name in self.metrics.items() if metric in statistics
+        }
+        return statistics
 
     @property
     def reference_names(self) -> list[str]:
         """The name of each column of references in messages: that of its file, if it has one."""
-        references = self.given_references
-        several = isinstance(references, list | tuple) and any(map(segments.is_column, references))
-        columns = enumerate(references if several else [references], 1)
+        references = self.original_references
+        has_several_columns = isinstance(references, list | tuple) and any(
+            map(segments.is_column, references)
+        )
+        columns = enumerate(references if has_several_columns else [references], 1)
         return [
-            segments.get_file_name(column) or (f"reference {i}" if several else "references")
+            segments.get_file_name(column)
+            or (f"reference {i}" if has_several_columns else "references")
             for i, column in columns
         ]
 
-    def drawn(self) -> list[int] | None:
+    def get_document_indices(self) -> list[int] | None:
         """The document of each segment, if documents are drawn; None if segments are."""
         if self.testing.resample != "documents":
             return None
         indices: list[int] = self.documents.indices
         return indices
 
-    def warn(self, level: int = 3) -> None:
+    def warn_about_failures(self, level: int = 3) -> None:
         """Warns of the metrics that are left out, for those who do not read the notes."""
         import warnings
 
-        for name, said in self.failed.items():
-            warnings.warn(f"{name} is left out: {said}", UserWarning, stacklevel=level)
+        for name, message in self.failure_messages.items():
+            warnings.warn(f"{name} is left out: {message}", UserWarning, stacklevel=level)
 
-    def segments(self, counted: Counted) -> int:
+    def count_segments(self, metric_statistics: StatisticsByMetric) -> int:
         """The number of segments, which all systems share."""
-        by_metric: list[tuple[str, Mapping[str, Sequence[float]]]] = [*self.given.items()]
-        by_metric += [(metric.name, counts.scores) for metric, counts in counted.items()]
+        by_metric: list[tuple[str, Mapping[str, Sequence[float]]]] = [*self.external_scores.items()]
+        by_metric += [(metric.name, counts.scores) for metric, counts in metric_statistics.items()]
         lengths = {
             f"{name}, {system}": len(column)
             for name, columns in by_metric
             for system, column in columns.items()
         }
         expected = list(lengths.values())[-1]
-        for what, length in lengths.items():
+        for column_name, length in lengths.items():
             if length != expected:
                 raise InputError(
-                    f"scores: {what} has {format_count(length, 'number')} for "
+                    f"scores: {column_name} has {format_count(length, 'number')} for "
                     f"{format_count(expected, 'segment')}; give one number per segment"
                 )
         if not expected:
             raise InputError("no segments at all; there is nothing to compare")
         return expected
 
-    def missing_text(self) -> str:
+    def explain_missing_text(self) -> str:
         """The reason why text cannot be read again; nothing if it can."""
         if self.buckets is not None:
             return "a comparison of buckets has no text"
@@ -373,9 +398,11 @@ class Request:
         return ""
 
 
-def _metrics(wanted: Any) -> Iterator[tuple[Metric[Any], str | None]]:
-    known = wanted if hasattr(wanted, "items") else registry.resolve_metrics(wanted)
-    for metric, name in known.items():
+def _resolve_metrics(requested: Any) -> Iterator[tuple[Metric[Any], str | None]]:
+    named_metrics = (
+        requested if hasattr(requested, "items") else registry.resolve_metrics(requested)
+    )
+    for metric, name in named_metrics.items():
         if not isinstance(metric, Metric):
             raise TypeError(
                 f"metrics: {type(metric).__name__} has no table of statistics to be resampled; "
@@ -388,38 +415,39 @@ def _metrics(wanted: Any) -> Iterator[tuple[Metric[Any], str | None]]:
         yield metric, name
 
 
-def _systems(systems: Mapping[str, Any]) -> dict[str, Any]:
+def _check_systems(systems: Mapping[str, Any]) -> dict[str, Any]:
     if not hasattr(systems, "items"):
         raise TypeError(
             f"systems: expected a mapping from names to hypotheses, "
             f'{{"A": hypotheses_of_a, "B": hypotheses_of_b}}, not {type(systems).__name__}'
         )
-    named = dict(systems.items())
-    for name in named:
+    checked_systems = dict(systems.items())
+    for name in checked_systems:
         if not isinstance(name, str) or not name:
             raise TypeError(f"systems: a system's name is a str, not {name!r}")
-    if not named:
+    if not checked_systems:
         raise ValueError("systems: none at all; there is nothing to compare")
-    return named
+    return checked_systems
 
 
-def _only_given(
-    given: Mapping[str, Mapping[str, Sequence[float]]], metrics: Mapping[Metric[Any], object]
+def _find_external_systems(
+    external_scores: Mapping[str, Mapping[str, Sequence[float]]],
+    metrics: Mapping[Metric[Any], object],
 ) -> dict[str, Any]:
     """The systems that are known by scores from elsewhere alone."""
     if metrics:
         raise ValueError("systems: none, and metrics need hypotheses; with metrics=() none need be")
-    if not given:
+    if not external_scores:
         raise ValueError("systems: none at all; there is nothing to compare")
-    (first, columns), *rest = given.items()
-    for name, others in rest:
-        if set(others) != set(columns):
-            odd = min(set(others) ^ set(columns), key=str)
+    (first, columns), *rest = external_scores.items()
+    for name, other_columns in rest:
+        if set(other_columns) != set(columns):
+            odd = min(set(other_columns) ^ set(columns), key=str)
             raise InputError(f"scores: {odd} is in {name} or {first}, but not in both")
     return dict.fromkeys(columns)
 
 
-def _baseline(baseline: str | None, systems: Sequence[str]) -> str | None:
+def _resolve_baseline(baseline: str | None, systems: Sequence[str]) -> str | None:
     if baseline is not None and baseline not in systems:
         raise ValueError(
             f"baseline: no system '{baseline}'{argument_checks.suggest_names(baseline, systems)}"
@@ -429,18 +457,24 @@ def _baseline(baseline: str | None, systems: Sequence[str]) -> str | None:
     return systems[0] if baseline is None else baseline
 
 
-def _known(role: str, names: str | Sequence[str], known: Sequence[str]) -> Iterator[str]:
+def _check_metric_names(
+    role: str, names: str | Sequence[str], known_names: Sequence[str]
+) -> Iterator[str]:
     for name in [names] if isinstance(names, str) else names:
-        if name not in known:
-            there = argument_checks.suggest_names(name, known) if known else "; there are none"
-            raise ValueError(f"{role}: no given scores are called '{name}'{there}")
+        if name not in known_names:
+            hint = (
+                argument_checks.suggest_names(name, known_names)
+                if known_names
+                else "; there are none"
+            )
+            raise ValueError(f"{role}: no given scores are called '{name}'{hint}")
         yield name
 
 
-def letters() -> Iterator[str]:
+def generate_letters() -> Iterator[str]:
     """A, B, …, Z, AA, AB, …, without Q, which has no raised form in text."""
     from itertools import count, product
 
     for length in count(1):
-        for some in product("ABCDEFGHIJKLMNOPRSTUVWXYZ", repeat=length):
-            yield "".join(some)
+        for combination in product("ABCDEFGHIJKLMNOPRSTUVWXYZ", repeat=length):
+            yield "".join(combination)

@@ -14,19 +14,19 @@ from datetime import datetime
 from typing import Any, NamedTuple, Self
 
 from truebleu._kernel import InputError
-from truebleu.comparison.score_log import Entry, Input, read
+from truebleu.comparison.score_log import Entry, Input, read_log_entries
 from truebleu.metrics import registry
 from truebleu.metrics.base import Signature
 from truebleu.rendering.elements import Block, Cell, Chart, Heading, Paragraph, Point, Table
-from truebleu.rendering.number_format import fixed, signed
-from truebleu.rendering.view import Content, Rows
+from truebleu.rendering.number_format import fixed_formatter, signed_formatter
+from truebleu.rendering.view import Content, RecordView
 from truebleu.text.argument_checks import load_json
 from truebleu.text.terminal_layout import format_count
 
 __all__ = ["Entry", "Group", "History", "IncomparableError", "Input", "Series", "history"]
 
 # What a signature says of an interval, which does not change the score.
-OF_INTERVALS = ("bs", "seed")
+INTERVAL_FIELDS = ("bs", "seed")
 
 
 class IncomparableError(ValueError):
@@ -46,7 +46,9 @@ class Series(NamedTuple):
     @property
     def signature(self) -> str:
         """The signature of all scores."""
-        return "|".join(f"{key}:{value}" for key, value in _fields(self.entries[0]).items())
+        return "|".join(
+            f"{key}:{value}" for key, value in _get_score_fields(self.entries[0]).items()
+        )
 
     @property
     def short_signature(self) -> str:
@@ -88,7 +90,7 @@ class Series(NamedTuple):
 class Group(NamedTuple):
     """The scores of one system by one metric: one series, or several that must not be mixed."""
 
-    followed: str
+    tracked_name: str
     metric: str
     series: Sequence[Series]
 
@@ -103,9 +105,9 @@ class Group(NamedTuple):
         if len(self.series) == 1:
             return None
         signatures = len({series.signature for series in self.series}) > 1
-        references = len({_references(series.entries[0]) for series in self.series}) > 1
-        known = {"signatures": signatures, "references": references}
-        differ = " and ".join(name for name, several in known.items() if several)
+        references = len({_get_reference_hashes(series.entries[0]) for series in self.series}) > 1
+        difference_flags = {"signatures": signatures, "references": references}
+        differ = " and ".join(name for name, several in difference_flags.items() if several)
         return (
             f"{len(self.series)} series, not one line: {differ} differ, so the "
             "scores of one cannot be compared with those of another"
@@ -114,7 +116,7 @@ class Group(NamedTuple):
     def to_dict(self) -> dict[str, Any]:
         """Everything in the types of JSON."""
         return {
-            "name": self.followed,
+            "name": self.tracked_name,
             "metric": self.metric,
             "lower_is_better": self.lower_is_better,
             "warning": self.warning,
@@ -122,90 +124,101 @@ class Group(NamedTuple):
         }
 
 
-def grouped(entries: Iterable[Entry]) -> Iterator[Group]:
+def group_entries(entries: Iterable[Entry]) -> Iterator[Group]:
     """A group for each system and metric, in the order in which they first came."""
     groups: dict[tuple[str, str], dict[Any, list[Entry]]] = {}
     for entry in entries:
-        series = groups.setdefault((entry.followed, entry.metric), {})
-        key = (*_fields(entry).items(), _references(entry))
+        series = groups.setdefault((entry.tracked_name, entry.metric), {})
+        key = (*_get_score_fields(entry).items(), _get_reference_hashes(entry))
         series.setdefault(key, []).append(entry)
     for (followed, metric), by_key in groups.items():
-        first = [members[0] for members in by_key.values()]
+        first_entries = [members[0] for members in by_key.values()]
         yield Group(
             followed,
             metric,
-            [Series(members, list(_special(members[0], first))) for members in by_key.values()],
+            [
+                Series(members, list(_list_distinctions(members[0], first_entries)))
+                for members in by_key.values()
+            ],
         )
 
 
-def earlier_entries(path: str | os.PathLike[str]) -> list[Entry]:
+def read_earlier_entries(path: str | os.PathLike[str]) -> list[Entry]:
     """The scores in a log, in the order of time. Raises IncomparableError if there are none."""
-    told = "add the first score with truebleu score ... --log"
+    remedy = "add the first score with truebleu score ... --log"
     try:
-        entries = read(path)
+        entries = read_log_entries(path)
     except FileNotFoundError:
-        raise IncomparableError(f"{os.fspath(path)}: there is no such log; {told}") from None
+        raise IncomparableError(f"{os.fspath(path)}: there is no such log; {remedy}") from None
     if not entries:
-        raise IncomparableError(f"{os.fspath(path)}: a log of no scores; {told}")
+        raise IncomparableError(f"{os.fspath(path)}: a log of no scores; {remedy}")
     return sorted(entries, key=lambda entry: entry.time)
 
 
-def last_like(path: str | os.PathLike[str], entries: Sequence[Entry], entry: Entry) -> Entry:
+def find_last_comparable(
+    path: str | os.PathLike[str], entries: Sequence[Entry], entry: Entry
+) -> Entry:
     """The last of the entries of a log that this one can be compared with.
 
     Raises IncomparableError, which says what differs, if there is none.
     """
-    where = os.fspath(path)
-    followed = [one for one in entries if one.followed == entry.followed]
-    if not followed:
-        known = ", ".join(dict.fromkeys(one.followed for one in entries))
+    log_path = os.fspath(path)
+    tracked_entries = [one for one in entries if one.tracked_name == entry.tracked_name]
+    if not tracked_entries:
+        alternatives = ", ".join(dict.fromkeys(one.tracked_name for one in entries))
         raise IncomparableError(
-            f"{where}: no score of {entry.followed}; there are those of {known}, and a name "
-            "(--log-name) says which one is followed"
+            f"{log_path}: no score of {entry.tracked_name}; there are those of {alternatives}, "
+            "and a name (--log-name) says which one is followed"
         )
-    measured = [one for one in followed if one.metric == entry.metric]
-    if not measured:
-        known = ", ".join(dict.fromkeys(one.metric for one in followed))
-        raise IncomparableError(f"{where}: no {entry.metric} of {entry.followed}; there is {known}")
-    own = (_fields(entry), _references(entry))
-    alike = [one for one in measured if (_fields(one), _references(one)) == own]
-    if not alike:
-        last = measured[-1]
-        told = ", ".join(_special(last, [last, entry]))
-        ours = ", ".join(_special(entry, [last, entry]))
+    metric_entries = [one for one in tracked_entries if one.metric == entry.metric]
+    if not metric_entries:
+        alternatives = ", ".join(dict.fromkeys(one.metric for one in tracked_entries))
         raise IncomparableError(
-            f"{where}: no {entry.metric} of {entry.followed} that was made in the same way: the "
-            f"last has {told}, and this one {ours}"
+            f"{log_path}: no {entry.metric} of {entry.tracked_name}; there is {alternatives}"
         )
-    return alike[-1]
+    entry_key = (_get_score_fields(entry), _get_reference_hashes(entry))
+    comparable_entries = [
+        one
+        for one in metric_entries
+        if (_get_score_fields(one), _get_reference_hashes(one)) == entry_key
+    ]
+    if not comparable_entries:
+        last = metric_entries[-1]
+        last_distinctions = ", ".join(_list_distinctions(last, [last, entry]))
+        entry_distinctions = ", ".join(_list_distinctions(entry, [last, entry]))
+        raise IncomparableError(
+            f"{log_path}: no {entry.metric} of {entry.tracked_name} that was made in the same "
+            f"way: the last has {last_distinctions}, and this one {entry_distinctions}"
+        )
+    return comparable_entries[-1]
 
 
-def _special(entry: Entry, all_series: Sequence[Entry]) -> Iterator[str]:
+def _list_distinctions(entry: Entry, all_series: Sequence[Entry]) -> Iterator[str]:
     """The fields and references of an entry's series that not all series share."""
-    signatures = [_fields(other) for other in all_series]
-    own = _fields(entry)
+    signatures = [_get_score_fields(other) for other in all_series]
+    entry_fields = _get_score_fields(entry)
     for key in dict.fromkeys(key for fields in signatures for key in fields):
         if len({fields.get(key) for fields in signatures}) > 1:
-            yield f"{key}:{own[key]}" if key in own else f"no {key}"
-    if len({_references(other) for other in all_series}) > 1:
+            yield f"{key}:{entry_fields[key]}" if key in entry_fields else f"no {key}"
+    if len({_get_reference_hashes(other) for other in all_series}) > 1:
         files = " + ".join(
             f"{os.path.basename(text.file)} ({text.sha256[:8]})" for text in entry.references
         )
         yield f"{'references' if len(entry.references) > 1 else 'reference'} {files}"
 
 
-def _fields(entry: Entry) -> Mapping[str, str]:
+def _get_score_fields(entry: Entry) -> Mapping[str, str]:
     """The fields of a signature that say how the score was computed."""
     pairs = (part.partition(":") for part in entry.signature.split("|"))
-    return {key: value for key, _, value in pairs if key not in OF_INTERVALS}
+    return {key: value for key, _, value in pairs if key not in INTERVAL_FIELDS}
 
 
-def _references(entry: Entry) -> tuple[str, ...]:
+def _get_reference_hashes(entry: Entry) -> tuple[str, ...]:
     """The hashes of the references, sorted: their order changes no score."""
     return tuple(sorted(text.sha256 for text in entry.references))
 
 
-class History(Rows):
+class History(RecordView):
     """Scores over time. Printing it shows the trend, a notebook draws it."""
 
     __slots__ = ("entries", "groups")
@@ -225,7 +238,7 @@ class History(Rows):
     def __init__(self, entries: Iterable[Entry]) -> None:
         # Logs of several machines may have been put one behind another.
         self.entries = sorted(entries, key=lambda entry: entry.time)
-        self.groups = list(grouped(self.entries))
+        self.groups = list(group_entries(self.entries))
         groups = [group.to_dict() for group in self.groups]
         super().__init__({f"truebleu_{self.KIND}": self.VERSION, "groups": groups})
 
@@ -235,7 +248,7 @@ class History(Rows):
         try:
             groups = load_json(text)["groups"]
             scores = [one for group in groups for x in group["series"] for one in x["scores"]]
-            return cls(map(Entry.of_dict, scores))
+            return cls(map(Entry.from_dict, scores))
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"not a truebleu history: {error}") from None
 
@@ -245,14 +258,14 @@ class History(Rows):
         return [series for group in self.groups for series in group.series]
 
     def _blocks(self, *, digits: int | None, short: bool) -> Iterator[Block]:
-        return _blocks(self._content, 2 if digits is None else digits, short=short)
+        return _build_history_blocks(self._content, 2 if digits is None else digits, short=short)
 
     def _title(self) -> str:
-        names = ", ".join(dict.fromkeys(group.followed for group in self.groups))
+        names = ", ".join(dict.fromkeys(group.tracked_name for group in self.groups))
         return f"{names}: score history" if names else "Score history"
 
     def _records(self) -> Iterator[Mapping[str, Any]]:
-        return _records(self._content)
+        return _build_history_records(self._content)
 
     def __len__(self) -> int:
         return len(self.entries)
@@ -277,59 +290,70 @@ def history(
     their own, and each says what differs. Raises InputError, which names the line, for a file that
     is not a log, and for names that are not in it.
     """
-    entries = read(path)
+    entries = read_log_entries(path)
     if metric is not None:
-        wanted = _metrics([metric] if isinstance(metric, str) else metric, entries)
-        entries = _chosen(
-            path, "metric", metric, entries, lambda entry: {entry.metric, *wanted(entry)}
+        get_metric_names = _build_name_lookup(
+            [metric] if isinstance(metric, str) else metric, entries
+        )
+        entries = _filter_entries(
+            path, "metric", metric, entries, lambda entry: {entry.metric, *get_metric_names(entry)}
         )
     if system is not None:
-        entries = _chosen(
-            path, "system", system, entries, lambda entry: {entry.followed, entry.system}
+        entries = _filter_entries(
+            path, "system", system, entries, lambda entry: {entry.tracked_name, entry.system}
         )
     return History(entries)
 
 
-def _metrics(wanted: Sequence[str], entries: Sequence[Entry]) -> Callable[[Entry], Iterator[str]]:
+def _build_name_lookup(
+    requested_names: Sequence[str], entries: Sequence[Entry]
+) -> Callable[[Entry], Iterator[str]]:
     """A function that gives the wanted names of an entry's metric."""
-    called = {entry.metric.casefold() for entry in entries}
-    further: dict[str, Mapping[Any, str | None]] = {}
-    for name in wanted:
-        if name.casefold() not in called:
+    known_metric_names = {entry.metric.casefold() for entry in entries}
+    metrics_by_name: dict[str, Mapping[Any, str | None]] = {}
+    for name in requested_names:
+        if name.casefold() not in known_metric_names:
             with suppress(ValueError):
-                further[name] = registry.resolve_metrics(name)
+                metrics_by_name[name] = registry.resolve_metrics(name)
 
-    def names(entry: Entry) -> Iterator[str]:
+    def get_names(entry: Entry) -> Iterator[str]:
         try:
-            metric = registry.metric(f"{entry.metric}|{entry.signature}") if further else None
+            metric = (
+                registry.metric(f"{entry.metric}|{entry.signature}") if metrics_by_name else None
+            )
         except ValueError:
             return  # of another program, or a later version
-        yield from (name for name, meant in further.items() if metric in meant)
+        yield from (name for name, meant in metrics_by_name.items() if metric in meant)
 
-    return names
+    return get_names
 
 
-def _chosen(
+def _filter_entries(
     path: str | os.PathLike[str],
-    what: str,
-    wanted: str | Sequence[str],
+    field_name: str,
+    requested_names: str | Sequence[str],
     entries: Sequence[Entry],
-    names: Callable[[Entry], set[str]],
+    get_names: Callable[[Entry], set[str]],
 ) -> list[Entry]:
     """The entries that have one of the wanted names, in whatever case they are written."""
-    asked = {name.casefold(): name for name in ([wanted] if isinstance(wanted, str) else wanted)}
-    known = {name.casefold(): name for entry in entries for name in sorted(names(entry))}
-    for folded, name in asked.items():
-        if folded not in known:
-            there = ", ".join(known.values()) or "none at all"
-            raise InputError(f"{os.fspath(path)}: no {what} '{name}'; there are {there}")
-    return [e for e in entries if any(name.casefold() in asked for name in names(e))]
+    names_by_folded = {
+        name.casefold(): name
+        for name in ([requested_names] if isinstance(requested_names, str) else requested_names)
+    }
+    known_names = {name.casefold(): name for entry in entries for name in sorted(get_names(entry))}
+    for folded, name in names_by_folded.items():
+        if folded not in known_names:
+            alternatives = ", ".join(known_names.values()) or "none at all"
+            raise InputError(
+                f"{os.fspath(path)}: no {field_name} '{name}'; there are {alternatives}"
+            )
+    return [e for e in entries if any(name.casefold() in names_by_folded for name in get_names(e))]
 
 
 # ---- formats ----
 
 
-def _blocks(content: Content, digits: int, *, short: bool) -> Iterator[Block]:
+def _build_history_blocks(content: Content, digits: int, *, short: bool) -> Iterator[Block]:
     """The blocks: for each series a chart, a table and what is to be said of it."""
     yield Heading(1, "Score history")
     if not content["groups"]:
@@ -342,47 +366,53 @@ def _blocks(content: Content, digits: int, *, short: bool) -> Iterator[Block]:
         for number, series in enumerate(group["series"], 1):
             if series["differs"]:
                 yield Heading(3, f"{number}. {', '.join(series['differs'])}")
-            yield from _series_blocks(series, group["metric"], digits, short=short)
+            yield from _build_series_blocks(series, group["metric"], digits, short=short)
 
 
-def _series_blocks(series: Content, metric: str, digits: int, *, short: bool) -> Iterator[Block]:
+def _build_series_blocks(
+    series: Content, metric: str, digits: int, *, short: bool
+) -> Iterator[Block]:
     scores = series["scores"]
     if len(scores) > 1:
-        yield Chart([_point(score) for score in scores], digits, metric)
-    yield _table(scores, digits)
-    known = f"{format_count(len(scores), 'score')} of {format_count(series['segments'], 'segment')}"
-    yield Paragraph(f"{known}; times are UTC.")
+        yield Chart([_build_point(score) for score in scores], digits, metric)
+    yield _build_series_table(scores, digits)
+    summary = (
+        f"{format_count(len(scores), 'score')} of {format_count(series['segments'], 'segment')}"
+    )
+    yield Paragraph(f"{summary}; times are UTC.")
     yield Paragraph(series["short_signature" if short else "signature"], "signature")
 
 
-def _point(score: Content) -> Point:
-    about = ", ".join(filter(None, (_when(score), repr(score["score"]), score.get("note"))))
-    when = _when(score)[:10]
+def _build_point(score: Content) -> Point:
+    tooltip = ", ".join(
+        filter(None, (_format_time(score), repr(score["score"]), score.get("note")))
+    )
+    when = _format_time(score)[:10]
     seconds = datetime.fromisoformat(score["time"]).timestamp()
     ends = score.get("low"), score.get("high")
-    return Point(score["score"], when, about, *ends, seconds, score.get("report") or "")
+    return Point(score["score"], when, tooltip, *ends, seconds, score.get("report") or "")
 
 
-def _table(scores: Sequence[Content], digits: int) -> Table:
+def _build_series_table(scores: Sequence[Content], digits: int) -> Table:
     """A row per score."""
-    write = fixed(digits)
+    format_score = fixed_formatter(digits)
 
     def change(value: float | None) -> str:
-        return "" if value is None else signed(write)(value)
+        return "" if value is None else signed_formatter(format_score)(value)
 
     def interval(score: Content) -> str:
-        ends = [write(score[end]) for end in ("low", "high") if score.get(end) is not None]
+        ends = [format_score(score[end]) for end in ("low", "high") if score.get(end) is not None]
         return f"[{ends[0]}, {ends[1]}]" if len(ends) == 2 else ""
 
-    same = {None: "", True: "yes", False: "no"}
+    same_output_texts = {None: "", True: "yes", False: "no"}
     columns = {
-        "when": [_when(score) for score in scores],
-        "score": [write(score["score"]) for score in scores],
+        "when": [_format_time(score) for score in scores],
+        "score": [format_score(score["score"]) for score in scores],
         "interval": [interval(score) for score in scores],
         "Δ previous": [change(score["since_previous"]) for score in scores],
         "Δ first": [change(score["since_first"]) for score in scores],
-        "same output": [same[score["same_output"]] for score in scores],
-        "system": [_other_name(score) for score in scores],
+        "same output": [same_output_texts[score["same_output"]] for score in scores],
+        "system": [_get_untracked_system(score) for score in scores],
         "note": [score.get("note") or "" for score in scores],
         "report": [score.get("report") or "" for score in scores],
     }
@@ -396,20 +426,20 @@ def _table(scores: Sequence[Content], digits: int) -> Table:
     if "report" in columns:
         for row, score in zip(rows, scores, strict=True):
             row[-1].href = score.get("report") or ""
-    return Table.of(list(columns), rows, left)
+    return Table.from_text_rows(list(columns), rows, left)
 
 
-def _other_name(score: Content) -> str:
+def _get_untracked_system(score: Content) -> str:
     """The name of the system, where something else is followed."""
     return score["system"] if score.get("name") not in (None, score["system"]) else ""
 
 
-def _when(score: Content) -> str:
+def _format_time(score: Content) -> str:
     """The time of a score, for a person. It is UTC."""
     return str(score["time"]).replace("T", " ").removesuffix("Z")
 
 
-def _records(content: Content) -> Iterator[dict[str, Any]]:
+def _build_history_records(content: Content) -> Iterator[dict[str, Any]]:
     """A record per score; series are numbered from 1."""
     numbered = enumerate((s for group in content["groups"] for s in group["series"]), 1)
     for number, series in numbered:

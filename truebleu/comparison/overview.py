@@ -10,84 +10,93 @@ from collections.abc import Iterator, Sequence
 
 from truebleu.comparison import comparison_layout
 from truebleu.comparison.comparison_layout import (
-    best_mark,
-    decisive,
-    digits,
-    equation_of_p,
-    filled_table,
-    headed,
-    interval_text,
-    letters,
-    system_columns,
-    verdict,
+    build_system_columns,
+    build_table,
+    format_interval,
+    format_letters,
+    format_metric_header,
+    format_p_equation,
+    get_best_mark,
+    get_decisive_p,
+    get_difference_mark,
+    get_score_digits,
 )
 from truebleu.rendering.elements import (
     Cell,
     Column,
-    Drawn,
     Fold,
     Forest,
     Heading,
+    HtmlBlock,
     Panel,
     Paragraph,
     Table,
-    warnings_of,
+    build_warnings,
 )
-from truebleu.rendering.number_format import Write, fixed, p_value, percent, signed
+from truebleu.rendering.number_format import (
+    NumberFormatter,
+    fixed_formatter,
+    format_p_value,
+    format_percent,
+    signed_formatter,
+)
 from truebleu.rendering.view import Content
 from truebleu.text.terminal_layout import format_count, join_words
 
 # A sentence in pieces: text, and systems by their names.
-Told = list[str | dict[str, str]]
-# Documents from so many on are folded away.
-SHOWN = 24
+SentenceParts = list[str | dict[str, str]]
 
 
-def of_content(
-    content: Content, places: int | None = None, *, short: bool = False
-) -> Iterator[Drawn]:
+def build_html_blocks(
+    content: Content, digits: int | None = None, *, short: bool = False
+) -> Iterator[HtmlBlock]:
     """The whole page of a comparison."""
-    yield Heading(1, comparison_layout.title({**content, "baseline": None}))
-    yield from first(content, places)
-    yield from comparison_layout.by_reference(content, places)
-    opposed, others = comparison_layout.disagreements(content)
-    yield from (Paragraph(note["text"], "caution") for note in opposed)
-    yield from details(content, places)
-    yield from comparison_layout.of_documents(content, places)
-    yield from (Paragraph(sentence, "note") for sentence in comparison_layout.sentences(others))
+    yield Heading(1, comparison_layout.format_title({**content, "baseline": None}))
+    yield from build_first_screen(content, digits)
+    yield from comparison_layout.build_reference_tables(content, digits)
+    disagreements, remaining_content = comparison_layout.split_disagreements(content)
+    yield from (Paragraph(note["text"], "caution") for note in disagreements)
+    yield from build_details(content, digits)
+    yield from comparison_layout.build_document_tables(content, digits)
     yield from (
-        Paragraph(line, "signature") for line in comparison_layout.signatures(content, short=short)
+        Paragraph(sentence, "note")
+        for sentence in comparison_layout.collect_notes(remaining_content)
+    )
+    yield from (
+        Paragraph(line, "signature")
+        for line in comparison_layout.format_signatures(content, short=short)
     )
 
 
-def first(content: Content, places: int | None = None) -> Iterator[Drawn]:
+def build_first_screen(content: Content, digits: int | None = None) -> Iterator[HtmlBlock]:
     """What is seen first: warnings, the sentence, the table, and the forest plot."""
-    yield from warnings_of(content)
-    yield Paragraph(sentence(content), "lead")
-    yield table(content, places)
-    yield Paragraph(" ".join(legend(content)), "note")
-    drawn = forest(content)
-    if drawn is not None:
-        yield drawn
+    yield from build_warnings(content)
+    yield Paragraph(format_headline(content), "lead")
+    yield build_overview_table(content, digits)
+    yield Paragraph(" ".join(build_legend(content)), "note")
+    forest_plot = build_forest_plot(content)
+    if forest_plot is not None:
+        yield forest_plot
 
 
 # ---- the sentence ----
 
 
-def sentence(content: Content) -> str:
+def format_headline(content: Content) -> str:
     """Who is best by the first metric, by how much, whether it is real, and what others say."""
-    by_name = {one["name"]: one["letter"] for one in content["systems"]}
-    alone = len(by_name) == 1
+    letters_by_system = {one["name"]: one["letter"] for one in content["systems"]}
+    is_single_system = len(letters_by_system) == 1
 
-    def written(name: str) -> str:
-        return name if alone else f"{by_name[name]} {name}"
+    def format_name(name: str) -> str:
+        return name if is_single_system else f"{letters_by_system[name]} {name}"
 
     return "".join(
-        part if isinstance(part, str) else written(part["system"]) for part in headline(content)
+        part if isinstance(part, str) else format_name(part["system"])
+        for part in build_headline(content)
     )
 
 
-def headline(content: Content) -> Told:
+def build_headline(content: Content) -> SentenceParts:
     """The same sentence in pieces."""
     systems = content["systems"]
     best = systems[0]
@@ -101,60 +110,73 @@ def headline(content: Content) -> Told:
             return [f"No system is called best: {names} cannot split this text into words."]
         metric = content["metrics"][0]
     name = metric["name"]
-    write = fixed(digits(content, metric, None))
+    format_score = fixed_formatter(get_score_digits(content, metric, None))
     score = best["scores"][name]
-    level = f"{percent(content['level'])} interval "
+    level = f"{format_percent(content['level'])} interval "
     if len(systems) == 1:
-        ends = score["interval"]
-        within = f" ({level}{write(ends['low'])} to {write(ends['high'])})" if ends else ""
-        return [_of(best["name"]), f" scores {write(score['score'])} {metric['label']}{within}."]
+        interval = score["interval"]
+        interval_note = (
+            f" ({level}{format_score(interval['low'])} to {format_score(interval['high'])})"
+            if interval
+            else ""
+        )
+        return [
+            _refer_to_system(best["name"]),
+            f" scores {format_score(score['score'])} {metric['label']}{interval_note}.",
+        ]
     second = systems[1]["name"]
     # Metric by metric, the better placed system first.
     pair = next(one for one in content["pairs"] if one["metric"] == name)
     if pair["value"] == 0:
-        same = f" have the same {metric['label']}, {write(score['score'])}."
+        equal_text = f" have the same {metric['label']}, {format_score(score['score'])}."
         return [
-            _of(best["name"]),
+            _refer_to_system(best["name"]),
             " and ",
-            _of(second),
-            same,
-            *_others(content, best["name"], name),
+            _refer_to_system(second),
+            equal_text,
+            *_describe_other_metrics(content, best["name"], name),
         ]
     baseline = ", the baseline," if best["name"] == content["baseline"] else ""
-    of_many = "" if len(systems) == 2 else f" of {len(systems)} systems"
-    unsure = content["test"] is not None and not pair["significant"]
-    is_best = f" has the best {metric['label']}" if unsure else " is best"
-    unit = "" if unsure else f" {metric['label']}"
-    size, around = _size(content, pair, write)
-    told: Told = [
-        _of(best["name"]),
-        f"{baseline}{is_best}{of_many}: {write(score['score'])}{unit}, {size} ",
-        _of(second),
-        f"{around}.{_verdict(pair, content['test'])}",
+    system_count_text = "" if len(systems) == 2 else f" of {len(systems)} systems"
+    is_uncertain = content["test"] is not None and not pair["significant"]
+    best_phrase = f" has the best {metric['label']}" if is_uncertain else " is best"
+    unit = "" if is_uncertain else f" {metric['label']}"
+    size, uncertainty = _describe_size(content, pair, format_score)
+    best_score = format_score(score["score"])
+    parts: SentenceParts = [
+        _refer_to_system(best["name"]),
+        f"{baseline}{best_phrase}{system_count_text}: {best_score}{unit}, {size} ",
+        _refer_to_system(second),
+        f"{uncertainty}.{_describe_significance(pair, content['test'])}",
     ]
-    return [*told, *_others(content, best["name"], name)]
+    return [*parts, *_describe_other_metrics(content, best["name"], name)]
 
 
-def _of(name: str) -> dict[str, str]:
+def _refer_to_system(name: str) -> dict[str, str]:
     return {"system": name}
 
 
-def _size(content: Content, pair: Content, write: Write) -> tuple[str, str]:
+def _describe_size(
+    content: Content, pair: Content, format_score: NumberFormatter
+) -> tuple[str, str]:
     """By how much the first system of a pair is better: in words, and how sure that is."""
     way = "above" if pair["value"] > 0 else "below"
     # The sign is in the word.
-    turned = 1 if pair["value"] > 0 else -1
-    around = []
+    sign = 1 if pair["value"] > 0 else -1
+    uncertainty_parts = []
     if pair["interval"] is not None:
-        low, high = sorted(turned * pair["interval"][end] for end in ("low", "high"))
-        level = percent(content["level"])
-        around.append(f"{level} interval {write(low)} to {write(high)}")
-    if decisive(pair) is not None:
-        around.append(equation_of_p(pair))
-    return f"{write(turned * pair['value'])} {way}", f" ({'; '.join(around)})" if around else ""
+        low, high = sorted(sign * pair["interval"][end] for end in ("low", "high"))
+        level = format_percent(content["level"])
+        uncertainty_parts.append(f"{level} interval {format_score(low)} to {format_score(high)}")
+    if get_decisive_p(pair) is not None:
+        uncertainty_parts.append(format_p_equation(pair))
+    return (
+        f"{format_score(sign * pair['value'])} {way}",
+        f" ({'; '.join(uncertainty_parts)})" if uncertainty_parts else "",
+    )
 
 
-def _verdict(pair: Content, test: Content | None) -> str:
+def _describe_significance(pair: Content, test: Content | None) -> str:
     if test is None:
         return ""
     if pair["significant"]:
@@ -165,14 +187,14 @@ def _verdict(pair: Content, test: Content | None) -> str:
     )
 
 
-def _others(content: Content, best: str, main: str) -> Told:
+def _describe_other_metrics(content: Content, best: str, main_metric: str) -> SentenceParts:
     """Whether the other metrics rank the same system first, and which they do if not."""
     agreeing: list[str] = []
-    told: Told = []
+    parts: SentenceParts = []
     for metric in content["metrics"]:
         name = metric["name"]
         scores = {one["name"]: one["scores"][name] for one in content["systems"]}
-        if name == main or scores[best]["rank"] is None:
+        if name == main_metric or scores[best]["rank"] is None:
             continue
         if scores[best]["rank"] == 1:
             agreeing.append(name)
@@ -183,174 +205,209 @@ def _others(content: Content, best: str, main: str) -> Told:
             for one in content["pairs"]
             if one["metric"] == name and {one["first"], one["second"]} == {winner, best}
         )
-        write = fixed(digits(content, metric, None))
-        size, _ = _size(content, pair, write)
-        sure = {True: " (significant)", False: " (not significant)", None: ""}[pair["significant"]]
-        score = write(scores[winner]["score"])
-        told += [f" But {name} ranks ", _of(winner), f" first: {score}, {size} ", _of(best)]
-        told.append(f"{sure}.")
+        format_score = fixed_formatter(get_score_digits(content, metric, None))
+        size, _ = _describe_size(content, pair, format_score)
+        significance_note = {True: " (significant)", False: " (not significant)", None: ""}[
+            pair["significant"]
+        ]
+        score = format_score(scores[winner]["score"])
+        parts += [
+            f" But {name} ranks ",
+            _refer_to_system(winner),
+            f" first: {score}, {size} ",
+            _refer_to_system(best),
+        ]
+        parts.append(f"{significance_note}.")
     if agreeing:
         verb = "ranks" if len(agreeing) == 1 else "rank"
-        told.insert(0, f" {join_words(agreeing)} {verb} the same system first.")
-    return told
+        parts.insert(0, f" {join_words(agreeing)} {verb} the same system first.")
+    return parts
 
 
 # ---- the table ----
 
 
-def table(content: Content, places: int | None = None) -> Table:
+def build_overview_table(content: Content, digits: int | None = None) -> Table:
     """Systems × metrics: scores with their intervals, differences with theirs, and clusters."""
     systems = content["systems"]
-    several = len(systems) > 1
-    main = next((name for name, one in systems[0]["scores"].items() if one["rank"] is not None), "")
-    filled = list(system_columns(content, [one["scores"].get(main) for one in systems]))
+    has_several_systems = len(systems) > 1
+    main_metric = next(
+        (name for name, one in systems[0]["scores"].items() if one["rank"] is not None), ""
+    )
+    table_columns = list(
+        build_system_columns(content, [one["scores"].get(main_metric) for one in systems])
+    )
     for metric in content["metrics"]:
-        write = fixed(digits(content, metric, places))
+        format_score = fixed_formatter(get_score_digits(content, metric, digits))
         scores = [system["scores"][metric["name"]] for system in systems]
-        over = headed(metric)
+        group_header = format_metric_header(metric)
         cells = [
             Cell(
-                write(one["score"]),
-                mark=best_mark(content, one),
-                below=interval_text(one["interval"], write, ""),
+                format_score(one["score"]),
+                mark=get_best_mark(content, one),
+                second_line=format_interval(one["interval"], format_score, ""),
             )
             for one in scores
         ]
-        about = "higher is better" if metric["higher_is_better"] else "lower is better"
-        filled.append((Column("score", over=over, about=about), cells))
-        if not several:
+        tooltip = "higher is better" if metric["higher_is_better"] else "lower is better"
+        table_columns.append((Column("score", group_header=group_header, tooltip=tooltip), cells))
+        if not has_several_systems:
             continue
-        against = letters(content, [content["baseline"]])
+        baseline_letter = format_letters(content, [content["baseline"]])
         column = Column(
-            f"Δ to {against}", over=over, about=f"difference to {content['baseline']}, and its p"
+            f"Δ to {baseline_letter}",
+            group_header=group_header,
+            tooltip=f"difference to {content['baseline']}, and its p",
         )
-        filled.append((column, [_difference(one["difference"], metric, write) for one in scores]))
+        table_columns.append(
+            (
+                column,
+                [_build_difference_cell(one["difference"], metric, format_score) for one in scores],
+            )
+        )
         if metric["clusters"] is not None:
-            about = "every system of a cluster is significantly better than all below it"
+            tooltip = "every system of a cluster is significantly better than all below it"
             cells = [Cell("" if one["cluster"] is None else str(one["cluster"])) for one in scores]
-            filled.append((Column("cluster", over=over, about=about), cells))
-    return filled_table(filled, "Systems by all metrics")
+            table_columns.append(
+                (Column("cluster", group_header=group_header, tooltip=tooltip), cells)
+            )
+    return build_table(table_columns, "Systems by all metrics")
 
 
-def _difference(one: Content | None, metric: Content, write: Write) -> Cell:
-    if one is None:
+def _build_difference_cell(
+    difference: Content | None, metric: Content, format_score: NumberFormatter
+) -> Cell:
+    if difference is None:
         return Cell("baseline", mark="baseline")
-    p = decisive(one)
+    p = get_decisive_p(difference)
     return Cell(
-        signed(write)(one["value"]),
-        "*" if one["significant"] else "",
-        verdict(one, metric),
-        beside="" if p is None else f"p {p_value(p)}",
-        below=interval_text(one["interval"], signed(write), ""),
+        signed_formatter(format_score)(difference["value"]),
+        "*" if difference["significant"] else "",
+        get_difference_mark(difference, metric),
+        suffix="" if p is None else f"p {format_p_value(p)}",
+        second_line=format_interval(difference["interval"], signed_formatter(format_score), ""),
     )
 
 
-def legend(content: Content, *, chosen: bool = False) -> list[str]:
+def build_legend(content: Content, *, omit_baseline: bool = False) -> list[str]:
     """What the table's terms and marks mean, where they stand; `chosen`: but the baseline."""
-    level = percent(content["level"])
-    told = []
+    level = format_percent(content["level"])
+    sentences = []
     if content["intervals"]:
-        told.append(f"In brackets: {level} intervals ({content['intervals']['title']}).")
+        sentences.append(f"In brackets: {level} intervals ({content['intervals']['title']}).")
     if len(content["systems"]) < 2:
-        return told
-    told.insert(0, "Bold: best by the metric.")
-    if not chosen:
-        told.append(f"Δ: difference to {content['baseline']}, the baseline.")
+        return sentences
+    sentences.insert(0, "Bold: best by the metric.")
+    if not omit_baseline:
+        sentences.append(f"Δ: difference to {content['baseline']}, the baseline.")
     test, correction = content["test"], content["correction"]
     if test:
         corrected = f", corrected by {correction['title']}" if correction else ""
-        told.append(
+        sentences.append(
             f"p: how often chance alone makes a difference so large ({test['title']}{corrected}); "
             f"*: p < {test['alpha']:g}, significant. "
             "Cluster: systems of one number are not told apart, and those of a lower number are "
             "significantly better."
         )
-    return told
+    return sentences
 
 
 # ---- the forest plot ----
 
 
-def forest(content: Content) -> Forest | None:
+def build_forest_plot(content: Content) -> Forest | None:
     """The differences to the baseline with their intervals, a panel a metric; of one, its score."""
     systems, baseline = content["systems"], content["baseline"]
-    several = len(systems) > 1
+    has_several_systems = len(systems) > 1
     if not content["intervals"]:
         return None
     panels = []
     for metric in content["metrics"]:
         scores = [system["scores"][metric["name"]] for system in systems]
-        found: list[tuple[float, float, float] | None] = []
+        ranges: list[tuple[float, float, float] | None] = []
         for score in scores:
-            one = score["difference"] if several else {**score, "value": score["score"]}
-            ends = None if one is None else one["interval"]
-            found.append(ends and (ends["low"], one["value"], ends["high"]))
-        if not any(found):
+            result = (
+                score["difference"] if has_several_systems else {**score, "value": score["score"]}
+            )
+            ends = None if result is None else result["interval"]
+            ranges.append(ends and (ends["low"], result["value"], ends["high"]))
+        if not any(ranges):
             continue
         marks = [
-            verdict(score["difference"], metric) if several and score["difference"] else ""
+            get_difference_mark(score["difference"], metric)
+            if has_several_systems and score["difference"]
+            else ""
             for score in scores
         ]
-        against = f"Δ {metric['name']} to {letters(content, [baseline])}" if several else ""
+        panel_title = (
+            f"Δ {metric['name']} to {format_letters(content, [baseline])}"
+            if has_several_systems
+            else ""
+        )
         panels.append(
             Panel(
-                against or metric["name"],
-                found,
+                panel_title or metric["name"],
+                ranges,
                 marks,
-                backwards=not metric["higher_is_better"],
-                zero=several,
+                is_reversed=not metric["higher_is_better"],
+                includes_zero=has_several_systems,
             )
         )
     if not panels:
         return None
     names = [
-        f"{one['letter']} {one['name']}" if several else one["name"] for one in content["systems"]
+        f"{one['letter']} {one['name']}" if has_several_systems else one["name"]
+        for one in content["systems"]
     ]
-    level = percent(content["level"])
-    if not several:
+    level = format_percent(content["level"])
+    if not has_several_systems:
         return Forest(f"Scores with {level} intervals", names, panels)
     backwards = [metric["name"] for metric in content["metrics"] if not metric["higher_is_better"]]
-    turned = f" ({join_words(backwards)}: axis reversed)" if backwards else ""
-    caption = f"Differences to {baseline} with {level} intervals: better is to the right{turned}"
+    reversal_note = f" ({join_words(backwards)}: axis reversed)" if backwards else ""
+    caption = (
+        f"Differences to {baseline} with {level} intervals: better is to the right{reversal_note}"
+    )
     return Forest(caption, names, panels)
 
 
 # ---- behind it ----
 
 
-def details(content: Content, places: int | None = None) -> Iterator[Fold]:
+def build_details(content: Content, digits: int | None = None) -> Iterator[Fold]:
     """Metric by metric, all that was counted and tested."""
     for metric in content["metrics"]:
-        shown = digits(content, metric, places)
-        inner: list[Drawn] = [comparison_layout.table(content, metric, shown)]
-        parts = comparison_layout.parts(content, metric)
-        if parts is not None:
-            inner.append(parts)
+        metric_digits = get_score_digits(content, metric, digits)
+        inner: list[HtmlBlock] = [
+            comparison_layout.build_metric_table(content, metric, metric_digits)
+        ]
+        parts_table = comparison_layout.build_parts_table(content, metric)
+        if parts_table is not None:
+            inner.append(parts_table)
         if len(content["systems"]) > 2:
-            inner.append(pairs(content, metric, shown))
-        what = ["intervals", "tests"] if len(content["systems"]) > 1 else ["intervals"]
-        what += ["parts and lengths"] if parts is not None else []
-        what += ["all pairs"] if len(content["systems"]) > 2 else []
-        yield Fold(f"{headed(metric)} in detail: {join_words(what)}", inner)
+            inner.append(build_pair_table(content, metric, metric_digits))
+        section_names = ["intervals", "tests"] if len(content["systems"]) > 1 else ["intervals"]
+        section_names += ["parts and lengths"] if parts_table is not None else []
+        section_names += ["all pairs"] if len(content["systems"]) > 2 else []
+        yield Fold(f"{format_metric_header(metric)} in detail: {join_words(section_names)}", inner)
 
 
-def pairs(content: Content, metric: Content, places: int) -> Table:
+def build_pair_table(content: Content, metric: Content, digits: int) -> Table:
     """The difference of every two systems, row less column."""
     systems: Sequence[Content] = content["systems"]
-    write = signed(fixed(places))
-    known: dict[tuple[str, str], Cell] = {}
+    format_score = signed_formatter(fixed_formatter(digits))
+    cells: dict[tuple[str, str], Cell] = {}
     for pair in content["pairs"]:
         if pair["metric"] == metric["name"]:
             star = "*" if pair["significant"] else ""
-            known[pair["first"], pair["second"]] = Cell(write(pair["value"]), star)
-            known[pair["second"], pair["first"]] = Cell(write(-pair["value"]), star)
-    columns = [Column(""), Column("row less column", left=True)]
-    columns += [Column(one["letter"], about=one["name"]) for one in systems]
+            cells[pair["first"], pair["second"]] = Cell(format_score(pair["value"]), star)
+            cells[pair["second"], pair["first"]] = Cell(format_score(-pair["value"]), star)
+    columns = [Column(""), Column("row less column", is_left_aligned=True)]
+    columns += [Column(one["letter"], tooltip=one["name"]) for one in systems]
     rows = [
         [
             Cell(row["letter"]),
             Cell(row["name"]),
-            *(known.get((row["name"], one["name"]), Cell("")) for one in systems),
+            *(cells.get((row["name"], one["name"]), Cell("")) for one in systems),
         ]
         for row in systems
     ]

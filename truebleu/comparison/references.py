@@ -12,11 +12,11 @@ from typing import Any
 
 from truebleu._kernel import InputError
 from truebleu.comparison import segment_labels
-from truebleu.comparison.comparison_builder import resampled_columns
-from truebleu.comparison.comparison_layout import digits, equation_of_p
+from truebleu.comparison.comparison_builder import resample_metrics
+from truebleu.comparison.comparison_layout import format_p_equation, get_score_digits
 from truebleu.comparison.comparison_request import Request
 from truebleu.metrics.base import MetricFailedError
-from truebleu.rendering.number_format import fixed, signed
+from truebleu.rendering.number_format import fixed_formatter, signed_formatter
 from truebleu.rendering.view import Content
 from truebleu.text import segments
 from truebleu.text.terminal_layout import format_count, join_words, shorten_names
@@ -30,7 +30,7 @@ MAX_REFERENCES = 20
 MIN_COPY_SHARE, MIN_COPIES, MIN_COPY_RATIO = 0.05, 10, 2.5
 
 
-def add_scores(content: dict[str, Any], request: Request) -> dict[str, Any]:
+def add_reference_scores(content: dict[str, Any], request: Request) -> dict[str, Any]:
     """Return the comparison with the scores by each reference alone, and warnings about them."""
     if request.buckets is not None:
         return content
@@ -46,31 +46,38 @@ def add_scores(content: dict[str, Any], request: Request) -> dict[str, Any]:
         )
         return {**content, "notes": [*content["notes"], {"kind": "many references", "text": text}]}
     copies = _count_copies(request, columns)
-    names = _reference_names(request.given_references, len(columns))
-    made = []
+    names = _name_references(request.original_references, len(columns))
+    reference_entries = []
     for name, column, identical in zip(names, columns, copies, strict=True):
-        chosen = _segments_with_text(column)
-        alone = _request_for(request, column, chosen)
-        size = content["segments"] if chosen is None else len(chosen)
+        indices = _segments_with_text(column)
+        single_request = _build_single_request(request, column, indices)
+        size = content["segments"] if indices is None else len(indices)
         try:
-            scores = _scores(content, request, alone)
+            scores = _score_single_reference(content, request, single_request)
         except InputError:  # for example, no segment has this reference
             return content
-        made.append({"name": name, "segments": size, **scores})
-        made[-1]["identical"] = dict(_judge_copies(identical, size))
+        reference_entries.append({"name": name, "segments": size, **scores})
+        reference_entries[-1]["identical"] = dict(_judge_copies(identical, size))
     # A metric may fail with some reference.
-    common = set.intersection(*(set(one["scores"]) for one in made))
-    for one in made:
-        one["scores"] = {name: found for name, found in one["scores"].items() if name in common}
-    content = {**content, "by_reference": made}
-    return {**content, "warnings": [*content.get("warnings", ()), *reference_notes(content)]}
+    common = set.intersection(*(set(one["scores"]) for one in reference_entries))
+    for entry in reference_entries:
+        entry["scores"] = {name: found for name, found in entry["scores"].items() if name in common}
+    content = {**content, "by_reference": reference_entries}
+    return {
+        **content,
+        "warnings": [*content.get("warnings", ()), *find_reference_warnings(content)],
+    }
 
 
-def _reference_names(given: Any, number: int) -> list[str]:
+def _name_references(original_references: Any, reference_count: int) -> list[str]:
     """Return short names of the references: of their files, or numbers (columns of one file)."""
-    columns = given if isinstance(given, list | tuple) else [given]
-    names = [str(i) for i in range(1, number + 1)]
-    if len(columns) == number and all(map(segments.is_file, columns)):
+    columns = (
+        original_references
+        if isinstance(original_references, list | tuple)
+        else [original_references]
+    )
+    names = [str(i) for i in range(1, reference_count + 1)]
+    if len(columns) == reference_count and all(map(segments.is_file, columns)):
         files = list(map(segments.as_file, columns))
         if len({file.path for file in files}) == 1:
             names = [str(file.column) for file in files]
@@ -89,59 +96,73 @@ def _segments_with_text(column: Any) -> list[int] | None:
     return [i for i, text in enumerate(column) if text is not None]
 
 
-def _request_for(request: Request, column: Any, chosen: list[int] | None) -> Request:
+def _build_single_request(request: Request, column: Any, indices: list[int] | None) -> Request:
     """Return the request with one column as the only reference."""
-    alone = copy(request)
-    alone.failed, alone.given, alone.seen = {}, {}, {}
-    alone.references = column
-    alone.metrics = {
+    single_request = copy(request)
+    (
+        single_request.failure_messages,
+        single_request.external_scores,
+        single_request.text_summaries,
+    ) = {}, {}, {}
+    single_request.references = column
+    single_request.metrics = {
         metric: name
         for metric, name in request.metrics.items()
         if getattr(metric, "REFERENCES", None) != "none"
     }
-    if chosen is not None:
+    if indices is not None:
 
         def select(values: Any) -> list[Any]:
-            found = list(segments.iterate_items("segments", values))
-            return [found[i] for i in chosen]
+            items = list(segments.iterate_items("segments", values))
+            return [items[i] for i in indices]
 
-        alone.references = select(column)
-        alone.systems = {name: select(one) for name, one in request.systems.items()}
-        alone.source = None if request.source is None else select(request.source)
+        single_request.references = select(column)
+        single_request.systems = {name: select(one) for name, one in request.systems.items()}
+        single_request.source = None if request.source is None else select(request.source)
         if request.documents is not None:
-            known = request.documents
-            alone.documents = segment_labels.Names(known.names[known.indices[i]] for i in chosen)
-    return alone
+            documents = request.documents
+            single_request.documents = segment_labels.SegmentNames(
+                documents.names[documents.indices[i]] for i in indices
+            )
+    return single_request
 
 
-def _scores(content: Content, request: Request, alone: Request) -> dict[str, Any]:
+def _score_single_reference(
+    content: Content, request: Request, single_request: Request
+) -> dict[str, Any]:
     """Return the scores by metric and system, and the pairs of the best system by all references.
 
     The resamples and randomizations are those of the comparison, if the segments are.
     """
-    named = [one["name"] for one in content["metrics"] if one["source"] == "truebleu"]
-    names = dict(zip(request.metrics, named, strict=True))
+    computed_names = [one["name"] for one in content["metrics"] if one["source"] == "truebleu"]
+    names = dict(zip(request.metrics, computed_names, strict=True))
     order = [system["name"] for system in content["systems"]]
     # A metric that does not split the text has no winner with any reference.
-    alone.metrics = {
-        metric: name for metric, name in alone.metrics.items() if _winners(content, names[metric])
+    single_request.metrics = {
+        metric: name
+        for metric, name in single_request.metrics.items()
+        if _find_winners(content, names[metric])
     }
-    if not alone.metrics:
+    if not single_request.metrics:
         return {"scores": {}, "pairs": []}
     scores: dict[str, dict[str, Any]] = {}
     pairs = []
     try:
-        columns = list(resampled_columns(alone, order))
+        columns = list(resample_metrics(single_request, order))
     except MetricFailedError:
         # Every metric failed with this reference; `add_scores` leaves them out of the others, too.
         columns = []
     for metric, column in columns:
         column.name = names[metric]
-        found = scores[column.name] = {system: column.score(system) for system in order}
-        for score in found.values():
+        system_scores = scores[column.name] = {
+            system: column.describe_system(system) for system in order
+        }
+        for score in system_scores.values():
             del score["details"], score["runs"]
-        (best, *_) = _winners(content, column.name)
-        pairs += [pair for pair in column.pairs() if best in (pair["first"], pair["second"])]
+        (best, *_) = _find_winners(content, column.name)
+        pairs += [
+            pair for pair in column.describe_pairs() if best in (pair["first"], pair["second"])
+        ]
     return {"scores": scores, "pairs": pairs}
 
 
@@ -159,85 +180,95 @@ def _count_copies(request: Request, columns: Sequence[Any]) -> Iterator[dict[str
 
 def _judge_copies(identical: dict[str, int], size: int) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield for each system how often it equals a reference, and whether that is suspicious."""
-    for name, number in identical.items():
-        others = [identical[other] for other in identical if other != name]
-        usual = median(others) if others else None
+    for name, copy_count in identical.items():
+        other_counts = [identical[other] for other in identical if other != name]
+        others_median = median(other_counts) if other_counts else None
         is_copy = (
-            usual is not None
-            and number >= max(MIN_COPIES, MIN_COPY_SHARE * size)
-            and number >= MIN_COPY_RATIO * usual
+            others_median is not None
+            and copy_count >= max(MIN_COPIES, MIN_COPY_SHARE * size)
+            and copy_count >= MIN_COPY_RATIO * others_median
         )
-        share = number / size if size else 0.0
+        share = copy_count / size if size else 0.0
         yield (
             name,
-            {"segments": number, "share": share, "others_median": usual, "is_copy": is_copy},
+            {
+                "segments": copy_count,
+                "share": share,
+                "others_median": others_median,
+                "is_copy": is_copy,
+            },
         )
 
 
 # ---- in words ----
 
 
-def reference_notes(content: Content) -> Iterator[dict[str, Any]]:
+def find_reference_warnings(content: Content) -> Iterator[dict[str, Any]]:
     """Yield a warning where the winner depends on the reference, or a system copies one."""
     for metric in content["metrics"]:
         if metric["name"] in content["by_reference"][0]["scores"]:
-            yield from _of_winners(content, metric)
-    for one in content["by_reference"]:
-        for system, found in one["identical"].items():
-            if found["is_copy"]:
+            yield from _warn_about_winner(content, metric)
+    for reference in content["by_reference"]:
+        for system, copies in reference["identical"].items():
+            if copies["is_copy"]:
                 yield {
                     "kind": "copied reference",
                     "systems": [system],
-                    "text": f"{system} equals {one['name']} in {found['segments']:,} of "
-                    f"{format_count(one['segments'], 'segment')} ({100 * found['share']:.1f} "
-                    "%; other "
-                    f"systems, in the median: {found['others_median']:,.0f}). One of the two may "
-                    f"have been made from the other, so scores with {one['name']} favour {system}.",
+                    "text": f"{system} equals {reference['name']} in {copies['segments']:,} of "
+                    f"{format_count(reference['segments'], 'segment')} "
+                    f"({100 * copies['share']:.1f} %; other systems, in the median: "
+                    f"{copies['others_median']:,.0f}). One of the two may have been made from the "
+                    f"other, so scores with {reference['name']} "
+                    f"favour {system}.",
                 }
 
 
-def _winners(content: Content, metric: str, one: Content | None = None) -> list[str]:
+def _find_winners(content: Content, metric: str, reference: Content | None = None) -> list[str]:
     """Return the best systems by a metric, by all references together or by one of them."""
     names = [system["name"] for system in content["systems"]]
-    if one is None:
+    if reference is None:
         scores = {system["name"]: system["scores"][metric] for system in content["systems"]}
     else:
-        scores = one["scores"][metric]
+        scores = reference["scores"][metric]
     return [name for name in names if scores[name]["rank"] == 1]
 
 
-def _of_winners(content: Content, metric: Content) -> Iterator[dict[str, Any]]:
+def _warn_about_winner(content: Content, metric: Content) -> Iterator[dict[str, Any]]:
     name, references = metric["name"], content["by_reference"]
-    best, *ties = _winners(content, name)
-    differing = [one for one in references if best not in _winners(content, name, one)]
+    best, *ties = _find_winners(content, name)
+    differing = [one for one in references if best not in _find_winners(content, name, one)]
     if not differing or any(
-        all(tie in _winners(content, name, one) for one in references) for tie in ties
+        all(tie in _find_winners(content, name, one) for one in references) for tie in ties
     ):
         return
-    rival = _winners(content, name, differing[0])[0]
-    told = [f"with all references {_verdict(content, metric, content, best, rival)}"]
-    for one in references:
-        first = _winners(content, name, one)[0]
-        other = best if first != best else rival
-        told.append(f"with {one['name']} alone {_verdict(content, metric, one, first, other)}")
+    rival = _find_winners(content, name, differing[0])[0]
+    verdicts = [f"with all references {_describe_winner(content, metric, content, best, rival)}"]
+    for reference in references:
+        winner = _find_winners(content, name, reference)[0]
+        runner_up = best if winner != best else rival
+        verdict = _describe_winner(content, metric, reference, winner, runner_up)
+        verdicts.append(f"with {reference['name']} alone {verdict}")
     yield {
         "kind": "winner depends on the reference",
         "metrics": [name],
         "systems": [best, rival],
-        "text": f"{name}: which system is best depends on the reference: {join_words(told)}.",
+        "text": f"{name}: which system is best depends on the reference: {join_words(verdicts)}.",
     }
 
 
-def _verdict(content: Content, metric: Content, one: Content, first: str, other: str) -> str:
+def _describe_winner(
+    content: Content, metric: Content, result: Content, winner: str, rival: str
+) -> str:
     """Tell which system is best, by how much, and whether that is significant."""
     pair = next(
         pair
-        for pair in one["pairs"]
-        if pair["metric"] == metric["name"] and {pair["first"], pair["second"]} == {first, other}
+        for pair in result["pairs"]
+        if pair["metric"] == metric["name"] and {pair["first"], pair["second"]} == {winner, rival}
     )
-    value = pair["value"] if pair["first"] == first else -pair["value"]
-    size = f"{signed(fixed(digits(content, metric, None)))(value)} to {other}"
+    value = pair["value"] if pair["first"] == winner else -pair["value"]
+    format_delta = signed_formatter(fixed_formatter(get_score_digits(content, metric, None)))
+    size = f"{format_delta(value)} to {rival}"
     if pair["p"] is not None:
-        size += f", {equation_of_p(pair)}"
+        size += f", {format_p_equation(pair)}"
         size += "" if pair["significant"] else ", not significant"
-    return f"{first} is best ({size})"
+    return f"{winner} is best ({size})"

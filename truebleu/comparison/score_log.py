@@ -63,26 +63,28 @@ class Entry:
     report: str | None = None
 
     @classmethod
-    def of_dict(cls, content: object) -> Entry:
+    def from_dict(cls, content: object) -> Entry:
         """The entry that `to_dict` was made of. Raises ValueError, which says what is wrong.
 
         Keys that are not known may be of a later version, and are left alone.
         """
         if not isinstance(content, dict):
             raise ValueError("not an object")
-        found: dict[str, Any] = {}
+        field_values: dict[str, Any] = {}
         for key, kind in ((field.name, str(field.type)) for field in fields(cls)):
             value = content.get(key)
             if value is None and kind.endswith("| None"):
                 continue
-            meant, check = _KINDS[kind.removesuffix(" | None")]
+            expected_type, parse_value = _FIELD_PARSERS[kind.removesuffix(" | None")]
             if key not in content:
                 raise ValueError(f"it has no '{key}'")
             try:
-                found[key] = check(value)
+                field_values[key] = parse_value(value)
             except (TypeError, ValueError, KeyError, OverflowError):
-                raise ValueError(f"'{key}' is {value!r:.60}, and should be {meant}") from None
-        return cls(**found)
+                raise ValueError(
+                    f"'{key}' is {value!r:.60}, and should be {expected_type}"
+                ) from None
+        return cls(**field_values)
 
     def to_dict(self) -> dict[str, Any]:
         """The entry in the types of JSON."""
@@ -95,66 +97,66 @@ class Entry:
         return {key: value for key, value in content.items() if value is not None}
 
     @property
-    def followed(self) -> str:
+    def tracked_name(self) -> str:
         """The name that is followed over time, or else the system."""
         return self.system if self.name is None else self.name
 
-    def line(self) -> bytes:
+    def to_line(self) -> bytes:
         """The entry as it stands in a log."""
         text = json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
         # A byte of a file's name that is no character becomes an escape of JSON's own.
         return text.encode("utf-8", "backslashreplace") + b"\n"
 
 
-def _text(value: Any) -> str:
+def _parse_text(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError
     return value
 
 
-def _number(value: Any) -> float:
+def _parse_number(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
         raise TypeError
     return float(value)
 
 
-def _count(value: Any) -> int:
+def _parse_count(value: Any) -> int:
     if type(value) is not int or value < 1:
         raise TypeError
     return value
 
 
-def _time(value: Any) -> datetime:
+def _parse_time(value: Any) -> datetime:
     time = datetime.fromisoformat(value)
     if time.tzinfo is None:
         raise ValueError
     return time.astimezone(UTC)
 
 
-def _read(value: Any) -> Input:
+def _parse_input(value: Any) -> Input:
     if not _HASH.fullmatch(value["sha256"]):
         raise ValueError
-    return Input(_text(value["file"]), value["sha256"])
+    return Input(_parse_text(value["file"]), value["sha256"])
 
 
-def _all_read(value: Any) -> tuple[Input, ...]:
+def _parse_inputs(value: Any) -> tuple[Input, ...]:
     if not isinstance(value, list) or not value:
         raise TypeError
-    return tuple(map(_read, value))
+    return tuple(map(_parse_input, value))
 
 
 # What a value should be, and what makes it that or fails, by how it is declared.
-_KINDS: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
-    "datetime": ("a time with its zone, as 2026-11-20T09:30:00Z", _time),
-    "str": ("text", _text),
-    "float": ("a number", _number),
-    "int": ("a number, 1 or more", _count),
-    "Input": ("a file and its sha256", _read),
-    "tuple[Input, ...]": ("a list of files and their sha256", _all_read),
+_FIELD_PARSERS: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
+    "datetime": ("a time with its zone, as 2026-11-20T09:30:00Z", _parse_time),
+    "str": ("text", _parse_text),
+    "float": ("a number", _parse_number),
+    "int": ("a number, 1 or more", _parse_count),
+    "Input": ("a file and its sha256", _parse_input),
+    "tuple[Input, ...]": ("a list of files and their sha256", _parse_inputs),
 }
 
 
-def now() -> datetime:
+def get_log_time() -> datetime:
     """The time, in seconds; the one that SOURCE_DATE_EPOCH says, if it says one."""
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
     if is_whole_number(epoch):
@@ -162,89 +164,89 @@ def now() -> datetime:
     return datetime.now(UTC).replace(microsecond=0)
 
 
-def read(path: str | os.PathLike[str]) -> list[Entry]:
+def read_log_entries(path: str | os.PathLike[str]) -> list[Entry]:
     """The scores in a log. Raises InputError, which names the line that is not one of a log."""
     with open(path, "rb") as file:
         numbered = enumerate(file, 1)
-        return [_entry(os.fspath(path), i, line) for i, line in numbered if line.strip()]
+        return [_parse_entry(os.fspath(path), i, line) for i, line in numbered if line.strip()]
 
 
-def check(path: str) -> None:
+def check_log_is_appendable(path: str) -> None:
     """Raises InputError if the file is there and cannot be added to, as `append` would."""
     if os.path.exists(path):
         with open(path, "r+b", buffering=0) as file:
-            _check_end(file.fileno(), path)
+            _check_log_end(file.fileno(), path)
 
 
-def append(path: str, entries: Iterable[Entry]) -> None:
+def append_log_entries(path: str, entries: Iterable[Entry]) -> None:
     """Adds scores to a log, all of them or none.
 
     Others may add to it at the same time. Raises InputError if the file is not a log, or
     if its last line is not whole: what is added would be glued to it.
     """
-    data = b"".join(entry.line() for entry in entries)
+    data = b"".join(entry.to_line() for entry in entries)
     with open(path, "a+b", buffering=0) as file:
         descriptor = file.fileno()
         # Nobody may add between the check of the end and the write.
         lock_file(descriptor, wait=True)
-        size = _check_end(descriptor, path)
+        size = _check_log_end(descriptor, path)
         try:
-            _write_whole(descriptor, data)
+            _write_at_once(descriptor, data)
         except OSError as error:
             os.ftruncate(descriptor, size)
             error.filename = path
             raise
 
 
-def _write_whole(descriptor: int, data: bytes) -> None:
+def _write_at_once(descriptor: int, data: bytes) -> None:
     """One write, so that nothing of others comes between."""
     if os.write(descriptor, data) != len(data):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     os.fsync(descriptor)
 
 
-def _entry(path: str, number: int, line: bytes) -> Entry:
+def _parse_entry(path: str, number: int, line: bytes) -> Entry:
     """The entry in a line, which must be whole."""
-    where = f"{path}, line {number}"
+    location = f"{path}, line {number}"
     try:
         content = load_json(line.decode("utf-8", "surrogatepass"))
     except ValueError:
         if not line.endswith(b"\n"):
             raise InputError(
-                f"{where}: it breaks off, and nothing may be added to it; remove it, and score "
+                f"{location}: it breaks off, and nothing may be added to it; remove it, and score "
                 "again if you need it"
             ) from None
-        raise InputError(f"{where}: not JSON; is this a log of truebleu score --log?") from None
+        raise InputError(f"{location}: not JSON; is this a log of truebleu score --log?") from None
     try:
-        entry = Entry.of_dict(content)
+        entry = Entry.from_dict(content)
     except ValueError as error:
-        raise InputError(f"{where}: {error}; is this a log of truebleu score --log?") from None
+        raise InputError(f"{location}: {error}; is this a log of truebleu score --log?") from None
     if not line.endswith(b"\n"):
-        raise InputError(f"{where}: it has no line end, so something broke off; add one")
+        raise InputError(f"{location}: it has no line end, so something broke off; add one")
     return entry
 
 
 # No entry is this long: a file with a longer last line is not a log.
-_LONGEST = 1 << 20
+_MAX_ENTRY_BYTES = 1 << 20
 
 
-def _check_end(descriptor: int, path: str) -> int:
+def _check_log_end(descriptor: int, path: str) -> int:
     """The size of a log that may be added to."""
     state = os.fstat(descriptor)
     if not stat.S_ISREG(state.st_mode):
         raise InputError(f"{path} is no regular file; a log is one that can be added to")
     size = state.st_size
-    os.lseek(descriptor, max(0, size - _LONGEST), os.SEEK_SET)
-    end = os.read(descriptor, min(size, _LONGEST))
+    os.lseek(descriptor, max(0, size - _MAX_ENTRY_BYTES), os.SEEK_SET)
+    end = os.read(descriptor, min(size, _MAX_ENTRY_BYTES))
     if not end:
         return size
     last = end[end.rfind(b"\n", 0, -1) + 1 :]
     if last.strip():
-        _entry(path, _lines(descriptor), last)
+        _parse_entry(path, _count_file_lines(descriptor), last)
     return size
 
 
-def _lines(descriptor: int) -> int:
+def _count_file_lines(descriptor: int) -> int:
     """The number of lines of a file, one that breaks off included."""
     os.lseek(descriptor, 0, os.SEEK_SET)
     with open(descriptor, "rb", closefd=False) as file:

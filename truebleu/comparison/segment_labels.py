@@ -8,7 +8,7 @@ from typing import Any
 from truebleu.text import segments
 
 
-class Names:
+class SegmentNames:
     """A name for each segment: those that there are, and the number of each segment's."""
 
     __slots__ = ("indices", "names")
@@ -19,14 +19,14 @@ class Names:
         self.names = list(numbers)
 
 
-def documents(value: Any, count: int) -> Names:
+def read_document_names(value: Any, count: int) -> SegmentNames:
     """The document of each segment: names, or a file of them, or what was read already."""
-    if isinstance(value, Names):
+    if isinstance(value, SegmentNames):
         return value
-    return Names(segments.read_segment_labels("documents", value, count, is_required=True))
+    return SegmentNames(segments.read_segment_labels("documents", value, count, is_required=True))
 
 
-def labels(value: Any, count: int) -> dict[str, Names]:
+def read_segment_labels(value: Any, count: int) -> dict[str, SegmentNames]:
     """The labels of segments, by the name of each kind of label.
 
     value: a mapping from names to a label per segment, or to files of them; or a tab-separated
@@ -42,6 +42,6 @@ def labels(value: Any, count: int) -> dict[str, Names]:
             f"{type(value).__name__}"
         )
     return {
-        str(name): Names(segments.read_segment_labels(f"labels: {name}", column, count))
+        str(name): SegmentNames(segments.read_segment_labels(f"labels: {name}", column, count))
         for name, column in columns.items()
     }

@@ -16,13 +16,13 @@ from truebleu.text.segments import is_column
 Runs = dict[str, list[str]]
 
 
-def names(system: str, count: int) -> list[str]:
+def name_outputs(system: str, count: int) -> list[str]:
     """The names of a system's outputs."""
     return [system] if count == 1 else [f"{system} (run {i})" for i in range(1, count + 1)]
 
 
-def expanded(
-    what: str, systems: Mapping[str, Any], *, tokens: bool = False
+def expand_runs(
+    argument: str, systems: Mapping[str, Any], *, accepts_tokens: bool = False
 ) -> tuple[dict[str, Any], Runs]:
     """Each output by its name, and the outputs of each system.
 
@@ -31,34 +31,34 @@ def expanded(
     outputs: dict[str, Any] = {}
     runs: Runs = {}
     for system, value in systems.items():
-        found = list(_runs(value, tokens=tokens))
-        if not found:
-            raise ValueError(f"{what}: {system} has no runs")
-        runs[system] = names(system, len(found))
-        for name, output in zip(runs[system], found, strict=True):
+        run_outputs = list(_list_runs(value, accepts_tokens=accepts_tokens))
+        if not run_outputs:
+            raise ValueError(f"{argument}: {system} has no runs")
+        runs[system] = name_outputs(system, len(run_outputs))
+        for name, output in zip(runs[system], run_outputs, strict=True):
             if name in outputs or (name != system and name in systems):
-                raise ValueError(f"{what}: {name} is there twice")
+                raise ValueError(f"{argument}: {name} is there twice")
             outputs[name] = output
     return outputs, runs
 
 
-def several(runs: Mapping[str, Sequence[str]]) -> bool:
+def has_several_runs(runs: Mapping[str, Sequence[str]]) -> bool:
     """True if a system has more than one run."""
     return any(len(outputs) > 1 for outputs in runs.values())
 
 
-def told(runs: Mapping[str, Sequence[str]]) -> str:
+def format_run_count(runs: Mapping[str, Sequence[str]]) -> str:
     """The number of runs, in signatures: "var" if it varies."""
     counts = {len(outputs) for outputs in runs.values()}
     return str(counts.pop()) if len(counts) == 1 else "var"
 
 
-def take_tokens(metrics: Iterable[object]) -> bool:
+def all_accept_tokens(metrics: Iterable[object]) -> bool:
     """True if every metric takes text that is in tokens already."""
     return all(getattr(metric, "tokenize", None) == "none" for metric in metrics)
 
 
-def _runs(value: Any, *, tokens: bool) -> Iterable[Any]:
+def _list_runs(value: Any, *, accepts_tokens: bool) -> Iterable[Any]:
     """The runs in what was passed for a system: itself, if it is one output."""
     if isinstance(value, Mapping):
         return value.values()
@@ -66,7 +66,7 @@ def _runs(value: Any, *, tokens: bool) -> Iterable[Any]:
         return [value]
     if all(map(is_column, value)):
         return value
-    lists = all(isinstance(one, list | tuple) or is_column(one) for one in value)
+    are_lists = all(isinstance(one, list | tuple) or is_column(one) for one in value)
     lengths = {len(one) for one in value if isinstance(one, list | tuple)}
     # Lists of different lengths are no runs of one test set: what is wrong is said elsewhere.
-    return value if lists and not tokens and len(lengths) == 1 else [value]
+    return value if are_lists and not accepts_tokens and len(lengths) == 1 else [value]

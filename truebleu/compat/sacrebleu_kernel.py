@@ -25,7 +25,7 @@ from truebleu.metrics import registry
 from truebleu.metrics.base import PARTS_PER_TOKEN
 from truebleu.metrics.scores import unpack_row
 from truebleu.significance import memory_check
-from truebleu.significance.sacrebleu_compat import randomized_scores
+from truebleu.significance.sacrebleu_compat import randomize_scores
 from truebleu.text import argument_checks
 
 Lines = Sequence[str | None]
@@ -403,7 +403,7 @@ def _resampled_sums(rows: Rows, samples: int, stream: Stream) -> list[Any]:
     """Return the sums of resampled rows as arrays in single precision."""
     import numpy as np
 
-    memory_check.reserve(len(rows), len(rows[0]), kind="single")
+    memory_check.check_memory(len(rows), len(rows[0]), kind="single")
     numbers = [list(map(float, row)) for row in rows]
     sums: list[Any] = []
     for start in range(0, samples, BLOCK):
@@ -506,7 +506,7 @@ def _randomize_pair(
     significance.sacrelogger.info(
         f" > Performing approximate randomization test (# trials: {trials})"
     )
-    blocks = randomized_scores(scorer, (baseline, _exact_table(metric, stats)), trials, stream)
+    blocks = randomize_scores(scorer, (baseline, _exact_table(metric, stats)), trials, stream)
     a, b = (np.concatenate([np.asarray(part) for part in s]) for s in zip(*blocks, strict=True))
     result = significance.Result(score, significance._compute_p_value(np.abs(a - b), difference))
     if resamples > 0:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from truebleu._kernel import InputError
-from truebleu.comparison.comparison_request import Buckets, Counts
+from truebleu.comparison.comparison_request import Buckets, MetricStatistics
 from truebleu.engines.aggregates import Columns, Sums
 from truebleu.significance import Measure, resampling
 
@@ -47,7 +47,7 @@ def measures(sums: Sums) -> list[Measure]:
             )
         if part.segments:
             named[system] = part
-    return [Measure(metric, counts.tables) for metric, counts in counted(named).counted.items()]
+    return [Measure(metric, counts.tables) for metric, counts in counted(named).statistics.items()]
 
 
 def counted(named: Mapping[str, Sums]) -> Buckets:
@@ -81,7 +81,7 @@ def counted(named: Mapping[str, Sums]) -> Buckets:
         scores: dict[str, Sequence[float]] = {
             system: metric.scores(table).tolist() for system, table in tables.items()
         }
-        counts[metric] = Counts(tables, scores)
+        counts[metric] = MetricStatistics(tables, scores)
     return Buckets(counts, named[first].segments)
 
 
@@ -90,9 +90,11 @@ def intervals(sums: Sums, *, within: Columns = None, **options: Any) -> Any:
 
     Gives a dict from system to interval; with several metrics a dict of such dicts; with `within`
     a dict of all that from the key of each group of these columns. Options as for
-    `truebleu.significance.intervals`; raises what `measures` raises.
+    `truebleu.significance.bootstrap_intervals`; raises what `measures` raises.
     """
-    return _resampled(sums, within, lambda part: resampling.intervals(measures(part), **options))
+    return _resampled(
+        sums, within, lambda part: resampling.bootstrap_intervals(measures(part), **options)
+    )
 
 
 def compare(
@@ -109,15 +111,17 @@ def compare(
     whose groups systems are compared: the result is then a dict from the key of each.
 
     Systems are called by their key as text, with strokes between the columns of several; `baseline`
-    may be either. Other options as for `truebleu.significance.paired`; raises what `measures`
-    raises. `segments` in the results is the number of buckets.
+    may be either. Other options as for `truebleu.significance.run_paired_tests`; raises what
+    `measures` raises. `segments` in the results is the number of buckets.
     """
     if test == "bs-sacrebleu":
         raise ValueError("test 'bs-sacrebleu' is of segments, as sacreBLEU's; 'ar' and 'bs' fit")
     if not (baseline is None or isinstance(baseline, str)):
         baseline = _system(baseline if isinstance(baseline, tuple) else (baseline,))
     options |= {"baseline": baseline, "test": test}
-    return _resampled(sums, within, lambda part: resampling.paired(measures(part), **options))
+    return _resampled(
+        sums, within, lambda part: resampling.run_paired_tests(measures(part), **options)
+    )
 
 
 def _resampled(sums: Sums, within: Columns, function: Callable[[Sums], list[Any]]) -> Any:

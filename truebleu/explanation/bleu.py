@@ -12,8 +12,16 @@ from truebleu.explanation.naive_bleu import Case, tokens
 from truebleu.metrics.bleu import BLEU, USE_INSTEAD, BLEUScore
 from truebleu.metrics.bleu_formula import SMALL, TINY
 from truebleu.rendering.elements import Block, Heading, Paragraph, Table
-from truebleu.rendering.equations import Equation, Node, between
-from truebleu.rendering.number_format import MINUS, Write, fixed, ngrams, number, short, signed
+from truebleu.rendering.equations import Equation, Node, join_nodes
+from truebleu.rendering.number_format import (
+    MINUS,
+    NumberFormatter,
+    fixed_formatter,
+    format_compact,
+    format_number,
+    name_ngrams,
+    signed_formatter,
+)
 from truebleu.rendering.view import Content
 from truebleu.text.terminal_layout import format_count
 
@@ -226,7 +234,7 @@ def _why_zero(score: BLEUScore, orders: list[dict[str, Any]]) -> str | None:
     if not zero:
         return "the product is too small for a number"
     first = zero[0]
-    name = ngrams(first["order"])
+    name = name_ngrams(first["order"])
     if not first["total"]:
         short = f"the hypothesis is too short to have any {name}, and a product with 0 is 0"
         return f"{short}; {USE_INSTEAD}"
@@ -304,8 +312,8 @@ def _precisions(system: Content) -> Iterator[Block]:
         row = [str(order["order"]), f"{order['matches']}/{order['total']}"]
         if smoothed:
             row.append(_fraction(order["smoothed"]))
-        rows.append([*row, _precision(order), short(order["weight"]), _logarithm(order)])
-    yield Table.of(header, rows, left=())
+        rows.append([*row, _precision(order), format_compact(order["weight"]), _logarithm(order)])
+    yield Table.from_text_rows(header, rows, text_columns=())
     yield from (Paragraph(note) for note in map(_note, orders) if note)
 
 
@@ -323,9 +331,15 @@ def _recall(system: Content, level: int) -> Iterator[Block]:
             which = [str(one["reference"])] if several else []
             counts = f"{one['matches']}/{one['total']}"
             rows.append(
-                [str(order["order"]), *which, counts, number(one["recall"]), number(one["f"])]
+                [
+                    str(order["order"]),
+                    *which,
+                    counts,
+                    format_number(one["recall"]),
+                    format_number(one["f"]),
+                ]
             )
-    yield Table.of(header, rows, left=())
+    yield Table.from_text_rows(header, rows, text_columns=())
     yield Paragraph(
         "Recall is clipped like precision, reference by reference, and F is the harmonic mean of "
         "both. BLEU has its brevity penalty instead."
@@ -337,18 +351,18 @@ def _fraction(smoothed: Content | None) -> str:
         return ""
     if smoothed["denominator"] == 1:
         return f"{smoothed['numerator']:.3g}"
-    return f"{short(smoothed['numerator'])}/{short(smoothed['denominator'])}"
+    return f"{format_compact(smoothed['numerator'])}/{format_compact(smoothed['denominator'])}"
 
 
 def _precision(order: Content) -> str:
     written = {"left out": "left out", "counts as 1": "1"}
-    return written.get(order["state"]) or number(order["precision"] / 100)
+    return written.get(order["state"]) or format_number(order["precision"] / 100)
 
 
 def _logarithm(order: Content) -> str:
     if order["state"] == "makes it 0":
         return f"{MINUS}∞"
-    return "" if order["log"] is None else number(order["log"])
+    return "" if order["log"] is None else format_number(order["log"])
 
 
 NOTES = {
@@ -360,7 +374,7 @@ NOTES = {
 
 def _note(order: Content) -> str:
     """A sentence on smoothing or leaving out of an order."""
-    note = NOTES.get(order["state"], "").format(ngrams(order["order"]))
+    note = NOTES.get(order["state"], "").format(name_ngrams(order["order"]))
     if order["smoothed"]:
         note = f"is smoothed: {order['smoothed']['how']}"
     return note and f"Order {order['order']} {note}."
@@ -381,13 +395,13 @@ def _length(content: Content, system: Content) -> str:
     choice = system["reference_choice"]
     text = (
         f"The hypothesis has {format_count(c, 'token')}; the effective reference length is "
-        f"{number(r)}. "
+        f"{format_number(r)}. "
     )
     if content["kind"] == "corpus":
         text = (
             f"All hypotheses have {format_count(c, 'token')}; the effective reference "
             "length, summed over "
-            f"all segments, is {number(r)}. "
+            f"all segments, is {format_number(r)}. "
         )
         if len(choice["segments"]) > 1:
             first, *more = choice["segments"].items()
@@ -405,7 +419,7 @@ def _length(content: Content, system: Content) -> str:
             near = {abs(length - c) for length in choice["lengths"] if length != r}
             if choice["rule"] == "closest" and abs(r - c) in near:
                 text += f"Of lengths that are equally close, the {choice['tie']} counts. "
-    penalty = number(system["brevity_penalty"])
+    penalty = format_number(system["brevity_penalty"])
     if system["brevity_penalty"] == 1:
         return f"{text}There is no brevity penalty: BP = 1."
     if c < r:
@@ -416,15 +430,15 @@ def _length(content: Content, system: Content) -> str:
 def reading(content: Content, system: Content) -> str:  # noqa: ARG001
     """The customary reading of scores of such a size."""
     band = system["reading"]["band"]
-    low, high = number(band["from"], 1), band["to"]
-    limits = f"between {low} and {number(high, 1)}" if high is not None else f"above {low}"
+    low, high = format_number(band["from"], 1), band["to"]
+    limits = f"between {low} and {format_number(high, 1)}" if high is not None else f"above {low}"
     if not band["from"]:
-        limits = f"below {number(high, 1)}"
+        limits = f"below {format_number(high, 1)}"
     told = f"By custom, scores {limits} are read as “{band['words']}”."
     return f"{ngram_layout.share(system)}. {told}"
 
 
-def compared(content: Content, write: Write) -> Iterator[Block]:
+def compared(content: Content, write: NumberFormatter) -> Iterator[Block]:
     """Two systems beside each other, and where the difference comes from."""
     one, systems = content["comparison"], content["systems"]
     rows = [
@@ -432,14 +446,14 @@ def compared(content: Content, write: Write) -> Iterator[Block]:
             system["name"],
             write(system["score"]),
             *map(_precision, system["orders"]),
-            number(system["brevity_penalty"]),
+            format_number(system["brevity_penalty"]),
         ]
         for system in systems
     ]
     orders = [f"p{order['order']}" for order in systems[0]["orders"]]
-    yield Table.of(["system", "BLEU", *orders, "BP"], rows)
+    yield Table.from_text_rows(["system", "BLEU", *orders, "BP"], rows)
     yield Heading(2, "Where the difference comes from")
-    points, logs = signed(write), signed(fixed(4))
+    points, logs = signed_formatter(write), signed_formatter(fixed_formatter(4))
     names = f"from {one['first']} to {one['second']}"
     if one["zero"] is not None:
         difference = points(one["difference"])
@@ -463,7 +477,7 @@ def compared(content: Content, write: Write) -> Iterator[Block]:
         parts.append(("weights that do not sum to 1", one["weights"]))
     split = [[name, logs(part["log"]), points(part["points"])] for name, part in parts]
     split.append(["together", logs(one["log_difference"]), points(one["difference"])])
-    yield Table.of(["part", "Δ ln BLEU", "points"], split, sums=True)
+    yield Table.from_text_rows(["part", "Δ ln BLEU", "points"], split, has_total_row=True)
 
 
 # ---- the formula ----
@@ -483,13 +497,13 @@ def _entering(order: Content) -> Node:
     if smoothed["denominator"] == 1 and smoothed["numerator"] < 1e-300:
         return f"{smoothed['numerator']:.3g}"
     # pycocoevalcap's guards do not show among four digits.
-    return ("frac", *(short(smoothed[part]) for part in ("numerator", "denominator")))
+    return ("frac", *(format_compact(smoothed[part]) for part in ("numerator", "denominator")))
 
 
 def formula(system: Content, parameters: Content) -> list[Equation]:
     """The formula of a system's score, line by line."""
     brevity = _brevity(system, parameters)
-    result = number(system["fraction"])
+    result = format_number(system["fraction"])
     if system["averaged"]:
         return [*brevity, ("BLEU", f"mean of the segments' scores = {result}")]
     summand: Node = ("row", ("sum", "n"), ("sub", "w", "n"), " ", ("ln", ("sub", "p", "n")))
@@ -503,29 +517,29 @@ def formula(system: Content, parameters: Content) -> list[Equation]:
             if order["state"] == "makes it 0"
         ]
         return [*lines, *zero[:1], ("", "0")]
-    bp = number(system["brevity_penalty"])
-    sums = number(system["log_mean"])
+    bp = format_number(system["brevity_penalty"])
+    sums = format_number(system["log_mean"])
     return [
         *lines,
         ("", ("row", f"{bp} · ", ("exp", _terms(system["orders"])))),
         ("", ("row", f"{bp} · ", ("exp", sums))),
-        ("", f"{bp} · {number(system['geometric_mean'])}"),
+        ("", f"{bp} · {format_number(system['geometric_mean'])}"),
         ("", result),
     ]
 
 
 def _brevity(system: Content, parameters: Content) -> list[Equation]:
     c, r = system["hypothesis_length"], system["reference_length"]
-    value = number(system["brevity_penalty"])
+    value = format_number(system["brevity_penalty"])
     form = parameters["brevity_penalty"]
     if form == "none":
         return [("BP", "1, for this metric has none")]
     if system["brevity_penalty"] == 1:
-        return [("BP", f"1, because {c} ≥ {number(r)}")]
+        return [("BP", f"1, because {c} ≥ {format_number(r)}")]
     if not c and form == "standard":
         return [("BP", f"{value}, because there are no tokens")]
     more = 1 if form == "plus-one" else 0
-    lengths = ("frac", number(r + more), number(c + more))
+    lengths = ("frac", format_number(r + more), format_number(c + more))
     return [("BP", ("row", ("exp", ("row", f"1 {MINUS} ", lengths)), f" = {value}"))]
 
 
@@ -535,12 +549,14 @@ def _terms(orders: Sequence[Content]) -> Node:
     weights = [order["weight"] for order in used]
     logs: list[Node] = [("ln", _entering(order)) for order in used]
     if len(set(weights)) != 1:
-        parts = [("row", f"{short(w)} ", node) for w, node in zip(weights, logs, strict=True)]
-        return between(parts, " + ")
-    summed = between(logs, " + ")
+        parts = [
+            ("row", f"{format_compact(w)} ", node) for w, node in zip(weights, logs, strict=True)
+        ]
+        return join_nodes(parts, " + ")
+    summed = join_nodes(logs, " + ")
     if weights[0] == 1:
         return summed
     whole = round(1 / weights[0]) if weights[0] else 0
     equal = whole and abs(1 / whole - weights[0]) < 1e-12
-    weight: Node = ("frac", "1", str(whole)) if equal else short(weights[0])
+    weight: Node = ("frac", "1", str(whole)) if equal else format_compact(weights[0])
     return ("row", weight, " ", ("paren", summed))

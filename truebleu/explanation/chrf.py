@@ -11,8 +11,8 @@ from truebleu.explanation import naive_bleu
 from truebleu.explanation.naive_bleu import Case
 from truebleu.explanation.ngram_layout import first_segments, listed, share
 from truebleu.rendering.elements import Block, Heading, Paragraph, Table
-from truebleu.rendering.equations import Equation, Node, between
-from truebleu.rendering.number_format import number, short
+from truebleu.rendering.equations import Equation, Node, join_nodes
+from truebleu.rendering.number_format import format_compact, format_number
 from truebleu.rendering.view import Content
 from truebleu.text.segments import iter_segments
 from truebleu.text.terminal_layout import format_count
@@ -155,7 +155,7 @@ def formula(system: Content, parameters: Content) -> list[Equation]:
     if not known:
         return [("chrF", "0, because the text is too short for n-grams of any order")]
     square: Node = ("sup", "β", "2")
-    result = number(system["fraction"])
+    result = format_number(system["fraction"])
     general: Node = (
         "frac",
         ("row", ("paren", ("row", "1 + ", square)), " · P · R"),
@@ -163,12 +163,12 @@ def formula(system: Content, parameters: Content) -> list[Equation]:
     )
 
     def mean(key: str) -> tuple[Node, ...]:
-        terms = between([number(order[key]) for order in known], " + ")
+        terms = join_nodes([format_number(order[key]) for order in known], " + ")
         return ("row", ("frac", "1", str(len(known))), " ", ("paren", terms))
 
     if parameters["eps_smoothing"]:
         return [(("sub", "F", "n"), general), ("chrF", mean("f")), ("", result)]
-    p, r = number(system["precision"]), number(system["recall"])
+    p, r = format_number(system["precision"]), format_number(system["recall"])
     lines: list[Equation] = [
         ("P", (*mean("precision"), f" = {p}")),
         ("R", (*mean("recall"), f" = {r}")),
@@ -179,7 +179,14 @@ def formula(system: Content, parameters: Content) -> list[Equation]:
     return [
         *lines,
         ("chrF", general),
-        ("", ("frac", f"{short(1 + factor)} · {p} · {r}", f"{short(factor)} · {p} + {r}")),
+        (
+            "",
+            (
+                "frac",
+                f"{format_compact(1 + factor)} · {p} · {r}",
+                f"{format_compact(factor)} · {p} + {r}",
+            ),
+        ),
         ("", result),
     ]
 
@@ -192,14 +199,14 @@ def blocks(content: Content, system: Content, level: int) -> Iterator[Block]:  #
             f"{order['unit']} {order['order']}-grams",
             *(str(order[key]) for key in ("hypothesis", "reference", "matches")),
             *(
-                "left out" if order[key] is None else number(order[key])
+                "left out" if order[key] is None else format_number(order[key])
                 for key in ("precision", "recall")
             ),
         ]
         for order in system["orders"]
     ]
     header = ["order", "hypothesis", "reference", "matches", "precision", "recall"]
-    yield Table.of(header, rows)
+    yield Table.from_text_rows(header, rows)
     left_out = [order for order in system["orders"] if order["precision"] is None]
     if left_out:
         told = format_count(len(left_out), "order")
@@ -215,5 +222,5 @@ def blocks(content: Content, system: Content, level: int) -> Iterator[Block]:  #
 
 def reading(content: Content, system: Content) -> str:
     """The score between 0 and 1, and the meaning of β."""
-    beta = short(content["metric"]["parameters"]["beta"])
+    beta = format_compact(content["metric"]["parameters"]["beta"])
     return f"{share(system)}. β = {beta} is the weight of recall relative to precision."

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from truebleu.metrics.ter_alignment import EDIT_MARKS, Alignment
-from truebleu.rendering.elements import Block, Cell, Heading, Paragraph, Table, Words
+from truebleu.rendering.elements import Block, Cell, Heading, MarkedTokens, Paragraph, Table
 from truebleu.rendering.view import Content
 from truebleu.text.terminal_layout import format_count
 
@@ -38,9 +38,9 @@ def blocks(alignment: Content, level: int, token: str, sides: tuple[str, str]) -
     told = [one for one in operations if one["hypothesis"] is not None]
     label = f"Hypothesis, {format_count(len(mine), token)}"
     if alignment["shifts"]:
-        yield Words(label, mine)
+        yield MarkedTokens(label, mine)
         label = "After the shifts"
-    yield Words(
+    yield MarkedTokens(
         label,
         [mine[one["hypothesis"]] for one in told],
         [EDIT_MARKS[one["kind"]] for one in told],
@@ -63,6 +63,6 @@ def blocks(alignment: Content, level: int, token: str, sides: tuple[str, str]) -
             rows.append([one["kind"], *(Cell(word, code=True) for word in both)])
     yield Heading(level, "Each edit")
     if rows:
-        yield Table.of(["edit", sides[0], "becomes"], rows, (0, 1, 2))
+        yield Table.from_text_rows(["edit", sides[0], "becomes"], rows, (0, 1, 2))
     else:
         yield Paragraph("None: the hypothesis is the reference.")

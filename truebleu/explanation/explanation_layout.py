@@ -7,8 +7,14 @@ from collections.abc import Iterator
 from truebleu.explanation import ngram_layout
 from truebleu.explanation.explanation_builder import module_for
 from truebleu.metrics.base import Signature
-from truebleu.rendering.elements import Block, Equations, Heading, Paragraph, Table, Words
-from truebleu.rendering.number_format import MINUS, Write, fixed, number, signed
+from truebleu.rendering.elements import Block, Equations, Heading, MarkedTokens, Paragraph, Table
+from truebleu.rendering.number_format import (
+    MINUS,
+    NumberFormatter,
+    fixed_formatter,
+    format_number,
+    signed_formatter,
+)
 from truebleu.rendering.view import Content
 from truebleu.text.terminal_layout import format_count
 
@@ -18,7 +24,7 @@ CHOSEN = "It is scored against reference {}, which gives the best score."
 
 def of_content(content: Content, digits: int, *, short: bool) -> Iterator[Block]:
     """The blocks of an explanation; scores have so many digits after the point."""
-    write = fixed(digits)
+    write = fixed_formatter(digits)
     special = module_for(content["metric"]["name"])
     systems = content["systems"]
     references = content.get("references", ())
@@ -36,7 +42,7 @@ def of_content(content: Content, digits: int, *, short: bool) -> Iterator[Block]
         told = (
             f"Reference {reference['number']}, {format_count(reference['length'], special.TOKEN)}"
         )
-        yield Words(told, reference["tokens"])
+        yield MarkedTokens(told, reference["tokens"])
     level = 3 if several else 2
     for system in systems:
         if several:
@@ -60,7 +66,7 @@ def of_content(content: Content, digits: int, *, short: bool) -> Iterator[Block]
     yield Paragraph(content["caution"], "caution")
 
 
-def _compared(content: Content, write: Write) -> Iterator[Block]:
+def _compared(content: Content, write: NumberFormatter) -> Iterator[Block]:
     """Two systems beside each other, and their differences."""
     one, parts_of = content["comparison"], module_for(content["metric"]["name"]).parts
     rows = [
@@ -68,18 +74,21 @@ def _compared(content: Content, write: Write) -> Iterator[Block]:
         for system in content["systems"]
     ]
     parts = one["differences"]
-    differences = [signed(write)(one["difference"]), *map(signed(_part), parts.values())]
+    differences = [
+        signed_formatter(write)(one["difference"]),
+        *map(signed_formatter(_part), parts.values()),
+    ]
     header = ["system", content["metric"]["label"], *parts]
-    yield Table.of(header, [*rows, ["difference", *differences]], sums=True)
+    yield Table.from_text_rows(header, [*rows, ["difference", *differences]], has_total_row=True)
 
 
 def _part(value: float) -> str:
-    return f"{value:,}".replace("-", MINUS) if isinstance(value, int) else number(value)
+    return f"{value:,}".replace("-", MINUS) if isinstance(value, int) else format_number(value)
 
 
 def title(content: Content, digits: int = 2) -> str:
     """The heading: the score, or both, and what was scored."""
-    scores = " and ".join(fixed(digits)(system["score"]) for system in content["systems"])
+    scores = " and ".join(fixed_formatter(digits)(system["score"]) for system in content["systems"])
     what = f", segment {content['segment']}" if content["kind"] == "segment" else ""
     if content["kind"] == "corpus":
         what = f", {format_count(content['segments'], 'segment')}"

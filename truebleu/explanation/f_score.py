@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from truebleu.explanation import naive_bleu, ngram_layout
 from truebleu.explanation.naive_bleu import Case, Tokens
 from truebleu.rendering.elements import Block, Heading, Paragraph, Table
-from truebleu.rendering.number_format import ngrams, number
+from truebleu.rendering.number_format import format_number, name_ngrams
 from truebleu.rendering.view import Content
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def parts(system: Content) -> dict[str, float]:
 
 def formula(system: Content, parameters: Content) -> list[Equation]:  # noqa: ARG001
     """Precision and recall of the counts, and the F-score of both; of ROUGE's corpus the mean."""
-    name, score = system["measure"], number(system["score"], 2)
+    name, score = system["measure"], format_number(system["score"], 2)
     if not system["orders"] and "total" not in system:
         return [(name, "the mean of the segments' F-scores"), ("", score)]
     lines: list[Equation] = []
@@ -126,7 +126,7 @@ def formula(system: Content, parameters: Content) -> list[Equation]:  # noqa: AR
     if None not in counts:
         matches, total, reference_total = map(str, counts)
         for part, whole in (("precision", total), ("recall", reference_total)):
-            known = f" = {number(system[part], 2)} %"
+            known = f" = {format_number(system[part], 2)} %"
             lines.append((part[0].upper(), ("row", ("frac", matches, whole), known)))
         if not counts[1] or not counts[2]:
             return [(name, f"{score}, because there is nothing to count in one of the two")]
@@ -150,7 +150,7 @@ def blocks(content: Content, system: Content, level: int) -> Iterator[Block]:
         yield Heading(level, f"The longest common subsequence: {len(found)}")
         yield Paragraph(f"In both texts, in this order: {' '.join(found) or 'nothing'}.")
     rows = [
-        [ngrams(order["order"]), *(f"{order[key]:,}" for key in COUNTS)]
+        [name_ngrams(order["order"]), *(f"{order[key]:,}" for key in COUNTS)]
         for order in system["orders"]
     ]
     if "total" in system:
@@ -158,9 +158,9 @@ def blocks(content: Content, system: Content, level: int) -> Iterator[Block]:
         rows.append(["subsequence", *known])
     if rows:
         yield Heading(level, "Counts")
-        yield Table.of(("", "matches", "of the hypothesis", "of the reference"), rows)
+        yield Table.from_text_rows(("", "matches", "of the hypothesis", "of the reference"), rows)
     elif content["kind"] == "corpus":
-        both = (f"{name} {number(system[name], 2)} %" for name in ("precision", "recall"))
+        both = (f"{name} {format_number(system[name], 2)} %" for name in ("precision", "recall"))
         yield Paragraph(f"The means of the segments: {', '.join(both)}.")
 
 

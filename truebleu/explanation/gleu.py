@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from truebleu.explanation import naive_bleu, ngram_layout
 from truebleu.explanation.naive_bleu import Case, Tokens, tokens
 from truebleu.rendering.elements import Block, Heading, Paragraph, Table
-from truebleu.rendering.number_format import number
+from truebleu.rendering.number_format import format_number
 from truebleu.rendering.view import Content
 from truebleu.text.segments import iter_segments
 
@@ -88,7 +88,7 @@ def formula(system: Content, parameters: Content) -> list[Equation]:  # noqa: AR
         ("GLEU", "min(P, R)"),
         ("", ("frac", "matches", "the larger number of n-grams")),
         ("", ("frac", str(system["matches"]), str(system["totals"]))),
-        ("", number(system["fraction"])),
+        ("", format_number(system["fraction"])),
     ]
 
 
@@ -102,7 +102,7 @@ def blocks(content: Content, system: Content, level: int) -> Iterator[Block]:  #
     sums = [sum(order[key] for order in orders) for key in COUNTS]
     rows.append(["together", *(f"{one:,}" for one in sums)])
     header = ("order", "matches", "n-grams of the hypothesis", "n-grams of the reference")
-    yield Table.of(header, rows, sums=True)
+    yield Table.from_text_rows(header, rows, has_total_row=True)
     if "tokens" not in system:
         yield Paragraph(
             "A corpus adds up the larger number of each segment, which may be of the hypothesis in "

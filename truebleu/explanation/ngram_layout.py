@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from truebleu.rendering.elements import Block, Cell, Heading, Paragraph, Table, Words
-from truebleu.rendering.number_format import ngrams, number
+from truebleu.rendering.elements import Block, Cell, Heading, MarkedTokens, Paragraph, Table
+from truebleu.rendering.number_format import format_number, name_ngrams
 from truebleu.rendering.view import Content
 from truebleu.text.terminal_layout import format_count
 
@@ -19,7 +19,7 @@ CUT = "; ! marks an n-gram that occurs more often than it may count"
 MOST = 12
 
 
-def words(system: Content, token: str) -> Words:
+def words(system: Content, token: str) -> MarkedTokens:
     """The tokens of a hypothesis, each with the length of the longest match that it is in."""
     cover = system["cover"]
     cut = {i for i, one in enumerate(cover) if one["clipped"]}
@@ -29,7 +29,7 @@ def words(system: Content, token: str) -> Words:
         tip = f"longest match: {format_count(longest, token)}" if longest else "no match"
         orders = ", ".join(map(str, one["clipped"]))
         tips.append(f"{tip}; clipped in order {orders}" if orders else tip)
-    return Words(
+    return MarkedTokens(
         f"Hypothesis, {format_count(len(system['tokens']), token)}",
         system["tokens"],
         [f"{one['longest'] or '-'}{'!' if one['clipped'] else ''}" for one in cover],
@@ -64,7 +64,7 @@ def table(
     sums: Mapping[str, str] | None = None,
 ) -> Iterator[Block]:
     """A heading and a table of the n-grams of an order; `columns` names what is known of each."""
-    kind = ngrams(order["order"])
+    kind = name_ngrams(order["order"])
     yield Heading(level, f"{kind.capitalize()}: {told}")
     if not order["ngrams"]:
         yield Paragraph(f"The hypothesis is too short to have {kind}.")
@@ -76,14 +76,14 @@ def table(
     if sums is not None:
         rows.append(["", *(sums.get(key, "") for key in columns.values())])
     fold = f"Show all {len(order['ngrams'])} {kind}"
-    header = [ngrams(order["order"], 1), *columns]
-    yield Table.of(header, rows, fold=fold, sums=sums is not None)
+    header = [name_ngrams(order["order"], 1), *columns]
+    yield Table.from_text_rows(header, rows, fold=fold, has_total_row=sums is not None)
 
 
 def _known(value: Any) -> str:
     if isinstance(value, int):
         return str(value)
-    return "" if value is None else number(value, 2)
+    return "" if value is None else format_number(value, 2)
 
 
 def listed(entries: Sequence[Content], most: int, space: str = " ") -> str:
@@ -98,7 +98,7 @@ def listed(entries: Sequence[Content], most: int, space: str = " ") -> str:
 
 def share(system: Content) -> str:
     """A score as papers have it, behind the one in per cent."""
-    return f", or {number(system['fraction'])} between 0 and 1"
+    return f", or {format_number(system['fraction'])} between 0 and 1"
 
 
 def first_segments(system: Content, what: str) -> Iterator[Block]:
@@ -122,6 +122,6 @@ def most_frequent(system: Content, level: int) -> Iterator[Block]:
         yield Heading(level, f"Most frequent {kind} n-grams")
         yield Paragraph(f"{looked}: those that {meaning}.")
         for order in system["orders"]:
-            name = ngrams(order["order"])
+            name = name_ngrams(order["order"])
             told = listed(order[kind], len(order[kind])) or "none"
             yield Paragraph(f"{name.capitalize()}: {told}.")

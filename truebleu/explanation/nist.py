@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from truebleu.explanation import naive_bleu, ngram_layout
 from truebleu.explanation.naive_bleu import Case, Ngram, Tokens, tokens
 from truebleu.rendering.elements import Block, Heading, Paragraph, Table
-from truebleu.rendering.equations import Equation, between
-from truebleu.rendering.number_format import number, short
+from truebleu.rendering.equations import Equation, join_nodes
+from truebleu.rendering.number_format import format_compact, format_number
 from truebleu.rendering.view import Content
 from truebleu.text.terminal_layout import format_count
 
@@ -85,27 +85,27 @@ def parts(system: Content) -> dict[str, float]:
 
 def formula(system: Content, parameters: Content) -> list[Equation]:  # noqa: ARG001
     """The information per n-gram of each order, added up, and the penalty."""
-    c, r = short(system["hypothesis_length"]), short(system["reference_length"])
-    penalty = number(system["penalty"])
+    c, r = format_compact(system["hypothesis_length"]), format_compact(system["reference_length"])
+    penalty = format_number(system["penalty"])
     if system["penalty"] == 1:
         lines: list[Equation] = [("penalty", f"1, because {c} ≥ {r}")]
     elif not system["penalty"]:
         lines = [("penalty", "0, because there are no tokens")]
     else:
         # β is such that two thirds of the length give 1/2.
-        beta = number(log(0.5) / log(1.5) ** 2)
+        beta = format_number(log(0.5) / log(1.5) ** 2)
         squared = ("row", f"{beta} · ", ("paren", ("ln", ("frac", c, r))), ("sup", "", "2"))
         lines = [("penalty", ("row", ("exp", squared), f" = {penalty}"))]
     terms = [
-        ("frac", number(order["information"], 2), str(max(1, order["total"])))
+        ("frac", format_number(order["information"], 2), str(max(1, order["total"])))
         for order in system["orders"]
     ]
     return [
         *lines,
         ("NIST", ("row", "penalty · ", ("sum", "n"), ("frac", "information", "n-grams"))),
-        ("", ("row", f"{penalty} · ", ("paren", between(terms, " + ")))),
-        ("", f"{penalty} · {number(system['information'])}"),
-        ("", number(system["fraction"])),
+        ("", ("row", f"{penalty} · ", ("paren", join_nodes(terms, " + ")))),
+        ("", f"{penalty} · {format_number(system['information'])}"),
+        ("", format_number(system["fraction"])),
     ]
 
 
@@ -120,13 +120,13 @@ def blocks(content: Content, system: Content, level: int) -> Iterator[Block]:
     rows = [
         [
             str(order["order"]),
-            number(order["information"], 2),
+            format_number(order["information"], 2),
             f"{order['total']:,}",
-            number(order["part"]),
+            format_number(order["part"]),
         ]
         for order in system["orders"]
     ]
-    yield Table.of(["order", "bits", "n-grams", "bits per n-gram"], rows)
+    yield Table.from_text_rows(["order", "bits", "n-grams", "bits per n-gram"], rows)
     yield Paragraph(
         "The information of an n-gram is log₂ of how often its first words occur in the references "
         "over how often all of them do: rare words, and words that are hard to foresee, count more."
@@ -136,7 +136,7 @@ def blocks(content: Content, system: Content, level: int) -> Iterator[Block]:
     yield Paragraph(
         f"The hypothesis has {format_count(system['hypothesis_length'], TOKEN)}, the "
         f"reference {mean}"
-        f"{short(system['reference_length'])}."
+        f"{format_compact(system['reference_length'])}."
     )
 
 

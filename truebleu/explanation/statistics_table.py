@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from truebleu.explanation import naive_bleu
 from truebleu.explanation.naive_bleu import Case
 from truebleu.rendering.elements import Block, Heading, Paragraph, Table
-from truebleu.rendering.number_format import number
+from truebleu.rendering.number_format import format_number
 from truebleu.rendering.view import Content
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def parts(system: Content) -> dict[str, float]:
 def formula(system: Content, parameters: Content) -> list[Equation]:  # noqa: ARG001
     """Return the result of the formula, which only the metric's source spells out."""
     function = "f(statistics)" if system["columns"] else "mean of the segments' scores"
-    return [("score", function), ("", number(system["fraction"]))]
+    return [("score", function), ("", format_number(system["fraction"]))]
 
 
 def blocks(content: Content, system: Content, level: int) -> Iterator[Block]:  # noqa: ARG001
@@ -59,10 +59,10 @@ def blocks(content: Content, system: Content, level: int) -> Iterator[Block]:  #
         if values:
             yield Heading(level, title)
             rows = [
-                [name, f"{value:,}" if isinstance(value, int) else number(value)]
+                [name, f"{value:,}" if isinstance(value, int) else format_number(value)]
                 for name, value in values.items()
             ]
-            yield Table.of([header, "value"], rows)
+            yield Table.from_text_rows([header, "value"], rows)
     if not system["columns"]:
         yield Paragraph("The score of a corpus is the mean of the scores of its segments.")
 

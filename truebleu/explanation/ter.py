@@ -11,7 +11,7 @@ from truebleu.explanation import edit_layout
 from truebleu.explanation.ngram_layout import first_segments
 from truebleu.metrics.ter_alignment import Alignment
 from truebleu.rendering.elements import Block, Heading, Paragraph, Table
-from truebleu.rendering.number_format import number
+from truebleu.rendering.number_format import format_number
 from truebleu.rendering.view import Content
 from truebleu.text.segments import iter_segments
 
@@ -81,11 +81,13 @@ def formula(system: Content, parameters: Content) -> list[Equation]:  # noqa: AR
     """Edits over the words of the references."""
     length = system["reference_length"]
     if not length:
-        return [("TER", f"{number(system['score'])}, because there is no word in any reference")]
+        return [
+            ("TER", f"{format_number(system['score'])}, because there is no word in any reference")
+        ]
     return [
         ("TER", ("row", "100 · ", ("frac", "edits", "reference words"))),
-        ("", ("row", "100 · ", ("frac", str(system["edits"]), number(length, 2)))),
-        ("", number(system["score"], 2)),
+        ("", ("row", "100 · ", ("frac", str(system["edits"]), format_number(length, 2)))),
+        ("", format_number(system["score"], 2)),
     ]
 
 
@@ -97,7 +99,9 @@ def blocks(content: Content, system: Content, level: int) -> Iterator[Block]:
         )
     yield Heading(level, f"Edits: {system['edits']:,}")
     yield from first_segments(system, "Kinds of")
-    yield Table.of(["kind", "edits"], [[kind, f"{n:,}"] for kind, n in system["kinds"].items()])
+    yield Table.from_text_rows(
+        ["kind", "edits"], [[kind, f"{n:,}"] for kind, n in system["kinds"].items()]
+    )
     if content["kind"] == "corpus" or len(content["references"]) > 1:
         yield Paragraph("Of several references, their mean length counts.")
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from truebleu.explanation import edit_layout
 from truebleu.metrics.wer import EDIT_COLUMNS, EditScore
 from truebleu.rendering.elements import Block, Heading, Paragraph, Table
-from truebleu.rendering.number_format import number
+from truebleu.rendering.number_format import format_number
 from truebleu.rendering.view import Content
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def formula(system: Content, parameters: Content) -> list[Equation]:  # noqa: AR
     """The measure from its counts."""
     name, hits, edits = (system[key] for key in ("measure", "hits", "edits"))
     reference, hypothesis = (system[key] for key in LENGTHS)
-    score = number(system["score"], 2)
+    score = format_number(system["score"], 2)
     if not reference:
         return [(name, f"{score}, because there is no token in any reference")]
     if name in ("WIL", "WIP"):
@@ -103,7 +103,7 @@ def blocks(content: Content, system: Content, level: int) -> Iterator[Block]:
     yield Heading(level, f"Edits: {system['edits']:,}")
     rows = [[name, f"{system[name]:,}"] for name in EDIT_COLUMNS]
     rows += [[f"tokens of the {name.partition('_')[0]}", f"{system[name]:,}"] for name in LENGTHS]
-    yield Table.of(["kind", "number"], rows)
+    yield Table.from_text_rows(["kind", "number"], rows)
     if content["kind"] == "corpus" or len(content["references"]) > 1:
         yield Paragraph("Of several references, the one with the best score counts.")
 

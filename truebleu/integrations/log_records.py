@@ -103,7 +103,7 @@ def of_result(result: Any, prefix: str = "") -> Logged:
         content = result.to_dict()
         columns = result.COLUMNS
         rows: list[Row] = [
-            [one.get(key) for key in columns] for one in comparison_layout.records(content)
+            [one.get(key) for key in columns] for one in comparison_layout.build_records(content)
         ]
         return Logged(
             _named(_of_comparison(content), prefix),
@@ -158,7 +158,7 @@ def _of_score(score: Score) -> Iterator[tuple[tuple[str, ...], float]]:
 
 
 def _of_comparison(content: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], float]]:
-    for one in comparison_layout.records(content):
+    for one in comparison_layout.build_records(content):
         place = (one["system"], one["metric"])
         yield place, one["score"]
         for key in ("low", "high", "difference", "p", "corrected_p"):

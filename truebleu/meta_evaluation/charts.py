@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
 from typing import Any
 
-from truebleu.rendering.html import escaped
-from truebleu.rendering.number_format import ticks
+from truebleu.rendering.html import escape_html
+from truebleu.rendering.number_format import choose_ticks
 
 Content = Mapping[str, Any]
 WIDTH, HEIGHT = 640, 420
@@ -49,11 +49,11 @@ class Plane:
             _text((LEFT + right) / 2, HEIGHT - 10, across, "middle"),
         ]
         turned = f"translate(16 {(TOP + bottom) / 2:.0f}) rotate(-90)"
-        parts.append(f'<text transform="{turned}" text-anchor="middle">{escaped(up)}</text>')
-        for value in ticks(*self.across):
+        parts.append(f'<text transform="{turned}" text-anchor="middle">{escape_html(up)}</text>')
+        for value in choose_ticks(*self.across):
             parts.append(_line(self.x(value), bottom, self.x(value), bottom + 4))
             parts.append(_text(self.x(value), bottom + 18, f"{value:g}", "middle"))
-        for value in ticks(*self.up):
+        for value in choose_ticks(*self.up):
             parts.append(_line(LEFT - 4, self.y(value), LEFT, self.y(value)))
             parts.append(_text(LEFT - 8, self.y(value) + 4, f"{value:g}", "end"))
         return parts
@@ -75,16 +75,16 @@ def _line(x1: float, y1: float, x2: float, y2: float, more: str = "") -> str:
 
 
 def _text(x: float, y: float, text: str, anchor: str = "start", more: str = "") -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{more}>{escaped(text)}</text>'
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{more}>{escape_html(text)}</text>'
 
 
 def _drawing(title: str, about: str, parts: Sequence[str]) -> str:
     head = _text(LEFT, 18, title, more=' font-size="13" font-weight="bold"')
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{escaped(about)}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{escape_html(about)}" '
         f'viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
         'font-family="sans-serif" font-size="11" fill="currentColor">'
-        f"<title>{escaped(about)}</title>"
+        f"<title>{escape_html(about)}</title>"
         f"{head}{''.join(parts)}</svg>"
     )
 
@@ -110,7 +110,7 @@ def scatter(content: Content, metric: str) -> str:
         about = f"{system}, {name}: people {human:.4g}, {metric} {own:.4g}"
         parts.append(
             f'<ellipse cx="{x:.1f}" cy="{y:.1f}" rx="4" ry="4" fill="{colour}">'
-            f"<title>{escaped(about)}</title></ellipse>"
+            f"<title>{escape_html(about)}</title></ellipse>"
         )
         where = _free(x, y, len(system) * LETTER, taken)
         if where is not None:
@@ -166,7 +166,7 @@ def agreement(content: Content, metric: str) -> str:
         parts.append(_line(low, y, high, y, ' stroke-width="2"'))
         parts.append(
             f'<ellipse cx="{(low + high) / 2:.1f}" cy="{y:.1f}" rx="5" ry="5" fill="{COLOURS[0]}">'
-            f"<title>{escaped(about)}</title></ellipse>"
+            f"<title>{escape_html(about)}</title></ellipse>"
         )
         parts.append(_text((low + high) / 2, y - 9, f"{share:.0f} %", "middle"))
     pairs = sum(one["pairs"] for one in bins)

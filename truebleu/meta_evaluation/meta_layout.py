@@ -5,8 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from truebleu.rendering.elements import Block, Cell, Column, Heading, Paragraph, Table, warnings_of
-from truebleu.rendering.number_format import fixed, p_value, percent, signed
+from truebleu.rendering.elements import (
+    Block,
+    Cell,
+    Column,
+    Heading,
+    Paragraph,
+    Table,
+    build_warnings,
+)
+from truebleu.rendering.number_format import (
+    fixed_formatter,
+    format_p_value,
+    format_percent,
+    signed_formatter,
+)
 from truebleu.text.terminal_layout import format_count
 
 Content = Mapping[str, Any]
@@ -33,9 +46,9 @@ def of_content(
     content: Content, places: int | None = None, *, short: bool = False
 ) -> Iterator[Block]:
     """The blocks; `places` digits after the point."""
-    write = fixed(DIGITS if places is None else places)
+    write = fixed_formatter(DIGITS if places is None else places)
     yield Heading(1, title(content))
-    yield from warnings_of(content)
+    yield from build_warnings(content)
     yield Paragraph(content["reading"], "lead")
     yield table(content, write)
     yield from _thresholds(content)
@@ -53,7 +66,7 @@ def section(content: Content) -> Iterator[Block]:
     """What a page about these systems shows of it, below a heading of its own."""
     yield Heading(2, "Agreement with people")
     yield Paragraph(content["reading"])
-    yield table(content, fixed(DIGITS))
+    yield table(content, fixed_formatter(DIGITS))
     yield from _thresholds(content)
     yield from _differences(content)
     yield from (Paragraph(note, "note") for note in [title(content), *content["notes"]])
@@ -76,23 +89,23 @@ def title(content: Content) -> str:
 def table(content: Content, write: Write) -> Table:
     """A metric a row, a task a column."""
     metrics = content["metrics"]
-    columns = [Column("metric", left=True)]
+    columns = [Column("metric", is_left_aligned=True)]
     rows = [
         [Cell(_called(metric), mark="best" if metric["rank"] == 1 else "")] for metric in metrics
     ]
     if any(metric["average"] is not None for metric in metrics):
-        columns.append(Column("average", "average", about="the weighted mean, r as (1 + r) / 2"))
+        columns.append(Column("average", "average", tooltip="the weighted mean, r as (1 + r) / 2"))
         for row, metric in zip(rows, metrics, strict=True):
             row.append(Cell(_number(metric["average"], write)))
     if any(metric["cluster"] is not None for metric in metrics):
         about = "a metric opens a cluster if it is significantly worse than one of the last"
-        columns.append(Column("cluster", "average", about=about))
+        columns.append(Column("cluster", "average", tooltip=about))
         for row, metric in zip(rows, metrics, strict=True):
             row.append(Cell("" if metric["cluster"] is None else str(metric["cluster"])))
     for task in content["tasks"]:
         group, name = task["name"].split(":")[0], task["name"].partition(":")[2]
         headed = name.replace(":", " ")
-        columns.append(Column(f"{group} {headed}", group, about=TITLES[task["statistic"]]))
+        columns.append(Column(f"{group} {headed}", group, tooltip=TITLES[task["statistic"]]))
         found = [metric["scores"][task["name"]] for metric in metrics]
         known = [one["value"] for one in found if one["value"] is not None]
         for row, score in zip(rows, found, strict=True):
@@ -106,7 +119,9 @@ def table(content: Content, write: Write) -> Table:
                 )
             )
         if any("interval" in score for score in found):
-            columns.append(Column(f"{percent(found[0]['interval']['level'])} interval", group))
+            columns.append(
+                Column(f"{format_percent(found[0]['interval']['level'])} interval", group)
+            )
             for row, score in zip(rows, found, strict=True):
                 row.append(Cell(_interval(score.get("interval"), write)))
     return Table(columns, rows)
@@ -138,7 +153,7 @@ def _thresholds(content: Content) -> Iterator[Block]:
     tasks = [task for task in content["tasks"] if task["statistic"] == "acc-eq-opt"]
     if not tasks:
         return
-    columns = [Column("metric", left=True)]
+    columns = [Column("metric", is_left_aligned=True)]
     for task in tasks:
         group = task["sets"][0]
         columns += [Column(f"{group} {name}", group) for name in ("ε", "tied", "at ε = 0")]
@@ -179,15 +194,15 @@ def _tests(content: Content, write: Write) -> Iterator[Block]:
             [
                 test["first"],
                 test["second"],
-                signed(write)(test["difference"]),
-                Cell(p_value(test["p"]), "*" if test["significant"] else ""),
-                *([p_value(test["corrected_p"])] if corrected else []),
+                signed_formatter(write)(test["difference"]),
+                Cell(format_p_value(test["p"]), "*" if test["significant"] else ""),
+                *([format_p_value(test["corrected_p"])] if corrected else []),
                 _test(test),
             ]
             for test in chosen
         ]
         yield Heading(2, f"Tests of {task}{', of neighbours' if many else ''}")
-        yield Table.of(header, rows, (0, 1, len(header) - 1), fold="all tests")
+        yield Table.from_text_rows(header, rows, (0, 1, len(header) - 1), fold="all tests")
 
 
 def _test(test: Content) -> str:
@@ -219,7 +234,9 @@ def _differences(content: Content) -> Iterator[Block]:
             for one in found
         ]
         yield Heading(2, f"What difference in {name} do these people notice?")
-        yield Table.of([f"difference in {name}", "pairs", "people agree", "share"], rows)
+        yield Table.from_text_rows(
+            [f"difference in {name}", "pairs", "people agree", "share"], rows
+        )
 
 
 def records(content: Content) -> Iterator[Mapping[str, Any]]:

@@ -42,7 +42,7 @@ from truebleu.meta_evaluation.tasks import (
 )
 from truebleu.metrics import registry, text_warnings
 from truebleu.rendering.elements import Block
-from truebleu.rendering.view import Rows
+from truebleu.rendering.view import RecordView
 from truebleu.text import argument_checks, corpus_inputs, languages
 from truebleu.text.terminal_layout import join_words
 
@@ -95,7 +95,7 @@ class Known:
         return f"<{', '.join(f'{name} {value}' for name, value in self._values.items())}>"
 
 
-class MetaEvaluation(Rows):
+class MetaEvaluation(RecordView):
     """Metrics against human judgement. `print` shows a table; a notebook shows it as HTML.
 
     Iterating gives the names of the metrics, best first. Indexing by a set and a metric, and a

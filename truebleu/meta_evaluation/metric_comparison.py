@@ -19,7 +19,7 @@ from truebleu.meta_evaluation.agreement_statistics import STATISTICS, Value
 from truebleu.meta_evaluation.human_scores import Judged, Scores
 from truebleu.meta_evaluation.score_files import Matrix
 from truebleu.meta_evaluation.tasks import SEGMENTS, SYSTEMS, AgreementTests, Task
-from truebleu.significance.resampling import METHODS
+from truebleu.significance.resampling import CORRECTION_FUNCTIONS
 from truebleu.text import argument_checks
 
 # Of every two metrics, the first and the second: in how many trials the difference is as large.
@@ -593,7 +593,9 @@ def _tested(
     p = {pair: trials.p(*pair) for pair in combinations(range(len(names)), 2)}
     decisive = p
     if tests.correction is not None:
-        decisive = dict(zip(p, METHODS[tests.correction](list(p.values())), strict=True))
+        decisive = dict(
+            zip(p, CORRECTION_FUNCTIONS[tests.correction](list(p.values())), strict=True)
+        )
     most = round(1 - tests.level, 12)
     made = []
     for (i, j), one in p.items():

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from truebleu.meta_evaluation.agreement_statistics import AVERAGES, STATISTICS
-from truebleu.significance.resampling import METHODS
+from truebleu.significance.resampling import CORRECTION_FUNCTIONS
 from truebleu.text import argument_checks
 
 SEGMENTS, SYSTEMS = "seg", "sys"
@@ -77,7 +77,7 @@ class AgreementTests:
     seed: int | None = argument_checks.DEFAULT_SEED
 
     def __post_init__(self) -> None:
-        argument_checks.check_choice("correction", self.correction, (None, *METHODS))
+        argument_checks.check_choice("correction", self.correction, (None, *CORRECTION_FUNCTIONS))
         argument_checks.check_choice("resampled", self.resampled, ("items", "documents", "systems"))
         argument_checks.check_fraction("level", self.level)
         # NumPy's integers, which JSON does not know, become Python's.

@@ -5,7 +5,7 @@ from pathlib import Path
 from truebleu._kernel import __version__
 
 
-def bibtex() -> str:
+def get_bibtex() -> str:
     """The entries, for BibTeX."""
     entries = Path(__file__).with_name("citation.bib").read_text(encoding="utf-8")
     return entries.replace("@VERSION@", __version__)

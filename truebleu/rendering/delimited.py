@@ -14,7 +14,9 @@ FORMULA = ("=", "+", "-", "@")
 ESCAPED = str.maketrans({"\t": r"\t", "\r": r"\r", "\n": r"\n"})
 
 
-def render(columns: Sequence[str], rows: Iterable[Mapping[str, Any]], separator: str = ",") -> str:
+def render_delimited(
+    columns: Sequence[str], rows: Iterable[Mapping[str, Any]], separator: str = ","
+) -> str:
     """A header and a line per row; what a row does not have is left empty.
 
     Text that a spreadsheet would take for a formula gets an apostrophe before it; characters that
@@ -22,16 +24,18 @@ def render(columns: Sequence[str], rows: Iterable[Mapping[str, Any]], separator:
     """
     lines = [separator.join(columns)]
     lines += [
-        separator.join(cell(_guarded(row.get(column)), separator) for column in columns)
+        separator.join(
+            format_cell(_guard_formula(row.get(column)), separator) for column in columns
+        )
         for row in rows
     ]
     return "".join(f"{line}\n" for line in lines)
 
 
-def cell(value: Any, separator: str) -> str:
+def format_cell(value: Any, separator: str) -> str:
     r"""A value in a line: in quotes where commas need them, with tabs and line ends escaped.
 
-    >>> print(cell("a, b", ","), cell("a\tb", "\t"), cell(0.1, ","))
+    >>> print(format_cell("a, b", ","), format_cell("a\tb", "\t"), format_cell(0.1, ","))
     "a, b" a\tb 0.1
     """
     if value is None:
@@ -44,7 +48,7 @@ def cell(value: Any, separator: str) -> str:
     return text
 
 
-def _guarded(value: Any) -> Any:
+def _guard_formula(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     text = escape_invisible(value)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from truebleu.rendering.equations import Equation
 
     # Text in which everything shows.
-    Shown = str
+    VisibleText = str
 else:
 
     def dataclass_transform() -> object:  # noqa: D103
@@ -26,39 +26,39 @@ else:
 
 
 # What is made of a field, by the kind that it is declared as.
-SHOWN: Mapping[str, Callable[[Any], Any]] = {
-    "Shown": escape_invisible,
-    "Sequence[Shown]": lambda texts: list(map(escape_invisible, texts)),
+FIELD_CONVERTERS: Mapping[str, Callable[[Any], Any]] = {
+    "VisibleText": escape_invisible,
+    "Sequence[VisibleText]": lambda texts: list(map(escape_invisible, texts)),
 }
 
 
 @dataclass_transform()
-class Fields(Record):
+class ElementRecord(Record):
     """A record of what is drawn. What is declared as `Shown` is made so."""
 
-    def __init__(self, *values: Any, **named: Any) -> None:
-        super().__init__(*values, **named)
+    def __init__(self, *values: Any, **keyword_values: Any) -> None:
+        super().__init__(*values, **keyword_values)
         fields = vars(self)
         for name in fields:
-            shown = SHOWN.get(self.__annotations__[name])
-            if shown is not None:
-                fields[name] = shown(fields[name])
+            convert = FIELD_CONVERTERS.get(self.__annotations__[name])
+            if convert is not None:
+                fields[name] = convert(fields[name])
 
 
-class Heading(Fields):
+class Heading(ElementRecord):
     """A heading; level 1 is the title."""
 
     level: int
-    text: Shown
+    text: VisibleText
 
 
-class Paragraph(Fields):
+class Paragraph(ElementRecord):
     """A paragraph: "plain", a "lead" or "caution"; one line of a list, a "note"; or a "signature".
 
     Notes and signatures that follow each other stay together.
     """
 
-    text: Shown
+    text: VisibleText
     kind: str = "plain"
 
 
@@ -73,7 +73,7 @@ class Cell:
     """
 
     # There are many.
-    __slots__ = ("below", "beside", "code", "href", "mark", "raised", "text")
+    __slots__ = ("code", "href", "mark", "raised", "second_line", "suffix", "text")
 
     def __init__(
         self,
@@ -82,36 +82,36 @@ class Cell:
         mark: str = "",
         *,
         code: bool = False,
-        beside: str = "",
-        below: str = "",
+        suffix: str = "",
+        second_line: str = "",
         href: str = "",
     ) -> None:
         self.text = escape_invisible(text)
         self.raised = raised
         self.mark = mark
         self.code = code
-        self.beside = beside
-        self.below = below
+        self.suffix = suffix
+        self.second_line = second_line
         self.href = href
 
 
-class Range(Fields):
+class Range(ElementRecord):
     """An interval to be drawn beside others, on a line from `least` to `most` that has 0 on it.
 
     Without an interval (the low end, the value, the high end) it is an empty line: the baseline's.
     """
 
-    least: float
-    most: float
+    minimum: float
+    maximum: float
     interval: tuple[float, float, float] | None = None
     mark: str = ""
 
-    def place(self, value: float, width: float) -> float:
+    def locate(self, value: float, width: float) -> float:
         """Where a value lies, from 0 to `width`."""
-        return (value - self.least) / (self.most - self.least) * width
+        return (value - self.minimum) / (self.maximum - self.minimum) * width
 
 
-class Column(Fields):
+class Column(ElementRecord):
     """A column of a table: its header, which side its cells are set to, and its group.
 
     Columns of the group "" name the rows; the others may be set below each other, a group together.
@@ -120,16 +120,16 @@ class Column(Fields):
     there is room for more words. Both are of HTML alone.
     """
 
-    header: Shown
+    header: VisibleText
     group: str = ""
-    left: bool = False
-    about: str = ""
-    drawn: bool = False
-    over: Shown = ""
-    full: Shown = ""
+    is_left_aligned: bool = False
+    tooltip: str = ""
+    is_drawing: bool = False
+    group_header: VisibleText = ""
+    long_header: VisibleText = ""
 
 
-class Table(Fields):
+class Table(ElementRecord):
     """A table; `sums` says that its last row is the sum of the others.
 
     caption: what it is called, where it stands alone. fold: what a long one is hidden behind.
@@ -137,58 +137,61 @@ class Table(Fields):
 
     columns: Sequence[Column]
     rows: Sequence[Sequence[Cell | Range]]
-    caption: Shown = ""
+    caption: VisibleText = ""
     fold: str = ""
-    sums: bool = False
+    has_total_row: bool = False
 
     @classmethod
-    def of(
+    def from_text_rows(
         cls,
         header: Sequence[str],
         rows: Iterable[Sequence[str | Cell]],
-        left: Iterable[int] = (0,),
+        text_columns: Iterable[int] = (0,),
         *,
         fold: str = "",
-        sums: bool = False,
+        has_total_row: bool = False,
     ) -> Table:
         """A table of a header and rows of text; `left` are the columns of words."""
-        words = frozenset(left)
+        words = frozenset(text_columns)
         columns = [
-            Column(name, "" if i == 0 else "more", left=i in words) for i, name in enumerate(header)
+            Column(name, "" if i == 0 else "more", is_left_aligned=i in words)
+            for i, name in enumerate(header)
         ]
-        made = [[cell if isinstance(cell, Cell) else Cell(cell) for cell in row] for row in rows]
-        return cls(columns, made, fold=fold, sums=sums)
+        cell_rows = [
+            [cell if isinstance(cell, Cell) else Cell(cell) for cell in row] for row in rows
+        ]
+        return cls(columns, cell_rows, fold=fold, has_total_row=has_total_row)
 
-    def written(self) -> tuple[list[Column], list[list[Cell]]]:
+    def get_text_cells(self) -> tuple[list[Column], list[list[Cell]]]:
         """The columns and rows of what can be written, without drawings."""
-        kept = [i for i, column in enumerate(self.columns) if not column.drawn]
+        text_indices = [i for i, column in enumerate(self.columns) if not column.is_drawing]
         rows = [[cell for cell in row if isinstance(cell, Cell)] for row in self.rows]
-        return [self.columns[i] for i in kept], rows
+        return [self.columns[i] for i in text_indices], rows
 
 
-class Words(Fields):
+class MarkedTokens(ElementRecord):
     """Tokens in a line, each with a mark of its own; `legend` says what the marks mean.
 
     A mark is a short text below the token, and how strong its colour is, 0 to 4, from none to full;
     `cut` are the tokens that are underlined. `tips` say what a mark means, token by token.
     """
 
-    label: Shown
-    tokens: Sequence[Shown]
+    label: VisibleText
+    tokens: Sequence[VisibleText]
     marks: Sequence[str] = ()
     strengths: Sequence[int] = ()
-    cut: Collection[int] = ()
+    underlined: Collection[int] = ()
     tips: Sequence[str] = ()
     legend: str = ""
 
 
-class Equations(Fields):
+class Equations(ElementRecord):
     """A formula, line by line, with its numbers."""
 
     equations: Sequence[Equation]
 
 
-class Point(Fields):
+class Point(ElementRecord):
     """A value in a chart, perhaps with an interval; `about` says what it is.
 
     seconds: its time, from whenever. href: where it leads to, in HTML.
@@ -196,14 +199,14 @@ class Point(Fields):
 
     value: float
     when: str
-    about: Shown = ""
+    tooltip: VisibleText = ""
     low: float | None = None
     high: float | None = None
     seconds: float = 0.0
     href: str = ""
 
 
-class Chart(Fields):
+class Chart(ElementRecord):
     """Values over time, with `digits` after the point; `name` is what they are of.
 
     In HTML the axis is of time itself; in text each value is as far from the next.
@@ -211,53 +214,53 @@ class Chart(Fields):
 
     points: Sequence[Point]
     digits: int
-    name: Shown = ""
+    name: VisibleText = ""
 
 
-class Facts(Fields):
+class Facts(ElementRecord):
     """Names and what they stand for."""
 
     pairs: Sequence[tuple[str, Cell]]
 
 
-def warnings_of(content: Mapping[str, Any]) -> list[Paragraph]:
+def build_warnings(content: Mapping[str, Any]) -> list[Paragraph]:
     """Return a paragraph per warning of a result, to stand above its tables."""
     return [Paragraph(f"Warning: {one['text']}", "caution") for one in content.get("warnings", ())]
 
 
-Block = Heading | Paragraph | Table | Words | Equations | Chart | Facts
+Block = Heading | Paragraph | Table | MarkedTokens | Equations | Chart | Facts
 
 
 # ---- of HTML alone ----
 
 
-class Panel(Fields):
+class Panel(ElementRecord):
     """Intervals of rows on an axis of their own: the low end, the value, the high end, or None.
 
     marks: "better" or "worse" for what is significant. backwards: the axis runs to the left. zero:
     it has 0 on it, which stands for a row without an interval: what the others are compared with.
     """
 
-    title: Shown
+    title: VisibleText
     ranges: Sequence[tuple[float, float, float] | None]
     marks: Sequence[str]
-    backwards: bool = False
-    zero: bool = True
+    is_reversed: bool = False
+    includes_zero: bool = True
 
 
-class Forest(Fields):
+class Forest(ElementRecord):
     """A forest plot: a row a name, and panels beside each other."""
 
-    caption: Shown
-    names: Sequence[Shown]
+    caption: VisibleText
+    names: Sequence[VisibleText]
     panels: Sequence[Panel]
 
 
-class Fold(Fields):
+class Fold(ElementRecord):
     """What stands behind a line that is clicked."""
 
-    text: Shown
-    blocks: Sequence[Drawn]
+    text: VisibleText
+    blocks: Sequence[HtmlBlock]
 
 
-Drawn = Block | Forest | Fold
+HtmlBlock = Block | Forest | Fold

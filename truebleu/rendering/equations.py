@@ -26,12 +26,12 @@ SUPERSCRIPTS = str.maketrans("0123456789n", "⁰¹²³⁴⁵⁶⁷⁸⁹ⁿ")
 SIGNS = {"·": r"\cdot", "≥": r"\ge", MINUS: "-", "=": "=", "+": "+"}
 
 
-def between(nodes: Sequence[Node], separator: str) -> Node:
+def join_nodes(nodes: Sequence[Node], separator: str) -> Node:
     """Nodes in a row, with a sign between each two."""
     return ("row", *[part for node in nodes for part in (separator, node)][1:])
 
 
-def _written(
+def _format_node(
     node: Node,
     forms: Mapping[str, str | Callable[..., str]],
     leaf: Callable[[str], str],
@@ -44,7 +44,7 @@ def _written(
     if isinstance(node, str):
         return leaf(node)
     kind, *parts = node
-    texts = [part.format(_written(one, forms, leaf, part)) for one in parts]
+    texts = [part.format(_format_node(one, forms, leaf, part)) for one in parts]
     form = forms.get(kind)
     if form is None:
         return "".join(texts)
@@ -54,12 +54,12 @@ def _written(
 # ---- text ----
 
 
-def _quotient(*sides: str) -> str:
+def _format_quotient(*sides: str) -> str:
     return "/".join(f"({side})" if " " in side else side for side in sides)
 
 
 TEXT: Mapping[str, str | Callable[..., str]] = {
-    "frac": _quotient,
+    "frac": _format_quotient,
     "exp": "exp({})",
     "paren": "({})",
     "ln": "ln {}",
@@ -71,7 +71,7 @@ TEXT: Mapping[str, str | Callable[..., str]] = {
 
 def as_text(equations: Sequence[Equation]) -> list[str]:
     """Lines of text, aligned at their equals signs."""
-    sides = [[_written(side, TEXT, str) for side in equation] for equation in equations]
+    sides = [[_format_node(side, TEXT, str) for side in equation] for equation in equations]
     width = max(len(left) for left, _ in sides)
     return [f"{left:>{width}} = {right}" for left, right in sides]
 
@@ -91,16 +91,19 @@ LATEX = {
 
 def as_latex(equations: Sequence[Equation]) -> str:
     """An `align*` environment of amsmath."""
-    sides = [[_written(side, LATEX, _latex) for side in equation] for equation in equations]
+    sides = [
+        [_format_node(side, LATEX, _format_latex_text) for side in equation]
+        for equation in equations
+    ]
     lines = [rf"{left} &= {right} \\" for left, right in sides]
     return "\n".join([r"\begin{align*}", *lines, r"\end{align*}"])
 
 
-def _latex(text: str) -> str:
-    return " ".join(map(_latex_word, text.split(" ")))
+def _format_latex_text(text: str) -> str:
+    return " ".join(map(_format_latex_word, text.split(" ")))
 
 
-def _latex_word(word: str) -> str:
+def _format_latex_word(word: str) -> str:
     if word in SIGNS:
         return SIGNS[word]
     if word in NAMES:
@@ -130,17 +133,24 @@ def as_mathml(equations: Sequence[Equation]) -> str:
     """A MathML table, which browsers show without a script."""
     row = "<mtr><mtd>{}</mtd><mtd><mo>=</mo></mtd><mtd>{}</mtd></mtr>"
     rows = "".join(
-        row.format(*(_written(side, MATHML, _mathml, "<mrow>{}</mrow>") for side in equation))
+        row.format(
+            *(
+                _format_node(side, MATHML, _format_mathml_text, "<mrow>{}</mrow>")
+                for side in equation
+            )
+        )
         for equation in equations
     )
     return f'<math display="block"><mtable displaystyle="true">{rows}</mtable></math>'
 
 
-def _mathml(text: str) -> str:
-    return "".join(_mathml_word(word) for word in text.replace(",", " , ").split(" ") if word)
+def _format_mathml_text(text: str) -> str:
+    return "".join(
+        _format_mathml_word(word) for word in text.replace(",", " , ").split(" ") if word
+    )
 
 
-def _mathml_word(word: str) -> str:
+def _format_mathml_word(word: str) -> str:
     from html import escape  # for pages alone; its table of entities takes long to load
 
     if word[0].isdecimal() or (word[0] == MINUS and len(word) > 1):

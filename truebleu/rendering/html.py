@@ -10,20 +10,20 @@ from truebleu.rendering import elements, html_escape, svg_chart
 from truebleu.rendering.elements import (
     Cell,
     Column,
-    Drawn,
     Forest,
+    HtmlBlock,
+    MarkedTokens,
     Panel,
     Range,
     Table,
-    Words,
 )
 from truebleu.rendering.equations import as_mathml
-from truebleu.rendering.number_format import MINUS, fixed, signed, ticks
+from truebleu.rendering.number_format import MINUS, choose_ticks, fixed_formatter, signed_formatter
 
-escaped = html_escape.escaped
+escape_html = html_escape.escape_html
 
 # Tables with more rows than this start folded, if they can be.
-SHOWN = 24
+MAX_UNFOLDED_ROWS = 24
 
 # Everything in it is under one class: in a notebook there are other styles around it. Colours go
 # with numbers, stars and signs that say the same, and are those that the colour-blind tell apart.
@@ -42,31 +42,32 @@ body { margin: 0; background: #ffffff; }
 POLICY = "default-src 'none'; style-src '{}'; base-uri 'none'; form-action 'none'"
 
 
-def page(title: str, made: Iterable[Drawn]) -> str:
+def render_page(title: str, blocks: Iterable[HtmlBlock]) -> str:
     """A whole page."""
     style = PAGE_STYLE + STYLE
+    policy = POLICY.format(hash_for_csp(style))
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY.format(hashed(style))}">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="referrer" content="no-referrer">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escaped(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n"
-        f"{body(made)}</body>\n</html>\n"
+        f"<title>{escape_html(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n"
+        f"{render_body(blocks)}</body>\n</html>\n"
     )
 
 
-def fragment(made: Iterable[Drawn]) -> str:
+def render_fragment(blocks: Iterable[HtmlBlock]) -> str:
     """A part of a page, with its own style, as notebooks show it."""
-    return f"<style>{PART_STYLE}</style>\n{body(made, 'div')}"
+    return f"<style>{PART_STYLE}</style>\n{render_body(blocks, 'div')}"
 
 
-def body(made: Iterable[Drawn], element: str = "main") -> str:
+def render_body(blocks: Iterable[HtmlBlock], element: str = "main") -> str:
     """A part of a page that has the style."""
-    inner = "\n".join(map(_block, made))
+    inner = "\n".join(map(_render_html_block, blocks))
     return f'<{element} class="truebleu">\n{inner}\n</{element}>\n'
 
 
-def hashed(text: str) -> str:
+def hash_for_csp(text: str) -> str:
     """The hash of a style or script, as content-security policies have it."""
     from base64 import b64encode
     from hashlib import sha256
@@ -74,12 +75,12 @@ def hashed(text: str) -> str:
     return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
 
 
-def _block(block: Drawn) -> str:
+def _render_html_block(block: HtmlBlock) -> str:
     match block:
         case elements.Forest():
-            return _forest(block)
+            return _render_forest(block)
         case elements.Fold():
-            inner = "\n".join(map(_block, block.blocks))
+            inner = "\n".join(map(_render_html_block, block.blocks))
             return f"<details><summary>{escape(block.text)}</summary>\n{inner}\n</details>"
         case elements.Heading():
             return f"<h{block.level}>{escape(block.text)}</h{block.level}>"
@@ -87,17 +88,18 @@ def _block(block: Drawn) -> str:
             text = escape(block.text)
             if block.kind == "signature":
                 text = text.replace("|", "|<wbr>")
-            return f"<p{_class('' if block.kind == 'plain' else block.kind)}>{text}</p>"
+            return f"<p{_format_class('' if block.kind == 'plain' else block.kind)}>{text}</p>"
         case elements.Table():
-            return _table(block)
-        case elements.Words():
-            return _words(block)
+            return _render_html_table(block)
+        case elements.MarkedTokens():
+            return _render_html_tokens(block)
         case elements.Chart():
-            return svg_chart.drawn(block)
+            return svg_chart.render_chart_svg(block)
         case elements.Facts():
             # Not a list of terms: notebooks have a style of their own for these.
             rows = (
-                f'<tr><th scope="row">{escaped(name)}</th><td>{_content(cell)}</td></tr>\n'
+                f'<tr><th scope="row">{escape_html(name)}</th>'
+                f"<td>{_render_cell_content(cell)}</td></tr>\n"
                 for name, cell in block.pairs
             )
             return f'<table class="facts"><tbody>\n{"".join(rows)}</tbody></table>'
@@ -105,211 +107,223 @@ def _block(block: Drawn) -> str:
             return f'<div class="math">{as_mathml(block.equations)}</div>'
 
 
-def _class(*names: str) -> str:
-    given = " ".join(name for name in names if name)
-    return f' class="{given}"' if given else ""
+def _format_class(*names: str) -> str:
+    class_names = " ".join(name for name in names if name)
+    return f' class="{class_names}"' if class_names else ""
 
 
 # ---- tables ----
 
 
-def _table(block: Table) -> str:
+def _render_html_table(block: Table) -> str:
     """A table, with intervals drawn; a long one is folded."""
-    head = _heads(block.columns)
+    head = _render_headers(block.columns)
     rows = []
     for number, row in enumerate(block.rows, 1):
         cells = "".join(
-            _cell(cell, column) for cell, column in zip(row, block.columns, strict=True)
+            _render_html_cell(cell, column) for cell, column in zip(row, block.columns, strict=True)
         )
-        sums = block.sums and number == len(block.rows)
-        rows.append(f"<tr{_class('sum' if sums else '')}>{cells}</tr>")
+        sums = block.has_total_row and number == len(block.rows)
+        rows.append(f"<tr{_format_class('sum' if sums else '')}>{cells}</tr>")
     body = "\n".join(rows)
     caption = f"<caption>{escape(block.caption)}</caption>\n" if block.caption else ""
     # Whoever has no mouse scrolls by keyboard.
-    about = f' aria-label="{escaped(block.caption) or "table"}"'
-    made = (
-        f'<div class="scroll" role="region"{about} tabindex="0"><table>\n{caption}'
+    label = f' aria-label="{escape_html(block.caption) or "table"}"'
+    table_html = (
+        f'<div class="scroll" role="region"{label} tabindex="0"><table>\n{caption}'
         f"<thead>{head}</thead>\n<tbody>\n{body}\n</tbody>\n</table></div>"
     )
-    if not block.fold or len(block.rows) <= SHOWN:
-        return made
-    return f"<details><summary>{escaped(block.fold)}</summary>\n{made}\n</details>"
+    if not block.fold or len(block.rows) <= MAX_UNFOLDED_ROWS:
+        return table_html
+    return f"<details><summary>{escape_html(block.fold)}</summary>\n{table_html}\n</details>"
 
 
-def _heads(columns: Sequence[Column]) -> str:
+def _render_headers(columns: Sequence[Column]) -> str:
     """One row of headers, or two, where some have another above them."""
     from itertools import groupby
 
-    if not any(column.over for column in columns):
-        return f"<tr>{''.join(_head(column) for column in columns)}</tr>"
+    if not any(column.group_header for column in columns):
+        return f"<tr>{''.join(_render_header(column) for column in columns)}</tr>"
     upper = []
-    for over, same in groupby(columns, lambda column: column.over):
+    for over, same in groupby(columns, lambda column: column.group_header):
         if over:
             span = len(list(same))
             upper.append(f'<th scope="colgroup" colspan="{span}" class="over">{escape(over)}</th>')
         else:
-            upper += (_head(column, ' rowspan="2"') for column in same)
-    lower = "".join(_head(column) for column in columns if column.over)
+            upper += (_render_header(column, ' rowspan="2"') for column in same)
+    lower = "".join(_render_header(column) for column in columns if column.group_header)
     return f"<tr>{''.join(upper)}</tr>\n<tr>{lower}</tr>"
 
 
-def _head(column: Column, more: str = "") -> str:
-    header = column.full or column.header
+def _render_header(column: Column, attributes: str = "") -> str:
+    header = column.long_header or column.header
     if not header:
         # A header without text tells a screen reader nothing.
-        return f"<td{more}></td>"
-    about = f' title="{escaped(column.about)}"' if column.about else ""
-    kind = _class("words-column" if column.left else "full" if column.full else "")
-    return f'<th scope="col"{kind}{about}{more}>{escape(header)}</th>'
+        return f"<td{attributes}></td>"
+    title = f' title="{escape_html(column.tooltip)}"' if column.tooltip else ""
+    kind = _format_class(
+        "words-column" if column.is_left_aligned else "full" if column.long_header else ""
+    )
+    return f'<th scope="col"{kind}{title}{attributes}>{escape(header)}</th>'
 
 
-def _cell(cell: Cell | Range, column: Column) -> str:
+def _render_html_cell(cell: Cell | Range, column: Column) -> str:
     if isinstance(cell, Range):
-        return f'<td class="drawing">{drawing(cell)}</td>'
-    return f"<td{_class('words-column' if column.left else '', cell.mark)}>{_content(cell)}</td>"
+        return f'<td class="drawing">{draw_range_svg(cell)}</td>'
+    attributes = _format_class("words-column" if column.is_left_aligned else "", cell.mark)
+    return f"<td{attributes}>{_render_cell_content(cell)}</td>"
 
 
-def _content(cell: Cell) -> str:
+def _render_cell_content(cell: Cell) -> str:
     text = escape(cell.text)
     if cell.code and text:
         return f"<code>{text.replace('|', '|<wbr>')}</code>"
     raised = f"<sup>{escape(cell.raised)}</sup>" if cell.raised else ""
-    beside = f" <small>{escape(cell.beside)}</small>" if cell.beside else ""
-    below = f"<br><small>{escape(cell.below)}</small>" if cell.below else ""
+    suffix = f" <small>{escape(cell.suffix)}</small>" if cell.suffix else ""
+    second_line = f"<br><small>{escape(cell.second_line)}</small>" if cell.second_line else ""
     if cell.mark == "best":
         text = f"<strong>{text}</strong>"
-    if html_escape.leads(cell.href):
-        text = f'<a href="{escaped(cell.href)}" rel="noreferrer">{text}</a>'
+    if html_escape.is_linkable(cell.href):
+        text = f'<a href="{escape_html(cell.href)}" rel="noreferrer">{text}</a>'
     # Names are of any script.
-    return f"{text if text.isascii() else f'<bdi>{text}</bdi>'}{raised}{beside}{below}"
+    return f"{text if text.isascii() else f'<bdi>{text}</bdi>'}{raised}{suffix}{second_line}"
 
 
 # How large an interval is drawn.
-WIDTH, HEIGHT = 140, 34
+RANGE_WIDTH, RANGE_HEIGHT = 140, 34
 
 
-def drawing(one: Range) -> str:
+def draw_range_svg(range_cell: Range) -> str:
     """An interval as a line with a point on it; another line is at 0."""
-    inner = WIDTH - 12
+    inner = RANGE_WIDTH - 12
 
-    def at(value: float) -> str:
-        return f"{6 + one.place(value, inner):.1f}"
+    def scale_value(value: float) -> str:
+        return f"{6 + range_cell.locate(value, inner):.1f}"
 
-    middle = HEIGHT // 2
-    zero = at(0.0)
-    parts = [f'<line class="zero" x1="{zero}" x2="{zero}" y1="0" y2="{HEIGHT}"/>']
-    if one.interval is not None:
-        low, value, high = map(at, one.interval)
+    middle = RANGE_HEIGHT // 2
+    zero = scale_value(0.0)
+    parts = [f'<line class="zero" x1="{zero}" x2="{zero}" y1="0" y2="{RANGE_HEIGHT}"/>']
+    if range_cell.interval is not None:
+        low, value, high = map(scale_value, range_cell.interval)
         parts.append(f'<line x1="{low}" x2="{high}" y1="{middle}" y2="{middle}"/>')
         parts.append(f'<circle cx="{value}" cy="{middle}" r="3.5"/>')
     return (
-        f'<svg aria-hidden="true" width="{WIDTH}" height="{HEIGHT}" '
-        f'viewBox="0 0 {WIDTH} {HEIGHT}"{_class(one.mark)}>{"".join(parts)}</svg>'
+        f'<svg aria-hidden="true" width="{RANGE_WIDTH}" height="{RANGE_HEIGHT}" '
+        f'viewBox="0 0 {RANGE_WIDTH} {RANGE_HEIGHT}"{_format_class(range_cell.mark)}>'
+        f"{''.join(parts)}</svg>"
     )
 
 
 # How large a panel of a forest plot is, and how far its axis goes beyond what is drawn.
-PANEL, ROW, AXIS, MARGIN = 250, 24, 22, 0.04
+PANEL_WIDTH, ROW_HEIGHT, AXIS_HEIGHT, AXIS_MARGIN = 250, 24, 22, 0.04
 
 
-def _forest(block: Forest) -> str:
+def _render_forest(block: Forest) -> str:
     """A forest plot as a table of pictures: where these are not shown, their numbers are."""
-    axes = [_axis(panel) for panel in block.panels]
+    axes = [_build_axis(panel) for panel in block.panels]
     heads = "".join(f'<th scope="col">{escape(panel.title)}</th>' for panel in block.panels)
     rows = []
     for i, name in enumerate(block.names):
         cells = "".join(
-            f'<td class="drawing">{_panel(panel, axis, i)}</td>'
+            f'<td class="drawing">{_render_panel_row(panel, axis, i)}</td>'
             for panel, axis in zip(block.panels, axes, strict=True)
         )
-        rows.append(f'<tr><th scope="row">{_content(elements.Cell(name))}</th>{cells}</tr>')
-    feet = "".join(f'<td class="drawing">{_feet(*axis)}</td>' for axis in axes)
+        rows.append(
+            f'<tr><th scope="row">{_render_cell_content(elements.Cell(name))}</th>{cells}</tr>'
+        )
+    axis_cells = "".join(f'<td class="drawing">{_render_axis(*axis)}</td>' for axis in axes)
     body = "\n".join(rows)
     return (
         '<div class="scroll" role="region" aria-label="Forest plot" tabindex="0">'
         '<table class="forest-plot">\n'
         f"<caption>{escape(block.caption)}</caption>\n<thead><tr><td></td>{heads}</tr></thead>\n"
-        f"<tbody>\n{body}\n</tbody>\n<tfoot><tr><td></td>{feet}</tr></tfoot></table></div>"
+        f"<tbody>\n{body}\n</tbody>\n<tfoot><tr><td></td>{axis_cells}</tr></tfoot></table></div>"
     )
 
 
-def _axis(panel: Panel) -> tuple[Callable[[float], str], list[float]]:
+def _build_axis(panel: Panel) -> tuple[Callable[[float], str], list[float]]:
     """Where a value lies across a panel, and the round values of its axis."""
-    reached = [end for ends in panel.ranges if ends is not None for end in ends]
-    reached += [0.0] if panel.zero else []
-    low, high = min(reached), max(reached)
-    room = (high - low) * MARGIN or abs(high) * MARGIN or 1.0
-    low, high = low - room, high + room
+    interval_ends = [end for ends in panel.ranges if ends is not None for end in ends]
+    interval_ends += [0.0] if panel.includes_zero else []
+    low, high = min(interval_ends), max(interval_ends)
+    margin = (high - low) * AXIS_MARGIN or abs(high) * AXIS_MARGIN or 1.0
+    low, high = low - margin, high + margin
 
-    def at(value: float) -> str:
+    def scale_value(value: float) -> str:
         share = (value - low) / (high - low)
-        return f"{8 + (1 - share if panel.backwards else share) * (PANEL - 16):.1f}"
+        return f"{8 + (1 - share if panel.is_reversed else share) * (PANEL_WIDTH - 16):.1f}"
 
-    return at, ticks(low, high)
+    return scale_value, choose_ticks(low, high)
 
 
-def _svg(height: int, parts: Iterable[str], mark: str = "") -> str:
+def _render_svg(height: int, parts: Iterable[str], mark: str = "") -> str:
     return (
-        f'<svg aria-hidden="true" width="{PANEL}" height="{height}" '
-        f'viewBox="0 0 {PANEL} {height}"{_class(mark)}>{"".join(parts)}</svg>'
+        f'<svg aria-hidden="true" width="{PANEL_WIDTH}" height="{height}" '
+        f'viewBox="0 0 {PANEL_WIDTH} {height}"{_format_class(mark)}>{"".join(parts)}</svg>'
     )
 
 
-def _panel(panel: Panel, axis: tuple[Callable[[float], str], list[float]], row: int) -> str:
+def _render_panel_row(
+    panel: Panel, axis: tuple[Callable[[float], str], list[float]], row: int
+) -> str:
     """A row of a panel."""
-    at, values = axis
-    middle = ROW // 2
+    scale_value, values = axis
+    middle = ROW_HEIGHT // 2
     ends = panel.ranges[row]
     parts = []
     if ends is not None:
         # On hover; and all that a notebook leaves of a picture while it is not trusted.
-        write = fixed(1) if max(map(abs, ends)) >= 1 else fixed(4)
-        low, value, high = map(signed(write) if panel.zero else write, ends)
+        write = fixed_formatter(1) if max(map(abs, ends)) >= 1 else fixed_formatter(4)
+        low, value, high = map(signed_formatter(write) if panel.includes_zero else write, ends)
         parts.append(f"<title>{value} [{low}, {high}]</title>")
     parts += [
-        f'<line class="rule" x1="{at(value)}" x2="{at(value)}" y1="0" y2="{ROW}"/>'
-        for value in values
+        f'<line class="rule" x1="{x}" x2="{x}" y1="0" y2="{ROW_HEIGHT}"/>'
+        for x in map(scale_value, values)
     ]
-    if panel.zero:
-        parts.append(f'<line class="zero" x1="{at(0.0)}" x2="{at(0.0)}" y1="0" y2="{ROW}"/>')
+    x = scale_value(0.0)
+    if panel.includes_zero:
+        parts.append(f'<line class="zero" x1="{x}" x2="{x}" y1="0" y2="{ROW_HEIGHT}"/>')
     if ends is not None:
-        low, value, high = map(at, ends)
+        low, value, high = map(scale_value, ends)
         parts.append(f'<line x1="{low}" x2="{high}" y1="{middle}" y2="{middle}"/>')
         parts += (
             f'<line x1="{end}" x2="{end}" y1="{middle - 4}" y2="{middle + 4}"/>'
             for end in (low, high)
         )
-        sure = bool(panel.marks[row]) or not panel.zero
-        parts.append(f'<circle{_class("" if sure else "open")} cx="{value}" cy="{middle}" r="4"/>')
-    elif panel.zero:
-        x = float(at(0.0))
-        parts.append(f'<path d="M{x:.1f} {middle - 5}l5 5l-5 5l-5 -5z"/>')
-    return _svg(ROW, parts, panel.marks[row])
+        is_filled = bool(panel.marks[row]) or not panel.includes_zero
+        parts.append(
+            f'<circle{_format_class("" if is_filled else "open")} cx="{value}" cy="{middle}" '
+            'r="4"/>'
+        )
+    elif panel.includes_zero:
+        parts.append(f'<path d="M{x} {middle - 5}l5 5l-5 5l-5 -5z"/>')
+    return _render_svg(ROW_HEIGHT, parts, panel.marks[row])
 
 
-def _feet(at: Callable[[float], str], values: Sequence[float]) -> str:
+def _render_axis(scale_value: Callable[[float], str], values: Sequence[float]) -> str:
     """The axis below a panel. Spaces keep its numbers apart where the picture is taken away."""
-    parts = [f'<line class="zero" x1="4" x2="{PANEL - 4}" y1="1" y2="1"/>']
+    parts = [f'<line class="zero" x1="4" x2="{PANEL_WIDTH - 4}" y1="1" y2="1"/>']
     for value in values:
-        parts.append(f'<line class="zero" x1="{at(value)}" x2="{at(value)}" y1="1" y2="5"/>')
+        x = scale_value(value)
+        parts.append(f'<line class="zero" x1="{x}" x2="{x}" y1="1" y2="5"/>')
         text = f"{value:g}".replace("-", MINUS)
-        parts.append(f' <text x="{at(value)}" y="18" text-anchor="middle">{text}</text> ')
-    return _svg(AXIS, parts)
+        parts.append(f' <text x="{x}" y="18" text-anchor="middle">{text}</text> ')
+    return _render_svg(AXIS_HEIGHT, parts)
 
 
 # ---- words ----
 
 
-def _words(block: Words) -> str:
+def _render_html_tokens(block: MarkedTokens) -> str:
     """Tokens, coloured by strength, with their marks behind them."""
-    made = []
+    token_spans = []
     for i, token in enumerate(block.tokens):
         strength = f"m{block.strengths[i]}" if block.strengths else ""
-        title = f' title="{escaped(block.tips[i])}"' if block.tips else ""
+        title = f' title="{escape_html(block.tips[i])}"' if block.tips else ""
         mark = f"<sub>{escape(block.marks[i])}</sub>" if block.marks and block.marks[i] else ""
-        names = _class("word", strength, "cut" if i in block.cut else "")
-        made.append(f"<span{names}{title}>{escape(token)}{mark}</span>")
-    text = "\n".join(made) or "(none)"
+        names = _format_class("word", strength, "cut" if i in block.underlined else "")
+        token_spans.append(f"<span{names}{title}>{escape(token)}{mark}</span>")
+    text = "\n".join(token_spans) or "(none)"
     legend = block.legend.replace("Below each token", "The small sign behind each token")
     legend = f'<span class="label">{escape(legend)}</span>' if legend else ""
     return (

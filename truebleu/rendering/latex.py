@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from truebleu.rendering import elements
-from truebleu.rendering.elements import Block, Cell, Table, Words
+from truebleu.rendering.elements import Block, Cell, MarkedTokens, Table
 from truebleu.rendering.equations import as_latex
 from truebleu.text.terminal_layout import pad_columns
 
 # What a paper gets; charts and the like have no place in it.
-Written = elements.Table | elements.Heading | elements.Paragraph | elements.Facts
+PaperBlock = elements.Table | elements.Heading | elements.Paragraph | elements.Facts
 
 FONTS = "text beyond Latin also needs XeLaTeX or LuaLaTeX and a font that has it."
 HEADINGS = ("section", "subsection", "subsubsection")
@@ -50,38 +50,39 @@ SPECIAL = str.maketrans(
 )
 
 
-def render(made: Iterable[Block], *, paper: bool = False) -> str:
+def render_latex(blocks: Iterable[Block], *, paper: bool = False) -> str:
     """All of it, to be put into a document with `input`.
 
     paper: tables alone, those of the same columns as one; everything else in comments.
     """
     packages = "booktabs" if paper else "amsmath,booktabs,longtable"
     parts = [f"% Needs \\usepackage{{{packages}}}; {FONTS}"]
-    parts += _paper(made) if paper else map(_block, made)
+    parts += _render_paper(blocks) if paper else map(_render_latex_block, blocks)
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
 # ---- a document ----
 
 
-def _block(block: Block) -> str:
+def _render_latex_block(block: Block) -> str:
     match block:
         case elements.Heading():
-            return rf"\{HEADINGS[block.level - 1]}*{{{escaped(block.text)}}}"
+            return rf"\{HEADINGS[block.level - 1]}*{{{escape_latex(block.text)}}}"
         case elements.Paragraph():
             if block.kind == "signature":
-                return rf"\noindent{{\small\texttt{{{_broken(block.text)}}}}}"
+                return rf"\noindent{{\small\texttt{{{_format_breakable(block.text)}}}}}"
             style = {"caution": r"\emph", "lead": r"\textbf"}.get(block.kind, "")
-            return rf"\noindent{style}{{{escaped(block.text)}}}"
+            return rf"\noindent{style}{{{escape_latex(block.text)}}}"
         case elements.Table():
             return _long_table(block)
-        case elements.Words():
-            return _words(block)
+        case elements.MarkedTokens():
+            return _render_latex_tokens(block)
         case elements.Chart():
             return ""
         case elements.Facts():
             return "\n\n".join(
-                rf"\noindent{{\small {escaped(name)}: {_cell(cell)}}}" for name, cell in block.pairs
+                rf"\noindent{{\small {escape_latex(name)}: {_render_latex_cell(cell)}}}"
+                for name, cell in block.pairs
             )
         case _:
             return as_latex(block.equations)
@@ -89,62 +90,62 @@ def _block(block: Block) -> str:
 
 def _long_table(block: Table) -> str:
     """A table that may run over pages."""
-    sides, header, *body = _rows(block)
-    if block.sums:
+    alignment, header, *body = _build_latex_rows(block)
+    if block.has_total_row:
         body.insert(len(body) - 1, r"\midrule")
-    start = [rf"\begin{{longtable}}[l]{{{sides}}}", r"\toprule", header, r"\midrule"]
+    start = [rf"\begin{{longtable}}[l]{{{alignment}}}", r"\toprule", header, r"\midrule"]
     return "\n".join([*start, *body, r"\bottomrule", r"\end{longtable}"])
 
 
-def _rows(block: Table, *, aligned: bool = False) -> list[str]:
+def _build_latex_rows(block: Table, *, aligned: bool = False) -> list[str]:
     """The sides of the columns, the header and the rows; `aligned` in the source as well."""
-    heads, rows = block.written()
-    sides = _sides(block)
-    header = [escaped(column.header) for column in heads]
-    cells = [header, *([_cell(cell) for cell in row] for row in rows)]
+    text_columns, rows = block.get_text_cells()
+    alignment = _get_alignment(block)
+    header = [escape_latex(column.header) for column in text_columns]
+    cells = [header, *([_render_latex_cell(cell) for cell in row] for row in rows)]
     if aligned:
-        cells = pad_columns(cells, {i for i, side in enumerate(sides) if side == "r"})
-    return [sides, *(" & ".join(row) + r" \\" for row in cells)]
+        cells = pad_columns(cells, {i for i, side in enumerate(alignment) if side == "r"})
+    return [alignment, *(" & ".join(row) + r" \\" for row in cells)]
 
 
-def _words(block: Words) -> str:
+def _render_latex_tokens(block: MarkedTokens) -> str:
     """Tokens, each with its mark raised; cut ones are underlined."""
     tokens = []
     for i, token in enumerate(block.tokens):
-        made = escaped(token)
-        if i in block.cut:
-            made = rf"\underline{{{made}}}"
+        token_text = escape_latex(token)
+        if i in block.underlined:
+            token_text = rf"\underline{{{token_text}}}"
         if block.marks:
-            made += rf"\textsuperscript{{{escaped(block.marks[i])}}}"
-        tokens.append(made)
-    text = rf"\noindent\textbf{{{escaped(block.label)}.}} {' '.join(tokens)}"
+            token_text += rf"\textsuperscript{{{escape_latex(block.marks[i])}}}"
+        tokens.append(token_text)
+    text = rf"\noindent\textbf{{{escape_latex(block.label)}.}} {' '.join(tokens)}"
     legend = block.legend.replace("Below each token", "Raised behind each token")
-    return text + (f"\n\n\\noindent{{\\small {escaped(legend)}}}" if legend else "")
+    return text + (f"\n\n\\noindent{{\\small {escape_latex(legend)}}}" if legend else "")
 
 
 # ---- tables for a paper ----
 
 
-def _paper(made: Iterable[Block]) -> Iterator[str]:
-    kept = (one for one in made if isinstance(one, Written))
-    before = ""
+def _render_paper(blocks: Iterable[Block]) -> Iterator[str]:
+    paper_blocks = (one for one in blocks if isinstance(one, PaperBlock))
+    previous_alignment = ""
     # Tables whose columns are set to the same sides become one.
-    for sides, group in groupby(kept, _sides):
-        if sides:
-            yield from [r"\par\bigskip"] if before else []
+    for alignment, group in groupby(paper_blocks, _get_alignment):
+        if alignment:
+            yield from [r"\par\bigskip"] if previous_alignment else []
             yield _tabular([block for block in group if isinstance(block, elements.Table)])
         else:
-            yield "\n".join(f"% {line}" for block in group for line in _told(block))
-        before = sides
+            yield "\n".join(f"% {line}" for block in group for line in _list_comment_lines(block))
+        previous_alignment = alignment
 
 
-def _sides(block: Block) -> str:
+def _get_alignment(block: Block) -> str:
     """The side that each column of a table is set to; nothing for what is no table."""
-    heads = block.written()[0] if isinstance(block, elements.Table) else ()
-    return "".join("l" if column.left else "r" for column in heads)
+    text_columns = block.get_text_cells()[0] if isinstance(block, elements.Table) else ()
+    return "".join("l" if column.is_left_aligned else "r" for column in text_columns)
 
 
-def _told(block: Block) -> Sequence[str]:
+def _list_comment_lines(block: Block) -> Sequence[str]:
     if isinstance(block, elements.Facts):
         return [f"{name}: {cell.text}" for name, cell in block.pairs]
     return [block.text] if isinstance(block, elements.Heading | elements.Paragraph) else []
@@ -155,26 +156,26 @@ def _tabular(tables: Sequence[Table]) -> str:
     captions = ", ".join(table.caption for table in tables if table.caption)
     lines = [f"% {captions}"] if captions else []
     for i, table in enumerate(tables):
-        sides, header, *body = _rows(table, aligned=True)
-        lines += [r"\midrule"] if i else [rf"\begin{{tabular}}{{{sides}}}", r"\toprule"]
+        alignment, header, *body = _build_latex_rows(table, aligned=True)
+        lines += [r"\midrule"] if i else [rf"\begin{{tabular}}{{{alignment}}}", r"\toprule"]
         lines += [header, r"\midrule", *body]
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
 
 
-def _cell(cell: Cell) -> str:
-    text = _broken(cell.text) if cell.code else escaped(cell.text)
+def _render_latex_cell(cell: Cell) -> str:
+    text = _format_breakable(cell.text) if cell.code else escape_latex(cell.text)
     if cell.code and text:
         text = rf"\texttt{{{text}}}"
     if cell.mark == "best" and text:
         text = rf"\textbf{{{text}}}"
-    return text + (rf"\textsuperscript{{{escaped(cell.raised)}}}" if cell.raised else "")
+    return text + (rf"\textsuperscript{{{escape_latex(cell.raised)}}}" if cell.raised else "")
 
 
-def escaped(text: str) -> str:
+def escape_latex(text: str) -> str:
     """Text in which nothing is a command."""
     return text.translate(SPECIAL)
 
 
-def _broken(text: str) -> str:
+def _format_breakable(text: str) -> str:
     """A signature, which lines may break behind its bars."""
-    return escaped(text).replace(r"\textbar{}", r"\textbar{}\allowbreak{}")
+    return escape_latex(text).replace(r"\textbar{}", r"\textbar{}\allowbreak{}")

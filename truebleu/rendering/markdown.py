@@ -16,77 +16,93 @@ WIDTH = 78
 MARKUP = str.maketrans({character: f"\\{character}" for character in r"\`*_[]<>|#~$&"})
 
 
-def render(made: Iterable[Block], level: int = 1) -> str:
+def render_markdown(blocks: Iterable[Block], level: int = 1) -> str:
     """All of it; its title is a heading of that level."""
-    parts = [_block(block, level) for block in made]
+    parts = [_render_markdown_block(block, level) for block in blocks]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _block(block: Block, level: int) -> str:
+def _render_markdown_block(block: Block, level: int) -> str:
     match block:
         case elements.Heading():
-            return f"{'#' * min(block.level + level - 1, 6)} {escaped(block.text)}"
+            return f"{'#' * min(block.level + level - 1, 6)} {escape_markdown(block.text)}"
         case elements.Paragraph():
-            text = escaped(block.text)
-            form = {"signature": code(block.text), "caution": f"> {text}", "lead": f"**{text}**"}
+            text = escape_markdown(block.text)
+            form = {
+                "signature": render_code(block.text),
+                "caution": f"> {text}",
+                "lead": f"**{text}**",
+            }
             return form.get(block.kind, text)
         case elements.Table():
-            return table(block)
-        case elements.Words():
-            drawn = ["".join(text for text, _ in line) for line in text_layout.words(block, WIDTH)]
-            parts = [f"{escaped(block.label)}:", _fenced(drawn), escaped(block.legend)]
+            return render_markdown_table(block)
+        case elements.MarkedTokens():
+            token_lines = [
+                "".join(text for text, _ in line)
+                for line in text_layout.layout_tokens(block, WIDTH)
+            ]
+            parts = [
+                f"{escape_markdown(block.label)}:",
+                _fence_lines(token_lines),
+                escape_markdown(block.legend),
+            ]
             return "\n\n".join(part for part in parts if part)
         case elements.Chart():
-            return _fenced(text_layout.chart(block, WIDTH))
+            return _fence_lines(text_layout.layout_chart(block, WIDTH))
         case elements.Facts():
-            return "\n".join(f"- {escaped(name)}: {_cell(cell)}" for name, cell in block.pairs)
+            return "\n".join(
+                f"- {escape_markdown(name)}: {_render_markdown_cell(cell)}"
+                for name, cell in block.pairs
+            )
         case _:
-            return _fenced(as_text(block.equations))
+            return _fence_lines(as_text(block.equations))
 
 
-def table(block: Table) -> str:
+def render_markdown_table(block: Table) -> str:
     """A table, with numbers to the right."""
-    heads, written = block.written()
-    right = {i for i, column in enumerate(heads) if not column.left}
-    header = [escaped(column.header) for column in heads]
-    rule = ["---"] * len(heads)
-    rows = pad_columns([header, rule, *([_cell(cell) for cell in row] for row in written)], right)
+    text_columns, text_rows = block.get_text_cells()
+    right = {i for i, column in enumerate(text_columns) if not column.is_left_aligned}
+    header = [escape_markdown(column.header) for column in text_columns]
+    rule = ["---"] * len(text_columns)
+    rows = pad_columns(
+        [header, rule, *([_render_markdown_cell(cell) for cell in row] for row in text_rows)], right
+    )
     for i, cell in enumerate(rows[1]):
         rows[1][i] = "-" * (len(cell) - 1) + (":" if i in right else "-")
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
-def _cell(cell: Cell) -> str:
+def _render_markdown_cell(cell: Cell) -> str:
     # A bar ends a cell even inside code.
     if cell.code and cell.text:
-        return code(cell.text).replace("|", "\\|")
-    text = escaped(cell.text).replace("\\|", "&#124;")
-    raised = f"<sup>{escaped(cell.raised)}</sup>" if cell.raised else ""
+        return render_code(cell.text).replace("|", "\\|")
+    text = escape_markdown(cell.text).replace("\\|", "&#124;")
+    raised = f"<sup>{escape_markdown(cell.raised)}</sup>" if cell.raised else ""
     strong = "**" if cell.mark == "best" and text else ""
     return f"{strong}{text}{strong}{raised}"
 
 
-def code(content: str) -> str:
+def render_code(content: str) -> str:
     """Code between as many backticks as it takes."""
-    runs = _runs(content)
-    ticks = "`" * next(n for n in range(1, len(runs) + 2) if n not in runs)
+    run_lengths = _measure_backtick_runs(content)
+    ticks = "`" * next(n for n in range(1, len(run_lengths) + 2) if n not in run_lengths)
     space = " " if content[:1] == "`" or content[-1:] == "`" else ""
     return f"{ticks}{space}{content}{space}{ticks}"
 
 
-def _fenced(drawn: Iterable[str]) -> str:
+def _fence_lines(lines: Iterable[str]) -> str:
     """Lines that are set as they are."""
-    body = "\n".join(line.rstrip() for line in drawn)
-    ticks = "`" * max(3, *(run + 1 for run in _runs(body)), 3)
+    body = "\n".join(line.rstrip() for line in lines)
+    ticks = "`" * max(3, *(run + 1 for run in _measure_backtick_runs(body)), 3)
     return f"{ticks}text\n{body}\n{ticks}"
 
 
-def _runs(content: str) -> list[int]:
+def _measure_backtick_runs(content: str) -> list[int]:
     import re
 
     return list(map(len, re.findall("`+", content)))
 
 
-def escaped(content: str) -> str:
+def escape_markdown(content: str) -> str:
     """Text in which nothing is markup."""
     return content.translate(MARKUP)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 # How a number of some metric is written.
-Write = Callable[[float], str]
+NumberFormatter = Callable[[float], str]
 MINUS = "−"
 
 
-def number(value: float, digits: int = 4) -> str:
+def format_number(value: float, digits: int = 4) -> str:
     """A number with so many digits after the point, more if that would show nothing.
 
-    >>> number(0.7420905), number(1), number(-1e-9), number(1.0)
+    >>> format_number(0.7420905), format_number(1), format_number(-1e-9), format_number(1.0)
     ('0.7421', '1', '−1e-09', '1')
     """
     if float(value).is_integer() and abs(value) < 1e15:
@@ -24,65 +24,67 @@ def number(value: float, digits: int = 4) -> str:
     return text.replace("-", MINUS, 1) if value < 0 else text
 
 
-def short(value: float) -> str:
+def format_compact(value: float) -> str:
     """A number without zeros at its end, for what enters a formula.
 
-    >>> short(0.25), short(10)
+    >>> format_compact(0.25), format_compact(10)
     ('0.25', '10')
     """
-    text = number(value)
+    text = format_number(value)
     return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
 
 
-def ticks(low: float, high: float, about: int = 4) -> list[float]:
+def choose_ticks(low: float, high: float, target_count: int = 4) -> list[float]:
     """Round numbers between two, about so many.
 
-    >>> ticks(-7, 24), ticks(0, 0.031)
+    >>> choose_ticks(-7, 24), choose_ticks(0, 0.031)
     ([0.0, 10.0, 20.0], [0.0, 0.01, 0.02, 0.03])
     """
     from math import ceil, floor, log10
 
-    step = 10.0 ** floor(log10((high - low) / about))
-    most = about * 1.5
-    step = next(step * times for times in (1, 2, 5, 10) if (high - low) / (step * times) <= most)
+    step = 10.0 ** floor(log10((high - low) / target_count))
+    max_count = target_count * 1.5
+    step = next(
+        step * times for times in (1, 2, 5, 10) if (high - low) / (step * times) <= max_count
+    )
     return [
         round(number * step, 12) + 0.0 for number in range(ceil(low / step), floor(high / step) + 1)
     ]
 
 
-def fixed(digits: int) -> Write:
+def fixed_formatter(digits: int) -> NumberFormatter:
     """Writes numbers with so many digits after the point.
 
-    >>> fixed(1)(-0.04), fixed(1)(-0.06)
+    >>> fixed_formatter(1)(-0.04), fixed_formatter(1)(-0.06)
     ('0.0', '−0.1')
     """
 
-    def write(value: float) -> str:
+    def format_value(value: float) -> str:
         text = f"{value:.{digits}f}"
         return text.lstrip("-") if not float(text) else text.replace("-", MINUS)
 
-    return write
+    return format_value
 
 
-def signed(write: Write) -> Write:
+def signed_formatter(format_value: NumberFormatter) -> NumberFormatter:
     """The same with a plus before what is above 0.
 
-    >>> signed(fixed(2))(0.5), signed(fixed(2))(0.001)
+    >>> signed_formatter(fixed_formatter(2))(0.5), signed_formatter(fixed_formatter(2))(0.001)
     ('+0.50', '0.00')
     """
 
     def with_sign(value: float) -> str:
-        text = write(value)
+        text = format_value(value)
         return f"+{text}" if value > 0 and text.strip("0.") else text
 
     return with_sign
 
 
-def p_value(p: float | None) -> str:
+def format_p_value(p: float | None) -> str:
     """A p-value with four digits; nothing where nothing was tested.
 
-    >>> p_value(0.11298870112988701), p_value(9.999e-7), p_value(1.0), p_value(0.00004)
-    ('0.1130', '<0.0001', '1', '<0.0001')
+    >>> [format_p_value(p) for p in (0.11298870112988701, 9.999e-7, 1.0, 0.00004)]
+    ['0.1130', '<0.0001', '1', '<0.0001']
     """
     if p is None:
         return ""
@@ -91,20 +93,20 @@ def p_value(p: float | None) -> str:
     return f"{p:.4f}" if p >= 0.00005 else "<0.0001"
 
 
-def percent(share: float) -> str:
+def format_percent(share: float) -> str:
     """A share in per cent, with as many digits as it takes.
 
-    >>> percent(0.95), percent(0.999)
+    >>> format_percent(0.95), format_percent(0.999)
     ('95%', '99.9%')
     """
     return f"{round(100 * share, 10):g}%"
 
 
-def needed(segments: int | None) -> str:
+def format_segments_needed(segments: int | None) -> str:
     """About how many segments a test would need, in two digits; nothing if that is not known.
 
-    >>> needed(38), needed(3925), needed(8_701_186), needed(None)
-    ('38', '3,900', '> 1 million', '')
+    >>> [format_segments_needed(n) for n in (38, 3925, 8_701_186, None)]
+    ['38', '3,900', '> 1 million', '']
     """
     if segments is None:
         return ""
@@ -114,10 +116,10 @@ def needed(segments: int | None) -> str:
     return f"{(segments + step // 2) // step * step:,}"
 
 
-def ngrams(order: int, count: int = 2) -> str:
+def name_ngrams(order: int, count: int = 2) -> str:
     """The name of n-grams of an order.
 
-    >>> ngrams(2), ngrams(5, 1)
+    >>> name_ngrams(2), name_ngrams(5, 1)
     ('bigrams', '5-gram')
     """
     name = {1: "unigram", 2: "bigram", 3: "trigram"}.get(order, f"{order}-gram")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from rich.text import Text
 
 from truebleu.rendering.elements import Block
-from truebleu.rendering.text_layout import lines
+from truebleu.rendering.text_layout import layout_lines
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions
@@ -36,19 +36,21 @@ STYLES = {
 }
 
 
-class Drawn(NamedTuple):
+class RichBlocks(NamedTuple):
     """Blocks that know how wide their terminal is when they are drawn."""
 
     blocks: Callable[[], Iterable[Block]]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
-        for line in lines(self.blocks(), options.max_width):
-            made = Text(no_wrap=True, overflow="ignore")
+        for line in layout_lines(self.blocks(), options.max_width):
+            line_text = Text(no_wrap=True, overflow="ignore")
             for piece, kind in line:
                 style = STYLES.get(kind.removesuffix(" cut"), "")
-                made.append(piece, style=f"{style} underline" if kind.endswith(" cut") else style)
-            made.rstrip()
+                line_text.append(
+                    piece, style=f"{style} underline" if kind.endswith(" cut") else style
+                )
+            line_text.rstrip()
             if not options.no_wrap and any(kind == "signature" for _, kind in line):
                 # It is longer than most terminals are wide, and rich would cut it off.
-                made.no_wrap, made.overflow = False, "fold"
-            yield made
+                line_text.no_wrap, line_text.overflow = False, "fold"
+            yield line_text

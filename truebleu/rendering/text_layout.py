@@ -14,11 +14,11 @@ from truebleu.rendering.elements import (
     Cell,
     Chart,
     Column,
+    ElementRecord,
     Facts,
-    Fields,
+    MarkedTokens,
     Range,
     Table,
-    Words,
 )
 from truebleu.rendering.equations import as_text
 from truebleu.text.terminal_layout import measure_width, pad_text, wrap_text
@@ -27,66 +27,73 @@ from truebleu.text.terminal_layout import measure_width, pad_text, wrap_text
 Piece = tuple[str, str]
 Line = list[Piece]
 # How wide intervals are drawn at most, and at least.
-DRAWING, SMALLEST = 31, 13
+MAX_DRAWING_WIDTH, MIN_DRAWING_WIDTH = 31, 13
 # Prose in longer lines is hard to read.
-PROSE = 100
+MAX_PROSE_WIDTH = 100
 # Narrower than this, lines run over: the narrowest group of columns would not fit.
-NARROWEST = 40
+MIN_WIDTH = 40
 GAP = "  "
 
 BARS = "▁▂▃▄▅▆▇█"
 
 
-def plain(made: Iterable[Block], width: int) -> str:
+def render_text(blocks: Iterable[Block], width: int) -> str:
     """Blocks as text, in lines of about so many characters."""
-    drawn = ("".join(text for text, _ in line).rstrip() for line in lines(made, width))
-    return "".join(f"{line}\n" for line in drawn)
+    text_lines = (
+        "".join(text for text, _ in line).rstrip() for line in layout_lines(blocks, width)
+    )
+    return "".join(f"{line}\n" for line in text_lines)
 
 
-def lines(made: Iterable[Block], width: int) -> Iterator[Line]:
+def layout_lines(blocks: Iterable[Block], width: int) -> Iterator[Line]:
     """The lines of blocks, with an empty one between each two that do not belong together."""
-    width = max(width, NARROWEST)
-    before = ""
-    for block in made:
+    width = max(width, MIN_WIDTH)
+    previous_kind = ""
+    for block in blocks:
         kind = block.kind if isinstance(block, elements.Paragraph) else ""
-        if before and not (kind == before and kind in ("note", "signature")):
+        if previous_kind and not (kind == previous_kind and kind in ("note", "signature")):
             yield []
-        before = kind or type(block).__name__
-        yield from _lines(block, width)
+        previous_kind = kind or type(block).__name__
+        yield from _layout_block(block, width)
 
 
-def _lines(block: Block, width: int) -> Iterator[Line]:
+def _layout_block(block: Block, width: int) -> Iterator[Line]:
     match block:
         case elements.Heading():
             style = "title" if block.level == 1 else "heading"
-            told = wrap_text(block.text, width)
-            yield from ([(line, style)] for line in told)
+            text_lines = wrap_text(block.text, width)
+            yield from ([(line, style)] for line in text_lines)
             rule = "═" if block.level == 1 else "─"
-            yield [(rule * max(map(measure_width, told), default=0), "rule")]
+            yield [(rule * max(map(measure_width, text_lines), default=0), "rule")]
         case elements.Paragraph() if block.kind == "signature":
             # It is copied whole.
             yield [(block.text, "signature")]
         case elements.Paragraph():
-            yield from ([(line, block.kind)] for line in wrap_text(block.text, min(width, PROSE)))
+            yield from (
+                [(line, block.kind)] for line in wrap_text(block.text, min(width, MAX_PROSE_WIDTH))
+            )
         case elements.Table():
-            for i, part in enumerate(_parts(block, width)):
+            for i, part in enumerate(_split_table(block, width)):
                 yield from [[]] if i else []
                 yield from part
-        case elements.Words():
+        case elements.MarkedTokens():
             yield [(f"{block.label}:", "head")]
-            yield from words(block, width)
+            yield from layout_tokens(block, width)
             if block.legend:
                 yield []
-                yield from ([(line, "note")] for line in wrap_text(block.legend, min(width, PROSE)))
+                yield from (
+                    [(line, "note")]
+                    for line in wrap_text(block.legend, min(width, MAX_PROSE_WIDTH))
+                )
         case elements.Chart():
-            yield from ([(line, "")] for line in chart(block, width))
+            yield from ([(line, "")] for line in layout_chart(block, width))
         case elements.Facts():
-            yield from _facts(block)
+            yield from _layout_facts(block)
         case _:
             yield from ([(f"  {line}", "formula")] for line in as_text(block.equations))
 
 
-def _facts(block: Facts) -> Iterator[Line]:
+def _layout_facts(block: Facts) -> Iterator[Line]:
     width = max((measure_width(name) for name, _ in block.pairs), default=0)
     for name, cell in block.pairs:
         yield [(pad_text(name, width) + GAP, "head"), (cell.text, cell.mark)]
@@ -95,48 +102,53 @@ def _facts(block: Facts) -> Iterator[Line]:
 # ---- tables ----
 
 
-def _parts(table: Table, width: int) -> Iterator[list[Line]]:
+def _split_table(table: Table, width: int) -> Iterator[list[Line]]:
     """The table, or parts of it below each other where all of it is too wide.
 
     Every part starts with the columns that name the rows.
     """
-    known = {
-        i: _column(column, [row[i] for row in table.rows])
+    column_layouts = {
+        i: _layout_column(column, [row[i] for row in table.rows])
         for i, column in enumerate(table.columns)
-        if not column.drawn
+        if not column.is_drawing
     }
     groups: dict[str, list[int]] = {}
     for i, column in enumerate(table.columns):
-        groups.setdefault("drawn" if column.drawn else column.group, []).append(i)
-    naming, drawn = groups.pop("", []), groups.pop("drawn", [])
-    parts = [list(naming)]
+        groups.setdefault("drawn" if column.is_drawing else column.group, []).append(i)
+    name_columns, drawing_columns = groups.pop("", []), groups.pop("drawn", [])
+    parts = [list(name_columns)]
     for numbers in groups.values():
         # A group stays together unless it is too wide by itself.
-        whole = _taken(known, [*naming, *numbers]) <= width
-        for some in [numbers] if whole else [[number] for number in numbers]:
-            if len(parts[-1]) > len(naming) and _taken(known, [*parts[-1], *some]) > width:
-                parts.append(list(naming))
-            parts[-1] += some
+        is_narrow_enough = _measure_width(column_layouts, [*name_columns, *numbers]) <= width
+        for added_columns in [numbers] if is_narrow_enough else [[number] for number in numbers]:
+            if (
+                len(parts[-1]) > len(name_columns)
+                and _measure_width(column_layouts, [*parts[-1], *added_columns]) > width
+            ):
+                parts.append(list(name_columns))
+            parts[-1] += added_columns
     for i, part in enumerate(parts):
-        chosen = [known[number] for number in part]
-        if i and naming and table.caption:
+        part_layouts = [column_layouts[number] for number in part]
+        if i and name_columns and table.caption:
             # Which metric's it is would be far away.
-            chosen[len(naming) - 1] = known[naming[-1]].headed(table.caption)
-        left = width - _taken(known, part) - len(GAP)
-        if drawn and len(parts) == 1 and left >= SMALLEST:
-            ranges = [row[drawn[0]] for row in table.rows]
-            chosen.append(_drawn(ranges, min(left, DRAWING)))
-        yield _ruled(chosen, width, sums=table.sums)
+            part_layouts[len(name_columns) - 1] = column_layouts[name_columns[-1]].with_header(
+                table.caption
+            )
+        remaining_width = width - _measure_width(column_layouts, part) - len(GAP)
+        if drawing_columns and len(parts) == 1 and remaining_width >= MIN_DRAWING_WIDTH:
+            ranges = [row[drawing_columns[0]] for row in table.rows]
+            part_layouts.append(_layout_drawings(ranges, min(remaining_width, MAX_DRAWING_WIDTH)))
+        yield _layout_rows(part_layouts, width, has_total_row=table.has_total_row)
 
 
-def _taken(columns: dict[int, _Column], numbers: Sequence[int]) -> int:
+def _measure_width(columns: dict[int, _ColumnLayout], numbers: Sequence[int]) -> int:
     """The width of some columns together; text that comes last may run over."""
-    *most, last = numbers
-    width = sum(columns[i].width + len(GAP) for i in most)
+    *leading_columns, last = numbers
+    width = sum(columns[i].width + len(GAP) for i in leading_columns)
     return width + (0 if columns[last].runs_over else columns[last].width)
 
 
-class _Column(Fields):
+class _ColumnLayout(ElementRecord):
     """A column as pieces of equal width: its header, and each of its cells."""
 
     header: Line
@@ -144,134 +156,141 @@ class _Column(Fields):
     width: int
     runs_over: bool = False
 
-    def headed(self, header: str) -> _Column:
+    def with_header(self, header: str) -> _ColumnLayout:
         """The same under another header, which is set to the left."""
         width = max(self.width, measure_width(header))
         space = " " * (width - self.width)
         cells = [[*cell, (space, "")] for cell in self.cells]
-        return _Column([(pad_text(header, width), "head")], cells, width)
+        return _ColumnLayout([(pad_text(header, width), "head")], cells, width)
 
 
-def _column(column: Column, cells: Sequence[Cell | Range]) -> _Column:
-    known = [cell for cell in cells if isinstance(cell, Cell)]
+def _layout_column(column: Column, cells: Sequence[Cell | Range]) -> _ColumnLayout:
+    text_cells = [cell for cell in cells if isinstance(cell, Cell)]
     header = column.header
     # Letters as they are everywhere: not all capitals have a raised form.
-    raised = [f" {cell.raised}" if cell.raised[:1].isalpha() else cell.raised for cell in known]
-    behind = max(map(measure_width, raised), default=0)
-    body = max((measure_width(cell.text) for cell in known), default=0)
-    width = max(body + behind, measure_width(header))
-    styles = [cell.mark or ("code" if cell.code else "") for cell in known]
-    if column.left:
-        made = [
-            [(pad_text(cell.text, width), style)] for cell, style in zip(known, styles, strict=True)
+    raised = [
+        f" {cell.raised}" if cell.raised[:1].isalpha() else cell.raised for cell in text_cells
+    ]
+    raised_width = max(map(measure_width, raised), default=0)
+    text_width = max((measure_width(cell.text) for cell in text_cells), default=0)
+    width = max(text_width + raised_width, measure_width(header))
+    styles = [cell.mark or ("code" if cell.code else "") for cell in text_cells]
+    if column.is_left_aligned:
+        cell_pieces = [
+            [(pad_text(cell.text, width), style)]
+            for cell, style in zip(text_cells, styles, strict=True)
         ]
-        return _Column(
-            [(pad_text(header, width), "head")], made, width, runs_over=bool(column.group)
+        return _ColumnLayout(
+            [(pad_text(header, width), "head")], cell_pieces, width, runs_over=bool(column.group)
         )
     # Headers end where the numbers end, letters stand out to the right of both if there is room.
-    end = measure_width(header) + min(behind, max(0, width - measure_width(header)))
-    made = [
+    end = measure_width(header) + min(raised_width, max(0, width - measure_width(header)))
+    cell_pieces = [
         [
-            (" " * (width - behind - measure_width(cell.text)), ""),
+            (" " * (width - raised_width - measure_width(cell.text)), ""),
             (cell.text, style),
             (letters, style or "raised"),
-            (" " * (behind - measure_width(letters)), ""),
+            (" " * (raised_width - measure_width(letters)), ""),
         ]
-        for cell, style, letters in zip(known, styles, raised, strict=True)
+        for cell, style, letters in zip(text_cells, styles, raised, strict=True)
     ]
     space = [(" " * (width - end), "")]
-    return _Column([*space, (pad_text(header, end), "head")], made, width)
+    return _ColumnLayout([*space, (pad_text(header, end), "head")], cell_pieces, width)
 
 
-def _drawn(cells: Sequence[Cell | Range], width: int) -> _Column:
+def _layout_drawings(cells: Sequence[Cell | Range], width: int) -> _ColumnLayout:
     """The column of drawings, with a 0 above its line."""
     ranges = [cell for cell in cells if isinstance(cell, Range)]
-    head = " " * _at(ranges[0], 0.0, width) + "0"
-    return _Column([(f"{head:<{width}}", "head")], [drawing(one, width) for one in ranges], width)
+    head = " " * _locate_value(ranges[0], 0.0, width) + "0"
+    return _ColumnLayout(
+        [(f"{head:<{width}}", "head")], [draw_range_text(one, width) for one in ranges], width
+    )
 
 
-def drawing(one: Range, width: int) -> Line:
+def draw_range_text(range_cell: Range, width: int) -> Line:
     """An interval as characters, with 0 as a line through all rows.
 
-    >>> line = drawing(Range(-2.0, 10.0, (2.0, 5.0, 8.0)), 25)
+    >>> line = draw_range_text(Range(-2.0, 10.0, (2.0, 5.0, 8.0)), 25)
     >>> "".join(text for text, _ in line)
     '    │   ├─────●─────┤    '
     """
     marks = [(" ", "")] * width
-    zero = _at(one, 0.0, width)
+    zero = _locate_value(range_cell, 0.0, width)
     marks[zero] = ("│", "rule")
-    if one.interval is not None:
-        low, value, high = (_at(one, end, width) for end in one.interval)
+    if range_cell.interval is not None:
+        low, value, high = (_locate_value(range_cell, end, width) for end in range_cell.interval)
         for i in range(low, high + 1):
-            marks[i] = ("┼" if i == zero else "─", one.mark)
-        marks[low], marks[high] = ("├", one.mark), ("┤", one.mark)
-        marks[value] = ("●", one.mark)
+            marks[i] = ("┼" if i == zero else "─", range_cell.mark)
+        marks[low], marks[high] = ("├", range_cell.mark), ("┤", range_cell.mark)
+        marks[value] = ("●", range_cell.mark)
     return marks
 
 
-def _at(one: Range, value: float, width: int) -> int:
-    return round(one.place(value, width - 1))
+def _locate_value(range_cell: Range, value: float, width: int) -> int:
+    return round(range_cell.locate(value, width - 1))
 
 
-def _ruled(columns: Sequence[_Column], most: int, *, sums: bool) -> list[Line]:
+def _layout_rows(
+    columns: Sequence[_ColumnLayout], max_rule_width: int, *, has_total_row: bool
+) -> list[Line]:
     """The header, a rule of at most this width and the rows, with another rule above their sum."""
     width = sum(column.width + len(GAP) for column in columns) - len(GAP)
-    rule: Line = [("─" * min(width, most), "rule")]
-    rows = [_joined(row) for row in zip(*(column.cells for column in columns), strict=True)]
-    if sums:
+    rule: Line = [("─" * min(width, max_rule_width), "rule")]
+    rows = [_join_cells(row) for row in zip(*(column.cells for column in columns), strict=True)]
+    if has_total_row:
         rows.insert(len(rows) - 1, rule)
-    return [_joined([column.header for column in columns]), rule, *rows]
+    return [_join_cells([column.header for column in columns]), rule, *rows]
 
 
-def _joined(cells: Sequence[Line]) -> Line:
+def _join_cells(cells: Sequence[Line]) -> Line:
     return [piece for cell in cells for piece in ((GAP, ""), *cell)][1:]
 
 
 # ---- words and charts ----
 
 
-def words(block: Words, width: int) -> Iterator[Line]:
+def layout_tokens(block: MarkedTokens, width: int) -> Iterator[Line]:
     """Tokens in lines, with the mark of each below it."""
     above: Line = []
     below: Line = []
-    taken = 1
+    used_width = 1
     for i, token in enumerate(block.tokens):
         mark = block.marks[i] if block.marks else ""
-        room = max(measure_width(token), measure_width(mark))
-        if above and taken + room + 1 > width:
-            yield from _both(above, below, marked=bool(block.marks))
-            above, below, taken = [], [], 1
+        token_width = max(measure_width(token), measure_width(mark))
+        if above and used_width + token_width + 1 > width:
+            yield from _build_token_lines(above, below, has_marks=bool(block.marks))
+            above, below, used_width = [], [], 1
         style = f"match {block.strengths[i]}" if block.strengths else ""
-        if i in block.cut:
+        if i in block.underlined:
             style += " cut"
-        above += [(" ", ""), (token, style), (" " * (room - measure_width(token)), "")]
-        below += [(" ", ""), (mark, "rule"), (" " * (room - measure_width(mark)), "")]
-        taken += room + 1
-    yield from _both(above or [(" (none)", "")], below, marked=bool(block.marks))
+        above += [(" ", ""), (token, style), (" " * (token_width - measure_width(token)), "")]
+        below += [(" ", ""), (mark, "rule"), (" " * (token_width - measure_width(mark)), "")]
+        used_width += token_width + 1
+    yield from _build_token_lines(above or [(" (none)", "")], below, has_marks=bool(block.marks))
 
 
-def _both(above: Line, below: Line, *, marked: bool) -> Iterator[Line]:
+def _build_token_lines(above: Line, below: Line, *, has_marks: bool) -> Iterator[Line]:
     yield [(" ", ""), *above]
-    if marked:
+    if has_marks:
         yield [(" ", ""), *below]
 
 
-def chart(block: Chart, width: int) -> Iterator[str]:
+def layout_chart(block: Chart, width: int) -> Iterator[str]:
     """The values as bars between the least and the greatest; as many lines as it takes."""
     values = [point.value for point in block.points]
     low, high = (f"{end:.{block.digits}f}" for end in (min(values), max(values)))
-    room = width - len(low) - len(high) - 2
-    drawn = bars(values)
-    for start in range(0, len(drawn), room):
-        first, last = start == 0, start + room >= len(drawn)
+    bar_width = width - len(low) - len(high) - 2
+    bar_text = draw_bars(values)
+    for start in range(0, len(bar_text), bar_width):
+        first, last = start == 0, start + bar_width >= len(bar_text)
         before = low if first else " " * len(low)
-        yield f"{before} {drawn[start : start + room]} {high if last else ''}"
+        yield f"{before} {bar_text[start : start + bar_width]} {high if last else ''}"
 
 
-def bars(values: Sequence[float]) -> str:
+def draw_bars(values: Sequence[float]) -> str:
     """Numbers as bars, the least the lowest and the greatest the highest.
 
-    >>> bars([20, 24, 22, 27])
+    >>> draw_bars([20, 24, 22, 27])
     '▁▅▃█'
     """
     low, high = min(values), max(values)

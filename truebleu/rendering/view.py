@@ -10,7 +10,7 @@ from truebleu.text.argument_checks import load_json
 from truebleu.text.record import Picklable
 
 if TYPE_CHECKING:
-    from truebleu.rendering.elements import Block, Drawn
+    from truebleu.rendering.elements import Block, HtmlBlock
 
 # What a view is made of: the types of JSON.
 Content = Mapping[str, Any]
@@ -19,25 +19,30 @@ Content = Mapping[str, Any]
 FORMATS = ("text", "markdown", "latex", "html")
 
 
-def rendered(
-    made: Iterable[Block], form: str, *, width: int = 100, title: str = "", paper: bool = True
+def render_blocks(
+    blocks: Iterable[Block],
+    output_format: str,
+    *,
+    width: int = 100,
+    title: str = "",
+    paper: bool = True,
 ) -> str:
     """Blocks in one of `FORMATS`."""
-    if form == "text":
-        from truebleu.rendering.text_layout import plain
+    if output_format == "text":
+        from truebleu.rendering.text_layout import render_text
 
-        return plain(made, width)
-    if form == "markdown":
+        return render_text(blocks, width)
+    if output_format == "markdown":
         from truebleu.rendering import markdown
 
-        return markdown.render(made)
-    if form == "latex":
+        return markdown.render_markdown(blocks)
+    if output_format == "latex":
         from truebleu.rendering import latex
 
-        return latex.render(made, paper=paper)
+        return latex.render_latex(blocks, paper=paper)
     from truebleu.rendering import html
 
-    return html.page(title, made)
+    return html.render_page(title, blocks)
 
 
 class View(Picklable):
@@ -68,7 +73,7 @@ class View(Picklable):
         """The blocks; `digits` after the point of scores, `short` signatures."""
         raise NotImplementedError
 
-    def _screen(self, *, digits: int | None, short: bool) -> Iterator[Drawn]:
+    def _html_blocks(self, *, digits: int | None, short: bool) -> Iterator[HtmlBlock]:
         """The same for HTML, which can draw more."""
         yield from self._blocks(digits=digits, short=short)
 
@@ -111,34 +116,34 @@ class View(Picklable):
 
         digits: after the point, for scores from 0 to 100; short: with short signatures.
         """
-        made = self._blocks(digits=digits, short=short)
-        return rendered(made, "text", width=width or self.WIDTH)
+        blocks = self._blocks(digits=digits, short=short)
+        return render_blocks(blocks, "text", width=width or self.WIDTH)
 
     def markdown(self, *, digits: int | None = None, short: bool = False) -> str:
         """Markdown as GitHub reads it."""
-        return rendered(self._blocks(digits=digits, short=short), "markdown")
+        return render_blocks(self._blocks(digits=digits, short=short), "markdown")
 
     def latex(self, *, digits: int | None = None, short: bool = False) -> str:
         """LaTeX that uses booktabs, to be put into a document with `input`."""
-        made = self._blocks(digits=digits, short=short)
-        return rendered(made, "latex", paper=self.PAPER)
+        blocks = self._blocks(digits=digits, short=short)
+        return render_blocks(blocks, "latex", paper=self.PAPER)
 
     def html(self, *, digits: int | None = None, short: bool = False) -> str:
         """A page of its own, without script, for light and dark screens."""
         from truebleu.rendering import html
 
-        return html.page(self._title(), self._screen(digits=digits, short=short))
+        return html.render_page(self._title(), self._html_blocks(digits=digits, short=short))
 
     def _repr_html_(self) -> str:
-        from truebleu.rendering.html import fragment
+        from truebleu.rendering.html import render_fragment
 
-        return fragment(self._screen(digits=None, short=False))
+        return render_fragment(self._html_blocks(digits=None, short=False))
 
     def rich(self, *, digits: int | None = None, short: bool = False) -> object:
         """An object that the library rich prints in colour."""
-        from truebleu.rendering.terminal import Drawn
+        from truebleu.rendering.terminal import RichBlocks
 
-        return Drawn(lambda: self._blocks(digits=digits, short=short))
+        return RichBlocks(lambda: self._blocks(digits=digits, short=short))
 
     def __rich__(self) -> object:
         return self.rich()
@@ -154,7 +159,7 @@ class View(Picklable):
     __hash__ = None  # type: ignore[assignment]
 
 
-class Rows(View):
+class RecordView(View):
     """A view that is a table of records, too."""
 
     __slots__ = ()
@@ -167,12 +172,12 @@ class Rows(View):
 
     def csv(self) -> str:
         """Comma-separated values, every number with all of its digits."""
-        from truebleu.rendering.delimited import render
+        from truebleu.rendering.delimited import render_delimited
 
-        return render(self.COLUMNS, self._records(), ",")
+        return render_delimited(self.COLUMNS, self._records(), ",")
 
     def tsv(self) -> str:
         """The same, separated by tabs."""
-        from truebleu.rendering.delimited import render
+        from truebleu.rendering.delimited import render_delimited
 
-        return render(self.COLUMNS, self._records(), "\t")
+        return render_delimited(self.COLUMNS, self._records(), "\t")

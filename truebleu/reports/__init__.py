@@ -228,11 +228,11 @@ def report(
         raise TypeError(
             "systems: a Comparison already has references, metrics and tests; omit these arguments"
         )
-    request = request.beside(source, documents, labels)
+    request = request.with_inputs(source, documents, labels)
     embed_text = page_options.pop("embed_text", None)
     is_redacted = page_options.pop("redact_text", False)
     data = report_builder.ReportData(request, also, is_redacted=is_redacted, **page_options)
-    request.warn()
+    request.warn_about_failures()
     report_page = Report(data, embed_text=embed_text, workers=workers)
     if path is not None:
         report_page.save(path)

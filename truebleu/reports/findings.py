@@ -28,14 +28,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from truebleu import _kernel
 from truebleu.metrics.base import Metric
 from truebleu.metrics.statistics import Statistics
-from truebleu.rendering.number_format import fixed, signed
+from truebleu.rendering.number_format import fixed_formatter, signed_formatter
 from truebleu.reports.data_checks import FLAGS, STYLE_MARKS, RoleTotals
 from truebleu.reports.influence import leave_one_out_changes
 from truebleu.text.segments import Texts, to_kernel_texts
 from truebleu.text.terminal_layout import format_count, join_words
 
 if TYPE_CHECKING:
-    from truebleu.comparison.segment_labels import Names
+    from truebleu.comparison.segment_labels import SegmentNames
 
 # Kinds of findings in display order, with the maximum number of each.
 MAX_FINDINGS = {"decisive": 1, "reversed": 3, "concentrated": 3, "flags": 6, "style": 4, "same": 1}
@@ -78,8 +78,8 @@ class FindingInputs(NamedTuple):
     tables: Mapping[str, Statistics]
     # Number of tokens per reference, as an encoded block.
     reference_lengths: bytes
-    documents: Names | None
-    labels: Mapping[str, Names]
+    documents: SegmentNames | None
+    labels: Mapping[str, SegmentNames]
     # Manifest entry of the flags.
     health: Mapping[str, Any]
     totals_by_role: Mapping[str, RoleTotals]
@@ -133,7 +133,7 @@ def _find_in_comparison(inputs: FindingInputs) -> Iterator[Finding]:
     if not delta:
         return
     state = {"systems": [compared, best], "setting": inputs.setting_id}
-    title = f"{inputs.setting_label} {signed(fixed(2))(delta)}"
+    title = f"{inputs.setting_label} {signed_formatter(fixed_formatter(2))(delta)}"
     yield from _find_decisive_segments(inputs, metric, best, compared, delta, state)
     yield from _find_identical_outputs(inputs, best, compared, state)
     for group_kind, filters, segment_keys, labels in _group_segments(inputs):
@@ -159,15 +159,15 @@ def _find_in_comparison(inputs: FindingInputs) -> Iterator[Finding]:
                 text = (
                     f"Most of the difference between {best} and {compared} comes from "
                     f"{group_title} ({size_text}): {title} in all segments, "
-                    f"{signed(fixed(2))(remaining_delta)} without them"
+                    f"{signed_formatter(fixed_formatter(2))(remaining_delta)} without them"
                 )
                 yield Finding("concentrated", 1 - remaining_delta / delta, text, **group_state)
             group_delta = group_scores[0][position] - group_scores[1][position]
             if size >= MIN_REVERSED_GROUP_SIZE and group_delta / delta < -1:
                 text = (
                     f"In {group_title}, {compared} is better than {best}: {inputs.setting_label} "
-                    f"{signed(fixed(2))(group_delta)} in {format_count(size, 'segment')}, "
-                    f"{title} in all segments"
+                    f"{signed_formatter(fixed_formatter(2))(group_delta)} in "
+                    f{format_count(size, 'segment')}, {title} in all segments"
                 )
                 yield Finding("reversed", abs(group_delta), text, **group_state)
 

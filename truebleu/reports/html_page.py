@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from truebleu.rendering import html
-from truebleu.rendering.html import escaped, hashed
+from truebleu.rendering.html import escape_html, hash_for_csp
 from truebleu.reports import payload, static_summary
 
 PACKAGE_FOLDER = Path(__file__).parent
@@ -61,7 +61,7 @@ def assemble_page(
     connect: source from which the page may load data, for its content-security policy.
     """
     placeholder_values = {
-        "title": escaped(title).encode(),
+        "title": escape_html(title).encode(),
         "csp": content_security_policy(viewer, connect).encode(),
         "css": viewer.css.encode(),
         "summary": summary.encode(),
@@ -76,7 +76,7 @@ def assemble_page(
         ):
             yield markup.encode()
             for name, block in blocks if placeholder == "blocks" else ():
-                yield f'<script type="text/plain" data-block="{escaped(name)}">'.encode()
+                yield f'<script type="text/plain" data-block="{escape_html(name)}">'.encode()
                 yield block
                 yield b"</script>\n"
             yield placeholder_values.get(placeholder, b"")
@@ -100,7 +100,9 @@ def render_page(
 
 def content_security_policy(viewer: Viewer, connect: str = "'none'") -> str:
     """Return the content-security policy: allow only this script, this style and the kernel."""
-    return CONTENT_SECURITY_POLICY.format(hashed(viewer.script), hashed(viewer.css), connect)
+    return CONTENT_SECURITY_POLICY.format(
+        hash_for_csp(viewer.script), hash_for_csp(viewer.css), connect
+    )
 
 
 @cache

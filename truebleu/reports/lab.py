@@ -7,7 +7,7 @@ from typing import Any
 
 from truebleu._kernel import __version__
 from truebleu.metrics import registry
-from truebleu.rendering.citation import bibtex
+from truebleu.rendering.citation import get_bibtex
 from truebleu.reports import (
     Page,
     bins,
@@ -70,7 +70,7 @@ def build_manifest() -> dict[str, Any]:
         "truebleu_report": report_builder.MANIFEST_VERSION,
         "title": PLAYGROUND_TITLE,
         "version": __version__,
-        "bibtex": bibtex(),
+        "bibtex": get_bibtex(),
         "languages": report_builder.two_letter_codes(),
         "live": browser_kernel.KERNEL_BLOCKS,
         "ngrams": {

@@ -45,13 +45,18 @@ from typing import Any, NamedTuple
 
 from truebleu._kernel import Corpus, __version__
 from truebleu.comparison import Comparison, overview, segment_labels, system_runs
-from truebleu.comparison.comparison_layout import digits
-from truebleu.comparison.comparison_request import Counted, Counts, Request, letters
+from truebleu.comparison.comparison_layout import get_score_digits
+from truebleu.comparison.comparison_request import (
+    MetricStatistics,
+    Request,
+    StatisticsByMetric,
+    generate_letters,
+)
 from truebleu.metrics import registry
 from truebleu.metrics.base import Metric
 from truebleu.metrics.bleu import BLEU
 from truebleu.metrics.statistics import Statistics
-from truebleu.rendering.citation import bibtex
+from truebleu.rendering.citation import get_bibtex
 from truebleu.reports import (
     bins,
     browser_kernel,
@@ -128,7 +133,7 @@ class ReportData:
         if terms is not None and request.source is None:
             raise ValueError("terms: a glossary needs source texts; add source")
         glossary = None if terms is None else parse_glossary(terms)
-        if system_runs.several(request.runs):
+        if system_runs.has_several_runs(request.runs):
             raise ValueError(
                 "systems: a report does not support multiple runs per system; use compare"
             )
@@ -140,11 +145,11 @@ class ReportData:
         ]
         further_metrics = [metric for metric in further_metrics if metric not in request.metrics]
         check_metrics(list(request.metrics), further_metrics)
-        request.last(on_disk=on_disk)
+        request.make_rereadable(on_disk=on_disk)
         # Count all settings in a single pass; only the requested metrics are compared.
-        counts = request.count(further_metrics)
-        self.segment_count = request.segments(counts)
-        self.comparison = Comparison.of_request(request, counts).to_dict()
+        counts = request.count_statistics(further_metrics)
+        self.segment_count = request.count_segments(counts)
+        self.comparison = Comparison.from_request(request, counts).to_dict()
         tables = {metric: counts[metric].tables for metric in (*viewer_metrics, *further_metrics)}
         self.settings = list(_label_settings(tables, list(request.metrics), self.comparison))
         self.human_view = None if human is None else _build_human_view(human, request, counts)
@@ -163,11 +168,15 @@ class ReportData:
             )
         self.documents = request.documents
         self.test_set = request.test_set
-        self.labels = {} if request.labels is None else segment_labels.labels(request.labels, count)
+        self.labels = (
+            {}
+            if request.labels is None
+            else segment_labels.read_segment_labels(request.labels, count)
+        )
         self.is_redacted = is_redacted
         self.title = title or _default_title(list(self.systems))
         self.commands = list(commands)
-        given_systems, given_source = request.given_systems, request.given_source
+        given_systems, given_source = request.original_systems, request.original_source
         targets = {_guess_language(system) for system in given_systems.values()}
         target = targets.pop() if len(targets) == 1 else None
         self.languages = languages or (_guess_language(given_source), target)
@@ -181,7 +190,7 @@ class ReportData:
             self.extra_blocks[terms_entry["block"]] = terms_block
         self.findings = findings.find_all(self._finding_inputs())
         self.input_hashes = dict(
-            self._hash_inputs(given_systems, request.given_references, given_source)
+            self._hash_inputs(given_systems, request.original_references, given_source)
         )
 
     def _hash_inputs(self, systems: Any, references: Any, source: Any) -> Iterator[tuple[str, str]]:
@@ -361,7 +370,7 @@ class ReportData:
             "texts": None if self.is_redacted or text_server else list(self.collect_texts()),
             "systems": [
                 {"name": name, "letter": letter}
-                for name, letter in zip(self.systems, letters(), strict=False)
+                for name, letter in zip(self.systems, generate_letters(), strict=False)
             ],
             "references": len(self.references),
             "source": self.source is not None,
@@ -370,13 +379,13 @@ class ReportData:
             "settings": [self._setting_entry(setting, counts_in_page) for setting in self.settings],
             "columns": [self._column_entry(column) for column in self.columns],
             "live": browser_kernel.KERNEL_BLOCKS if browser_kernel.load_kernel_blocks() else None,
-            "headline": overview.headline(self.comparison),
-            "legend": overview.legend(self.comparison, chosen=True),
+            "headline": overview.build_headline(self.comparison),
+            "legend": overview.build_legend(self.comparison, omit_baseline=True),
             "comparison": self.comparison,
             "people": self.human_view,
             "data_hash": self.input_hashes,
             "commands": self.commands,
-            "bibtex": bibtex(),
+            "bibtex": get_bibtex(),
             "documents": None
             if self.documents is None
             else {"names": self.documents.names, "block": "documents"},
@@ -446,7 +455,7 @@ class ReportData:
             "signature": column.comparison_entry["signature"],
             "higher_is_better": column.comparison_entry["higher_is_better"],
             # Two decimals, as for scores on a 0-100 scale.
-            "digits": digits(self.comparison, column.comparison_entry, 2),
+            "digits": get_score_digits(self.comparison, column.comparison_entry, 2),
             "scores": {
                 system["name"]: system["scores"][name]["score"]
                 for system in self.comparison["systems"]
@@ -560,7 +569,9 @@ def _label_settings(
         yield MetricSetting(str(i), metric, statistics, label, comparison_name)
 
 
-def _build_human_view(human_scores: Any, request: Request, counts: Counted) -> dict[str, Any]:
+def _build_human_view(
+    human_scores: Any, request: Request, counts: StatisticsByMetric
+) -> dict[str, Any]:
     """Return the meta-evaluation of the compared scores with human scores, for the manifest."""
     from truebleu.meta_evaluation.human_scores import Scores, of_tables
     from truebleu.meta_evaluation.meta_view import beside
@@ -571,11 +582,11 @@ def _build_human_view(human_scores: Any, request: Request, counts: Counted) -> d
         name or metric.name: of_tables(metric, counts[metric].tables)
         for metric, name in request.metrics.items()
     }
-    for name, columns in request.given.items():
-        sign = -1 if name in request.lower else 1
+    for name, columns in request.external_scores.items():
+        sign = -1 if name in request.lower_is_better else 1
         signed_scores = {system: [sign * x for x in column] for system, column in columns.items()}
         matrix = Matrix.of(signed_scores, name)
-        scores[name] = Scores({SEGMENTS: matrix}, lower_is_better=name in request.lower)
+        scores[name] = Scores({SEGMENTS: matrix}, lower_is_better=name in request.lower_is_better)
     documents = request.documents
     document_names = None if documents is None else [documents.names[i] for i in documents.indices]
     systems, references = request.systems, request.references
@@ -586,7 +597,7 @@ def _build_human_view(human_scores: Any, request: Request, counts: Counted) -> d
 
 def _collect_score_columns(
     request: Request,
-    counts: Mapping[Metric[Any], Counts],
+    counts: Mapping[Metric[Any], MetricStatistics],
     comparison: Mapping[str, Any],
     settings: Sequence[MetricSetting],
 ) -> Iterator[ScoreColumn]:
@@ -595,7 +606,7 @@ def _collect_score_columns(
     scores: list[Mapping[str, Sequence[float]]] = [
         counts[metric].scores for metric in request.metrics
     ]
-    scores += request.given.values()
+    scores += request.external_scores.values()
     for i, (entry, column_scores) in enumerate(zip(comparison["metrics"], scores, strict=True)):
         if entry["name"] not in setting_names:
             yield ScoreColumn(
@@ -720,6 +731,6 @@ def _creation_date() -> str | None:
     """
     if not os.environ.get("SOURCE_DATE_EPOCH", "").isdecimal():
         return None
-    from truebleu.comparison.score_log import now
+    from truebleu.comparison.score_log import get_log_time
 
-    return now().strftime("%Y-%m-%d")
+    return get_log_time().strftime("%Y-%m-%d")

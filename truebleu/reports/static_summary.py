@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from truebleu.comparison import comparison_layout, overview
 from truebleu.meta_evaluation import charts, meta_layout
 from truebleu.rendering import html
-from truebleu.rendering.elements import Cell, Drawn, Facts, Heading, Paragraph, Table
-from truebleu.rendering.number_format import percent
+from truebleu.rendering.elements import Cell, Facts, Heading, HtmlBlock, Paragraph, Table
+from truebleu.rendering.number_format import format_percent
 from truebleu.rendering.view import Content
 from truebleu.text.terminal_layout import format_count
 
@@ -16,7 +16,7 @@ from truebleu.text.terminal_layout import format_count
 def render_summary(manifest: Content) -> str:
     """Return the summary as HTML, for a page that includes the style."""
     return (
-        html.body(summary_elements(manifest), "article")
+        html.render_body(summary_elements(manifest), "article")
         + _render_references(manifest)
         + _render_human_view(manifest)
     )
@@ -24,28 +24,28 @@ def render_summary(manifest: Content) -> str:
 
 def render_fragment(manifest: Content) -> str:
     """Return the summary as HTML with its style, for a notebook."""
-    return html.fragment([*summary_elements(manifest), *_reference_elements(manifest)])
+    return html.render_fragment([*summary_elements(manifest), *_reference_elements(manifest)])
 
 
-def summary_elements(manifest: Content) -> Iterator[Drawn]:
+def summary_elements(manifest: Content) -> Iterator[HtmlBlock]:
     """Yield the result and its significance, the tables, and the settings behind them."""
     content = manifest["comparison"]
     yield Heading(1, manifest["title"])
     yield Paragraph(_describe_inputs(manifest))
-    yield from overview.first(content)
-    opposing_notes, other_notes = comparison_layout.disagreements(content)
+    yield from overview.build_first_screen(content)
+    opposing_notes, other_notes = comparison_layout.split_disagreements(content)
     yield from (Paragraph(note["text"], "caution") for note in opposing_notes)
     if manifest["findings"]:
         yield Heading(2, "Findings")
         yield from (Paragraph(f"{finding['text']}.", "note") for finding in manifest["findings"])
-    yield from overview.details(content)
-    yield from (Paragraph(line, "note") for line in comparison_layout.sentences(other_notes))
+    yield from overview.build_details(content)
+    yield from (Paragraph(line, "note") for line in comparison_layout.collect_notes(other_notes))
     yield from _term_elements(manifest)
     yield Heading(2, "Settings and inputs")
     yield Facts(list(_list_facts(manifest)))
 
 
-def _term_elements(manifest: Content) -> Iterator[Drawn]:
+def _term_elements(manifest: Content) -> Iterator[HtmlBlock]:
     """Yield a table of the glossary terms that each system used."""
     glossary = manifest["terms"]
     if glossary is None:
@@ -67,19 +67,23 @@ def _term_elements(manifest: Content) -> Iterator[Drawn]:
         for system in manifest["systems"]
         for used in [glossary["used"][system["name"]]]
     ]
-    yield Table.of(["System", "Wanted term used", "Share"], rows)
+    yield Table.from_text_rows(["System", "Wanted term used", "Share"], rows)
 
 
-def _reference_elements(manifest: Content) -> list[Drawn]:
+def _reference_elements(manifest: Content) -> list[HtmlBlock]:
     """Return tables with the scores for each single reference, if there are several."""
-    tables = list(comparison_layout.by_reference(manifest["comparison"]))
+    tables = list(comparison_layout.build_reference_tables(manifest["comparison"]))
     return [Heading(2, "Scores per reference"), *tables] if tables else []
 
 
 def _render_references(manifest: Content) -> str:
     """Return the tables per reference as HTML, which the viewer shows unchanged."""
     elements = _reference_elements(manifest)
-    return f'<div id="references">\n{html.body(elements, "section")}\n</div>\n' if elements else ""
+    return (
+        f'<div id="references">\n{html.render_body(elements, "section")}\n</div>\n'
+        if elements
+        else ""
+    )
 
 
 def _render_human_view(manifest: Content) -> str:
@@ -87,7 +91,7 @@ def _render_human_view(manifest: Content) -> str:
     content = manifest["people"]
     if content is None:
         return ""
-    table_html = html.body(meta_layout.section(content), "section")
+    table_html = html.render_body(meta_layout.section(content), "section")
     charts_html = charts.figures(content) if content["systems"] else ""
     return f'<div id="people" class="people">\n{table_html}{charts_html}\n</div>\n'
 
@@ -99,7 +103,7 @@ def _describe_inputs(manifest: Content) -> str:
     """Describe the inputs: systems, segments, references and documents."""
     comparison = manifest["comparison"]
     # The tables already name the baseline.
-    parts = [comparison_layout.title({**comparison, "baseline": None})]
+    parts = [comparison_layout.format_title({**comparison, "baseline": None})]
     documents = manifest["documents"]
     if documents is not None:
         parts.append(format_count(len(documents["names"]), "document"))
@@ -121,9 +125,8 @@ def _list_facts(manifest: Content) -> Iterator[tuple[str, Cell]]:
         yield "Test", Cell(text)
     if content["intervals"]:
         intervals = content["intervals"]
-        text = (
-            f"{percent(content['level'])}, {intervals['title']}, {intervals['samples']:,} resamples"
-        )
+        text = f"{format_percent(content['level'])}, {intervals['title']}, "
+        text += f"{intervals['samples']:,} resamples"
         yield "Intervals", Cell(text)
     if content["test"] or content["intervals"]:
         seed = content["seed"]

@@ -17,9 +17,9 @@ from truebleu.text import argument_checks
 from truebleu.text.record import Record
 
 # Decimal places up to which scores are taken for decimal numbers, and added as such.
-PLACES = 9
+MAX_DECIMALS = 9
 # Sums stay below this power of two, whatever is drawn.
-BITS = 61
+MAX_SUM_BITS = 61
 
 
 class Measure:
@@ -46,7 +46,7 @@ class Measure:
     """True if a better system has a lower score, as with error rates."""
     segments: int
     """The number of segments of each system."""
-    _mean: Mean | MeanOfDocuments | None
+    _mean: Mean | DocumentMean | None
     _values: dict[str, float]
 
     def __init__(self, metric: Metric[Any], tables: Mapping[str, Statistics]) -> None:
@@ -54,7 +54,7 @@ class Measure:
             if not isinstance(table, Statistics):
                 raise TypeError(
                     f"{name}: expected statistics of {metric.name}, not {type(table).__name__}; "
-                    "Measure.of_scores takes scores of segments"
+                    "Measure.from_scores takes scores of segments"
                 )
         _check_systems(metric.name, {name: len(table) for name, table in tables.items()})
         if metric.order_matters:
@@ -66,10 +66,10 @@ class Measure:
         self.segments = len(self.tables[0])
         if metric.is_mean:
             scores = {name: metric.segment_scores(table).tolist() for name, table in tables.items()}
-            self._mean, self._tables = means(scores)
+            self._mean, self._tables = build_means(scores)
 
     @classmethod
-    def of_scores(
+    def from_scores(
         cls, name: str, scores: Mapping[str, Sequence[float]], *, lower_is_better: bool = False
     ) -> Measure:
         """Scores of segments by a metric that truebleu does not compute.
@@ -83,15 +83,15 @@ class Measure:
         for system, numbers in scores.items():
             if isinstance(numbers, Table):
                 raise TypeError(f"{system}: statistics; Measure(metric, ...) takes them")
-            each = (_number(name, system, i, x) for i, x in enumerate(numbers, 1))
-            columns[system] = array("d", each)
+            values = (_check_score(name, system, i, x) for i, x in enumerate(numbers, 1))
+            columns[system] = array("d", values)
         _check_systems(name, {system: len(column) for system, column in columns.items()})
-        made = cls.__new__(cls)
-        made.metric, made.name, made.lower_is_better = None, name, lower_is_better
-        made._mean, made._tables = means(columns)  # noqa: SLF001
-        made.segments = len(made.tables[0])
-        made._values = dict(zip(columns, made.observed(), strict=True))  # noqa: SLF001
-        return made
+        measure = cls.__new__(cls)
+        measure.metric, measure.name, measure.lower_is_better = None, name, lower_is_better
+        measure._mean, measure._tables = build_means(columns)  # noqa: SLF001
+        measure.segments = len(measure.tables[0])
+        measure._values = dict(zip(columns, measure.compute_observed(), strict=True))  # noqa: SLF001
+        return measure
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -99,11 +99,11 @@ class Measure:
         return tuple(self._tables)
 
     @property
-    def rows(self) -> int:
+    def row_count(self) -> int:
         """The number of rows of each table: the segments, or the documents."""
         return len(self.tables[0])
 
-    def of_documents(self, documents: Sequence[Hashable]) -> Measure:
+    def sum_by_document(self, documents: Sequence[Hashable]) -> Measure:
         """The same with a row for each document, the sums of its segments: what is drawn then.
 
         documents: for each segment the document that it is of. Scores stay what they are: with
@@ -111,17 +111,18 @@ class Measure:
         """
         numbers: dict[Hashable, int] = {}
         keys = argument_checks.check_segment_keys("documents", documents, self.segments)
-        of_row = [numbers.setdefault(key, len(numbers)) for key in keys]
-        made = copy(self)
+        document_indices = [numbers.setdefault(key, len(numbers)) for key in keys]
+        measure = copy(self)
         tables = {
-            name: table.group_totals(of_row, len(numbers)) for name, table in self._tables.items()
+            name: table.group_totals(document_indices, len(numbers))
+            for name, table in self._tables.items()
         }
         if isinstance(self._mean, Mean):
-            sizes = list(Counter(of_row).values())
+            sizes = list(Counter(document_indices).values())
             scale = self._mean.divisor // self.segments
-            made._mean, tables = _means_of_documents(tables, sizes, scale)  # noqa: SLF001
-        made._tables = tables  # noqa: SLF001
-        return made
+            measure._mean, tables = _build_document_means(tables, sizes, scale)  # noqa: SLF001
+        measure._tables = tables  # noqa: SLF001
+        return measure
 
     @property
     def is_summed(self) -> bool:
@@ -138,11 +139,11 @@ class Measure:
         formula: Any = self._mean or self.metric
         return formula.scores(sums)  # type: ignore[no-any-return]
 
-    def observed(self) -> list[float]:
+    def compute_observed(self) -> list[float]:
         """The score of each system's own sums, computed as those of resampled ones."""
         return [self.scores(table.total())[0] for table in self.tables]
 
-    def value(self, system: str) -> float:
+    def get_value(self, system: str) -> float:
         """The score of all segments of a system."""
         return self._values[system]
 
@@ -160,7 +161,7 @@ class Mean(Record):
         return Scores([total / self.divisor for total in sums.values_of(0)])
 
 
-class MeanOfDocuments(Record):
+class DocumentMean(Record):
     """The mean of numbers, from the sums of documents and of their segments."""
 
     scale: float
@@ -171,25 +172,25 @@ class MeanOfDocuments(Record):
         return Scores([total / (self.scale * segments) for total, segments in pairs])
 
 
-def _means_of_documents(
+def _build_document_means(
     tables: Mapping[str, Table], sizes: Sequence[int], scale: int
-) -> tuple[MeanOfDocuments, dict[str, Table]]:
+) -> tuple[DocumentMean, dict[str, Table]]:
     """Sums of scores and numbers of segments, which add up in whatever documents are drawn."""
     sums = {name: table.values_of(0) for name, table in tables.items()}
     largest = max(abs(total) for column in sums.values() for total in column)
     # The largest document may be drawn again and again.
-    shift = max(0, (largest * len(sizes)).bit_length() - BITS)
+    shift = max(0, (largest * len(sizes)).bit_length() - MAX_SUM_BITS)
     half = 1 << shift >> 1
-    made = {
+    document_tables = {
         name: Table.from_rows(
             [[(total + half) >> shift, size] for total, size in zip(column, sizes, strict=True)], 2
         )
         for name, column in sums.items()
     }
-    return MeanOfDocuments(scale / (1 << shift) if shift else scale), made
+    return DocumentMean(scale / (1 << shift) if shift else scale), document_tables
 
 
-def means(columns: Mapping[str, Sequence[float]]) -> tuple[Mean, dict[str, Table]]:
+def build_means(columns: Mapping[str, Sequence[float]]) -> tuple[Mean, dict[str, Table]]:
     """Numbers as integers, whose sums are exact in any order, and the formula of their mean.
 
     Decimal numbers become multiples of a power of ten, so that 0.1 + 0.2 is 0.3; others become
@@ -197,10 +198,10 @@ def means(columns: Mapping[str, Sequence[float]]) -> tuple[Mean, dict[str, Table
     """
     segments = len(next(iter(columns.values())))
     largest = max(map(abs, chain.from_iterable(columns.values())))
-    spare = BITS - (ceil(largest) * segments).bit_length()
+    spare = MAX_SUM_BITS - (ceil(largest) * segments).bit_length()
     if spare < 0:
         raise InputError(f"scores as large as {largest:g} cannot be added exactly")
-    places = _places(chain.from_iterable(columns.values()))
+    places = _count_decimals(chain.from_iterable(columns.values()))
     scale = 2**spare if places is None else min(10**places, 2**spare)
     tables = {
         name: Table.from_bytes(array("q", (round(x * scale) for x in column)).tobytes(), 1)
@@ -209,19 +210,19 @@ def means(columns: Mapping[str, Sequence[float]]) -> tuple[Mean, dict[str, Table
     return Mean(scale * segments), tables
 
 
-def _places(numbers: Iterable[float]) -> int | None:
+def _count_decimals(numbers: Iterable[float]) -> int | None:
     """The decimal places of the numbers; None if they are not decimal numbers."""
-    most = 0
+    max_decimals = 0
     for number in numbers:
         text = repr(number)
         fraction = text.partition(".")[2]
-        if "e" in text or len(fraction) > PLACES:
+        if "e" in text or len(fraction) > MAX_DECIMALS:
             return None
-        most = max(most, 0 if fraction == "0" else len(fraction))
-    return most
+        max_decimals = max(max_decimals, 0 if fraction == "0" else len(fraction))
+    return max_decimals
 
 
-def _number(measure: str, system: str, segment: int, value: Any) -> float:
+def _check_score(measure: str, system: str, segment: int, value: Any) -> float:
     try:
         number = argument_checks.check_number(measure, value, -inf)
     except ValueError:
@@ -236,10 +237,10 @@ def _check_systems(measure: str, lengths: Mapping[str, int]) -> None:
     if not lengths:
         raise InputError(f"{measure}: no systems")
     if len(set(lengths.values())) > 1:
-        told = ", ".join(f"{name} {length}" for name, length in lengths.items())
+        lengths_text = ", ".join(f"{name} {length}" for name, length in lengths.items())
         raise InputError(
-            f"{measure}: the systems have different numbers of segments: {told}; tests are of "
-            "the same segments in the same order"
+            f"{measure}: the systems have different numbers of segments: {lengths_text}; tests "
+            "are of the same segments in the same order"
         )
     if not min(lengths.values()):
         raise InputError(f"{measure}: no segments at all; there is nothing to resample")

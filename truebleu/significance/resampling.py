@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 from truebleu._kernel import InputError, Scores, Stack, Stream, Table, count_apart, exchanged
 from truebleu.significance import memory_check
 from truebleu.significance.resampled_metric import Measure
-from truebleu.significance.results import Difference, Interval, Paired
-from truebleu.significance.run_variance import Noise, Runs, noise, variance
+from truebleu.significance.results import Difference, Interval, PairedTests
+from truebleu.significance.run_variance import Noise, Runs, compute_variance, estimate_noise
 from truebleu.text import argument_checks
 
-Pairs = Sequence[tuple[int, int]]
+PairIndices = Sequence[tuple[int, int]]
 
 TESTS = ("ar", "bs", "bs-sacrebleu", "koehn")
 PAIRS = ("baseline", "all")
@@ -27,11 +27,11 @@ LEVEL = 0.95
 
 # Sums of 64-bit integers that are in memory at a time, about, and trials; and additions before an
 # interrupt is heard, about a second's.
-SUMS = 1 << 22
-TRIALS = 2000
-ADDITIONS = 1 << 34
+MAX_SUMS = 1 << 22
+MAX_TRIALS = 2000
+MAX_ADDITIONS = 1 << 34
 # Additions between two calls of `progress`.
-TOLD = 1 << 30
+ADDITIONS_PER_REPORT = 1 << 30
 
 
 class Resampling(NamedTuple):
@@ -55,7 +55,7 @@ class Resampling(NamedTuple):
     """Called with the number of resamples and randomizations done, and of all."""
 
 
-def intervals(measures: Sequence[Measure], **options: Any) -> list[dict[str, Interval]]:
+def bootstrap_intervals(measures: Sequence[Measure], **options: Any) -> list[dict[str, Interval]]:
     """The confidence interval of each system's score: a dict from system to interval per measure.
 
     options: those of `Resampling`. With `runs`, the interval is of the test set alone.
@@ -63,15 +63,15 @@ def intervals(measures: Sequence[Measure], **options: Any) -> list[dict[str, Int
     Raises InputError for measures of different numbers of segments, ValueError for the rest.
 
     >>> scores = {"A": [3, 5, 4, 4, 5, 2], "B": [3, 4, 4, 5, 4, 1]}
-    >>> intervals([Measure.of_scores("stars", scores)], resamples=100)
+    >>> bootstrap_intervals([Measure.from_scores("stars", scores)], resamples=100)
     [{'A': <3.83 [3.00, 4.67]>, 'B': <3.50 [2.33, 4.33]>}]
     """
-    run = _Run(measures, Resampling(**options))
+    run = _ResamplingRun(measures, Resampling(**options))
     run.bootstrap()
-    return list(map(run.intervals, range(len(measures))))
+    return list(map(run.build_intervals, range(len(measures))))
 
 
-def paired(
+def run_paired_tests(
     measures: Sequence[Measure],
     *,
     baseline: str | None = None,
@@ -80,7 +80,7 @@ def paired(
     randomizations: int = RANDOMIZATIONS,
     correction: str | None = None,
     **options: Any,
-) -> list[Paired]:
+) -> list[PairedTests]:
     """Tests of the differences between systems, with the size of each and its interval.
 
     measures: of the same systems on the same segments.
@@ -99,7 +99,7 @@ def paired(
     for the rest.
 
     >>> scores = {"A": [3, 5, 4, 4, 5, 2], "B": [3, 4, 4, 5, 4, 1]}
-    >>> [result] = paired([Measure.of_scores("stars", scores)], randomizations=100)
+    >>> [result] = run_paired_tests([Measure.from_scores("stars", scores)], randomizations=100)
     >>> result.differences["B"]
     <stars: B - A = -0.33 [-0.83, +0.33], p = 0.5842 (ar)>
     """
@@ -110,10 +110,10 @@ def paired(
     settings = Resampling(**options)
     if settings.documents is not None and test == "bs-sacrebleu":
         raise ValueError("test 'bs-sacrebleu' is sacreBLEU's, which draws segments, not documents")
-    run = _Run(measures, settings, randomizations if test == "ar" else 0)
+    run = _ResamplingRun(measures, settings, randomizations if test == "ar" else 0)
     trials = randomizations if test == "ar" else run.resamples
     systems = run.systems
-    if run.several and test not in ("ar", "bs"):
+    if run.has_several_runs and test not in ("ar", "bs"):
         raise ValueError(f"test '{test}' knows nothing of runs; 'ar' and 'bs' do")
     if baseline is None:
         baseline = systems[0]
@@ -121,29 +121,32 @@ def paired(
         raise ValueError(
             f"baseline: no system '{baseline}'{argument_checks.suggest_names(baseline, systems)}"
         )
-    base = systems.index(baseline)
-    compared = [(i, base) for i in range(len(systems)) if i != base]
+    baseline_index = systems.index(baseline)
+    tested_pairs = [(i, baseline_index) for i in range(len(systems)) if i != baseline_index]
     if pairs == "all":
-        compared = list(combinations(range(len(systems)), 2))
+        tested_pairs = list(combinations(range(len(systems)), 2))
     run.bootstrap()
     if test == "ar":
-        counts = run.randomize(compared, trials)
+        counts = run.randomize(tested_pairs, trials)
     elif test == "bs-sacrebleu":
-        counts = run.sacrebleu(compared, trials)
+        counts = run.count_with_sacrebleu(tested_pairs, trials)
     else:
         counts = [{} for _ in measures]
     results = []
-    for number, (measure, counted) in enumerate(zip(measures, counts, strict=True)):
-        found = {
-            pair: run.difference(number, pair, test, trials, counted.get(pair)) for pair in compared
+    for measure_index, (measure, trial_counts) in enumerate(zip(measures, counts, strict=True)):
+        differences = {
+            pair: run.build_difference(measure_index, pair, test, trials, trial_counts.get(pair))
+            for pair in tested_pairs
         }
-        against = {
-            systems[i]: found[i, base] if (i, base) in found else found[base, i].reversed()
+        baseline_differences = {
+            systems[i]: differences[i, baseline_index]
+            if (i, baseline_index) in differences
+            else differences[baseline_index, i].swap_systems()
             for i in range(len(systems))
-            if i != base
+            if i != baseline_index
         }
         results.append(
-            Paired(
+            PairedTests(
                 measure=measure,
                 test=test,
                 baseline=baseline,
@@ -153,15 +156,17 @@ def paired(
                 resamples=run.resamples,
                 randomizations=randomizations if test == "ar" else None,
                 level=run.level,
-                intervals=run.intervals(number),
-                differences=_corrected(against, correction),
-                pairs=_corrected({(d.system, d.baseline): d for d in found.values()}, correction),
+                intervals=run.build_intervals(measure_index),
+                differences=_correct_p_values(baseline_differences, correction),
+                pairs=_correct_p_values(
+                    {(d.system, d.baseline): d for d in differences.values()}, correction
+                ),
             )
         )
     return results
 
 
-def errors_by_documents(
+def estimate_document_errors(
     measure: Measure, documents: Sequence[Hashable]
 ) -> dict[tuple[str, str], float]:
     """The standard error of the difference of every two systems, estimated from documents.
@@ -170,31 +175,33 @@ def errors_by_documents(
     Tibshirani 1993, chapter 11). It takes a score per document, and so is a cheap look at what
     `paired` with these `documents` would say.
 
-    >>> measure = Measure.of_scores("stars", {"A": [3, 5, 4, 4, 5, 2], "B": [3, 4, 4, 5, 4, 1]})
-    >>> errors = errors_by_documents(measure, list("aabbcc"))
+    >>> measure = Measure.from_scores("stars", {"A": [3, 5, 4, 4, 5, 2], "B": [3, 4, 4, 5, 4, 1]})
+    >>> errors = estimate_document_errors(measure, list("aabbcc"))
     >>> round(errors["A", "B"], 3)
     0.441
     """
-    drawn = measure.of_documents(documents)
+    document_measure = measure.sum_by_document(documents)
     scores = []
-    for table in drawn.tables:
+    for table in document_measure.tables:
         [total] = table.total().tolist()
-        rest = [
+        remaining_sums = [
             [of_all - of_one for of_all, of_one in zip(total, row, strict=True)]
             for row in table.tolist()
         ]
-        scores.append(list(drawn.scores(Table.from_rows(rest, table.width))))
-    count = drawn.rows
-    found = {}
+        scores.append(list(document_measure.scores(Table.from_rows(remaining_sums, table.width))))
+    document_count = document_measure.row_count
+    errors = {}
     for i, j in combinations(range(len(scores)), 2):
         differences = [a - b for a, b in zip(scores[i], scores[j], strict=True)]
-        mean = fsum(differences) / count
+        mean = fsum(differences) / document_count
         squares = fsum((difference - mean) ** 2 for difference in differences)
-        found[measure.systems[i], measure.systems[j]] = sqrt(squares * (count - 1) / count)
-    return found
+        errors[measure.systems[i], measure.systems[j]] = sqrt(
+            squares * (document_count - 1) / document_count
+        )
+    return errors
 
 
-class _Run:
+class _ResamplingRun:
     """Measures that are resampled together: all of them share the draws."""
 
     def __init__(
@@ -212,76 +219,89 @@ class _Run:
         if by_system is None:
             by_system = {name: [name] for name in outputs}
         self.systems = tuple(by_system)
-        self._members = _members(by_system, outputs)
-        self.several = len(outputs) > len(self.systems)
+        self._run_indices = _find_run_indices(by_system, outputs)
+        self.has_several_runs = len(outputs) > len(self.systems)
         # What is drawn: the same, with a row for each segment or document.
-        self._drawn = measures
+        self._unit_measures = measures
         self.documents = None
         if settings.documents is not None:
-            self._drawn = [measure.of_documents(settings.documents) for measure in measures]
-            self.documents = self._drawn[0].rows
-        self.units = self._drawn[0].rows
+            self._unit_measures = [
+                measure.sum_by_document(settings.documents) for measure in measures
+            ]
+            self.documents = self._unit_measures[0].row_count
+        self.unit_count = self._unit_measures[0].row_count
         self._unit = "segment" if self.documents is None else "document"
         self.seed = argument_checks.check_seed(settings.seed)
         self.level = argument_checks.check_fraction("level", settings.level)
         self._workers = argument_checks.check_workers(settings.workers)
         self._progress = settings.progress
         self._total, self._done = self.resamples + randomizations, 0
-        self._tables = [table for measure in self._drawn for table in measure.tables]
+        self._tables = [table for measure in self._unit_measures for table in measure.tables]
         self._width = sum(table.width for table in self._tables)
-        memory_check.reserve(self.units, self._width, self._workers)
+        memory_check.check_memory(self.unit_count, self._width, self._workers)
         # The scores of resampled test sets, of each system of each measure.
         self._resampled: list[list[list[float]]] = [[[] for _ in one.systems] for one in measures]
 
     @cached_property
     def observed(self) -> list[list[float]]:
         """The scores of all systems' own sums, of each measure."""
-        return [[self._mean(scores, i) for i in range(len(self.systems))] for scores in self._own]
+        return [
+            [self._average_runs(scores, i) for i in range(len(self.systems))]
+            for scores in self._run_scores
+        ]
 
     @cached_property
-    def _own(self) -> list[list[float]]:
+    def _run_scores(self) -> list[list[float]]:
         """The scores of all runs' own sums, of each measure."""
-        return [measure.observed() for measure in self._drawn]
+        return [measure.compute_observed() for measure in self._unit_measures]
 
-    def _mean(self, scores: Sequence[float], system: int) -> float:
+    def _average_runs(self, scores: Sequence[float], system: int) -> float:
         """The mean over the runs of a system."""
-        members = self._members[system]
+        members = self._run_indices[system]
         return fsum(scores[i] for i in members) / len(members)
 
-    def _value(self, measure: Measure, system: int) -> float:
-        return self._mean([measure.value(name) for name in measure.systems], system)
+    def _get_value(self, measure: Measure, system: int) -> float:
+        return self._average_runs([measure.get_value(name) for name in measure.systems], system)
 
-    def _of_system(self, number: int, system: int) -> list[float]:
+    def _average_resamples(self, measure_index: int, system: int) -> list[float]:
         """The mean over the runs of a system in each resample."""
-        resampled = [self._resampled[number][i] for i in self._members[system]]
+        resampled = [self._resampled[measure_index][i] for i in self._run_indices[system]]
         if len(resampled) == 1:
             return resampled[0]
         return [fsum(scores) / len(resampled) for scores in zip(*resampled, strict=True)]
 
-    def _noise(self, number: int, systems: Sequence[int], values: Sequence[float]) -> Noise | None:
+    def _estimate_noise(
+        self, measure_index: int, systems: Sequence[int], values: Sequence[float]
+    ) -> Noise | None:
         """How runs and test set move the mean of a system, or the difference of two."""
-        own, resampled = self._own[number], self._resampled[number]
-        members = [self._members[system] for system in systems]
-        return noise([([own[i] for i in m], [resampled[i] for i in m]) for m in members], values)
+        run_scores, resampled = self._run_scores[measure_index], self._resampled[measure_index]
+        members = [self._run_indices[system] for system in systems]
+        return estimate_noise(
+            [([run_scores[i] for i in m], [resampled[i] for i in m]) for m in members], values
+        )
 
-    def _apart(self, number: int, pair: tuple[int, int]) -> list[float]:
+    def _get_differences(self, measure_index: int, pair: tuple[int, int]) -> list[float]:
         """The difference of two systems in each resample."""
-        ours, theirs = (self._of_system(number, system) for system in pair)
-        return [a - b for a, b in zip(ours, theirs, strict=True)]
+        first_scores, second_scores = (
+            self._average_resamples(measure_index, system) for system in pair
+        )
+        return [a - b for a, b in zip(first_scores, second_scores, strict=True)]
 
-    def _runs(self, measure: Measure, system: int, resampled: Sequence[float]) -> Runs | None:
+    def _summarize_runs(
+        self, measure: Measure, system: int, resampled: Sequence[float]
+    ) -> Runs | None:
         """The runs of a system that has several."""
-        members = self._members[system]
+        members = self._run_indices[system]
         if len(members) == 1:
             return None
-        scores = tuple(measure.value(measure.systems[run]) for run in members)
-        deviation, error = sqrt(variance(scores, 1)), sqrt(variance(resampled, 1))
+        scores = tuple(measure.get_value(measure.systems[run]) for run in members)
+        deviation, error = sqrt(compute_variance(scores, 1)), sqrt(compute_variance(resampled, 1))
         return Runs(scores=scores, deviation=deviation, error=error)
 
-    def _blocks(self, count: int, most: int) -> Iterator[int]:
+    def _split_draws(self, count: int, max_block: int) -> Iterator[int]:
         """The numbers of draws to make at a time, so that memory and time stay bounded."""
-        additions = ADDITIONS if self._progress is None else TOLD
-        size = min(SUMS // self._width, additions // (self._width * self.units), most)
+        additions = MAX_ADDITIONS if self._progress is None else ADDITIONS_PER_REPORT
+        size = min(MAX_SUMS // self._width, additions // (self._width * self.unit_count), max_block)
         for start in range(0, count, max(1, size)):
             block = min(max(1, size), count - start)
             yield block
@@ -292,13 +312,13 @@ class _Run:
     def bootstrap(self) -> None:
         """Resamples the test set, for intervals and differences."""
         stream, stack = Stream(self.seed), Stack(self._tables)
-        for block in self._blocks(self.resamples, self.resamples):
+        for block in self._split_draws(self.resamples, self.resamples):
             sums = iter(stack.bootstrap(stream, block, self._workers))
-            for measure, of_measure in zip(self._drawn, self._resampled, strict=True):
-                for of_system in of_measure:
-                    of_system.extend(measure.scores(next(sums)))
+            for measure, measure_scores in zip(self._unit_measures, self._resampled, strict=True):
+                for system_scores in measure_scores:
+                    system_scores.extend(measure.scores(next(sums)))
 
-    def randomize(self, compared: Pairs, trials: int) -> list[dict[tuple[int, int], int]]:
+    def randomize(self, tested_pairs: PairIndices, trials: int) -> list[dict[tuple[int, int], int]]:
         """The number of trials that set the systems of each pair at least as far apart as they are.
 
         In a trial, the baseline keeps the segments (or documents) that the trial takes and gets
@@ -307,39 +327,56 @@ class _Run:
         """
         stream = Stream(self.seed)
         # Sums are exchanged, so how far each system's are from the first one's is enough.
-        stack = Stack.of_differences([measure.tables for measure in self._drawn])
-        totals = [[table.total() for table in measure.tables] for measure in self._drawn]
-        counts = [dict.fromkeys(compared, 0) for _ in self.measures]
-        moved: list[dict[tuple[int, int], list[float]]] = [
-            {(i, j): [] for i, j in compared if len(self._members[i]) + len(self._members[j]) > 2}
+        stack = Stack.of_differences([measure.tables for measure in self._unit_measures])
+        totals = [[table.total() for table in measure.tables] for measure in self._unit_measures]
+        counts = [dict.fromkeys(tested_pairs, 0) for _ in self.measures]
+        run_differences: list[dict[tuple[int, int], list[float]]] = [
+            {
+                (i, j): []
+                for i, j in tested_pairs
+                if len(self._run_indices[i]) + len(self._run_indices[j]) > 2
+            }
             for _ in self.measures
         ]
-        for block in self._blocks(trials, TRIALS * self._workers):
-            chosen = iter(stack.choose(stream, block, self._workers))
-            for number, measure in enumerate(self._drawn):
-                halves = [next(chosen) for _ in measure.systems]
-                whole, values = totals[number], self.observed[number]
-                for i, j in compared:
-                    found = []
-                    for one, other in product(self._members[i], self._members[j]):
-                        a, b = exchanged((halves[other], halves[one]), (whole[other], whole[one]))
-                        found.append((measure.scores(a), measure.scores(b)))
-                    if (i, j) in moved[number]:
-                        moved[number][i, j] += _mean_difference(found)
+        for block in self._split_draws(trials, MAX_TRIALS * self._workers):
+            selected_sums = iter(stack.choose(stream, block, self._workers))
+            for measure_index, measure in enumerate(self._unit_measures):
+                run_sums = [next(selected_sums) for _ in measure.systems]
+                run_totals, observed = totals[measure_index], self.observed[measure_index]
+                for i, j in tested_pairs:
+                    score_pairs = []
+                    for first_run, second_run in product(
+                        self._run_indices[i], self._run_indices[j]
+                    ):
+                        a, b = exchanged(
+                            (run_sums[second_run], run_sums[first_run]),
+                            (run_totals[second_run], run_totals[first_run]),
+                        )
+                        score_pairs.append((measure.scores(a), measure.scores(b)))
+                    if (i, j) in run_differences[measure_index]:
+                        run_differences[measure_index][i, j] += _average_differences(score_pairs)
                         continue
-                    apart = abs(values[i] - values[j])
-                    counts[number][i, j] += count_apart(*found[0], apart, strictly=False)
-        for number, by_pair in enumerate(moved):
-            values = self.observed[number]
+                    observed_gap = abs(observed[i] - observed[j])
+                    counts[measure_index][i, j] += count_apart(
+                        *score_pairs[0], observed_gap, strictly=False
+                    )
+        for measure_index, by_pair in enumerate(run_differences):
+            observed = self.observed[measure_index]
             for (i, j), differences in by_pair.items():
-                made = self._noise(number, (i, j), self._apart(number, (i, j)))
-                assert made is not None
-                apart = abs(values[i] - values[j])
-                trial = made.added(differences, 0.0, self.seed)
-                counts[number][i, j] = sum(abs(difference) >= apart for difference in trial)
+                run_noise = self._estimate_noise(
+                    measure_index, (i, j), self._get_differences(measure_index, (i, j))
+                )
+                assert run_noise is not None
+                observed_gap = abs(observed[i] - observed[j])
+                moved_differences = run_noise.add_run_noise(differences, 0.0, self.seed)
+                counts[measure_index][i, j] = sum(
+                    abs(difference) >= observed_gap for difference in moved_differences
+                )
         return counts
 
-    def sacrebleu(self, compared: Pairs, resamples: int) -> list[dict[tuple[int, int], int]]:
+    def count_with_sacrebleu(
+        self, tested_pairs: PairIndices, resamples: int
+    ) -> list[dict[tuple[int, int], int]]:
         """The counts behind sacreBLEU's p-values."""
         from truebleu.significance import sacrebleu_compat as original
 
@@ -354,13 +391,15 @@ class _Run:
         resampled = original.bootstrap_scores(tables, stream, resamples, self._workers)
         return [
             {
-                (i, j): original.bs_count(scores[i], scores[j], abs(values[i] - values[j]))
-                for i, j in compared
+                (i, j): original.count_larger_differences(
+                    scores[i], scores[j], abs(values[i] - values[j])
+                )
+                for i, j in tested_pairs
             }
             for values, scores in zip(self.observed, resampled, strict=True)
         ]
 
-    def _interval(
+    def _build_interval(
         self,
         value: float,
         resampled: Sequence[float],
@@ -368,22 +407,22 @@ class _Run:
         runs: Runs | None = None,
     ) -> Interval:
         mean = fsum(resampled) / len(resampled)
-        moved = resampled if noise is None else noise.added(resampled, mean, self.seed)
-        ordered = sorted(moved)
+        adjusted = resampled if noise is None else noise.add_run_noise(resampled, mean, self.seed)
+        ordered = sorted(adjusted)
         # The small number keeps a product like 1000 * 0.05 from falling short of 50.
-        cut = int(len(ordered) * (1 - self.level) / 2 + 1e-9)
+        tail_size = int(len(ordered) * (1 - self.level) / 2 + 1e-9)
         note = ""
-        if self.units == 1:
+        if self.unit_count == 1:
             unit = self._unit
             note = f"one {unit}: every resample is that {unit}, so the interval says nothing"
-        elif not cut:
+        elif not tail_size:
             note = f"{len(ordered)} resamples are too few for {self.level:.4g}: the interval is all"
             note += " of them"
         return Interval(
             value=value,
             mean=mean,
-            low=ordered[cut],
-            high=ordered[len(ordered) - cut - 1],
+            low=ordered[tail_size],
+            high=ordered[len(ordered) - tail_size - 1],
             level=self.level,
             resamples=len(ordered),
             documents=self.documents,
@@ -392,56 +431,63 @@ class _Run:
             note=note,
         )
 
-    def intervals(self, number: int) -> dict[str, Interval]:
+    def build_intervals(self, measure_index: int) -> dict[str, Interval]:
         """The interval of each system's score, by one of the measures."""
-        measure = self.measures[number]
-        made = {}
+        measure = self.measures[measure_index]
+        system_intervals = {}
         for i, system in enumerate(self.systems):
-            resampled = self._of_system(number, i)
-            made[system] = self._interval(
-                self._value(measure, i), resampled, None, self._runs(measure, i, resampled)
+            resampled = self._average_resamples(measure_index, i)
+            system_intervals[system] = self._build_interval(
+                self._get_value(measure, i),
+                resampled,
+                None,
+                self._summarize_runs(measure, i, resampled),
             )
-        return made
+        return system_intervals
 
-    def difference(
-        self, number: int, pair: tuple[int, int], test: str, trials: int, count: int | None
+    def build_difference(
+        self, measure_index: int, pair: tuple[int, int], test: str, trials: int, count: int | None
     ) -> Difference:
         """The difference of a system from a baseline, by a measure, and the test of it.
 
         number, pair: of the measure, and of the two systems.
         count: the trials in which the systems are as far apart; None if the resamples tell it.
         """
-        measure = self.measures[number]
+        measure = self.measures[measure_index]
         i, j = pair
         system, baseline = self.systems[i], self.systems[j]
-        observed = self.observed[number][i] - self.observed[number][j]
-        value = self._value(measure, i) - self._value(measure, j)
-        differences = self._apart(number, pair)
-        noise = self._noise(number, pair, differences)
-        interval = self._interval(value, differences, noise)
-        error = whole = sqrt(variance(differences, 1))
+        observed = self.observed[measure_index][i] - self.observed[measure_index][j]
+        value = self._get_value(measure, i) - self._get_value(measure, j)
+        differences = self._get_differences(measure_index, pair)
+        noise = self._estimate_noise(measure_index, pair, differences)
+        interval = self._build_interval(value, differences, noise)
+        test_set_error = total_error = sqrt(compute_variance(differences, 1))
         if noise is not None:
-            differences = noise.added(differences, interval.mean, self.seed)
-            whole = noise.error
+            differences = noise.add_run_noise(differences, interval.mean, self.seed)
+            total_error = noise.error
         mean, size = interval.mean, len(differences)
-        over = sum(difference > 0 for difference in differences)
-        under = sum(difference < 0 for difference in differences)
+        positive_count = sum(difference > 0 for difference in differences)
+        negative_count = sum(difference < 0 for difference in differences)
         sign = -1 if measure.lower_is_better else 1
-        won, lost = (over, under) if sign > 0 else (under, over)
-        better = None if observed == 0 else observed * sign > 0
+        won, lost = (
+            (positive_count, negative_count) if sign > 0 else (negative_count, positive_count)
+        )
+        is_better = None if observed == 0 else observed * sign > 0
         if test == "bs":
             count = sum(abs(difference - mean) >= abs(observed) for difference in differences)
         elif test == "koehn":
-            count = size - (0 if better is None else won if better else lost)
+            count = size - (0 if is_better is None else won if is_better else lost)
         assert count is not None
         p, note = (count + 1) / (trials + 1), ""
-        first, *others = (measure.tables[run] for one in pair for run in self._members[one])
-        identical = all(first.same(other) for other in others)
+        first_table, *other_tables = (
+            measure.tables[run] for one in pair for run in self._run_indices[one]
+        )
+        identical = all(first_table.same(other) for other in other_tables)
         if identical:
             p, note = 1.0, "the systems are identical: no segment differs"
-        elif self.units == 1:
+        elif self.unit_count == 1:
             p, note = 1.0, f"one {self._unit}: no test can tell a difference from chance"
-        elif better is None:
+        elif is_better is None:
             note = "the systems have the same score"
         return Difference(
             measure=measure.name,
@@ -454,22 +500,22 @@ class _Run:
             test=test,
             trials=trials,
             won=won / size,
-            tied=(size - over - under) / size,
+            tied=(size - positive_count - negative_count) / size,
             lost=lost / size,
-            better=better,
+            better=is_better,
             identical=identical,
             segments=measure.segments,
-            deviation=whole,
-            test_set_error=error,
+            deviation=total_error,
+            test_set_error=test_set_error,
             run_error=0.0 if noise is None else noise.run_error,
             note=note,
         )
 
 
-def _members(runs: Mapping[str, Sequence[str]], outputs: Sequence[str]) -> list[list[int]]:
+def _find_run_indices(runs: Mapping[str, Sequence[str]], outputs: Sequence[str]) -> list[list[int]]:
     """The numbers of each system's runs."""
-    named = [name for names in runs.values() for name in names]
-    if sorted(named) != sorted(outputs) or not all(runs.values()):
+    run_names = [name for names in runs.values() for name in names]
+    if sorted(run_names) != sorted(outputs) or not all(runs.values()):
         raise ValueError(
             f"runs: every one of {', '.join(outputs)} is a run of one system, and every system "
             "has one"
@@ -477,7 +523,7 @@ def _members(runs: Mapping[str, Sequence[str]], outputs: Sequence[str]) -> list[
     return [[outputs.index(name) for name in names] for names in runs.values()]
 
 
-def _mean_difference(pairs: Sequence[tuple[Scores, Scores]]) -> list[float]:
+def _average_differences(pairs: Sequence[tuple[Scores, Scores]]) -> list[float]:
     """The mean over pairs of the difference of their scores, of each trial."""
     columns = [[a - b for a, b in zip(one, other, strict=True)] for one, other in pairs]
     return [fsum(row) / len(columns) for row in zip(*columns, strict=True)]
@@ -490,14 +536,14 @@ def _check_measures(measures: Sequence[Measure]) -> None:
         raise InputError("no measures: there is nothing to test")
     first = measures[0]
     for measure in measures[1:]:
-        for thing, one, other in (
+        for attribute, first_value, second_value in (
             ("systems", *("the systems " + ", ".join(each.systems) for each in (first, measure))),
             ("segments", *(f"{each.segments} segments" for each in (first, measure))),
         ):
-            if one != other:
+            if first_value != second_value:
                 raise InputError(
-                    f"{first.name} has {one}, and {measure.name} has {other}; measures are "
-                    f"compared for the same {thing}"
+                    f"{first.name} has {first_value}, and {measure.name} has {second_value}; "
+                    f"measures are compared for the same {attribute}"
                 )
 
 
@@ -514,10 +560,10 @@ def holm(p_values: Sequence[float]) -> list[float]:
     [0.03, 0.06, 0.06]
     """
     order = sorted(range(len(p_values)), key=p_values.__getitem__)
-    adjusted, least = [0.0] * len(p_values), 0.0
+    adjusted, lower_bound = [0.0] * len(p_values), 0.0
     for rank, i in enumerate(order):
-        least = max(least, min(1.0, (len(p_values) - rank) * p_values[i]))
-        adjusted[i] = least
+        lower_bound = max(lower_bound, min(1.0, (len(p_values) - rank) * p_values[i]))
+        adjusted[i] = lower_bound
     return adjusted
 
 
@@ -531,24 +577,28 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
     [0.03, 0.04, 0.04]
     """
     order = sorted(range(len(p_values)), key=p_values.__getitem__)
-    adjusted, most = [0.0] * len(p_values), 1.0
+    adjusted, upper_bound = [0.0] * len(p_values), 1.0
     for rank in range(len(p_values), 0, -1):
         i = order[rank - 1]
-        most = min(most, p_values[i] * len(p_values) / rank)
-        adjusted[i] = most
+        upper_bound = min(upper_bound, p_values[i] * len(p_values) / rank)
+        adjusted[i] = upper_bound
     return adjusted
 
 
-METHODS = {"holm": holm, "bh": benjamini_hochberg}
-CORRECTIONS = tuple(METHODS)
+CORRECTION_FUNCTIONS = {"holm": holm, "bh": benjamini_hochberg}
+CORRECTIONS = tuple(CORRECTION_FUNCTIONS)
 
 
-def _corrected(found: dict[Any, Difference], correction: str | None) -> dict[Any, Difference]:
+def _correct_p_values(
+    differences: dict[Any, Difference], correction: str | None
+) -> dict[Any, Difference]:
     """The differences with p-values corrected as one family."""
     if correction is None:
-        return found
-    adjusted = METHODS[correction]([difference.p for difference in found.values()])
+        return differences
+    adjusted = CORRECTION_FUNCTIONS[correction](
+        [difference.p for difference in differences.values()]
+    )
     return {
         key: difference.replace(adjusted_p=p)
-        for (key, difference), p in zip(found.items(), adjusted, strict=True)
+        for (key, difference), p in zip(differences.items(), adjusted, strict=True)
     }

@@ -13,7 +13,7 @@ from truebleu.text.record import Record
 # The usual error rates: of calling equal systems different, and of seeing a true difference.
 ALPHA, POWER = 0.05, 0.8
 # Their effort, which every comparison asks for: normal quantiles take longer than it to load.
-EFFORT = 2.801585218112968
+DEFAULT_REQUIRED_ERRORS = 2.801585218112968
 
 CAUTIONS = {
     "ar": "p is how often a difference this large would appear if it made no difference which "
@@ -25,7 +25,7 @@ CAUTIONS = {
     "koehn": "p is the share of resampled test sets that the better system does not win; it is "
     "one-sided, for the direction that was observed",
 }
-LIMIT = (
+LIMITATION = (
     "It says nothing of other domains, of other references, or of whether a reader would notice."
 )
 
@@ -104,7 +104,7 @@ class Difference(Record):
     @property
     def detectable(self) -> float:
         """The smallest difference that as many segments would detect: at 5 %, with power 0.8."""
-        return effort() * self.deviation
+        return compute_required_errors() * self.deviation
 
     @property
     def segments_needed(self) -> int | None:
@@ -116,11 +116,15 @@ class Difference(Record):
         if not self.run_error:
             return segments_needed(self.value, self.deviation, self.segments)
         # More segments do not make runs more alike.
-        room = (self.value / effort()) ** 2 - self.run_error**2
-        rest = self.deviation**2 - self.run_error**2
-        return max(1, ceil(self.segments * rest / room)) if room > 0 else None
+        available_variance = (self.value / compute_required_errors()) ** 2 - self.run_error**2
+        test_set_variance = self.deviation**2 - self.run_error**2
+        return (
+            max(1, ceil(self.segments * test_set_variance / available_variance))
+            if available_variance > 0
+            else None
+        )
 
-    def reversed(self) -> Self:
+    def swap_systems(self) -> Self:
         """The same, seen from the other system."""
         interval = self.interval
         return self.replace(
@@ -148,7 +152,7 @@ class Difference(Record):
         )
 
 
-class Paired(Record):
+class PairedTests(Record):
     """One measure of all systems: intervals, and the tests of the differences."""
 
     measure: Measure
@@ -179,29 +183,29 @@ class Paired(Record):
     @property
     def caution(self) -> str:
         """The meaning of the p-value, and its limits, in a line."""
-        return self.cautioned("segment" if self.documents is None else "document")
+        return self.describe_caution("segment" if self.documents is None else "document")
 
-    def cautioned(self, unit: str) -> str:
+    def describe_caution(self, unit: str) -> str:
         """The same, of units that are drawn as a whole and called so: "bucket"."""
-        told = CAUTIONS[self.test].format(unit)
+        text = CAUTIONS[self.test].format(unit)
         if self.runs:
-            told += ", and runs differed as much as they do here"
-        return f"{told}. {LIMIT}"
+            text += ", and runs differed as much as they do here"
+        return f"{text}. {LIMITATION}"
 
-    def between(self, system: str, other: str) -> Difference:
+    def get_difference(self, system: str, other: str) -> Difference:
         """The test of two systems, seen from the first."""
         if (system, other) in self.pairs:
             return self.pairs[system, other]
         if (other, system) in self.pairs:
-            return self.pairs[other, system].reversed()
+            return self.pairs[other, system].swap_systems()
         raise KeyError(f"{system} and {other} were not compared; pairs='all' compares all")
 
     def better_than(self, alpha: float = ALPHA) -> dict[str, list[str]]:
         """The systems that each system is significantly better than, of the pairs tested."""
         beaten: dict[str, list[str]] = {name: [] for name in self.intervals}
-        for (system, other), difference in self.pairs.items():
+        for (first, second), difference in self.pairs.items():
             if difference.adjusted_p < alpha and difference.better is not None:
-                winner, loser = (system, other) if difference.better else (other, system)
+                winner, loser = (first, second) if difference.better else (second, first)
                 beaten[winner].append(loser)
         return beaten
 
@@ -218,9 +222,9 @@ class Paired(Record):
             raise ValueError("clusters need the test of all pairs: pairs='all'")
         beaten = {name: set(losers) for name, losers in self.better_than(alpha).items()}
         clusters: list[list[str]] = [[]]
-        for place, name in enumerate(ranked):
-            below = set(ranked[place:])
-            if place and all(below <= beaten[above] for above in ranked[:place]):
+        for rank, name in enumerate(ranked):
+            below = set(ranked[rank:])
+            if rank and all(below <= beaten[above] for above in ranked[:rank]):
                 clusters.append([])
             clusters[-1].append(name)
         return clusters
@@ -228,10 +232,10 @@ class Paired(Record):
     def to_dict(self) -> dict[str, Any]:
         """Everything, in full precision."""
         measure = self.measure
-        about = {"lower_is_better": measure.lower_is_better, "segments": measure.segments}
+        measure_fields = {"lower_is_better": measure.lower_is_better, "segments": measure.segments}
         values = super().to_dict() | {"measure": measure.name}
         values["pairs"] = list(values["pairs"].values())
-        return {"measure": measure.name, **about, **values, "caution": self.caution}
+        return {"measure": measure.name, **measure_fields, **values, "caution": self.caution}
 
     def __repr__(self) -> str:
         return f"<{self.measure.name}: {len(self.intervals)} systems, {len(self.pairs)} tests>"
@@ -263,13 +267,13 @@ def segments_needed(
     """
     if difference == 0 or deviation == 0:
         return None
-    return ceil(segments * (effort(alpha, power) * deviation / difference) ** 2)
+    return ceil(segments * (compute_required_errors(alpha, power) * deviation / difference) ** 2)
 
 
-def effort(alpha: float = ALPHA, power: float = POWER) -> float:
+def compute_required_errors(alpha: float = ALPHA, power: float = POWER) -> float:
     """The number of standard errors that a difference must have to be detected."""
     if (alpha, power) == (ALPHA, POWER):
-        return EFFORT
+        return DEFAULT_REQUIRED_ERRORS
     from statistics import NormalDist
 
     for name, value in (("alpha", alpha), ("power", power)):

@@ -44,28 +44,30 @@ class Noise(Record):
 
     run_error: float
     """The standard error that comes from the runs."""
-    freedom: int
+    degrees_of_freedom: int
     """Its degrees of freedom: runs less systems."""
-    rest: float
+    test_set_error: float
     """The standard error that comes from the test set, without what runs make of segments."""
-    share: float
+    test_set_share: float
     """That, as a share of the standard deviation of resampled values."""
 
     @property
     def error(self) -> float:
         """The standard error from both."""
-        return sqrt(self.run_error**2 + self.rest**2)
+        return sqrt(self.run_error**2 + self.test_set_error**2)
 
-    def added(self, values: Sequence[float], centre: float, seed: int | None) -> list[float]:
+    def add_run_noise(
+        self, values: Sequence[float], centre: float, seed: int | None
+    ) -> list[float]:
         """Resampled values as the runs move them, too."""
-        draws = student(self.freedom, len(values), seed)
+        draws = draw_student_t(self.degrees_of_freedom, len(values), seed)
         return [
-            centre + self.share * (value - centre) + self.run_error * draw
+            centre + self.test_set_share * (value - centre) + self.run_error * draw
             for value, draw in zip(values, draws, strict=True)
         ]
 
 
-def noise(
+def estimate_noise(
     systems: Sequence[tuple[Sequence[float], Sequence[Sequence[float]]]], values: Sequence[float]
 ) -> Noise | None:
     """The noise of the difference of two systems; None if there is one run each.
@@ -73,40 +75,49 @@ def noise(
     systems: of each the scores of its runs, and the resampled scores of each run.
     values: the resampled differences of their means.
     """
-    freedom = sum(len(scores) - 1 for scores, _ in systems)
-    if not freedom:
+    degrees_of_freedom = sum(len(scores) - 1 for scores, _ in systems)
+    if not degrees_of_freedom:
         return None
-    between = fsum(len(scores) * variance(scores, 0) for scores, _ in systems) / freedom
+    variance_between = (
+        fsum(len(scores) * compute_variance(scores, 0) for scores, _ in systems)
+        / degrees_of_freedom
+    )
     # How runs of one system vary against each other from resample to resample.
-    within = 0.0
+    variance_within = 0.0
     for _, resampled in systems:
         means = [fsum(column) / len(resampled) for column in zip(*resampled, strict=True)]
-        for one in resampled:
-            within += variance([a - b for a, b in zip(one, means, strict=True)], 1)
-    each = sum(1 / len(scores) for scores, _ in systems)
-    whole = variance(values, 1)
-    left = max(0.0, whole - within / freedom * each)
+        for run_scores in resampled:
+            variance_within += compute_variance(
+                [a - b for a, b in zip(run_scores, means, strict=True)], 1
+            )
+    inverse_run_count = sum(1 / len(scores) for scores, _ in systems)
+    total_variance = compute_variance(values, 1)
+    remaining_variance = max(
+        0.0, total_variance - variance_within / degrees_of_freedom * inverse_run_count
+    )
     return Noise(
-        run_error=sqrt(between * each),
-        freedom=freedom,
-        rest=sqrt(left),
-        share=sqrt(left / whole) if whole else 1.0,
+        run_error=sqrt(variance_between * inverse_run_count),
+        degrees_of_freedom=degrees_of_freedom,
+        test_set_error=sqrt(remaining_variance),
+        test_set_share=sqrt(remaining_variance / total_variance) if total_variance else 1.0,
     )
 
 
-def variance(values: Sequence[float], fewer: int) -> float:
+def compute_variance(values: Sequence[float], ddof: int) -> float:
     """The mean square distance from the mean: of all values (0), or for what they stand for (1)."""
-    if len(values) <= fewer:
+    if len(values) <= ddof:
         return 0.0
     mean = fsum(values) / len(values)
-    return fsum((value - mean) ** 2 for value in values) / (len(values) - fewer)
+    return fsum((value - mean) ** 2 for value in values) / (len(values) - ddof)
 
 
-def student(freedom: int, count: int, seed: int | None) -> list[float]:
+def draw_student_t(degrees_of_freedom: int, count: int, seed: int | None) -> list[float]:
     """Draws of Student's t: the same for all measures that share a seed."""
     from random import Random
 
-    dice = Random(seed)
+    generator = Random(seed)
     return [
-        dice.gauss(0, 1) / sqrt(dice.gammavariate(freedom / 2, 2) / freedom) for _ in range(count)
+        generator.gauss(0, 1)
+        / sqrt(generator.gammavariate(degrees_of_freedom / 2, 2) / degrees_of_freedom)
+        for _ in range(count)
     ]

@@ -26,24 +26,26 @@ BLEU_PARAMETERS = (
 SMOOTHING = ("exp", "floor", "add-k", "none")
 
 # Trials whose sums are in memory at a time.
-TRIALS = 2000
+TRIALS_PER_BLOCK = 2000
 
 
-class Resampled(Record):
+class ResampledScores(Record):
     """Scores of resampled test sets."""
 
     values: Sequence[float]
-    single: bool
+    is_single_precision: bool
     """True if NumPy would hold them in single precision."""
 
 
-def bs_count(system: Resampled, baseline: Resampled, difference: float) -> int:
+def count_larger_differences(
+    system: ResampledScores, baseline: ResampledScores, difference: float
+) -> int:
     """The number of resampled differences, less their mean, that exceed the observed one."""
-    number = rounded if system.single and baseline.single else float
+    round_number = rounded if system.is_single_precision and baseline.is_single_precision else float
     pairs = zip(system.values, baseline.values, strict=True)
-    apart = [abs(number(a - b)) for a, b in pairs]
-    mean, limit = _mean(apart, number), number(difference)
-    return sum(number(value - mean) > limit for value in apart)
+    gaps = [abs(round_number(a - b)) for a, b in pairs]
+    mean, limit = _compute_mean(gaps, round_number), round_number(difference)
+    return sum(round_number(value - mean) > limit for value in gaps)
 
 
 def bootstrap_scores(
@@ -51,83 +53,96 @@ def bootstrap_scores(
     stream: _kernel.Stream,
     resamples: int,
     workers: int = 1,
-) -> list[list[Resampled]]:
+) -> list[list[ResampledScores]]:
     """The scores of resampled test sets, of each system of each metric."""
-    parts = [(table, _formula(metric)) for metric, tables in measures for table in tables]
+    parts = [
+        (table, _get_single_formula(metric)) for metric, tables in measures for table in tables
+    ]
     if not parts:
         return [[] for _ in measures]
     columns = sum(table.width for table, _ in parts)
-    memory_check.reserve(len(parts[0][0]), columns, workers, "single")
-    found = iter(_kernel.SingleStack(parts).bootstrap(stream, resamples, workers))
+    memory_check.check_memory(len(parts[0][0]), columns, workers, "single")
+    score_columns = iter(_kernel.SingleStack(parts).bootstrap(stream, resamples, workers))
     return [
-        [Resampled(values.tolist(), single) for values, single in islice(found, len(tables))]
+        [
+            ResampledScores(values.tolist(), single)
+            for values, single in islice(score_columns, len(tables))
+        ]
         for _, tables in measures
     ]
 
 
-def randomized_scores(
+def randomize_scores(
     metric: Metric, tables: tuple[_kernel.Table, _kernel.Table], trials: int, stream: _kernel.Stream
 ) -> Iterator[tuple[_kernel.Scores, _kernel.Scores]]:
     """Yield both systems' scores after the swaps of approximate randomization, block by block."""
-    formula = _randomized_formula(metric)
+    formula = _get_randomization_formula(metric)
     totals = tables[0].total(), tables[1].total()
-    memory_check.reserve(len(tables[0]), sum(table.width for table in tables))
+    memory_check.check_memory(len(tables[0]), sum(table.width for table in tables))
     stack = _kernel.Stack.of_differences([tables])
-    for start in range(0, trials, TRIALS):
-        one, other = stack.choose(stream, min(TRIALS, trials - start), 1)
-        a, b = _kernel.exchanged((one, other), totals)
+    for start in range(0, trials, TRIALS_PER_BLOCK):
+        first_sums, second_sums = stack.choose(stream, min(TRIALS_PER_BLOCK, trials - start), 1)
+        a, b = _kernel.exchanged((first_sums, second_sums), totals)
         yield formula(a), formula(b)
 
 
-def _formula(metric: Metric) -> _kernel.SingleFormula:
+def _get_single_formula(metric: Metric) -> _kernel.SingleFormula:
     """The metric's formula in single precision."""
-    given: Any = metric
+    untyped_metric: Any = metric
     if metric.NAME == "chrF":
-        return _kernel.SingleFormula.chrf(float(given.beta**2), given.eps_smoothing)
+        return _kernel.SingleFormula.chrf(
+            float(untyped_metric.beta**2), untyped_metric.eps_smoothing
+        )
     if metric.NAME == "TER":
         return _kernel.SingleFormula.ter()
-    if metric.NAME == "BLEU" and given.smoothing in SMOOTHING:
+    if metric.NAME == "BLEU" and untyped_metric.smoothing in SMOOTHING:
         shared = {name: metric.parameters[name] for name in BLEU_PARAMETERS}
         if type(metric)(**shared) == metric:
-            value = float(given.smoothing_value or 0.0)
-            effective_order = bool(given.effective_order)
-            return _kernel.SingleFormula.bleu(given.smoothing, value, effective_order, COMPENSATED)
+            value = float(untyped_metric.smoothing_value or 0.0)
+            effective_order = bool(untyped_metric.effective_order)
+            return _kernel.SingleFormula.bleu(
+                untyped_metric.smoothing, value, effective_order, COMPENSATED
+            )
     raise ValueError(f"sacreBLEU has no {metric!r}, so its test of it cannot be computed")
 
 
-def _randomized_formula(metric: Metric) -> Callable[[_kernel.Table], _kernel.Scores]:
+def _get_randomization_formula(metric: Metric) -> Callable[[_kernel.Table], _kernel.Scores]:
     """The metric's formula for the trials of a randomization, whose sums are arrays of integers.
 
     sacreBLEU adds the k of add-k to them in place, so its fraction is lost.
     """
     parameters = metric.parameters
-    _formula(metric)
+    _get_single_formula(metric)
     if parameters.get("smoothing") == "add-k":
         value: float = metric.smoothing_value  # type: ignore[attr-defined]
         metric = type(metric)(**{**parameters, "smoothing_value": float(int(value))})
     return metric.scores
 
 
-def _mean(values: Sequence[float], number: Callable[[float], float]) -> float:
+def _compute_mean(values: Sequence[float], round_number: Callable[[float], float]) -> float:
     """NumPy's mean: sums by halves, in eights."""
-    return number(_pairwise(values, number) / len(values))
+    return round_number(_sum_pairwise(values, round_number) / len(values))
 
 
-def _pairwise(values: Sequence[float], number: Callable[[float], float]) -> float:
+def _sum_pairwise(values: Sequence[float], round_number: Callable[[float], float]) -> float:
     size = len(values)
     if size > 128:
         half = size // 2
         half -= half % 8
-        return number(_pairwise(values[:half], number) + _pairwise(values[half:], number))
+        return round_number(
+            _sum_pairwise(values[:half], round_number) + _sum_pairwise(values[half:], round_number)
+        )
     eights = size - size % 8
     total = 0.0
     if eights:
         sums = list(values[:8])
         for start in range(8, eights, 8):
-            sums = [number(a + b) for a, b in zip(sums, values[start : start + 8], strict=True)]
+            sums = [
+                round_number(a + b) for a, b in zip(sums, values[start : start + 8], strict=True)
+            ]
         while len(sums) > 1:
-            sums = [number(a + b) for a, b in zip(sums[::2], sums[1::2], strict=True)]
+            sums = [round_number(a + b) for a, b in zip(sums[::2], sums[1::2], strict=True)]
         [total] = sums
     for value in values[eights:]:
-        total = number(total + value)
+        total = round_number(total + value)
     return total

@@ -167,7 +167,7 @@ def _find_in_comparison(inputs: FindingInputs) -> Iterator[Finding]:
                 text = (
                     f"In {group_title}, {compared} is better than {best}: {inputs.setting_label} "
                     f"{signed_formatter(fixed_formatter(2))(group_delta)} in "
-                    f{format_count(size, 'segment')}, {title} in all segments"
+                    f"{format_count(size, 'segment')}, {title} in all segments"
                 )
                 yield Finding("reversed", abs(group_delta), text, **group_state)
 

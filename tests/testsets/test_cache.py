@@ -33,7 +33,7 @@ def path(archives, tmp_path) -> str:
 
 
 def folder_of(path: str) -> Path:
-    return Path(cache.folder_of(catalogue.entry("made", path), cache.own()))
+    return Path(cache.get_entry_folder(catalogue.get_entry("made", path), cache.get_cache_root()))
 
 
 def test_what_lies_in_the_cache(archives, path, tmp_path, home):
@@ -76,8 +76,8 @@ def test_a_damaged_text_is_made_again(archives, path):
 
 def test_text_of_another_reader_is_made_again(path, monkeypatch):
     made = tb.testset("made", "de-en", registry=path)
-    monkeypatch.setattr("truebleu.testsets.file_readers.VERSION", 77)
-    assert not cache.found(catalogue.entry("made", path), "de-en")
+    monkeypatch.setattr("truebleu.testsets.file_readers.READER_VERSION", 77)
+    assert not cache.find_text(catalogue.get_entry("made", path), "de-en")
     assert tb.testset("made", "de-en", registry=path).source == made.source
     assert json.loads((Path(made.path("src")).parent / "FIELDS.json").read_text())["reader"] == 77
 
@@ -126,7 +126,7 @@ def test_archives_of_sacrebleu_are_used_and_its_text_is_not(
     said = json.loads((folder_of(path) / "SOURCE.json").read_text())
     assert said["archives"][0]["address"] == str(raw / "made.made.tar.gz")
     # Another one is not trusted.
-    testset_operations.remove("made")
+    testset_operations.remove_test_set("made")
     (raw / "made.made.tar.gz").write_bytes(b"half")
     with pytest.raises(download.OfflineError):
         tb.testset("made", "de-en", registry=path, offline=True)
@@ -166,9 +166,10 @@ def test_an_archive_whose_text_is_right_is_verified_by_content(archives, tmp_pat
     # What has no sum is not verified, and left out.
     assert made.fields == ["src", "ref:A"]
     assert (
-        testset_operations.info("made", "de-en", registry=path).sources[0]["verified"] == "content"
+        testset_operations.describe_test_set("made", "de-en", registry=path).sources[0]["verified"]
+        == "content"
     )
-    testset_operations.verify("made", registry=path)
+    testset_operations.verify_test_sets("made", registry=path)
     shutil.rmtree(folder_of(path) / "de-en")
     before = archives.requests
     assert tb.testset("made", "de-en", registry=path).references == {"A": REF}
@@ -246,7 +247,7 @@ def test_a_process_that_is_killed_leaves_nothing_half_made(archives, tmp_path):
         places = list((tmp_path / "cache").rglob("FIELDS.json"))
         done = [place.parent for place in places if ".making" not in str(place)]
         for place in done:
-            assert all(cache._is_right(cache.read(str(place)), f) for f in ("src", "ref:A"))
+            assert all(cache._is_intact(cache.read_folder(str(place)), f) for f in ("src", "ref:A"))
         again = start(path)
         output, error = again.communicate()
         assert (again.returncode, output) == (0, wanted), error
@@ -281,7 +282,7 @@ def test_a_system_that_left_documents_out_is_left_out(archives, tmp_path):
 @given(st.sets(st.text(max_size=12), max_size=8))
 def test_each_field_has_a_file_of_its_own(fields):
     fields |= {"src", "ref:A", "ref.A", "docid"}
-    names = {cache.file_of(field) for field in fields}
+    names = {cache.format_file_name(field) for field in fields}
     assert len(names) == len(fields)
     assert not any(re.search(r"[/\\:\0]|^\.", name) for name in names)
 
@@ -295,7 +296,7 @@ def test_systems_may_be_called_anything(archives, tmp_path):
         path = registry(tmp_path, made={**about, "data": data})
         made = tb.testset("made", "de-en", registry=path)
         assert list(made.systems) == [name.replace("&amp;", "&")]
-        assert made.field(next(iter(made.systems)))[0] == OTHER[0]
+        assert made.read_field(next(iter(made.systems)))[0] == OTHER[0]
         assert made.references == {"A": REF, "B": OTHER}
     assert not list(tmp_path.parent.rglob("x.txt"))
 

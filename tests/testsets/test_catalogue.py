@@ -12,8 +12,8 @@ from sacrebleu.utils import extract_tarball
 import truebleu as tb
 from truebleu.testsets import catalogue, file_readers
 
-KINDS = file_readers.KINDS
-ENTRIES = catalogue.builtin()["test_sets"]
+KINDS = file_readers.FIELD_READERS
+ENTRIES = catalogue.load_builtin_registry()["test_sets"]
 
 
 def archives_of(name: str) -> dict[str, bytes]:
@@ -57,8 +57,10 @@ def here(tmp_path, monkeypatch):
         made = archives_of(name)
         about = ENTRIES[name]
         sums = {address: hashlib.md5(content).hexdigest() for address, content in made.items()}
-        entry = catalogue._entry(name, {**about, "data": [[a, sums[a]] for a, _ in about["data"]]})
-        monkeypatch.setitem(catalogue._published(), name, entry)
+        entry = catalogue._make_entry(
+            name, {**about, "data": [[a, sums[a]] for a, _ in about["data"]]}
+        )
+        monkeypatch.setitem(catalogue._load_published(), name, entry)
         each = originals.DATASETS[name]
         raw = tmp_path / name / "raw"
         raw.mkdir(parents=True)
@@ -104,5 +106,5 @@ def test_an_entry_gives_the_lines_of_the_original(here, name):
         assert {each: got.systems[each] for each in got.systems} == {
             field: text
             for field, text in wanted.items()
-            if not field.startswith(("src", "ref")) and field not in file_readers.OF_DOCUMENTS
+            if not field.startswith(("src", "ref")) and field not in file_readers.DOCUMENT_FIELDS
         }

@@ -25,16 +25,16 @@ def mirror(archives, monkeypatch):
     """Serves the pairs of WMT22 as a mirror does, in an archive with the catalogue's address."""
 
     def serve(*pairs: str) -> str:
-        entry = catalogue.entry("wmt22")
+        entry = catalogue.get_entry("wmt22")
         _, md5 = archives.make(
-            "made.tar.gz", {entry.files(pair)[0]: xml_of(pair)[0] for pair in pairs}
+            "made.tar.gz", {entry.list_files(pair)[0]: xml_of(pair)[0] for pair in pairs}
         )
         (archive,) = entry.archives
         place = archives.folder / archive.address.partition("://")[2]
         place.parent.mkdir(parents=True)
         shutil.move(archives.folder / "made.tar.gz", place)
         known = replace(entry, archives=(catalogue.Archive(archive.address, md5),))
-        monkeypatch.setitem(catalogue._published(), "wmt22", known)
+        monkeypatch.setitem(catalogue._load_published(), "wmt22", known)
         return f"http://127.0.0.1:{archives.server.server_port}"
 
     return serve

@@ -115,7 +115,7 @@ def test_lines_that_are_wrong_are_named(tmp_path, line, message):
     path = tmp_path / "x.jsonl"
     path.write_text(f"{jsonl([row(0)])}{line}\n")
     with pytest.raises(tb.InputError, match=message):
-        dict(file_readers.read("JSONL", "x", ["x.jsonl"], str(tmp_path)))
+        dict(file_readers.read_fields("JSONL", "x", ["x.jsonl"], str(tmp_path)))
 
 
 def test_what_is_no_test_set_is_not_kept(archives, tmp_path, served):
@@ -166,8 +166,8 @@ def test_flores_is_added_by_the_user(tmp_path, form):
     with pytest.raises(
         tb.InputError, match=r"truebleu testset add FOLDER --name flores200/devtest"
     ):
-        list(testset_operations.get(["flores200/devtest"]))
-    (added,) = testset_operations.add(str(folder), "flores200/devtest")
+        list(testset_operations.fetch_test_sets(["flores200/devtest"]))
+    (added,) = testset_operations.add_test_set(str(folder), "flores200/devtest")
     assert added.name == "flores200/devtest"
     made = tb.testset("flores200/devtest", "deu_Latn-eng_Latn")
     assert (made.source, made.references) == (SRC, {"ref": REF})
@@ -177,18 +177,18 @@ def test_flores_is_added_by_the_user(tmp_path, form):
     assert made.path("src") == str(
         folder / "devtest" / form.format(code="deu_Latn", part="devtest")
     )
-    testset_operations.add(str(folder), "flores200/dev")
+    testset_operations.add_test_set(str(folder), "flores200/dev")
     assert tb.testset("flores200/dev", "eng_Latn-deu_Latn").source == REF
 
 
 def test_ntrex_as_it_is(archives, tmp_path, monkeypatch):
     """With the catalogue's own names of files."""
-    entry = catalogue.entry("ntrex")
-    names = [file for files in entry.languages.values() for file in catalogue._several(files)]
+    entry = catalogue.get_entry("ntrex")
+    names = [file for files in entry.languages.values() for file in catalogue._as_list(files)]
     files = {name: text([f"{name} {number}" for number in range(4)]) for name in names}
     address, md5 = archives.make("ntrex.tar.gz", files | {entry.documents: "a\na\nb\nc\n"})
     archive = catalogue.Archive(address, md5)
-    monkeypatch.setitem(catalogue._published(), "ntrex", replace(entry, archives=(archive,)))
+    monkeypatch.setitem(catalogue._load_published(), "ntrex", replace(entry, archives=(archive,)))
     for pair in ("eng-deu", "deu-eng", "zho-TW-srp-Cyrl", "eng-spa"):
         made = tb.testset("ntrex", pair)
         assert made.documents == ["a", "a", "b", "c"]
@@ -229,13 +229,13 @@ def xml_of(pair: str) -> tuple[str, dict[str, list[str]]]:
 
 def test_wmt22_s_known_sums_are_of_its_text(shared):
     """What the archive is verified by if its bytes are others."""
-    known = catalogue.entry("wmt22").sha256
+    known = catalogue.get_entry("wmt22").sha256
     assert len(known) == 11
     for pair, sums in known.items():
         found = xml_of(pair)[1]
         for name, sum_ in sums.items():
             if name in found:
-                content = text(map(file_readers.cleaned, found[name])).encode()
+                content = text(map(file_readers.clean_spaces, found[name])).encode()
                 import hashlib
 
                 assert hashlib.sha256(content).hexdigest() == sum_, (pair, name)

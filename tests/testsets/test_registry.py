@@ -47,7 +47,7 @@ def test_registries_in_the_user_s_folder(archives, tmp_path, monkeypatch):
     with pytest.raises(tb.InputError, match="wmt22 is a test set of truebleu's own catalogue"):
         tb.testset("wmt22", "en-de", registry=other)
     with pytest.raises(tb.InputError, match=r"none\.json cannot be read: No such file"):
-        catalogue.entries(str(tmp_path / "none.json"))
+        catalogue.load_entries(str(tmp_path / "none.json"))
 
 
 FINE = {
@@ -86,16 +86,25 @@ def test_what_is_wrong_is_said_with_its_place(tmp_path, content, message):
         whole = "{}"
     path.write_text(whole)
     with pytest.raises(tb.InputError, match=message) as found:
-        catalogue.entries(str(path))
+        catalogue.load_entries(str(path))
     assert str(found.value).startswith(f"{path}")
     assert "\n" not in str(found.value)
 
 
 def test_the_catalogue_would_pass_its_own_checks():
-    both = {**catalogue.builtin()["test_sets"], **catalogue.builtin()["more"]}
-    check = catalogue._Check("registry.json", "")
+    both = {
+        **catalogue.load_builtin_registry()["test_sets"],
+        **catalogue.load_builtin_registry()["more"],
+    }
+    check = catalogue._RegistryCheck("registry.json", "")
     for name, about in both.items():
-        if "how" not in about:
-            check.set(name, about, (name,))
-    assert len(catalogue.builtin()["test_sets"]) == 67
-    assert sum(len(each["langpairs"]) for each in catalogue.builtin()["test_sets"].values()) == 452
+        if "instructions" not in about:
+            check.check_entry(name, about, (name,))
+    assert len(catalogue.load_builtin_registry()["test_sets"]) == 67
+    assert (
+        sum(
+            len(each["langpairs"])
+            for each in catalogue.load_builtin_registry()["test_sets"].values()
+        )
+        == 452
+    )

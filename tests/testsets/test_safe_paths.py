@@ -36,24 +36,24 @@ def test_unsafe_name_is_refused(tmp_path, monkeypatch, name):
     for sets in in_registry:
         path = registry(tmp_path, **sets)
         with pytest.raises(tb.InputError) as refused:
-            catalogue.entries(path)
+            catalogue.load_entries(path)
         assert str(refused.value).startswith(f"{path}, line ")
         assert "expected" in str(refused.value)
-    os.makedirs(catalogue.own_folder())
-    os.rename(registry(tmp_path, made=about), os.path.join(catalogue.own_folder(), "any.json"))
+    os.makedirs(catalogue.get_user_folder())
+    os.rename(registry(tmp_path, made=about), os.path.join(catalogue.get_user_folder(), "any.json"))
     outside = tmp_path / "x-en/01234567"
     outside.mkdir(parents=True)
     (tmp_path / "human-scores").mkdir()
     monkeypatch.chdir(tmp_path)
     given_by_user = [
-        lambda: testset_operations.remove(name),
-        lambda: testset_operations.path(name),
-        lambda: testset_operations.path("made", name or ".."),
-        lambda: list(testset_operations.get([name])),
-        lambda: testset_operations.add(str(tmp_path), name or ".."),
+        lambda: testset_operations.remove_test_set(name),
+        lambda: testset_operations.find_folder(name),
+        lambda: testset_operations.find_folder("made", name or ".."),
+        lambda: list(testset_operations.fetch_test_sets([name])),
+        lambda: testset_operations.add_test_set(str(tmp_path), name or ".."),
         lambda: tb.testset(name, "de-en"),
         lambda: tb.testset("made", name),
-        lambda: path_inside(cache.own(), name),
+        lambda: path_inside(cache.get_cache_root(), name),
         lambda: Tree(tmp_path, name or ".."),
     ]
     for use in given_by_user:
@@ -68,7 +68,7 @@ def test_link_out_of_cache_is_not_followed(archives, tmp_path, link):
     path = registry(tmp_path, made=about_xml(archives))
     outside = tmp_path / "outside"
     (outside / "01234567").mkdir(parents=True)
-    digest = catalogue.entry("made", path).digest
+    digest = catalogue.get_entry("made", path).digest
     place = tmp_path / "cache/testsets/made" / link.replace("DIGEST", digest)
     place.parent.mkdir(parents=True)
     place.symlink_to(outside)
@@ -76,7 +76,7 @@ def test_link_out_of_cache_is_not_followed(archives, tmp_path, link):
         tb.testset("made", "de-en", registry=path)
     if not link:
         with pytest.raises(tb.InputError, match="a symbolic link leads out of"):
-            testset_operations.remove("made")
+            testset_operations.remove_test_set("made")
     assert os.listdir(outside) == ["01234567"]
 
 
@@ -85,9 +85,9 @@ def test_registry_of_another_set_is_kept(tmp_path):
         (tmp_path / name).mkdir()
         for end in ("src", "ref"):
             (tmp_path / name / f"en-de.{end}").write_text("x\n")
-    testset_operations.add(str(tmp_path / "one"), "a_b")
+    testset_operations.add_test_set(str(tmp_path / "one"), "a_b")
     with pytest.raises(tb.InputError, match=r"a_b\.json exists already; give another name"):
-        testset_operations.add(str(tmp_path / "two"), "a/b")
+        testset_operations.add_test_set(str(tmp_path / "two"), "a/b")
     with pytest.raises(tb.InputError, match="no test set a/b"):
-        testset_operations.remove("a/b")
-    assert testset_operations.remove("a_b").size
+        testset_operations.remove_test_set("a/b")
+    assert testset_operations.remove_test_set("a_b").size

@@ -38,7 +38,7 @@ def test_a_set_has_its_source_references_documents_and_systems(made):
 def test_its_files_are_text_of_a_line_a_segment(made):
     for name, lines in (("src", SRC), ("ref:A", REF), ("A", REF), ("ref", REF), ("B", OTHER)):
         assert Path(made.path(name)).read_text(encoding="utf-8") == text(lines)
-        assert made.field(name) == lines
+        assert made.read_field(name) == lines
     with pytest.raises(tb.InputError, match=r"has no field Online-V; did you mean 'Online-W'\?"):
         made.path("Online-V")
     with pytest.raises(tb.InputError, match="is in no file of its own"):
@@ -46,13 +46,15 @@ def test_its_files_are_text_of_a_line_a_segment(made):
 
 
 def test_other_references_can_be_preferred(made):
-    both = made.preferring(["A", "B"])
+    both = made.with_references(["A", "B"])
     assert both.preferred == ("A", "B")
     assert both.signature["refs"] == "A,B"
     assert both.where(origlang="de").preferred == ("A", "B")
-    assert made.preferring(["ref:B"]).preferred == made.preferring("B").preferred == ("B",)
+    assert (
+        made.with_references(["ref:B"]).preferred == made.with_references("B").preferred == ("B",)
+    )
     with pytest.raises(tb.InputError, match="has no reference C; there are A, B"):
-        made.preferring(["C"])
+        made.with_references(["C"])
 
 
 def test_filters(made):
@@ -107,14 +109,16 @@ def test_what_there_is_not_is_said_with_the_nearest(made, archives, tmp_path):
 
 
 def test_another_set_with_as_many_lines_is_named(archives, tmp_path, made):
-    assert testset_operations.fits(4, made.where(domain="news")) == "made without filters"
-    assert testset_operations.fits(8, made) == ""
-    os.makedirs(catalogue.own_folder())
+    assert (
+        testset_operations.find_fitting_set(4, made.where(domain="news")) == "made without filters"
+    )
+    assert testset_operations.find_fitting_set(8, made) == ""
+    os.makedirs(catalogue.get_user_folder())
     many = about_xml(archives, segments={"de-en": 8})
-    os.rename(registry(tmp_path, many=many), f"{catalogue.own_folder()}/mine.json")
-    assert testset_operations.fits(8, made) == "many"
-    assert testset_operations.fits(3003, made) == "wmt14"
-    assert testset_operations.fits(5, made) == ""
+    os.rename(registry(tmp_path, many=many), f"{catalogue.get_user_folder()}/mine.json")
+    assert testset_operations.find_fitting_set(8, made) == "many"
+    assert testset_operations.find_fitting_set(3003, made) == "wmt14"
+    assert testset_operations.find_fitting_set(5, made) == ""
 
 
 # Filters, on documents as WMT has them: the set, the pair, and whether annotations exist.
@@ -132,7 +136,7 @@ FILTERS = [
 @pytest.mark.parametrize(("filters", "name"), FILTERS)
 def test_filters_leave_what_those_of_the_original_leave(filters, name, tmp_path, monkeypatch):
     dice = random.Random(str(filters))
-    known = list(catalogue.subsets(name) or {"bbc.1": ""})
+    known = list(catalogue.get_document_subsets(name) or {"bbc.1": ""})
     languages = ["en", "de", "fi"]
     documents = [
         f'sysid="ref" docid="{dice.choice(known)}" genre="news" origlang="{dice.choice(languages)}"'
@@ -150,11 +154,11 @@ def test_filters_leave_what_those_of_the_original_leave(filters, name, tmp_path,
     (wanted,) = filter_subset(
         [list(range(count))], name, "de-en", filters.get("origlang"), filters.get("subset")
     )
-    entry = catalogue.Entry(name, "FakeSGML", langpairs={"de-en": files}, folder=str(raw))
-    monkeypatch.setitem(catalogue._published(), name, entry)
+    entry = catalogue.CatalogueEntry(name, "FakeSGML", langpairs={"de-en": files}, folder=str(raw))
+    monkeypatch.setitem(catalogue._load_published(), name, entry)
     whole = tb.testset(name, "de-en")
     got = whole.where(**filters)
-    assert got._kept == list(wanted)
+    assert got._segment_indices == list(wanted)
     assert got.source == [whole.source[number] for number in wanted]
 
 

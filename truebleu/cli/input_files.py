@@ -429,9 +429,9 @@ class Chosen:
         """Return the chosen lines of a file that has a line per segment of the whole test set."""
         if file.path != "-":
             self._check(file)
-        if self.part.kept is None:
+        if self.part.segment_mask is None:
             return file
-        return LineSubset(file, self.part.kept, self.name)
+        return LineSubset(file, self.part.segment_mask, self.name)
 
     @property
     def name(self) -> str:
@@ -441,13 +441,13 @@ class Chosen:
     def _check(self, file: File) -> None:
         """Refuses an output with another number of lines, and says which test set has so many."""
         from truebleu._kernel import InputError
-        from truebleu.testsets.testset_operations import fits
+        from truebleu.testsets.testset_operations import find_fitting_set
 
         count, last = 0, ""
         for count, last in enumerate(file.read_lines(), 1):  # noqa: B007 (what is left of the loop)
             pass
         if count != len(self.whole):
-            alike = fits(count, self.part)
+            alike = find_fitting_set(count, self.part)
             hint = f"; so many has {alike}" if alike else ""
             raise InputError(
                 f"{file.path} has {count:,} lines, and {self.name} {len(self.whole):,}{hint}; its "

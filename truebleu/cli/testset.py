@@ -92,7 +92,7 @@ def _dicts(found: Iterable[Any]) -> list[dict[str, Any]]:
 
 def _list(options: argparse.Namespace) -> Made:
     pattern = _name(options)
-    found = testset_operations.list(pattern, options.language, options.registry)
+    found = testset_operations.list_test_sets(pattern, options.language, options.registry)
     if not found:
         asked = " ".join(filter(None, (pattern, options.language)))
         raise ValueError(f"no test set is like {asked}; truebleu testset list shows all")
@@ -105,7 +105,7 @@ def _list(options: argparse.Namespace) -> Made:
     return _dicts(found), [Table.from_text_rows(header, rows, (0, 1, 2, 3)), note]
 
 
-def _pairs(one: testset_operations.Listed, langpair: str | None) -> str:
+def _pairs(one: testset_operations.TestSetSummary, langpair: str | None) -> str:
     """Return the language pairs, or how many there are of more than a few."""
     if one.languages:
         return f"any of {len(one.languages)} languages"
@@ -117,7 +117,7 @@ def _pairs(one: testset_operations.Listed, langpair: str | None) -> str:
 
 
 def _info(options: argparse.Namespace) -> Made:
-    one = testset_operations.info(options.names[0], options.language, options.registry)
+    one = testset_operations.describe_test_set(options.names[0], options.language, options.registry)
     blocks: list[Block] = [Heading(2, one.name), Paragraph(one.description), _facts(_about(one))]
     for archive in one.archives:
         known = {**archive, "address": None, "mirrors": ", ".join(archive.get("mirrors", ()))}
@@ -135,7 +135,7 @@ def _info(options: argparse.Namespace) -> Made:
     return _dicts([one]), blocks
 
 
-def _about(one: testset_operations.Described) -> dict[str, str | None]:
+def _about(one: testset_operations.TestSetInfo) -> dict[str, str | None]:
     # A reference without a translator's name is called ref.
     preferred = {
         pair: ", ".join(name or "ref" for name in refs) for pair, refs in one.preferred.items()
@@ -148,7 +148,7 @@ def _about(one: testset_operations.Described) -> dict[str, str | None]:
         "released": one.released,
         "licence": one.licence or "not stated",
         "here": one.folder if one.here else "no",
-        "how to get it": one.how,
+        "how to get it": one.instructions,
         "verified by": ", ".join(source["verified"] or "nothing" for source in one.sources),
     }
 
@@ -167,10 +167,14 @@ def _facts(values: Mapping[str, Any]) -> Facts:
 def _get(options: argparse.Namespace) -> Made:
     names = list(options.names)
     if options.all_since is not None:
-        names += [name for name in testset_operations.since(options.all_since) if name not in names]
+        names += [
+            name for name in testset_operations.list_since(options.all_since) if name not in names
+        ]
         if not names:
             raise ValueError(f"no test set is of {options.all_since} or later")
-    found = list(testset_operations.get(names, options.language, registry=options.registry))
+    found = list(
+        testset_operations.fetch_test_sets(names, options.language, registry=options.registry)
+    )
     rows = [
         [one.name, str(len(one.langpairs)), ", ".join(one.verified), one.folder] for one in found
     ]
@@ -180,13 +184,13 @@ def _get(options: argparse.Namespace) -> Made:
 
 
 def _add(options: argparse.Namespace) -> Made:
-    found = testset_operations.add(options.names[0], options.name)
+    found = testset_operations.add_test_set(options.names[0], options.name)
     rows = [[one.name, format_count(len(one.langpairs), "pair"), one.path] for one in found]
     return _dicts(found), [Table.from_text_rows(["name", "pairs", "where"], rows, (0, 1, 2))]
 
 
 def _verify(options: argparse.Namespace) -> Made:
-    found = testset_operations.verify(_name(options), options.registry)
+    found = testset_operations.verify_test_sets(_name(options), options.registry)
     rows = [[one.name, one.problem or "as it should be", one.path] for one in found]
     if not rows:
         return [], [Paragraph("Nothing is here.")]
@@ -195,12 +199,12 @@ def _verify(options: argparse.Namespace) -> Made:
 
 def _path(options: argparse.Namespace) -> Made:
     name = options.names[0]
-    path = testset_operations.path(name, options.language, options.registry)
+    path = testset_operations.find_folder(name, options.language, options.registry)
     return [{"name": name, "path": path}], [Paragraph(path)]
 
 
 def _remove(options: argparse.Namespace) -> Made:
-    found = [testset_operations.remove(name) for name in options.names]
+    found = [testset_operations.remove_test_set(name) for name in options.names]
     lines = [f"{one.name}: {one.size / 1e6:,.1f} MB removed" for one in found]
     return _dicts(found), [Paragraph(line) for line in lines]
 
@@ -213,7 +217,7 @@ def _show(options: argparse.Namespace, output: Results) -> None:
         raise UsageError("show needs the pair of languages: -l en-de")
     name, *fields = options.names
     filters = {each: getattr(options, each) for each in files.FILTERS}
-    rows = testset_operations.show(
+    rows = testset_operations.show_fields(
         name, options.language, fields or ("src", "ref"), **filters, registry=options.registry
     )
     for row in rows:

@@ -19,15 +19,15 @@ from truebleu.text.argument_checks import find_closest, parse_json
 from truebleu.text.operating_system import SAFE_NAME, is_safe_name
 
 # As many names as a message has room for.
-SHOWN = 12
+MAX_LISTED_NAMES = 12
 # What ends the names of archives.
-PACKED = (".tar.gz", ".tgz", ".zip", ".tar", ".tar.bz2", ".tar.xz")
+ARCHIVE_SUFFIXES = (".tar.gz", ".tgz", ".zip", ".tar", ".tar.bz2", ".tar.xz")
 # The kind of sets of one's own, in files of text.
-OWN = "Text"
+USER_KIND = "Text"
 
 
 @cache
-def builtin() -> dict[str, Any]:
+def load_builtin_registry() -> dict[str, Any]:
     """What registry.json says."""
     import json
 
@@ -48,7 +48,7 @@ class Archive:
     @property
     def is_packed(self) -> bool:
         """Whether files are in it; else it is one of them."""
-        return self.address.endswith(PACKED)
+        return self.address.endswith(ARCHIVE_SUFFIXES)
 
     @property
     def name(self) -> str:
@@ -57,7 +57,7 @@ class Archive:
 
 
 @dataclasses.dataclass(frozen=True)
-class Entry:
+class CatalogueEntry:
     """A test set, as the catalogue describes it."""
 
     name: str
@@ -86,7 +86,7 @@ class Entry:
     signature: Mapping[str, str] = dataclasses.field(default_factory=dict)
     """What a score's signature says beside the name."""
 
-    how: str | None = None
+    instructions: str | None = None
     """How the user gets the files, where nobody else may."""
 
     folder: str | None = None
@@ -98,60 +98,65 @@ class Entry:
         import json
         from hashlib import sha256
 
-        archives = [[each.address, each.md5, each.sha256] for each in self.archives]
-        of = [self.kind, dict(self.langpairs), dict(self.languages), self.documents, archives]
-        return sha256(json.dumps(of, sort_keys=True).encode()).hexdigest()[:8]
+        archives = [[archive.address, archive.md5, archive.sha256] for archive in self.archives]
+        content = [self.kind, dict(self.langpairs), dict(self.languages), self.documents, archives]
+        return sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:8]
 
     @property
     def pairs(self) -> list[str]:
         """All language pairs; those of any two languages are not listed."""
         return list(self.langpairs)
 
-    def local(self, archive: Archive) -> str:
+    def get_local_name(self, archive: Archive) -> str:
         """The name of an archive on this machine, as sacreBLEU has it."""
         return f"{self.name.replace('/', '_')}.{archive.name}"
 
-    def files(self, langpair: str) -> list[str]:
+    def list_files(self, langpair: str) -> list[str]:
         """The files of a language pair; a table's perhaps with a column."""
-        pair = self.pair(langpair)
-        found = self.langpairs.get(pair)
-        if found is None:
-            source, target = self._two(pair) or ("", "")
-            texts = [*_several(self.languages[source])[:1], *_several(self.languages[target])]
-            return texts if self.documents is None else [*texts, self.documents]
-        if self.kind == OWN:
-            return list(found.values())
-        return [found["path"]] if isinstance(found, dict) else list(found)
+        pair = self.check_pair(langpair)
+        pair_files = self.langpairs.get(pair)
+        if pair_files is None:
+            source, target = self._split_pair(pair) or ("", "")
+            text_files = [*_as_list(self.languages[source])[:1], *_as_list(self.languages[target])]
+            return text_files if self.documents is None else [*text_files, self.documents]
+        if self.kind == USER_KIND:
+            return list(pair_files.values())
+        return [pair_files["path"]] if isinstance(pair_files, dict) else list(pair_files)
 
-    def preferred(self, langpair: str) -> tuple[str, ...] | None:
+    def preferred_translators(self, langpair: str) -> tuple[str, ...] | None:
         """The translators whose references are to be used; None for all."""
-        found = self.langpairs.get(self.pair(langpair))
-        named = found.get("refs", self.refs) if isinstance(found, dict) else self.refs
-        return None if named is None else tuple(named)
+        pair_files = self.langpairs.get(self.check_pair(langpair))
+        translators = (
+            pair_files.get("refs", self.refs) if isinstance(pair_files, dict) else self.refs
+        )
+        return None if translators is None else tuple(translators)
 
-    def has(self, langpair: str) -> bool:
+    def has_pair(self, langpair: str) -> bool:
         """Whether there is such a language pair."""
-        return langpair in self.langpairs or self._two(langpair) is not None
+        return langpair in self.langpairs or self._split_pair(langpair) is not None
 
-    def pair(self, langpair: str) -> str:
+    def check_pair(self, langpair: str) -> str:
         """The language pair, which there is. Raises InputError for an unknown one."""
-        if self.has(langpair):
+        if self.has_pair(langpair):
             return langpair
         if not self.langpairs and not self.languages:
-            raise InputError(f"{self.name} is not here. {self.how}")
+            raise InputError(f"{self.name} is not here. {self.instructions}")
         if self.languages:
-            known, kind = list(self.languages), "languages"
-            unknown = next((each for each in langpair.split("-") if each not in known), langpair)
-            found = find_closest(unknown, known, 0.5)
+            names, kind = list(self.languages), "languages"
+            unknown = next(
+                (language for language in langpair.split("-") if language not in names), langpair
+            )
+            suggestion = find_closest(unknown, names, 0.5)
         else:
-            known, kind = self.pairs, "language pairs"
-            found = find_closest(langpair, known, 0.6)
-        hint = f"; did you mean {found}?" if found else ";"
+            names, kind = self.pairs, "language pairs"
+            suggestion = find_closest(langpair, names, 0.6)
+        hint = f"; did you mean {suggestion}?" if suggestion else ";"
         raise InputError(
-            f"{self.name} has no language pair {langpair}{hint} its {kind} are {some(known)}"
+            f"{self.name} has no language pair {langpair}{hint} its {kind} are "
+            f"{format_names(names)}"
         )
 
-    def _two(self, langpair: str) -> tuple[str, str] | None:
+    def _split_pair(self, langpair: str) -> tuple[str, str] | None:
         """The two languages of a pair: both may have hyphens."""
         parts = langpair.split("-")
         for middle in range(1, len(parts)):
@@ -161,104 +166,110 @@ class Entry:
         return None
 
 
-def _several(files: Any) -> list[str]:
+def _as_list(files: Any) -> list[str]:
     return [files] if isinstance(files, str) else list(files)
 
 
-def is_name(name: str) -> bool:
+def is_valid_name(name: str) -> bool:
     """Whether a test set can be called so: names are folders too, below one another.
 
-    >>> is_name("wmt19/google/ar"), is_name("../wmt19"), is_name("")
+    >>> is_valid_name("wmt19/google/ar"), is_valid_name("../wmt19"), is_valid_name("")
     (True, False, False)
     """
     # Eight hexadecimal digits name the folder of an entry.
-    plain = re.fullmatch(r"(?!.*\.\.)[\w.+-]+(/(?![0-9a-f]{8}(/|$))[\w.+-]+)*", name)
-    return plain is not None and is_safe_name(name)
+    match = re.fullmatch(r"(?!.*\.\.)[\w.+-]+(/(?![0-9a-f]{8}(/|$))[\w.+-]+)*", name)
+    return match is not None and is_safe_name(name)
 
 
-def some(names: Iterable[str]) -> str:
+def format_names(names: Iterable[str]) -> str:
     """Names in a row, the first of many."""
-    shown = list(names)
-    more = f" … and {len(shown) - SHOWN} more" if len(shown) > SHOWN else ""
-    return ", ".join(shown[:SHOWN]) + more
+    all_names = list(names)
+    ending = (
+        f" … and {len(all_names) - MAX_LISTED_NAMES} more"
+        if len(all_names) > MAX_LISTED_NAMES
+        else ""
+    )
+    return ", ".join(all_names[:MAX_LISTED_NAMES]) + ending
 
 
 @cache
-def _published() -> dict[str, Entry]:
-    both = {**builtin()["test_sets"], **builtin()["more"]}
-    return {name: _entry(name, about) for name, about in both.items()}
+def _load_published() -> dict[str, CatalogueEntry]:
+    test_sets = {**load_builtin_registry()["test_sets"], **load_builtin_registry()["more"]}
+    return {name: _make_entry(name, description) for name, description in test_sets.items()}
 
 
-def _entry(name: str, about: Mapping[str, Any], folder: str | None = None) -> Entry:
-    plain = {key: about[key] for key in _SIMPLE if key in about}
-    files = about.get("files")
-    return Entry(
+def _make_entry(
+    name: str, description: Mapping[str, Any], folder: str | None = None
+) -> CatalogueEntry:
+    simple_values = {key: description[key] for key in _SIMPLE_KEYS if key in description}
+    files = description.get("files")
+    return CatalogueEntry(
         name,
-        OWN if files is not None else about["kind"],
-        archives=tuple(map(_archive, about.get("data", ()))),
-        langpairs=files if files is not None else about.get("langpairs", {}),
-        refs=None if "refs" not in about else tuple(about["refs"]),
-        folder=None if about.get("data") else folder,
-        **plain,
+        USER_KIND if files is not None else description["kind"],
+        archives=tuple(map(_make_archive, description.get("data", ()))),
+        langpairs=files if files is not None else description.get("langpairs", {}),
+        refs=None if "refs" not in description else tuple(description["refs"]),
+        folder=None if description.get("data") else folder,
+        **simple_values,
     )
 
 
-_SIMPLE = (
+_SIMPLE_KEYS = (
     *("description", "citation", "licence", "released", "segments", "sha256", "signature"),
-    *("languages", "documents", "how"),
+    *("languages", "documents", "instructions"),
 )
 
 
-def _archive(about: Any) -> Archive:
-    if isinstance(about, dict):
-        return Archive(**{**about, "mirrors": tuple(about.get("mirrors", ()))})
-    return Archive(*about)
+def _make_archive(description: Any) -> Archive:
+    if isinstance(description, dict):
+        return Archive(**{**description, "mirrors": tuple(description.get("mirrors", ()))})
+    return Archive(*description)
 
 
-def own_folder() -> str:
+def get_user_folder() -> str:
     """The folder of the user's own registries, which may not exist."""
     config = os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
     return os.path.join(config, "truebleu", "testsets")
 
 
-def own_registries() -> list[str]:
+def list_user_registries() -> list[str]:
     """The user's own registries."""
     try:
-        names = sorted(os.listdir(own_folder()))
+        names = sorted(os.listdir(get_user_folder()))
     except OSError:
         return []
-    return [os.path.join(own_folder(), name) for name in names if name.endswith(".json")]
+    return [os.path.join(get_user_folder(), name) for name in names if name.endswith(".json")]
 
 
-def entries(registry: str | None = None) -> dict[str, Entry]:
+def load_entries(registry: str | None = None) -> dict[str, CatalogueEntry]:
     """All test sets by their names, the user's and those of another file included.
 
     Raises InputError for a registry that is not as it should be, with the place.
     """
-    found = dict(_published())
-    said: dict[str, str] = {}
-    for path in [*own_registries(), *([registry] if registry is not None else [])]:
+    by_name = dict(_load_published())
+    registry_paths: dict[str, str] = {}
+    for path in [*list_user_registries(), *([registry] if registry is not None else [])]:
         for name, entry in read_registry(path).items():
-            there = found.get(name)
-            if name in said or (there is not None and there.archives):
-                where = said.get(name, "truebleu's own catalogue")
-                raise InputError(f"{path}: {name} is a test set of {where}; give it another name")
-            found[name] = entry
-            said[name] = path
-    return found
+            published_entry = by_name.get(name)
+            if name in registry_paths or (published_entry is not None and published_entry.archives):
+                origin = registry_paths.get(name, "truebleu's own catalogue")
+                raise InputError(f"{path}: {name} is a test set of {origin}; give it another name")
+            by_name[name] = entry
+            registry_paths[name] = path
+    return by_name
 
 
-def entry(name: str, registry: str | None = None) -> Entry:
+def get_entry(name: str, registry: str | None = None) -> CatalogueEntry:
     """A test set by its name. Raises InputError for an unknown one, with the nearest."""
-    known = entries(registry)
-    if name not in known:
-        found = find_closest(name, known, 0.5)
-        hint = f"; did you mean {found}?" if found else ";"
+    by_name = load_entries(registry)
+    if name not in by_name:
+        suggestion = find_closest(name, by_name, 0.5)
+        hint = f"; did you mean {suggestion}?" if suggestion else ";"
         raise InputError(f"there is no test set {name}{hint} `truebleu testset list` lists them")
-    return known[name]
+    return by_name[name]
 
 
-def read_registry(path: str) -> dict[str, Entry]:
+def read_registry(path: str) -> dict[str, CatalogueEntry]:
     """The test sets of a user's registry. Raises InputError with the place of what is wrong."""
     try:
         with open(path, encoding="utf-8") as file:
@@ -268,150 +279,185 @@ def read_registry(path: str) -> dict[str, Entry]:
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from None
     content = parse_json(text, path)
-    check = _Check(path, text)
+    checker = _RegistryCheck(path, text)
     folder = os.path.dirname(os.path.abspath(path))
-    check.that(isinstance(content, dict), (), "an object")
+    checker.require(isinstance(content, dict), (), "an object")
     if "name" in content:
         name = content.pop("name")
-        check.that(isinstance(name, str), ("name",), "a string")
-        check.set(name, content, ())
-        return {name: _entry(name, content, folder)}
-    check.that(isinstance(content.get("test_sets"), dict), ("test_sets",), "an object of test sets")
-    for name, about in content["test_sets"].items():
-        check.set(name, about, ("test_sets", name))
-    return {name: _entry(name, about, folder) for name, about in content["test_sets"].items()}
+        checker.require(isinstance(name, str), ("name",), "a string")
+        checker.check_entry(name, content, ())
+        return {name: _make_entry(name, content, folder)}
+    checker.require(
+        isinstance(content.get("test_sets"), dict), ("test_sets",), "an object of test sets"
+    )
+    for name, description in content["test_sets"].items():
+        checker.check_entry(name, description, ("test_sets", name))
+    return {name: _make_entry(name, about, folder) for name, about in content["test_sets"].items()}
 
 
-class _Check:
+class _RegistryCheck:
     """Checks what a registry says, and knows where it says it."""
 
     def __init__(self, path: str, text: str) -> None:
         self._path = path
         self._text = text
 
-    def that(self, fine: bool, where: tuple[str, ...], expected: str) -> None:
+    def require(self, condition: bool, key_path: tuple[str, ...], expected: str) -> None:
         """Raises InputError with the place unless something is as it should be."""
-        if not fine:
-            self._fail(where, f"expected {expected}")
+        if not condition:
+            self._fail(key_path, f"expected {expected}")
 
-    def _fail(self, where: tuple[str, ...], problem: str) -> NoReturn:
-        at = 0
-        for key in where:
-            found = re.compile(rf'"{re.escape(key)}"\s*:').search(self._text, at)
-            at = found.start() if found else at
-        line = self._text.count("\n", 0, at) + 1
-        place = f" {' → '.join(where)}:" if where else ""
-        raise InputError(f"{self._path}, line {line}:{place} {problem}")
+    def _fail(self, key_path: tuple[str, ...], problem: str) -> NoReturn:
+        offset = 0
+        for key in key_path:
+            match = re.compile(rf'"{re.escape(key)}"\s*:').search(self._text, offset)
+            offset = match.start() if match else offset
+        line = self._text.count("\n", 0, offset) + 1
+        location = f" {' → '.join(key_path)}:" if key_path else ""
+        raise InputError(f"{self._path}, line {line}:{location} {problem}")
 
-    def set(self, name: str, about: Any, where: tuple[str, ...]) -> None:
+    def check_entry(self, name: str, description: Any, key_path: tuple[str, ...]) -> None:
         """A test set."""
-        self.that(is_name(name), where, "a name of letters, digits, . + - _ and / between them")
-        self.that(isinstance(about, dict), where, "an object")
-        for key, value in about.items():
-            self.that(key in _KNOWN, (*where, key), f"one of {', '.join(_KNOWN)}")
-            kind, words = _KNOWN[key]
-            self.that(isinstance(value, kind), (*where, key), words)
-        if "files" in about:
-            for other in ("kind", "data", "langpairs", "languages"):
-                self.that(other not in about, (*where, other), "files alone: they need no more")
-            self._files(about["files"], (*where, "files"))
+        self.require(
+            is_valid_name(name), key_path, "a name of letters, digits, . + - _ and / between them"
+        )
+        self.require(isinstance(description, dict), key_path, "an object")
+        for key, value in description.items():
+            self.require(key in _KEY_TYPES, (*key_path, key), f"one of {', '.join(_KEY_TYPES)}")
+            kind, expectation = _KEY_TYPES[key]
+            self.require(isinstance(value, kind), (*key_path, key), expectation)
+        if "files" in description:
+            for excluded_key in ("kind", "data", "langpairs", "languages"):
+                self.require(
+                    excluded_key not in description,
+                    (*key_path, excluded_key),
+                    "files alone: they need no more",
+                )
+            self._check_files(description["files"], (*key_path, "files"))
             return
-        kinds = ", ".join(file_readers.KINDS)
-        self.that("kind" in about, where, f"files, or a kind: {kinds}")
-        self.that(about["kind"] in file_readers.KINDS, (*where, "kind"), f"one of {kinds}")
-        for place, archive in enumerate(about.get("data", ())):
-            self._archive(archive, (*where, "data"), f"number {place + 1} of data to be")
-        one = ("langpairs" in about) != ("languages" in about)
-        self.that(one, where, "langpairs or languages, with their files")
-        is_own = not about.get("data")
-        for pair, files in about.get("langpairs", {}).items():
-            here = (*where, "langpairs", pair)
-            self._pair(pair, here)
+        kinds = ", ".join(file_readers.FIELD_READERS)
+        self.require("kind" in description, key_path, f"files, or a kind: {kinds}")
+        self.require(
+            description["kind"] in file_readers.FIELD_READERS,
+            (*key_path, "kind"),
+            f"one of {kinds}",
+        )
+        for number, archive in enumerate(description.get("data", ())):
+            self._check_archive(archive, (*key_path, "data"), f"number {number + 1} of data to be")
+        has_pairs = ("langpairs" in description) != ("languages" in description)
+        self.require(has_pairs, key_path, "langpairs or languages, with their files")
+        is_own = not description.get("data")
+        for pair, files in description.get("langpairs", {}).items():
+            inner_path = (*key_path, "langpairs", pair)
+            self._check_pair(pair, inner_path)
             if isinstance(files, dict):
-                self._paths([files.get("path")], here, "a path", is_own=is_own)
-                self._texts(files.get("refs", []), here, "refs to be a list of names")
+                self._check_paths([files.get("path")], inner_path, "a path", are_user_files=is_own)
+                self._check_texts(files.get("refs", []), inner_path, "refs to be a list of names")
             else:
-                self._paths(files, here, "a list of files", is_own=is_own)
-        for language, files in about.get("languages", {}).items():
-            here = (*where, "languages", language)
-            self._pair(f"{language}-", here)
-            self._paths(_several(files), here, "a file, or several", is_own=is_own)
-        if "documents" in about:
-            self._paths([about["documents"]], (*where, "documents"), "a file", is_own=is_own)
-        self._texts(about.get("refs", []), (*where, "refs"), "a list of names")
+                self._check_paths(files, inner_path, "a list of files", are_user_files=is_own)
+        for language, files in description.get("languages", {}).items():
+            inner_path = (*key_path, "languages", language)
+            self._check_pair(f"{language}-", inner_path)
+            self._check_paths(
+                _as_list(files), inner_path, "a file, or several", are_user_files=is_own
+            )
+        if "documents" in description:
+            self._check_paths(
+                [description["documents"]],
+                (*key_path, "documents"),
+                "a file",
+                are_user_files=is_own,
+            )
+        self._check_texts(description.get("refs", []), (*key_path, "refs"), "a list of names")
 
-    def _pair(self, pair: str, where: tuple[str, ...]) -> None:
+    def _check_pair(self, pair: str, key_path: tuple[str, ...]) -> None:
         """Check a language pair, which names a folder of the cache."""
-        fine = "-" in pair and "/" not in pair and is_safe_name(pair)
-        self.that(fine, where, "a language pair, such as en-de")
+        is_valid = "-" in pair and "/" not in pair and is_safe_name(pair)
+        self.require(is_valid, key_path, "a language pair, such as en-de")
 
-    def _paths(
-        self, files: Any, where: tuple[str, ...], expected: str, *, is_own: bool = True
+    def _check_paths(
+        self, files: Any, key_path: tuple[str, ...], expected: str, *, are_user_files: bool = True
     ) -> None:
         """Check the paths of a user's own files, or of files in archives, perhaps with a column."""
-        self._texts(files, where, expected)
+        self._check_texts(files, key_path, expected)
         for file in files:
-            self.that(bool(file) and "\0" not in file, where, expected)
+            self.require(bool(file) and "\0" not in file, key_path, expected)
             names = file, file.rpartition(":")[2]
-            fine = is_own or (all(map(is_safe_name, names)) and file.count(":") <= 1)
-            self.that(fine, where, f"files in the archives: {SAFE_NAME}")
+            is_valid = are_user_files or (all(map(is_safe_name, names)) and file.count(":") <= 1)
+            self.require(is_valid, key_path, f"files in the archives: {SAFE_NAME}")
 
-    def _files(self, pairs: Mapping[str, Any], where: tuple[str, ...]) -> None:
+    def _check_files(self, pairs: Mapping[str, Any], key_path: tuple[str, ...]) -> None:
         for pair, fields in pairs.items():
-            here = (*where, pair)
-            self._pair(pair, here)
-            self.that(isinstance(fields, dict), here, "an object of fields, each with its file")
+            inner_path = (*key_path, pair)
+            self._check_pair(pair, inner_path)
+            self.require(
+                isinstance(fields, dict), inner_path, "an object of fields, each with its file"
+            )
             for field, path in fields.items():
-                self._paths([path], (*here, field), "the path of a file")
-            self.that(any(re.match("ref(:|$)", field) for field in fields), here, "a field ref")
+                self._check_paths([path], (*inner_path, field), "the path of a file")
+            self.require(
+                any(re.match("ref(:|$)", field) for field in fields), inner_path, "a field ref"
+            )
 
-    def _archive(self, archive: Any, where: tuple[str, ...], which: str) -> None:
+    def _check_archive(self, archive: Any, key_path: tuple[str, ...], position: str) -> None:
         if isinstance(archive, list):
-            archive = dict(zip(_ARCHIVE, archive, strict=False)) if len(archive) <= 2 else None
-        fine = isinstance(archive, dict) and archive.keys() <= set(_ARCHIVE)
-        self.that(fine, where, f"{which} [address, MD5], or an object with {', '.join(_ARCHIVE)}")
-        self._texts(archive.get("mirrors", []), where, f"{which} with mirrors, a list")
+            archive = dict(zip(_ARCHIVE_KEYS, archive, strict=False)) if len(archive) <= 2 else None
+        is_valid = isinstance(archive, dict) and archive.keys() <= set(_ARCHIVE_KEYS)
+        self.require(
+            is_valid,
+            key_path,
+            f"{position} [address, MD5], or an object with {', '.join(_ARCHIVE_KEYS)}",
+        )
+        self._check_texts(archive.get("mirrors", []), key_path, f"{position} with mirrors, a list")
         for address in (archive.get("address"), *archive.get("mirrors", [])):
             is_web = isinstance(address, str) and re.match("https?://.", address) is not None
-            self.that(is_web, where, f"{which} with an address (https://…)")
-        fine = is_safe_name(archive["address"].rpartition("/")[2])
-        self.that(fine, where, f"{which} with an address that ends in the name of a file")
+            self.require(is_web, key_path, f"{position} with an address (https://…)")
+        is_valid = is_safe_name(archive["address"].rpartition("/")[2])
+        self.require(
+            is_valid, key_path, f"{position} with an address that ends in the name of a file"
+        )
         for name, digits in (("md5", 32), ("sha256", 64)):
-            found = archive.get(name)
-            fine = found is None or bool(re.fullmatch(rf"[0-9a-f]{{{digits}}}", str(found)))
-            self.that(fine, where, f"{which} with a {name} of {digits} digits 0-9a-f")
+            checksum = archive.get(name)
+            is_valid = checksum is None or bool(
+                re.fullmatch(rf"[0-9a-f]{{{digits}}}", str(checksum))
+            )
+            self.require(is_valid, key_path, f"{position} with a {name} of {digits} digits 0-9a-f")
         size = archive.get("size")
-        self.that(size is None or isinstance(size, int), where, f"{which} with a size in bytes")
+        self.require(
+            size is None or isinstance(size, int), key_path, f"{position} with a size in bytes"
+        )
 
-    def _texts(self, values: Any, where: tuple[str, ...], expected: str) -> None:
-        fine = isinstance(values, list) and all(isinstance(value, str) for value in values)
-        self.that(fine, where, expected)
+    def _check_texts(self, values: Any, key_path: tuple[str, ...], expected: str) -> None:
+        is_valid = isinstance(values, list) and all(isinstance(value, str) for value in values)
+        self.require(is_valid, key_path, expected)
 
 
-_ARCHIVE = tuple(each.name for each in dataclasses.fields(Archive))
+_ARCHIVE_KEYS = tuple(each.name for each in dataclasses.fields(Archive))
 # What may be said of a test set, and what kind of value it is.
-_TEXT, _LIST, _OBJECT = (str, "a string"), (list, "a list"), (dict, "an object")
-_KNOWN: dict[str, tuple[type, str]] = {
-    "kind": _TEXT,
+_TEXT_TYPE, _LIST_TYPE, _OBJECT_TYPE = (str, "a string"), (list, "a list"), (dict, "an object")
+_KEY_TYPES: dict[str, tuple[type, str]] = {
+    "kind": _TEXT_TYPE,
     **dict.fromkeys(
-        ("files", "langpairs", "languages", "segments", "sha256", "signature"), _OBJECT
+        ("files", "langpairs", "languages", "segments", "sha256", "signature"), _OBJECT_TYPE
     ),
-    **dict.fromkeys(("data", "refs"), _LIST),
-    **dict.fromkeys(("documents", "description", "citation", "licence", "released", "how"), _TEXT),
+    **dict.fromkeys(("data", "refs"), _LIST_TYPE),
+    **dict.fromkeys(
+        ("documents", "description", "citation", "licence", "released", "instructions"), _TEXT_TYPE
+    ),
 }
 
 
-def subsets(name: str) -> Mapping[str, str] | None:
+def get_document_subsets(name: str) -> Mapping[str, str] | None:
     """What is known of the documents of a test set: country and domain; None if nothing is."""
-    found: Mapping[str, str] | None = builtin()["subsets"].get(name)
-    return found
+    labels: Mapping[str, str] | None = load_builtin_registry()["subsets"].get(name)
+    return labels
 
 
-def with_archive(
+def find_by_checksum(
     md5: str, sha256: str, registry: str | None = None
-) -> Iterator[tuple[Entry, Archive]]:
+) -> Iterator[tuple[CatalogueEntry, Archive]]:
     """The test sets that an archive with these sums belongs to."""
-    for each in entries(registry).values():
-        for archive in each.archives:
+    for entry in load_entries(registry).values():
+        for archive in entry.archives:
             if archive.sha256 == sha256 or (archive.sha256 is None and archive.md5 == md5):
-                yield each, archive
+                yield entry, archive

@@ -17,42 +17,42 @@ from truebleu.text.argument_checks import parse_json
 from truebleu.text.segments import File
 
 Fields = Iterator[tuple[str, Iterable[str]]]
-Reader = Callable[[str, Sequence[str], str], Fields]
+FieldReader = Callable[[str, Sequence[str], str], Fields]
 
 # Fields that are made when this is another number than it was: text of older readers is not used.
-VERSION = 1
+READER_VERSION = 1
 # Fields of documents, which are neither text nor systems.
-OF_DOCUMENTS = ("docid", "genre", "origlang", "domain")
+DOCUMENT_FIELDS = ("docid", "genre", "origlang", "domain")
 
 # WMT's files before 2021 are not well-formed SGML or XML. They have one segment per line.
-SEGMENT = re.compile("<seg.*?>(.*)</seg>")
+SEGMENT_PATTERN = re.compile("<seg.*?>(.*)</seg>")
 
 
-def read(kind: str, name: str, files: Sequence[str], raw: str) -> Fields:
+def read_fields(kind: str, name: str, files: Sequence[str], raw: str) -> Fields:
     """The fields of a language pair.
 
     kind: one of `KINDS`; name: the test set's; files: the pair's, as the catalogue names them,
     within the folder `raw`. Raises InputError for files that are not as they should be.
     """
-    return KINDS[kind](name, files, raw)
+    return FIELD_READERS[kind](name, files, raw)
 
 
-def paths(files: Iterable[str], raw: str) -> list[str]:
+def get_file_paths(files: Iterable[str], raw: str) -> list[str]:
     """Where the files of a language pair are; a table may be named with its column."""
     return [os.path.join(raw, file.rpartition(":")[2]) for file in files]
 
 
-def cleaned(text: str) -> str:
+def clean_spaces(text: str) -> str:
     """The text with single spaces for all white space, and none at its ends."""
     return " ".join(text.split())
 
 
-def lines(path: str) -> Iterator[str]:
+def read_lines(path: str) -> Iterator[str]:
     """The lines of a file, which may be compressed, without their ends."""
     return File(path).read_lines()
 
 
-def _sgml_names(name: str, count: int) -> list[str]:
+def _list_sgml_fields(name: str, count: int) -> list[str]:
     """src, ref or ref:0, ref:1 ..., and (not in WMT08) docid, genre, origlang."""
     if count < 1:
         raise InputError(f"Each language pair in {name} must have at least 2 fields.")
@@ -61,52 +61,54 @@ def _sgml_names(name: str, count: int) -> list[str]:
     return ["src", *references, *documents]
 
 
-def _fake_sgml(name: str, files: Sequence[str], raw: str) -> Fields:
-    return _sgml(name, paths(files, raw), _segments)
+def _read_fake_sgml(name: str, files: Sequence[str], raw: str) -> Fields:
+    return _read_sgml(name, get_file_paths(files, raw), _read_sgml_segments)
 
 
-def _addition(name: str, files: Sequence[str], raw: str) -> Fields:
+def _read_addition(name: str, files: Sequence[str], raw: str) -> Fields:
     """A WMT test set with references from elsewhere, which may be plain text."""
 
-    def either(path: str) -> Iterator[str]:
-        return _segments(path) if path.endswith(".sgm") else _plain(path)
+    def read_segments(path: str) -> Iterator[str]:
+        return _read_sgml_segments(path) if path.endswith(".sgm") else _read_stripped_lines(path)
 
-    return _sgml(name, paths(files, raw), either)
+    return _read_sgml(name, get_file_paths(files, raw), read_segments)
 
 
-def _sgml(name: str, files: list[str], text: Callable[[str], Iterable[str]]) -> Fields:
-    fields = _sgml_names(name, len(files) - 1)
+def _read_sgml(
+    name: str, files: list[str], read_segments: Callable[[str], Iterable[str]]
+) -> Fields:
+    fields = _list_sgml_fields(name, len(files) - 1)
     for path, field in zip(files, fields, strict=False):
-        yield field, text(path)
+        yield field, read_segments(path)
     for field in fields[len(files) :]:
-        yield field, _annotations(files[0], field)
+        yield field, _read_annotations(files[0], field)
 
 
-def _segments(path: str) -> Iterator[str]:
-    for line in lines(path):
+def _read_sgml_segments(path: str) -> Iterator[str]:
+    for line in read_lines(path):
         if line.startswith("<seg "):
-            yield cleaned(SEGMENT.sub(r"\1", line))
+            yield clean_spaces(SEGMENT_PATTERN.sub(r"\1", line))
 
 
-def _annotations(path: str, name: str) -> Iterator[str]:
+def _read_annotations(path: str, name: str) -> Iterator[str]:
     """An attribute of each segment's document, or else of the document before."""
     attribute = re.compile(f'{name}="(.*?)"')
     value = ""
-    for line in lines(path):
-        if line.startswith("<doc ") and (found := attribute.search(line)):
-            value = found[1]
+    for line in read_lines(path):
+        if line.startswith("<doc ") and (match := attribute.search(line)):
+            value = match[1]
         elif line.startswith("<seg "):
             yield value
 
 
-def documents(path: str) -> Iterator[tuple[str | None, str | None]]:
+def read_filter_attributes(path: str) -> Iterator[tuple[str | None, str | None]]:
     """For each segment of SGML the original language and the name of its document.
 
     As sacreBLEU's filters find them: the last attribute of a line, the line itself without one,
     None before the first document.
     """
     language = name = None
-    for line in lines(path):
+    for line in read_lines(path):
         if line.startswith("<doc "):
             values = (re.match(rf'.* {key}="([^"]+)"', line) for key in ("origlang", "docid"))
             language, name = (value[1] if value else line for value in values)
@@ -114,20 +116,20 @@ def documents(path: str) -> Iterator[tuple[str | None, str | None]]:
             yield language, name
 
 
-def _plain(path: str) -> Iterator[str]:
+def _read_stripped_lines(path: str) -> Iterator[str]:
     """Lines without white space at their ends."""
-    return (line.rstrip() for line in lines(path))
+    return (line.rstrip() for line in read_lines(path))
 
 
-def _plain_text(_name: str, files: Sequence[str], raw: str) -> Fields:
-    for field, path in zip(("src", "ref"), paths(files, raw), strict=False):
-        yield field, _plain(path)
+def _read_plain_text(_name: str, files: Sequence[str], raw: str) -> Fields:
+    for field, path in zip(("src", "ref"), get_file_paths(files, raw), strict=False):
+        yield field, _read_stripped_lines(path)
 
 
-def index_and_file(meta: str, field: str) -> tuple[int, str]:
+def parse_column_path(meta: str, field: str) -> tuple[int, str]:
     """The column of a table, counted from 0, and the name of the file.
 
-    >>> index_and_file("3:en-de.tsv", "src"), index_and_file("en-de.tsv", "ref")
+    >>> parse_column_path("3:en-de.tsv", "src"), parse_column_path("en-de.tsv", "ref")
     ((3, 'en-de.tsv'), (1, 'en-de.tsv'))
     """
     parts = meta.split(":")
@@ -138,42 +140,42 @@ def index_and_file(meta: str, field: str) -> tuple[int, str]:
     return int(parts[0]), parts[1]
 
 
-def _tables(_name: str, files: Sequence[str], raw: str) -> Fields:
+def _read_tables(_name: str, files: Sequence[str], raw: str) -> Fields:
     for field, meta in zip(("src", "ref"), files, strict=False):
-        column, name = index_and_file(meta, field)
-        yield field, _cells(os.path.join(raw, name), column)
+        column, name = parse_column_path(meta, field)
+        yield field, _read_column(os.path.join(raw, name), column)
 
 
-def _cells(path: str, column: int) -> Iterator[str]:
+def _read_column(path: str, column: int) -> Iterator[str]:
     """One column. Cells may be empty, the last ones too."""
-    for number, line in enumerate(lines(path), 1):
+    for number, line in enumerate(read_lines(path), 1):
         cells = line.split("\t")
         if column >= len(cells):
             raise InputError(f"{path}, line {number}: no column {column + 1}")
         yield cells[column]
 
 
-def _wmt_xml(_name: str, files: Sequence[str], raw: str) -> Fields:
-    for field, texts in xml(paths(files, raw)[0]).items():
-        yield field, map(cleaned, texts)
+def _read_wmt_xml(_name: str, files: Sequence[str], raw: str) -> Fields:
+    for field, texts in read_xml(get_file_paths(files, raw)[0]).items():
+        yield field, map(clean_spaces, texts)
 
 
-def reference(translator: str | None) -> str:
+def format_reference_field(translator: str | None) -> str:
     """The name of the field with a translator's references.
 
-    >>> reference("A"), reference(None)
+    >>> format_reference_field("A"), format_reference_field(None)
     ('ref:A', 'ref')
     """
     return f"ref:{translator}" if translator else "ref"
 
 
-def xml(path: str) -> dict[str, list[str]]:
+def read_xml(path: str) -> dict[str, list[str]]:
     """The fields of a file in XML, as WMT has them since 2021, not cleaned.
 
     src, the references in the file's order, docid, origlang, each system, and perhaps domain.
     """
-    root = _root(path)
-    sources = {each.get("lang") for each in root.iterfind(".//src")}
+    root = _parse_xml(path)
+    sources = {element.get("lang") for element in root.iterfind(".//src")}
     references = list(root.iterfind(".//ref"))
     languages = {each.get("lang") for each in references}
     if len(sources) != 1:
@@ -181,23 +183,27 @@ def xml(path: str) -> dict[str, list[str]]:
     if len(languages) != 1:
         raise InputError(f"Found {len(languages)} reference languages found in the file: {path}")
     try:
-        return _xml_fields(root, list(dict.fromkeys(each.get("translator") for each in references)))
+        return _collect_xml_fields(
+            root, list(dict.fromkeys(each.get("translator") for each in references))
+        )
     except KeyError as error:
         raise InputError(f"{path}: an element has no attribute {error}") from error
 
 
-def _xml_fields(root: Element, translators: list[str | None]) -> dict[str, list[str]]:
-    named = [reference(translator) for translator in translators]
-    fields: dict[str, list[str]] = {field: [] for field in ("src", *named, "docid", "origlang")}
+def _collect_xml_fields(root: Element, translators: list[str | None]) -> dict[str, list[str]]:
+    reference_fields = [format_reference_field(translator) for translator in translators]
+    fields: dict[str, list[str]] = {
+        field: [] for field in ("src", *reference_fields, "docid", "origlang")
+    }
     domains: list[str] = []
     has_domain = False
     for document in root.iterfind(".//doc"):
         if "testsuite" in document.attrib:
             continue
-        source = _xml_segments(document.iterfind(".//src//seg"))
+        source = _index_segments(document.iterfind(".//src//seg"))
         by_translator, by_system = (
             {
-                each.get(attribute): _xml_segments(each.iterfind(".//seg"))
+                each.get(attribute): _index_segments(each.iterfind(".//seg"))
                 for each in document.iterfind(f".//{element}")
             }
             for attribute, element in (("translator", "ref"), ("system", "hyp"))
@@ -207,7 +213,7 @@ def _xml_fields(root: Element, translators: list[str | None]) -> dict[str, list[
             if not any(texts.get(number) for texts in by_translator.values()):
                 continue
             fields["src"].append(source[number])
-            for translator, field in zip(translators, named, strict=True):
+            for translator, field in zip(translators, reference_fields, strict=True):
                 fields[field].append(by_translator.get(translator, {}).get(number, ""))
             for system, texts in by_system.items():
                 fields.setdefault(str(system), []).append(texts.get(number, ""))
@@ -220,7 +226,7 @@ def _xml_fields(root: Element, translators: list[str | None]) -> dict[str, list[
     return fields
 
 
-def _root(path: str) -> Element:
+def _parse_xml(path: str) -> Element:
     """The outermost element of a file, with comments as elements: text ends before one."""
     import xml.etree.ElementTree as ET
 
@@ -231,44 +237,44 @@ def _root(path: str) -> Element:
         raise InputError(f"{path} is not XML: {error}") from error
 
 
-def _xml_segments(elements: Iterable[Element]) -> dict[int, str]:
+def _index_segments(elements: Iterable[Element]) -> dict[int, str]:
     """The text of segments by their numbers."""
     return {int(each.attrib["id"]): each.text or "" for each in elements}
 
 
-def _jsonl(_name: str, files: Sequence[str], raw: str) -> Fields:
+def _read_jsonl(_name: str, files: Sequence[str], raw: str) -> Fields:
     """Objects in lines: a segment each, as in WMT24++, or a document, as in WMT25.
 
     A file may be named with a language pair, whose lines are read ("en-ja_JP:wmt25.jsonl"), or with
     "all": sources that are marked as bad are read too.
     """
-    wanted, _, file = files[0].rpartition(":")
+    selection, _, file = files[0].rpartition(":")
     path = os.path.join(raw, file)
     fields: dict[str, list[str]] = {}
     count = 0
-    for number, row in _objects(path):
-        if "-" in wanted and f"{row.get('src_lang')}-{row.get('tgt_lang')}" != wanted:
+    for number, row in _read_objects(path):
+        if "-" in selection and f"{row.get('src_lang')}-{row.get('tgt_lang')}" != selection:
             continue
-        if wanted != "all" and row.get("is_bad_source"):
+        if selection != "all" and row.get("is_bad_source"):
             continue
-        rows = _paragraphs(row) if "src_text" in row else [_segment(row)]
-        for each in rows:
-            for field, text in each.items():
+        rows = _split_paragraphs(row) if "src_text" in row else [_convert_wmt24pp_segment(row)]
+        for segment in rows:
+            for field, text in segment.items():
                 if not isinstance(text, str):
                     raise InputError(f"{path}, line {number}: {field} is no text")
-                fields.setdefault(field, [""] * count).append(cleaned(text))
+                fields.setdefault(field, [""] * count).append(clean_spaces(text))
             count += 1
             for texts in fields.values():
                 texts.extend([""] * (count - len(texts)))
     if not count:
-        raise InputError(f"{path} has no segment{f' of {wanted}' if '-' in wanted else ''}")
-    yield from _translated(fields).items()
+        raise InputError(f"{path} has no segment{f' of {selection}' if '-' in selection else ''}")
+    yield from _drop_untranslated(fields).items()
 
 
-def _objects(path: str) -> Iterator[tuple[int, dict[str, Any]]]:
+def _read_objects(path: str) -> Iterator[tuple[int, dict[str, Any]]]:
     import json
 
-    for number, line in enumerate(lines(path), 1):
+    for number, line in enumerate(read_lines(path), 1):
         if not line.strip():
             continue
         row = parse_json(line, path, number)
@@ -284,7 +290,7 @@ def _objects(path: str) -> Iterator[tuple[int, dict[str, Any]]]:
 
 # The names of a segment's fields in WMT24++, and here. `target` is the post-edit, which its
 # authors recommend.
-OF_WMT24PP = {
+WMT24PP_FIELDS = {
     "source": "src",
     "target": "ref:target",
     "original_target": "ref:original_target",
@@ -293,41 +299,46 @@ OF_WMT24PP = {
 }
 
 
-def _segment(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {here: row[there] for there, here in OF_WMT24PP.items() if row.get(there) is not None}
+def _convert_wmt24pp_segment(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        field: row[wmt_name]
+        for wmt_name, field in WMT24PP_FIELDS.items()
+        if row.get(wmt_name) is not None
+    }
 
 
-def _paragraphs(row: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _split_paragraphs(row: Mapping[str, Any]) -> list[dict[str, Any]]:
     """A document of WMT25 by its paragraphs, if the references have as many; else in one."""
     texts = {"src": row["src_text"]}
-    for name, about in (row.get("refs") or {}).items():
-        texts[f"ref:{name}"] = about.get("ref") if isinstance(about, dict) else about
-    split = {
+    for name, reference in (row.get("refs") or {}).items():
+        texts[f"ref:{name}"] = reference.get("ref") if isinstance(reference, dict) else reference
+    paragraphs = {
         field: text.split("\n\n") if isinstance(text, str) else [text]
         for field, text in texts.items()
     }
-    if len({len(parts) for parts in split.values()}) != 1:
-        split = {field: [text] for field, text in texts.items()}
-    about = {"docid": row.get("doc_id"), "domain": row.get("domain")}
-    known = {field: value for field, value in about.items() if value is not None}
+    if len({len(parts) for parts in paragraphs.values()}) != 1:
+        paragraphs = {field: [text] for field, text in texts.items()}
+    reference = {"docid": row.get("doc_id"), "domain": row.get("domain")}
+    document_values = {field: value for field, value in reference.items() if value is not None}
     return [
-        dict(zip(split, parts, strict=True)) | known for parts in zip(*split.values(), strict=True)
+        dict(zip(paragraphs, parts, strict=True)) | document_values
+        for parts in zip(*paragraphs.values(), strict=True)
     ]
 
 
-def _translated(fields: dict[str, list[str]]) -> dict[str, list[str]]:
+def _drop_untranslated(fields: dict[str, list[str]]) -> dict[str, list[str]]:
     """Without segments that no reference translates, if any is translated."""
     references = [texts for field, texts in fields.items() if field.startswith("ref")]
-    kept = [any(texts) for texts in zip(*references, strict=True)]
-    if not any(kept) or all(kept):
+    is_translated = [any(texts) for texts in zip(*references, strict=True)]
+    if not any(is_translated) or all(is_translated):
         return fields
     return {
-        field: [text for text, keep in zip(texts, kept, strict=True) if keep]
+        field: [text for text, keep_text in zip(texts, is_translated, strict=True) if keep_text]
         for field, texts in fields.items()
     }
 
 
-def _parallel(_name: str, files: Sequence[str], raw: str) -> Fields:
+def _read_parallel(_name: str, files: Sequence[str], raw: str) -> Fields:
     """A file a language: the source's, the references', and perhaps a table of the documents.
 
     The table ends in .tsv. It has a line for each segment, and in its first column a document's
@@ -335,28 +346,32 @@ def _parallel(_name: str, files: Sequence[str], raw: str) -> Fields:
     """
     *texts, last = files
     table = os.path.join(raw, last) if last.endswith(".tsv") else None
-    source, *references = paths(texts if table else files, raw)
-    yield "src", _plain(source)
+    source, *references = get_file_paths(texts if table else files, raw)
+    yield "src", _read_stripped_lines(source)
     for letter, path in zip("ABCDEFGH", references, strict=False):
-        yield "ref" if len(references) == 1 else f"ref:{letter}", _plain(path)
+        yield "ref" if len(references) == 1 else f"ref:{letter}", _read_stripped_lines(path)
     if table:
-        rows = [line.split("\t") for line in lines(table)]
+        rows = [line.split("\t") for line in read_lines(table)]
         columns = {"docid": 0}
         if rows and "URL" in rows[0]:
             header = [name.strip() for name in rows.pop(0)]
-            named = {"docid": "URL", "domain": "domain"}
-            columns = {here: header.index(it) for here, it in named.items() if it in header}
+            column_names = {"docid": "URL", "domain": "domain"}
+            columns = {
+                here: header.index(column_name)
+                for here, column_name in column_names.items()
+                if column_name in header
+            }
         for field, column in columns.items():
             yield field, [row[column].strip() if column < len(row) else "" for row in rows]
 
 
-KINDS: dict[str, Reader] = {
-    "FakeSGML": _fake_sgml,
-    "IWSLTXML": _fake_sgml,
-    "JSONL": _jsonl,
-    "Parallel": _parallel,
-    "PlainText": _plain_text,
-    "TSV": _tables,
-    "WMTAddition": _addition,
-    "WMTXML": _wmt_xml,
+FIELD_READERS: dict[str, FieldReader] = {
+    "FakeSGML": _read_fake_sgml,
+    "IWSLTXML": _read_fake_sgml,
+    "JSONL": _read_jsonl,
+    "Parallel": _read_parallel,
+    "PlainText": _read_plain_text,
+    "TSV": _read_tables,
+    "WMTAddition": _read_addition,
+    "WMTXML": _read_wmt_xml,
 }

@@ -8,12 +8,12 @@ from functools import cached_property
 
 from truebleu._kernel import InputError
 from truebleu.testsets import cache, catalogue, file_readers
-from truebleu.testsets.catalogue import Entry
+from truebleu.testsets.catalogue import CatalogueEntry
 from truebleu.text import download
 from truebleu.text.argument_checks import suggest_names
 
 # What a subset begins with that names a country, as sacreBLEU has it.
-COUNTRY = "country:"
+COUNTRY_PREFIX = "country:"
 
 
 def testset(
@@ -43,69 +43,78 @@ def testset(
     Traceback (most recent call last):
     truebleu.InputError: there is no test set wmt222; did you mean wmt22? `truebleu ...
     """
-    found = [catalogue.entry(each, registry) for each in name.split(",")]
+    entries = [catalogue.get_entry(entry, registry) for entry in name.split(",")]
     with download.override_settings(offline=offline, mirror=mirror):
-        parts = [_Part(each, each.pair(langpair)) for each in found]
-    whole = TestSet(parts, None, {})
-    return whole if references is None else whole.preferring(references)
+        parts = [_TestSetPart(each, each.check_pair(langpair)) for each in entries]
+    test_set = TestSet(parts, None, {})
+    return test_set if references is None else test_set.with_references(references)
 
 
 testset.__test__ = False  # type: ignore[attr-defined] # no test, though its name begins like one
 
 
-class _Part:
+class _TestSetPart:
     """One test set of those that are one after the other, unfiltered."""
 
-    def __init__(self, entry: Entry, langpair: str) -> None:
+    def __init__(self, entry: CatalogueEntry, langpair: str) -> None:
         self.entry = entry
         self.langpair = langpair
-        self.text = cache.opened(entry, langpair)
-        self.references = [name for name in self.text.names if re.match("ref(:|$)", name)]
+        self.text = cache.open_text(entry, langpair)
+        self.references = [name for name in self.text.field_names if re.match("ref(:|$)", name)]
 
     @property
     def preferred(self) -> list[str]:
         """The references to use, as fields."""
-        named = self.entry.preferred(self.langpair)
-        if named is None:
+        translators = self.entry.preferred_translators(self.langpair)
+        if translators is None:
             return self.references
-        allowed = [file_readers.reference(each) for each in named]
+        allowed = [file_readers.format_reference_field(translator) for translator in translators]
         return [name for name in self.references if name in allowed]
 
     @property
     def systems(self) -> list[str]:
         """The fields that are systems' outputs."""
-        known = {"src", *self.references, *file_readers.OF_DOCUMENTS}
-        return [name for name in self.text.names if name not in known]
+        other_fields = {"src", *self.references, *file_readers.DOCUMENT_FIELDS}
+        return [name for name in self.text.field_names if name not in other_fields]
 
-    def lines(self, field: str) -> list[str]:
+    def read_lines(self, field: str) -> list[str]:
         """The lines of a field, which is there."""
-        return self.text.lines(field)
+        return self.text.read_lines(field)
 
-    def of_documents(self, field: str) -> list[str] | None:
+    def read_document_field(self, field: str) -> list[str] | None:
         """Something of each segment's document, as filters see it; None if it is not known."""
         for name in (f"_{field}", field):
             if name in self.text.fields:
-                return self.lines(name)
+                return self.read_lines(name)
         return None
 
     @cached_property
     def annotations(self) -> list[str] | None:
         """What --subset is matched with; None if nothing is known of documents."""
-        known = catalogue.subsets(self.entry.name)
-        if known is None:
-            return self.of_documents("domain")
-        named = self.of_documents("docid")
-        return None if named is None else [known.get(each, "") for each in named]
+        labels = catalogue.get_document_subsets(self.entry.name)
+        if labels is None:
+            return self.read_document_field("domain")
+        document_names = self.read_document_field("docid")
+        return (
+            None
+            if document_names is None
+            else [labels.get(document_name, "") for document_name in document_names]
+        )
 
     @property
     def domains(self) -> list[str] | None:
         """The domain of each segment's document."""
-        if catalogue.subsets(self.entry.name) is not None and self.annotations is not None:
-            return [each.partition("-")[2].partition("-")[0] for each in self.annotations]
-        return self.of_documents("domain")
+        if (
+            catalogue.get_document_subsets(self.entry.name) is not None
+            and self.annotations is not None
+        ):
+            return [
+                annotation.partition("-")[2].partition("-")[0] for annotation in self.annotations
+            ]
+        return self.read_document_field("domain")
 
 
-def _short(field: str) -> str:
+def _shorten_reference(field: str) -> str:
     """A reference's name without the field's: "A" for "ref:A"; "ref" is its own."""
     return field.removeprefix("ref:")
 
@@ -117,21 +126,22 @@ class TestSet:
 
     def __init__(
         self,
-        parts: Sequence[_Part],
-        kept: Sequence[int] | None,
+        parts: Sequence[_TestSetPart],
+        segment_indices: Sequence[int] | None,
         filters: Mapping[str, str],
         preferred: tuple[str, ...] | None = None,
     ) -> None:
         self._parts = parts
-        self._kept = kept
+        self._segment_indices = segment_indices
         self._filters = filters
         self._preferred = preferred
-        first, *others = parts
-        for other in others:
-            if len(other.preferred) != len(first.preferred):
+        first_part, *other_parts = parts
+        for part in other_parts:
+            if len(part.preferred) != len(first_part.preferred):
                 raise InputError(
-                    f"{other.entry.name} has {len(other.preferred)} references and "
-                    f"{first.entry.name} {len(first.preferred)}: they cannot be one after the other"
+                    f"{part.entry.name} has {len(part.preferred)} references and "
+                    f"{first_part.entry.name} {len(first_part.preferred)}: "
+                    "they cannot be one after the other"
                 )
 
     def __repr__(self) -> str:
@@ -139,7 +149,9 @@ class TestSet:
 
     def __len__(self) -> int:
         return (
-            sum(len(part.text) for part in self._parts) if self._kept is None else len(self._kept)
+            sum(len(part.text) for part in self._parts)
+            if self._segment_indices is None
+            else len(self._segment_indices)
         )
 
     @property
@@ -152,23 +164,25 @@ class TestSet:
         """The language pair, as in "en-de"."""
         return self._parts[0].langpair
 
-    def _selected(self, lines: list[str]) -> list[str]:
-        return lines if self._kept is None else [lines[number] for number in self._kept]
+    def _select(self, lines: list[str]) -> list[str]:
+        return lines if self._segment_indices is None else [lines[i] for i in self._segment_indices]
 
-    def _all(self, of: Callable[[_Part], list[str] | None]) -> list[str] | None:
+    def _collect(self, read_part: Callable[[_TestSetPart], list[str] | None]) -> list[str] | None:
         """Something of each segment, in all parts; None if one part does not have it."""
-        found: list[str] = []
+        collected: list[str] = []
         for part in self._parts:
-            lines = of(part)
+            lines = read_part(part)
             if lines is None:
                 return None
-            found += lines
-        return self._selected(found)
+            collected += lines
+        return self._select(collected)
 
     @cached_property
     def source(self) -> list[str] | None:
         """The source; None if the set has none as text."""
-        return self._all(lambda part: part.lines("src") if "src" in part.text.fields else None)
+        return self._collect(
+            lambda part: part.read_lines("src") if "src" in part.text.fields else None
+        )
 
     @cached_property
     def references(self) -> dict[str, list[str]]:
@@ -178,46 +192,55 @@ class TestSet:
         """
         if len(self._parts) == 1:
             (part,) = self._parts
-            return {_short(name): self._selected(part.lines(name)) for name in part.references}
-        joined = zip(*(part.preferred for part in self._parts), strict=True)
-        found = {}
-        for names in joined:
+            return {
+                _shorten_reference(name): self._select(part.read_lines(name))
+                for name in part.references
+            }
+        joined_names = zip(*(part.preferred for part in self._parts), strict=True)
+        by_name = {}
+        for names in joined_names:
             lines = [
                 line
                 for part, name in zip(self._parts, names, strict=True)
-                for line in part.lines(name)
+                for line in part.read_lines(name)
             ]
-            found[_short(names[0])] = self._selected(lines)
-        return found
+            by_name[_shorten_reference(names[0])] = self._select(lines)
+        return by_name
 
     @property
     def preferred(self) -> tuple[str, ...]:
         """The names of the references to use."""
         if self._preferred is not None:
             return self._preferred
-        return tuple(map(_short, self._parts[0].preferred))
+        return tuple(map(_shorten_reference, self._parts[0].preferred))
 
     @cached_property
     def documents(self) -> list[str] | None:
         """The name of each segment's document; None if the set does not say it."""
-        return self._all(lambda part: part.of_documents("docid"))
+        return self._collect(lambda part: part.read_document_field("docid"))
 
     @cached_property
     def origlangs(self) -> list[str] | None:
         """The language that each segment's document was written in."""
-        return self._all(lambda part: part.of_documents("origlang"))
+        return self._collect(lambda part: part.read_document_field("origlang"))
 
     @cached_property
     def domains(self) -> list[str] | None:
         """The domain of each segment's document."""
-        return self._all(lambda part: part.domains)
+        return self._collect(lambda part: part.domains)
 
     @cached_property
     def systems(self) -> Mapping[str, list[str]]:
         """The outputs that come with the set, by systems' names; read when they are asked for."""
-        first, *others = self._parts
-        names = [name for name in first.systems if all(name in each.systems for each in others)]
-        return _Systems(names, lambda name: self._all(lambda part: part.lines(name)) or [])
+        first_part, *other_parts = self._parts
+        names = [
+            name
+            for name in first_part.systems
+            if all(name in other_part.systems for other_part in other_parts)
+        ]
+        return _SystemOutputs(
+            names, lambda name: self._collect(lambda part: part.read_lines(name)) or []
+        )
 
     @property
     def licence(self) -> str | None:
@@ -232,34 +255,38 @@ class TestSet:
     @property
     def signature(self) -> dict[str, str]:
         """What a score's signature says of the set: test, lang, refs, and filters."""
-        about = {"test": self.name, "lang": self.langpair}
+        fields = {"test": self.name, "lang": self.langpair}
         if self.preferred != ("ref",):
-            about["refs"] = ",".join(self.preferred)
+            fields["refs"] = ",".join(self.preferred)
         for part in self._parts:
-            about |= part.entry.signature
-        return {**about, **self._filters}
+            fields |= part.entry.signature
+        return {**fields, **self._filters}
 
     @property
-    def whole(self) -> TestSet:
+    def unfiltered(self) -> TestSet:
         """The same without filters."""
-        return self if self._kept is None else TestSet(self._parts, None, {}, self._preferred)
+        return (
+            self
+            if self._segment_indices is None
+            else TestSet(self._parts, None, {}, self._preferred)
+        )
 
     @cached_property
     def sha256(self) -> dict[str, str]:
         """The SHA-256 of each reference to use, its lines in UTF-8 with a newline behind each."""
-        return {name: cache.sum_of(self.references[name]) for name in self.preferred}
+        return {name: cache.hash_lines(self.references[name]) for name in self.preferred}
 
-    def preferring(self, references: Sequence[str]) -> TestSet:
+    def with_references(self, references: Sequence[str]) -> TestSet:
         """The same with other references to use."""
-        given = [references] if isinstance(references, str) else references
-        names = [_short(name) for name in given]
+        selection = [references] if isinstance(references, str) else references
+        names = [_shorten_reference(name) for name in selection]
         for name in names:
             if name not in self.references:
                 raise InputError(
                     f"{self.name} {self.langpair} has no reference {name}"
                     f"{suggest_names(name, self.references)}"
                 )
-        return TestSet(self._parts, self._kept, self._filters, tuple(names))
+        return TestSet(self._parts, self._segment_indices, self._filters, tuple(names))
 
     def where(
         self,
@@ -277,77 +304,90 @@ class TestSet:
 
         Raises InputError if the set does not say that of its documents, or if nothing is left.
         """
-        keep = set(range(len(self))) if self._kept is None else set(self._kept)
+        indices = (
+            set(range(len(self))) if self._segment_indices is None else set(self._segment_indices)
+        )
         if origlang is not None:
-            found = self._known("origlangs", "origlang")
-            wanted = origlang.removeprefix("non-")
-            keep &= {i for i, one in enumerate(found) if (one == wanted) != (wanted != origlang)}
+            values = self._require_values("origlangs", "origlang")
+            language = origlang.removeprefix("non-")
+            indices &= {
+                i
+                for i, annotation in enumerate(values)
+                if (annotation == language) != (language != origlang)
+            }
         if domain is not None:
-            found = self._known("domains", "domain")
-            keep &= {i for i, one in enumerate(found) if one == domain}
+            values = self._require_values("domains", "domain")
+            indices &= {i for i, one in enumerate(values) if one == domain}
         if documents is not None:
-            found = self._known("documents", "documents")
-            named = {documents} if isinstance(documents, str) else set(documents)
-            for name in sorted(named.difference(found)):
+            values = self._require_values("documents", "documents")
+            names = {documents} if isinstance(documents, str) else set(documents)
+            for name in sorted(names.difference(values)):
                 raise InputError(f"{self.name} {self.langpair} has no document {name}")
-            keep &= {i for i, one in enumerate(found) if one in named}
+            indices &= {i for i, one in enumerate(values) if one in names}
         if subset is not None:
-            keep &= self._matching(subset)
+            indices &= self._match_subset(subset)
         filters = {"origlang": origlang, "domain": domain, "subset": subset}
-        said = {key: value for key, value in filters.items() if value is not None}
+        active_filters = {key: value for key, value in filters.items() if value is not None}
         if documents is not None:
-            said["documents"] = ",".join(sorted(named))
-        if not keep:
-            told = " and ".join(f"{name} {value}" for name, value in said.items())
-            raise InputError(f"{self.name} {self.langpair}: no segment is left with {told}")
-        return TestSet(self._parts, sorted(keep), {**self._filters, **said}, self._preferred)
+            active_filters["documents"] = ",".join(sorted(names))
+        if not indices:
+            description = " and ".join(f"{name} {value}" for name, value in active_filters.items())
+            raise InputError(f"{self.name} {self.langpair}: no segment is left with {description}")
+        return TestSet(
+            self._parts, sorted(indices), {**self._filters, **active_filters}, self._preferred
+        )
 
-    def _known(self, what: str, option: str) -> list[str]:
-        found: list[str] | None = getattr(self.whole, what)
-        if found is None:
+    def _require_values(self, attribute: str, option: str) -> list[str]:
+        values: list[str] | None = getattr(self.unfiltered, attribute)
+        if values is None:
             raise InputError(f"{option}: {self.name} does not say it of its documents")
-        return found
+        return values
 
-    def _matching(self, subset: str) -> set[int]:
+    def _match_subset(self, subset: str) -> set[int]:
         try:
-            pattern = re.compile(subset.removeprefix(COUNTRY))
+            pattern = re.compile(subset.removeprefix(COUNTRY_PREFIX))
         except re.error as error:
             raise InputError(f"subset {subset!r} is not a regular expression: {error}") from None
-        numbers, kept = 0, set()
+        offset, indices = 0, set()
         for part in self._parts:
-            found = part.annotations
-            if found is None:
+            annotations = part.annotations
+            if annotations is None:
                 raise InputError(f"subset: {part.entry.name} has no annotation of its documents")
             is_xml = part.entry.kind not in ("FakeSGML", "WMTAddition")
-            for number, about in enumerate(found, numbers):
+            for number, annotation in enumerate(annotations, offset):
                 # A document without a domain is in none, whatever matches nothing.
-                if (about or not is_xml) and pattern.search(about):
-                    kept.add(number)
-            numbers += len(found)
-        return kept
+                if (annotation or not is_xml) and pattern.search(annotation):
+                    indices.add(number)
+            offset += len(annotations)
+        return indices
 
     @property
-    def kept(self) -> list[bool] | None:
+    def segment_mask(self) -> list[bool] | None:
         """For each segment of the whole, whether it is in this part; None for the whole."""
-        if self._kept is None:
+        if self._segment_indices is None:
             return None
-        kept = set(self._kept)
-        return [number in kept for number in range(sum(len(part.text) for part in self._parts))]
+        indices = set(self._segment_indices)
+        return [number in indices for number in range(sum(len(part.text) for part in self._parts))]
 
     @property
     def fields(self) -> list[str]:
         """The names of all fields, as `path` takes them; those of the first of several sets."""
-        return self._parts[0].text.names
+        return self._parts[0].text.field_names
 
-    def field(self, name: str) -> list[str]:
+    def read_field(self, name: str) -> list[str]:
         """The lines of a field: "src", "ref:A" or "A", "docid", a system's name.
 
         "ref" is the first reference to use. Raises InputError for an unknown one.
         """
-        named = self._named(name)
-        if named not in ("src", *file_readers.OF_DOCUMENTS) and _short(named) in self.references:
-            return self.references[_short(named)]
-        lines = self._all(lambda part: part.lines(named) if named in part.text.fields else None)
+        field = self._resolve_field(name)
+        if (
+            field not in ("src", *file_readers.DOCUMENT_FIELDS)
+            and _shorten_reference(field) in self.references
+        ):
+            return self.references[_shorten_reference(field)]
+        lines = self._collect(
+            lambda part: part.read_lines(field) if field in part.text.fields else None
+        )
         if lines is None:
             raise InputError(f"not all of {self.name} have a field {name}")
         return lines
@@ -357,34 +397,34 @@ class TestSet:
 
         Raises InputError for a part of a set, or several, which no file has.
         """
-        if len(self._parts) != 1 or self._kept is not None:
+        if len(self._parts) != 1 or self._segment_indices is not None:
             raise InputError(f"{self!r} is in no file of its own: a whole set is")
-        return self._parts[0].text.path(self._named(field))
+        return self._parts[0].text.get_path(self._resolve_field(field))
 
-    def _named(self, field: str) -> str:
+    def _resolve_field(self, field: str) -> str:
         """A field by its name or a reference's."""
-        known = self.fields
-        if field == "ref" and "ref" not in known and self.preferred:
-            return file_readers.reference(self.preferred[0])
+        fields = self.fields
+        if field == "ref" and "ref" not in fields and self.preferred:
+            return file_readers.format_reference_field(self.preferred[0])
         for name in (field, f"ref:{field}"):
-            if name in known:
+            if name in fields:
                 return name
         raise InputError(
-            f"{self.name} {self.langpair} has no field {field}{suggest_names(field, known)}"
+            f"{self.name} {self.langpair} has no field {field}{suggest_names(field, fields)}"
         )
 
 
-class _Systems(Mapping[str, "list[str]"]):
+class _SystemOutputs(Mapping[str, "list[str]"]):
     """Systems by their names; their outputs are read when they are asked for."""
 
-    def __init__(self, names: Sequence[str], read: Callable[[str], list[str]]) -> None:
+    def __init__(self, names: Sequence[str], read_output: Callable[[str], list[str]]) -> None:
         self._names = names
-        self._read = read
+        self._read_output = read_output
 
     def __getitem__(self, name: str) -> list[str]:
         if name not in self._names:
             raise KeyError(name)
-        return self._read(name)
+        return self._read_output(name)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)

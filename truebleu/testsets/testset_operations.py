@@ -10,14 +10,14 @@ from typing import Any
 
 from truebleu._kernel import InputError
 from truebleu.testsets import cache, catalogue
-from truebleu.testsets.catalogue import Archive, Entry
+from truebleu.testsets.catalogue import Archive, CatalogueEntry
 from truebleu.testsets.published_set import TestSet, testset
 from truebleu.text import download
 from truebleu.text.json_writer import format_json
 from truebleu.text.operating_system import path_inside, write_atomically
 
 # The folder of a test set below its name: the digits of its entry.
-DIGITS = re.compile("[0-9a-f]{8}")
+DIGEST_PATTERN = re.compile("[0-9a-f]{8}")
 
 
 class _Result:
@@ -33,7 +33,7 @@ class _Result:
 
 
 @dataclass(frozen=True)
-class Listed(_Result):
+class TestSetSummary(_Result):
     """A test set in one line."""
 
     name: str
@@ -55,7 +55,7 @@ class Listed(_Result):
 
 
 @dataclass(frozen=True)
-class Pair(_Result):
+class PairInfo(_Result):
     """A language pair that is here."""
 
     langpair: str
@@ -74,7 +74,7 @@ class Pair(_Result):
 
 
 @dataclass(frozen=True)
-class Described(_Result):
+class TestSetInfo(_Result):
     """Everything that is known of a test set."""
 
     name: str
@@ -92,7 +92,7 @@ class Described(_Result):
     released: str | None
     licence: str | None
     citation: str | None
-    how: str | None
+    instructions: str | None
     """How the user gets it, where there is no address."""
 
     here: bool
@@ -102,12 +102,12 @@ class Described(_Result):
     sources: tuple[Any, ...]
     """What was fetched: address, time, size, sums, and by what it was verified."""
 
-    pair: Pair | None
+    pair: PairInfo | None
     """The language pair that was asked for, if it is here."""
 
 
 @dataclass(frozen=True)
-class Fetched(_Result):
+class FetchedTestSet(_Result):
     """A test set that is here now."""
 
     name: str
@@ -121,7 +121,7 @@ class Fetched(_Result):
 
 
 @dataclass(frozen=True)
-class Added(_Result):
+class AddedTestSet(_Result):
     """What was added."""
 
     name: str
@@ -132,7 +132,7 @@ class Added(_Result):
 
 
 @dataclass(frozen=True)
-class Verified(_Result):
+class VerifiedFile(_Result):
     """A file of a test set, and whether it is as it should be."""
 
     name: str
@@ -142,7 +142,7 @@ class Verified(_Result):
 
 
 @dataclass(frozen=True)
-class Removed(_Result):
+class RemovedTestSet(_Result):
     """What was removed."""
 
     name: str
@@ -150,153 +150,178 @@ class Removed(_Result):
     size: int
 
 
-def list(  # noqa: A001 (as in `truebleu testset list`)
+def list_test_sets(
     pattern: str | None = None, langpair: str | None = None, registry: str | None = None
-) -> tuple[Listed, ...]:
+) -> tuple[TestSetSummary, ...]:
     """The test sets that a pattern ("wmt2*", "google") names, and that have a language pair."""
     from fnmatch import fnmatchcase
 
-    found = []
-    for each in catalogue.entries(registry).values():
-        if pattern is not None and not fnmatchcase(each.name, pattern) and pattern not in each.name:
+    summaries = []
+    for entry in catalogue.load_entries(registry).values():
+        if (
+            pattern is not None
+            and not fnmatchcase(entry.name, pattern)
+            and pattern not in entry.name
+        ):
             continue
-        if langpair is None or each.has(langpair):
-            sizes = [archive.size for archive in each.archives]
-            found.append(
-                Listed(
-                    name=each.name,
-                    langpairs=tuple(each.pairs),
-                    languages=tuple(each.languages),
-                    segments={**each.segments},
+        if langpair is None or entry.has_pair(langpair):
+            sizes = [archive.size for archive in entry.archives]
+            summaries.append(
+                TestSetSummary(
+                    name=entry.name,
+                    langpairs=tuple(entry.pairs),
+                    languages=tuple(entry.languages),
+                    segments={**entry.segments},
                     size=sum(map(int, filter(None, sizes))) if all(sizes) and sizes else None,
-                    here=_is_here(each),
-                    licence=each.licence,
-                    description=each.description,
+                    here=_is_downloaded(entry),
+                    licence=entry.licence,
+                    description=entry.description,
                 )
             )
-    return tuple(found)
+    return tuple(summaries)
 
 
-def info(name: str, langpair: str | None = None, registry: str | None = None) -> Described:
+def describe_test_set(
+    name: str, langpair: str | None = None, registry: str | None = None
+) -> TestSetInfo:
     """What is known of a test set; nothing is downloaded. Raises InputError for an unknown one."""
-    each = catalogue.entry(name, registry)
+    entry = catalogue.get_entry(name, registry)
     pair = None
     if langpair is not None:
-        each.pair(langpair)
-        if each.folder is not None or cache.found(each, langpair):
-            pair = _pair(testset(name, langpair, registry=registry, offline=True))
-    named = {one: each.preferred(one) for one in each.pairs}
-    folders = _folders(each)
-    same = ("name", "description", "kind", "released", "licence", "citation", "how")
-    return Described(
-        **{field: getattr(each, field) for field in same},
-        archives=tuple(asdict(archive) for archive in each.archives),
-        langpairs=tuple(each.pairs),
-        languages=tuple(each.languages),
-        preferred={one: refs for one, refs in named.items() if refs is not None},
-        segments={**each.segments},
-        here=_is_here(each),
+        entry.check_pair(langpair)
+        if entry.folder is not None or cache.find_text(entry, langpair):
+            pair = _describe_pair(testset(name, langpair, registry=registry, offline=True))
+    translators = {pair_name: entry.preferred_translators(pair_name) for pair_name in entry.pairs}
+    folders = _list_folders(entry)
+    shared_fields = (
+        "name",
+        "description",
+        "kind",
+        "released",
+        "licence",
+        "citation",
+        "instructions",
+    )
+    return TestSetInfo(
+        **{field: getattr(entry, field) for field in shared_fields},
+        archives=tuple(asdict(archive) for archive in entry.archives),
+        langpairs=tuple(entry.pairs),
+        languages=tuple(entry.languages),
+        preferred={one: refs for one, refs in translators.items() if refs is not None},
+        segments={**entry.segments},
+        here=_is_downloaded(entry),
         folder=next(filter(os.path.isdir, folders), folders[-1]),
         sources=tuple(
-            said for folder in folders for said in cache.source_of(folder).get("archives", ())
+            record
+            for folder in folders
+            for record in cache.read_source_file(folder).get("archives", ())
         ),
         pair=pair,
     )
 
 
-def _pair(found: TestSet) -> Pair:
+def _describe_pair(test_set: TestSet) -> PairInfo:
     from collections import Counter
 
-    return Pair(
-        langpair=found.langpair,
-        segments=len(found),
-        fields=tuple(found.fields),
-        references=tuple(found.references),
-        preferred=found.preferred,
-        documents=None if found.documents is None else len({*found.documents}),
-        domains={**Counter(found.domains or ())},
-        origlangs={**Counter(found.origlangs or ())},
-        systems=tuple(found.systems),
+    return PairInfo(
+        langpair=test_set.langpair,
+        segments=len(test_set),
+        fields=tuple(test_set.fields),
+        references=tuple(test_set.references),
+        preferred=test_set.preferred,
+        documents=None if test_set.documents is None else len({*test_set.documents}),
+        domains={**Counter(test_set.domains or ())},
+        origlangs={**Counter(test_set.origlangs or ())},
+        systems=tuple(test_set.systems),
     )
 
 
-def _folders(entry: Entry) -> tuple[str, ...]:
+def _list_folders(entry: CatalogueEntry) -> tuple[str, ...]:
     """Where a test set may be: the layers, then the cache; a user's own is in its folder."""
     if entry.folder is not None:
         return (entry.folder,)
-    return tuple(cache.folder_of(entry, root) for root in (*cache.layers(), cache.own()))
-
-
-def _is_here(entry: Entry) -> bool:
-    """Whether all archives are here, by their names, or any text is."""
-    if entry.folder is not None:
-        return True
-    if any(os.path.isdir(folder) and _pairs_in(folder) for folder in _folders(entry)):
-        return True
-    return bool(entry.archives) and all(
-        any(map(os.path.exists, cache.places(entry, archive))) for archive in entry.archives
+    return tuple(
+        cache.get_entry_folder(entry, root)
+        for root in (*cache.list_layer_folders(), cache.get_cache_root())
     )
 
 
-def _pairs_in(folder: str) -> tuple[str, ...]:
+def _is_downloaded(entry: CatalogueEntry) -> bool:
+    """Whether all archives are here, by their names, or any text is."""
+    if entry.folder is not None:
+        return True
+    if any(os.path.isdir(folder) and _list_pairs(folder) for folder in _list_folders(entry)):
+        return True
+    return bool(entry.archives) and all(
+        any(map(os.path.exists, cache.list_archive_paths(entry, archive)))
+        for archive in entry.archives
+    )
+
+
+def _list_pairs(folder: str) -> tuple[str, ...]:
     """The language pairs whose text is in the folder of a test set."""
     names = sorted(os.listdir(folder))
-    return tuple(each for each in names if os.path.exists(os.path.join(folder, each, cache.FIELDS)))
+    return tuple(
+        name for name in names if os.path.exists(os.path.join(folder, name, cache.FIELDS_FILE))
+    )
 
 
-def get(
+def fetch_test_sets(
     names: Sequence[str],
     langpair: str | None = None,
     *,
     offline: bool | None = None,
     mirror: str | None = None,
     registry: str | None = None,
-) -> Iterator[Fetched]:
+) -> Iterator[FetchedTestSet]:
     """Fetches test sets one after the other, and makes the text of a language pair, or of all.
 
     Raises InputError for an unknown one before anything is fetched.
     """
-    found = [catalogue.entry(name, registry) for name in names]
-    for each in found:
+    entries = [catalogue.get_entry(name, registry) for name in names]
+    for entry in entries:
         if langpair is not None:
-            each.pair(langpair)
-    return _got(found, langpair, offline, mirror)
+            entry.check_pair(langpair)
+    return _fetch_entries(entries, langpair, offline, mirror)
 
 
-def _got(
-    found: Sequence[Entry], langpair: str | None, offline: bool | None, mirror: str | None
-) -> Iterator[Fetched]:
-    for each in found:
+def _fetch_entries(
+    entries: Sequence[CatalogueEntry],
+    langpair: str | None,
+    offline: bool | None,
+    mirror: str | None,
+) -> Iterator[FetchedTestSet]:
+    for entry in entries:
         with download.override_settings(offline=offline, mirror=mirror):
-            if each.folder is not None:
-                texts: Sequence[str] = each.pairs
+            if entry.folder is not None:
+                texts: Sequence[str] = entry.pairs
                 receipts: Sequence[download.Receipt] = ()
             else:
-                wanted = [langpair] if langpair is not None else each.pairs
-                made, receipts = cache.fetched(each, wanted)
-                texts = [*made]
-        yield Fetched(
-            name=each.name,
-            folder=each.folder or cache.folder_of(each, cache.own()),
+                langpairs = [langpair] if langpair is not None else entry.pairs
+                texts_by_pair, receipts = cache.fetch_texts(entry, langpairs)
+                texts = [*texts_by_pair]
+        yield FetchedTestSet(
+            name=entry.name,
+            folder=entry.folder or cache.get_entry_folder(entry, cache.get_cache_root()),
             langpairs=tuple(texts),
             size=sum(receipt.size for receipt in receipts),
             verified=tuple(receipt.verified for receipt in receipts),
-            licence=each.licence,
+            licence=entry.licence,
         )
 
 
-def since(year: int) -> tuple[str, ...]:
+def list_since(year: int) -> tuple[str, ...]:
     """The names of the published test sets of a year, such as 2020, or later ones."""
-    found = []
-    for name, each in catalogue.entries().items():
-        said = re.search(r"(?:wmt|iwslt)(\d\d)", name) or re.search(r"20(\d\d)", name)
-        said = said or re.match(r"20(\d\d)", each.released or "")
-        if each.archives and said and 2000 + int(said[1]) >= year:
-            found.append(name)
-    return tuple(found)
+    names = []
+    for name, entry in catalogue.load_entries().items():
+        match = re.search(r"(?:wmt|iwslt)(\d\d)", name) or re.search(r"20(\d\d)", name)
+        match = match or re.match(r"20(\d\d)", entry.released or "")
+        if entry.archives and match and 2000 + int(match[1]) >= year:
+            names.append(name)
+    return tuple(names)
 
 
-def add(path: str, name: str | None = None) -> tuple[Added, ...]:
+def add_test_set(path: str, name: str | None = None) -> tuple[AddedTestSet, ...]:
     """Adds an archive of a test set, which its sum names, or a folder of the user's own.
 
     A folder has files called en-de.src, en-de.ref or en-de.ref.A, en-de.docid … (or en-de/src.txt,
@@ -307,89 +332,100 @@ def add(path: str, name: str | None = None) -> tuple[Added, ...]:
     """
     path = os.path.abspath(os.path.expanduser(path))
     if os.path.isdir(path):
-        return (_add_folder(path, name or os.path.basename(path)),)
+        return (_register_folder(path, name or os.path.basename(path)),)
     try:
         md5, sha256 = download.compute_checksums(path)
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from None
-    named = None if name is None else catalogue.entry(name)
-    found: Sequence[tuple[Entry, Archive]] = [
-        (each, archive)
-        for each, archive in catalogue.with_archive(md5, sha256)
-        if named is None or each.name == named.name
+    named_entry = None if name is None else catalogue.get_entry(name)
+    matches: Sequence[tuple[CatalogueEntry, Archive]] = [
+        (entry, archive)
+        for entry, archive in catalogue.find_by_checksum(md5, sha256)
+        if named_entry is None or entry.name == named_entry.name
     ]
     verified = ""
-    if not found and named is not None:
-        found, verified = _by_name(named, path, md5)
-    if not found:
+    if not matches and named_entry is not None:
+        matches, verified = _match_by_name(named_entry, path, md5)
+    if not matches:
         raise InputError(
             f"{path} has MD5 {md5}, which is no archive's of the catalogue; --name says which test "
             "set it is of; a set of your own is a folder: unpack it, and add that"
         )
-    return tuple(_keep(each, archive, path, (md5, sha256, verified)) for each, archive in found)
+    return tuple(
+        _store_archive(each, archive, path, (md5, sha256, verified)) for each, archive in matches
+    )
 
 
-def _by_name(named: Entry, path: str, md5: str) -> tuple[Sequence[tuple[Entry, Archive]], str]:
+def _match_by_name(
+    entry: CatalogueEntry, path: str, md5: str
+) -> tuple[Sequence[tuple[CatalogueEntry, Archive]], str]:
     """The archive that a file is when its sum says nothing."""
-    for archive in named.archives:
+    for archive in entry.archives:
         if archive.md5 is None and archive.sha256 is None:
             if archive.name == os.path.basename(path):
-                return [(named, archive)], ""
-        elif (is_right := cache.judge(named, archive)) and is_right(path):
-            return [(named, archive)], cache.BY_CONTENT
+                return [(entry, archive)], ""
+        elif (
+            has_expected_content := cache.make_content_check(entry, archive)
+        ) and has_expected_content(path):
+            return [(entry, archive)], cache.VERIFIED_BY_CONTENT
     names = ", ".join(
         f"{archive.name}{f' (MD5 {archive.md5})' if archive.md5 else ''}"
-        for archive in named.archives
+        for archive in entry.archives
     )
     raise InputError(
-        f"{path} has MD5 {md5}, and is none of {named.name}'s archives: {names or 'it has none'}"
-        f"{'. ' + named.how if named.how else ''}"
+        f"{path} has MD5 {md5}, and is none of {entry.name}'s archives: {names or 'it has none'}"
+        f"{'. ' + entry.instructions if entry.instructions else ''}"
     )
 
 
-def _keep(entry: Entry, archive: Archive, path: str, sums: tuple[str, str, str]) -> Added:
+def _store_archive(
+    entry: CatalogueEntry, archive: Archive, path: str, checksums: tuple[str, str, str]
+) -> AddedTestSet:
     """Puts a copy of an archive into the cache."""
     from shutil import copyfile
 
-    folder, place = cache.writable(entry), cache.writable(entry, "raw", entry.local(archive))
-    md5, sha256, verified = sums
+    folder, target = (
+        cache.get_writable_path(entry),
+        cache.get_writable_path(entry, "raw", entry.get_local_name(archive)),
+    )
+    md5, sha256, verified = checksums
     try:
-        os.makedirs(os.path.dirname(place), exist_ok=True)
-        with download.hold_path_lock(place):
-            copyfile(path, f"{place}.new")
-            write_atomically(f"{place}.sha256", f"{sha256}  {os.path.basename(place)}\n".encode())
-            os.replace(f"{place}.new", place)
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        with download.hold_path_lock(target):
+            copyfile(path, f"{target}.new")
+            write_atomically(f"{target}.sha256", f"{sha256}  {os.path.basename(target)}\n".encode())
+            os.replace(f"{target}.new", target)
     except OSError as error:
-        raise InputError(f"{place} cannot be written: {error.strerror}") from None
-    by = verified or ("SHA-256" if archive.sha256 else "MD5" if archive.md5 else "")
-    receipt = download.Receipt(path, os.path.getsize(place), md5, sha256, by)
-    cache.record(entry, folder, [receipt])
-    return Added(entry.name, place, tuple(entry.pairs))
+        raise InputError(f"{target} cannot be written: {error.strerror}") from None
+    method = verified or ("SHA-256" if archive.sha256 else "MD5" if archive.md5 else "")
+    receipt = download.Receipt(path, os.path.getsize(target), md5, sha256, method)
+    cache.record_receipts(entry, folder, [receipt])
+    return AddedTestSet(entry.name, target, tuple(entry.pairs))
 
 
-def _add_folder(path: str, name: str) -> Added:
+def _register_folder(path: str, name: str) -> AddedTestSet:
     """Writes a registry for a folder of the user's."""
     import json
 
-    about = _flores(path, name) or _own_files(path)
-    if about is None:
+    description = _find_flores_files(path, name) or _find_field_files(path)
+    if description is None:
         raise InputError(
             f"{path} has no test set: expected files called en-de.src and en-de.ref, or "
             "en-de/src.txt and en-de/ref.txt, or FLORES's folders dev and devtest"
         )
-    if not catalogue.is_name(name):
+    if not catalogue.is_valid_name(name):
         raise InputError(
             f"{name}: a test set's name has letters, digits, . + - _ and / between them"
         )
-    registry = _registry(name)
-    known = catalogue.entries().get(name)
-    if known is not None and (known.archives or known.folder):
+    registry = _get_registry_path(name)
+    existing = catalogue.load_entries().get(name)
+    if existing is not None and (existing.archives or existing.folder):
         raise InputError(f"there is a test set {name} already; give another name with --name")
     if os.path.exists(registry):
         raise InputError(f"{registry} exists already; give another name with --name")
-    text = f"{json.dumps({'name': name, **about}, indent=1, ensure_ascii=False)}\n"
+    text = f"{json.dumps({'name': name, **description}, indent=1, ensure_ascii=False)}\n"
     try:
-        os.makedirs(catalogue.own_folder(), exist_ok=True)
+        os.makedirs(catalogue.get_user_folder(), exist_ok=True)
         write_atomically(registry, text.encode())
         entry = catalogue.read_registry(registry)[name]
     except InputError:
@@ -397,63 +433,66 @@ def _add_folder(path: str, name: str) -> Added:
         raise
     except OSError as error:
         raise InputError(f"{registry} cannot be written: {error.strerror}") from None
-    return Added(name, registry, tuple(entry.pairs))
+    return AddedTestSet(name, registry, tuple(entry.pairs))
 
 
-def _registry(name: str) -> str:
+def _get_registry_path(name: str) -> str:
     """Return the path of the registry that `add` writes for a test set."""
-    return os.path.join(catalogue.own_folder(), f"{name.replace('/', '_')}.json")
+    return os.path.join(catalogue.get_user_folder(), f"{name.replace('/', '_')}.json")
 
 
-def _own_files(path: str) -> dict[str, Any] | None:
+def _find_field_files(path: str) -> dict[str, Any] | None:
     """Files of fields, by language pair."""
     pairs: dict[str, dict[str, str]] = {}
     for name in sorted(os.listdir(path)):
-        inner = os.path.join(path, name)
-        if os.path.isdir(inner) and "-" in name:
-            files = {each: os.path.join(inner, each) for each in sorted(os.listdir(inner))}
-            named = {each.removesuffix(".txt"): file for each, file in files.items()}
-            pairs.setdefault(name, {}).update(_fields(named))
+        entry_path = os.path.join(path, name)
+        if os.path.isdir(entry_path) and "-" in name:
+            files = {
+                file_name: os.path.join(entry_path, file_name)
+                for file_name in sorted(os.listdir(entry_path))
+            }
+            named_files = {each.removesuffix(".txt"): file for each, file in files.items()}
+            pairs.setdefault(name, {}).update(_select_field_files(named_files))
         elif match := re.fullmatch(r"([\w]+(?:-[\w]+)+)\.(.+)", name):
-            fields = _fields({match[2].removesuffix(".txt"): inner})
+            fields = _select_field_files({match[2].removesuffix(".txt"): entry_path})
             pairs.setdefault(match[1], {}).update(fields)
-    found = {
+    complete_pairs = {
         pair: named
         for pair, named in pairs.items()
         if any(re.match("ref(:|$)", each) for each in named)
     }
-    return {"files": found} if found else None
+    return {"files": complete_pairs} if complete_pairs else None
 
 
-def _fields(files: Mapping[str, str]) -> dict[str, str]:
+def _select_field_files(files: Mapping[str, str]) -> dict[str, str]:
     """Files by their fields' names; a name of a file has no colon."""
-    known = re.compile(r"src|ref([.:-].+)?|docid|origlang|domain|genre")
+    field_pattern = re.compile(r"src|ref([.:-].+)?|docid|origlang|domain|genre")
     return {
         re.sub("^ref[.-]", "ref:", field): file
         for field, file in files.items()
-        if known.fullmatch(field)
+        if field_pattern.fullmatch(field)
     }
 
 
-def _flores(path: str, name: str) -> dict[str, Any] | None:
+def _find_flores_files(path: str, name: str) -> dict[str, Any] | None:
     """A file a language, in the folder of the part that the name says."""
-    part = name.rpartition("/")[2]
-    folder = os.path.join(path, part)
-    if part not in ("dev", "devtest") or not os.path.isdir(folder):
+    split = name.rpartition("/")[2]
+    folder = os.path.join(path, split)
+    if split not in ("dev", "devtest") or not os.path.isdir(folder):
         return None
     languages = {}
     for file in sorted(os.listdir(folder)):
-        code = re.fullmatch(rf"(?:{part}\.)?(\w+?)(?:\.{part})?", file)
+        code = re.fullmatch(rf"(?:{split}\.)?(\w+?)(?:\.{split})?", file)
         if code and file != code[1]:
             languages[code[1]] = os.path.join(folder, file)
-    table = os.path.join(path, f"metadata_{part}.tsv")
-    about = {"kind": "Parallel", "licence": "CC-BY-SA-4.0", "languages": languages}
+    table = os.path.join(path, f"metadata_{split}.tsv")
+    description = {"kind": "Parallel", "licence": "CC-BY-SA-4.0", "languages": languages}
     if os.path.exists(table):
-        about["documents"] = table
-    return about if languages else None
+        description["documents"] = table
+    return description if languages else None
 
 
-def show(
+def show_fields(
     name: str,
     langpair: str,
     fields: Sequence[str] = ("src", "ref"),
@@ -465,124 +504,130 @@ def show(
     registry: str | None = None,
 ) -> Iterator[tuple[str, ...]]:
     """The fields of each segment, as sacreBLEU's --echo; "all" is every field."""
-    found = testset(name, langpair, registry=registry)
+    test_set = testset(name, langpair, registry=registry)
     if any(each is not None for each in (origlang, domain, documents, subset)):
-        found = found.where(origlang, domain, documents, subset)
-    names = found.fields if tuple(fields) == ("all",) else fields
-    return zip(*map(found.field, names), strict=True)
+        test_set = test_set.where(origlang, domain, documents, subset)
+    names = test_set.fields if tuple(fields) == ("all",) else fields
+    return zip(*map(test_set.read_field, names), strict=True)
 
 
-def verify(name: str | None = None, registry: str | None = None) -> tuple[Verified, ...]:
+def verify_test_sets(
+    name: str | None = None, registry: str | None = None
+) -> tuple[VerifiedFile, ...]:
     """Reads everything that is here of a test set, or of all, and compares it with its sums."""
-    entries = catalogue.entries(registry)
-    each = entries.values() if name is None else [catalogue.entry(name, registry)]
-    return tuple(found for one in each for found in _verified(one))
+    entries = catalogue.load_entries(registry)
+    selected = entries.values() if name is None else [catalogue.get_entry(name, registry)]
+    return tuple(verified_file for entry in selected for verified_file in _verify_entry(entry))
 
 
-def _verified(entry: Entry) -> Iterator[Verified]:
+def _verify_entry(entry: CatalogueEntry) -> Iterator[VerifiedFile]:
     if entry.folder is not None:
         for pair in entry.pairs:
             try:
-                text = cache.opened(entry, pair)
+                text = cache.open_text(entry, pair)
             except InputError as error:
-                yield Verified(entry.name, entry.folder, str(error))
+                yield VerifiedFile(entry.name, entry.folder, str(error))
             else:
-                yield from (Verified(entry.name, text.path(field), "") for field in text.fields)
+                yield from (
+                    VerifiedFile(entry.name, text.get_path(field), "") for field in text.fields
+                )
         return
     for archive in entry.archives:
-        for path in cache.places(entry, archive):
+        for path in cache.list_archive_paths(entry, archive):
             if os.path.exists(path):
-                fine = cache.checked(path, archive) is not None
-                yield Verified(entry.name, path, "" if fine else "its sum is another one")
-    for folder in filter(os.path.isdir, _folders(entry)):
-        for pair in _pairs_in(folder):
-            yield from _verified_text(entry, pair, os.path.join(folder, pair))
+                is_intact = cache.verify_archive(path, archive) is not None
+                yield VerifiedFile(entry.name, path, "" if is_intact else "its sum is another one")
+    for folder in filter(os.path.isdir, _list_folders(entry)):
+        for pair in _list_pairs(folder):
+            yield from _verify_text(entry, pair, os.path.join(folder, pair))
 
 
-def _verified_text(entry: Entry, langpair: str, folder: str) -> Iterator[Verified]:
+def _verify_text(entry: CatalogueEntry, langpair: str, folder: str) -> Iterator[VerifiedFile]:
     try:
-        text = cache.read(folder)
+        text = cache.read_folder(folder)
     except (OSError, ValueError, KeyError, TypeError):
-        yield Verified(entry.name, os.path.join(folder, cache.FIELDS), "it cannot be read")
+        yield VerifiedFile(entry.name, os.path.join(folder, cache.FIELDS_FILE), "it cannot be read")
         return
-    known = entry.sha256.get(langpair, {})
-    for field, about in text.fields.items():
-        path, problem = text.path(field), ""
+    checksums = entry.sha256.get(langpair, {})
+    for field, properties in text.fields.items():
+        path, problem = text.get_path(field), ""
         try:
             sha256 = download.compute_checksums(path)[1]
-            if sha256 != about["sha256"]:
+            if sha256 != properties["sha256"]:
                 problem = "it is not as it was made"
-            elif sha256 != known.get(field, sha256):
+            elif sha256 != checksums.get(field, sha256):
                 problem = "it is not the catalogue's text"
         except OSError as error:
             problem = error.strerror or "it cannot be read"
-        yield Verified(entry.name, path, problem)
+        yield VerifiedFile(entry.name, path, problem)
 
 
-def path(name: str, langpair: str | None = None, registry: str | None = None) -> str:
+def find_folder(name: str, langpair: str | None = None, registry: str | None = None) -> str:
     """The folder of a test set that is here, or of a language pair's text.
 
     Raises InputError if it is not here.
     """
-    each = catalogue.entry(name, registry)
-    if langpair is not None and each.folder is None:
-        each.pair(langpair)
-        if text := cache.found(each, langpair):
+    entry = catalogue.get_entry(name, registry)
+    if langpair is not None and entry.folder is None:
+        entry.check_pair(langpair)
+        if text := cache.find_text(entry, langpair):
             return text.folder
         raise InputError(f"{name} {langpair} is not here; truebleu testset get {name} fetches it")
-    if found := next(filter(os.path.isdir, _folders(each)), None):
-        return found
+    if folder := next(filter(os.path.isdir, _list_folders(entry)), None):
+        return folder
     raise InputError(f"{name} is not here; truebleu testset get {name} fetches it")
 
 
-def remove(name: str) -> Removed:
+def remove_test_set(name: str) -> RemovedTestSet:
     """Removes a test set from the cache, of older catalogues too; a registry that `add` wrote.
 
     What lies in layers and in sacreBLEU's folder stays. Raises InputError if there is nothing.
     """
     from shutil import rmtree
 
-    if not catalogue.is_name(name):
-        catalogue.entry(name)
-    place = path_inside(cache.own(), *name.split("/"))
-    names = os.listdir(place) if os.path.isdir(place) else ()
-    folders = [path_inside(place, each) for each in sorted(names) if DIGITS.fullmatch(each)]
+    if not catalogue.is_valid_name(name):
+        catalogue.get_entry(name)
+    root = path_inside(cache.get_cache_root(), *name.split("/"))
+    names = os.listdir(root) if os.path.isdir(root) else ()
+    folders = [
+        path_inside(root, digest) for digest in sorted(names) if DIGEST_PATTERN.fullmatch(digest)
+    ]
     size = sum(
-        os.path.getsize(os.path.join(inner, file))
+        os.path.getsize(os.path.join(subfolder, file))
         for folder in folders
-        for inner, _, files in os.walk(folder)
+        for subfolder, _, files in os.walk(folder)
         for file in files
     )
     for folder in folders:
         # First out of sight: a half of it is never there.
-        away = f"{folder}.removed"
-        rmtree(away, ignore_errors=True)
-        os.rename(folder, away)
-        rmtree(away, ignore_errors=True)
-    registry = _registry(name)
+        trash = f"{folder}.removed"
+        rmtree(trash, ignore_errors=True)
+        os.rename(folder, trash)
+        rmtree(trash, ignore_errors=True)
+    registry = _get_registry_path(name)
     # Another registry may have this file name: "a/b" and "a_b" have the same.
     if os.path.exists(registry) and [*catalogue.read_registry(registry)] == [name]:
         size += os.path.getsize(registry)
         os.unlink(registry)
         folders.append(registry)
     if not folders:
-        catalogue.entry(name)
-        raise InputError(f"{name} is not in the cache ({place})")
-    return Removed(name, tuple(folders), size)
+        catalogue.get_entry(name)
+        raise InputError(f"{name} is not in the cache ({root})")
+    return RemovedTestSet(name, tuple(folders), size)
 
 
-def fits(count: int, found: TestSet) -> str:
+def find_fitting_set(segment_count: int, test_set: TestSet) -> str:
     """Another test set with so many segments of the language pair; "" if none is known.
 
     For an output that does not have as many lines as a test set.
     """
-    names = found.name.split(",")
-    if len(found.whole) == count != len(found):
-        return f"{found.name} without filters"
-    for each in catalogue.entries().values():
-        if each.name not in names and each.has(found.langpair):
-            text = cache.found(each, found.langpair) if each.folder is None else None
-            known = each.segments.get(found.langpair, each.segments.get("*"))
-            if count == (known if text is None else len(text)):
-                return each.name
+    names = test_set.name.split(",")
+    if len(test_set.unfiltered) == segment_count != len(test_set):
+        return f"{test_set.name} without filters"
+    for entry in catalogue.load_entries().values():
+        if entry.name not in names and entry.has_pair(test_set.langpair):
+            text = cache.find_text(entry, test_set.langpair) if entry.folder is None else None
+            expected_count = entry.segments.get(test_set.langpair, entry.segments.get("*"))
+            if segment_count == (expected_count if text is None else len(text)):
+                return entry.name
     return ""

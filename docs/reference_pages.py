@@ -383,7 +383,7 @@ def _as_written(tree: ast.Module, name: str) -> str:
 def engines() -> str:
     """The page of truebleu.engines."""
     from truebleu import engines as package
-    from truebleu.engines.common_api import NAMED
+    from truebleu.engines.common_api import SHORTCUT_METRICS
 
     shared = [package.Sums, package.compare, package.intervals, package.bucket_of]
     parts = [
@@ -396,7 +396,7 @@ def engines() -> str:
     same = [_function(name, getattr(first, name), "###") for name in ("score", "stats", "compare")]
     named = [
         (f"`corpus_{name}`, `sentence_{name}`", f'`score` and `sentence` with `metric="{name}"`')
-        for name in NAMED
+        for name in SHORTCUT_METRICS
     ]
     own = []
     for title, (module, names) in ENGINES.items():

@@ -222,7 +222,7 @@ def no_rows(run: Run, make: Make = with_pyarrow) -> None:
     """No rows at all: an error that says so."""
     table = rows(12, 3)
     for batches in ([table.of([], make, {})], [table.of([], make, {})] * 3):
-        with pytest.raises(Exception, match="no segments at all"):
+        with pytest.raises(Exception, match="no segments to score"):
             run(batches, metrics=METRICS, by="group").scores()
 
 
@@ -306,11 +306,11 @@ def cell(metric: str | Metric, run: Scored, *, by_row: bool = False) -> str:
 
 def every_metric(run: Scored, *, by_row: bool = False) -> None:
     """All that `truebleu.metric` takes works, or is refused in the words of one process."""
-    from truebleu.engines.common_api import of_rows
+    from truebleu.engines.common_api import resolve_row_metric
 
     for metric in filter(_is_installed, EVERY_METRIC):
         try:
-            of_rows(metric) if by_row else Sums(metric)
+            resolve_row_metric(metric) if by_row else Sums(metric)
             expected = "works"
         except ValueError as refusal:
             expected = str(refusal)

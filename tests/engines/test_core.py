@@ -15,7 +15,7 @@ from strategies import texts
 
 from truebleu import BLEU, CHRF, TER, InputError, _kernel, metric
 from truebleu.engines import Sums, bucket_of
-from truebleu.engines.aggregates import COLUMNS
+from truebleu.engines.aggregates import STATE_COLUMNS
 from truebleu.metrics.nist import NIST
 from truebleu.metrics.python_metric import SegmentMeanMetric
 
@@ -500,7 +500,7 @@ def test_several_columns_of_keys_sort_by_the_first_then_the_second():
     assert sums.score(("ab", None)) == BLEU().score(["a"], ["a"])
     numbers = Sums(by="x").update(table.set_column(2, "x", pa.array([float("nan")] * 5)))
     assert numbers.score(float("nan")) == numbers.score()
-    with pytest.raises(KeyError, match="no group 'a' has a segment"):
+    with pytest.raises(KeyError, match="no group 'a' with segments"):
         sums.score("a")
 
 
@@ -641,7 +641,7 @@ def test_what_is_no_formula_of_sums_is_refused():
         Sums(BLEU(aggregate="segments"))
     with pytest.raises(ValueError, match=r"unknown metric 'blue'; did you mean 'bleu'\?"):
         Sums("blue")
-    with pytest.raises(ValueError, match="none at all"):
+    with pytest.raises(ValueError, match="metrics: expected at least one metric"):
         Sums(())
     single = Sums(BLEU(reference_length="single"), ref=("ref", "hyp")).update(pa.table(TEXT))
     with pytest.raises(InputError, match="more than one for a segment"):
@@ -697,7 +697,7 @@ def test_columns_that_there_are_not_and_columns_of_the_same_name():
 
 @pytest.mark.parametrize("what", [[1, 2], {"hyp": ["a"]}, "file.parquet", None])
 def test_what_does_not_speak_arrow_is_refused(what):
-    with pytest.raises(TypeError, match="does not speak Arrow"):
+    with pytest.raises(TypeError, match="any object with __arrow_c_stream__"):
         Sums().update(what)
 
 
@@ -705,12 +705,12 @@ def test_nulls_are_counted_with_the_first_row_that_has_one():
     table = pa.table({"hyp": ["a", "b", None], "ref": ["a", None, None]})
     sums = Sums().update(pa.table(TEXT)).update(table)
     assert sums.nulls == {"hyp": 1, "ref": 2}
-    told = r"'hyp' is null in 1 row, 'ref' is null in 2 rows \(the first that is known is row 5\)"
+    told = r"'hyp' is null in 1 row, 'ref' is null in 2 rows \(first known: row 5\)"
     for ask in (sums.check, sums.score, sums.scores):
         with pytest.raises(InputError, match=told):
             ask()
     assert Sums(nulls="skip").update(table).score() == BLEU().score(["a"], ["a"])
-    with pytest.raises(InputError, match=r"no segments at all.*all rows are null"):
+    with pytest.raises(InputError, match=r"no segments to score.*all rows are null"):
         Sums(nulls="skip").update(table.slice(1)).score()
 
 
@@ -747,11 +747,11 @@ def test_options_that_cannot_be():
         Sums(workers=0)
     with pytest.raises(ValueError, match="'segments' is a column of the sums"):
         Sums(by="segments")
-    with pytest.raises(ValueError, match="'x' is named twice"):
+    with pytest.raises(ValueError, match="'x' is given twice"):
         Sums(by=("x", "x"))
-    with pytest.raises(ValueError, match="ref: no column"):
+    with pytest.raises(ValueError, match="ref: expected at least one reference column"):
         Sums(ref=())
-    with pytest.raises(TypeError, match="the names of columns"):
+    with pytest.raises(TypeError, match="expected column names"):
         Sums(by=(1,))
 
 
@@ -778,7 +778,7 @@ def test_tables_of_sums_as_other_engines_give_them():
         {name: shuffled[name].cast(form) for name, form in reversed(casts.items())}
         | {"more": table["segments"]}
     )
-    assert set(casts) == {"group", *COLUMNS}
+    assert set(casts) == {"group", *STATE_COLUMNS}
     for same in (table, other, pl.DataFrame(table), pl.DataFrame(sums)):
         assert sums.spawn().merge_state(same).to_bytes() == sums.to_bytes()
     # Added up by whoever: sums, the fewest, the most.
@@ -791,17 +791,20 @@ def test_sums_that_do_not_belong_together_are_refused():
     table = pa.table(TEXT)
     sums = Sums("bleu").update(table)
     for other, told in (
-        (Sums("chrf"), "sums of different metrics cannot be merged: BLEU"),
-        (Sums("bleu", by="hyp"), "sums of different keys cannot be merged: none, and hyp"),
-        (Sums("bleu", bucket=("hyp", 5)), "sums of different keys"),
+        (Sums("chrf"), r"sums with different metrics cannot be merged \(expected BLEU"),
+        (
+            Sums("bleu", by="hyp"),
+            r"different keys .* \(expected none, found hyp\)",
+        ),
+        (Sums("bleu", bucket=("hyp", 5)), "sums with different keys"),
     ):
         with pytest.raises(InputError, match=told):
             sums.merge(other)
-    with pytest.raises(InputError, match="different buckets cannot be merged: 5, and 6"):
+    with pytest.raises(InputError, match=r"different buckets .* \(expected 5, found 6\)"):
         Sums(bucket=("hyp", 5)).merge(Sums(bucket=("hyp", 6)))
     with pytest.raises(InputError, match=r"made with chrF2.*these sums are of BLEU"):
         sums.merge_state(pa.table(Sums("chrf").update(table)))
-    with pytest.raises(TypeError, match="merge_state takes tables"):
+    with pytest.raises(TypeError, match="use merge_state for tables"):
         sums.merge(pa.table(sums))
     assert sums.merge(sums).segments == 6
 

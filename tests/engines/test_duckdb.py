@@ -143,7 +143,7 @@ def test_a_pattern_of_folders_that_are_called_like_files(folder):
 
 def test_a_folder_of_versions_is_no_table(folder):
     (folder / "_delta_log").mkdir()
-    with pytest.raises(InputError, match=r"a Delta table, in whose folder there may be files of"):
+    with pytest.raises(InputError, match=r"cannot read a Delta table, whose folder may"):
         engine.corpus_bleu(folder)
 
 
@@ -244,7 +244,7 @@ def test_json_lists_and_strings_of_references(tmp_path):
 def test_json_that_is_no_text_is_refused(tmp_path, hyp):
     path = tmp_path / "wrong.jsonl"
     path.write_text(f'{{"hyp": "a", "ref": "b"}}\n{{"hyp": {hyp}, "ref": "b"}}\n')
-    with pytest.raises(InputError, match=r"wrong.jsonl: column hyp: expected a string, not a JSON"):
+    with pytest.raises(InputError, match=r"column hyp: expected a string, found a JSON"):
         engine.corpus_bleu(path)
 
 
@@ -286,7 +286,7 @@ def test_empty_files_beside_full_ones(tmp_path, end):
     if end.startswith("jsonl"):
         full = b'{"hyp": "a b c d", "ref": "a b c d"}\n'
     (tmp_path / f"part-0.{end}").write_bytes(compressed(b"", end))
-    with pytest.raises(InputError, match=rf"part-0\.{end}: empty; there is nothing to score"):
+    with pytest.raises(InputError, match=rf"part-0\.{end}: no rows to score; the file is empty"):
         engine.corpus_bleu(tmp_path / f"part-0.{end}")
     (tmp_path / f"part-1.{end}").write_bytes(compressed(full, end))
     (tmp_path / f"part-2.{end}").write_bytes(compressed(b"\n", end))
@@ -315,7 +315,7 @@ def test_columns_of_the_same_name(tmp_path, end):
     else:
         arrays = [pa.array([text]) for text in "xaa"]
         pq.write_table(pa.Table.from_arrays(arrays, ["hyp", "hyp", "ref"]), path)
-    with pytest.raises(InputError, match="2 columns are called 'hyp'; rename all but one"):
+    with pytest.raises(InputError, match=r"duplicate column 'hyp' \(2 times\). Rename all but one"):
         engine.corpus_bleu(path)
 
 
@@ -342,7 +342,7 @@ def test_segments_of_ten_megabytes(tmp_path, end):
 
 def test_rows_that_are_too_long(tmp_path):
     (tmp_path / "a.csv").write_text(f"hyp,ref\n{'a ' * (17 << 20)},a\n")
-    with pytest.raises(InputError, match="a row has more than 32 MiB; in a Parquet file it may"):
+    with pytest.raises(InputError, match="a row has more than 32 MiB"):
         engine.corpus_bleu(tmp_path / "a.csv")
 
 
@@ -456,7 +456,7 @@ def test_ids_that_cannot_be_compared(sides):
     left, right = sides
     days = pa.array(right["id"].to_pylist(), pa.int32()).cast(pa.date32())
     right = right.set_column(0, "id", days)
-    with pytest.raises(InputError, match="id: BIGINT among the hypotheses and DATE among the ref"):
+    with pytest.raises(InputError, match="id: cannot compare BIGINT ids of hypotheses with DATE"):
         groups(engine.corpus_bleu, left, references=right, on="id", by="system")
 
 
@@ -465,7 +465,7 @@ def test_sides_of_different_connections(sides, connection, tmp_path):
     pq.write_table(right, tmp_path / "right.parquet")
     relation = connection.from_arrow(left)
     options = {"references": tmp_path / "right.parquet", "on": "id", "by": "system"}
-    with pytest.raises(InputError, match=r"different connections: give .* connection="):
+    with pytest.raises(InputError, match=r"different connections. Pass .* connection="):
         engine.corpus_bleu(relation, **options)
     found = groups(engine.corpus_bleu, relation, connection=connection, **options)
     assert found == groups(engine.corpus_bleu, joined_by_hand(sides), by="system")
@@ -488,7 +488,7 @@ def test_ids_that_one_side_lacks(sides):
     with pytest.raises(InputError) as raised:
         groups(engine.corpus_bleu, left, references=kept, on="id", by="system")
     assert str(raised.value).startswith(
-        "id: 6 hypotheses have an id that no reference has (the first: 0, 1, 2); every segment"
+        "id: 6 hypotheses without a reference (the first: 0, 1, 2); expected every segment"
     )
     extra = pa.concat_tables([right, pa.table({"id": [7000], "ref": ["x"], "domain": [0]})])
     with pytest.raises(InputError, match=r"1 of 201 references without a hypothesis \(7000\)"):
@@ -499,12 +499,12 @@ def test_a_system_that_lacks_segments_of_others(sides):
     """The other system's hypotheses join; a score of fewer segments would be another number."""
     left, right = sides
     lacking = left.filter(pc.or_(pc.equal(left["system"], 0), pc.greater(left["id"], 0)))
-    with pytest.raises(InputError, match=r"1 id has fewer hypotheses than others \(0\)"):
+    with pytest.raises(InputError, match=r"1 id with fewer hypotheses than others \(0\)"):
         groups(engine.corpus_bleu, lacking, references=right, on="id", by="system")
     # A system may be called null.
     names = pa.array([{0: "a", 1: None}[system] for system in lacking["system"].to_pylist()])
     lacking = lacking.set_column(1, "system", names)
-    with pytest.raises(InputError, match=r"1 id has fewer hypotheses than others \(0\)"):
+    with pytest.raises(InputError, match=r"1 id with fewer hypotheses than others \(0\)"):
         groups(engine.corpus_bleu, lacking, references=right, on="id", by="system")
 
 
@@ -528,11 +528,11 @@ def test_test_sets_may_have_other_systems(sides):
     assert groups(engine.corpus_bleu, left.filter(kept), **options) == expected
     with_domain = table.filter(kept).drop_columns(["ref"])
     assert groups(engine.corpus_bleu, with_domain, **options) == expected
-    with pytest.raises(InputError, match="100 ids have fewer hypotheses than others"):
+    with pytest.raises(InputError, match="100 ids with fewer hypotheses than others"):
         groups(engine.corpus_bleu, left.filter(kept), references=right, on="id", by="system")
     options["on"] = ["domain", "id"]
     assert groups(engine.corpus_bleu, with_domain, **options) == expected
-    with pytest.raises(InputError, match="1 id has fewer hypotheses than others"):
+    with pytest.raises(InputError, match="1 id with fewer hypotheses than others"):
         engine.corpus_bleu(with_domain.slice(1), **options)
 
 
@@ -546,7 +546,7 @@ def test_columns_may_have_any_name(sides, name):
 def test_unjoined_rows_can_be_left_out_and_are_counted(sides):
     left, right = sides
     kept = right.filter(pc.greater_equal(right["id"], 3))
-    with pytest.warns(UserWarning, match="6 hypotheses have an id that no reference has"):
+    with pytest.warns(UserWarning, match="6 hypotheses without a reference"):
         found = groups(
             engine.corpus_bleu, left, references=kept, on="id", by="system", unjoined="skip"
         )
@@ -557,17 +557,17 @@ def test_unjoined_rows_can_be_left_out_and_are_counted(sides):
 
 def test_ids_that_are_there_twice(sides):
     left, right = sides
-    with pytest.raises(InputError, match=r"200 ids are there more than once among the hypotheses"):
+    with pytest.raises(InputError, match=r"200 ids repeated in hypotheses"):
         engine.corpus_bleu(left, references=right, on="id")
     twice = pa.concat_tables([right, right.slice(5, 1)])
-    with pytest.raises(InputError, match=r"1 id is there more than once among the references"):
+    with pytest.raises(InputError, match=r"1 id repeated in the references"):
         groups(engine.corpus_bleu, left, references=twice, on="id", by="system", unjoined="skip")
 
 
 def test_null_ids_join_nothing(sides):
     left, right = sides
     ids = [None if i == 0 else i for i in left["id"].to_pylist()]
-    with pytest.raises(InputError, match=r"hypotheses have an id that no reference has \(null\)"):
+    with pytest.raises(InputError, match=r"hypotheses without a reference \(null\)"):
         engine.corpus_bleu(
             left.set_column(0, "id", pa.array(ids)), references=right, on="id", by="system"
         )
@@ -608,7 +608,7 @@ def test_a_disk_that_is_full_is_told_of_in_a_line(tmp_path):
             f"SET temp_directory='{tmp_path}/spilled'; SET memory_limit='100MB'; "
             "SET max_temp_directory_size='2MB'; SET threads=1"
         )
-        with pytest.raises(InputError, match=r"into memory is full \(TMPDIR names") as raised:
+        with pytest.raises(InputError, match=r"temporary folder is full \(set TMPDIR") as raised:
             engine.sums(
                 tmp_path / "hyp.parquet",
                 references=tmp_path / "ref.parquet",
@@ -622,7 +622,7 @@ def test_a_disk_that_is_full_is_told_of_in_a_line(tmp_path):
 def test_fields_of_structures_are_for_sql(tmp_path):
     path = tmp_path / "nested.parquet"
     pq.write_table(pa.table({"hyp": ["a b c d"], "texts": [{"en": "a b c d"}]}), path)
-    with pytest.raises(InputError, match=r"for a field of 'texts' give SQL in Python: SELECT tex"):
+    with pytest.raises(InputError, match=r"To read a field of 'texts', use SQL: SELECT tex"):
         engine.corpus_bleu(path, ref="texts.en")
     with pytest.raises(InputError, match=r"'texts' is of type STRUCT\(en VARCHAR\); expected"):
         engine.corpus_bleu(path, ref="texts")
@@ -650,7 +650,7 @@ def test_columns_of_another_type(connection):
 
 def test_nulls_that_are_skipped_are_said(connection):
     relation = connection.sql("FROM (VALUES ('a', 'a'), (NULL, 'b'), ('c', NULL)) t(hyp, ref)")
-    with pytest.warns(UserWarning, match="left out: 1 in hyp, 1 in ref") as warned:
+    with pytest.warns(UserWarning, match="omitted: 1 in hyp, 1 in ref") as warned:
         assert engine.corpus_bleu(relation, nulls="skip").hypothesis_length == 1
     assert warned[0].filename == __file__
 
@@ -663,10 +663,10 @@ def test_files_that_cannot_be_read(tmp_path):
     with pytest.raises(InputError, match=r"no \.parquet, \.csv, \.tsv, \.jsonl or \.json files"):
         engine.corpus_bleu(tmp_path)
     (tmp_path / "broken.parquet").write_bytes(b"PAR1 and nothing more")
-    with pytest.raises(InputError, match=r"broken.parquet: cannot be read: .*broken.parquet"):
+    with pytest.raises(InputError, match=r"broken.parquet: cannot read the file: .*broken.parquet"):
         engine.corpus_bleu(tmp_path / "broken.parquet")
     (tmp_path / "other.csv").write_text("hyp,ref\na,b\n")
-    with pytest.raises(InputError, match="all Parquet, all CSV, all TSV or all JSON"):
+    with pytest.raises(InputError, match="expected files of one format"):
         engine.corpus_bleu([tmp_path / "broken.parquet", tmp_path / "other.csv"])
 
 
@@ -690,9 +690,9 @@ CSV_FAULTS = {
     "hyp,ref,x\na,b,c\na,b\n": "Line: 3 Expected Number of Columns: 3 Found: 2",
     "hyp,ref\na,b\na,b,c\n": "Line: 3 Expected Number of Columns: 2 Found: 3",
     'hyp,ref\n"a,b\n': "Line: 2 .*unterminated quote",
-    "hyp,ref\na,b\r\nc,d\n": r"some lines end in \\n, others in \\r\\n",
-    "hyp;ref\na;b\n": "no column 'hyp'.*; the first line has the names, with commas",
-    "hyp,ref\nä,b\n": "it is not UTF-8",
+    "hyp,ref\na,b\r\nc,d\n": r"mixed line ends: \\n and \\r\\n",
+    "hyp;ref\na;b\n": "no column 'hyp'.*; expected column names separated by commas",
+    "hyp,ref\nä,b\n": "invalid UTF-8",
 }
 
 
@@ -708,7 +708,7 @@ def test_csv_that_is_wrong(tmp_path, text):
 
 def test_json_without_objects(tmp_path):
     (tmp_path / "a.json").write_text("[]")
-    with pytest.raises(InputError, match=r"a\.json: no rows with named values; expected JSON"):
+    with pytest.raises(InputError, match=r"a\.json: expected JSON"):
         engine.corpus_bleu(tmp_path / "a.json")
 
 
@@ -718,14 +718,14 @@ def test_what_duckdb_says_in_the_middle_of_a_stream(tmp_path):
     with pytest.raises(InputError) as raised:
         engine.corpus_bleu(tmp_path / "a.jsonl")
     path = tmp_path / "a.jsonl"
-    assert str(raised.value) == f"{path}: column ref: expected a string, not a JSON number: 5"
+    assert str(raised.value) == f"{path}: column ref: expected a string, found a JSON number: 5"
 
 
 @pytest.mark.parametrize("name", ["https://x.org/a.parquet", "s3://bucket/*.csv.gz"])
 def test_addresses_are_no_files(name):
-    with pytest.raises(InputError, match=r"files of this machine are read\. .* httpfs"):
+    with pytest.raises(InputError, match=r"expected a local file, found a URL\. .* httpfs"):
         engine.corpus_bleu(name)
-    with pytest.raises(InputError, match=r"httpfs: give it with connection="):
+    with pytest.raises(InputError, match=r"httpfs; pass it as connection="):
         engine.corpus_bleu(f"SELECT hyp, ref FROM '{name}'")
 
 
@@ -733,11 +733,11 @@ def test_names_of_tables(connection, table):
     connection.from_arrow(table).create_view("source")
     connection.execute('CREATE TABLE "my ""table""" AS FROM source')
     assert engine.corpus_bleu('"my ""table"""', connection=connection) == EXPECTED
-    with pytest.raises(InputError, match=r"outputs does not exist.* connection=\.\.\."):
+    with pytest.raises(InputError, match=r"outputs does not exist.* as connection="):
         engine.corpus_bleu("outputs")
-    with pytest.raises(TypeError, match=r"expected a DuckDB connection .*, not str"):
+    with pytest.raises(TypeError, match=r"expected a DuckDB connection .*, found str"):
         engine.corpus_bleu("outputs", connection="my.db")
-    with pytest.raises(TypeError, match="not dict in a list"):
+    with pytest.raises(TypeError, match="found dict in a list"):
         engine.corpus_bleu([{"hyp": "a", "ref": "a"}])
     with duckdb.connect() as other:
         relation = other.from_arrow(table)
@@ -776,7 +776,7 @@ def test_how_far_a_long_run_is(tmp_path, monkeypatch):
             "COPY (SELECT repeat(md5(i::VARCHAR), 4) AS hyp, hyp AS ref FROM range(300000) t(i)) "
             f"TO '{path}' (ROW_GROUP_SIZE 20000)"
         )
-    monkeypatch.setattr(duckdb_inputs, "EVERY", 0.001)
+    monkeypatch.setattr(duckdb_inputs, "PROGRESS_SECONDS", 0.001)
     shares = []
     engine.sums(path, progress=shares.append)
     assert shares == sorted(shares)
@@ -832,7 +832,7 @@ def test_sql_functions_take_lists_and_several_references(connection):
         (one[0], several[0], several[0], second, None, None),
         (one[1], several[1], several[1], None, None, None),
     ]
-    with pytest.raises(duckdb.Error, match="bleu: expected a hypothesis and its references"):
+    with pytest.raises(duckdb.Error, match="bleu: expected a hypothesis and at least"):
         connection.sql("SELECT bleu('a')").fetchall()
     with pytest.raises(duckdb.Error, match="an Arrow column of int32 holds no text"):
         connection.sql("SELECT bleu('a', 3)").fetchall()
@@ -849,7 +849,7 @@ def test_a_table_of_scores_can_be_asked_again(folder, connection):
     shouted = states.project("*, system || '!' AS loud")
     coarse = Sums(by="loud").merge_state(shouted)
     assert len(coarse) == len(found.fetchall())
-    assert coarse.rolled_up() == engine.sums(files)
+    assert coarse.roll_up() == engine.sums(files)
 
 
 @pytest.mark.thorough
@@ -881,7 +881,7 @@ except ImportError as error:
     print(error)
 """
     done = run_python(script)
-    told = "DuckDB needs pyarrow and NumPy to hand columns to a Python function: "
+    told = "DuckDB needs pyarrow and NumPy to pass columns to Python functions: "
     told += "pip install pyarrow"
     expected = Sums(by="system").update(table).to_bytes().hex()
     assert done.stdout.splitlines() == [
@@ -905,7 +905,7 @@ def test_older_releases_stream_with_pyarrow(monkeypatch, table):
         warnings.simplefilter("error")
         assert engine.corpus_bleu(table) == EXPECTED
     monkeypatch.setattr(duckdb_inputs, "find_spec", lambda name: None)
-    with pytest.raises(ImportError, match="pip install pyarrow, or DuckDB 2"):
+    with pytest.raises(ImportError, match="pip install pyarrow, or install DuckDB 2"):
         engine.corpus_bleu(table)
 
 

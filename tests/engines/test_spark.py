@@ -201,7 +201,7 @@ def test_sentence_scores_of_pandas_are_the_same():
     """What Spark before 4.1 calls."""
     pd, np = pytest.importorskip("pandas"), pytest.importorskip("numpy")
     hyps, refs = pd.Series(["a b", None, "c"]), pd.Series([np.array(["a b c", None]), None, ["c"]])
-    found = spark_workers.scores_of_pandas(CHRF(), hyps, refs).tolist()
+    found = spark_workers.score_pandas_columns(CHRF(), hyps, refs).tolist()
     assert found[::2] == CHRF().segments(["a b", "c"], [["a b c"], ["c"]]).tolist()
     assert np.isnan(found[1])
 
@@ -225,13 +225,13 @@ def test_releases_that_make_moments_utc_by_themselves(session, monkeypatch):
     from pyspark.sql.pandas import types
 
     rows = session.sql("SELECT TIMESTAMP '2026-01-02 03:04:05' AS moment, 'a' AS hyp")
-    now, of_release = spark._of_no_rows(rows).schema, types.to_arrow_type
+    now, of_release = spark._make_empty_table(rows).schema, types.to_arrow_type
 
     def earlier(kind, timestamp_utc=True):
         return of_release(kind, timezone="UTC" if timestamp_utc else None)
 
     monkeypatch.setattr(types, "to_arrow_type", earlier)
-    assert spark._of_no_rows(rows).schema == now
+    assert spark._make_empty_table(rows).schema == now
 
 
 @needs_spark
@@ -312,7 +312,7 @@ def test_keys_are_those_of_polars(session, tmp_path):
     assert found.spawn().merge(found).merge(everything).segments == 2 * everything.segments
     for name in keys:
         alone = of_polars.sums(scan, by=name, metrics=METRICS, nulls="skip")
-        assert found.rolled_up(name) == alone
+        assert found.roll_up(name) == alone
     # Days become months: in Spark's table of states, and in Polars' of what Spark counted.
     month = pl.col("day").dt.truncate("1mo").alias("month")
     expected = of_polars.sums(scan.with_columns(month), by="month", metrics=METRICS, nulls="skip")
@@ -370,7 +370,7 @@ def test_scores_of_groups_cost_what_their_sums_cost(session, table):
     assert 0 < sum(summed) <= 5
     # What is more is the reading of 71 rows.
     assert sum(scored) <= sum(summed) + 4
-    assert sum(lazily) <= 2 + spark.SCORED_IN + 1
+    assert sum(lazily) <= 2 + spark.SCORING_TASKS + 1
 
 
 @needs_spark
@@ -409,7 +409,7 @@ def test_tables_of_parts_merge(frame, table):
         key: (both["chrF2++"].value, str(both["chrF2++"].signature))
         for key, both in Sums(METRICS, by="system").update(table).scores().items()
     }
-    with pytest.raises(Exception, match=r"states: made with chrF2\+\+.*; expected BLEU.*"):
+    with pytest.raises(Exception, match=r"metric mismatch \(found chrF2\+\+.*, expected BLEU.*"):
         spark.merge(united, "bleu").collect()
     with pytest.raises(InputError, match="states: no column 'fingerprint'"):
         spark.merge(frame)
@@ -417,13 +417,13 @@ def test_tables_of_parts_merge(frame, table):
 
 def test_a_worker_passes_groups_on_before_there_are_too_many(monkeypatch):
     pytest.importorskip("pyarrow")
-    monkeypatch.setattr(spark_workers, "MOST_GROUPS", 100)
+    monkeypatch.setattr(spark_workers, "MAX_GROUPS", 100)
     rows = contract_rows(1, 2000)
     rows = type(rows)(rows.hyp, rows.ref, [f"id{i % 900}" for i in range(2000)])
     empty = Sums(METRICS, by="group")
     batches = [rows.of(range(at, at + 50), with_pyarrow, {}) for at in range(0, 2000, 50)]
     batches = [batch.select(list(empty.columns)) for batch in batches]
-    states = list(spark_workers.partial_sums(empty, iter(batches)))
+    states = list(spark_workers.sum_partition(empty, iter(batches)))
     assert len(states) > 10
     assert max(state.num_rows for state in states) <= 2 * 150
     merged = Sums(METRICS, by="group")
@@ -431,7 +431,7 @@ def test_a_worker_passes_groups_on_before_there_are_too_many(monkeypatch):
         merged.merge_state(state)
     whole = Sums(METRICS, by="group").update(rows.of(range(2000), with_pyarrow, {}))
     assert merged.to_bytes() == whole.to_bytes()
-    assert list(spark_workers.partial_sums(Sums(), iter([]))) == []
+    assert list(spark_workers.sum_partition(Sums(), iter([]))) == []
 
 
 # ---- nulls ----
@@ -476,16 +476,16 @@ def test_wrong_columns_are_named(frame):
     ):
         with pytest.raises(InputError, match=told):
             spark.stats(frame, **arguments)
-    with pytest.raises(InputError, match="ref: 2 columns are called 'ref'"):
+    with pytest.raises(InputError, match="ref: duplicate column 'ref'"):
         spark.stats(frame.select("hyp", "ref", frame.hyp.alias("ref")))
     for name in ("Segments", "score"):
         with pytest.raises(InputError, match=f"by: '{name}' is a column of the result; rename"):
             spark.corpus_bleu(frame.withColumn(name, F.lit(1)), by=name)
-    with pytest.raises(TypeError, match=r"df: expected a Spark DataFrame, not pyarrow"):
+    with pytest.raises(TypeError, match=r"data: expected a Spark DataFrame, found pyarrow"):
         spark.stats(frame.toArrow())
-    with pytest.raises(TypeError, match="hyp: expected a column's name, not pyspark"):
+    with pytest.raises(TypeError, match="hyp: expected a column name, found pyspark"):
         spark.stats(frame, frame.hyp)
-    with pytest.raises(ValueError, match="ref: no column"):
+    with pytest.raises(ValueError, match="ref: expected at least one reference column"):
         spark.stats(frame, ref=[])
     with pytest.raises(TypeError, match="nope"):
         spark.corpus_bleu(frame, nope=1)
@@ -497,7 +497,7 @@ def test_wrong_columns_are_named(frame):
 def test_a_stream_has_no_end(session):
     stream = session.readStream.format("rate").load()
     stream = stream.select(F.lit("a").alias("hyp"), F.lit("a").alias("ref"))
-    with pytest.raises(InputError, match="df: a streaming DataFrame, which has no end"):
+    with pytest.raises(InputError, match="data: cannot sum a streaming DataFrame"):
         spark.corpus_bleu(stream)
     assert spark.stats(stream).isStreaming
 
@@ -540,11 +540,11 @@ def test_a_stream_is_summed_over_its_batches_and_restarts(session, table, tmp_pa
     def keep(batch, number):
         kept[number] = spark.sums(batch, **whole)
 
-    def shipped(task, *arguments, shipped=spark_cluster.shipped):
+    def shipped(task, *arguments, shipped=spark_cluster.make_task):
         sent.append(task)
         return shipped(task, *arguments)
 
-    monkeypatch.setattr(spark_cluster, "shipped", shipped)
+    monkeypatch.setattr(spark_cluster, "make_task", shipped)
 
     def run(name, data, mode, call=None):
         writer = data.writeStream.outputMode(mode).queryName(name).trigger(availableNow=True)
@@ -569,7 +569,7 @@ def test_a_stream_is_summed_over_its_batches_and_restarts(session, table, tmp_pa
         assert Sums(**whole).merge_state(of_update) == expected
         assert list(kept) == list(range(batches))
         assert functools.reduce(Sums.merge, kept.values(), Sums(**whole)) == expected
-    assert sent.count("present") <= 1, "workers are looked at once, and not in each batch"
+    assert sent.count("report_version") <= 1, "workers are looked at once, and not in each batch"
     run("scores", spark.scores(states, METRICS[0]), "complete")
     assert {row.system: row.score for row in session.table("scores").collect()} == {
         key: both["BLEU"].value for key, both in expected.scores().items()
@@ -680,10 +680,10 @@ def test_machines_that_fail_are_told_of_in_a_line():
     lost = "ExecutorLostFailure (executor 3 exited) Reason: Command exited with code 137"
     full = "No space left on device"
     for what, expected in (
-        (f"{executor}java.io.IOException: {full}\n\tat java.base/", f"{full}; spark.local.dir"),
-        (f"{executor}{lost}\nDriver stacktrace:\n", f"{lost}; more memory for it: spark."),
+        (f"{executor}java.io.IOException: {full}\n\tat java.base/", f"{full}; set spark.local.dir"),
+        (f"{executor}{lost}\nDriver stacktrace:\n", f"{lost}; increase spark."),
     ):
-        error = spark_cluster.said(begin + what)
+        error = spark_cluster.extract_error(begin + what)
         assert isinstance(error, RuntimeError)
         assert str(error).startswith(f"a task failed on 10.0.0.7: {expected}")
         assert len(str(error)) <= 300
@@ -711,20 +711,20 @@ def test_without_pyspark(monkeypatch):
 @needs_spark
 def test_versions_that_do_not_fit(monkeypatch, tmp_path):
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
-    with pytest.raises(RuntimeError, match=r"needs Java 17 or newer, and JAVA_HOME is .* without"):
+    with pytest.raises(RuntimeError, match=r"needs Java 17 or newer, but JAVA_HOME is .* without"):
         spark_cluster.check_java()
     java = tmp_path / "bin" / "java"
     java.parent.mkdir()
     java.write_text("#!/bin/sh\necho 'openjdk version \"11.0.2\" 2019-01-15' >&2\n")
     java.chmod(0o755)
-    with pytest.raises(RuntimeError, match=r"needs Java 17 or newer, and .*java is Java 11"):
+    with pytest.raises(RuntimeError, match=r"needs Java 17 or newer, but .*java is Java 11"):
         spark_cluster.check_java()
     monkeypatch.setenv("JAVA_HOME", "")
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(RuntimeError, match="no java is on the PATH; install it"):
+    with pytest.raises(RuntimeError, match="there is no java on PATH; install it"):
         spark_cluster.check_java()
     monkeypatch.setattr(pyspark, "__version__", "3.3.2")
-    with pytest.raises(RuntimeError, match=r"Spark 3.4 or newer, and here is 3.3.2"):
+    with pytest.raises(RuntimeError, match=r"Spark 3.4 or newer, found 3.3.2"):
         spark.check()
 
 
@@ -736,10 +736,10 @@ def test_a_python_of_workers_that_lacks_what_spark_needs(monkeypatch):
         "ModuleNotFoundError: No module named 'pyarrow'\n"
     )
     monkeypatch.delenv("PYSPARK_PYTHON")
-    error = spark_cluster.said(told)
+    error = spark_cluster.extract_error(told)
     assert isinstance(error, RuntimeError)
-    assert "the workers' Python has no pyarrow. It is python3, as the PATH finds it" in str(error)
-    assert f"here is {sys.executable}: set PYSPARK_PYTHON" in str(error)
+    assert "the workers' Python (python3 on the PATH) has no pyarrow." in str(error)
+    assert f"packages of this one ({sys.executable})" in str(error)
 
 
 # Finds truebleu in the folder of this file, before any other.
@@ -766,10 +766,10 @@ def workers(session, tmp_path, monkeypatch):
             path.parent.mkdir(exist_ok=True, parents=True)
             path.write_text(text)
         monkeypatch.setitem(session.sparkContext.environment, "PYTHONPATH", str(tmp_path))
-        spark_cluster._checked.clear()
+        spark_cluster._checked_applications.clear()
 
     yield shadow
-    spark_cluster._checked.clear()
+    spark_cluster._checked_applications.clear()
 
 
 @needs_spark
@@ -794,7 +794,7 @@ def test_workers_without_truebleu(frame, workers):
 def test_workers_with_another_truebleu(frame, workers):
     files = ("truebleu/engines/__init__.py", "truebleu/engines/spark_workers.py")
     workers({"truebleu/__init__.py": "__version__ = '0.0.1'", **dict.fromkeys(files, "")})
-    told = rf"the worker on .* has truebleu 0.0.1, and here is {tb.__version__}; install the same"
+    told = rf"the worker on .* has truebleu 0.0.1, the driver {tb.__version__}; install the same"
     with pytest.raises(RuntimeError, match=told):
         spark.corpus_bleu(frame)
 

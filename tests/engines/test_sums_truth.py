@@ -200,7 +200,7 @@ def test_headers_that_sums_do_not_have():
     for formats in (["u"], ["u", "l", "l"], [], None, ["x", "l"], "ul"):
         with pytest.raises(InputError):
             own.spawn().merge_bytes(remade(own, formats=formats))
-    with pytest.raises(InputError, match="sums of different metrics"):
+    with pytest.raises(InputError, match="sums with different metrics"):
         own.spawn().merge_bytes(remade(own, metrics=["x"]))
     with pytest.raises(InputError, match=r"version 1 .* reads version 2"):
         own.spawn().merge_bytes(b"truebleu sums 1\n{}\n" + content)

@@ -162,7 +162,7 @@ def test_the_signature_knows_how_many_references_there_were(hosts):
 def test_an_empty_batch_adds_nothing_and_no_text_is_not_a_number(hosts):
     metric = hosts.ours.CorpusBLEU()
     assert hosts.torch.isnan(metric([], []))
-    with pytest.raises(tb.InputError, match="no segments at all"):
+    with pytest.raises(tb.InputError, match="no segments"):
         metric.score()
     metric(["a b c d"], ["a b c d"])
     assert metric.compute() == tb.bleu(["a b c d"], ["a b c d"]).value

@@ -117,7 +117,7 @@ def test_a_total_of_batches_is_the_score_of_all(name):
     more = {"sources": sources} if metric.NEEDS_SOURCE else {}
     assert both.compute() == metric.score(hypotheses, list(map(tuple, references)), **more)
     first.reset()
-    with pytest.raises(tb.InputError, match=r"no segments at all|needs the source"):
+    with pytest.raises(tb.InputError, match=r"no segments|needs the source"):
         first.compute()
 
 

@@ -13,7 +13,7 @@ from truebleu.cli.output import UsageError, complain
 from truebleu.cli.progress import Progress
 from truebleu.cli.tabular_scores import System, Tables
 from truebleu.comparison.comparison_request import Request
-from truebleu.engines.common_api import shown
+from truebleu.engines.common_api import format_id
 from truebleu.text.argument_checks import is_whole_number
 from truebleu.text.terminal_layout import format_count
 
@@ -72,8 +72,8 @@ def systems(
             segment = id_ or (number,)
             if segment in rows:
                 raise InputError(
-                    f"{' and '.join(tables.join)}: {shown(segment)} is there more than once for "
-                    f"{name}; if there are several systems in the table, --by names the column "
+                    f"{' and '.join(tables.join)}: {format_id(segment)} is there more than once "
+                    f"for {name}; if there are several systems in the table, --by names the column "
                     "that says which"
                 )
             rows[segment] = hyp, refs
@@ -136,15 +136,15 @@ def _keep_common(found: dict[str, Rows], tables: Tables, options: argparse.Names
         named = " and ".join(tables.join) or "row"
         raise InputError(
             f"{named}: {format_count(lost, 'segment')} that not every system has: {lacking} has no "
-            f"{shown(odd)}; systems are compared on the same segments. --unjoined skip compares "
-            "those that all have"
+            f"{format_id(odd)}; systems are compared on the same segments. --unjoined skip "
+            "compares those that all have"
         )
     for name, rows in found.items():
         for id_ in common:
             if rows[id_][1] != expected[id_][1]:
                 raise InputError(
-                    f"{first} and {name} have different references for {shown(id_)}; systems are "
-                    "compared by the same references"
+                    f"{first} and {name} have different references for {format_id(id_)}; systems "
+                    "are compared by the same references"
                 )
         found[name] = {id_: rows[id_] for id_ in common}
     return lost
@@ -162,7 +162,7 @@ def in_buckets(
     options: argparse.Namespace, metrics: Sequence[Any], progress: Progress
 ) -> dict[Key, tuple[dict[str, None], Any]]:
     """The systems inside each group, and what was counted of their buckets."""
-    from truebleu.engines.hash_buckets import counted
+    from truebleu.engines.hash_buckets import collect_buckets
 
     tables = Tables(options, paired=True)
     within = list(dict.fromkeys(getattr(options, "within", None) or ()))
@@ -176,7 +176,7 @@ def in_buckets(
                 called = _name(name if name or ours else system.name, ours)
                 parts.setdefault(key, {})[called] = own
     return {
-        key: (dict.fromkeys(named), counted(named))
+        key: (dict.fromkeys(named), collect_buckets(named))
         for key, named in sorted(parts.items(), key=lambda one: _sorted(one[0]))
     }
 

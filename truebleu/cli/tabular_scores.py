@@ -83,10 +83,10 @@ class Tables:
                 for hyp in hyps
             ]
         if options.output is not None and os.path.isfile(options.output):
-            from truebleu.engines.duckdb_files import found
+            from truebleu.engines.duckdb_files import find_table_files
 
             for name in [*options.references, *(options.input or ())]:
-                check_output(options, found(name))
+                check_output(options, find_table_files(name))
 
     def label(self, system: System) -> str:
         """The name of a system where there are several, for messages."""
@@ -129,18 +129,18 @@ class Tables:
         """The rows of a system in the order of its files: texts and columns carried along."""
         duckdb_engine()
         from truebleu.engines import duckdb_inputs as engine
-        from truebleu.engines.duckdb_files import quoted
-        from truebleu.engines.duckdb_inputs import apart
+        from truebleu.engines.duckdb_files import quote_identifier
+        from truebleu.engines.duckdb_inputs import disambiguate_text_columns
 
         options, texts = self.options, [system.hyp, *self.refs]
         with (
             told_warnings(options, self.label(system)),
-            engine.opened(
+            engine.open_connection(
                 None, memory=options.memory, threads=options.threads, ordered=True
             ) as connection,
-            engine.reading([*system.data, *(system.references or [])]),
+            engine.translate_errors([*system.data, *(system.references or [])]),
         ):
-            relation = engine.rows(
+            relation = engine.select_rows(
                 connection,
                 system.data,
                 texts,
@@ -151,9 +151,9 @@ class Tables:
                 ordered=True,
             )
             if system.references is not None:
-                texts = apart(texts)
-            some = partial(engine.rows_of, connection, relation, texts, carried)
-            own = [quoted(name) for name in carried]
+                texts = disambiguate_text_columns(texts)
+            some = partial(engine.fetch_rows, connection, relation, texts, carried)
+            own = [quote_identifier(name) for name in carried]
             yield Opened(relation.limit(0).project(", ".join(own)) if own else None, texts, some)
 
     @property
@@ -248,7 +248,7 @@ def _pieces(
 
     names: of the columns of text.
     """
-    from truebleu.engines.aggregates import told_nulls
+    from truebleu.engines.aggregates import describe_nulls
 
     count, scored, nulls = 0, 0, [0, 0]
     first_null = None
@@ -271,7 +271,7 @@ def _pieces(
         for counted, _ in count_batches(list(metrics), corpus, len(kept)):
             scored += len(counted[0][1])
             yield numbers, counted, further
-    told = told_nulls({names[0]: nulls[0], ", ".join(names[1:]): nulls[1]})
+    told = describe_nulls({names[0]: nulls[0], ", ".join(names[1:]): nulls[1]})
     if told and options.nulls != "skip":
         raise InputError(
             f"{told} (the first is row {first_null}); every row needs a hypothesis and "

@@ -1,7 +1,7 @@
-"""The same table, summed where the data is: what every engine shares.
+"""Scoring in data engines: statistics are aggregated where the data is stored.
 
-`Sums` is all that engines exchange: each makes one beside its part of the data, and they add up.
-`intervals` and `compare` say how sure the scores are when there are too many segments to keep.
+Engines exchange only `Sums`: each worker aggregates its part of the data, and the parts are merged.
+`intervals` and `compare` estimate uncertainty when there are too many segments to keep in memory.
 """
 
 from truebleu.engines.aggregates import Sums, bucket_of

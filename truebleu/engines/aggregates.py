@@ -1,4 +1,4 @@
-"""Sums: totals of statistics for each group and metric, which engines exchange instead of text."""
+"""Statistics aggregated per group and metric, which engines exchange instead of text."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from truebleu.metrics.statistics import Statistics
 from truebleu.text import argument_checks
 from truebleu.text.argument_checks import load_json
 
-Columns = str | Sequence[str] | None
-Metrics = str | Metric | Sequence[str | Metric]
-Nulls = Literal["raise", "skip"]
+ColumnNames = str | Sequence[str] | None
+MetricSpecs = str | Metric | Sequence[str | Metric]
+NullPolicy = Literal["raise", "skip"]
 
-# The columns of a state beside its keys. The rows of the same keys and the same fingerprint add
-# up: the fewest and the most references by min and max, all others by sum.
-COLUMNS = (
+# Columns of a state table after its key columns. Rows with equal keys and fingerprints are merged:
+# the reference counts by minimum and maximum, all other columns by sum.
+STATE_COLUMNS = (
     "fingerprint",
     "segments",
     "null_hypotheses",
@@ -33,16 +33,16 @@ COLUMNS = (
     "statistics",
 )
 
-# `Sums.to_bytes` returns a frame of this name (kernel/src/checksummed_frame.rs): a line of JSON,
+# Name of the frame that `Sums.to_bytes` returns (kernel/src/checksummed_frame.rs): a line of JSON,
 # the kernel's state table (kernel/src/groups/state_table.rs), and a checksum of both.
-SENT = "sums"
+FRAME_NAME = "sums"
 
-# Stands for all groups together.
-ALL: Any = object()
+# Default key of `Sums.score`: all groups together.
+ALL_GROUPS: Any = object()
 
-# Keys as Python has them, by the type as the Arrow C data interface writes it: dates in days, times
-# in microseconds, both since 1970.
-KEY_TYPES: dict[str, Callable[[int], Any]] = {
+# Conversions of keys to Python values, by Arrow C data interface format. Dates are days since 1970,
+# moments are microseconds since 1970.
+KEY_CONVERTERS: dict[str, Callable[[int], Any]] = {
     "tdD": lambda days: date(1970, 1, 1) + timedelta(days),
     "ttu": lambda micros: (datetime.min + timedelta(microseconds=micros)).time(),
     "tsu:": lambda micros: datetime(1970, 1, 1) + timedelta(microseconds=micros),
@@ -52,32 +52,33 @@ KEY_TYPES: dict[str, Callable[[int], Any]] = {
 
 
 class SumsOptions(TypedDict, total=False):
-    """The options of `Sums` that `sums` and `stats` of every engine take."""
+    """Options of `Sums` that `sums` and `stats` of every engine accept."""
 
-    by: Columns
-    metrics: Metrics
-    nulls: Nulls
+    by: ColumnNames
+    metrics: MetricSpecs
+    nulls: NullPolicy
     bucket: tuple[str, int] | None
 
 
 class Sums:
-    """Totals of statistics for each group and metric: what engines exchange instead of text.
+    """Statistics aggregated per group and metric, which engines exchange instead of text.
 
-    metrics: a metric that is a formula of sums (BLEU, chrF, TER), a name as the command line has
-        it ("bleu", "chrf++"), or several.
-    hyp: the name of the column of hypotheses: strings of any layout, or dictionaries of them.
-    ref: the column of references: the same, or lists of them; or the names of several columns. A
-        null in a list, or in one of several columns, is a reference that is missing.
-    by: the column, or the columns, that make groups; null makes a group of its own.
-    nulls: rows without a hypothesis, or without any reference: "raise" refuses them when a score is
-        asked for, "skip" leaves them out. Both count them.
-    bucket: the name of a column of ids and a number of buckets: another key, "bucket", into which
-        a segment comes by its id (`bucket_of`), for `intervals` and `compare`.
-    workers: threads.
+    metrics: a metric computed from summed statistics (BLEU, chrF, TER), its command-line name
+        ("bleu", "chrf++"), or several of them.
+    hyp: the name of the hypothesis column. It contains strings in any Arrow layout, or
+        dictionary-encoded strings.
+    ref: the name of the reference column, with strings or lists of strings, or the names of several
+        columns. A null in a list, or in one of several columns, is a missing reference.
+    by: the column or columns to group by. Null is a group.
+    nulls: the treatment of rows without a hypothesis or without any reference. "raise" raises an
+        error when a score is computed, "skip" omits the rows. Both count them.
+    bucket: the name of an id column and a number of buckets. Adds the key "bucket", computed from
+        each segment's id (`bucket_of`), for `intervals` and `compare`.
+    workers: the number of threads.
 
-    Sums of disjoint parts of the data add up to those of all of it (`merge`), exactly and in any
-    order. They are tables for whoever reads Arrow (`__arrow_c_stream__`), so that engines can add
-    them up themselves, and they pickle.
+    Sums of disjoint parts of the data can be merged (`merge`): the result is exact and independent
+    of the order. Sums can be pickled, and read as Arrow tables (`__arrow_c_stream__`), which
+    engines can aggregate themselves.
 
     >>> sums = Sums("bleu", by="system")
     >>> sums.columns
@@ -85,52 +86,59 @@ class Sums:
     """
 
     by: tuple[str, ...]
-    """The columns that make groups."""
+    """The columns to group by."""
     bucket: tuple[str, int] | None
-    """The column of ids, and the number of buckets."""
+    """The id column and the number of buckets."""
 
     def __init__(
         self,
-        metrics: Metrics = "bleu",
+        metrics: MetricSpecs = "bleu",
         *,
         hyp: str = "hyp",
         ref: str | Sequence[str] = "ref",
-        by: Columns = None,
-        nulls: Nulls = "raise",
+        by: ColumnNames = None,
+        nulls: NullPolicy = "raise",
         bucket: tuple[str, int] | None = None,
         workers: int = 1,
     ) -> None:
         self.workers = argument_checks.check_workers(workers)
         argument_checks.check_choice("nulls", nulls, ("raise", "skip"))
         if not isinstance(hyp, str):
-            raise TypeError(f"hyp: expected the name of a column, not {hyp!r:.40}")
+            raise TypeError(f"hyp: expected a column name, found {hyp!r:.40}")
         self._hyp = hyp
-        self._ref = names("ref", ref)
+        self._ref = as_column_names("ref", ref)
         if not self._ref:
-            raise ValueError("ref: no column; at least one of references is needed")
-        self._single = isinstance(by, str)
-        self.by = names("by", by)
-        self._nulls = nulls
-        self.bucket = _checked_bucket(bucket)
-        reserved = COLUMNS if bucket is None else ("bucket", *COLUMNS)
+            raise ValueError("ref: expected at least one reference column, found none")
+        self._has_bare_keys = isinstance(by, str)
+        self.by = as_column_names("by", by)
+        self._null_policy = nulls
+        self.bucket = _validate_bucket(bucket)
+        reserved = STATE_COLUMNS if bucket is None else ("bucket", *STATE_COLUMNS)
         for name in self.by:
             if name in reserved or self.by.count(name) > 1:
-                why = "is named twice" if name not in reserved else "is a column of the sums"
-                raise ValueError(f"by: '{name}' {why}; rename the column")
-        is_one = isinstance(metrics, str) or not hasattr(metrics, "__iter__")
+                reason = "is given twice" if name not in reserved else "is a column of the sums"
+                raise ValueError(f"by: '{name}' {reason}; rename the column")
+        is_single_metric = isinstance(metrics, str) or not hasattr(metrics, "__iter__")
         self._metrics: dict[str, Metric[Any]] = {}
-        for one in [metrics] if is_one else metrics:  # type: ignore[union-attr]
-            metric = require_additive(one)
-            label = one if isinstance(one, str) else metric.name
+        for metric_spec in [metrics] if is_single_metric else metrics:  # type: ignore[union-attr]
+            metric = require_additive(metric_spec)
+            label = metric_spec if isinstance(metric_spec, str) else metric.name
             if self._metrics.setdefault(label, metric) != metric:
                 self._metrics[repr(metric)] = metric
         if not self._metrics:
-            raise ValueError("metrics: none at all")
-        # Metrics that differ in their formula alone share what is counted.
-        counted = {metric.fingerprint: metric for metric in self._metrics.values()}
-        self._places = {fingerprint: place for place, fingerprint in enumerate(counted)}
-        parts = [(key, metric.constraints, counter(metric)) for key, metric in counted.items()]
-        self._sums = _kernel.Groups(parts, hyp, list(self._ref), list(self.by), self.bucket)
+            raise ValueError("metrics: expected at least one metric, found none")
+        # Metrics that differ only in their formula share the aggregated statistics.
+        metrics_by_fingerprint = {metric.fingerprint: metric for metric in self._metrics.values()}
+        self._kernel_index = {
+            fingerprint: index for index, fingerprint in enumerate(metrics_by_fingerprint)
+        }
+        kernel_metrics = [
+            (key, metric.constraints, make_row_counter(metric))
+            for key, metric in metrics_by_fingerprint.items()
+        ]
+        self._kernel_groups = _kernel.Groups(
+            kernel_metrics, hyp, list(self._ref), list(self.by), self.bucket
+        )
 
     @property
     def metrics(self) -> tuple[Metric[Any], ...]:
@@ -139,355 +147,390 @@ class Sums:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The names of the metrics in results: the names given, or their own."""
+        """The names of the metrics in results: those the user passed, or the default names."""
         return tuple(self._metrics)
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that `update` reads, each once."""
+        """The columns that `update` reads, without duplicates."""
         bucket = (self.bucket[0],) if self.bucket else ()
         return tuple(dict.fromkeys((self._hyp, *self._ref, *self.by, *bucket)))
 
     @property
     def key_columns(self) -> tuple[str, ...]:
-        """The columns of keys in the table of the sums."""
+        """The key columns of the state table."""
         return (*self.by, "bucket") if self.bucket else self.by
 
     def spawn(self) -> Sums:
-        """Sums of the same kind, of nothing yet: for another part of the data."""
-        return Sums(**self._options())
+        """Return empty sums with the same options, for another part of the data."""
+        return Sums(**self._init_arguments())
 
-    # ---- what is added ----
+    # ---- adding data ----
 
     def update(self, frame: Any) -> Self:
-        """Adds the rows of a table; all of them or, if an error is raised, none.
+        """Add the rows of a table. If an error is raised, no row is added.
 
-        frame: whatever gives rows by the Arrow PyCapsule protocol: a RecordBatch, a Table, a
+        frame: any object that supports the Arrow PyCapsule protocol: a RecordBatch, a Table, a
             RecordBatchReader, a Polars or pandas data frame, a DuckDB relation. A stream is read
-            batch by batch, in memory that does not grow with it.
+            batch by batch, in constant memory.
 
-        Raises InputError for columns that are missing or of another type, naming them, and for
-        text that is not UTF-8, naming the row.
+        Raises InputError naming the columns that are missing or have the wrong type. Text that is
+        not valid UTF-8 raises InputError naming the row.
         """
-        self._sums.update(given(frame, "rows", self.columns), self.workers)
+        self._kernel_groups.update(to_kernel_frame(frame, "rows", self.columns), self.workers)
         return self
 
     def merge(self, other: Sums) -> Self:
-        """Adds the sums of another part of the data. Raises InputError if they do not add up."""
+        """Add the sums of another part of the data. Raises InputError if they are incompatible."""
         if not isinstance(other, Sums):
-            raise TypeError(f"expected Sums, not {type(other).__name__}; merge_state takes tables")
+            raise TypeError(
+                f"expected Sums, found {type(other).__name__}; use merge_state for tables"
+            )
         if other is self:
             return self.merge_bytes(self.to_bytes())
-        self._check_kind(other._kind())
-        self._sums.merge(other._sums)
+        self._check_mergeable(other._merge_properties())
+        self._kernel_groups.merge(other._kernel_groups)
         return self
 
     __iadd__ = merge
 
     def merge_bytes(self, data: bytes) -> Self:
-        """Adds the sums of another part of the data, as `to_bytes` gave them."""
-        header, content = _kernel.unsealed(SENT, "sums", data)
-        kind, formats = _checked_header(header)
-        self._check_kind(kind)
-        self._sums.read_bytes(formats, content)
+        """Add the sums of another part of the data, serialized by `to_bytes`."""
+        header, content = _kernel.unsealed(FRAME_NAME, "sums", data)
+        properties, formats = _parse_header(header)
+        self._check_mergeable(properties)
+        self._kernel_groups.read_bytes(formats, content)
         return self
 
-    def _kind(self) -> dict[str, Any]:
-        """The properties that sums must share to add up."""
+    def _merge_properties(self) -> dict[str, Any]:
+        """Return the properties that two sums must share to be merged."""
         return {
-            "metrics": list(self._places),
+            "metrics": list(self._kernel_index),
             "keys": list(self.key_columns),
             "buckets": self.bucket[1] if self.bucket else None,
         }
 
-    def _check_kind(self, theirs: Mapping[str, Any]) -> None:
-        for what, mine in self._kind().items():
-            if mine != (other := theirs.get(what)):
-                told, found = (
+    def _check_mergeable(self, other_properties: Mapping[str, Any]) -> None:
+        for name, expected in self._merge_properties().items():
+            if expected != (actual := other_properties.get(name)):
+                expected_text, actual_text = (
                     ", ".join(map(str, value if isinstance(value, list) else [value])) or "none"
-                    for value in (mine or [], other or [])
+                    for value in (expected or [], actual or [])
                 )
-                raise InputError(f"sums of different {what} cannot be merged: {told}, and {found}")
+                raise InputError(
+                    f"sums with different {name} cannot be merged "
+                    f"(expected {expected_text}, found {actual_text})"
+                )
 
     def merge_state(self, table: Any) -> Self:
-        """Adds the rows of a table of sums, as `__arrow_c_stream__` gives it and engines add it up.
+        """Add the rows of a state table, from `__arrow_c_stream__` or aggregated by an engine.
 
-        The columns may stand in any order, with others beside them; integers may have other
-        widths, strings and lists other layouts. Raises InputError for what is no such table, for
-        sums of other metrics, and if a row of a metric is missing.
+        The columns may be in any order, and other columns are ignored. Integers may have other
+        widths, and strings and lists other layouts. Raises InputError for any other table, for sums
+        of other metrics, and if a metric's row is missing.
         """
         if isinstance(table, Sums):
             return self.merge(table)
-        self._sums.read(given(table, "state", (*self.key_columns, *COLUMNS)))
+        self._kernel_groups.read(
+            to_kernel_frame(table, "state", (*self.key_columns, *STATE_COLUMNS))
+        )
         return self
 
-    # ---- what comes of it ----
+    # ---- results ----
 
     @property
     def segments(self) -> int:
-        """The number of segments counted: rows with a hypothesis and a reference."""
-        return self._sums.counted()[0]
+        """The number of segments: rows with a hypothesis and a reference."""
+        return self._kernel_groups.counted()[0]
 
     @property
     def nulls(self) -> dict[str, int]:
         """The number of rows without a hypothesis, and without a reference, by column."""
-        _, hypotheses, references, _ = self._sums.counted()
+        _, hypotheses, references, _ = self._kernel_groups.counted()
         return {self._hyp: hypotheses, ", ".join(self._ref): references}
 
     @property
     def keys(self) -> list[Any]:
-        """The groups in canonical order: by the first column of their keys, null first.
+        """The group keys in canonical order: sorted by the first key column, null first.
 
-        Values if `by` is the name of one column, tuples if it is several or there are buckets.
-        Dates, times and decimals are those of Python, moments of a zone in UTC.
+        Keys are plain values if `by` is one column name. They are tuples for several columns and
+        with buckets. Dates, times and decimals are Python objects; moments with a time zone are in
+        UTC.
         """
-        return [self._key(key) for key, _ in _groups(self._sums)]
+        return [self._public_key(key) for key, _ in _read_groups(self._kernel_groups)]
 
     def __len__(self) -> int:
-        """The number of groups."""
-        return len(self._sums)
+        """Return the number of groups."""
+        return len(self._kernel_groups)
 
     def check(self) -> None:
-        """Raises InputError for nulls, unless they are skipped, and if nothing was counted."""
+        """Raise InputError if there are no segments, or if there are nulls that are not skipped."""
         nulls = self.nulls
-        if self._nulls == "raise" and any(nulls.values()):
-            first = self._sums.first_null
-            where = f" (the first that is known is row {first})" if first else ""
+        if self._null_policy == "raise" and any(nulls.values()):
+            first = self._kernel_groups.first_null
+            location = f" (first known: row {first})" if first else ""
             raise InputError(
-                f"{told_nulls(nulls)}{where}; every row needs a hypothesis and a reference, and "
-                "nulls='skip' (--nulls skip) leaves out those without"
+                f"{describe_nulls(nulls)}{location}; every row needs a hypothesis and a reference. "
+                "Use nulls='skip' (--nulls skip) to omit the others."
             )
         if not self.segments:
-            rows = "; all rows are null" if any(nulls.values()) else ""
-            raise InputError(f"rows: no segments at all; there is nothing to score{rows}")
+            suffix = ", all rows are null" if any(nulls.values()) else ""
+            raise InputError(f"rows: no segments to score{suffix}")
 
     def warn(self) -> None:
-        """Warns whoever called this package if rows were left out, with their number by column."""
-        told = ", ".join(f"{count} in {name}" for name, count in self.nulls.items() if count)
-        if told:
+        """Warn the caller of this package if rows were omitted, with their number per column."""
+        null_counts = ", ".join(f"{count} in {name}" for name, count in self.nulls.items() if count)
+        if null_counts:
             frame, level = sys._getframe(), 1  # noqa: SLF001
             while frame.f_back and frame.f_globals.get("__name__", "").startswith("truebleu."):
                 frame, level = frame.f_back, level + 1
-            warnings.warn(f"rows with null values were left out: {told}", stacklevel=level)
+            warnings.warn(f"rows with null values were omitted: {null_counts}", stacklevel=level)
 
-    def where(self, chosen: Callable[..., bool] | None = None, /, **values: Any) -> Sums:
-        """The sums of some groups.
+    def where(self, predicate: Callable[..., bool] | None = None, /, **values: Any) -> Sums:
+        """Return the sums of selected groups.
 
-        values: for a column of the keys the value, or a list of the values, that it has in them.
-        chosen: a function that is given the key, a column an argument, and says yes or no.
+        values: the value, or a list of values, to select for a key column.
+        predicate: a function that receives the key, one argument per column, and returns whether to
+            select the group.
 
         >>> sums = Sums("bleu", by=("system", "domain"))
         >>> len(sums.where(system="A", domain=["news", "chat"]))
         0
 
-        Raises ValueError for a column that there is not.
+        Raises ValueError for an unknown column.
         """
-        wanted = {
-            self._place(name): list(value)
+        accepted_values = {
+            self._key_index(name): list(value)
             if isinstance(value, list | tuple | set | frozenset)
             else [value]
             for name, value in values.items()
         }
-        places = [
-            place
-            for place, (key, _) in enumerate(_groups(self._sums))
-            if all(any(_is_same(key[at], one) for one in some) for at, some in wanted.items())
-            and (chosen is None or chosen(*key))
+        group_indices = [
+            index
+            for index, (key, _) in enumerate(_read_groups(self._kernel_groups))
+            if all(
+                any(
+                    _are_equal_keys(key[column_index], accepted_value)
+                    for accepted_value in accepted
+                )
+                for column_index, accepted in accepted_values.items()
+            )
+            and (predicate is None or predicate(*key))
         ]
-        return self._rolled_up(places, self.key_columns)
+        return self._select_groups(group_indices, self.key_columns)
 
-    def rolled_up(self, by: Columns = None) -> Sums:
-        """The sums of coarser groups: by some columns of the keys, or of all groups together.
+    def roll_up(self, by: ColumnNames = None) -> Sums:
+        """Return the sums of coarser groups: by some of the key columns, or of all groups together.
 
-        Buckets stay if "bucket" is named. For coarser values of a key (months of days), compute
-        these in the engine's table of sums, and read it with `merge_state`.
+        Buckets are kept if "bucket" is one of the columns. For coarser key values (months instead
+        of days), compute them in the engine's state table, and read that with `merge_state`.
 
-        Raises ValueError for a column that there is not.
+        Raises ValueError for an unknown column.
         """
-        return self._rolled_up(range(len(self)), names("by", by), isinstance(by, str))
+        return self._select_groups(range(len(self)), as_column_names("by", by), isinstance(by, str))
 
-    def split(self, by: Columns) -> dict[Any, Sums]:
-        """For each key of these columns the sums of its groups, by the other columns.
+    def split(self, by: ColumnNames) -> dict[Any, Sums]:
+        """Return the sums of each key of these columns, grouped by the remaining key columns.
 
-        The keys are as `keys` has them, in their order.
+        The keys have the types and the order of `keys`.
         """
-        columns = names("by", by)
-        at = [self._place(name) for name in columns]
-        # Not-a-number equals nothing, and is one key all the same.
-        parts: dict[str, tuple[Any, list[int]]] = {}
-        for place, (key, _) in enumerate(_groups(self._sums)):
-            part = tuple(key[one] for one in at)
-            shown = part[0] if isinstance(by, str) else part
-            parts.setdefault(repr(part), (shown, []))[1].append(place)
-        rest = [name for name in self.key_columns if name not in columns]
-        return {key: self._rolled_up(places, rest) for key, places in parts.values()}
+        columns = as_column_names("by", by)
+        key_indices = [self._key_index(name) for name in columns]
+        # NaN differs from itself, but it is one key.
+        groups_by_key: dict[str, tuple[Any, list[int]]] = {}
+        for index, (key, _) in enumerate(_read_groups(self._kernel_groups)):
+            split_key = tuple(key[key_index] for key_index in key_indices)
+            public_key = split_key[0] if isinstance(by, str) else split_key
+            groups_by_key.setdefault(repr(split_key), (public_key, []))[1].append(index)
+        other_columns = [name for name in self.key_columns if name not in columns]
+        return {
+            key: self._select_groups(places, other_columns)
+            for key, places in groups_by_key.values()
+        }
 
-    def _place(self, name: str) -> int:
+    def _key_index(self, name: str) -> int:
         if name not in self.key_columns:
-            known = ", ".join(self.key_columns) or "none"
-            raise ValueError(f"{name}: these sums have no such column; they have {known}")
+            available = ", ".join(self.key_columns) or "none"
+            raise ValueError(f"unknown key column '{name}' (expected one of: {available})")
         return self.key_columns.index(name)
 
-    def _rolled_up(
-        self, places: Iterable[int], columns: Sequence[str], single: bool = False
+    def _select_groups(
+        self, group_indices: Iterable[int], columns: Sequence[str], use_bare_keys: bool = False
     ) -> Sums:
-        """The groups at some places in canonical order, by some columns of their keys."""
-        at = [self._place(name) for name in columns]
+        """Aggregate the groups with these canonical indices by some of their key columns."""
+        key_indices = [self._key_index(name) for name in columns]
         if "bucket" in columns:
-            at.sort()
-        by = tuple(self.key_columns[place] for place in at if place < len(self.by))
-        single = single or (self._single and by == self.by)
-        options = self._options()
-        options["by"] = by[0] if single and len(by) == 1 else by
-        options["bucket"] = self.bucket if len(self.by) in at else None
+            key_indices.sort()
+        group_columns = tuple(
+            self.key_columns[index] for index in key_indices if index < len(self.by)
+        )
+        use_bare_keys = use_bare_keys or (self._has_bare_keys and group_columns == self.by)
+        options = self._init_arguments()
+        options["by"] = (
+            group_columns[0] if use_bare_keys and len(group_columns) == 1 else group_columns
+        )
+        options["bucket"] = self.bucket if len(self.by) in key_indices else None
         coarse = Sums(**options)
-        coarse._sums = self._sums.rolled_up(list(places), at)
+        coarse._kernel_groups = self._kernel_groups.rolled_up(list(group_indices), key_indices)
         return coarse
 
     def table(self) -> ScoreTable:
-        """The score of each group that has a segment, as a table for whoever reads Arrow.
+        """Return the score of each group that has a segment, as an Arrow-compatible table.
 
-        Columns: those of `by`, "metric" if there are several, "score" (0-100), "segments",
-        "signature". Rows are in the order of `keys`. Raises what `check` raises.
+        Columns: the columns of `by`, "metric" if there are several metrics, "score" (0-100),
+        "segments" and "signature". Rows are in the order of `keys`. Raises the errors of `check`.
         """
         self.check()
         if self.bucket:
-            return self.rolled_up(self.by).table()
-        several = len(self._metrics) > 1
-        own = [*(["metric"] if several else []), "score", "segments", "signature"]
-        if taken := [name for name in self.by if name in own]:
-            raise InputError(f"by: '{taken[0]}' is a column of the result; rename the column")
-        filled = [place for place, size in enumerate(self.group_segments()) if size]
+            return self.roll_up(self.by).table()
+        has_several_metrics = len(self._metrics) > 1
+        result_columns = [
+            *(["metric"] if has_several_metrics else []),
+            "score",
+            "segments",
+            "signature",
+        ]
+        if conflicts := [name for name in self.by if name in result_columns]:
+            raise InputError(f"by: '{conflicts[0]}' is a column of the result; rename the column")
+        nonempty_groups = [
+            group_index for group_index, size in enumerate(self.group_segments()) if size
+        ]
         rows = [
             (place, label, score)
-            for place, by_label in zip(filled, self._scores().values(), strict=True)
+            for place, by_label in zip(
+                nonempty_groups, self._scores_by_group().values(), strict=True
+            )
             for label, score in by_label.items()
         ]
-        beside = [("metric", [label for _, label, _ in rows])] if several else []
-        beside.append(("signature", [str(score.signature) for *_, score in rows]))
-        places, scores = [place for place, *_ in rows], [score.value for *_, score in rows]
-        return ScoreTable(self._sums, places, scores, beside)
+        extra_columns = [("metric", [label for _, label, _ in rows])] if has_several_metrics else []
+        extra_columns.append(("signature", [str(score.signature) for *_, score in rows]))
+        group_indices, scores = [place for place, *_ in rows], [score.value for *_, score in rows]
+        return ScoreTable(self._kernel_groups, group_indices, scores, extra_columns)
 
-    def score(self, key: Any = ALL) -> Any:
-        """The score of a group; of all groups together if no key is given.
+    def score(self, key: Any = ALL_GROUPS) -> Any:
+        """Return the score of a group, or of all groups together if no key is given.
 
-        A Score; with several metrics a dict from the name of each. Buckets are added up. Raises
-        what `check` raises, KeyError for a group that there is not.
+        The result is a Score, or a dict of scores by metric name if there are several metrics.
+        Buckets are merged. Raises the errors of `check`, and KeyError for an unknown group.
         """
-        if key is ALL:
+        if key is ALL_GROUPS:
             self.check()
-            return self.rolled_up().scores()[()]
+            return self.roll_up().scores()[()]
         scores = self.scores()
-        for known, score in scores.items():
-            if _is_same(known, key):
+        for group_key, score in scores.items():
+            if _are_equal_keys(group_key, key):
                 return score
-        told = ", ".join(map(repr, list(scores)[:10]))
-        raise KeyError(f"no group {key!r} has a segment; there are {told}")
+        available = ", ".join(map(repr, list(scores)[:10]))
+        raise KeyError(f"no group {key!r} with segments (expected one of: {available})")
 
     def scores(self) -> dict[Any, Any]:
-        """The score of each group that has a segment, by its key; see `keys` and `score`."""
+        """Return the score of each group that has a segment, by key; see `keys` and `score`."""
         self.check()
         if self.bucket:
-            return self.rolled_up(self.by).scores()
-        several = len(self._metrics) > 1
+            return self.roll_up(self.by).scores()
+        has_several_metrics = len(self._metrics) > 1
         return {
-            self._key(key): by_label if several else by_label[self.labels[0]]
-            for key, by_label in self._scores().items()
+            self._public_key(key): by_label if has_several_metrics else by_label[self.labels[0]]
+            for key, by_label in self._scores_by_group().items()
         }
 
-    def _scores(self) -> dict[tuple[Any, ...], dict[str, Any]]:
-        """The scores of each group that has a segment, by label."""
-        groups = _groups(self._sums)
-        found: dict[tuple[Any, ...], Any] = {key: {} for key, (count, *_) in groups if count}
+    def _scores_by_group(self) -> dict[tuple[Any, ...], dict[str, Any]]:
+        """Return the scores of each group that has a segment, by label."""
+        groups = _read_groups(self._kernel_groups)
+        scores_by_key: dict[tuple[Any, ...], Any] = {
+            key: {} for key, (count, *_) in groups if count
+        }
         for label, metric in self._metrics.items():
-            rows = self._sums.statistics(self._places[metric.fingerprint]).tolist()
+            rows = self._kernel_groups.statistics(self._kernel_index[metric.fingerprint]).tolist()
             for row, (key, (segments, _, _, references)) in zip(rows, groups, strict=True):
                 if segments:
                     seen: Any = {"segments": segments, "references": references}
                     metric.check_summary(seen, None)
-                    found[key][label] = metric.score_from_row(row, count_references(references))
-        return found
+                    scores_by_key[key][label] = metric.score_from_row(
+                        row, count_references(references)
+                    )
+        return scores_by_key
 
     def statistics(self, metric: str | Metric | None = None) -> Statistics:
-        """The totals of one metric, a row a group in the order of `keys`.
+        """Return the statistics of one metric, one row per group in the order of `keys`.
 
-        metric: a metric or its label; None if there is only one.
+        metric: a metric or its label; None if there is only one metric.
         """
         if metric is None and len(self._metrics) > 1:
-            raise ValueError(f"metric: which of {', '.join(self._metrics)}?")
-        for label, own in self._metrics.items():
-            if metric is None or metric in (label, own):
+            raise ValueError(f"metric: expected one of {', '.join(self._metrics)}, found None")
+        for label, candidate in self._metrics.items():
+            if metric is None or metric in (label, candidate):
                 return Statistics(
-                    self._sums.statistics(self._places[own.fingerprint]),
-                    columns=own.columns,
-                    fingerprint=own.fingerprint,
-                    references=count_references(self._sums.counted()[3]),
+                    self._kernel_groups.statistics(self._kernel_index[candidate.fingerprint]),
+                    columns=candidate.columns,
+                    fingerprint=candidate.fingerprint,
+                    references=count_references(self._kernel_groups.counted()[3]),
                 )
-        raise ValueError(f"metric: no {metric!r}; there are {', '.join(self._metrics)}")
+        raise ValueError(f"unknown metric {metric!r} (expected one of: {', '.join(self._metrics)})")
 
     def group_segments(self) -> list[int]:
-        """The number of segments of each group, in the order of `keys`."""
-        return [segments for _, (segments, *_) in self._sums.groups()]
+        """Return the number of segments of each group, in the order of `keys`."""
+        return [segments for _, (segments, *_) in self._kernel_groups.groups()]
 
-    def _key(self, key: tuple[Any, ...]) -> Any:
-        return key[0] if self._single and len(key) == 1 else key
+    def _public_key(self, key: tuple[Any, ...]) -> Any:
+        return key[0] if self._has_bare_keys and len(key) == 1 else key
 
-    # ---- how it travels ----
+    # ---- serialization ----
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """The table of the sums, in canonical order, as an Arrow stream (PyCapsule protocol).
+        """Return the state table, in canonical order, as an Arrow stream (PyCapsule protocol).
 
-        A row has a group's totals of one metric: the columns of its key, those of `COLUMNS`.
+        Each row has the key columns of a group, then `STATE_COLUMNS` for one metric.
         """
-        return self._sums.arrow_stream()
+        return self._kernel_groups.arrow_stream()
 
     def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
-        """The same as an Arrow array of structures."""
-        return self._sums.arrow_array()
+        """Return the state table as an Arrow struct array."""
+        return self._kernel_groups.arrow_array()
 
     def to_bytes(self) -> bytes:
-        """The sums as bytes: the same for any order of updates and merges, and any partition."""
+        """Return the sums as bytes that do not depend on update order or partitioning."""
         signatures: dict[str, str] = {}
         for metric in self._metrics.values():
             signatures.setdefault(metric.fingerprint, str(metric.signature()))
         header = {
-            **self._kind(),
+            **self._merge_properties(),
             "signatures": list(signatures.values()),
-            "formats": self._sums.formats,
+            "formats": self._kernel_groups.formats,
         }
-        return _kernel.sealed(SENT, json.dumps(header), self._sums.to_bytes())
+        return _kernel.sealed(FRAME_NAME, json.dumps(header), self._kernel_groups.to_bytes())
 
     @classmethod
-    def from_bytes(cls, data: bytes, metrics: Metrics | None = None) -> Sums:
-        """The sums that `to_bytes` wrote.
+    def from_bytes(cls, data: bytes, metrics: MetricSpecs | None = None) -> Sums:
+        """Read sums that `to_bytes` wrote.
 
-        metrics: those that they were made with; needed for a tokenizer of one's own, which no
-            signature can name. The names of columns of text are not kept, nor what was to be done
-            with nulls: they are "hyp", "ref", and "raise".
+        metrics: the metrics of the sums. Required if one has a user-defined tokenizer, which no
+            signature can describe. The names of text columns and the null policy are not stored:
+            they are reset to "hyp", "ref" and "raise".
 
-        Raises InputError for bytes that are damaged, and for sums of other metrics.
+        Raises InputError for damaged bytes, and for sums of other metrics.
         """
-        header, _ = _kernel.unsealed(SENT, "sums", data)
-        kind, _ = _checked_header(header)
+        header, _ = _kernel.unsealed(FRAME_NAME, "sums", data)
+        properties, _ = _parse_header(header)
         try:
-            buckets = kind["buckets"]
-            by = tuple(kind["keys"][: None if buckets is None else -1])
-            made = cls(
-                kind["signatures"] if metrics is None else metrics,
-                by=by[0] if len(by) == 1 else by,
+            buckets = properties["buckets"]
+            group_columns = tuple(properties["keys"][: None if buckets is None else -1])
+            sums = cls(
+                properties["signatures"] if metrics is None else metrics,
+                by=group_columns[0] if len(group_columns) == 1 else group_columns,
                 bucket=buckets and ("id", buckets),
             )
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(
-                f"sums: these cannot be made from their header ({error}); name their metrics: "
+                f"sums: the header does not describe the metrics ({error}). Pass them: "
                 "Sums.from_bytes(data, metrics)"
             ) from None
-        return made.merge_bytes(data)
+        return sums.merge_bytes(data)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_restored, (self._options(), self.to_bytes()))
+        return (_restore_sums, (self._init_arguments(), self.to_bytes()))
 
-    def _options(self) -> dict[str, Any]:
+    def _init_arguments(self) -> dict[str, Any]:
         return {
             "metrics": [
                 label if label not in (metric.name, repr(metric)) else metric
@@ -495,8 +538,8 @@ class Sums:
             ],
             "hyp": self._hyp,
             "ref": self._ref,
-            "by": self.by[0] if self._single and self.by else self.by,
-            "nulls": self._nulls,
+            "by": self.by[0] if self._has_bare_keys and self.by else self.by,
+            "nulls": self._null_policy,
             "bucket": self.bucket,
             "workers": self.workers,
         }
@@ -509,118 +552,123 @@ class Sums:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        by = f" by {', '.join(self.key_columns)}" if self.key_columns else ""
+        key_list = f" by {', '.join(self.key_columns)}" if self.key_columns else ""
         labels = ", ".join(self._metrics)
-        return f"<Sums of {labels}: {self.segments} segments, {len(self)} groups{by}>"
+        return f"<Sums of {labels}: {self.segments} segments, {len(self)} groups{key_list}>"
 
 
 class ScoreTable:
-    """Scores of groups as a table, which Arrow readers take as often as they like."""
+    """Scores of groups as a table that Arrow readers can read repeatedly."""
 
     def __init__(self, sums: _kernel.Groups, *columns: Any) -> None:
-        self._sums = sums
+        self._kernel_groups = sums
         self._columns = columns
 
     def __len__(self) -> int:
-        """The number of rows."""
+        """Return the number of rows."""
         return len(self._columns[0])
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """The table as an Arrow stream (PyCapsule protocol)."""
-        return self._sums.scored(*self._columns)
+        """Return the table as an Arrow stream (PyCapsule protocol)."""
+        return self._kernel_groups.scored(*self._columns)
 
 
 def bucket_of(identity: str | bytes | int, buckets: int) -> int:
-    """The bucket of a segment with this id, the same in every program.
+    """Return the bucket of a segment id, which is the same in every program.
 
-    The 64-bit FNV-1a hash of the id's bytes, finished as splitmix64 does, modulo `buckets`. The
-    bytes are a string's UTF-8, or an integer's 8 in little-endian order (two's complement). In
-    Python:
+    The bucket is the 64-bit FNV-1a hash of the id's bytes, finalized as in splitmix64, modulo
+    `buckets`. The bytes are the UTF-8 encoding of a string, or the 8 little-endian bytes of an
+    integer (two's complement). The same computation in Python:
 
-    >>> def hashed(data):
-    ...     value, most = 0xCBF29CE484222325, 2**64 - 1
+    >>> def hash_bytes(data):
+    ...     value, mask = 0xCBF29CE484222325, 2**64 - 1
     ...     for byte in data:
-    ...         value = (value ^ byte) * 0x100000001B3 & most
-    ...     value = (value ^ value >> 30) * 0xBF58476D1CE4E5B9 & most
-    ...     value = (value ^ value >> 27) * 0x94D049BB133111EB & most
+    ...         value = (value ^ byte) * 0x100000001B3 & mask
+    ...     value = (value ^ value >> 30) * 0xBF58476D1CE4E5B9 & mask
+    ...     value = (value ^ value >> 27) * 0x94D049BB133111EB & mask
     ...     return value ^ value >> 31
-    >>> hashed("seg-17".encode()) % 1000 == bucket_of("seg-17", 1000)
+    >>> hash_bytes("seg-17".encode()) % 1000 == bucket_of("seg-17", 1000)
     True
-    >>> hashed((17).to_bytes(8, "little", signed=True)) % 1000 == bucket_of(17, 1000)
+    >>> hash_bytes((17).to_bytes(8, "little", signed=True)) % 1000 == bucket_of(17, 1000)
     True
     """
     return _kernel.bucket(identity, buckets)
 
 
-def _restored(options: dict[str, Any], data: bytes) -> Sums:
+def _restore_sums(options: dict[str, Any], data: bytes) -> Sums:
     return Sums(**options).merge_bytes(data)
 
 
-def _groups(sums: _kernel.Groups) -> list[Any]:
-    """The kernel's groups, with their keys as Python has them."""
-    converts = [KEY_TYPES.get(form) for form in sums.formats or ()]
-    if not any(converts):
+def _read_groups(sums: _kernel.Groups) -> list[Any]:
+    """Return the kernel's groups, with their keys as Python objects."""
+    converters = [KEY_CONVERTERS.get(arrow_format) for arrow_format in sums.formats or ()]
+    if not any(converters):
         return sums.groups()
 
     def convert(to_python: Callable[[int], Any] | None, value: Any) -> Any:
         try:
             return value if to_python is None or value is None else to_python(value)
-        except OverflowError:  # Python has no date so far away
+        except OverflowError:  # outside the range of Python's dates
             return value
 
-    return [(tuple(map(convert, converts, key)), counted) for key, counted in sums.groups()]
+    return [(tuple(map(convert, converters, key)), totals) for key, totals in sums.groups()]
 
 
-def _is_same(one: Any, other: Any) -> bool:
-    """True if two keys are equal, or both are not-a-number."""
-    return bool(one == other or (one != one and other != other))  # noqa: PLR0124
+def _are_equal_keys(first: Any, second: Any) -> bool:
+    """Return whether two keys are equal, or both are NaN."""
+    return bool(first == second or (first != first and second != second))  # noqa: PLR0124
 
 
-def names(role: str, given: Any) -> tuple[str, ...]:
-    """The names of columns: of one, of several, or none for None."""
-    several = (given,) if isinstance(given, str) else () if given is None else given
-    if not hasattr(several, "__iter__") or not all(isinstance(name, str) for name in several):
-        raise TypeError(f"{role}: expected the names of columns, not {given!r:.40}")
-    return tuple(several)
+def as_column_names(parameter: str, value: Any) -> tuple[str, ...]:
+    """Return one column name, several, or None as a tuple of column names."""
+    column_names = (value,) if isinstance(value, str) else () if value is None else value
+    if not hasattr(column_names, "__iter__") or not all(
+        isinstance(name, str) for name in column_names
+    ):
+        raise TypeError(f"{parameter}: expected column names, found {value!r:.40}")
+    return tuple(column_names)
 
 
-def _checked_bucket(bucket: Any) -> tuple[str, int] | None:
+def _validate_bucket(bucket: Any) -> tuple[str, int] | None:
     match bucket:
         case None:
             return None
         case (str(name), int(count)) if 1 < count < 2**31:
             return name, count
     raise ValueError(
-        f"bucket={bucket!r:.40}: expected the name of a column of ids and a number of buckets, "
-        "2 or more: ('id', 1000)"
+        f"bucket={bucket!r:.40}: expected an id column and a number of buckets (at least 2), for "
+        "example ('id', 1000)"
     )
 
 
-def given(frame: Any, what: str, columns: Sequence[str]) -> _kernel.Frame:
-    """A table, for the kernel. Raises TypeError for what is none, InputError if columns lack."""
+def to_kernel_frame(frame: Any, label: str, required_columns: Sequence[str]) -> _kernel.Frame:
+    """Convert a table for the kernel.
+
+    Raises TypeError for other objects, and InputError for missing columns.
+    """
     if not hasattr(frame, "__arrow_c_stream__") and not hasattr(frame, "__arrow_c_array__"):
         raise TypeError(
-            f"{what}: {type(frame).__name__} does not speak Arrow; expected a RecordBatch, a "
-            "Table, a reader of them or a data frame (anything with __arrow_c_stream__)"
+            f"{label}: expected a RecordBatch, Table, RecordBatchReader or data frame (any object "
+            f"with __arrow_c_stream__), found {type(frame).__name__}"
         )
-    taken = _kernel.Frame(frame, what)
-    for name in columns:
-        if name not in taken.names:
+    kernel_frame = _kernel.Frame(frame, label)
+    for name in required_columns:
+        if name not in kernel_frame.names:
             raise InputError(
-                f"no column '{name}'{argument_checks.suggest_names(name, taken.names)}"
+                f"no column '{name}'{argument_checks.suggest_names(name, kernel_frame.names)}"
             )
-    return taken
+    return kernel_frame
 
 
-def counter(metric: Any) -> object:
-    """The counter of rows: the kernel's own metric, or a function of texts."""
+def make_row_counter(metric: Any) -> object:
+    """Return the object that counts rows: the kernel's metric, or a function of texts."""
     if metric.reads_text:
         return metric._kernel  # noqa: SLF001
     return lambda *texts, **options: metric.count(*texts, **options, is_part=True)[0]
 
 
-def told_nulls(nulls: Mapping[str, int]) -> str:
-    """The number of null rows, by column, in words."""
+def describe_nulls(nulls: Mapping[str, int]) -> str:
+    """Describe the number of null rows per column."""
     return ", ".join(
         f"'{name}' is null in {count} row{'s' * (count > 1)}"
         for name, count in nulls.items()
@@ -628,14 +676,16 @@ def told_nulls(nulls: Mapping[str, int]) -> str:
     )
 
 
-def _checked_header(header: str) -> tuple[dict[str, Any], list[str] | None]:
-    """What sums say of themselves, and the formats of their keys."""
+def _parse_header(header: str) -> tuple[dict[str, Any], list[str] | None]:
+    """Return the properties of serialized sums, and the Arrow formats of their keys."""
     try:
-        kind = dict(load_json(header))
-        formats = kind.pop("formats")
+        properties = dict(load_json(header))
+        formats = properties.pop("formats")
     except (ValueError, KeyError, TypeError):
-        kind, formats = {}, ()
-    strings = isinstance(formats, list) and all(isinstance(one, str) for one in formats)
-    if formats is not None and not strings:
-        raise InputError("sums: the header is not one that Sums.to_bytes writes; make them again")
-    return kind, formats
+        properties, formats = {}, ()
+    are_strings = isinstance(formats, list) and all(
+        isinstance(key_format, str) for key_format in formats
+    )
+    if formats is not None and not are_strings:
+        raise InputError("sums: invalid header (expected output of Sums.to_bytes). Recreate them.")
+    return properties, formats

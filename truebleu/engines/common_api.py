@@ -1,7 +1,7 @@
-"""The functions that every engine has, made of the few that only it can write.
+"""Functions that every engine has, built from the few that depend on the engine.
 
-An engine's module writes `sums`, which counts its data, and `sentence`, and says how a table of
-Arrow becomes a table of its own; `of_engine` makes the others.
+An engine's module defines `sums`, which counts its data, `sentence`, and a conversion of Arrow
+tables to its own tables. `make_engine_functions` builds the other functions.
 """
 
 from __future__ import annotations
@@ -15,7 +15,14 @@ from typing import Any, ParamSpec, TypeVar
 from truebleu import _kernel
 from truebleu._kernel import InputError, __version__
 from truebleu.engines import hash_buckets
-from truebleu.engines.aggregates import Columns, Sums, SumsOptions, counter, given, names
+from truebleu.engines.aggregates import (
+    ColumnNames,
+    Sums,
+    SumsOptions,
+    as_column_names,
+    make_row_counter,
+    to_kernel_frame,
+)
 from truebleu.metrics import registry
 from truebleu.metrics.accumulator import require_additive
 from truebleu.metrics.base import Metric
@@ -23,29 +30,33 @@ from truebleu.metrics.base import Metric
 P = ParamSpec("P")
 R = TypeVar("R")
 
-# The metrics that have functions of their own.
-NAMED = ("bleu", "chrf", "ter")
+# Metrics with dedicated functions, such as `corpus_bleu`.
+SHORTCUT_METRICS = ("bleu", "chrf", "ter")
 
-# The most characters of an error that quotes another program, and of a file's name in it.
-MOST_TOLD = 300
-MOST_NAMED = 160
+# Length limits of an error that quotes another program, and of the path in it.
+MAX_MESSAGE_CHARACTERS = 300
+MAX_PATH_CHARACTERS = 160
 
 
-def of_engine(
+def make_engine_functions(
     sums: Callable[..., Sums],
-    framed: Callable[[Any, Any, dict[str, Any]], Any],
+    to_engine_table: Callable[[Any, Any, dict[str, Any]], Any],
     *,
     stats: Callable[..., Any] | None = None,
 ) -> tuple[Callable[..., Any], Callable[..., Any], Callable[..., Any]]:
-    """The functions `score`, `stats` and `compare` of an engine.
+    """Build the functions `score`, `stats` and `compare` of an engine.
 
-    sums: the sums of its data. framed: makes a table of the engine of one of Arrow; it is also
-        given the data, and the options of `sums`. stats: its own table of sums, if it has one that
-        is not made of `sums`.
+    sums: the engine's function that aggregates its data. to_engine_table: converts an Arrow table
+        to a table of the engine, given the table, the data and the options of `sums`. stats: the
+        engine's state table function, if it does not derive from `sums`.
     """
-    own = inspect.signature(sums).parameters
-    of_sums = [name for name, one in own.items() if one.kind is one.KEYWORD_ONLY]
-    of_sums += SumsOptions.__annotations__
+    sums_parameters = inspect.signature(sums).parameters
+    sums_options = [
+        name
+        for name, parameter in sums_parameters.items()
+        if parameter.kind is parameter.KEYWORD_ONLY
+    ]
+    sums_options += SumsOptions.__annotations__
 
     def score(
         data: Any,
@@ -53,134 +64,144 @@ def of_engine(
         ref: str | Sequence[str] = "ref",
         *,
         metric: str | Metric = "bleu",
-        by: Columns = None,
+        by: ColumnNames = None,
         **options: Any,
     ) -> Any:
-        """The score of all rows, a `Score`; with `by` a table of this engine, a row a group.
+        """Compute the score of all rows, a `Score`; with `by` a table with one row per group.
 
-        metric: a metric, or a name, as `truebleu.metric` takes it.
-        by: a column or several. The columns of the table are these, "score" (0-100), "segments" and
-            "signature"; its rows are in the order of the keys, null first.
-        options: those of `sums`, and parameters of the metric. Raises what `sums` raises, and
-            InputError for nulls and for no rows.
+        metric: a metric, or a name that `truebleu.metric` accepts.
+        by: one or more columns. The result table has these columns, "score" (0-100), "segments" and
+            "signature". Its rows are sorted by key, null first.
+        options: options of `sums`, and parameters of the metric. Raises the errors of `sums`, and
+            InputError for nulls and empty data.
         """
-        known = {name: options.pop(name) for name in of_sums if name in options}
-        made = registry.metric(metric, **options)
-        found = sums(data, hyp, ref, metrics=made, by=by, **known)
-        found.check()
-        found.warn()
-        return framed(found.table(), data, known) if names("by", by) else found.score()
+        passed_options = {name: options.pop(name) for name in sums_options if name in options}
+        functions = registry.metric(metric, **options)
+        totals = sums(data, hyp, ref, metrics=functions, by=by, **passed_options)
+        totals.check()
+        totals.warn()
+        return (
+            to_engine_table(totals.table(), data, passed_options)
+            if as_column_names("by", by)
+            else totals.score()
+        )
 
-    def own_stats(
+    def default_stats(
         data: Any, hyp: str = "hyp", ref: str | Sequence[str] = "ref", **options: Any
     ) -> Any:
-        """The sums as a table of this engine: a row for each group and metric.
+        """Return the aggregated statistics as a table of this engine, one row per group and metric.
 
-        Arguments and options as for `sums`. What is stored, united and added up there comes back
-        with `Sums.merge_state`. Raises what `sums` raises, and InputError for nulls.
+        Arguments and options as for `sums`. The engine can store, concatenate and aggregate the
+        table; `Sums.merge_state` reads it. Raises the errors of `sums`, and InputError for nulls.
         """
-        found = sums(data, hyp, ref, **options)
-        found.check()
-        return framed(found, data, options)
+        totals = sums(data, hyp, ref, **options)
+        totals.check()
+        return to_engine_table(totals, data, options)
 
     def compare(
         data: Any,
         hyp: str = "hyp",
         ref: str | Sequence[str] = "ref",
         *,
-        by: Columns = "system",
+        by: ColumnNames = "system",
         bucket: tuple[str, int],
-        within: Columns = None,
+        within: ColumnNames = None,
         **options: Any,
     ) -> Any:
-        """Tests of the differences between systems that are too large for a row a segment.
+        """Test the differences between systems with too many segments to keep one row per segment.
 
-        by: the column, or columns, that say which system a row is of.
-        bucket: the column of ids, and how many buckets these are put into (see `Sums`).
-        within: columns of groups inside of which systems are compared; the result is then a dict
-            from each group's key.
-        options: those of `sums`, and those of `truebleu.engines.compare`, which says what comes of
-            it. Raises what both raise.
+        by: the column or columns that identify a row's system.
+        bucket: the id column, and the number of buckets (see `Sums`).
+        within: columns whose groups are compared separately. The result is then a dict by group
+            key.
+        options: options of `sums` and of `truebleu.engines.compare`, which documents the result.
+            Raises the errors of both.
         """
-        known = {name: options.pop(name) for name in of_sums if name in options}
-        groups = (*names("within", within), *names("by", by))
-        found = sums(data, hyp, ref, by=groups, bucket=bucket, **known)
-        found.check()
-        found.warn()
-        return hash_buckets.compare(found, within=within, **options)
+        passed_options = {name: options.pop(name) for name in sums_options if name in options}
+        group_columns = (*as_column_names("within", within), *as_column_names("by", by))
+        totals = sums(data, hyp, ref, by=group_columns, bucket=bucket, **passed_options)
+        totals.check()
+        totals.warn()
+        return hash_buckets.compare(totals, within=within, **options)
 
-    made = {"score": score, "stats": stats or own_stats, "compare": compare}
-    for name, function in made.items():
+    functions = {"score": score, "stats": stats or default_stats, "compare": compare}
+    for name, function in functions.items():
         function.__module__ = sums.__module__
         function.__name__ = function.__qualname__ = name
-    return score, made["stats"], compare
+    return score, functions["stats"], compare
 
 
-def named(function: Callable[P, R], metric: str) -> Callable[P, R]:
-    """`function` with this metric: `corpus_bleu` of `score`, `sentence_bleu` of `sentence`."""
+def bind_metric(function: Callable[P, R], metric: str) -> Callable[P, R]:
+    """Return `function` with a fixed metric: `corpus_bleu` for `score`, for example."""
 
-    def of_metric(*given: P.args, **options: P.kwargs) -> R:
-        return function(*given, metric=metric, **options)  # type: ignore[arg-type]
+    def bound_function(*arguments: P.args, **options: P.kwargs) -> R:
+        return function(*arguments, metric=metric, **options)  # type: ignore[arg-type]
 
-    kind = {"score": "corpus"}.get(function.__name__, function.__name__)
-    of_metric.__name__ = of_metric.__qualname__ = f"{kind}_{metric}"
-    of_metric.__module__ = function.__module__
-    of_metric.__doc__ = (
+    prefix = {"score": "corpus"}.get(function.__name__, function.__name__)
+    bound_function.__name__ = bound_function.__qualname__ = f"{prefix}_{metric}"
+    bound_function.__module__ = function.__module__
+    bound_function.__doc__ = (
         f'`{function.__name__}` with metric="{metric}", and parameters of '
         f"`truebleu.{registry.get_metric_class(metric).__name__}`."
     )
     signature = inspect.signature(function)
-    kept = [own for own in signature.parameters.values() if own.name != "metric"]
-    of_metric.__signature__ = signature.replace(parameters=kept)  # type: ignore[attr-defined]
-    return of_metric
+    parameters = [
+        parameter for parameter in signature.parameters.values() if parameter.name != "metric"
+    ]
+    bound_function.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    return bound_function
 
 
-# ---- scores of rows ----
+# ---- sentence-level scores ----
 
 
-def of_rows(metric: Any, **parameters: Any) -> Metric[Any]:
-    """The metric, if it scores each row by itself; otherwise an error says why not."""
-    known: Any = registry.metric(metric, **parameters)
-    return require_additive(known) if known.NEEDS_SOURCE or known.NOT_ADDITIVE else known
+def resolve_row_metric(metric: Any, **parameters: Any) -> Metric[Any]:
+    """Return the metric if it can score single rows. Otherwise raise an error with the reason."""
+    row_metric: Any = registry.metric(metric, **parameters)
+    return (
+        require_additive(row_metric)
+        if row_metric.NEEDS_SOURCE or row_metric.NOT_ADDITIVE
+        else row_metric
+    )
 
 
 class RowScores:
-    """The score of each row of a table of Arrow: a column for whoever reads it, null without text.
+    """Score of each row of an Arrow table: an Arrow column, null for rows without text.
 
-    frame: whatever gives rows by the Arrow PyCapsule protocol. hyp, refs: its columns.
+    frame: any object that supports the Arrow PyCapsule protocol. hyp, refs: its text columns.
     """
 
     def __init__(self, metric: Metric[Any], frame: Any, hyp: str, refs: Sequence[str]) -> None:
-        part = (metric.fingerprint, metric.constraints, counter(metric))
-        groups = _kernel.Groups([part], hyp, list(refs), [], None, by_row=True)
-        groups.update(given(frame, "rows", [hyp, *refs]), 1)
+        kernel_metric = (metric.fingerprint, metric.constraints, make_row_counter(metric))
+        groups = _kernel.Groups([kernel_metric], hyp, list(refs), [], None, by_row=True)
+        groups.update(to_kernel_frame(frame, "rows", [hyp, *refs]), 1)
         segments, hypotheses, references, seen = groups.counted()
         self.nulls = {hyp: hypotheses, ", ".join(refs): references}
-        table, self._there = groups.rows()
+        table, self._has_text = groups.rows()
         self._scores: Sequence[float] = ()
         if segments:
             metric.check_summary({"segments": segments, "references": seen}, None)  # type: ignore[typeddict-item]
             self._scores = metric._scores(table, segment=True).tolist()  # noqa: SLF001
 
     def __len__(self) -> int:
-        """The number of rows."""
-        return len(self._there)
+        """Return the number of rows."""
+        return len(self._has_text)
 
     def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
-        """A structure of one column, "score" (PyCapsule protocol)."""
-        return _kernel.scores_of_rows(self._scores, self._there)
+        """Return a struct array with one field, "score" (PyCapsule protocol)."""
+        return _kernel.scores_of_rows(self._scores, self._has_text)
 
 
-def columns_of(ref: Any) -> list[Any]:
-    """The columns of references that a row's score is given: one, or several."""
+def as_reference_columns(ref: Any) -> list[Any]:
+    """Return the reference columns as a list. Raises InputError if there are none."""
     refs = list(ref) if isinstance(ref, list | tuple) else [ref]
     if not refs:
-        raise InputError("ref: no columns; name at least one")
+        raise InputError("ref: expected at least one reference column, found none")
     return refs
 
 
-def scores_of(metric: Metric[Any], hypotheses: Any, *references: Any) -> Any:
-    """The score of each row of columns of pyarrow, as such a column; null without text."""
+def score_arrow_columns(metric: Metric[Any], hypotheses: Any, *references: Any) -> Any:
+    """Return the score of each row of pyarrow columns as a pyarrow column (null without text)."""
     import pyarrow as pa
 
     names = ["hypotheses", *(f"references {number}" for number, _ in enumerate(references, 1))]
@@ -188,22 +209,23 @@ def scores_of(metric: Metric[Any], hypotheses: Any, *references: Any) -> Any:
     return pa.record_batch(RowScores(metric, rows, names[0], names[1:])).column(0)
 
 
-# ---- calls that other machines run ----
+# ---- calls that remote workers run ----
 
 
-def shipped(
+def make_worker_call(
     cloudpickle: Any, module: str, task: str, argument: object, advice: str, refuse: Any
 ) -> Callable[..., Any]:
-    """The function `task` of a module, with this argument before what a worker gives it.
+    """Return a function that calls `task` of a module with this argument and the worker's columns.
 
-    What is sent names nothing of this package (a nested function goes by value, and the argument as
-    bytes), so that it arrives where truebleu is missing or differs, and can say so.
+    The pickled function does not refer to this package: a nested function is pickled by value, and
+    the argument is stored as bytes. It can therefore report a missing or different truebleu.
 
-    cloudpickle: the engine's; tokenizers of one's own may be functions that only it can send.
-    advice: how truebleu comes to the workers. refuse: is called with what is wrong; a nested
-        function as well.
+    cloudpickle: the engine's cloudpickle; user-defined tokenizers may be functions that only it can
+        pickle.
+    advice: how to install truebleu on the workers. refuse: called with a description of the
+        problem; it must be a nested function, too.
     """
-    here, python = __version__, sys.version_info[:2]
+    driver_version, driver_python = __version__, sys.version_info[:2]
     content = cloudpickle.dumps(argument)
 
     def run(*columns):  # type: ignore[no-untyped-def]
@@ -213,9 +235,11 @@ def shipped(
         from importlib import import_module
 
         problem = ""
-        if sys.version_info[:2] != python:
-            theirs, ours = ("{}.{}".format(*version) for version in (sys.version_info, python))
-            problem = f"runs Python {theirs}, and here is {ours}; they must be the same"
+        if sys.version_info[:2] != driver_python:
+            worker_python, expected_python = (
+                "{}.{}".format(*version) for version in (sys.version_info, driver_python)
+            )
+            problem = f"runs Python {worker_python} (expected {expected_python}, as on the driver)"
         else:
             try:
                 import truebleu
@@ -224,8 +248,9 @@ def shipped(
             except ImportError as error:
                 problem = f"cannot import truebleu ({error}); {advice}"
             else:
-                if truebleu.__version__ != here:
-                    problem = f"has truebleu {truebleu.__version__}, and here is {here}; {advice}"
+                if truebleu.__version__ != driver_version:
+                    version = truebleu.__version__
+                    problem = f"has truebleu {version}, the driver {driver_version}; {advice}"
         if problem:
             return refuse(f"the worker on {platform.node()} {problem}")
         return getattr(worker, task)(pickle.loads(content), *columns)
@@ -236,24 +261,30 @@ def shipped(
 # ---- messages ----
 
 
-def release(version: str) -> tuple[int, ...]:
-    """The first two parts of an engine's version, to compare."""
+def parse_release(version: str) -> tuple[int, ...]:
+    """Return the first two components of an engine's version, for comparisons."""
     return tuple(map(int, re.findall(r"\d+", version)[:2]))
 
 
-def told(where: str, what: str) -> str:
-    """An error's message: where it was, and what another program says of it, on one short line."""
-    where = where if len(where) <= MOST_NAMED else f"…{where[1 - MOST_NAMED :]}"
-    line = " ".join(f"{where}: {what}".split()) if where else " ".join(what.split())
-    return line if len(line) <= MOST_TOLD else f"{line[: MOST_TOLD - 4]} ..."
+def format_error(location: str, problem: str) -> str:
+    """Format an error on one short line: its location, and another program's description."""
+    location = (
+        location
+        if len(location) <= MAX_PATH_CHARACTERS
+        else f"…{location[1 - MAX_PATH_CHARACTERS :]}"
+    )
+    line = " ".join(f"{location}: {problem}".split()) if location else " ".join(problem.split())
+    return (
+        line if len(line) <= MAX_MESSAGE_CHARACTERS else f"{line[: MAX_MESSAGE_CHARACTERS - 4]} ..."
+    )
 
 
-def several(names: Sequence[str]) -> str:
-    """The first of some names, and how many more there are."""
-    first, *others = names
-    return f"{first} and {len(others):,} more" if others else first
+def abbreviate_names(names: Sequence[str]) -> str:
+    """Return the first name, followed by the number of further names."""
+    first, *remaining = names
+    return f"{first} and {len(remaining):,} more" if remaining else first
 
 
-def shown(id_: Sequence[Any]) -> str:
-    """An id for a message."""
-    return ", ".join("null" if part is None else str(part)[:40] for part in id_)
+def format_id(id_: Sequence[Any]) -> str:
+    """Format an id for a message."""
+    return ", ".join("null" if component is None else str(component)[:40] for component in id_)

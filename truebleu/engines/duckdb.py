@@ -1,7 +1,7 @@
-"""Scores of what DuckDB reads: relations, SQL, Parquet, CSV and JSON files larger than memory.
+"""Scoring of DuckDB inputs: relations, SQL, Parquet, CSV and JSON files larger than memory.
 
-DuckDB hands over the columns that are needed as a stream of Arrow batches, and the kernel counts
-them as they come. Only sums stay in memory.
+DuckDB passes the required columns as a stream of Arrow batches, which the kernel counts one by one.
+Only aggregated statistics stay in memory.
 
 >>> import duckdb
 >>> from truebleu.engines.duckdb import score
@@ -34,27 +34,27 @@ from duckdb import DuckDBPyConnection, DuckDBPyRelation, Expression
 
 from truebleu._kernel import InputError
 from truebleu.engines import duckdb_inputs
-from truebleu.engines.aggregates import Columns, Sums, SumsOptions, names
+from truebleu.engines.aggregates import ColumnNames, Sums, SumsOptions, as_column_names
 from truebleu.engines.common_api import (
-    NAMED,
-    columns_of,
-    named,
-    of_engine,
-    of_rows,
-    release,
-    scores_of,
+    SHORTCUT_METRICS,
+    as_reference_columns,
+    bind_metric,
+    make_engine_functions,
+    parse_release,
+    resolve_row_metric,
+    score_arrow_columns,
 )
-from truebleu.engines.duckdb_files import said
+from truebleu.engines.duckdb_files import clean_duckdb_message
 from truebleu.metrics.base import Metric
 
 
 def sums(
-    data: duckdb_inputs.Data,
+    data: duckdb_inputs.TableInput,
     hyp: str = "hyp",
     ref: str | Sequence[str] = "ref",
     *,
-    references: duckdb_inputs.Data | None = None,
-    on: Columns = None,
+    references: duckdb_inputs.TableInput | None = None,
+    on: ColumnNames = None,
     unjoined: str = "raise",
     connection: DuckDBPyConnection | None = None,
     memory: str | None = None,
@@ -62,43 +62,46 @@ def sums(
     progress: Callable[[float], None] | None = None,
     **options: Unpack[SumsOptions],
 ) -> Sums:
-    """The sums of the statistics of each group, which can be merged with those of other engines.
+    """Return the statistics aggregated per group, which can be merged with sums of other engines.
 
-    data: a relation; SQL text or the name of a table, in `connection`; or files, folders and
-        patterns of Parquet, CSV, TSV or JSON (a path, or several). CSV and TSV have a header; TSV
-        has no quotes.
-    hyp, ref: columns of strings. `ref` may name several columns, or one of lists of strings.
-    references: where `ref` is if not in `data`: another of the same kind, joined `on` columns that
-        both have, usually an id. Columns of `by` may be in either.
-    unjoined: "raise", or "skip" to score what can be joined, with a warning that counts the rest.
-    connection: where SQL is run; if there is none, a new one that knows only files.
-    memory: how much of it DuckDB may use in a connection of its own ("1GB"); what does not fit goes
-        to a temporary folder.
-    workers: threads.
-    progress: called about five times a second, from another thread, with the share that was read
-        as DuckDB estimates it (in a connection of its own, or one with enable_progress_bar).
+    data: a relation; SQL text or a table name, in `connection`; or files, folders and patterns of
+        Parquet, CSV, TSV or JSON (one path or several). CSV and TSV files have a header. TSV files
+        do not use quotes.
+    hyp, ref: columns of strings. `ref` may name several columns, or a column of lists of strings.
+    references: the input that contains `ref`, if it is not `data`. It is joined `on` columns that
+        both inputs have, usually an id. Columns of `by` may be in either input.
+    unjoined: "raise", or "skip" to omit unmatched rows with a warning that counts them.
+    connection: the connection that runs SQL. By default a new one, which can only read files.
+    memory: the memory limit of a new connection ("1GB"); DuckDB spills to a temporary folder.
+    workers: the number of threads.
+    progress: called about five times per second, from another thread, with DuckDB's estimate of the
+        fraction read (for a new connection, or one with enable_progress_bar).
     options: `by`, `metrics`, `nulls` and `bucket`, as for `Sums`.
 
-    Raises InputError for missing columns, files that cannot be read, and ids that one side lacks or
-    has twice. Nulls and no rows are told when a score is asked for (`Sums.check`).
+    Raises InputError for missing columns, unreadable files, and ids that are unmatched or repeated.
+    Nulls and empty data raise an error when a score is computed (`Sums.check`).
     """
-    columns, keys = [hyp, *names("ref", ref)], names("on", on)
+    text_names, keys = [hyp, *as_column_names("ref", ref)], as_column_names("on", on)
     duckdb_inputs.check_connection(connection)
-    # References may be called as the hypotheses are, if these lie in other rows.
-    texts = columns if references is None else duckdb_inputs.apart(columns)
-    found = Sums(hyp=hyp, ref=texts[1:], workers=workers, **options)
-    others = [name for name in found.columns if name not in texts or name in found.by]
-    with duckdb_inputs.opened(connection, memory=memory, threads=workers) as engine:
+    # In a separate table, the reference column may have the same name as the hypothesis column.
+    text_columns = (
+        text_names if references is None else duckdb_inputs.disambiguate_text_columns(text_names)
+    )
+    totals = Sums(hyp=hyp, ref=text_columns[1:], workers=workers, **options)
+    extra_columns = [
+        name for name in totals.columns if name not in text_columns or name in totals.by
+    ]
+    with duckdb_inputs.open_connection(connection, memory=memory, threads=workers) as engine:
         join: Any = {"references": references, "on": keys, "unjoined": unjoined}
-        relation = duckdb_inputs.rows(engine, data, columns, others, **join)
-        with duckdb_inputs.reading(data), duckdb_inputs.watched(engine, progress):
-            found.update(duckdb_inputs.stream(relation))
-    return found
+        relation = duckdb_inputs.select_rows(engine, data, text_names, extra_columns, **join)
+        with duckdb_inputs.translate_errors(data), duckdb_inputs.report_progress(engine, progress):
+            totals.update(duckdb_inputs.stream_batches(relation))
+    return totals
 
 
-def _relation(table: Any, _: Any, options: dict[str, Any]) -> DuckDBPyRelation:
-    """A table as a relation of the connection given, or of DuckDB's default one."""
-    if release(duckdb.__version__) < duckdb_inputs.STREAMS:
+def _to_relation(table: Any, _: Any, options: dict[str, Any]) -> DuckDBPyRelation:
+    """Convert a table to a relation of the passed connection, or of DuckDB's default connection."""
+    if parse_release(duckdb.__version__) < duckdb_inputs.STREAMING_RELEASE:
         import pyarrow as pa
 
         table = pa.table(table)
@@ -106,7 +109,7 @@ def _relation(table: Any, _: Any, options: dict[str, Any]) -> DuckDBPyRelation:
     return connection.from_arrow(table)
 
 
-score, stats, compare = of_engine(sums, _relation)
+score, stats, compare = make_engine_functions(sums, _to_relation)
 
 
 def sentence(
@@ -117,44 +120,47 @@ def sentence(
     connection: DuckDBPyConnection | None = None,
     **parameters: Any,
 ) -> Expression:
-    """An expression: the score of each row, null where there is no text.
+    """Return an expression for the score of each row, null for rows without text.
 
-    `relation.select("*", sentence("hyp", "ref").alias("bleu"))`. It is a function of
-    `connection` (DuckDB's default one), which must be that of the relation, and needs pyarrow and
+    `relation.select("*", sentence("hyp", "ref").alias("bleu"))`. The function is created in
+    `connection` (DuckDB's default connection), which must be the relation's. Requires pyarrow and
     NumPy.
 
-    hyp: strings. ref: strings, lists of them, or several such columns. metric: a metric, or a
-    name, as `truebleu.metric` takes it; parameters: of the metric.
+    hyp: strings. ref: strings, lists of strings, or several such columns. metric: a metric, or a
+        name that `truebleu.metric` accepts. parameters: parameters of the metric.
     """
-    made = of_rows(metric, **parameters)
+    row_metric = resolve_row_metric(metric, **parameters)
     connection = duckdb.default_connection() if connection is None else connection
-    name = "truebleu_" + re.sub(r"\W+", "_", repr(made)).strip("_").lower()
-    with suppress(InputError):  # it is there already
-        _create(connection, name, made)
+    name = "truebleu_" + re.sub(r"\W+", "_", repr(row_metric)).strip("_").lower()
+    with suppress(InputError):  # the function exists already
+        _create_score_function(connection, name, row_metric)
     columns = [
-        duckdb.ColumnExpression(c) if isinstance(c, str) else c for c in (hyp, *columns_of(ref))
+        duckdb.ColumnExpression(c) if isinstance(c, str) else c
+        for c in (hyp, *as_reference_columns(ref))
     ]
     return duckdb.FunctionExpression(name, *columns)
 
 
-corpus_bleu, corpus_chrf, corpus_ter = (named(score, name) for name in NAMED)
-sentence_bleu, sentence_chrf, sentence_ter = (named(sentence, name) for name in NAMED)
+corpus_bleu, corpus_chrf, corpus_ter = (bind_metric(score, name) for name in SHORTCUT_METRICS)
+sentence_bleu, sentence_chrf, sentence_ter = (
+    bind_metric(sentence, name) for name in SHORTCUT_METRICS
+)
 
 
 def register(
     connection: DuckDBPyConnection | None = None,
     functions: Mapping[str, str | Metric] | None = None,
 ) -> None:
-    """Gives SQL the functions bleu, chrf and ter: a hypothesis and its references to a DOUBLE.
+    """Create the SQL functions bleu, chrf and ter, which map hypotheses and references to DOUBLE.
 
-    References are a string, a list of strings, or several arguments. The score is null where there
-    is no text.
+    References are a string, a list of strings, or several arguments. The score is null for rows
+    without text.
 
-    functions: other names, with a metric or a metric's name for each. Python's functions of these
-        names are replaced.
+    functions: other function names, with a metric or metric name for each. Existing Python
+        functions with these names are replaced.
 
-    To score a corpus, `score` is faster, and exact: scores of rows do not add up to it.
-    Needs pyarrow and NumPy.
+    To score a corpus, use `score`: it is faster, and the corpus score is not the mean of row
+    scores. Requires pyarrow and NumPy.
 
     >>> connection = duckdb.connect()
     >>> register(connection, {"bleu": "bleu", "chrf2": "chrf++"})
@@ -164,29 +170,29 @@ def register(
     """
     duckdb_inputs.check_connection(connection)
     connection = duckdb.default_connection() if connection is None else connection
-    for name, given in (functions or {name: name for name in NAMED}).items():
-        metric = of_rows(given)
-        # A cell of a notebook runs again.
+    for name, metric_spec in (functions or {name: name for name in SHORTCUT_METRICS}).items():
+        row_metric = resolve_row_metric(metric_spec)
+        # Users rerun notebook cells.
         with suppress(duckdb.Error):
             connection.remove_function(name)
-        _create(connection, name, metric)
+        _create_score_function(connection, name, row_metric)
 
 
-def _create(connection: DuckDBPyConnection, name: str, metric: Metric[Any]) -> None:
-    """Gives a connection a function that scores rows."""
-    lacking = [package for package in ("pyarrow", "numpy") if find_spec(package) is None]
-    if lacking:
+def _create_score_function(connection: DuckDBPyConnection, name: str, metric: Metric[Any]) -> None:
+    """Create a SQL function that scores rows."""
+    missing_packages = [package for package in ("pyarrow", "numpy") if find_spec(package) is None]
+    if missing_packages:
         raise ImportError(
-            "DuckDB needs pyarrow and NumPy to hand columns to a Python function: "
-            f"pip install {' '.join(lacking)}"
+            "DuckDB needs pyarrow and NumPy to pass columns to Python functions: "
+            f"pip install {' '.join(missing_packages)}"
         )
 
     def score(*columns: Any) -> Any:
         if len(columns) < 2:
-            raise InputError(f"{name}: expected a hypothesis and its references")
-        return scores_of(metric, *columns)
+            raise InputError(f"{name}: expected a hypothesis and at least one reference")
+        return score_arrow_columns(metric, *columns)
 
-    score.__annotations__ = {}  # DuckDB would read them
+    score.__annotations__ = {}  # DuckDB would take types from them
     try:
         connection.create_function(
             name,
@@ -197,4 +203,4 @@ def _create(connection: DuckDBPyConnection, name: str, metric: Metric[Any]) -> N
             null_handling="special",
         )
     except duckdb.NotImplementedException as error:
-        raise InputError(f"{name}: {said(error)}") from None
+        raise InputError(f"{name}: {clean_duckdb_message(error)}") from None

@@ -1,4 +1,4 @@
-"""Parquet, CSV, TSV and JSON files as relations of DuckDB, in which text stays text."""
+"""Parquet, CSV, TSV and JSON files as DuckDB relations whose text columns stay strings."""
 
 from __future__ import annotations
 
@@ -12,44 +12,44 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from truebleu._kernel import InputError
-from truebleu.engines.common_api import several, told
+from truebleu.engines.common_api import abbreviate_names, format_error
 from truebleu.text.argument_checks import read_csv
 from truebleu.text.segments import NO_TABLE_FILES, File, expand_home, get_table_format
 
-if TYPE_CHECKING:  # the command line asks for `found` before it knows whether DuckDB is there
+if TYPE_CHECKING:  # the command line calls `find_table_files` without DuckDB
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
-# What separates and quotes the fields of a line. TSV has no quotes: tabs and ends of lines are
-# not in fields, and a mark of quotation is text.
-SEPARATED = {"csv": (",", '"'), "tsv": ("\t", "")}
+# Delimiter and quote character per format. TSV does not use quotes: fields contain neither tabs nor
+# line ends, and quotation marks are text.
+DELIMITERS = {"csv": (",", '"'), "tsv": ("\t", "")}
 
-# A field of a CSV file is text, an empty one too: nothing that is written there is null.
-NEVER = "\x01this is in no file\x02"
+# Text that no file contains. Every CSV field is text, even an empty one, and never null.
+NULL_MARKER = "\x01this is in no file\x02"
 
-# What DuckDB says of JSON strings which look like something else.
-LIKE_TEXT = ("VARCHAR", "DATE", "TIME", "TIMESTAMP", "UUID", "INTERVAL", "BLOB", "JSON")
+# Types that DuckDB infers for JSON strings.
+TEXT_LIKE_TYPES = ("VARCHAR", "DATE", "TIME", "TIMESTAMP", "UUID", "INTERVAL", "BLOB", "JSON")
 
-# How the lines begin with which DuckDB's advice on options does.
-ADVICE = (
+# Beginnings of lines in DuckDB messages that contain advice on its options.
+ADVICE_PREFIXES = (
     *("Possible", "Potential", "Candidate", "* ", "Try setting", "If you are", "LINE "),
     "This can happen when reading multiple",
 )
 
-# The longest row of a CSV or JSON file in bytes; DuckDB keeps buffers of about this size.
-LONGEST_ROW = 32 << 20
+# Maximum row size of CSV and JSON files. DuckDB allocates buffers of about this size.
+MAX_ROW_BYTES = 32 << 20
 
-# Of a column in the footer of a Parquet file: it has strings, lists, or nothing but null.
-IS_TEXT = (
+# SQL condition on a Parquet schema column: it contains strings, lists or only nulls.
+TEXT_COLUMN_CONDITION = (
     "coalesce(converted_type, '') IN ('UTF8', 'ENUM', 'JSON', 'LIST') "
     "OR regexp_matches(coalesce(logical_type::VARCHAR, ''), '^(String|Null|List|Enum|Json)')"
 )
 
 
-class Files:
-    """Files of one format that are read as one table, one after the other, in a connection.
+class TableFiles:
+    """Files of one format that are read as one table in a connection, one after another.
 
-    `names` are files, folders of them (as Spark writes them) and patterns (`*`, `?`, `[a-z]`, `**`
-    for folders at any depth). All of them have the columns that are asked for.
+    `names` are files, folders of files (as Spark writes them) and patterns (`*`, `?`, `[a-z]`, `**`
+    for nested folders). Every file has all selected columns.
     """
 
     def __init__(
@@ -57,288 +57,310 @@ class Files:
         names: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
         connection: DuckDBPyConnection,
     ) -> None:
-        given = [names] if isinstance(names, str | os.PathLike) else names
-        self.names = [os.fspath(name) for name in given]
-        # The name of the files in messages.
-        self.label = several([os.fsencode(n).decode("utf-8", "replace") for n in self.names])
-        known: dict[str, str] = {}
-        for path in (path for name in self.names for path in found(name)):
-            place = os.path.realpath(path)
-            if place in known:
-                same = f"{path} is the same file as {known[place]}, and its rows count once"
-                warnings.warn(same, stacklevel=3)
-            known.setdefault(place, path)
-        self.paths = list(known.values())
+        name_list = [names] if isinstance(names, str | os.PathLike) else names
+        self.names = [os.fspath(name) for name in name_list]
+        # Description of the files in messages.
+        self.label = abbreviate_names(
+            [os.fsencode(n).decode("utf-8", "replace") for n in self.names]
+        )
+        path_by_target: dict[str, str] = {}
+        for path in (path for name in self.names for path in find_table_files(name)):
+            target = os.path.realpath(path)
+            if target in path_by_target:
+                message = f"{path} is the same file as {path_by_target[target]}; reading it once"
+                warnings.warn(message, stacklevel=3)
+            path_by_target.setdefault(target, path)
+        self.paths = list(path_by_target.values())
         formats = sorted({get_table_format(path) or "other" for path in self.paths})
         if len(formats) != 1 or formats == ["other"]:
             raise InputError(
-                f"{self.label}: the files of a table are all Parquet, all CSV, all TSV or "
-                f"all JSON (by the ends of their names), and these are {' and '.join(formats)}"
+                f"{self.label}: expected files of one format (Parquet, CSV, TSV or JSON, by file "
+                f"extension), found {' and '.join(formats)}"
             )
         (self.format,) = formats
         if self.format != "parquet":
-            # Spark leaves empty files for empty partitions, and DuckDB takes the columns of a CSV
+            # Spark writes empty files for empty partitions, and DuckDB reads the columns of a CSV
             # table from its first file.
             self.paths = [path for path in self.paths if not _is_empty(path)]
             if not self.paths:
-                raise InputError(f"{self.label}: empty; there is nothing to score")
+                raise InputError(f"{self.label}: no rows to score; the file is empty")
         self._connection = connection
-        self._sampled = True
-        self._types = self._described()
+        self._is_sampled = True
+        self._column_types = self._read_column_types()
 
     @property
     def columns(self) -> list[str]:
-        """The names of the columns."""
-        return list(self._types)
+        """The column names."""
+        return list(self._column_types)
 
-    def has(self, name: str) -> bool:
-        """True if there is a column of that name. All rows of JSON are searched for it."""
-        if name not in self._types and self.format == "json" and self._sampled:
-            self._sampled = False
-            self._types = self._described()
-        return name in self._types or name == "filename"
+    def has_column(self, name: str) -> bool:
+        """Return whether a column exists. In JSON files this searches all rows."""
+        if name not in self._column_types and self.format == "json" and self._is_sampled:
+            self._is_sampled = False
+            self._column_types = self._read_column_types()
+        return name in self._column_types or name == "filename"
 
-    def relation(
-        self, texts: Sequence[str], others: Sequence[str], lists: Sequence[str] = ()
+    def select_columns(
+        self,
+        text_columns: Sequence[str],
+        other_columns: Sequence[str],
+        list_columns: Sequence[str] = (),
     ) -> DuckDBPyRelation:
-        """Columns of text, and others of whatever type they are, in the order of the files.
+        """Select text columns, and other columns of any type, in the order of the files.
 
-        The names are among `columns`, or "filename". `lists` are columns that may have lists of
+        The names are in `columns`, or "filename". `lists` are the columns that may contain lists of
         strings.
         """
-        columns = {name: quoted(name) for name in (*texts, *others)}
+        columns = {name: quote_identifier(name) for name in (*text_columns, *other_columns)}
         options = {"filename": "true"} if "filename" in columns else {}
-        self._check_names(columns)
+        self._check_duplicate_names(columns)
         if self.format == "json":
             types = {}
-            for name, kind in self._types.items():
-                if name in texts:
-                    columns[name] = _json_text(name, kind, name in lists)
+            for name, column_type in self._column_types.items():
+                if name in text_columns:
+                    columns[name] = _format_json_text(name, column_type, name in list_columns)
                     types[name] = "JSON"
                 elif name in columns:
-                    # A string that is no text to score stays one, whatever it looks like.
-                    is_text = kind.startswith(LIKE_TEXT) or "(" in kind or "[" in kind
-                    types[name] = "VARCHAR" if is_text else kind
-            of_type = (f"{quoted(name)}: {literal(kind)}" for name, kind in types.items())
-            options["columns"] = f"{{{', '.join(of_type)}}}"
-        elif self.format == "parquet" and len(self.paths) > 1 and self._differ(columns, texts):
+                    # Keep strings that are not scored as strings, even if they look like dates.
+                    is_text = (
+                        column_type.startswith(TEXT_LIKE_TYPES)
+                        or "(" in column_type
+                        or "[" in column_type
+                    )
+                    types[name] = "VARCHAR" if is_text else column_type
+            typed_columns = (
+                f"{quote_identifier(name)}: {quote_string(kind)}" for name, kind in types.items()
+            )
+            options["columns"] = f"{{{', '.join(typed_columns)}}}"
+        elif (
+            self.format == "parquet"
+            and len(self.paths) > 1
+            and self._have_differing_types(columns, text_columns)
+        ):
             options["union_by_name"] = "true"
-        return self._query(f"SELECT {', '.join(columns.values())} FROM {self._scan(options)}")
+        return self._run_query(
+            f"SELECT {', '.join(columns.values())} FROM {self._format_scan(options)}"
+        )
 
-    def _described(self) -> dict[str, str]:
-        """The columns, and their types."""
-        relation = self._query(f"FROM {self._scan({})}")
+    def _read_column_types(self) -> dict[str, str]:
+        """Return the type of each column."""
+        relation = self._run_query(f"FROM {self._format_scan({})}")
         types = dict(zip(relation.columns, map(str, relation.types), strict=True))
         if self.format == "json" and types == {"json": "JSON"}:
-            raise InputError(
-                f"{self.label}: no rows with named values; expected JSON objects, one per line "
-                "or in one array"
-            )
+            raise InputError(f"{self.label}: expected JSON objects, one per line or in one array")
         return types
 
-    def _differ(self, names: Iterable[str], texts: Sequence[str]) -> bool:
-        """True if columns differ in type between Parquet files: null in one, strings in another.
+    def _have_differing_types(
+        self, column_names: Iterable[str], text_columns: Sequence[str]
+    ) -> bool:
+        """Return whether column types differ between Parquet files, for example null and string.
 
-        Raises InputError for a file that lacks one, because united its rows would be null, and for
-        a file whose texts are of another type, which DuckDB would turn into strings.
+        Raises InputError for a file that lacks a column, because its rows would be null, and for a
+        file whose text column has another type, because DuckDB would convert it to strings.
         """
-        # Those that no file has are names of folders.
-        meant = f"lower(name) IN ({_literals(name.lower() for name in names)})"
-        kinds = "count(DISTINCT concat_ws(' ', type, converted_type, logical_type))"
-        inside = self._query(
+        # Columns that are in no file are partition columns, from folder names.
+        name_condition = f"lower(name) IN ({_quote_strings(name.lower() for name in column_names)})"
+        type_count = "count(DISTINCT concat_ws(' ', type, converted_type, logical_type))"
+        differing_columns = self._run_query(
             "SELECT min(name), list(DISTINCT file_name), "
-            f"list(DISTINCT file_name) FILTER ({IS_TEXT}) FROM parquet_schema({self._listed}) "
-            f"WHERE {meant} GROUP BY lower(name) HAVING {kinds} > 1"
+            f"list(DISTINCT file_name) FILTER ({TEXT_COLUMN_CONDITION}) "
+            f"FROM parquet_schema({self._path_list}) WHERE {name_condition} "
+            f"GROUP BY lower(name) HAVING {type_count} > 1"
         ).fetchall()
-        known = {name.lower() for name in texts}
-        for name, files, textual in inside:
-            lacking = sorted({*self.paths} - {*files})
-            if lacking:
+        text_names = {name.lower() for name in text_columns}
+        for name, files, text_files in differing_columns:
+            lacking_files = sorted({*self.paths} - {*files})
+            if lacking_files:
                 raise InputError(
-                    told(several(lacking), f"no column '{name}', which {min(files)} has")
+                    format_error(
+                        abbreviate_names(lacking_files),
+                        f"no column '{name}', which {min(files)} has",
+                    )
                 )
-            odd = sorted({*files} - {*(textual or files)})
-            if odd and name.lower() in known:
-                like = min(textual)
+            non_text_files = sorted({*files} - {*(text_files or files)})
+            if non_text_files and name.lower() in text_names:
+                example = min(text_files)
                 raise InputError(
-                    told(several(odd), f"column '{name}' holds no strings, as it does in {like}")
+                    format_error(
+                        abbreviate_names(non_text_files),
+                        f"column '{name}' does not contain strings, as in {example}",
+                    )
                 )
-        return bool(inside)
+        return bool(differing_columns)
 
-    def _check_names(self, columns: Iterable[str]) -> None:
-        """Raises InputError if several columns have a name, of which DuckDB renames all but one.
+    def _check_duplicate_names(self, columns: Iterable[str]) -> None:
+        """Raise InputError for duplicate column names, which DuckDB would rename.
 
-        Only the first file is looked at, as DuckDB takes the columns from it.
+        Only the first file is checked, because DuckDB reads the columns from it.
         """
         for name in columns:
-            if f"{name}_1" not in self._types or self.format == "json":
+            if f"{name}_1" not in self._column_types or self.format == "json":
                 continue
             if self.format == "parquet":
-                first = literal(glob.escape(self.paths[0]))
-                rows = self._query(f"SELECT name FROM parquet_schema({first})").fetchall()
+                first = quote_string(glob.escape(self.paths[0]))
+                rows = self._run_query(f"SELECT name FROM parquet_schema({first})").fetchall()
                 names = [column for (column,) in rows]
             else:
-                names = _header(self.paths[0], self.format)
+                names = _read_header(self.paths[0], self.format)
             if names.count(name) > 1:
                 raise InputError(
-                    f"{self.paths[0]}: {names.count(name)} columns are called '{name}'; rename "
-                    "all but one"
+                    f"{self.paths[0]}: duplicate column '{name}' ({names.count(name)} times). "
+                    "Rename all but one."
                 )
 
-    def _query(self, sql: str) -> DuckDBPyRelation:
+    def _run_query(self, sql: str) -> DuckDBPyRelation:
         import duckdb
 
         try:
             return self._connection.sql(sql)
         except duckdb.Error as error:
-            where = culprit(str(error)) or self.label
-            what = said(error, where)
-            if "sniffing file" in what:
-                where, what = self._csv_fault() or (where, what)
-            raise InputError(told(where, f"cannot be read: {what}")) from None
+            location = find_file_in_message(str(error)) or self.label
+            problem = clean_duckdb_message(error, location)
+            if "sniffing file" in problem:
+                location, problem = self._find_csv_error() or (location, problem)
+            raise InputError(format_error(location, f"cannot read the file: {problem}")) from None
 
-    def _csv_fault(self) -> tuple[str, str] | None:
-        """The first CSV file that is no such, and what is wrong with it in which line."""
+    def _find_csv_error(self) -> tuple[str, str] | None:
+        """Return the first CSV file that is not valid, and a description of its error."""
         import duckdb
 
         for path in self.paths:
             try:
-                header = _header(path, self.format)
+                header = _read_header(path, self.format)
             except (InputError, OSError):
-                return path, "it is not UTF-8"
+                return path, "invalid UTF-8"
             columns = ", ".join(f"'c{number}': 'VARCHAR'" for number in range(len(header)))
             options = {"auto_detect": "false", "columns": f"{{{columns}}}"}
-            scan = _separated(f"[{literal(glob.escape(path))}]", self.format, options)
+            scan = _format_csv_scan(f"[{quote_string(glob.escape(path))}]", self.format, options)
             try:
                 self._connection.sql(f"SELECT count(*) FROM {scan}").fetchall()
             except duckdb.Error as error:
-                told = said(error)
-                if "invalid state" in told:
-                    told = "some lines end in \\n, others in \\r\\n; expected one of them"
-                return path, told
+                problem = clean_duckdb_message(error)
+                if "invalid state" in problem:
+                    problem = "mixed line ends: \\n and \\r\\n (expected only one kind)"
+                return path, problem
         return None
 
     @property
-    def _listed(self) -> str:
-        """The names of the files, as SQL. DuckDB takes them for patterns."""
-        return f"[{_literals(map(glob.escape, self.paths))}]"
+    def _path_list(self) -> str:
+        """SQL list of the paths, escaped because DuckDB treats them as patterns."""
+        return f"[{_quote_strings(map(glob.escape, self.paths))}]"
 
-    def _scan(self, options: dict[str, str]) -> str:
-        """The files, as SQL."""
+    def _format_scan(self, options: dict[str, str]) -> str:
+        """Format the SQL that reads the files."""
         if self.format == "parquet":
-            return _call("read_parquet", self._listed, options)
-        if self.format in SEPARATED:
-            return _separated(self._listed, self.format, options | {"all_varchar": "true"})
+            return _format_call("read_parquet", self._path_list, options)
+        if self.format in DELIMITERS:
+            return _format_csv_scan(self._path_list, self.format, options | {"all_varchar": "true"})
         arrays = (".json", ".json.gz", ".json.zst")
         is_auto = any(path.lower().endswith(arrays) for path in self.paths)
         options["format"] = "'auto'" if is_auto else "'newline_delimited'"
-        options["maximum_object_size"] = str(LONGEST_ROW)
-        if not self._sampled:
+        options["maximum_object_size"] = str(MAX_ROW_BYTES)
+        if not self._is_sampled:
             options |= {"sample_size": "-1", "maximum_sample_files": str(len(self.paths))}
-        return _call("read_json", self._listed, options)
+        return _format_call("read_json", self._path_list, options)
 
 
-def found(name: str) -> list[str]:
-    """The files that a name means: itself, those in the folder, or those that match the pattern."""
+def find_table_files(name: str) -> list[str]:
+    """Return the files that a path, folder or pattern denotes."""
     name = expand_home(name)
     if re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", name):
         raise InputError(
-            f"{name}: files of this machine are read. Fetch it, or read it in Python by a "
-            "connection that has DuckDB's httpfs: "
+            f"{name}: expected a local file, found a URL. Download it, or read it in Python with a "
+            "connection that has DuckDB's extension httpfs: "
             'truebleu.engines.duckdb.corpus_bleu(connection.sql("FROM ..."))'
         )
     if os.path.isdir(name):
         if os.path.isdir(os.path.join(name, "_delta_log")):
             raise InputError(
-                f"{name}: a Delta table, in whose folder there may be files of other versions of "
-                "it; name its files, or read it in Python by a connection that has "
-                "DuckDB's extension delta"
+                f"{name}: cannot read a Delta table, whose folder may contain files of other "
+                "versions. Pass its current files, or read it in Python with a connection that has "
+                "DuckDB's extension delta."
             )
         paths = []
         for path in glob.glob(os.path.join(glob.escape(name), "**"), recursive=True):
-            # Spark marks what is no data with _ or a dot: its own notes, folders of jobs that
-            # failed.
-            parts = os.path.relpath(path, name).split(os.sep)
-            hidden = any(part.startswith(("_", ".")) and "=" not in part for part in parts)
-            if os.path.isfile(path) and not hidden and get_table_format(path):
+            # Spark marks files without data with _ or a dot: metadata, folders of failed jobs.
+            path_parts = os.path.relpath(path, name).split(os.sep)
+            is_hidden = any(part.startswith(("_", ".")) and "=" not in part for part in path_parts)
+            if os.path.isfile(path) and not is_hidden and get_table_format(path):
                 paths.append(path)
         if not paths:
             raise InputError(f"{name}: {NO_TABLE_FILES}")
     elif os.path.exists(name) or not glob.has_magic(name):
-        open(name, "rb").close()  # gives Python's own error, with the name, if it cannot be read
+        open(name, "rb").close()  # raises Python's error, which has the name, if it is unreadable
         return [name]
     else:
         matching = glob.glob(name, recursive=True)
         paths = [path for path in matching if os.path.isfile(path)]
-        # Spark's tables are folders that are called like files.
+        # Spark's tables are folders with names of files, such as out.parquet.
         folders = [path for path in matching if os.path.isdir(path) and get_table_format(path)]
-        paths += [path for folder in folders for path in found(folder)]
+        paths += [path for folder in folders for path in find_table_files(folder)]
         if not paths:
             raise InputError(f"{name}: no file matches this pattern")
     return sorted(set(paths))
 
 
 def _is_empty(path: str) -> bool:
-    """True if a file, compressed or not, holds nothing but line ends."""
+    """Return whether a file, after decompression, contains nothing but line ends."""
     with suppress(InputError, OSError):
         if os.path.getsize(path) <= 64:
             return not File(path).read_bytes().removeprefix(codecs.BOM_UTF8).strip()
     return False
 
 
-def _header(path: str, form: str) -> list[str]:
-    """The fields of a CSV or TSV file's first line. Raises InputError for what is no UTF-8."""
-    separator, quote = SEPARATED[form]
+def _read_header(path: str, file_format: str) -> list[str]:
+    """Return the header fields of a CSV or TSV file. Raises InputError for invalid UTF-8."""
+    separator, quote = DELIMITERS[file_format]
     lines = (f"{line}\n" for line in File(path).read_lines())
     rows = read_csv(path, lines, delimiter=separator, quotechar=quote or None)
     return next(rows, (1, []))[1]
 
 
-def damaged(names: Iterable[str]) -> str:
-    """The first of some Parquet files that cannot be read; of a spoilt page DuckDB names none."""
+def find_damaged_file(names: Iterable[str]) -> str:
+    """Return the first unreadable Parquet file; DuckDB does not name the file of a damaged page."""
     import duckdb
 
-    with suppress(InputError, OSError), duckdb.connect() as own:
-        for path in (path for name in names for path in found(name)):
+    with suppress(InputError, OSError), duckdb.connect() as connection:
+        for path in (path for name in names for path in find_table_files(name)):
             if get_table_format(path) == "parquet":
-                rows = f"read_parquet({literal(glob.escape(path))}) AS rows"
+                rows = f"read_parquet({quote_string(glob.escape(path))}) AS rows"
                 try:
-                    own.execute(f"SELECT max(hash(rows)) FROM {rows}").fetchall()
+                    connection.execute(f"SELECT max(hash(rows)) FROM {rows}").fetchall()
                 except duckdb.Error:
                     return path
     return ""
 
 
-# ---- SQL, and what DuckDB says of it ----
+# ---- SQL and DuckDB's messages ----
 
 
-def quoted(name: str) -> str:
-    """A name, for SQL."""
+def quote_identifier(name: str) -> str:
+    """Quote a name for SQL."""
     return '"' + name.replace('"', '""') + '"'
 
 
-def literal(text: str) -> str:
-    """A string, for SQL."""
+def quote_string(text: str) -> str:
+    """Quote a string for SQL."""
     return "'" + text.replace("'", "''") + "'"
 
 
-def _literals(words: Iterable[str]) -> str:
-    return ", ".join(map(literal, words))
+def _quote_strings(words: Iterable[str]) -> str:
+    return ", ".join(map(quote_string, words))
 
 
-def _call(function: str, files: str, options: dict[str, str]) -> str:
+def _format_call(function: str, files: str, options: dict[str, str]) -> str:
     arguments = [files, *(f"{name}={value}" for name, value in options.items())]
     return f"{function}({', '.join(arguments)})"
 
 
-def _separated(files: str, form: str, options: dict[str, str]) -> str:
-    """The call that reads CSV (RFC 4180) or TSV with a header.
+def _format_csv_scan(files: str, file_format: str, options: dict[str, str]) -> str:
+    """Format the call that reads CSV (RFC 4180) or TSV with a header.
 
-    Left to guess, DuckDB would take a line of text that starts with # for a comment, and a column
-    of years for numbers.
+    If DuckDB detected the options, it would treat lines of text that start with # as comments, and
+    a column of years as numbers.
     """
-    separator, quote = map(literal, SEPARATED[form])
-    return _call(
+    separator, quote = map(quote_string, DELIMITERS[file_format])
+    return _format_call(
         "read_csv",
         files,
         {
@@ -348,54 +370,61 @@ def _separated(files: str, form: str, options: dict[str, str]) -> str:
             "escape": quote,
             "skip": "0",
             "comment": "''",
-            "nullstr": literal(NEVER),
-            "max_line_size": str(LONGEST_ROW),
-            "buffer_size": str(LONGEST_ROW),
+            "nullstr": quote_string(NULL_MARKER),
+            "max_line_size": str(MAX_ROW_BYTES),
+            "buffer_size": str(MAX_ROW_BYTES),
             **options,
         },
     )
 
 
-def _json_text(name: str, kind: str, lists: bool) -> str:
-    """A column of JSON values as strings, or where it has lists as these; others are refused."""
-    column = quoted(name)
-    there = f"json_type({column})"
+def _format_json_text(name: str, column_type: str, allow_lists: bool) -> str:
+    """Format SQL that converts JSON values to strings, or lists of strings, and rejects others."""
+    column = quote_identifier(name)
+    json_type = f"json_type({column})"
     string, expected = f"{column}->>'$'", "a string"
-    cases = {f"{column} IS NULL OR {there} = 'NULL'": "NULL", f"{there} = 'VARCHAR'": string}
-    if lists and (kind.endswith("[]") or kind == "JSON"):
-        others = "['ARRAY', 'OBJECT', 'BIGINT', 'UBIGINT', 'DOUBLE', 'BOOLEAN']"
-        of_strings = f"NOT list_has_any(json_type({column}, '$[*]'), {others})"
-        cases[f"{there} = 'VARCHAR'"] = f"[{string}]"
-        cases[f"{there} = 'ARRAY' AND {of_strings}"] = f"json_extract_string({column}, '$[*]')"
+    cases = {
+        f"{column} IS NULL OR {json_type} = 'NULL'": "NULL",
+        f"{json_type} = 'VARCHAR'": string,
+    }
+    if allow_lists and (column_type.endswith("[]") or column_type == "JSON"):
+        other_types = "['ARRAY', 'OBJECT', 'BIGINT', 'UBIGINT', 'DOUBLE', 'BOOLEAN']"
+        has_only_strings = f"NOT list_has_any(json_type({column}, '$[*]'), {other_types})"
+        cases[f"{json_type} = 'VARCHAR'"] = f"[{string}]"
+        cases[f"{json_type} = 'ARRAY' AND {has_only_strings}"] = (
+            f"json_extract_string({column}, '$[*]')"
+        )
         expected = "a string or a list of strings"
-    told = literal(f"column {name}: expected {expected}, not a JSON ")
-    told += f" || if({there} IN ('BIGINT', 'UBIGINT', 'DOUBLE'), 'number', lower({there}))"
-    told += f" || ': ' || left({column}::VARCHAR, 60)"
-    tests = " ".join(f"WHEN {test} THEN {value}" for test, value in cases.items())
-    return f"CASE {tests} ELSE error({told}) END AS {column}"
+    message = quote_string(f"column {name}: expected {expected}, found a JSON ")
+    message += (
+        f" || if({json_type} IN ('BIGINT', 'UBIGINT', 'DOUBLE'), 'number', lower({json_type}))"
+    )
+    message += f" || ': ' || left({column}::VARCHAR, 60)"
+    branches = " ".join(f"WHEN {test} THEN {value}" for test, value in cases.items())
+    return f"CASE {branches} ELSE error({message}) END AS {column}"
 
 
-def said(error: Exception | str, where: str = "") -> str:
-    """DuckDB's error message on one line, without its advice on options that it has.
+def clean_duckdb_message(error: Exception | str, path: str = "") -> str:
+    """Return DuckDB's error message on one line, without its advice on DuckDB options.
 
-    where: a path that stands before it, of which the name of the file is enough.
+    path: a path that precedes the message; only its file name is repeated.
     """
-    kept = []
-    message = str(error).replace(where, os.path.basename(where)) if where else str(error)
+    lines = []
+    message = str(error).replace(path, os.path.basename(path)) if path else str(error)
     for line in map(str.strip, message.splitlines()):
-        if line.startswith(ADVICE):
+        if line.startswith(ADVICE_PREFIXES):
             break
-        # The files of a mismatch are long; `culprit` has the one that it is about.
+        # Lists of mismatched files are long; `find_file_in_message` returns the relevant file.
         if line and not line.startswith(("Original Line", "Main file", "Current file")):
-            kept.append(line)
-    text = " ".join(kept)
+            lines.append(line)
+    text = " ".join(lines)
     if "maximum_object_size" in text or "Maximum line size" in text:
-        return f"a row has more than {LONGEST_ROW >> 20} MiB; in a Parquet file it may"
+        return f"a row has more than {MAX_ROW_BYTES >> 20} MiB. Parquet files have no such limit."
     kind, colon, rest = text.partition(" Error: ")
-    return told("", rest if colon and len(kind) < 30 else text)
+    return format_error("", rest if colon and len(kind) < 30 else text)
 
 
-def culprit(message: str) -> str:
-    """The file that a message of DuckDB is about; mostly it names one."""
-    found = re.search(r"\b[Ff]ile ['\"]([^'\"]+)['\"]|Current file: (.*)", message)
-    return (found[1] or found[2]) if found else ""
+def find_file_in_message(message: str) -> str:
+    """Return the file that a DuckDB message names, or an empty string."""
+    match = re.search(r"\b[Ff]ile ['\"]([^'\"]+)['\"]|Current file: (.*)", message)
+    return (match[1] or match[2]) if match else ""

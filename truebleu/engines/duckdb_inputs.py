@@ -1,4 +1,4 @@
-"""From what people pass to the rows that are scored: connections, tables, joins, streams."""
+"""Conversion of user inputs to rows for scoring: connections, tables, joins and streams."""
 
 from __future__ import annotations
 
@@ -16,44 +16,50 @@ import duckdb
 from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
 from truebleu._kernel import InputError
-from truebleu.engines.common_api import release, several, shown, told
-from truebleu.engines.duckdb_files import SEPARATED, Files, culprit, damaged, quoted, said
+from truebleu.engines.common_api import abbreviate_names, format_error, format_id, parse_release
+from truebleu.engines.duckdb_files import (
+    DELIMITERS,
+    TableFiles,
+    clean_duckdb_message,
+    find_damaged_file,
+    find_file_in_message,
+    quote_identifier,
+)
 from truebleu.text.argument_checks import check_choice, suggest_names
 from truebleu.text.operating_system import temporary_folder
 from truebleu.text.segments import expand_home, get_table_format
 
-# A relation, SQL, the name of a table, files.
-Data = DuckDBPyRelation | str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+# A relation, SQL, a table name or files.
+TableInput = DuckDBPyRelation | str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
-# Before this release an Arrow stream without pyarrow was the whole result, or large parts of it.
-STREAMS = (2, 0)
-ROWS_AT_ONCE = 65536
+# First release that streams Arrow batches without pyarrow; earlier ones materialize large parts.
+STREAMING_RELEASE = (2, 0)
+BATCH_ROWS = 65536
 
-# What DuckDB calls text, and types of numbers, which compare with each other.
-TEXT = ("VARCHAR", "JSON", '"NULL"')
-NUMBERS = (
+# DuckDB's text types, and its numeric types, which can be compared with each other.
+TEXT_TYPES = ("VARCHAR", "JSON", '"NULL"')
+NUMERIC_TYPES = (
     *("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE"),
     *("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"),
 )
 
-# The name of a table, with those of its schema and database.
-TABLE = re.compile(r'(\w+|"([^"]|"")+")(\.(\w+|"([^"]|"")+")){0,2}')
+# A table name, optionally qualified with schema and database.
+TABLE_NAME = re.compile(r'(\w+|"([^"]|"")+")(\.(\w+|"([^"]|"")+")){0,2}')
 
-# Seconds from one report of progress to the next.
-EVERY = 0.2
+# Interval between progress reports.
+PROGRESS_SECONDS = 0.2
 
-# For a connection of our own: what it needs anyway, and what each thread needs, in MiB.
-MEMORY = (256, 128)
+# Default memory limit of a new connection: a fixed part, and a part per thread.
+MEMORY_MIB = (256, 128)
 
-# How many ids a message shows.
-SHOWN = 3
+MAX_LISTED_IDS = 3
 
-# What helps where DuckDB says one of these things.
-HELP = {
-    "failed to offload|No space left": "DuckDB's folder for what does not fit into memory is full "
-    "(TMPDIR names another; with memory='4GB', --memory 4GB, less goes there): ",
-    "Out of Memory|failed to allocate": "DuckDB needs more memory than it may use (memory='4GB', "
-    "--memory 4GB; or a connection with another memory_limit): ",
+# Advice by pattern in DuckDB's message.
+ERROR_ADVICE = {
+    "failed to offload|No space left": "DuckDB's temporary folder is full (set TMPDIR to another "
+    "folder, or memory='4GB', --memory 4GB, to spill less): ",
+    "Out of Memory|failed to allocate": "DuckDB reached its memory limit (set memory='4GB', "
+    "--memory 4GB; or memory_limit of the connection): ",
 }
 
 
@@ -61,33 +67,33 @@ HELP = {
 
 
 def check_connection(connection: object) -> None:
-    """Raises TypeError for what is no connection, unless it is None."""
+    """Raise TypeError if `connection` is neither None nor a DuckDB connection."""
     if connection is not None and not isinstance(connection, DuckDBPyConnection):
         raise TypeError(
-            "connection: expected a DuckDB connection (duckdb.connect('my.db')), not "
+            "connection: expected a DuckDB connection (duckdb.connect('my.db')), found "
             f"{type(connection).__name__}"
         )
 
 
 @contextmanager
-def opened(
+def open_connection(
     connection: DuckDBPyConnection | None,
     *,
     memory: str | None,
     threads: int,
     ordered: bool = False,
 ) -> Iterator[DuckDBPyConnection]:
-    """A connection: the one that is given, or one of our own, which keeps to its memory.
+    """Yield the passed connection, or a new one with a memory limit.
 
-    Ours reads files, downloads nothing, and knows no Python variables. `ordered`: rows keep their
-    order.
+    A new connection can read files, but it cannot download anything or read Python variables.
+    `ordered`: keep the order of rows.
     """
     if connection is not None:
         yield connection
         return
     with temporary_folder() as folder:
         settings: dict[str, Any] = {
-            "memory_limit": memory or f"{MEMORY[0] + MEMORY[1] * threads}MiB",
+            "memory_limit": memory or f"{MEMORY_MIB[0] + MEMORY_MIB[1] * threads}MiB",
             "temp_directory": os.path.join(folder, "spilled"),
             "threads": threads,
             "preserve_insertion_order": ordered,
@@ -95,34 +101,36 @@ def opened(
             "autoinstall_known_extensions": False,
         }
         try:
-            own = duckdb.connect(":memory:", config=settings)
+            new_connection = duckdb.connect(":memory:", config=settings)
         except duckdb.Error as error:
-            expected = f"memory={memory!r} (--memory): expected a size, like 384MB or 2GB; "
-            says = f"{expected}DuckDB says" if memory else "DuckDB"
-            raise InputError(f"{says}: {said(error)}") from None
-        with own:
-            # What it counts for a bar of its own is asked for by `progress`.
-            own.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
-            yield own
+            expected = f"memory={memory!r} (--memory): expected a size such as 384MB or 2GB; "
+            prefix = f"{expected}DuckDB" if memory else "DuckDB"
+            raise InputError(f"{prefix}: {clean_duckdb_message(error)}") from None
+        with new_connection:
+            # DuckDB counts progress only for its progress bar.
+            new_connection.execute(
+                "SET enable_progress_bar = true; SET enable_progress_bar_print = false"
+            )
+            yield new_connection
 
 
 @contextmanager
-def watched(
+def report_progress(
     connection: DuckDBPyConnection, progress: Callable[[float], None] | None
 ) -> Iterator[None]:
-    """Tells now and then how much has been read."""
+    """Call `progress` regularly with the fraction that DuckDB has read."""
     if progress is None:
         yield
         return
     done = Event()
 
-    def watch() -> None:
-        while not done.wait(EVERY):
+    def poll_progress() -> None:
+        while not done.wait(PROGRESS_SECONDS):
             percent = connection.query_progress()
             if percent >= 0:
                 progress(percent / 100)
 
-    thread = Thread(target=watch, daemon=True)
+    thread = Thread(target=poll_progress, daemon=True)
     thread.start()
     try:
         yield
@@ -132,330 +140,380 @@ def watched(
 
 
 @contextmanager
-def reading(data: Data) -> Iterator[None]:
-    """Says what DuckDB says is wrong as an InputError that names files."""
+def translate_errors(data: TableInput) -> Iterator[None]:
+    """Convert DuckDB errors to InputError with the names of the files."""
     message = None
     try:
         yield
     except InputError as error:
-        # What DuckDB says while the kernel reads its stream.
-        found = re.search(r"the Arrow stream failed with status \d+: (.*)", str(error), re.DOTALL)
-        if found is None:
+        # DuckDB failed while the kernel read its stream.
+        match = re.search(r"the Arrow stream failed with status \d+: (.*)", str(error), re.DOTALL)
+        if match is None:
             raise
-        message = found[1]
+        message = match[1]
     except duckdb.Error as error:
         message = str(error)
     if message is not None:
-        raise _of_duckdb(data, message)
+        raise _convert_error(data, message)
 
 
-def _of_duckdb(data: Data, message: str) -> InputError:
-    """DuckDB's error as one of ours, with the names of files as they are given or stand in SQL."""
+def _convert_error(data: TableInput, message: str) -> InputError:
+    """Convert a DuckDB message to an InputError with the user's file names."""
     if isinstance(data, DuckDBPyRelation):
         data = data.sql_query()
     if isinstance(data, str) and not _is_path(data):
         sql = data
         label, files = "", [word for word in re.findall(r"'([^']+)'", sql) if _is_path(word)]
     else:
-        some = data if isinstance(data, list | tuple) else [data]
-        files = [os.fspath(name) for name in some if isinstance(name, str | os.PathLike)]
-        label = several(files) if files else ""
+        inputs = data if isinstance(data, list | tuple) else [data]
+        files = [os.fspath(name) for name in inputs if isinstance(name, str | os.PathLike)]
+        label = abbreviate_names(files) if files else ""
     if "required extension 'httpfs" in message:
-        what = "addresses are read by a connection that has DuckDB's httpfs: give it with "
-        return InputError(f"{label}{': ' if label else ''}{what}connection=")
+        advice = "reading URLs requires a connection with DuckDB's extension httpfs; pass it as "
+        return InputError(f"{label}{': ' if label else ''}{advice}connection=")
     if "Cannot combine LEFT and RIGHT" in message:
         return InputError(
-            "hypotheses and references are of different connections: give the relation's own with "
-            "connection=, and the other side as a file, SQL or a relation of it"
+            "hypotheses and references use different connections. Pass the relation's connection "
+            "as connection=, and the other input as a file, SQL or a relation of that connection."
         )
-    help = next((text for sign, text in HELP.items() if re.search(sign, message)), "")  # noqa: A001
-    where = culprit(message) or ("" if help else damaged(files)) or label
-    return InputError(told(where, f"{help}{said(message, where)}"))
+    help = next((text for sign, text in ERROR_ADVICE.items() if re.search(sign, message)), "")  # noqa: A001
+    location = find_file_in_message(message) or ("" if help else find_damaged_file(files)) or label
+    return InputError(format_error(location, f"{help}{clean_duckdb_message(message, location)}"))
 
 
 # ---- tables ----
 
 
-def rows(
+def select_rows(
     connection: DuckDBPyConnection,
-    data: Data,
-    texts: Sequence[str],
-    others: Sequence[str],
+    data: TableInput,
+    text_columns: Sequence[str],
+    extra_columns: Sequence[str],
     *,
-    references: Data | None = None,
+    references: TableInput | None = None,
     on: Sequence[str] = (),
     unjoined: str = "raise",
     ordered: bool = False,
 ) -> DuckDBPyRelation:
-    """The columns that are needed, of hypotheses and references.
+    """Select the required columns of hypotheses and references.
 
-    texts: the hypotheses' column, then the references', all of them of text, which come out as
-        `apart` calls them if they are joined. others: further ones.
+    text_columns: the hypothesis column, then the reference columns, all with text. In a join, the
+        result has the names that `disambiguate_text_columns` returns. extra_columns: other columns.
     """
     check_choice("unjoined", unjoined, ("raise", "skip"))
     if (references is None) != (not on):
         raise ValueError(
-            "references and on: give both, to join hypotheses and references by an id, or neither"
+            "references and on: expected both, to join hypotheses and references by id, or neither"
         )
-    hyp, *refs = texts
-    found = _table(connection, data)
+    hyp, *refs = text_columns
+    hypothesis_table = _open_table(connection, data)
     if references is not None:
-        theirs = _table(connection, references)
-        known, elsewhere = list(found.columns), list(theirs.columns)
-        # What neither is known to have may be in later rows of JSON, or be the name of the file.
-        here = [n for n in others if n in known or (n not in elsewhere and _has(found, n))]
-        there = [name for name in others if name not in here]
-    with reading(data):
+        reference_table = _open_table(connection, references)
+        hypothesis_columns, reference_columns = (
+            list(hypothesis_table.columns),
+            list(reference_table.columns),
+        )
+        # A column that neither table lists may be in later rows of JSON, or be "filename".
+        hypothesis_extras = [
+            n
+            for n in extra_columns
+            if n in hypothesis_columns
+            or (n not in reference_columns and _has_column(hypothesis_table, n))
+        ]
+        reference_extras = [name for name in extra_columns if name not in hypothesis_extras]
+    with translate_errors(data):
         if references is None:
-            made = _chosen(found, texts, others, refs)
+            selected_rows = _select_columns(hypothesis_table, text_columns, extra_columns, refs)
         else:
-            left = _chosen(found, [hyp], [*on, *here], ())
-            right = _chosen(theirs, refs, [*on, *there], refs, known)
-            made = _joined(left, right, on, texts, others, ordered=ordered)
-            odd = _check_ids(left, right, on, others, unjoined)
-            if odd:
-                warnings.warn(f"what cannot be joined is left out: {odd}", stacklevel=4)
-            texts = apart(texts)
-        for name, kind in zip(made.columns, map(str, made.types), strict=True):
-            base = re.sub(r"\[\d*\]$", "", kind) if name in texts[1:] else kind
-            if name in texts and base not in TEXT and not base.startswith("ENUM"):
-                also = " or lists of them" if name in texts[1:] else ""
-                raise InputError(f"column '{name}' is of type {kind}; expected strings{also}")
-        return made
+            left = _select_columns(hypothesis_table, [hyp], [*on, *hypothesis_extras], ())
+            right = _select_columns(
+                reference_table, refs, [*on, *reference_extras], refs, hypothesis_columns
+            )
+            selected_rows = _join_tables(
+                left, right, on, text_columns, extra_columns, ordered=ordered
+            )
+            unmatched = _check_ids(left, right, on, extra_columns, unjoined)
+            if unmatched:
+                warnings.warn(f"unmatched rows were omitted: {unmatched}", stacklevel=4)
+            text_columns = disambiguate_text_columns(text_columns)
+        for name, column_type in zip(
+            selected_rows.columns, map(str, selected_rows.types), strict=True
+        ):
+            base_type = (
+                re.sub(r"\[\d*\]$", "", column_type) if name in text_columns[1:] else column_type
+            )
+            if (
+                name in text_columns
+                and base_type not in TEXT_TYPES
+                and not base_type.startswith("ENUM")
+            ):
+                alternative = " or lists of strings" if name in text_columns[1:] else ""
+                raise InputError(
+                    f"column '{name}' is of type {column_type}; expected strings{alternative}"
+                )
+        return selected_rows
 
 
-def stream(relation: DuckDBPyRelation) -> Any:
-    """A relation as a stream of Arrow batches that is never whole in memory."""
-    if release(duckdb.__version__) >= STREAMS:
+def stream_batches(relation: DuckDBPyRelation) -> Any:
+    """Return a relation as a stream of Arrow batches, which is never completely in memory."""
+    if parse_release(duckdb.__version__) >= STREAMING_RELEASE:
         return relation
     if find_spec("pyarrow") is None:
         raise ImportError(
-            f"DuckDB {duckdb.__version__} gives a stream with pyarrow only: pip install pyarrow, "
-            "or DuckDB 2.0 or newer"
+            f"DuckDB {duckdb.__version__} requires pyarrow for streaming: pip install pyarrow, or "
+            "install DuckDB 2.0 or newer"
         )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
-        return relation.fetch_arrow_reader(ROWS_AT_ONCE)
+        return relation.fetch_arrow_reader(BATCH_ROWS)
 
 
-def rows_of(
+def fetch_rows(
     connection: DuckDBPyConnection,
     relation: DuckDBPyRelation,
-    texts: Sequence[str],
-    carried: Sequence[str],
-    at_once: int,
+    text_columns: Sequence[str],
+    extra_columns: Sequence[str],
+    batch_rows: int,
 ) -> Iterator[list[tuple[Any, ...]]]:
-    """The hypothesis of each row, its references, and the columns that are carried along.
+    """Yield batches of rows: the hypothesis, its references, and the extra columns.
 
-    References are a string if one column of strings has them, else a tuple; None if a row has none.
-    So many rows come at once, without pyarrow and never all of them.
+    References are a string if there is one reference column of strings, otherwise a tuple, or None
+    if a row has none. Each batch has at most `batch_rows` rows, and pyarrow is not required.
     """
-    kinds = dict(zip(relation.columns, map(str, relation.types), strict=True))
-    hyp, *refs = texts
-    columns = [quoted(hyp), quoted(refs[0])]
-    tuples = len(refs) > 1 or kinds[refs[0]].endswith("]")
-    if tuples:
-        every = " || ".join(
-            f"coalesce({quoted(name)}::VARCHAR[], [])"
-            if kinds[name].endswith("]")
-            else f"[{quoted(name)}::VARCHAR]"
+    types = dict(zip(relation.columns, map(str, relation.types), strict=True))
+    hyp, *refs = text_columns
+    columns = [quote_identifier(hyp), quote_identifier(refs[0])]
+    has_tuples = len(refs) > 1 or types[refs[0]].endswith("]")
+    if has_tuples:
+        reference_lists = " || ".join(
+            f"coalesce({quote_identifier(name)}::VARCHAR[], [])"
+            if types[name].endswith("]")
+            else f"[{quote_identifier(name)}::VARCHAR]"
             for name in refs
         )
-        columns[1] = f"CASE WHEN list_aggregate({every}, 'count') > 0 THEN {every} END"
-    zoned = {i for i, name in enumerate(carried, 2) if kinds[name] == "TIMESTAMP WITH TIME ZONE"}
-    # For the time in a zone DuckDB wants pytz, which only it needs.
+        columns[1] = (
+            f"CASE WHEN list_aggregate({reference_lists}, 'count') > 0 THEN {reference_lists} END"
+        )
+    zoned_indices = {
+        i for i, name in enumerate(extra_columns, 2) if types[name] == "TIMESTAMP WITH TIME ZONE"
+    }
+    # DuckDB would require pytz to convert moments with a time zone.
     columns += (
-        f"make_timestamp(epoch_us({quoted(name)}))" if place in zoned else quoted(name)
-        for place, name in enumerate(carried, 2)
+        f"make_timestamp(epoch_us({quote_identifier(name)}))"
+        if index in zoned_indices
+        else quote_identifier(name)
+        for index, name in enumerate(extra_columns, 2)
     )
-    chosen = relation.project(", ".join(f"{sql} AS c{i}" for i, sql in enumerate(columns)))
+    projection = relation.project(", ".join(f"{sql} AS c{i}" for i, sql in enumerate(columns)))
 
-    def made(place: int, cell: Any) -> Any:
-        if cell is None or (place != 1 and place not in zoned):
+    def convert_cell(index: int, cell: Any) -> Any:
+        if cell is None or (index != 1 and index not in zoned_indices):
             return cell
-        return cell.replace(tzinfo=UTC) if place in zoned else tuple(cell) if tuples else cell
+        return (
+            cell.replace(tzinfo=UTC)
+            if index in zoned_indices
+            else tuple(cell)
+            if has_tuples
+            else cell
+        )
 
-    # A relation would read all rows first.
-    result = connection.execute(chosen.sql_query())
-    while found := result.fetchmany(at_once):
-        plain = not (tuples or zoned)
-        yield found if plain else [tuple(map(made, range(len(row)), row)) for row in found]
+    # Fetching from the relation would read all rows first.
+    result = connection.execute(projection.sql_query())
+    while batch := result.fetchmany(batch_rows):
+        needs_no_conversion = not (has_tuples or zoned_indices)
+        yield (
+            batch
+            if needs_no_conversion
+            else [tuple(map(convert_cell, range(len(row)), row)) for row in batch]
+        )
 
 
-def _table(connection: DuckDBPyConnection, data: Data) -> Files | DuckDBPyRelation:
-    """Files, or a relation of whatever else was passed."""
+def _open_table(connection: DuckDBPyConnection, data: TableInput) -> TableFiles | DuckDBPyRelation:
+    """Return files, or a relation for any other input."""
     if isinstance(data, DuckDBPyRelation):
         return data
     if not isinstance(data, str):
         if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
             return connection.from_arrow(data)
-        several = isinstance(data, list | tuple) and bool(data)
-        for each in data if several else [data]:  # type: ignore[union-attr]
-            if not isinstance(each, str | os.PathLike):
+        is_list = isinstance(data, list | tuple) and bool(data)
+        for item in data if is_list else [data]:  # type: ignore[union-attr]
+            if not isinstance(item, str | os.PathLike):
                 raise TypeError(
-                    "expected a DuckDB relation, SQL, files or an Arrow table, not "
-                    f"{type(each).__name__}{' in a list' if several else ''}"
+                    "expected a DuckDB relation, SQL, files or an Arrow table, found "
+                    f"{type(item).__name__}{' in a list' if is_list else ''}"
                 )
-        return Files(data, connection)
-    named, path = bool(TABLE.fullmatch(data)), _is_path(data)
-    # A folder may be called as a table is, which the caller's own connection has; a file is not.
-    if path and (get_table_format(data) or not named):
-        return Files(data, connection)
-    with reading(data):
-        if named:
+        return TableFiles(data, connection)
+    is_table_name, is_file_path = bool(TABLE_NAME.fullmatch(data)), _is_path(data)
+    # A folder may have the same name as a table in the user's connection; a file may not.
+    if is_file_path and (get_table_format(data) or not is_table_name):
+        return TableFiles(data, connection)
+    with translate_errors(data):
+        if is_table_name:
             try:
                 return connection.table(data)
             except duckdb.CatalogException as error:
-                if path:
-                    return Files(data, connection)
+                if is_file_path:
+                    return TableFiles(data, connection)
                 raise InputError(
-                    f"{said(error)} (nor is there a file or folder {data}; a table needs its "
-                    "connection: connection=...)"
+                    f"{clean_duckdb_message(error)} (and there is no file or folder {data}). Pass "
+                    "the table's connection as connection=."
                 ) from None
-        found = connection.sql(data)
-    if found is None:
-        raise InputError(f"{data!r:.80}: this SQL gives no rows; expected a SELECT")
-    return found
+        relation = connection.sql(data)
+    if relation is None:
+        raise InputError(f"{data!r:.80}: expected SQL that returns rows, such as SELECT")
+    return relation
 
 
 def _is_path(text: str) -> bool:
-    """Whether text is the name of a file, or a pattern, rather than SQL."""
+    """Return whether a text is a file name or a pattern rather than SQL."""
     sql = re.match(r"\s*(select|from|with|values|table|describe|pivot)\b", text, re.IGNORECASE)
     return sql is None and (get_table_format(text) is not None or os.path.isdir(expand_home(text)))
 
 
-def _has(table: Files | DuckDBPyRelation, name: str) -> bool:
-    """True if there is such a column, or if it is the name of the file."""
-    return table.has(name) if isinstance(table, Files) else name in table.columns
+def _has_column(table: TableFiles | DuckDBPyRelation, name: str) -> bool:
+    """Return whether a table has a column, or the column is "filename"."""
+    return table.has_column(name) if isinstance(table, TableFiles) else name in table.columns
 
 
-def _chosen(
-    table: Files | DuckDBPyRelation,
-    texts: Sequence[str],
-    others: Sequence[str],
+def _select_columns(
+    table: TableFiles | DuckDBPyRelation,
+    text_columns: Sequence[str],
+    extra_columns: Sequence[str],
     refs: Sequence[str],
-    elsewhere: Sequence[str] = (),
+    other_table_columns: Sequence[str] = (),
 ) -> DuckDBPyRelation:
-    """Columns of a table; `elsewhere` are names that the other table has, for messages."""
-    for name in [*texts, *others]:
-        if _has(table, name):
+    """Select columns of a table; messages also suggest names in `other_table_columns`."""
+    for name in [*text_columns, *extra_columns]:
+        if _has_column(table, name):
             continue
-        where = f"{table.label}: " if isinstance(table, Files) else ""
-        known = dict.fromkeys([*table.columns, *elsewhere])
-        told = f"{where}no column '{name}'{suggest_names(name, list(known))}"
-        if isinstance(table, Files) and table.format in SEPARATED and len(known) == 1:
-            between = {"csv": "commas", "tsv": "tabs"}[table.format]
-            told += f"; the first line has the names, with {between} between them"
+        prefix = f"{table.label}: " if isinstance(table, TableFiles) else ""
+        available = dict.fromkeys([*table.columns, *other_table_columns])
+        problem = f"{prefix}no column '{name}'{suggest_names(name, list(available))}"
+        if isinstance(table, TableFiles) and table.format in DELIMITERS and len(available) == 1:
+            separator_name = {"csv": "commas", "tsv": "tabs"}[table.format]
+            problem += f"; expected column names separated by {separator_name} in the first line"
         outer, _, inner = name.partition(".")
-        if inner and _has(table, outer):
-            told += f"; for a field of '{outer}' give SQL in Python: SELECT {name} AS ... FROM ..."
-        raise InputError(told)
-    if isinstance(table, Files):
-        return table.relation(texts, others, refs)
-    return table.project(", ".join(map(quoted, dict.fromkeys([*texts, *others]))))
+        if inner and _has_column(table, outer):
+            problem += f". To read a field of '{outer}', use SQL: SELECT {name} AS ... FROM ..."
+        raise InputError(problem)
+    if isinstance(table, TableFiles):
+        return table.select_columns(text_columns, extra_columns, refs)
+    return table.project(
+        ", ".join(map(quote_identifier, dict.fromkeys([*text_columns, *extra_columns])))
+    )
 
 
 # ---- joins ----
 
 
-def apart(texts: Sequence[str]) -> list[str]:
-    """Names of columns of text: the references' may be that of the hypotheses, in another table."""
-    hyp, *refs = texts
+def disambiguate_text_columns(text_columns: Sequence[str]) -> list[str]:
+    """Return the text column names, renaming references that have the name of the hypotheses."""
+    hyp, *refs = text_columns
     return [hyp, *(f"{name} (references)" if name == hyp else name for name in refs)]
 
 
-def _joined(
+def _join_tables(
     hypotheses: DuckDBPyRelation,
     references: DuckDBPyRelation,
     on: Sequence[str],
-    texts: Sequence[str],
-    others: Sequence[str],
+    text_columns: Sequence[str],
+    extra_columns: Sequence[str],
     *,
     ordered: bool,
 ) -> DuckDBPyRelation:
-    """Columns of hypotheses and the references that have the same id.
+    """Join hypotheses and references with equal ids.
 
-    texts: the hypotheses' column, then the references', which come out as `apart` calls them.
-    others: the hypotheses' if both have them. With `ordered`, in the order of the hypotheses.
-    Raises InputError for ids that cannot be compared.
+    text_columns: the hypothesis column, then the reference columns, which are renamed as by
+        `disambiguate_text_columns`. extra_columns: taken from the hypotheses if both tables have
+        them.
+    With `ordered`, rows are in the order of the hypotheses. Raises InputError for ids that cannot
+    be compared.
     """
-    types, theirs = (
-        dict(zip(side.columns, map(str, side.types), strict=True))
-        for side in (hypotheses, references)
+    hypothesis_types, reference_types = (
+        dict(zip(table.columns, map(str, table.types), strict=True))
+        for table in (hypotheses, references)
     )
     terms = []
     for name in on:
-        kinds = (types[name], theirs[name])
-        compared = {
+        id_types = (hypothesis_types[name], reference_types[name])
+        type_classes = {
             "number"
-            if kind in NUMBERS or kind.startswith("DECIMAL")
+            if id_type in NUMERIC_TYPES or id_type.startswith("DECIMAL")
             else "time"
-            if kind.startswith(("DATE", "TIMESTAMP"))
-            else kind.partition("(")[0]
-            for kind in kinds
+            if id_type.startswith(("DATE", "TIMESTAMP"))
+            else id_type.partition("(")[0]
+            for id_type in id_types
         }
-        if len(compared) > 1 and not compared & {"VARCHAR", '"NULL"'}:
+        if len(type_classes) > 1 and not type_classes & {"VARCHAR", '"NULL"'}:
             raise InputError(
-                f"{name}: {kinds[0]} among the hypotheses and {kinds[1]} among the references, "
-                "which cannot be compared; expected ids of one type, or text on one side"
+                f"{name}: cannot compare {id_types[0]} ids of hypotheses with {id_types[1]} ids of "
+                "references (expected equal types, or text in one table)"
             )
-        # A number in one file is text in another: CSV has nothing else.
-        text = "::VARCHAR" if kinds[0] != kinds[1] and "VARCHAR" in kinds else ""
-        terms.append(f"h.{quoted(name)}{text} = r.{quoted(name)}{text}")
-    hyp, *refs = texts
-    columns = {hyp: f"h.{quoted(hyp)}"}
-    for name, called in zip(refs, apart(texts)[1:], strict=True):
-        columns[called] = f"r.{quoted(name)} AS {quoted(called)}"
-    for name in others:
-        columns.setdefault(name, f"{'h' if name in types else 'r'}.{quoted(name)}")
+        # CSV files contain numbers as text.
+        cast = "::VARCHAR" if id_types[0] != id_types[1] and "VARCHAR" in id_types else ""
+        terms.append(f"h.{quote_identifier(name)}{cast} = r.{quote_identifier(name)}{cast}")
+    hyp, *refs = text_columns
+    columns = {hyp: f"h.{quote_identifier(hyp)}"}
+    for name, output_name in zip(refs, disambiguate_text_columns(text_columns)[1:], strict=True):
+        columns[output_name] = f"r.{quote_identifier(name)} AS {quote_identifier(output_name)}"
+    for name in extra_columns:
+        columns.setdefault(
+            name, f"{'h' if name in hypothesis_types else 'r'}.{quote_identifier(name)}"
+        )
     if ordered:
         hypotheses = hypotheses.project("*, row_number() OVER () AS truebleu_row")
-    both = hypotheses.set_alias("h").join(references.set_alias("r"), " AND ".join(terms))
-    chosen = ", ".join(columns.values())
+    joined = hypotheses.set_alias("h").join(references.set_alias("r"), " AND ".join(terms))
+    selection = ", ".join(columns.values())
     if not ordered:
-        return both.project(chosen)
-    found = both.project(f"{chosen}, h.truebleu_row").order("truebleu_row")
-    return found.project(", ".join(map(quoted, columns)))
+        return joined.project(selection)
+    ordered_rows = joined.project(f"{selection}, h.truebleu_row").order("truebleu_row")
+    return ordered_rows.project(", ".join(map(quote_identifier, columns)))
 
 
-def _table_of_ids(
+def _aggregate_ids(
     hypotheses: DuckDBPyRelation,
     references: DuckDBPyRelation,
     ids: dict[str, str],
     groups: dict[str, str],
-    theirs: dict[str, str],
+    reference_groups: dict[str, str],
 ) -> DuckDBPyRelation:
-    """A table of the ids of both sides, a row each.
+    """Return a table with one row per id of either table.
 
-    Its columns: i0, i1 ... the id; made, the hypotheses that have it, and most, those of one group;
-    given, the references; g0, g1 ... a value of each column to group by that its hypotheses have,
-    v0, v1 ... whether there are several; c0, c1 ... the values of those that the references have.
+    Its columns: i0, i1 ... the id; hypothesis_count, and max_group_count, the largest count in one
+    group; reference_count; g0, g1 ... the smallest value of each hypothesis key, and v0, v1 ...
+    whether its values vary; c0, c1 ... a value of each reference key.
     """
 
-    def side(table: DuckDBPyRelation, own: dict[str, str], ours: bool) -> DuckDBPyRelation:
-        names = (*ids, *groups, *theirs)
-        chosen = [f"{quoted(own[n]) if n in own else 'NULL'} AS {n}" for n in names]
-        return table.project(", ".join([*chosen, f"{ours} AS ours"]))
+    def project_table(
+        table: DuckDBPyRelation, columns: dict[str, str], is_hypothesis: bool
+    ) -> DuckDBPyRelation:
+        names = (*ids, *groups, *reference_groups)
+        expressions = [
+            f"{quote_identifier(columns[n]) if n in columns else 'NULL'} AS {n}" for n in names
+        ]
+        return table.project(", ".join([*expressions, f"{is_hypothesis} AS is_hypothesis"]))
 
-    both = side(hypotheses, ids | groups, True).union(side(references, ids | theirs, False))
-    # Ids that are null, or that have a null in them, join nothing.
-    alone = f"if({' OR '.join(f'{name} IS NULL' for name in ids)}, ours, NULL)"
-    keys = ", ".join([*ids, *groups, "ours", "alone"])
-    values = [f"any_value({name}) AS {name}" for name in theirs]
-    of_groups = both.project(f"*, {alone} AS alone").aggregate(
-        ", ".join([keys, "count(*) AS k", *values]), keys
+    all_rows = project_table(hypotheses, ids | groups, True).union(
+        project_table(references, ids | reference_groups, False)
+    )
+    # Null ids, and ids that contain a null, match nothing.
+    null_id = f"if({' OR '.join(f'{name} IS NULL' for name in ids)}, is_hypothesis, NULL)"
+    keys = ", ".join([*ids, *groups, "is_hypothesis", "null_id"])
+    values = [f"any_value({name}) AS {name}" for name in reference_groups]
+    by_group = all_rows.project(f"*, {null_id} AS null_id").aggregate(
+        ", ".join([keys, "count(*) AS row_count", *values]), keys
     )
     for number, name in enumerate(groups):
-        null = f"bool_or({name} IS NULL) FILTER (ours)"
+        null = f"bool_or({name} IS NULL) FILTER (is_hypothesis)"
         varied = f"min({name}) IS DISTINCT FROM max({name}) OR {null} AND count({name}) > 0"
         values += [f"min({name}) AS {name}", f"({varied}) AS v{number}"]
     values += [
-        "sum(k) FILTER (ours)::BIGINT AS made",
-        "max(k) FILTER (ours) AS most",
-        "sum(k) FILTER (NOT ours) AS given",
+        "sum(row_count) FILTER (is_hypothesis)::BIGINT AS hypothesis_count",
+        "max(row_count) FILTER (is_hypothesis) AS max_group_count",
+        "sum(row_count) FILTER (NOT is_hypothesis) AS reference_count",
     ]
-    by_id = f"{', '.join(ids)}, alone"
-    return of_groups.aggregate(", ".join([by_id, *values]), by_id)
+    by_id = f"{', '.join(ids)}, null_id"
+    return by_group.aggregate(", ".join([by_id, *values]), by_id)
 
 
 def _check_ids(
@@ -465,76 +523,89 @@ def _check_ids(
     by: Sequence[str],
     unjoined: str,
 ) -> str:
-    """The rows that cannot be joined, counted in words; nothing if all can.
+    """Describe the rows that cannot be joined; return an empty string if there are none.
 
-    Raises InputError for ids that a group has twice, and unless `unjoined` is "skip" for ids
-    that one side has alone, or that have fewer hypotheses than others have. Only ids and groups
-    are read.
+    Raises InputError for ids that are repeated within a group. Unless `unjoined` is "skip", it also
+    raises InputError for unmatched ids, and for ids with fewer hypotheses than comparable ids.
+    Only ids and groups are read.
     """
-    within = [name for name in by if name in hypotheses.columns and name not in on]
+    hypothesis_keys = [name for name in by if name in hypotheses.columns and name not in on]
     ids = {f"i{number}": name for number, name in enumerate(on)}
-    groups = {f"g{number}": name for number, name in enumerate(within)}
-    others = (name for name in by if name not in hypotheses.columns)
-    theirs = {f"c{number}": name for number, name in enumerate(others)}
-    table = _table_of_ids(hypotheses, references, ids, groups, theirs)
+    groups = {f"g{number}": name for number, name in enumerate(hypothesis_keys)}
+    reference_keys = (name for name in by if name not in hypotheses.columns)
+    reference_groups = {f"c{number}": name for number, name in enumerate(reference_keys)}
+    table = _aggregate_ids(hypotheses, references, ids, groups, reference_groups)
 
-    def first(test: str, table: DuckDBPyRelation = table) -> str:
-        """The first of the ids for which a condition holds."""
-        some = ", ".join(ids)
-        found = table.filter(test).project(some).order(some).limit(SHOWN).fetchall()
-        texts = [f"({shown(id_)})" if len(ids) > 1 else shown(id_) for id_ in found]
-        return f"{'the first: ' * (len(texts) == SHOWN)}{', '.join(texts)}"
+    def format_first_ids(condition: str, table: DuckDBPyRelation = table) -> str:
+        """Format the first ids for which a condition holds."""
+        id_columns = ", ".join(ids)
+        selected = table.filter(condition).project(id_columns).order(id_columns)
+        rows = selected.limit(MAX_LISTED_IDS).fetchall()
+        texts = [f"({format_id(id_)})" if len(ids) > 1 else format_id(id_) for id_ in rows]
+        return f"{'the first: ' * (len(texts) == MAX_LISTED_IDS)}{', '.join(texts)}"
 
-    joined = "made IS NOT NULL AND given IS NOT NULL"
+    is_joined = "hypothesis_count IS NOT NULL AND reference_count IS NOT NULL"
     columns = [
-        *("count(*) FILTER (given > 1)", "count(*) FILTER (most > 1)"),
-        *("coalesce(sum(made) FILTER (given IS NULL), 0)::BIGINT", "count(given)"),
-        "count(*) FILTER (made IS NULL)",
-        f"max(made) FILTER ({joined}) - min(made) FILTER ({joined})",
+        "count(*) FILTER (reference_count > 1)",
+        "count(*) FILTER (max_group_count > 1)",
+        "coalesce(sum(hypothesis_count) FILTER (reference_count IS NULL), 0)::BIGINT",
+        "count(reference_count)",
+        "count(*) FILTER (hypothesis_count IS NULL)",
+        f"max(hypothesis_count) FILTER ({is_joined}) - min(hypothesis_count) FILTER ({is_joined})",
         *(f"count(*) FILTER (v{number})" for number, _ in enumerate(groups)),
     ]
-    row = table.aggregate(", ".join(columns)).fetchall()[0]
-    (twice_given, twice_made, lonely, known, unanswered, spread), varied = row[:6], row[6:]
+    counts = table.aggregate(", ".join(columns)).fetchall()[0]
+    repeated_references, repeated_hypotheses, unreferenced = counts[:3]
+    reference_total, unused_references, spread, *varying = counts[3:]
     name = " and ".join(on)
-    if twice_given:
+    if repeated_references:
         raise InputError(
-            f"{name}: {_count(twice_given, 'is', 'are')} there more than once among the references "
-            f"({first('given > 1')}); an id has one row of references, and several "
-            "references are columns of it, or a list"
+            f"{name}: {_count_ids(repeated_references)} repeated in the references "
+            f"({format_first_ids('reference_count > 1')}). Put several references of an id into "
+            "several columns, or into a list."
         )
-    if twice_made:
-        where = f"in one group of {', '.join(within)}" if within else "among the hypotheses"
+    if repeated_hypotheses:
+        location = f"one group of {', '.join(hypothesis_keys)}" if hypothesis_keys else "hypotheses"
         raise InputError(
-            f"{name}: {_count(twice_made, 'is', 'are')} there more than once {where} "
-            f"({first('most > 1')}); if there are several systems in the table, "
-            "group by the column that tells which (by='system', --by system)"
+            f"{name}: {_count_ids(repeated_hypotheses)} repeated in {location} "
+            f"({format_first_ids('max_group_count > 1')}). If the table has several systems, group "
+            "by the system column (by='system', --by system)."
         )
-    odd = []
-    if lonely:
-        have = "hypotheses have" if lonely > 1 else "hypothesis has"
-        odd.append(f"{lonely} {have} an id that no reference has ({first('given IS NULL')})")
-    if unanswered:
-        odd.append(
-            f"{unanswered} of {known} references without a hypothesis ({first('made IS NULL')})"
+    problems = []
+    if unreferenced:
+        subject = f"{unreferenced} {'hypotheses' if unreferenced > 1 else 'hypothesis'}"
+        problems.append(
+            f"{subject} without a reference ({format_first_ids('reference_count IS NULL')})"
+        )
+    if unused_references:
+        problems.append(
+            f"{unused_references} of {reference_total} references without a hypothesis "
+            f"({format_first_ids('hypothesis_count IS NULL')})"
         )
     if spread:
-        # What all hypotheses of an id have alike says which segment it is of.
-        alike = [column for column, name in ids.items() if name in by] + list(theirs)
-        alike += [column for column, varies in zip(groups, varied, strict=True) if not varies]
-        parts = f"PARTITION BY {', '.join(alike)}" if alike else ""
-        # Only such ids are compared: test sets and domains may have other systems.
-        usual = table.filter(joined).project(f"*, max(made) OVER ({parts}) AS usual")
-        (fewer,) = usual.filter("made < usual").aggregate("count(*)").fetchall()[0]
-        if fewer:
-            than = f"fewer hypotheses than others ({first('made < usual', usual)})"
-            odd.append(f"{_count(fewer, 'has', 'have')} {than}")
-    if odd and unjoined != "skip":
-        raise InputError(
-            f"{name}: {'; '.join(odd)}; every segment of every system should be there once. "
-            "unjoined='skip' (--unjoined skip) scores what can be joined"
+        # Columns with the same value for all hypotheses of an id describe the segment.
+        shared_columns = [id_column for id_column, name in ids.items() if name in by]
+        shared_columns += reference_groups
+        shared_columns += [
+            column for column, varies in zip(groups, varying, strict=True) if not varies
+        ]
+        partition = f"PARTITION BY {', '.join(shared_columns)}" if shared_columns else ""
+        # Compare only such ids with each other: test sets and domains may have other systems.
+        joined_ids = table.filter(is_joined).project(
+            f"*, max(hypothesis_count) OVER ({partition}) AS expected_count"
         )
-    return f"{name}: {'; '.join(odd)}" if odd else ""
+        condition = "hypothesis_count < expected_count"
+        (fewer,) = joined_ids.filter(condition).aggregate("count(*)").fetchall()[0]
+        if fewer:
+            examples = format_first_ids(condition, joined_ids)
+            problems.append(f"{_count_ids(fewer)} with fewer hypotheses than others ({examples})")
+    if problems and unjoined != "skip":
+        raise InputError(
+            f"{name}: {'; '.join(problems)}; expected every segment of every system once. Use "
+            "unjoined='skip' (--unjoined skip) to score only the matching rows."
+        )
+    return f"{name}: {'; '.join(problems)}" if problems else ""
 
 
-def _count(ids: int, one: str, more: str) -> str:
-    return f"1 id {one}" if ids == 1 else f"{ids} ids {more}"
+def _count_ids(count: int) -> str:
+    return "1 id" if count == 1 else f"{count} ids"

@@ -1,10 +1,10 @@
-"""Intervals and tests of corpora too large to keep a row a segment: buckets of segments instead.
+"""Confidence intervals and tests for corpora too large to keep one row per segment.
 
-The segments of a corpus come into buckets by a hash of their ids, the same for all systems, and
-what is resampled is the bucket and not the segment. This is block resampling. Ids say nothing of
-the text, so buckets are random groups of about n / B segments, and the sums of B buckets vary as
-those of n segments do; but there are only B units to draw from, so intervals of few buckets are
-themselves uncertain (their width by about 1 / √(2B)). docs/at-scale.md has what was measured.
+The segments of a corpus are assigned to hash buckets by their ids, identically for all systems, and
+buckets are resampled instead of segments. This is block resampling. Ids do not depend on the text,
+so buckets are random groups of about n / B segments, and the sums of B buckets vary like sums of n
+segments. But only B units can be drawn, so intervals from few buckets are uncertain themselves
+(their width by about 1 / √(2B)). docs/at-scale.md reports measurements.
 """
 
 from __future__ import annotations
@@ -14,86 +14,93 @@ from typing import Any
 
 from truebleu._kernel import InputError
 from truebleu.comparison.comparison_request import Buckets, MetricStatistics
-from truebleu.engines.aggregates import Columns, Sums
+from truebleu.engines.aggregates import ColumnNames, Sums
 from truebleu.significance import Measure, resampling
 
-# How many buckets an error names.
-EXAMPLES = 3
+MAX_LISTED_BUCKETS = 3
 
 
-def measures(sums: Sums) -> list[Measure]:
-    """The tables to resample: for each metric, each system's totals of each bucket.
+def make_measures(sums: Sums) -> list[Measure]:
+    """Return the tables to resample: for each metric, the statistics of each system's buckets.
 
-    sums: with `bucket`, by the column of systems (or several); without, of one system.
+    sums: sums with `bucket`, grouped by the system column or columns; without, a single system.
 
-    Raises InputError for sums without buckets, for nulls, and for systems that have not the same
-    number of segments in each bucket, because tests are of the same segments.
+    Raises InputError for sums without buckets, for nulls, and for systems with different numbers of
+    segments in a bucket, because paired tests require the same segments.
     """
     if sums.bucket is None:
         raise InputError(
-            "these sums have no buckets; make them with bucket=('id', 1000), where 'id' is the "
-            "column that says which segment a row is"
+            "these sums have no buckets. Create them with bucket=('id', 1000), where 'id' is the "
+            "column of segment ids."
         )
     sums.check()
-    named: dict[str, Sums] = {}
-    keys: dict[str, str] = {}
+    sums_by_system: dict[str, Sums] = {}
+    key_by_system: dict[str, str] = {}
     for key, part in sums.split(sums.by).items():
-        system = _system(key)
-        # Null and "null", "a/b" beside "c" and "a" beside "b/c" are not to be mixed up.
-        if keys.setdefault(system, repr(key)) != repr(key):
+        system = _format_system(key)
+        # Distinct keys may have the same name: null and "null", ("a/b", "c") and ("a", "b/c").
+        if key_by_system.setdefault(system, repr(key)) != repr(key):
             raise InputError(
-                f"two systems would be called {system}: {keys[system]} and {key!r}; "
-                "rename one of them"
+                f"duplicate system name '{system}' for {key_by_system[system]} and {key!r}. Rename "
+                "one of them."
             )
         if part.segments:
-            named[system] = part
-    return [Measure(metric, counts.tables) for metric, counts in counted(named).statistics.items()]
+            sums_by_system[system] = part
+    return [
+        Measure(metric, counts.tables)
+        for metric, counts in collect_buckets(sums_by_system).statistics.items()
+    ]
 
 
-def counted(named: Mapping[str, Sums]) -> Buckets:
-    """What was counted of each system's buckets, for a comparison.
+def collect_buckets(sums_by_system: Mapping[str, Sums]) -> Buckets:
+    """Return the statistics and scores of each system's buckets, for a comparison.
 
-    Raises InputError for systems that have not the same number of segments in each bucket.
+    Raises InputError for systems with different numbers of segments in a bucket.
     """
-    sizes = {}
-    for system, sums in named.items():
+    bucket_sizes = {}
+    for system, sums in sums_by_system.items():
         pairs = zip(sums.keys, sums.group_segments(), strict=True)
-        sizes[system] = {key[-1]: size for key, size in pairs if size}
-    (first, expected), *others = sizes.items()
-    for system, found in others:
-        odd = [b for b in sorted({*expected, *found}) if expected.get(b) != found.get(b)]
-        if odd:
-            told = "; ".join(
+        bucket_sizes[system] = {key[-1]: size for key, size in pairs if size}
+    (first, expected), *remaining = bucket_sizes.items()
+    for system, actual in remaining:
+        differing_buckets = [
+            b for b in sorted({*expected, *actual}) if expected.get(b) != actual.get(b)
+        ]
+        if differing_buckets:
+            examples = "; ".join(
                 f"bucket {bucket}: {first} {expected.get(bucket, 0)} segments, "
-                f"{system} {found.get(bucket, 0)}"
-                for bucket in odd[:EXAMPLES]
+                f"{system} {actual.get(bucket, 0)}"
+                for bucket in differing_buckets[:MAX_LISTED_BUCKETS]
             )
+            if len(differing_buckets) > MAX_LISTED_BUCKETS:
+                examples += "; …"
             raise InputError(
-                f"{first} and {system} are not of the same segments: {len(odd)} buckets differ "
-                f"({told}{'; …' if len(odd) > EXAMPLES else ''}); every system needs one row for "
-                "each id, and the same ids"
+                f"{first} and {system} have different segments: {len(differing_buckets)} buckets "
+                f"differ ({examples}); every system needs the same ids, with one row per id"
             )
     counts = {}
-    for label, metric in zip(named[first].labels, named[first].metrics, strict=True):
+    for label, metric in zip(
+        sums_by_system[first].labels, sums_by_system[first].metrics, strict=True
+    ):
         tables = {}
-        for system, sums in named.items():
+        for system, sums in sums_by_system.items():
             tables[system] = sums.statistics(label)[list(map(bool, sums.group_segments()))]
         scores: dict[str, Sequence[float]] = {
             system: metric.scores(table).tolist() for system, table in tables.items()
         }
         counts[metric] = MetricStatistics(tables, scores)
-    return Buckets(counts, named[first].segments)
+    return Buckets(counts, sums_by_system[first].segments)
 
 
-def intervals(sums: Sums, *, within: Columns = None, **options: Any) -> Any:
-    """The confidence interval of each system's score, by resampling buckets.
+def intervals(sums: Sums, *, within: ColumnNames = None, **options: Any) -> Any:
+    """Return the confidence interval of each system's score, by resampling buckets.
 
-    Gives a dict from system to interval; with several metrics a dict of such dicts; with `within`
-    a dict of all that from the key of each group of these columns. Options as for
-    `truebleu.significance.bootstrap_intervals`; raises what `measures` raises.
+    The result is a dict from system to interval. With several metrics it is a dict of such dicts;
+    with `within` it is a dict of these by the group key of the columns. Options as for
+    `truebleu.significance.bootstrap_intervals`. Raises the errors of `make_measures`.
     """
-    return _resampled(
-        sums, within, lambda part: resampling.bootstrap_intervals(measures(part), **options)
+    return _resample_groups(
+        sums, within, lambda part: resampling.bootstrap_intervals(make_measures(part), **options)
     )
 
 
@@ -102,42 +109,42 @@ def compare(
     *,
     baseline: Any = None,
     test: str = "ar",
-    within: Columns = None,
+    within: ColumnNames = None,
     **options: Any,
 ) -> Any:
-    """Tests of the differences between systems, by resampling or exchanging buckets.
+    """Test the differences between systems by resampling or swapping buckets.
 
-    Gives a `Paired`; with several metrics a dict of them. `within` are columns of keys inside of
-    whose groups systems are compared: the result is then a dict from the key of each.
+    The result is a `Paired`, or a dict of them for several metrics. `within` names key columns
+    whose groups are compared separately: the result is then a dict by group key.
 
-    Systems are called by their key as text, with strokes between the columns of several; `baseline`
-    may be either. Other options as for `truebleu.significance.run_paired_tests`; raises what
-    `measures` raises. `segments` in the results is the number of buckets.
+    System names are the keys as text, joined with slashes if there are several columns. `baseline`
+    may be a key or a name. Other options as for `truebleu.significance.run_paired_tests`. Raises
+    the errors of `make_measures`. `segments` in the results is the number of buckets.
     """
     if test == "bs-sacrebleu":
-        raise ValueError("test 'bs-sacrebleu' is of segments, as sacreBLEU's; 'ar' and 'bs' fit")
+        raise ValueError("test 'bs-sacrebleu' requires single segments; use 'ar' or 'bs'")
     if not (baseline is None or isinstance(baseline, str)):
-        baseline = _system(baseline if isinstance(baseline, tuple) else (baseline,))
+        baseline = _format_system(baseline if isinstance(baseline, tuple) else (baseline,))
     options |= {"baseline": baseline, "test": test}
-    return _resampled(
-        sums, within, lambda part: resampling.run_paired_tests(measures(part), **options)
+    return _resample_groups(
+        sums, within, lambda part: resampling.run_paired_tests(make_measures(part), **options)
     )
 
 
-def _resampled(sums: Sums, within: Columns, function: Callable[[Sums], list[Any]]) -> Any:
-    """A function's results by group and metric; without several of them the result itself."""
+def _resample_groups(sums: Sums, within: ColumnNames, function: Callable[[Sums], list[Any]]) -> Any:
+    """Return a function's results by group and metric, or the only result."""
     if within is None:
-        found = function(sums)
-        return found[0] if len(found) == 1 else dict(zip(sums.labels, found, strict=True))
+        results = function(sums)
+        return results[0] if len(results) == 1 else dict(zip(sums.labels, results, strict=True))
     by_group = {}
     for key, part in sums.split(within).items():
         try:
-            by_group[key] = _resampled(part, None, function)
+            by_group[key] = _resample_groups(part, None, function)
         except InputError as error:
             raise InputError(f"{key}: {error}") from None
     return by_group
 
 
-def _system(key: tuple[Any, ...]) -> str:
-    """The name of a system: its key, or several with a stroke between."""
-    return "/".join("null" if part is None else str(part) for part in key) or "all"
+def _format_system(key: tuple[Any, ...]) -> str:
+    """Return the name of a system: the components of its key, joined with slashes."""
+    return "/".join("null" if component is None else str(component) for component in key) or "all"

@@ -1,7 +1,7 @@
-"""Scores of Polars' frames: of all rows, of groups, and an expression for each row.
+"""Scoring of Polars frames: all rows, groups, and an expression for each row.
 
-A LazyFrame is read batch by batch, so that it may be larger than memory; its columns go to the
-kernel as they are, without pyarrow.
+A LazyFrame is read batch by batch, so it may be larger than memory. Its columns are passed to the
+kernel without conversion, and pyarrow is not required.
 
 >>> import polars as pl
 >>> from truebleu.engines.polars import score, sentence
@@ -38,99 +38,104 @@ except ImportError as error:
 from truebleu._kernel import InputError
 from truebleu.engines.aggregates import Sums, SumsOptions
 from truebleu.engines.common_api import (
-    NAMED,
+    SHORTCUT_METRICS,
     RowScores,
-    columns_of,
-    named,
-    of_engine,
-    of_rows,
-    told,
+    as_reference_columns,
+    bind_metric,
+    format_error,
+    make_engine_functions,
+    resolve_row_metric,
 )
 from truebleu.metrics.base import Metric
 from truebleu.text.argument_checks import suggest_names
 
-Frame = pl.DataFrame | pl.LazyFrame
-Frames = Frame | Sequence[Frame] | Iterator[Frame]
+PolarsFrame = pl.DataFrame | pl.LazyFrame
+PolarsFrames = PolarsFrame | Sequence[PolarsFrame] | Iterator[PolarsFrame]
 Expression = str | pl.Expr
 
-# Rows of a batch: large enough that a batch costs nothing, small beside Polars itself.
-ROWS_AT_ONCE = 65536
+# Large enough that the cost per batch is negligible, small compared with Polars' own memory.
+BATCH_ROWS = 65536
 
 
 def sums(
-    data: Frames,
+    data: PolarsFrames,
     hyp: str = "hyp",
     ref: str | Sequence[str] = "ref",
     *,
     workers: int = 1,
     **options: Unpack[SumsOptions],
 ) -> Sums:
-    """The sums of the statistics of each group, which can be merged with those of other engines.
+    """Return the statistics aggregated per group, which can be merged with sums of other engines.
 
-    data: a DataFrame, or a LazyFrame, which is read in batches by Polars' streaming engine; or
-        several of them (a list, tuple or iterator), which are read one after the other.
-    hyp, ref: columns of strings. `ref` may name several columns, or one of lists of strings.
-    workers: threads of the kernel.
+    data: a DataFrame, or a LazyFrame, which Polars' streaming engine reads in batches; or several
+        frames (a list, tuple or iterator), which are read one after another.
+    hyp, ref: columns of strings. `ref` may name several columns, or a column of lists of strings.
+    workers: the number of kernel threads.
     options: `by`, `metrics`, `nulls` and `bucket`, as for `Sums`.
 
-    Polars decodes a row group or more a thread ahead of the kernel, of each of several files of a
-    scan. `map(polars.scan_parquet, paths)` has it read one file at a time, in less memory.
+    Each Polars thread decodes at least one row group ahead of the kernel, for several files of a
+    scan at once. With `map(polars.scan_parquet, paths)` Polars reads one file at a time, in less
+    memory.
 
-    Raises InputError for missing columns and files that cannot be read. Nulls and no rows are told
-    when a score is asked for (`Sums.check`).
+    Raises InputError for missing columns and unreadable files. Nulls and empty data raise an error
+    when a score is computed (`Sums.check`).
     """
-    found = Sums(hyp=hyp, ref=ref, workers=workers, **options)
-    several = isinstance(data, list | tuple | Iterator)
-    frames: Any = data if several else [data]
+    totals = Sums(hyp=hyp, ref=ref, workers=workers, **options)
+    is_sequence = isinstance(data, list | tuple | Iterator)
+    frames: Any = data if is_sequence else [data]
     for number, frame in enumerate(frames, 1):
         if not isinstance(frame, pl.DataFrame | pl.LazyFrame):
-            raise TypeError(f"expected a Polars DataFrame or LazyFrame, not {type(frame).__name__}")
+            raise TypeError(
+                f"expected a Polars DataFrame or LazyFrame, found {type(frame).__name__}"
+            )
         try:
-            _check(frame.collect_schema(), found.columns)
-            for batch in _batches(frame.select(found.columns)):
-                found.update(batch)
+            _check_schema(frame.collect_schema(), totals.columns)
+            for batch in _read_batches(frame.select(totals.columns)):
+                totals.update(batch)
         except pl.exceptions.PolarsError as error:
-            raise InputError(told(_culprit(frame, found.columns, error), str(error))) from None
+            raise InputError(
+                format_error(_find_failing_file(frame, totals.columns, error), str(error))
+            ) from None
         except InputError as error:
-            if not several:
+            if not is_sequence:
                 raise
-            files = _files(frame)
-            where = files[0] if len(files) == 1 else f"frame {number}"
-            raise InputError(told(where, str(error))) from None
-    return found
+            files = _list_scanned_files(frame)
+            location = files[0] if len(files) == 1 else f"frame {number}"
+            raise InputError(format_error(location, str(error))) from None
+    return totals
 
 
-def _check(schema: Mapping[str, Any], columns: Sequence[str]) -> None:
-    """Raises InputError for a column that there is not, or of a type that cannot be read."""
+def _check_schema(schema: Mapping[str, Any], columns: Sequence[str]) -> None:
+    """Raise InputError for a missing column, or a column type that cannot be read."""
     for name in columns:
         if name not in schema:
             raise InputError(f"no column '{name}'{suggest_names(name, list(schema))}")
-        # What Arrow has of objects are addresses in memory.
+        # Polars exports objects to Arrow as memory addresses.
         if isinstance(schema[name], pl.Object):
-            raise InputError(f"column '{name}' is of type Object; cast it to one of Polars' own")
+            raise InputError(f"column '{name}' is of type Object; cast it to a Polars type")
 
 
-def _batches(frame: Frame) -> Any:
-    """The rows of a frame: at once, or of a LazyFrame batch by batch."""
+def _read_batches(frame: PolarsFrame) -> Any:
+    """Return a DataFrame as a single batch, or the batches of a LazyFrame."""
     if isinstance(frame, pl.DataFrame):
         return [frame]
     if not hasattr(frame, "collect_batches"):
         raise ImportError(
-            f"Polars {pl.__version__} cannot give a LazyFrame in batches; install Polars 1.34 or "
-            "newer, or collect() the frame if it fits into memory"
+            f"Polars {pl.__version__} cannot read a LazyFrame in batches. Install Polars 1.34 or "
+            "newer, or collect() the frame if it fits into memory."
         )
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".*collect_batches.*unstable.*")
-        # In order, so that the row which an error names is that row; it costs nothing more.
-        return frame.collect_batches(chunk_size=ROWS_AT_ONCE, maintain_order=True)
+        # Keep the order, because errors contain row numbers; it has no extra cost.
+        return frame.collect_batches(chunk_size=BATCH_ROWS, maintain_order=True)
 
 
-def _culprit(frame: Frame, columns: Sequence[str], error: Exception) -> str:
-    """The file that the error is about, of those that a frame scans: Polars names none."""
+def _find_failing_file(frame: PolarsFrame, columns: Sequence[str], error: Exception) -> str:
+    """Return the scanned file that caused an error, because Polars does not name it."""
     first = None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for path in _files(frame):
+        for path in _list_scanned_files(frame):
             scan = pl.scan_parquet(path).select(columns)
             try:
                 schema = scan.collect_schema()
@@ -145,8 +150,8 @@ def _culprit(frame: Frame, columns: Sequence[str], error: Exception) -> str:
     return ""
 
 
-def _files(frame: Frame) -> list[str]:
-    """The Parquet files that a frame scans, of which its plan has the paths."""
+def _list_scanned_files(frame: PolarsFrame) -> list[str]:
+    """Return the Parquet files that a frame scans, from its serialized plan."""
     if isinstance(frame, pl.DataFrame):
         return []
     paths: list[str] = []
@@ -156,16 +161,16 @@ def _files(frame: Frame) -> list[str]:
         while plans:
             plan = plans.pop()
             if isinstance(plan, dict) and "Paths" in plan:
-                for one in plan.pop("Paths"):
-                    path = one["inner"] if isinstance(one, dict) else one
+                for entry in plan.pop("Paths"):
+                    path = entry["inner"] if isinstance(entry, dict) else entry
                     pattern = os.path.join(path, "**", "*.parquet") if os.path.isdir(path) else path
                     paths += sorted(glob(pattern, recursive=True)) or [path]
-            parts = plan.values() if isinstance(plan, dict) else plan
-            plans += reversed(list(parts) if isinstance(plan, dict | list) else [])
+            children = plan.values() if isinstance(plan, dict) else plan
+            plans += reversed(list(children) if isinstance(plan, dict | list) else [])
     return paths
 
 
-score, stats, compare = of_engine(sums, lambda table, *_: pl.DataFrame(table))
+score, stats, compare = make_engine_functions(sums, lambda table, *_: pl.DataFrame(table))
 
 
 def sentence(
@@ -175,32 +180,37 @@ def sentence(
     metric: str | Metric = "bleu",
     **parameters: Any,
 ) -> pl.Expr:
-    """An expression: the score of each row, null where there is no text.
+    """Return an expression for the score of each row, null for rows without text.
 
-    hyp: strings. ref: strings, lists of them, or several such columns. Works in lazy frames and in
-    the streaming engine, too. metric: a metric, or a name, as `truebleu.metric` takes it;
-    parameters: of the metric.
+    hyp: strings. ref: strings, lists of strings, or several such columns. metric: a metric, or a
+        name that `truebleu.metric` accepts. parameters: parameters of the metric.
+
+    The expression also works in lazy frames and in the streaming engine.
     """
-    made = of_rows(metric, **parameters)
+    row_metric = resolve_row_metric(metric, **parameters)
 
     def scores(columns: Sequence[pl.Series]) -> pl.Series:
-        """The score of each row: hypotheses, and a column or several of references."""
+        """Return the score of each row, given the hypotheses and one or more reference columns."""
         rows = max(map(len, columns)) if all(map(len, columns)) else 0
-        named: dict[str, pl.Series] = {}
+        columns_by_name: dict[str, pl.Series] = {}
         for column in columns:
-            _check({column.name: column.dtype}, [column.name])
+            _check_schema({column.name: column.dtype}, [column.name])
             name = column.name
-            while name in named:  # the same column twice, or literals, which have no name
+            while name in columns_by_name:  # a repeated column, or literals, which have no name
                 name += "'"
-            # A literal is a column of one row.
-            named[name] = column.new_from_index(0, rows) if len(column) == 1 != rows else column
-        hyp, *refs = named
-        found = RowScores(made, pl.DataFrame(named), hyp, refs)
-        return pl.DataFrame(found).to_series(0).alias(hyp)
+            # A literal is a column with one row.
+            columns_by_name[name] = (
+                column.new_from_index(0, rows) if len(column) == 1 != rows else column
+            )
+        hyp, *refs = columns_by_name
+        row_scores = RowScores(row_metric, pl.DataFrame(columns_by_name), hyp, refs)
+        return pl.DataFrame(row_scores).to_series(0).alias(hyp)
 
-    columns = [hyp, *columns_of(ref)]
+    columns = [hyp, *as_reference_columns(ref)]
     return pl.map_batches(columns, scores, return_dtype=pl.Float64, is_elementwise=True)
 
 
-corpus_bleu, corpus_chrf, corpus_ter = (named(score, name) for name in NAMED)
-sentence_bleu, sentence_chrf, sentence_ter = (named(sentence, name) for name in NAMED)
+corpus_bleu, corpus_chrf, corpus_ter = (bind_metric(score, name) for name in SHORTCUT_METRICS)
+sentence_bleu, sentence_chrf, sentence_ter = (
+    bind_metric(sentence, name) for name in SHORTCUT_METRICS
+)

@@ -1,10 +1,10 @@
-"""truebleu over Ray Data: tasks count their blocks where they lie, and only totals travel.
+"""Scoring of Ray datasets: tasks count their blocks locally, and only statistics are transferred.
 
-Every task turns a block of rows into the state table of `Sums`, a row for each group; the driver
-adds these up as they come. No text is shuffled, and because totals are integers the result is the
-same for any blocks, order of blocks and number of workers, and when Ray runs a task again.
+Every task converts a block of rows to the state table of `Sums`, with one row per group; the driver
+merges these tables as they arrive. No text is shuffled. Statistics are integers, so the result does
+not depend on the blocks, their order, the number of workers or repeated tasks.
 
-`import truebleu.engines.ray` does not import Ray; using it does.
+`import truebleu.engines.ray` does not import Ray; its functions do.
 """
 
 from __future__ import annotations
@@ -17,27 +17,38 @@ from types import MappingProxyType
 from typing import Any, Unpack
 
 from truebleu._kernel import InputError, __version__
-from truebleu.engines.aggregates import Columns, Nulls, Sums, SumsOptions, names, told_nulls
+from truebleu.engines.aggregates import (
+    ColumnNames,
+    NullPolicy,
+    Sums,
+    SumsOptions,
+    as_column_names,
+    describe_nulls,
+)
 from truebleu.engines.common_api import (
-    NAMED,
+    SHORTCUT_METRICS,
     RowScores,
-    named,
-    of_engine,
-    of_rows,
-    release,
-    shipped,
-    told,
+    bind_metric,
+    format_error,
+    make_engine_functions,
+    make_worker_call,
+    parse_release,
+    resolve_row_metric,
 )
 from truebleu.metrics import registry
 from truebleu.metrics.base import Metric
 
-OLDEST = (2, 44)
-"""The oldest release of Ray that this was tried with."""
+MIN_RAY_RELEASE = (2, 44)
+"""The oldest supported release of Ray."""
 
-BLOCKS: dict[str, Any] = {"batch_format": "pyarrow", "batch_size": None, "zero_copy_batch": True}
-"""A task is given its blocks as they are: nothing is cut, joined or copied."""
+WHOLE_BLOCK_OPTIONS: dict[str, Any] = {
+    "batch_format": "pyarrow",
+    "batch_size": None,
+    "zero_copy_batch": True,
+}
+"""Tasks receive their blocks unchanged, without splitting, joining or copying them."""
 
-SHIPPING = (
+INSTALL_ADVICE = (
     f"install truebleu {__version__} on every node, or start Ray with "
     f"ray.init(runtime_env={{'pip': ['truebleu=={__version__}']}}), or with "
     "{'py_modules': [path of its wheel]} where there is no network"
@@ -52,42 +63,44 @@ def sums(
     task: Mapping[str, Any] = MappingProxyType({}),
     **options: Unpack[SumsOptions],
 ) -> Sums:
-    """The totals of a dataset, for each group and metric.
+    """Return the statistics of a dataset, aggregated per group and metric.
 
-    data: a ray.data.Dataset, from whatever it was read or made. It runs once, here.
-    hyp, ref: a column of strings; a column of strings or of lists of strings, or several columns of
-        strings, one a reference.
-    task: what else `Dataset.map_batches` takes: num_cpus, memory, concurrency, runtime_env ...
+    data: a ray.data.Dataset from any source. It is executed once, during this call.
+    hyp, ref: the hypothesis column has strings. The reference column has strings or lists of
+        strings; or several columns of strings, one per reference.
+    task: other arguments of `Dataset.map_batches`: num_cpus, memory, concurrency, runtime_env ...
     options: `by`, `metrics`, `nulls` and `bucket`, as for `Sums`.
 
-    The driver holds one total for each group, and no text. Raises InputError for columns that are
-    not there or have another type, TypeError for what is not a dataset, ImportError for Ray or
-    truebleu missing here or on a worker, InputError for a file that cannot be read, naming it, and
-    RuntimeError for a worker or a machine that Ray gave up. Nulls and empty data are told by
-    `Sums.check`, which every score calls.
+    The driver holds one row of statistics per group, and no text. Raises InputError for columns
+    that are missing or have the wrong type, and for an unreadable file, naming it. Raises TypeError
+    for other objects, ImportError if Ray or truebleu is missing here or on a worker, and
+    RuntimeError if Ray loses a worker or a machine. Nulls and empty data raise an error when a
+    score is computed (`Sums.check`).
     """
     _require_dataset(data)
-    found = Sums(hyp=hyp, ref=ref, **options)
-    states = _checked(data, found).map_batches(_in_task("state_of", found), **BLOCKS, **task)
-    with _short():
-        for answers in states.iter_batches(batch_format="pyarrow", batch_size=None):
-            for answer in answers["answer"].to_pylist():
+    totals = Sums(hyp=hyp, ref=ref, **options)
+    states = _check_columns(data, totals).map_batches(
+        _make_task("sum_block", totals), **WHOLE_BLOCK_OPTIONS, **task
+    )
+    with _shorten_errors():
+        for batch in states.iter_batches(batch_format="pyarrow", batch_size=None):
+            for answer in batch["answer"].to_pylist():
                 total = pickle.loads(answer)
                 if isinstance(total, Exception):
                     raise total
-                found.merge_bytes(total)
-    return found
+                totals.merge_bytes(total)
+    return totals
 
 
-def _dataset(table: Any, *_: Any) -> Any:
-    """A table of Arrow as a dataset."""
+def _to_dataset(table: Any, *_: Any) -> Any:
+    """Convert an Arrow table to a dataset."""
     import pyarrow as pa
     import ray
 
     return ray.data.from_arrow(pa.table(table))
 
 
-score, stats, compare = of_engine(sums, _dataset)
+score, stats, compare = make_engine_functions(sums, _to_dataset)
 
 
 def sentence(
@@ -97,27 +110,29 @@ def sentence(
     column: str | None = None,
     *,
     metric: str | Metric = "bleu",
-    nulls: Nulls = "raise",
+    nulls: NullPolicy = "raise",
     **parameters: Any,
 ) -> Any:
-    """The dataset with a column more: the score of each row, as `metric.sentence` gives it.
+    """Return the dataset with a column of sentence-level scores, as computed by `metric.sentence`.
 
-    Nothing runs before the dataset is used. With `nulls="skip"` the score of a row without a
-    hypothesis or without any reference is null; with "raise" the task raises InputError.
-    column: its name; that of the metric in small letters by default.
-    metric: a metric, or a name, as `truebleu.metric` takes it; parameters: of the metric.
+    The computation is lazy. With `nulls="skip"` the score of a row without a hypothesis or without
+    any reference is null; with "raise" the task raises InputError. column: the name of the new
+    column (default: the metric name in lower case). metric: a metric, or a name that
+    `truebleu.metric` accepts. parameters: parameters of the metric.
     """
     _require_dataset(data)
-    made = of_rows(metric, **parameters)
-    column = column or made.NAME.lower()
-    _refuse_taken(column, data.columns(fetch_if_missing=False) or ())
-    _checked(data, Sums(hyp=hyp, ref=ref, nulls=nulls))
-    options = {"metric": made, "hyp": hyp, "ref": ref, "nulls": nulls, "column": column}
-    return data.map_batches(_in_task("scored", options), **BLOCKS)
+    row_metric = resolve_row_metric(metric, **parameters)
+    column = column or row_metric.NAME.lower()
+    _check_column_is_free(column, data.columns(fetch_if_missing=False) or ())
+    _check_columns(data, Sums(hyp=hyp, ref=ref, nulls=nulls))
+    options = {"metric": row_metric, "hyp": hyp, "ref": ref, "nulls": nulls, "column": column}
+    return data.map_batches(_make_task("score_block", options), **WHOLE_BLOCK_OPTIONS)
 
 
-corpus_bleu, corpus_chrf, corpus_ter = (named(score, name) for name in NAMED)
-sentence_bleu, sentence_chrf, sentence_ter = (named(sentence, name) for name in NAMED)
+corpus_bleu, corpus_chrf, corpus_ter = (bind_metric(score, name) for name in SHORTCUT_METRICS)
+sentence_bleu, sentence_chrf, sentence_ter = (
+    bind_metric(sentence, name) for name in SHORTCUT_METRICS
+)
 
 
 # ---- in the driver ----
@@ -131,132 +146,137 @@ def _require_dataset(ds: object) -> None:
         raise ImportError(
             f"truebleu.engines.ray needs Ray Data: pip install 'truebleu[ray]' ({error})"
         ) from error
-    if release(ray.__version__) < OLDEST:
+    if parse_release(ray.__version__) < MIN_RAY_RELEASE:
         raise ImportError(
-            f"truebleu.engines.ray needs Ray {OLDEST[0]}.{OLDEST[1]} or newer, and this is "
-            f"{ray.__version__}: pip install --upgrade 'ray[data]'"
+            f"truebleu.engines.ray needs Ray {MIN_RAY_RELEASE[0]}.{MIN_RAY_RELEASE[1]} or newer, "
+            f"found {ray.__version__}: pip install --upgrade 'ray[data]'"
         )
     if not isinstance(ds, Dataset):
-        advice = "ray.data.from_arrow, from_pandas and read_parquet make one"
+        advice = "use ray.data.from_arrow, from_pandas or read_parquet"
         if type(ds).__name__ == "GroupedData":
-            advice = "pass the dataset itself, and by= for the groups"
-        raise TypeError(f"ds: expected a ray.data.Dataset, not {type(ds).__name__}; {advice}")
+            advice = "pass the dataset, and by= for the groups"
+        raise TypeError(f"data: expected a ray.data.Dataset, found {type(ds).__name__}; {advice}")
 
 
-def _checked(ds: Any, sums: Sums) -> Any:
-    """The columns that are needed, once they were found to be there and of the right types.
+def _check_columns(ds: Any, sums: Sums) -> Any:
+    """Return the required columns, after checking that they exist and have the right types.
 
-    A schema that is not known is not asked for: Ray would run a part of the dataset to find it,
-    which may be a language model. The tasks check their blocks in any case.
+    An unknown schema is not computed: Ray would execute a part of the dataset, which may run a
+    language model. The tasks check their blocks in any case.
     """
     import pyarrow as pa
     from ray.data.dataset import MaterializedDataset
 
     try:
         schema = ds.schema(fetch_if_missing=False)
-    except pa.ArrowTypeError:  # Blocks of different layouts, which only Ray cannot reconcile.
+    except pa.ArrowTypeError:  # Ray cannot unify blocks with different layouts.
         return ds
     schema = schema and schema.base_schema
     if not isinstance(schema, pa.Schema):
         return ds
     sums.spawn().update(schema.empty_table())
-    # Columns that are not asked for are not read. Those in memory cost nothing.
+    # Ray then reads only the selected columns. A materialized dataset is in memory already.
     return ds if isinstance(ds, MaterializedDataset) else ds.select_columns(list(sums.columns))
 
 
 @contextmanager
-def _short() -> Iterator[None]:
-    """Makes what Ray says of a file or a machine an exception of a line.
+def _shorten_errors() -> Iterator[None]:
+    """Replace Ray's errors about files and machines by one-line exceptions.
 
-    What a step of the dataset raised stays as it is: its author needs the stack.
+    Errors raised in a step of the dataset stay unchanged: their author needs the stack trace.
     """
     from ray.exceptions import RayError, RayTaskError
 
     try:
         yield
     except RayError as error:
-        said = str(getattr(error, "cause", error))
-        file = re.search(r"^.* source '(?P<a>[^']+)': |Failed to read fragment (?P<b>\S+)", said)
-        if file:
-            what = said[: file.start()] or said[file.end() :]
-            raise InputError(told(file["a"] or file["b"], what)) from None
+        message = str(getattr(error, "cause", error))
+        match = re.search(
+            r"^.* source '(?P<a>[^']+)': |Failed to read fragment (?P<b>\S+)", message
+        )
+        if match:
+            problem = message[: match.start()] or message[match.end() :]
+            raise InputError(format_error(match["a"] or match["b"], problem)) from None
         if isinstance(error, RayTaskError):
             raise
-        raise RuntimeError(told("Ray", f"{type(error).__name__}: {said}")) from None
+        raise RuntimeError(format_error("Ray", f"{type(error).__name__}: {message}")) from None
 
 
-def _in_task(name: str, argument: object) -> Callable[[Any], Any]:
-    """The function of this module so called, for this argument and a block, made to travel."""
+def _make_task(task: str, argument: object) -> Callable[[Any], Any]:
+    """Return a serializable call of a function of this module with this argument and a block."""
     from ray import cloudpickle
 
     def refuse(message: str) -> Any:
-        wrong = ImportError(message)
-        if name != "state_of":
-            raise wrong
+        error = ImportError(message)
+        if task != "sum_block":
+            raise error
         import pickle
 
         import pyarrow as pa
 
-        return pa.table({"answer": pa.array([pickle.dumps(wrong)], pa.large_binary())})
+        return pa.table({"answer": pa.array([pickle.dumps(error)], pa.large_binary())})
 
-    return shipped(cloudpickle, __name__, name, argument, SHIPPING, refuse)
+    return make_worker_call(cloudpickle, __name__, task, argument, INSTALL_ADVICE, refuse)
 
 
 # ---- in the tasks ----
 
 
-def state_of(sums: Sums, block: Any) -> Any:
-    """The totals of a block, or the error that says what is wrong with it, as a table of one row.
+def sum_block(sums: Sums, block: Any) -> Any:
+    """Return the statistics of a block, or the error in it, as a table with one row.
 
-    An error is handed back as a value: Ray would wrap it in two others, and print the worker's
-    stack. Totals are bytes: keys of different types do not meet before `Sums` compares them.
+    An error is returned as a value, because Ray would wrap it in two others and print the worker's
+    stack trace. Statistics are bytes, because Ray cannot concatenate keys of different types;
+    `Sums` compares the types.
     """
     import pyarrow as pa
 
     answers = []
-    if block.num_columns:  # Of no rows, Ray may forget what columns they had.
-        found: bytes | Exception
+    if block.num_columns:  # Ray may drop the columns of an empty block.
+        result: bytes | Exception
         try:
-            found = sums.update(block).to_bytes()
-        except (InputError, TypeError) as wrong:
-            found = wrong
-        answers.append(pickle.dumps(found))
+            result = sums.update(block).to_bytes()
+        except (InputError, TypeError) as error:
+            result = error
+        answers.append(pickle.dumps(result))
     return pa.table({"answer": pa.array(answers, pa.large_binary())})
 
 
-def scored(options: Mapping[str, Any], block: Any) -> Any:
-    """The block with the score of each of its rows as another column."""
+def score_block(options: Mapping[str, Any], block: Any) -> Any:
+    """Return the block with a column of sentence-level scores."""
     import pyarrow as pa
 
-    _refuse_taken(options["column"], block.column_names)
+    _check_column_is_free(options["column"], block.column_names)
     if not block.num_columns:
         return block
-    scores = RowScores(options["metric"], block, options["hyp"], names("ref", options["ref"]))
+    scores = RowScores(
+        options["metric"], block, options["hyp"], as_column_names("ref", options["ref"])
+    )
     if options["nulls"] == "raise" and any(scores.nulls.values()):
         raise InputError(
-            f"{told_nulls(scores.nulls)}, in a block of {block.num_rows:,} rows; leave these rows "
-            "out before, or give them null scores with nulls='skip'"
+            f"{describe_nulls(scores.nulls)}, in a block of {block.num_rows:,} rows. Remove these "
+            "rows first, or set nulls='skip' to give them null scores."
         )
     return block.append_column(options["column"], pa.record_batch(scores).column(0))
 
 
-def _refuse_taken(column: str, columns: Sequence[str]) -> None:
+def _check_column_is_free(column: str, columns: Sequence[str]) -> None:
     if column in columns:
-        raise InputError(f"there is a column '{column}' already; name another with column=")
+        raise InputError(f"duplicate column '{column}'. Use another name: column=...")
 
 
 # ---- for Dataset.aggregate ----
 
 
 def __getattr__(name: str) -> Any:
-    """`CorpusScore` is a class of Ray's, so it is made when it is asked for."""
+    """Create `CorpusScore` on first use, because its base class requires Ray."""
     if name != "CorpusScore":
         raise AttributeError(f"module 'truebleu.engines.ray' has no attribute '{name}'")
-    globals()[name] = made = _aggregation()
-    return made
+    globals()[name] = aggregation = _make_aggregation()
+    return aggregation
 
 
-def _aggregation() -> type:
+def _make_aggregation() -> type:
     import pyarrow as pa
     from ray.data.aggregate import AggregateFnV2
     from ray.data.block import BlockAccessor
@@ -264,55 +284,59 @@ def _aggregation() -> type:
     class CorpusScore(AggregateFnV2):  # type: ignore[misc]
         """A score as an aggregation of whole datasets: `ds.aggregate(CorpusScore(), Count())`.
 
-        hyp, ref, by, nulls: as for `sums`. metric and parameters: as for `score`. name: that of
-            the result; by default that of the metric in small letters.
+        hyp, ref, by, nulls: as for `sums`. metric, parameters: as for `score`.
+        name: the name of the result (default: the metric name in lower case).
 
-        The result is a number; with `by` a list of dicts, a group each, of the columns of `score`.
-        Tasks hand totals on, not text. It is not for `ds.groupby(...)`, which shuffles the text and
-        gives an aggregation no more than one column: use `by`. Aggregations of Ray wait for all of
-        the dataset; `stats` costs less.
+        The result is a number; with `by` it is a list of dicts, one per group, with the columns of
+        `score`. Tasks return statistics, not text. Do not use it with `ds.groupby(...)`, which
+        shuffles the text and passes only one column to an aggregation: use `by` instead. Ray's
+        aggregations wait for the complete dataset, so `stats` is cheaper.
         """
 
         def __init__(
             self,
             hyp: str = "hyp",
             ref: str | Sequence[str] = "ref",
-            by: Columns = None,
+            by: ColumnNames = None,
             *,
             metric: str | Metric = "bleu",
             name: str | None = None,
-            nulls: Nulls = "raise",
+            nulls: NullPolicy = "raise",
             **parameters: Any,
         ) -> None:
-            made = registry.metric(metric, **parameters)
-            self._sums = Sums(made, hyp=hyp, ref=ref, by=names("by", by), nulls=nulls)
-            super().__init__(name or made.NAME.lower(), bytes, on=None, ignore_nulls=False)
+            resolved_metric = registry.metric(metric, **parameters)
+            self._sums = Sums(
+                resolved_metric, hyp=hyp, ref=ref, by=as_column_names("by", by), nulls=nulls
+            )
+            super().__init__(
+                name or resolved_metric.NAME.lower(), bytes, on=None, ignore_nulls=False
+            )
 
         def aggregate_block(self, block: Any) -> bytes:
-            """The totals of a block."""
+            """Return the statistics of a block."""
             table = BlockAccessor.for_block(block).to_arrow()
             try:
                 return self._sums.spawn().update(table).to_bytes()
             except InputError as error:
                 raise InputError(
-                    f"{error} (groupby() gives an aggregation the key alone: use by= instead)"
+                    f"{error} (groupby() passes only the key to an aggregation: use by= instead)"
                 ) from None
 
         def combine(self, current_accumulator: bytes, new: bytes) -> bytes:
-            """The totals of both."""
+            """Merge two serialized statistics."""
             sums = self._sums.spawn()
             for part in filter(None, (current_accumulator, new)):
                 sums.merge_bytes(part)
             return sums.to_bytes()
 
         def finalize(self, accumulator: bytes) -> Any:
-            """The score, or those of the groups."""
+            """Return the score, or the scores of the groups."""
             sums = self._sums.spawn()
             if accumulator:
                 sums.merge_bytes(accumulator)
             return pa.table(sums.table()).to_pylist() if sums.by else sums.score().value
 
-        # What it was called before Ray made the name public.
+        # The name of this method before Ray made it public.
         _finalize = finalize
 
     CorpusScore.__qualname__ = "CorpusScore"

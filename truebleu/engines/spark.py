@@ -1,11 +1,11 @@
-"""Spark: sums are made where the rows are, Spark adds them up, and no text is shuffled.
+"""Scoring of Spark DataFrames: partitions are aggregated locally, and no text is shuffled.
 
-Each partition becomes a few rows of integers (`mapInArrow`), Spark's own aggregation adds those of
-equal keys, and the formula is applied to what is left. Only sums of integers cross the network, so
-the number of partitions, their order and tasks that run again change no bit.
+Each partition becomes a few rows of integers (`mapInArrow`), Spark's aggregation sums the rows with
+equal keys, and the metric's formula is applied to the result. Only sums of integers cross the
+network, so partitioning, order and repeated tasks do not change the result.
 
-Spark 4.3 with Java 17 is what this is tried with. It is written for 3.4 and later, and for Spark
-Connect: there is no RDD and no accumulator in it.
+Tests run with Spark 4.3 and Java 17. The module supports Spark 3.4 and later, and Spark Connect: it
+uses neither RDDs nor accumulators.
 """
 
 from __future__ import annotations
@@ -17,52 +17,65 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from truebleu._kernel import InputError
 from truebleu.engines import spark_cluster
-from truebleu.engines.aggregates import COLUMNS, Metrics, Sums, SumsOptions, names
-from truebleu.engines.common_api import NAMED, columns_of, named, of_engine, of_rows, release
+from truebleu.engines.aggregates import (
+    STATE_COLUMNS,
+    MetricSpecs,
+    Sums,
+    SumsOptions,
+    as_column_names,
+)
+from truebleu.engines.common_api import (
+    SHORTCUT_METRICS,
+    as_reference_columns,
+    bind_metric,
+    make_engine_functions,
+    parse_release,
+    resolve_row_metric,
+)
 from truebleu.metrics.base import Metric
 from truebleu.text import argument_checks
 
-with suppress(ImportError):  # `spark_cluster.check_packages` says what is missing
+with suppress(ImportError):  # `spark_cluster.check_packages` reports missing packages
     from pyspark.sql import functions as F  # noqa: N812
     from pyspark.sql import types as T  # noqa: N812
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
-COUNTS = ("segments", "null_hypotheses", "null_references")
+COUNT_COLUMNS = ("segments", "null_hypotheses", "null_references")
 
-# What a table of scores has beside its keys.
-SCORED = ("score", "segments", "signature")
+# Columns of a score table after its key columns.
+SCORE_COLUMNS = ("score", "segments", "signature")
 
-# Tasks that compute the scores of a state table: a row is a few microseconds, a task in Python much
-# more, and Spark makes 200 of a shuffle.
-SCORED_IN = 16
+# Number of tasks that score a state table: a row takes microseconds, a Python task much longer, and
+# Spark would start 200 tasks after a shuffle.
+SCORING_TASKS = 16
 
 
-def _stats(
+def _make_state_table(
     data: DataFrame,
     hyp: str = "hyp",
     ref: str | Sequence[str] = "ref",
     **options: Unpack[SumsOptions],
 ) -> DataFrame:
-    """The state table: sums of statistics, one row for each group and metric.
+    """Return the state table: aggregated statistics, one row per group and metric.
 
-    data: rows of hypothesis and reference; other columns are not read.
-    hyp: the column of hypotheses.
-    ref: the column of references, of strings or of arrays of strings; or several columns, one a
+    data: rows with a hypothesis and references; other columns are not read.
+    hyp: the hypothesis column.
+    ref: the reference column, with strings or arrays of strings; or several columns, one per
         reference. A null in an array, or in one of several columns, is a missing reference.
-    options: `by`, `metrics`, `nulls` and `bucket`, as for `Sums`. Keys are of any type that Spark
-        groups by. With nulls="raise" the job that reads the table fails, with a group's counts.
+    options: `by`, `metrics`, `nulls` and `bucket`, as for `Sums`. Keys may have any type that Spark
+        can group by. With nulls="raise" the job that reads the table fails and reports the counts.
 
-    Nothing runs before the table is read. Columns: those of `by`, ["bucket"], "fingerprint",
-    "segments", "null_hypotheses", "null_references", "fewest_references", "most_references",
-    "statistics". All of it can be stored, united with others and merged again (`merge`).
+    The computation is lazy. Columns: the columns of `by`, ["bucket"], "fingerprint", "segments",
+    "null_hypotheses", "null_references", "fewest_references", "most_references", "statistics".
+    State tables can be stored, concatenated and merged again (`merge`).
 
     Raises InputError for columns that are missing or of the wrong type, and ImportError or
     RuntimeError if Spark is missing or too old.
     """
-    states = _states(data, _checked(data, hyp, ref, **options))
-    return states if options.get("nulls") == "skip" else _without_nulls(states, hyp, ref)
+    states = _sum_partitions(data, _prepare_sums(data, hyp, ref, **options))
+    return states if options.get("nulls") == "skip" else _fail_on_nulls(states, hyp, ref)
 
 
 def sums(
@@ -71,43 +84,45 @@ def sums(
     ref: str | Sequence[str] = "ref",
     **options: Unpack[SumsOptions],
 ) -> Sums:
-    """The state table in this process, as `Sums`: arguments as for `stats`.
+    """Collect the state table as `Sums`; arguments as for `stats`.
 
-    It has a few hundred bytes for each group and metric. Nulls and no rows are told when a score is
-    asked for (`Sums.check`).
+    It needs a few hundred bytes per group and metric. Nulls and empty data raise an error when a
+    score is computed (`Sums.check`).
     """
-    found = _checked(data, hyp, ref, **options)
+    totals = _prepare_sums(data, hyp, ref, **options)
     if data.isStreaming:
-        raise InputError("df: a streaming DataFrame, which has no end; use stats(...).writeStream")
+        raise InputError("data: cannot sum a streaming DataFrame; use stats(...).writeStream")
     spark_cluster.check_workers(data.sparkSession)
-    with spark_cluster.short():
-        states = _states(data, found)
+    with spark_cluster.shorten_errors():
+        states = _sum_partitions(data, totals)
         if hasattr(states, "toArrow"):  # from Spark 4.0 on
-            return found.merge_state(states.toArrow())
+            return totals.merge_state(states.toArrow())
         import pyarrow as pa
         from pyspark.sql.pandas.types import to_arrow_schema
 
         rows = [row.asDict(recursive=True) for row in states.collect()]
-        return found.merge_state(pa.Table.from_pylist(rows, to_arrow_schema(states.schema)))
+        return totals.merge_state(pa.Table.from_pylist(rows, to_arrow_schema(states.schema)))
 
 
-def _frame(table: Any, data: DataFrame, _: Any) -> DataFrame:
-    """A table of Arrow as a DataFrame of the same session."""
+def _to_dataframe(table: Any, data: DataFrame, _: Any) -> DataFrame:
+    """Convert an Arrow table to a DataFrame of the same session."""
     import pyarrow as pa
 
-    whole = pa.table(table)
-    if release(data.sparkSession.version) < (4,):
-        whole = whole.to_pandas()
-    made = data.sparkSession.createDataFrame(whole)
+    rows = pa.table(table)
+    if parse_release(data.sparkSession.version) < (4,):
+        rows = rows.to_pandas()
+    frame = data.sparkSession.createDataFrame(rows)
     types = {field.name.lower(): field.dataType for field in data.schema.fields}
     columns = [
-        F.col(_quoted(name)).cast(types[name.lower()]) if name.lower() in types else _quoted(name)
-        for name in made.columns
+        F.col(_quote_column(name)).cast(types[name.lower()])
+        if name.lower() in types
+        else _quote_column(name)
+        for name in frame.columns
     ]
-    return made.select(*columns).toDF(*made.columns)
+    return frame.select(*columns).toDF(*frame.columns)
 
 
-score, stats, compare = of_engine(sums, _frame, stats=_stats)
+score, stats, compare = make_engine_functions(sums, _to_dataframe, stats=_make_state_table)
 
 
 def sentence(
@@ -117,103 +132,118 @@ def sentence(
     metric: str | Metric = "bleu",
     **parameters: Any,
 ) -> Column:
-    """A column of sentence scores (double), as `metric.segments` has them.
+    """Return a column of sentence-level scores (double), equal to `metric.segments`.
 
     hyp: a column of strings, or its name.
-    ref: a column of strings or of arrays of strings, or its name; or several such, one a reference.
-    metric: a metric, or a name, as `truebleu.metric` takes it; parameters: of the metric.
+    ref: a column of strings or of arrays of strings, or its name; or several such columns, one per
+        reference.
+    metric: a metric, or a name that `truebleu.metric` accepts. parameters: parameters of the
+        metric.
 
-    Null where the hypothesis is null, or all its references are.
+    The score is null where the hypothesis or all references are null.
     """
     spark_cluster.check_packages()
-    columns = (F.col(one) if isinstance(one, str) else one for one in (hyp, *columns_of(ref)))
-    return _of_rows(of_rows(metric, **parameters))(*columns)
-
-
-def _of_rows(metric: Metric[Any]) -> Any:
-    """Spark's function of columns that gives the score of each row."""
-    arrow = hasattr(F, "arrow_udf")  # from Spark 4.1 on
-    task = spark_cluster.shipped(
-        "scores_of" if arrow else "scores_of_pandas", metric, f"sentence_{metric.NAME.lower()}"
+    columns = (
+        F.col(column) if isinstance(column, str) else column
+        for column in (hyp, *as_reference_columns(ref))
     )
-    return (F.arrow_udf if arrow else F.pandas_udf)(task, "double")
+    return _make_row_function(resolve_row_metric(metric, **parameters))(*columns)
 
 
-corpus_bleu, corpus_chrf, corpus_ter = (named(score, name) for name in NAMED)
-sentence_bleu, sentence_chrf, sentence_ter = (named(sentence, name) for name in NAMED)
+def _make_row_function(metric: Metric[Any]) -> Any:
+    """Return Spark's user-defined function that computes the score of each row."""
+    has_arrow_udf = hasattr(F, "arrow_udf")  # from Spark 4.1 on
+    task = spark_cluster.make_task(
+        "score_arrow_columns" if has_arrow_udf else "score_pandas_columns",
+        metric,
+        f"sentence_{metric.NAME.lower()}",
+    )
+    return (F.arrow_udf if has_arrow_udf else F.pandas_udf)(task, "double")
+
+
+corpus_bleu, corpus_chrf, corpus_ter = (bind_metric(score, name) for name in SHORTCUT_METRICS)
+sentence_bleu, sentence_chrf, sentence_ter = (
+    bind_metric(sentence, name) for name in SHORTCUT_METRICS
+)
 
 
 def register(
     session: SparkSession | None = None, functions: Mapping[str, str | Metric] | None = None
 ) -> None:
-    """Gives Spark SQL the functions bleu, chrf and ter of a hypothesis and its references.
+    """Register bleu, chrf and ter in Spark SQL as functions of a hypothesis and its references.
 
-    References are a string or an array of strings, or several arguments. The score is null where
-    there is no text.
+    References are a string or an array of strings, or several arguments. The score is null for rows
+    without text.
 
-    session: the active one by default. functions: other names, with a metric or a metric's name for
-        each.
+    session: the session (default: the active one). functions: other function names, with a metric
+        or metric name for each.
 
-    They give doubles: `spark.sql("SELECT avg(bleu(hyp, ref)) FROM outputs")`. To score a corpus,
-    `score` is faster, and exact: scores of rows do not add up to it.
+    The functions return doubles: `spark.sql("SELECT avg(bleu(hyp, ref)) FROM outputs")`. To score a
+    corpus, use `score`: it is faster, and the corpus score is not the mean of row scores.
     """
     spark_cluster.check_packages()
     from pyspark.sql import SparkSession
 
-    found = session or SparkSession.getActiveSession()
-    if found is None:
-        raise RuntimeError("register: no session is active; name one: register(session)")
-    for name, metric in (functions or {name: name for name in NAMED}).items():
-        found.udf.register(name, _of_rows(of_rows(metric)))
+    active_session = session or SparkSession.getActiveSession()
+    if active_session is None:
+        raise RuntimeError("register: no active session. Pass one: register(session).")
+    for name, metric in (functions or {name: name for name in SHORTCUT_METRICS}).items():
+        active_session.udf.register(name, _make_row_function(resolve_row_metric(metric)))
 
 
-def merge(states: DataFrame, metrics: Metrics = ("bleu",)) -> DataFrame:
-    """Adds up the rows of state tables that have the same keys.
+def merge(states: DataFrame, metrics: MetricSpecs = ("bleu",)) -> DataFrame:
+    """Merge the rows of state tables that have equal keys.
 
-    states: what `stats` made, of several days or places: `merge(monday.unionByName(tuesday))`.
-    metrics: those that they were made with. A row of any other fails the job that reads the table.
+    states: results of `stats`, for example of several days: `merge(monday.unionByName(tuesday))`.
+    metrics: the metrics of the tables. Rows of other metrics fail the job that reads the result.
     """
-    _check_states(states)
-    known = Sums(metrics).metrics
-    meant = [metric.fingerprint for metric in known]
-    other = F.concat(
-        F.lit(f"{spark_cluster.SAYS}states: made with "),
+    _check_state_table(states)
+    resolved_metrics = Sums(metrics).metrics
+    fingerprints = [metric.fingerprint for metric in resolved_metrics]
+    message = F.concat(
+        F.lit(f"{spark_cluster.MESSAGE_PREFIX}states: metric mismatch (found "),
         F.col("fingerprint"),
-        F.lit(f"; expected {' or '.join(meant)}"),
+        F.lit(f", expected {' or '.join(fingerprints)})"),
     )
-    of_these = F.when(F.col("fingerprint").isin(meant), True).otherwise(F.raise_error(other))
-    return _merged(states.where(of_these), known)
+    has_known_metric = F.when(F.col("fingerprint").isin(fingerprints), True).otherwise(
+        F.raise_error(message)
+    )
+    return _merge_states(states.where(has_known_metric), resolved_metrics)
 
 
 def scores(states: DataFrame, metric: str | Metric = "bleu") -> DataFrame:
-    """The score of each row of a state table, computed on the executors.
+    """Return the score of each row of a state table, computed on the executors.
 
-    states: what `stats` or `merge` made. Rows of other metrics are left out.
+    states: a result of `stats` or `merge`. Rows of other metrics are omitted.
 
-    Columns: the keys, "score" (double), "segments", "signature". Where there are no segments there
-    is no score, and no signature.
+    Columns: the keys, "score" (double), "segments", "signature". Score and signature are null for
+    rows without segments.
     """
-    _check_states(states)
-    (found,) = Sums(metric).metrics
-    own = _numbered(states.where(F.col("fingerprint") == found.fingerprint))
-    keys = [field for field in states.schema.fields if field.name not in COLUMNS]
+    _check_state_table(states)
+    (resolved_metric,) = Sums(metric).metrics
+    metric_states = _number_columns(
+        states.where(F.col("fingerprint") == resolved_metric.fingerprint)
+    )
+    keys = [field for field in states.schema.fields if field.name not in STATE_COLUMNS]
     for field in keys:
-        if field.name.lower() in SCORED:
+        if field.name.lower() in SCORE_COLUMNS:
             raise InputError(f"by: '{field.name}' is a column of the result; rename the column")
     schema = T.StructType(
-        [*keys, *map(T.StructField, SCORED, (T.DoubleType(), T.LongType(), T.StringType()))]
+        [*keys, *map(T.StructField, SCORE_COLUMNS, (T.DoubleType(), T.LongType(), T.StringType()))]
     )
-    asked = (found, states.columns, schema.fieldNames())
-    return own.coalesce(SCORED_IN).mapInArrow(spark_cluster.shipped("scores", asked), schema)
+    arguments = (resolved_metric, states.columns, schema.fieldNames())
+    return metric_states.coalesce(SCORING_TASKS).mapInArrow(
+        spark_cluster.make_task("score_states", arguments), schema
+    )
 
 
 def check(session: SparkSession | None = None) -> None:
-    """Raises, in words, for what Spark needs here or on its workers and does not have.
+    """Raise an error if Spark, or something it requires here or on its workers, is missing.
 
-    Without a session, given or active: ImportError for a package that is missing, RuntimeError for
-    one that is too old and for Java, which a session is about to need. With one: RuntimeError if a
-    worker has another version of Python, or no truebleu, or another release of it. That is a job
-    of one row, run once a session; `sums` and `corpus_...` run it before theirs.
+    Without a session (passed or active), raises ImportError for a missing package, and RuntimeError
+    for a package or Java version that is too old. With a session, raises RuntimeError if a worker
+    has another version of Python or truebleu, or does not have truebleu. This runs a job with one
+    row, once per session; `sums` and `corpus_...` also run it.
     """
     spark_cluster.check_packages()
     from pyspark.sql import SparkSession
@@ -221,144 +251,152 @@ def check(session: SparkSession | None = None) -> None:
     session = session or SparkSession.getActiveSession()
     if session is not None:
         spark_cluster.check_workers(session)
-    elif not os.environ.get("SPARK_REMOTE"):  # of Spark Connect, Java is on the server
+    elif not os.environ.get("SPARK_REMOTE"):  # with Spark Connect, Java runs on the server
         spark_cluster.check_java()
 
 
 # ---- from rows to states ----
 
 
-def _checked(
-    df: DataFrame, hyp: str, ref: str | Sequence[str], **options: Unpack[SumsOptions]
+def _prepare_sums(
+    data: DataFrame, hyp: str, ref: str | Sequence[str], **options: Unpack[SumsOptions]
 ) -> Sums:
-    """Empty sums of the columns to read, which are there and of the right types."""
+    """Return empty sums for the columns to read, after validating them."""
     spark_cluster.check_packages()
-    if not (hasattr(df, "mapInArrow") and hasattr(df, "sparkSession")):
-        raise TypeError(f"df: expected a Spark DataFrame, not {_type_name(df)}")
-    hyp = _column(df, "hyp", hyp)
-    refs = [_column(df, "ref", name) for name in names("ref", ref)]
-    by, bucket = options.get("by"), options.get("bucket")
-    keys = [_column(df, "by", name) for name in names("by", by)]
+    if not (hasattr(data, "mapInArrow") and hasattr(data, "sparkSession")):
+        raise TypeError(f"data: expected a Spark DataFrame, found {_format_type(data)}")
+    hyp = _resolve_column(data, "hyp", hyp)
+    refs = [_resolve_column(data, "ref", name) for name in as_column_names("ref", ref)]
+    group_columns, bucket = options.get("by"), options.get("bucket")
+    keys = [_resolve_column(data, "by", name) for name in as_column_names("by", group_columns)]
     for name in keys:
-        # Spark's names differ by more than case.
-        if name.lower() in ((*COLUMNS, "bucket") if bucket else COLUMNS):
+        # Spark's column names are not case-sensitive.
+        if name.lower() in ((*STATE_COLUMNS, "bucket") if bucket else STATE_COLUMNS):
             raise InputError(f"by: '{name}' is a column of the result; rename the column")
     if isinstance(bucket, tuple) and bucket:
-        options["bucket"] = (_column(df, "bucket", bucket[0]), *bucket[1:])
-    options["by"] = keys[0] if isinstance(by, str) else keys  # of values, or of tuples
-    # It looks at the other arguments here, before anything runs; so does the kernel at types.
-    found = Sums(hyp=hyp, ref=refs, **options)
-    found.spawn().update(_of_no_rows(df.select(*map(_quoted, found.columns))))
-    return found
+        options["bucket"] = (_resolve_column(data, "bucket", bucket[0]), *bucket[1:])
+    options["by"] = keys[0] if isinstance(group_columns, str) else keys
+    # Sums validates the other arguments, and the kernel the types, before any job starts.
+    empty_sums = Sums(hyp=hyp, ref=refs, **options)
+    empty_sums.spawn().update(
+        _make_empty_table(data.select(*map(_quote_column, empty_sums.columns)))
+    )
+    return empty_sums
 
 
-def _states(df: DataFrame, sums: Sums) -> DataFrame:
-    """The merged state table, with the nulls counted in it. Nothing runs yet."""
-    types = dict(zip(df.columns, df.schema.fields, strict=True))
-    of = {
+def _sum_partitions(data: DataFrame, sums: Sums) -> DataFrame:
+    """Return the merged state table, including null counts. The computation is lazy."""
+    types = dict(zip(data.columns, data.schema.fields, strict=True))
+    column_types = {
         **{name: types[name].dataType for name in sums.by},
         **({"bucket": T.LongType()} if sums.bucket else {}),
         "fingerprint": T.StringType(),
-        **dict.fromkeys(COUNTS, T.LongType()),
+        **dict.fromkeys(COUNT_COLUMNS, T.LongType()),
         **dict.fromkeys(("fewest_references", "most_references"), T.IntegerType()),
         "statistics": T.ArrayType(T.LongType()),
     }
-    schema = T.StructType([T.StructField(name, of[name]) for name in (*sums.key_columns, *COLUMNS)])
-    rows = _numbered(df.select(*map(_quoted, sums.columns)))
-    partial = rows.mapInArrow(spark_cluster.shipped("partial_sums", sums), schema)
-    return _merged(partial, sums.metrics)
+    schema = T.StructType(
+        [T.StructField(name, column_types[name]) for name in (*sums.key_columns, *STATE_COLUMNS)]
+    )
+    rows = _number_columns(data.select(*map(_quote_column, sums.columns)))
+    partial_states = rows.mapInArrow(spark_cluster.make_task("sum_partition", sums), schema)
+    return _merge_states(partial_states, sums.metrics)
 
 
-def _merged(states: DataFrame, metrics: Sequence[Metric[Any]]) -> DataFrame:
-    """Rows of equal keys added up, in hash aggregations before the exchange and behind it."""
-    # Behind the end of a row, where another metric's is longer, get() is null, and so is the sum.
+def _merge_states(states: DataFrame, metrics: Sequence[Metric[Any]]) -> DataFrame:
+    """Sum the rows with equal keys, with hash aggregations before and after the exchange."""
+    # Rows of other metrics may be shorter: get() returns null after the end, and so does the sum.
     width = max(len(metric.columns) for metric in metrics)
-    columns = [F.sum(F.get("statistics", F.lit(place))) for place in range(width)]
-    keys = [name for name in states.columns if name not in COLUMNS]
+    columns = [F.sum(F.get("statistics", F.lit(index))) for index in range(width)]
+    keys = [name for name in states.columns if name not in STATE_COLUMNS]
     return (
-        states.groupBy(*map(_quoted, keys), "fingerprint")
+        states.groupBy(*map(_quote_column, keys), "fingerprint")
         .agg(
-            *(F.sum(name).alias(name) for name in COUNTS),
+            *(F.sum(name).alias(name) for name in COUNT_COLUMNS),
             F.min("fewest_references").alias("fewest_references"),
             F.max("most_references").alias("most_references"),
             F.array_compact(F.array(*columns)).alias("statistics"),
         )
-        .select(*map(_quoted, keys), *COLUMNS)
+        .select(*map(_quote_column, keys), *STATE_COLUMNS)
     )
 
 
-def _without_nulls(states: DataFrame, hyp: str, ref: str | Sequence[str]) -> DataFrame:
-    """The same table, which fails whatever job reads it if rows were null."""
+def _fail_on_nulls(states: DataFrame, hyp: str, ref: str | Sequence[str]) -> DataFrame:
+    """Return the table, with a condition that fails any job that reads rows with null counts."""
     counts = [F.col("null_hypotheses"), F.col("null_references")]
-    told = F.concat(
-        F.lit(f"{spark_cluster.SAYS}{hyp}: "),
+    message = F.concat(
+        F.lit(f"{spark_cluster.MESSAGE_PREFIX}{hyp}: "),
         counts[0].cast("string"),
-        F.lit(f" nulls, {', '.join(names('ref', ref))}: "),
+        F.lit(f" nulls, {', '.join(as_column_names('ref', ref))}: "),
         counts[1].cast("string"),
-        F.lit(" nulls in one group; nulls='skip' leaves such rows out and counts them"),
+        F.lit(" nulls in one group; nulls='skip' omits and counts such rows"),
     )
     return states.where(
-        F.when(counts[0] + counts[1] > 0, F.raise_error(told)).otherwise(F.lit(True))
+        F.when(counts[0] + counts[1] > 0, F.raise_error(message)).otherwise(F.lit(True))
     )
 
 
-# ---- what is checked before anything runs ----
+# ---- validation before jobs start ----
 
 
-def _column(df: DataFrame, role: str, name: str) -> str:
-    """The name of a column, as the DataFrame spells it."""
+def _resolve_column(data: DataFrame, parameter: str, name: str) -> str:
+    """Return the name of a column as the DataFrame spells it."""
     if not isinstance(name, str):
-        raise TypeError(f"{role}: expected a column's name, not {_type_name(name)}")
-    names: list[str] = df.columns
-    # As Spark finds columns: by their exact name or else by one that differs in case alone.
-    found = [other for other in names if other == name]
-    found = found or [other for other in names if other.lower() == name.lower()]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise InputError(f"{role}: {len(found)} columns are called '{name}'; rename all but one")
-    raise InputError(f"{role}: no column '{name}'{argument_checks.suggest_names(name, names)}")
+        raise TypeError(f"{parameter}: expected a column name, found {_format_type(name)}")
+    names: list[str] = data.columns
+    # Spark resolves columns by their exact name, or else by ignoring case.
+    matches = [column for column in names if column == name]
+    matches = matches or [other for other in names if other.lower() == name.lower()]
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        raise InputError(
+            f"{parameter}: duplicate column '{name}' ({len(matches)} times). Rename all but one."
+        )
+    raise InputError(f"{parameter}: no column '{name}'{argument_checks.suggest_names(name, names)}")
 
 
-def _of_no_rows(df: DataFrame) -> Any:
-    """An Arrow table of the same columns. Raises InputError for a type that Arrow has not."""
+def _make_empty_table(data: DataFrame) -> Any:
+    """Return an empty Arrow table of the columns. Raises InputError for unsupported types."""
     from inspect import signature
 
     import pyarrow as pa
     from pyspark.errors import PySparkException
     from pyspark.sql.pandas.types import to_arrow_type
 
-    # Earlier releases make moments UTC by themselves, and do not take the zone.
+    # Earlier releases always use UTC, and do not have the parameter.
     zone = {"timezone": "UTC"} if "timezone" in signature(to_arrow_type).parameters else {}
     fields = []
-    for field in df.schema.fields:
+    for field in data.schema.fields:
         try:
             fields.append(pa.field(field.name, to_arrow_type(field.dataType, **zone)))
         except PySparkException:
             raise InputError(
-                f"column '{field.name}' is {field.dataType.simpleString()}, which cannot be read; "
-                "take a field of it, or to_json"
+                f"column '{field.name}': cannot read type {field.dataType.simpleString()}. Select "
+                "one of its fields, or use to_json."
             ) from None
     return pa.schema(fields).empty_table()
 
 
-def _check_states(states: DataFrame) -> None:
+def _check_state_table(states: DataFrame) -> None:
     spark_cluster.check_packages()
-    lacking = [name for name in COLUMNS if name not in states.columns]
-    if lacking:
-        raise InputError(f"states: no column '{lacking[0]}'; expected a table that stats made")
+    missing_columns = [name for name in STATE_COLUMNS if name not in states.columns]
+    if missing_columns:
+        raise InputError(
+            f"states: no column '{missing_columns[0]}'; expected a table that stats made"
+        )
 
 
-def _numbered(frame: DataFrame) -> DataFrame:
-    """The same columns by other names: mapInArrow takes a point in one for a field of it."""
+def _number_columns(frame: DataFrame) -> DataFrame:
+    """Rename the columns to column0 etc., because mapInArrow parses dots in names as fields."""
     return frame.toDF(*(f"column{number}" for number in range(len(frame.columns))))
 
 
-def _quoted(name: str) -> str:
-    """A column's name as it is, whatever is in it."""
+def _quote_column(name: str) -> str:
+    """Quote a column name, so that Spark does not interpret its characters."""
     return "`{}`".format(name.replace("`", "``"))
 
 
-def _type_name(value: object) -> str:
+def _format_type(value: object) -> str:
     kind = type(value)
     return f"{kind.__module__.partition('.')[0]}.{kind.__qualname__}"

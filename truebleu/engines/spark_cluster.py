@@ -1,4 +1,4 @@
-"""Checks that Spark and its workers can do the work, and the errors where they cannot."""
+"""Checks that Spark and its workers can run truebleu, and readable errors."""
 
 from __future__ import annotations
 
@@ -11,177 +11,185 @@ from typing import TYPE_CHECKING, Any
 
 from truebleu._kernel import InputError
 from truebleu.engines import common_api
-from truebleu.engines.common_api import release, told
+from truebleu.engines.common_api import format_error, parse_release
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-OLDEST = (3, 4)
-"""The first release with all that is used: mapInArrow on Connect, get, array_compact."""
+MIN_SPARK_RELEASE = (3, 4)
+"""The first release with mapInArrow on Connect, get and array_compact."""
 
-# Behind these words stands what a user should read; what is before them is Spark's traceback.
-SAYS = "truebleu says: "
+# The text after this prefix is for the user; Spark's traceback precedes it.
+MESSAGE_PREFIX = "truebleu says: "
 
-SHIPPING = (
-    "install the same wheel on every machine (pip, or the cluster's list of libraries), or send an "
-    "environment with it: venv-pack or conda-pack, then spark.archives=environment.tar.gz#env and "
-    "PYSPARK_PYTHON=./env/bin/python. --py-files cannot do it, because a compiled module does not "
-    "load from an archive"
+INSTALL_ADVICE = (
+    "install the same wheel on every machine (pip, or the cluster's list of libraries), or "
+    "distribute an environment: venv-pack or conda-pack, then spark.archives=environment.tar.gz#env"
+    " and PYSPARK_PYTHON=./env/bin/python. --py-files does not work, because Python cannot load "
+    "compiled modules from an archive"
 )
 
-# What to do about failures of machines, by what Spark says of them.
-ADVICE = {
-    "worker exited unexpectedly": "it was killed, perhaps for want of memory: "
-    "spark.executor.memoryOverhead gives more",
-    "ExecutorLostFailure": "more memory for it: spark.executor.memory and .memoryOverhead",
-    "heap space": "spark.executor.memory gives more",
-    "No space left": "spark.local.dir (SPARK_LOCAL_DIRS) names the folder for what is shuffled",
+# Advice for failures of machines, by text in Spark's message.
+FAILURE_ADVICE = {
+    "worker exited unexpectedly": "it was killed, perhaps because memory ran out: increase "
+    "spark.executor.memoryOverhead",
+    "ExecutorLostFailure": "increase spark.executor.memory and .memoryOverhead",
+    "heap space": "increase spark.executor.memory",
+    "No space left": "set spark.local.dir (SPARK_LOCAL_DIRS) to another folder for shuffled data",
 }
 
 
-# ---- before anything runs ----
+# ---- checks before jobs start ----
 
 
 def check_packages() -> None:
-    """Raises ImportError for packages that are missing, RuntimeError for a Spark too old."""
+    """Raise ImportError for missing packages, and RuntimeError if Spark is too old."""
     try:
         import pyspark
     except ImportError as error:
         raise ImportError(
-            "this needs Spark's Python package: pip install 'truebleu[spark]', or on a cluster "
-            "the version that the cluster runs"
+            "truebleu.engines.spark needs PySpark: pip install 'truebleu[spark]', or on a cluster, "
+            "install the version of the cluster"
         ) from error
-    version = release(pyspark.__version__)
-    if version < OLDEST:
+    version = parse_release(pyspark.__version__)
+    if version < MIN_SPARK_RELEASE:
         raise RuntimeError(
-            f"this needs Spark {'.'.join(map(str, OLDEST))} or newer, and here is "
-            f"{pyspark.__version__}"
+            f"truebleu.engines.spark needs Spark {'.'.join(map(str, MIN_SPARK_RELEASE))} or newer, "
+            f"found {pyspark.__version__}"
         )
     try:
-        import pandas as pd  # noqa: F401  # Spark imports it to send Arrow
+        import pandas as pd  # noqa: F401  # Spark imports it to transfer Arrow data
         import pyarrow as pa  # noqa: F401
     except ModuleNotFoundError as error:
         raise ImportError(
             f"Spark needs {error.name} to exchange columns with Python: "
             "pip install 'truebleu[spark]'"
         ) from error
-    except ImportError as error:  # one that does not suit another that is installed
+    except ImportError as error:  # incompatible versions
         raise ImportError(f"Spark cannot exchange columns with Python: {error}") from error
 
 
 def check_java() -> None:
-    """Raises RuntimeError if no Java is found that this release of Spark runs on."""
+    """Raise RuntimeError if there is no Java that this release of Spark supports."""
     import shutil
     import subprocess
 
     import pyspark
 
-    least = 17 if release(pyspark.__version__) >= (4,) else 8
+    min_java = 17 if parse_release(pyspark.__version__) >= (4,) else 8
     home = os.environ.get("JAVA_HOME")
     command = os.path.join(home, "bin", "java") if home else "java"
-    needs = f"Spark {pyspark.__version__} needs Java {least} or newer"
+    requirement = f"Spark {pyspark.__version__} needs Java {min_java} or newer"
     advice = "install it (Debian, Ubuntu: apt-get install openjdk-17-jre-headless) or set JAVA_HOME"
     if shutil.which(command) is None:
-        where = f"JAVA_HOME is {home}, without bin/java in it" if home else "no java is on the PATH"
-        raise RuntimeError(f"{needs}, and {where}; {advice}")
-    answer = subprocess.run([command, "-version"], capture_output=True, text=True, check=False)
-    found = re.search(r'version "(?:1\.)?(\d+)', answer.stderr + answer.stdout)
-    if found is None:
+        problem = f"JAVA_HOME is {home}, without bin/java" if home else "there is no java on PATH"
+        raise RuntimeError(f"{requirement}, but {problem}; {advice}")
+    output = subprocess.run([command, "-version"], capture_output=True, text=True, check=False)
+    match = re.search(r'version "(?:1\.)?(\d+)', output.stderr + output.stdout)
+    if match is None:
         raise RuntimeError(
-            f"{needs}; {command} -version says: {(answer.stderr or answer.stdout)!r:.200}"
+            f"{requirement}; {command} -version prints {(output.stderr or output.stdout)!r:.200}"
         )
-    if int(found[1]) < least:
-        raise RuntimeError(f"{needs}, and {command} is Java {found[1]}; {advice}")
+    if int(match[1]) < min_java:
+        raise RuntimeError(f"{requirement}, but {command} is Java {match[1]}; {advice}")
 
 
-# Applications whose workers were seen to be right: each batch of a stream is a session of its own.
-_checked: set[tuple[Any, ...]] = set()
+# Applications whose workers passed the check. Each batch of a stream has a separate session.
+_checked_applications: set[tuple[Any, ...]] = set()
 
 
 def check_workers(session: SparkSession) -> None:
-    """Raises RuntimeError if a worker has another Python, or no such truebleu.
+    """Raise RuntimeError if a worker has another Python, or does not have the same truebleu.
 
-    That is a job of one row, once an application (of Spark Connect, a session).
+    This runs a job with one row, once per application (with Spark Connect, per session).
     """
-    known = (session.conf.get("spark.app.id"), getattr(session, "session_id", None))
-    if known in _checked:
+    application = (session.conf.get("spark.app.id"), getattr(session, "session_id", None))
+    if application in _checked_applications:
         return
     rows = session.range(0, 1, 1, 1)
-    with short():
-        rows.mapInArrow(shipped("present", None), "version string").collect()
-    _checked.add(known)
+    with shorten_errors():
+        rows.mapInArrow(make_task("report_version", None), "version string").collect()
+    _checked_applications.add(application)
 
 
-# ---- what goes to the workers, and what they say ----
+# ---- worker calls and error messages ----
 
 
-def shipped(task: str, arguments: Any, name: str | None = None) -> Callable[..., Any]:
-    """The function of `spark_workers` that is called `task`, as something to send to workers."""
+def make_task(task: str, arguments: Any, name: str | None = None) -> Callable[..., Any]:
+    """Return a serializable call of a function of `spark_workers`."""
     from pyspark import cloudpickle
 
-    says = SAYS
+    prefix = MESSAGE_PREFIX
 
     def refuse(message: str) -> None:
-        raise RuntimeError(f"{says}{message}")
+        raise RuntimeError(f"{prefix}{message}")
 
     module = "truebleu.engines.spark_workers"
-    run = common_api.shipped(cloudpickle, module, task, arguments, SHIPPING, refuse)
-    run.__name__ = name or f"truebleu_{task}"  # Spark's plans and columns are called after it
+    run = common_api.make_worker_call(cloudpickle, module, task, arguments, INSTALL_ADVICE, refuse)
+    run.__name__ = name or f"truebleu_{task}"  # shown in Spark's plans and columns
     return run
 
 
 @contextmanager
-def short() -> Iterator[None]:
-    """Makes what failed a job an exception of a line, without the stacks of Spark and Java."""
+def shorten_errors() -> Iterator[None]:
+    """Replace errors of failed jobs by one-line exceptions, without stack traces."""
     try:
         yield
     except Exception as error:
-        of_spark = type(error).__module__.startswith(("pyspark.", "py4j."))
-        found = said(str(error)) if of_spark else None
-        if found is None:
+        is_spark_error = type(error).__module__.startswith(("pyspark.", "py4j."))
+        short_error = extract_error(str(error)) if is_spark_error else None
+        if short_error is None:
             raise
-        raise found from None
+        raise short_error from None
 
 
-def said(message: str) -> Exception | None:
-    """What went wrong, found somewhere in a message of Spark; None for what is short by itself."""
+def extract_error(message: str) -> Exception | None:
+    """Return the error described in a Spark message; None if the message is already short."""
     end = r"(?=\n\n|\n\s*at |\n?\s*SQLSTATE| SQLSTATE|\n*\Z)"
-    own = re.search(rf"(\w+): {SAYS}(.*?){end}|{SAYS}(.*?){end}", message, re.DOTALL)
-    if own:
-        return (RuntimeError if own[1] == "RuntimeError" else InputError)(own[2] or own[3])
+    prefixed = re.search(
+        rf"(\w+): {MESSAGE_PREFIX}(.*?){end}|{MESSAGE_PREFIX}(.*?){end}", message, re.DOTALL
+    )
+    if prefixed:
+        return (RuntimeError if prefixed[1] == "RuntimeError" else InputError)(
+            prefixed[2] or prefixed[3]
+        )
     refused = re.search(rf"\bInputError: (.*?){end}", message, re.DOTALL)
     if refused:
         return InputError(refused[1])
     if "PYTHON_VERSION_MISMATCH" in message:
-        here = f"{sys.version_info[0]}.{sys.version_info[1]}"
+        driver_python = f"{sys.version_info[0]}.{sys.version_info[1]}"
         versions = re.search(r"(\d+\.\d+)\D+(\d+\.\d+)", message.partition("MISMATCH")[2])
-        theirs = "another" if versions is None else versions[1]
+        worker_python = "another" if versions is None else versions[1]
         return RuntimeError(
-            f"the workers run Python {theirs} and here is {here}; Spark needs the same 3.x on all "
-            "machines: set PYSPARK_PYTHON (spark.pyspark.python) to such a Python before the "
-            "session is made"
+            f"the workers run Python {worker_python}, the driver {driver_python}; Spark needs the "
+            "same 3.x on all machines. Set PYSPARK_PYTHON (spark.pyspark.python) to such a Python "
+            "before creating the session."
         )
-    lacking = re.search(r"ModuleNotFoundError: No module named '(pyarrow|pandas)'", message)
-    if lacking:
-        theirs = os.environ.get("PYSPARK_PYTHON", "python3, as the PATH finds it")
+    missing_package = re.search(r"ModuleNotFoundError: No module named '(pyarrow|pandas)'", message)
+    if missing_package:
+        worker_python = os.environ.get("PYSPARK_PYTHON", "python3 on the PATH")
         return RuntimeError(
-            f"the workers' Python has no {lacking[1]}. It is {theirs}, and here is "
-            f"{sys.executable}: set PYSPARK_PYTHON to a Python that has what this one has before "
-            "the session is made"
+            f"the workers' Python ({worker_python}) has no {missing_package[1]}. Before creating "
+            "the session, set PYSPARK_PYTHON to a Python with the packages of this one "
+            f"({sys.executable})."
         )
-    # A Python that does not even start is no exception of Python's to Spark.
-    started = re.search(r"Error from python worker:\n(.*?)\nPYTHONPATH", message, re.DOTALL)
-    if started:
-        last = started[1].strip().splitlines()[-1].strip()
-        return RuntimeError(told("Spark's workers cannot start Python", last))
-    file = re.search(r"error while reading file (\S+)\.\s+(.*?)\s*(?:SQLSTATE|\n|\Z)", message)
-    if file:
+    # If Python does not start, Spark does not report a Python exception.
+    startup_error = re.search(r"Error from python worker:\n(.*?)\nPYTHONPATH", message, re.DOTALL)
+    if startup_error:
+        last = startup_error[1].strip().splitlines()[-1].strip()
+        return RuntimeError(format_error("Spark workers cannot start Python", last))
+    file_error = re.search(
+        r"error while reading file (\S+)\.\s+(.*?)\s*(?:SQLSTATE|\n|\Z)", message
+    )
+    if file_error:
         causes = re.findall(r"^Caused by: (?:[\w.$]+: )?(.*)", message, re.MULTILINE)
-        what = file[2] or (causes or ["it cannot be read"])[-1]
-        return InputError(told(file[1].removeprefix("file://"), what))
-    lost = re.search(r"Lost task \S+ in stage \S+ \(TID \d+\) \((\S+) .*?\): (.*)", message)
-    if lost:
-        what = re.sub(r"^(?:[\w$]+\.)+[\w$]+: |\. Consider setting .*", "", lost[2])
-        advice = [advice for sign, advice in ADVICE.items() if sign in what]
-        return RuntimeError(told(f"a task failed on {lost[1]}", "; ".join([what, *advice])))
+        problem = file_error[2] or (causes or ["it cannot be read"])[-1]
+        return InputError(format_error(file_error[1].removeprefix("file://"), problem))
+    lost_task = re.search(r"Lost task \S+ in stage \S+ \(TID \d+\) \((\S+) .*?\): (.*)", message)
+    if lost_task:
+        problem = re.sub(r"^(?:[\w$]+\.)+[\w$]+: |\. Consider setting .*", "", lost_task[2])
+        advice = [advice for sign, advice in FAILURE_ADVICE.items() if sign in problem]
+        return RuntimeError(
+            format_error(f"a task failed on {lost_task[1]}", "; ".join([problem, *advice]))
+        )
     return None

@@ -1,9 +1,9 @@
 // truebleu for JavaScript: BLEU and the metrics beside it, by the kernel as WebAssembly, with the bits that Python has.
-import {packedTexts} from "./viewer/kernel.js";
-import {Live, SMOOTHING} from "./viewer/kernel_client.js";
-import {Metric as Formula, countsEdits, twoDecimals} from "./viewer/metric.js";
-import {scoredTexts, settledBy} from "./viewer/sentence_scores.js";
-import {diff} from "./viewer/tokens.js";
+import {packTexts} from "./viewer/kernel.js";
+import {KernelClient, DEFAULT_SMOOTHING_VALUES} from "./viewer/kernel_client.js";
+import {Metric as Formula, countsEdits, formatTwoDecimals} from "./viewer/metric.js";
+import {scoreSentence, resolveSetting} from "./viewer/sentence_scores.js";
+import {diffTokens} from "./viewer/tokens.js";
 import {lowercase, metrics, parameters as declared, version as ofPython} from "./tables.js";
 
 /** The version of truebleu, which signatures name. @type {string} */
@@ -66,7 +66,7 @@ export const version = ofPython;
  * @property {Alignment | null} alignment  the edits of TER, WER, MER, WIL and WIP
  */
 
-/** @type {Live | null} */
+/** @type {KernelClient | null} */
 let live = null;
 /** @type {Promise<void> | null} */
 let starting = null;
@@ -83,7 +83,7 @@ export function init(binary = new URL("./kernel.wasm", import.meta.url)) {
 
 /** @param {BufferSource | Response | URL | string} binary */
 async function start(binary) {
-  live = await Live.start(/** @type {Uint8Array} */ (await bytesOf(binary)), new Uint8Array(Uint32Array.from(lowercase).buffer));
+  live = await KernelClient.start(/** @type {Uint8Array} */ (await bytesOf(binary)), new Uint8Array(Uint32Array.from(lowercase).buffer));
 }
 
 /** @param {BufferSource | Response | URL | string} binary @returns {Promise<BufferSource>} */
@@ -143,12 +143,12 @@ class Metric {
     this.parameters = Object.freeze(parameters);
     /** Whether more is better. @type {boolean} */
     this.higher_is_better = base.higher_is_better;
-    this.#live.metric(this.#settled(1, false).recipe); // The kernel refuses what does not go together.
+    this.#live.getMetric(this.#settled(1, false).recipe); // The kernel refuses what does not go together.
     Object.freeze(this);
   }
 
   /** @param {number | string} references @param {boolean} segment */
-  #settled(references, segment) { return settledBy(this.#live, this.#base, this.#chosen, references, segment || this.#base.parameters.aggregate === "segments"); }
+  #settled(references, segment) { return resolveSetting(this.#live, this.#base, this.#chosen, references, segment || this.#base.parameters.aggregate === "segments"); }
 
   /**
    * All that it takes to have the same number again, as Python prints it.
@@ -168,8 +168,8 @@ class Metric {
     const counted = this.#counted(hypotheses, references);
     try {
       const { kernel } = this.#live, setting = this.#settled(counted.references, false);
-      return this.#scored(setting, kernel.corpus(this.#live.metric(setting.recipe), counted.table), kernel.total(counted.table), setting.parameters.aggregate === "segments");
-    } finally { this.#live.kernel.forget(counted.table); }
+      return this.#scored(setting, kernel.scoreCorpus(this.#live.getMetric(setting.recipe), counted.table), kernel.sumColumns(counted.table), setting.parameters.aggregate === "segments");
+    } finally { this.#live.kernel.release(counted.table); }
   }
 
   /**
@@ -181,8 +181,8 @@ class Metric {
     const counted = this.#counted([hypothesis], [references]);
     try {
       const { kernel } = this.#live, setting = this.#settled(counted.references, true);
-      return this.#scored(setting, kernel.scores(this.#live.metric(setting.recipe), counted.table)[0], kernel.total(counted.table), true);
-    } finally { this.#live.kernel.forget(counted.table); }
+      return this.#scored(setting, kernel.scoreSegments(this.#live.getMetric(setting.recipe), counted.table)[0], kernel.sumColumns(counted.table), true);
+    } finally { this.#live.kernel.release(counted.table); }
   }
 
   /**
@@ -194,8 +194,8 @@ class Metric {
     checkStreams(hypotheses, references);
     const counted = this.#counted(hypotheses, references);
     try {
-      return this.#live.kernel.scores(this.#live.metric(this.#settled(1, true).recipe), counted.table);
-    } finally { this.#live.kernel.forget(counted.table); }
+      return this.#live.kernel.scoreSegments(this.#live.getMetric(this.#settled(1, true).recipe), counted.table);
+    } finally { this.#live.kernel.release(counted.table); }
   }
 
   /**
@@ -205,13 +205,13 @@ class Metric {
    */
   explain(hypothesis, references) {
     const score = this.sentence(hypothesis, references), others = listOf(references).filter(text => text !== null), setting = this.#settled(others.length, true);
-    const { walk, hypothesis: own, references: theirs, best, orders } = scoredTexts(this.#live, setting, hypothesis, others), { kernel } = this.#live;
+    const { breakdown: walk, hypothesis: own, references: theirs, best, orders } = scoreSentence(this.#live, setting, hypothesis, others), { kernel } = this.#live;
     const units = (/** @type {{tokens: string[], characters: string[]}} */ of) => of.tokens.length ? of.tokens : of.characters;
     const edited = countsEdits(setting.metric) && setting.metric !== "CER";
     return { score, hypothesis: units(own), references: theirs.map(units), best: best < 0 ? null : best,
-      orders: walk.steps.map(({ order, match, total, precision, recall, note, counts }, i) => ({ order, matches: match, total, precision, ...(recall === undefined ? {} : { recall }), note, counts,
-        ngrams: (orders[i]?.grams ?? []).map(({ gram, hypothesis, references, counted }) => ({ tokens: gram, hypothesis, references, counted })) })),
-      alignment: edited ? kernel.alignment(this.#live.metric(setting.recipe), packedTexts([hypothesis, ...others]), 1 + others.length) : null };
+      orders: walk.steps.map(({ order, match, total, precision, recall, note, isUsed: counts }, i) => ({ order, matches: match, total, precision, ...(recall === undefined ? {} : { recall }), note, counts,
+        ngrams: (orders[i]?.grams ?? []).map(({ tokens: gram, hypothesisCount: hypothesis, referenceCounts: references, clippedCount: counted }) => ({ tokens: gram, hypothesis, references, counted })) })),
+      alignment: edited ? kernel.align(this.#live.getMetric(setting.recipe), packTexts([hypothesis, ...others]), 1 + others.length) : null };
   }
 
   /**
@@ -219,23 +219,23 @@ class Metric {
    * @param {readonly string[]} hypotheses @param {readonly References[]} references
    */
   #counted(hypotheses, references) {
-    const { kernel } = this.#live, metric = this.#live.metric(this.#settled(1, false).recipe), [least, most, columns] = checked(hypotheses, references);
+    const { kernel } = this.#live, metric = this.#live.getMetric(this.#settled(1, false).recipe), [least, most, columns] = checked(hypotheses, references);
     if (this.#base.parameters.reference_length === "single" && most > 1) throw new RangeError("references: more than one for a segment, and this metric is defined for one only");
     let table = 0;
     try {
       for (let from = 0; from < hypotheses.length; from += TOGETHER) {
         const own = hypotheses.slice(from, from + TOGETHER), theirs = references.slice(from, from + TOGETHER), /** @type {number[]} */ held = [];
         try {
-          held.push(kernel.texts(packedTexts(own), own.length));
-          for (let r = 0; r < columns; r++) held.push(kernel.texts(packedTexts(theirs.map(all => typeof all === "string" ? (r ? null : all) : all[r] ?? null)), own.length));
-          table = kernel.count(metric, table, held, 0, own.length);
-        } finally { for (const handle of held) kernel.forget(handle); }
+          held.push(kernel.addTexts(packTexts(own), own.length));
+          for (let r = 0; r < columns; r++) held.push(kernel.addTexts(packTexts(theirs.map(all => typeof all === "string" ? (r ? null : all) : all[r] ?? null)), own.length));
+          table = kernel.countSegments(metric, table, held, 0, own.length);
+        } finally { for (const handle of held) kernel.release(handle); }
       }
       return { table, references: least === most ? most : "var" };
-    } catch (error) { if (table) kernel.forget(table); throw error; }
+    } catch (error) { if (table) kernel.release(table); throw error; }
   }
 
-  /** @param {ReturnType<typeof settledBy>} setting @param {number} value @param {number[]} row @param {boolean} segment @returns {Score} */
+  /** @param {ReturnType<typeof resolveSetting>} setting @param {number} value @param {number[]} row @param {boolean} segment @returns {Score} */
   #scored(setting, value, row, segment) {
     return Object.freeze(Object.assign(Object.create(SCORE), { name: setting.name, value, signature: setting.signature, ...detailsOf(new Formula(setting, {}, this.#live), row, segment) }));
   }
@@ -244,16 +244,16 @@ class Metric {
 /** What scores do as numbers and as text. */
 const SCORE = Object.freeze(Object.defineProperties({}, {
   valueOf: { value: /** @this {Score} */ function () { return this.value; } },
-  toString: { value: /** @this {Score} */ function () { return `${this.name} = ${twoDecimals(this.value)}`; } },
+  toString: { value: /** @this {Score} */ function () { return `${this.name} = ${formatTwoDecimals(this.value)}`; } },
 }));
 
 /** What a score is made of, as Python calls it. @param {Formula} metric @param {number[]} row @param {boolean} segment */
 function detailsOf(metric, row, segment) {
-  const { steps, brevity, hypothesis, reference, counts } = metric.walk(row, segment), of = (/** @type {"match" | "total" | "reference" | "precision" | "recall"} */ part) => steps.map(step => /** @type {number} */ (step[part]));
+  const { steps, brevity, hypothesis, reference, editCounts: counts } = metric.breakDown(row, segment), of = (/** @type {"match" | "total" | "reference" | "precision" | "recall"} */ part) => steps.map(step => /** @type {number} */ (step[part]));
   if (metric.kind === "TER") return { edits: hypothesis, reference_length: reference };
   if (counts) return { hits: counts[0], substitutions: counts[1], deletions: counts[2], insertions: counts[3], reference_length: reference, hypothesis_length: hypothesis };
   if (metric.kind === "chrF") return { precisions: of("precision"), recalls: of("recall"), matches: of("match"), hypothesis_totals: of("total"), reference_totals: of("reference") };
-  const known = steps.filter(step => step.counts && step.precision !== null);
+  const known = steps.filter(step => step.isUsed && step.precision !== null);
   return { precisions: steps.map((_, i) => known[i]?.precision ?? 0), matches: of("match"), totals: of("total"), brevity_penalty: brevity, hypothesis_length: hypothesis, reference_length: reference, ratio: reference ? hypothesis / reference : 0 };
 }
 
@@ -368,7 +368,7 @@ function together(own, chosen) {
   if (all.weights && all.weights.length !== all.max_order) throw new RangeError(`weights: ${all.weights.length} weights for ${all.max_order} orders`);
   if (weights && !weights.some(Boolean)) throw new RangeError(`weights=[${weights}]: at least one must not be 0`);
   if (all.max_order < 1 || all.max_order > 16) throw new RangeError(`max_order=${all.max_order}: expected a whole number from 1 to 16`);
-  const valued = Object.keys(SMOOTHING).filter(name => SMOOTHING[name] !== null);
+  const valued = Object.keys(DEFAULT_SMOOTHING_VALUES).filter(name => DEFAULT_SMOOTHING_VALUES[name] !== null);
   if (all.smoothing_value !== null && !valued.includes(all.smoothing)) throw new RangeError(`smoothing_value: smoothing '${all.smoothing}' takes no value; ${valued.join(", ")} do`);
   if (all.missing_order !== null && all.effective_order !== null) throw new RangeError(`effective_order cannot be chosen: this metric has missing_order '${all.missing_order}', which says the same`);
   return chosen;
@@ -376,6 +376,6 @@ function together(own, chosen) {
 
 /** The end of a message about an unknown name: the nearest one, and all of them. @param {string} name @param {string[]} known */
 function nearest(name, known) {
-  const lower = [...name.toLowerCase()], alike = known.map(other => 2 * diff(lower, [...other]).a.filter(different => !different).length / (lower.length + other.length)), most = Math.max(...alike);
+  const lower = [...name.toLowerCase()], alike = known.map(other => 2 * diffTokens(lower, [...other]).a.filter(different => !different).length / (lower.length + other.length)), most = Math.max(...alike);
   return `${most >= 0.4 ? `; did you mean '${known[alike.indexOf(most)]}'? There are` : "; there are"} ${known.join(", ")}`;
 }

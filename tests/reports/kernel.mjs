@@ -1,54 +1,53 @@
-// Runs the kernel for pages on cases from standard input, and prints what it gives, as JSON.
+// Runs the browser kernel on cases from standard input and prints its results as JSON.
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
 const [folder, binary] = process.argv.slice(2);
-const { Kernel, numbersOf } = await import(pathToFileURL(`${folder}/kernel.js`).href);
+const { Kernel, toNumbers } = await import(pathToFileURL(`${folder}/kernel.js`).href);
 let input = "";
 for await (const piece of process.stdin.setEncoding("utf8")) input += piece;
 const { lowercase, cases = [], lists = [], alignments = [] } = JSON.parse(input);
 const kernel = await Kernel.load(readFileSync(binary));
-kernel.lowercase(new Uint8Array(Uint32Array.from(lowercase).buffer));
+kernel.setLowercase(new Uint8Array(Uint32Array.from(lowercase).buffer));
 
-/** Blocks come in base64, as they are in pages: half a character is in no string of JSON. */
-const column = (block, n) => kernel.texts(Uint8Array.from(Buffer.from(block, "base64")), n);
+/** Add a column of texts. Blocks are in base64, as in reports, because JSON strings cannot hold partial characters. */
+const addColumn = (block, n) => kernel.addTexts(Uint8Array.from(Buffer.from(block, "base64")), n);
 
-/** The lists of n-grams of two systems. */
-const listed = ({ recipe, n, systems, references, orders, pair, limit }) => {
-  const metric = kernel.metric(recipe), [x, y] = [systems, references].map(blocks => blocks.map(block => column(block, n))), grams = kernel.grams(metric, x, y, orders);
-  const made = kernel.contrasts(grams, ...pair, limit);
-  for (const handle of [metric, grams, ...x, ...y]) kernel.forget(handle);
-  return made;
+/** Return the lists of n-grams of two systems. */
+const compareNgrams = ({ recipe, n, systems, references, orders, pair, limit }) => {
+  const metric = kernel.addMetric(recipe), [systemColumns, referenceColumns] = [systems, references].map(blocks => blocks.map(block => addColumn(block, n))), ngrams = kernel.addNgrams(metric, systemColumns, referenceColumns, orders);
+  const result = kernel.compareNgrams(ngrams, ...pair, limit);
+  for (const handle of [metric, ngrams, ...systemColumns, ...referenceColumns]) kernel.release(handle);
+  return result;
 };
 
-/** The edits of each segment. */
-const edited = ({ recipe, segments }) => {
-  const metric = kernel.metric(recipe), made = segments.map(({ block, n }) => kernel.alignment(metric, Uint8Array.from(Buffer.from(block, "base64")), n));
-  kernel.forget(metric);
-  return made;
+/** Return the edits of each segment. */
+const alignSegments = ({ recipe, segments }) => {
+  const metric = kernel.addMetric(recipe), result = segments.map(({ block, n }) => kernel.align(metric, Uint8Array.from(Buffer.from(block, "base64")), n));
+  kernel.release(metric);
+  return result;
 };
 
-const results = alignments.length ? alignments.map(edited) : lists.length ? lists.map(listed) : cases.map(({ recipe, n, hypotheses, references, subset, texts, seed = 12345, samples = 0, documents = [] }) => {
+const results = alignments.length ? alignments.map(alignSegments) : lists.length ? lists.map(compareNgrams) : cases.map(({ recipe, n, hypotheses, references, subset, texts, seed = 12345, samples = 0, documents = [] }) => {
   try {
-    const metric = kernel.metric(recipe), columns = [hypotheses, ...references].map(block => column(block, n));
+    const metric = kernel.addMetric(recipe), columns = [hypotheses, ...references].map(block => addColumn(block, n));
     let table = 0;
-    for (let from = 0; from < n; from += 3) table = kernel.count(metric, table, columns, from, Math.min(n, from + 3));
-    const { width, bytes } = kernel.rows(table), again = kernel.tableOfRows(bytes, width), some = kernel.tableOfRows(kernel.rows(table, subset).bytes, width);
+    for (let from = 0; from < n; from += 3) table = kernel.countSegments(metric, table, columns, from, Math.min(n, from + 3));
+    const { width, bytes } = kernel.getRows(table), copiedTable = kernel.addTableFromRows(bytes, width), subsetTable = kernel.addTableFromRows(kernel.getRows(table, subset).bytes, width);
     const result = {
-      columns: Array.from({ length: width }, (_, k) => [...kernel.column(again, k)]), segments: [...kernel.scores(metric, table)], corpus: kernel.corpus(metric, table),
-      subset: kernel.corpus(metric, table, subset), without: [...kernel.without(metric, table)], tokens: texts.map(text => kernel.tokens(metric, text, false)),
-      sums: kernel.total(some), rows: numbersOf(kernel.rows(table, subset).bytes),
+      columns: Array.from({ length: width }, (_, k) => [...kernel.getColumn(copiedTable, k)]), segments: [...kernel.scoreSegments(metric, table)], corpus: kernel.scoreCorpus(metric, table),
+      subset: kernel.scoreCorpus(metric, table, subset), without: [...kernel.scoreWithoutEach(metric, table)], tokens: texts.map(text => kernel.tokenize(metric, text, false)),
+      sums: kernel.sumColumns(subsetTable), rows: toNumbers(kernel.getRows(table, subset).bytes),
     };
-    // Of one system's segments, and of documents that are the subset and the rest.
-    const drawn = (tables, groups) => {
-      const draws = kernel.resample(metric, tables, seed, groups);
-      for (const many of [1, samples - 1]) kernel.draw(draws, many);
-      const ends = kernel.intervals(draws, 0.9);
-      kernel.forget(draws);
-      return ends;
+    const getIntervals = (tables, groups) => {
+      const bootstrap = kernel.startResampling(metric, tables, seed, groups);
+      for (const replicates of [1, samples - 1]) kernel.drawResamples(bootstrap, replicates);
+      const intervals = kernel.getIntervals(bootstrap, 0.9);
+      kernel.release(bootstrap);
+      return intervals;
     };
-    if (samples) Object.assign(result, { alone: drawn([table], []), paired: drawn([table, again], []), few: drawn([some], []), documents: drawn([table], documents) });
-    for (const handle of [metric, table, again, some, ...columns]) kernel.forget(handle);
+    if (samples) Object.assign(result, { single: getIntervals([table], []), paired: getIntervals([table, copiedTable], []), few: getIntervals([subsetTable], []), documents: getIntervals([table], documents) });
+    for (const handle of [metric, table, copiedTable, subsetTable, ...columns]) kernel.release(handle);
     return result;
   } catch (error) { return { error: error.message }; }
 });

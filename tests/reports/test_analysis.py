@@ -79,7 +79,7 @@ def split(metric, a, b, changes=None):
 )
 def test_the_parts_add_up_to_the_difference(run, parameters, changes):
     [got] = run(splits=[split(BLEU(**parameters), POOR, GOOD, changes)])["splits"]
-    assert not got["why"]
+    assert not got["reason"]
     a, b = got["scores"]
     assert a < b
     assert math.isclose(sum(p["log"] for p in got["parts"]), math.log(b / a), abs_tol=1e-9)
@@ -98,7 +98,7 @@ def test_scores_without_a_logarithm_or_a_product_are_not_split(run):
     ]
     for got in run(splits=cases)["splits"]:
         assert got["parts"] == []
-        assert got["why"]
+        assert got["reason"]
 
 
 def test_equal_scores_have_parts_of_nothing(run):
@@ -203,8 +203,8 @@ def test_what_two_metrics_say_of_segments(run):
     apart = {
         i: min(abs(x[i]) / wide, abs(y[i]) / tall) for i in range(400) if kinds[i] in {"ab", "ba"}
     }
-    assert sorted(got["found"]) == sorted(apart)
-    sizes = [apart[i] for i in got["found"]]
+    assert sorted(got["disagreements"]) == sorted(apart)
+    sizes = [apart[i] for i in got["disagreements"]]
     assert sizes == pytest.approx(sorted(sizes, reverse=True), rel=1e-9)
 
 
@@ -213,10 +213,10 @@ def test_metrics_that_say_nothing_have_no_correlation(run):
         "agreements"
     ]
     assert none["correlation"] is None
-    assert none["found"] == []
+    assert none["disagreements"] == []
     assert none["ends"] == [1, 3], "an axis has a length"
     assert whole["correlation"] == pytest.approx(-1)
-    assert whole["found"] == [2, 1, 0]
+    assert whole["disagreements"] == [2, 1, 0]
 
 
 def test_a_few_far_away_do_not_press_all_others_together(run):

@@ -122,7 +122,7 @@ def expected(metric, hypotheses, references):
         "subset": metric.score(few[: len(SUBSET)], few[len(SUBSET) :]).value,
         "sums": [sum(column) for column in zip(*some, strict=True)],
         "rows": [number for row in some for number in row],
-        "alone": ends(metric, {"one": table}),
+        "single": ends(metric, {"one": table}),
         "paired": ends(metric, {"one": table, "two": table}),
         "few": ends(metric, {"one": metric.statistics(few[: len(SUBSET)], few[len(SUBSET) :])}),
         "documents": ends(metric, {"one": table}, [i % 3 == 1 for i in range(len(rows))]),

@@ -190,27 +190,27 @@ def test_steps_to_the_score_are_pythons(example, opened):
 # ---- what the page's functions make of any text ----
 
 ENTRY = """
-import {Background, Current, NUMBERS, STATE} from "./selection.js";
-import {Data, unpack} from "./report_data.js";
-import {Store} from "./url_state.js";
+import {NUMBER_KEYS, SelectionState, STATE, TaskThreads} from "./selection.js";
+import {ReportData, unpackBlock} from "./report_data.js";
+import {UrlState} from "./url_state.js";
 globalThis.numbers = async (manifest, blocks, subset) => {
-  const data = new Data(manifest, name => unpack(blocks[name]));
+  const data = new ReportData(manifest, name => unpackBlock(blocks[name]));
   await data.load();
   const codes = text => text === null ? null : text.split("").map(c => c.charCodeAt(0));
-  const texts = role => [role, Array.from({length: data.n}, (_, i) => codes(data.text(role, i)))];
-  const told = {settings: [], texts: Object.fromEntries(data.roles.map(texts))};
+  const texts = role => [role, Array.from({length: data.n}, (_, i) => codes(data.getText(role, i)))];
+  const result = {settings: [], texts: Object.fromEntries(data.roles.map(texts))};
   for (const setting of data.settings) {
-    const store = new Store();
-    store.declare({...STATE, setting: setting.id}, NUMBERS);
-    const current = new Current(data, store, new Background());
-    told.settings.push({
-      corpus: data.systems.map(s => current.corpus(s)),
-      subset: data.systems.map(s => current.corpus(s, subset)),
-      segments: data.systems.map(s => [...current.scores(s)]),
-      delta: [...current.column("delta")], influence: [...current.column("influence")],
+    const store = new UrlState();
+    store.declare({...STATE, setting: setting.id}, NUMBER_KEYS);
+    const current = new SelectionState(data, store, new TaskThreads());
+    result.settings.push({
+      corpus: data.systems.map(s => current.scoreCorpus(s)),
+      subset: data.systems.map(s => current.scoreCorpus(s, subset)),
+      segments: data.systems.map(s => [...current.getScores(s)]),
+      delta: [...current.getColumn("delta")], influence: [...current.getColumn("influence")],
     });
   }
-  return told;
+  return result;
 };
 """
 

@@ -219,7 +219,7 @@ def check_scores(run, pairs, seed=4):
     assert len(wanted) > 0.5 * len(pairs)
     for given, found in zip(run(scores=cases)["scores"], wanted, strict=True):
         mean = "agg" in found["signature"]
-        walked, without = given.pop("walked"), given.pop("without")
+        walked, without = given.pop("corpus_steps"), given.pop("without")
         # A sum less one of its parts is not the sum of the rest; no such number is shown.
         expected = found.pop("without")
         assert without == pytest.approx(expected, abs=1e-9, rel=1e-12)

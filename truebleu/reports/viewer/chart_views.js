@@ -1,26 +1,26 @@
 // Pictures of all segments, of which each answers one question; all lead to the segments.
-import {el, select} from "./dom.js";
-import {coursePicture} from "./delta_by_position.js";
-import {groupsOf, groupsPicture, metricsPicture} from "./heatmap.js";
-import {bucketsOfAll, linesPicture} from "./line_chart.js";
-import {scatterPicture} from "./scatter.js";
-import {spreadPicture} from "./density_plot.js";
+import {el, createSelect} from "./dom.js";
+import {drawDeltaByPosition} from "./delta_by_position.js";
+import {getSystemGroupings, drawSystemHeatmap, drawMetricAgreement} from "./heatmap.js";
+import {getSharedGroupings, drawLineChart} from "./line_chart.js";
+import {drawScatter} from "./scatter.js";
+import {drawDistribution} from "./density_plot.js";
 
 /** @typedef {import("./selection.js").Context} Context */
-/** @typedef {{title: string, by?: Record<string, {title: string}>, draw: (by: string) => any}} Picture */
+/** @typedef {{title: string, by?: Record<string, {title: string}>, draw: (by: string) => any}} Chart */
 
-/** The pictures that there can be of this file, by their ids. @param {Context} context @returns {Record<string, Picture>} */
-function picturesOf(context) {
-  const { current } = context, { b } = current, groups = groupsOf(context), buckets = bucketsOfAll(context);
-  /** @type {Record<string, Picture>} */
+/** The pictures that there can be of this file, by their ids. @param {Context} context @returns {Record<string, Chart>} */
+function listCharts(context) {
+  const { current } = context, { b } = current, groups = getSystemGroupings(context), buckets = getSharedGroupings(context);
+  /** @type {Record<string, Chart>} */
   const all = {};
-  if (b) all.scatter = { title: "A against B, segment by segment", draw: () => scatterPicture(context) };
-  all.spread = { title: "How scores are spread", draw: () => spreadPicture(context, "score") };
-  if (current.has("ratio")) all.ratio = { title: "How length ratios are spread", draw: () => spreadPicture(context, "ratio") };
-  if (b) all.course = { title: "Δ by position in the test set", draw: () => coursePicture(context) };
-  all.all = { title: "All systems in buckets", by: /** @type {any} */ (buckets), draw: by => linesPicture(context, by) };
-  if (Object.keys(groups).length) all.groups = { title: "Systems by domain or document", by: groups, draw: by => groupsPicture(context, by) };
-  if (b && current.measures.length > 1) all.metrics = { title: "How far metrics agree", draw: () => metricsPicture(context) };
+  if (b) all.scatter = { title: "A against B, segment by segment", draw: () => drawScatter(context) };
+  all.spread = { title: "How scores are spread", draw: () => drawDistribution(context, "score") };
+  if (current.hasColumn("ratio")) all.ratio = { title: "How length ratios are spread", draw: () => drawDistribution(context, "ratio") };
+  if (b) all.course = { title: "Δ by position in the test set", draw: () => drawDeltaByPosition(context) };
+  all.all = { title: "All systems in buckets", by: /** @type {any} */ (buckets), draw: by => drawLineChart(context, by) };
+  if (Object.keys(groups).length) all.groups = { title: "Systems by domain or document", by: groups, draw: by => drawSystemHeatmap(context, by) };
+  if (b && current.measures.length > 1) all.metrics = { title: "How far metrics agree", draw: () => drawMetricAgreement(context) };
   return all;
 }
 
@@ -28,10 +28,10 @@ function picturesOf(context) {
 export const picturesView = {
   id: "pictures", title: "Pictures", key: "p", state: { picture: "", picture_by: "" },
   render(container, context) {
-    const { store } = context, all = picturesOf(context), id = store.get("picture") in all ? store.get("picture") : Object.keys(all)[0], { by = {}, draw } = all[id], kinds = Object.keys(by), kind = kinds.includes(store.get("picture_by")) ? store.get("picture_by") : kinds[0] ?? "";
+    const { store } = context, all = listCharts(context), id = store.get("picture") in all ? store.get("picture") : Object.keys(all)[0], { by = {}, draw } = all[id], kinds = Object.keys(by), kind = kinds.includes(store.get("picture_by")) ? store.get("picture_by") : kinds[0] ?? "";
     container.append(el("h1", {}, "Pictures"), el("p.facts", {}, "Of all segments, whatever is filtered. A click shows the segments behind a place; each can be saved for a paper."),
-      el("div.tabs", {}, el("label", {}, el("span.soft", {}, "Picture "), select("Picture", Object.entries(all).map(([key, one]) => /** @type {const} */ ([key, one.title])), id, picture => store.set({ picture, picture_by: "" }))),
-        kinds.length > 1 ? el("label", {}, el("span.soft", {}, "By "), select("By", kinds.map(key => /** @type {const} */ ([key, by[key].title])), kind, picture_by => store.set({ picture_by }, { replace: true }))) : null),
+      el("div.tabs", {}, el("label", {}, el("span.soft", {}, "Picture "), createSelect("Picture", Object.entries(all).map(([key, one]) => /** @type {const} */ ([key, one.title])), id, picture => store.set({ picture, picture_by: "" }))),
+        kinds.length > 1 ? el("label", {}, el("span.soft", {}, "By "), createSelect("By", kinds.map(key => /** @type {const} */ ([key, by[key].title])), kind, picture_by => store.set({ picture_by }, { replace: true }))) : null),
       draw(kind));
   },
 };

@@ -1,9 +1,9 @@
 // What is odd about the data: flags, in how many segments and where.
-import {count, el, plural} from "./dom.js";
-import {link} from "./svg_charts.js";
+import {formatCount, el, formatPlural} from "./dom.js";
+import {linkSegments} from "./svg_charts.js";
 
-/** In how many segments a bit is set, by role and in any. @param {import("./report_data.js").Data} data @param {number} bit */
-function flagged(data, bit) {
+/** In how many segments a bit is set, by role and in any. @param {import("./report_data.js").ReportData} data @param {number} bit */
+function countFlagged(data, bit) {
   const any = new Uint8Array(data.n);
   let all = 0;
   const roles = data.roles.map(role => {
@@ -15,30 +15,30 @@ function flagged(data, bit) {
   return { all, roles };
 }
 
-/** @type {WeakMap<object, ReturnType<typeof found>>} */
-const seen = new WeakMap();
+/** @type {WeakMap<object, ReturnType<typeof countAllFlags>>} */
+const CHECK_CACHE = new WeakMap();
 
-/** @param {import("./report_data.js").Data} data */
-const found = data => /** @type {{id: string, bit: number, title: string, explanation: string, severity: string}[]} */ (data.manifest.health?.flags ?? []).map(flag => ({ ...flag, ...flagged(data, flag.bit) }));
+/** @param {import("./report_data.js").ReportData} data */
+const countAllFlags = data => /** @type {{id: string, bit: number, title: string, explanation: string, severity: string}[]} */ (data.manifest.health?.flags ?? []).map(flag => ({ ...flag, ...countFlagged(data, flag.bit) }));
 
-/** @param {import("./report_data.js").Data} data */
-function health(data) {
-  let known = seen.get(data);
-  if (!known) seen.set(data, known = found(data));
+/** @param {import("./report_data.js").ReportData} data */
+function getDataChecks(data) {
+  let known = CHECK_CACHE.get(data);
+  if (!known) CHECK_CACHE.set(data, known = countAllFlags(data));
   return known;
 }
 
 /** @type {import("./main.js").View} */
 export const healthView = {
   id: "health", title: "Data health", key: "h",
-  badge: data => { const n = health(data).filter(f => f.all && f.severity === "warning").length; return n || null; },
+  badge: data => { const n = getDataChecks(data).filter(f => f.all && f.severity === "warning").length; return n || null; },
   missing: data => data.manifest.health?.flags?.length ? null : "The data was not checked when this file was written.",
   render(container, context) {
-    const { data } = context, { segments } = data.manifest.health, first = segments < data.n ? ` in the first ${plural(segments, "segment")}` : "", all = health(data), odd = all.filter(f => f.all).sort((x, y) => Number(y.severity === "warning") - Number(x.severity === "warning") || y.all - x.all), fine = all.filter(f => !f.all);
+    const { data } = context, { segments } = data.manifest.health, first = segments < data.n ? ` in the first ${formatPlural(segments, "segment")}` : "", all = getDataChecks(data), odd = all.filter(f => f.all).sort((x, y) => Number(y.severity === "warning") - Number(x.severity === "warning") || y.all - x.all), fine = all.filter(f => !f.all);
     const warnings = odd.filter(f => f.severity === "warning").length;
-    container.append(el("h1", {}, "Data health"), el("p.facts", {}, odd.length ? `${plural(all.length, "check")}: ${plural(warnings, "warning")}, ${plural(odd.length - warnings, "note")}${first}. A click shows the segments.` : `${plural(all.length, "check")}, and nothing odd was found${first || ` in ${plural(data.n, "segment")}`}.`),
+    container.append(el("h1", {}, "Data health"), el("p.facts", {}, odd.length ? `${formatPlural(all.length, "check")}: ${formatPlural(warnings, "warning")}, ${formatPlural(odd.length - warnings, "note")}${first}. A click shows the segments.` : `${formatPlural(all.length, "check")}, and nothing odd was found${first || ` in ${formatPlural(data.n, "segment")}`}.`),
       el("ul.flags", {}, odd.map(f => el("li.flag", { class: f.severity === "warning" ? "warning" : "" }, el("h2", {}, f.title, el("span.kind", {}, f.severity === "warning" ? "⚠ warning" : "note")), el("p", {}, f.explanation),
-        el("p", {}, link(context, el("strong", {}, plural(f.all, "segment")), { flag: f.id }), f.roles.map(([role, n]) => link(context, [data.title(role), `: ${count(n)}`], { flag: `${f.id}@${role}` })))))));
+        el("p", {}, linkSegments(context, el("strong", {}, formatPlural(f.all, "segment")), { flag: f.id }), f.roles.map(([role, n]) => linkSegments(context, [data.getTitle(role), `: ${formatCount(n)}`], { flag: `${f.id}@${role}` })))))));
     if (odd.length && fine.length) container.append(el("section", {}, el("h2", {}, "Looked for and not found"), el("p.soft", {}, fine.map(f => f.title.toLowerCase()).join("; "), ".")));
   },
 };

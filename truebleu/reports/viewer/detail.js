@@ -1,84 +1,84 @@
 // One segment: its texts with what matched, what differs and what the tokenizer did, and its score step by step.
-import {badge, button, copy, copyLink, el, exact, fixed, menu, plural, replace, signed, table, toggle, visible} from "./dom.js";
-import {BLANK, diff, hasRun, match, placed, runsOf} from "./tokens.js";
-import {packedTexts} from "./kernel.js";
-import {notesOf} from "./notes.js";
-import {withMarks} from "./highlights.js";
+import {renderBadge, createButton, copyText, copyStateLink, el, renderNumber, formatFixed, createMenu, formatPlural, replaceChildren, formatSigned, renderTable, createToggle, showInvisible} from "./dom.js";
+import {BLANK, diffTokens, hasRun, matchTokens, locateTokens, findRuns} from "./tokens.js";
+import {packTexts} from "./kernel.js";
+import {renderNotes} from "./notes.js";
+import {renderMarks} from "./highlights.js";
 import {countsEdits} from "./metric.js";
-import {recipeOf} from "./kernel_client.js";
-import {unitsOfText} from "./sentence_scores.js";
+import {buildRecipe} from "./kernel_client.js";
+import {splitIntoUnits} from "./sentence_scores.js";
 
 /** @typedef {import("./selection.js").Context} Context */
 /** @typedef {import("./tokens.js").Tokens} Tokens */
-/** @typedef {{role: string, label: any, text: string, tokens: Tokens, match: ReturnType<typeof match> | null, against: {name: string, keys: string[]}[]}} Shown */
+/** @typedef {{role: string, label: any, text: string, tokens: Tokens, match: ReturnType<typeof matchTokens> | null, against: {name: string, keys: string[]}[]}} ShownText */
 
 const MODES = [["match", "Matches", "m", "Tokens shaded by the longest n-gram that matches"], ["diff", "Diff", "d", "What only one of the two systems has"], ["ref", "Diff to reference", "", "What differs from the nearest reference"], ["plain", "Plain", "", "The text alone"], ["tokens", "Tokens", "t", "What the tokenizer made of the text"]];
 
 /** How the kernel splits a text for the metric; `own`: and whether n-grams are of that. @param {Context} context */
-function splitter({ data: { live }, current: { setting, metric } }) {
-  const { parameters } = metric, own = { ...setting, parameters, recipe: recipeOf(setting, parameters) }, letters = setting.metric === "chrF";
+function createSplitter({ data: { client: live }, current: { setting, metric } }) {
+  const { parameters } = metric, own = { ...setting, parameters, recipe: buildRecipe(setting, parameters) }, letters = setting.metric === "chrF";
   return {
-    letters, own: letters || setting.countable && !countsEdits(setting.metric),
+    letters, usesMetricTokens: letters || setting.countable && !countsEdits(setting.metric),
     split: (/** @type {string} */ text, /** @type {boolean} */ reference) => {
-      const { tokens, characters } = unitsOfText(live, own, text, reference);
+      const { tokens, characters } = splitIntoUnits(live, own, text, reference);
       // Of characters without spaces nothing can be seen: CER's texts are shown in words.
-      return placed(text, letters ? characters : setting.metric === "CER" ? text.split(BLANK).filter(Boolean) : tokens, own.recipe);
+      return locateTokens(text, letters ? characters : setting.metric === "CER" ? text.split(BLANK).filter(Boolean) : tokens, own.recipe);
     },
   };
 }
 
 /** Everything about a segment, for copying. @param {Context} context @param {number} i */
-export function record({ data, current }, i) {
-  const { source, references, hypotheses } = data.segment(i), { documents } = data;
+export function getSegmentRecord({ data, current }, i) {
+  const { source, references, hypotheses } = data.getSegment(i), { documents } = data;
   return {
-    segment: i + 1, ...(documents ? { document: documents.names[documents.of[i]] } : {}), ...(data.hasSource ? { source: source ?? null } : {}), references,
-    systems: data.systems.map((s, k) => ({ name: s.name, letter: s.letter, text: hypotheses[k] ?? null, score: current.scores(s)[i] })),
+    segment: i + 1, ...(documents ? { document: documents.names[documents.bySegment[i]] } : {}), ...(data.hasSource ? { source: source ?? null } : {}), references,
+    systems: data.systems.map((s, k) => ({ name: s.name, letter: s.letter, text: hypotheses[k] ?? null, score: current.getScores(s)[i] })),
     metric: current.metric.name, signature: current.metric.signature,
   };
 }
 
 /** @param {Context} context @param {number} i @param {"text" | "Markdown" | "JSON"} form */
-function written(context, i, form) {
-  const one = record(context, i);
+function formatSegment(context, i, form) {
+  const one = getSegmentRecord(context, i);
   if (form === "JSON") return JSON.stringify(one, null, 1);
-  const lines = [...(one.source !== undefined ? [["Source", one.source]] : []), ...one.references.map((text, r) => [context.data.title(`reference${r}`), text]),
-    ...one.systems.map(s => [`${s.letter} ${s.name} (${one.metric} ${fixed(s.score)})`, s.text])].filter(([, text]) => text !== null && text !== undefined);
+  const lines = [...(one.source !== undefined ? [["Source", one.source]] : []), ...one.references.map((text, r) => [context.data.getTitle(`reference${r}`), text]),
+    ...one.systems.map(s => [`${s.letter} ${s.name} (${one.metric} ${formatFixed(s.score)})`, s.text])].filter(([, text]) => text !== null && text !== undefined);
   const head = `Segment ${one.segment}${one.document === undefined ? "" : `, ${one.document}`}`;
   if (form === "text") return [head, ...lines.map(([name, text]) => `${name}: ${text}`), `${one.metric}|${one.signature}`].join("\n");
   const safe = (/** @type {any} */ text) => String(text).replace(/[\\`*_{}[\]<>#|~&]/g, "\\$&").replace(/\s*\n\s*/g, " ");
   return [`**${safe(head)}**`, "", ...lines.map(([name, text]) => `- ${safe(name)}: ${safe(text)}`), "", `\`${one.metric}|${one.signature.replaceAll("`", "")}\``].join("\n");
 }
 
-/** Draws a segment into the panel. @param {HTMLElement} panel @param {Context} context @param {import("./highlights.js").Marks} marks @param {number} i @param {{close: () => void, go: (step: number) => void}} acts */
+/** Draws a segment into the panel. @param {HTMLElement} panel @param {Context} context @param {import("./highlights.js").Highlights} marks @param {number} i @param {{close: () => void, go: (step: number) => void}} acts */
 export function renderDetail(panel, context, marks, i, acts) {
   const { data, store, current } = context, { a, b } = current, { documents } = data;
-  const segment = data.segment(i), mode = !b && store.get("mode") === "diff" ? "ref" : store.get("mode");
-  const how = splitter(context);
+  const segment = data.getSegment(i), mode = !b && store.get("mode") === "diff" ? "ref" : store.get("mode");
+  const how = createSplitter(context);
   const info = el("p.token-info", { role: "status" });
-  /** @type {Shown[]} */
+  /** @type {ShownText[]} */
   const shown = [];
   const top = el("header", {},
-    el("h2", { tabindex: -1 }, `Segment ${i + 1}`, documents ? el("span.soft", {}, " ", el("bdi", {}, documents.names[documents.of[i]])) : null),
+    el("h2", { tabindex: -1 }, `Segment ${i + 1}`, documents ? el("span.soft", {}, " ", el("bdi", {}, documents.names[documents.bySegment[i]])) : null),
     el("div.tools", {},
-      button("‹", () => acts.go(-1), { class: "quiet", "aria-label": "Previous segment of the list", title: "Previous (k)" }),
-      button("›", () => acts.go(1), { class: "quiet", "aria-label": "Next segment of the list", title: "Next (j)" }),
-      context.back && segment.hypotheses[(b ?? a).index] !== undefined ? button(`${(b ?? a).letter} in the laboratory`, () => context.back?.segment(context, i), { class: "quiet", title: `Work the score of ${(b ?? a).name} through` }) : null,
-      menu("Copy", () => [.../** @type {const} */ (["text", "Markdown", "JSON"]).map(form => ({ text: `as ${form}`, act: () => { copy(written(context, i, form), `Copied as ${form}`); } })),
-        { text: "Link to this segment", act: () => { copyLink(store); } }], { class: "quiet" }),
-      button("✕", acts.close, { class: "quiet", "aria-label": "Close", title: "Close (Esc)" })));
+      createButton("‹", () => acts.go(-1), { class: "quiet", "aria-label": "Previous segment of the list", title: "Previous (k)" }),
+      createButton("›", () => acts.go(1), { class: "quiet", "aria-label": "Next segment of the list", title: "Next (j)" }),
+      context.back && segment.hypotheses[(b ?? a).index] !== undefined ? createButton(`${(b ?? a).letter} in the laboratory`, () => context.back?.segment(context, i), { class: "quiet", title: `Work the score of ${(b ?? a).name} through` }) : null,
+      createMenu("Copy", () => [.../** @type {const} */ (["text", "Markdown", "JSON"]).map(form => ({ text: `as ${form}`, act: () => { copyText(formatSegment(context, i, form), `Copied as ${form}`); } })),
+        { text: "Link to this segment", act: () => { copyStateLink(store); } }], { class: "quiet" }),
+      createButton("✕", acts.close, { class: "quiet", "aria-label": "Close", title: "Close (Esc)" })));
   const modes = el("div.modes", { role: "group", "aria-label": "What is marked" }, MODES.filter(([id]) => b || id !== "diff").map(([id, title, key, hint]) =>
-    toggle(id === "diff" && b ? `Diff ${a.letter}–${b.letter}` : title, mode === id, () => store.set({ mode: id }, { replace: true }), { title: key ? `${hint} (${key})` : hint })));
+    createToggle(id === "diff" && b ? `Diff ${a.letter}–${b.letter}` : title, mode === id, () => store.set({ mode: id }, { replace: true }), { title: key ? `${hint} (${key})` : hint })));
   const texts = el("div.texts");
-  if (data.redacted) texts.append(el("p.empty", {}, "The texts were left out of this file; scores and counts are all there."));
-  else if (!segment.embedded) texts.append(el("p.empty", {}, `The text of this segment is not in this file: it has that of ${plural(data.manifest.embedded, "segment")}, those that the result depends on most and as many drawn at random.`));
+  if (data.isRedacted) texts.append(el("p.empty", {}, "The texts were left out of this file; scores and counts are all there."));
+  else if (!segment.hasTexts) texts.append(el("p.empty", {}, `The text of this segment is not in this file: it has that of ${formatPlural(data.manifest.embedded, "segment")}, those that the result depends on most and as many drawn at random.`));
   else if (segment.hypotheses[0] === undefined) texts.append(el("p.empty", {}, "The texts are on their way …"));
   else drawTexts();
-  replace(panel, el("div.scroll", { on: { mouseover: (/** @type {Event} */ event) => tell(event.target, false), focusin: (/** @type {Event} */ event) => tell(event.target, true), keydown: step } },
-    top, modes, texts, notesOf(current.notes, i), steps(context, i), edits(context, i)), info);
+  replaceChildren(panel, el("div.scroll", { on: { mouseover: (/** @type {Event} */ event) => tell(event.target, false), focusin: (/** @type {Event} */ event) => tell(event.target, true), keydown: step } },
+    top, modes, texts, renderNotes(current.notes, i), renderSteps(context, i), renderEdits(context, i)), info);
 
   function drawTexts() {
     const references = segment.references.map((text, r) => ({ text, r })).filter(one => one.text !== null);
-    const split = references.map(({ text, r }) => ({ name: data.title(`reference${r}`), ...how.split(/** @type {string} */ (text), true), role: `reference${r}`, text: /** @type {string} */ (text) }));
+    const split = references.map(({ text, r }) => ({ name: data.getTitle(`reference${r}`), ...how.split(/** @type {string} */ (text), true), role: `reference${r}`, text: /** @type {string} */ (text) }));
     const orders = countsEdits(current.setting.metric) ? 1 : current.setting.metric === "chrF" ? current.metric.parameters.char_order : current.metric.parameters.max_order;
     const notes = [];
     if (segment.source !== null && segment.source !== undefined) texts.append(one("source", "Source", segment.source, null, [], null, ""));
@@ -87,25 +87,25 @@ export function renderDetail(panel, context, marks, i, acts) {
     for (const reference of split) {
       const other = hypotheses[chosen.index];
       const against = [{ name: `${chosen.letter} ${chosen.name}`, keys: other.keys }];
-      const label = [reference.name, b && (mode === "match" || mode === "ref") ? button(["as in ", badge(chosen)], () => store.set({ against: chosen === b ? "a" : "b" }, { replace: true }), { class: "quiet small", title: "What of the reference is in this system; click for the other" }) : null];
-      const marked = mode === "ref" ? diff(reference.keys, other.keys).a : null;
+      const label = [reference.name, b && (mode === "match" || mode === "ref") ? createButton(["as in ", renderBadge(chosen)], () => store.set({ against: chosen === b ? "a" : "b" }, { replace: true }), { class: "quiet small", title: "What of the reference is in this system; click for the other" }) : null];
+      const marked = mode === "ref" ? diffTokens(reference.keys, other.keys).a : null;
       texts.append(one(reference.role, label, reference.text, reference, against, marked, "missing"));
     }
     if (!references.length) notes.push("This segment has no reference in this file.");
     const order = b ? [a, b, ...data.systems.filter(s => s !== a && s !== b)] : data.systems;
     for (const system of order) {
-      const mine = hypotheses[system.index], score = current.scores(system)[i];
-      const length = how.letters ? plural(mine.keys.length, "character") : plural(mine.keys.length, "token");
-      const label = [badge(system, true), el("span.score", {}, exact(score), el("span.soft", {}, ` ${current.metric.name} · ${length}`))];
+      const mine = hypotheses[system.index], score = current.getScores(system)[i];
+      const length = how.letters ? formatPlural(mine.keys.length, "character") : formatPlural(mine.keys.length, "token");
+      const label = [renderBadge(system, true), el("span.score", {}, renderNumber(score), el("span.soft", {}, ` ${current.metric.name} · ${length}`))];
       let marked = null, kind = "only";
-      if (mode === "diff" && b && (system === a || system === b)) marked = diff(mine.keys, hypotheses[system === a ? b.index : a.index].keys);
-      else if (mode === "ref" && split.length) marked = split.map(r => diff(mine.keys, r.keys)).reduce((x, y) => size(y.a) < size(x.a) ? y : x);
-      if (marked?.rough) notes.push(`${system.letter}: too long for an exact difference; all between the common start and end is marked.`);
+      if (mode === "diff" && b && (system === a || system === b)) marked = diffTokens(mine.keys, hypotheses[system === a ? b.index : a.index].keys);
+      else if (mode === "ref" && split.length) marked = split.map(r => diffTokens(mine.keys, r.keys)).reduce((x, y) => countMarked(y.a) < countMarked(x.a) ? y : x);
+      if (marked?.isRough) notes.push(`${system.letter}: too long for an exact difference; all between the common start and end is marked.`);
       if (mode === "ref") kind = "extra";
       texts.append(one(`system${system.index}`, label, mine.text, mine, split.map(r => ({ name: r.name, keys: r.keys })), marked?.a ?? null, `${kind} sys-${system.index % 6}`));
     }
-    if (!how.own && mode !== "plain" && mode !== "diff") notes.push(countsEdits(current.setting.metric) ? `${current.setting.metric} has no n-grams: words are marked that a reference has, too.` : "The tokenizer of this metric is not in the page: words between white space are shown instead.");
-    if (mode === "match") texts.append(legend(how.letters, orders));
+    if (!how.usesMetricTokens && mode !== "plain" && mode !== "diff") notes.push(countsEdits(current.setting.metric) ? `${current.setting.metric} has no n-grams: words are marked that a reference has, too.` : "The tokenizer of this metric is not in the page: words between white space are shown instead.");
+    if (mode === "match") texts.append(renderMatchLegend(how.letters, orders));
     for (const note of notes) texts.append(el("p.soft.note", {}, note));
 
     /**
@@ -114,17 +114,17 @@ export function renderDetail(panel, context, marks, i, acts) {
      */
     function one(role, label, text, tokens, against, marked, kind) {
       const target = role === "source" ? data.manifest.languages?.source : data.manifest.languages?.target;
-      const body = el("p.text", { dir: data.direction(role), lang: target ?? null, class: `${mode === "tokens" && tokens ? "split" : ""} ${/^system/.test(role) ? `sys-${Number(role.slice(6)) % 6}` : ""}` });
-      const places = marks.places(role, i, text, { terms: true });
-      const found = mode === "match" && tokens ? match(tokens.keys, against.map(r => r.keys), orders) : null;
+      const body = el("p.text", { dir: data.getDirection(role), lang: target ?? null, class: `${mode === "tokens" && tokens ? "split" : ""} ${/^system/.test(role) ? `sys-${Number(role.slice(6)) % 6}` : ""}` });
+      const places = marks.findSpans(role, i, text, { terms: true });
+      const found = mode === "match" && tokens ? matchTokens(tokens.keys, against.map(r => r.keys), orders) : null;
       if (!text) body.append(el("span.soft", {}, "(empty)"));
-      else if (!tokens || mode === "plain" || ((mode === "diff" || mode === "ref") && !marked)) replace(body, withMarks(text, places));
+      else if (!tokens || mode === "plain" || ((mode === "diff" || mode === "ref") && !marked)) replaceChildren(body, renderMarks(text, places));
       else {
-        const number = shown.push({ role, label: data.title(role), text, tokens, match: found, against }) - 1;
+        const number = shown.push({ role, label: data.getTitle(role), text, tokens, match: found, against }) - 1;
         const paint = (/** @type {number} */ n) => found ? (found.level[n] ? `m${how.letters ? Math.ceil(4 * found.level[n] / orders) : Math.min(4, found.level[n])}` : "") + (found.clipped[n] && role.startsWith("system") ? " clipped" : "")
           : marked?.[n] ? kind : "";
-        const sought = occurrences(tokens.keys, String(store.get("mark")));
-        replace(body, painted(text, places, tokens, n => paint(n) + (sought.has(n) ? " sought" : ""), mode === "tokens", how.letters && mode !== "tokens" ? null : number));
+        const sought = findOccurrences(tokens.keys, String(store.get("mark")));
+        replaceChildren(body, renderTokens(text, places, tokens, n => paint(n) + (sought.has(n) ? " sought" : ""), mode === "tokens", how.letters && mode !== "tokens" ? null : number));
         if (!(how.letters && mode !== "tokens")) body.querySelector("[data-token]")?.setAttribute("tabindex", "0");
       }
       return el("section", {}, el("h3", {}, label), body, wantedHere(role));
@@ -134,18 +134,18 @@ export function renderDetail(panel, context, marks, i, acts) {
   /** The terms that a system did not use where the source has them. @param {string} role */
   function wantedHere(role) {
     const { glossary } = data, system = /^system(\d+)$/.exec(role)?.[1];
-    const missed = !glossary || system === undefined ? [] : (glossary.of.get(i) ?? []).filter(k => glossary.missed[k][Number(system)].includes(i));
+    const missed = !glossary || system === undefined ? [] : (glossary.termsBySegment.get(i) ?? []).filter(k => glossary.missed[k][Number(system)].includes(i));
     return missed.length ? el("p.soft.note", {}, "Wanted terms missed: ", missed.map((k, n) => { const { source, targets } = /** @type {NonNullable<typeof glossary>} */ (glossary).terms[k]; return [n ? "; " : "", el("bdi", {}, source), " → ", targets.map((target, t) => [t ? " or " : "", el("bdi.missed-term", {}, target)])]; })) : null;
   }
 
   /** What is known of a token. @param {EventTarget | null} target @param {boolean} focused */
   function tell(target, focused) {
     const node = target instanceof Element ? /** @type {HTMLElement | null} */ (target.closest("[data-token]")) : null;
-    if (!node) { if (!focused && !panel.querySelector("[data-token]:focus")) replace(info); return; }
+    if (!node) { if (!focused && !panel.querySelector("[data-token]:focus")) replaceChildren(info); return; }
     const { tokens: { keys }, match: found, against, label } = shown[Number(node.dataset.text)], n = Number(node.dataset.token), token = keys[n];
     const times = (/** @type {string[]} */ all) => all.filter(one => one === token).length;
     const there = against.map(r => [r.name, times(r.keys)]), most = Math.max(0, ...there.map(([, k]) => /** @type {number} */ (k)));
-    const parts = [el("strong", {}, "“", el("bdi", {}, visible(token)), "”"), ` in ${label}: ${times(keys)}×`];
+    const parts = [el("strong", {}, "“", el("bdi", {}, showInvisible(token)), "”"), ` in ${label}: ${times(keys)}×`];
     if (there.length) parts.push(` · ${there.map(([name, k]) => `${name}: ${k}×`).join(", ")}`);
     if (found && /^system/.test(shown[Number(node.dataset.text)].role)) parts.push(found.clipped[n] ? ` · clipped: it counts ${most}×, and this is one more` : most ? ` · counts ${most}× at most` : " · matches nothing");
     if (found && found.level[n] > 1) {
@@ -155,7 +155,7 @@ export function renderDetail(panel, context, marks, i, acts) {
         if (names.length) { parts.push(` · in a match of ${length}: “`, el("bdi", {}, gram.join(" ")), `” (${names.join(", ")})`); break; }
       }
     }
-    replace(info, parts);
+    replaceChildren(info, parts);
   }
 
   /** From token to token. @param {KeyboardEvent} event */
@@ -174,20 +174,20 @@ export function renderDetail(panel, context, marks, i, acts) {
 }
 
 /** Which tokens are in a run of tokens that is looked for, which is written with spaces. @param {string[]} keys @param {string} run */
-function occurrences(keys, run) {
+function findOccurrences(keys, run) {
   const wanted = run.split(" ");
-  return new Set(run ? [...runsOf(keys, wanted)].flatMap(at => wanted.map((_, k) => at + k)) : []);
+  return new Set(run ? [...findRuns(keys, wanted)].flatMap(at => wanted.map((_, k) => at + k)) : []);
 }
 
 /** @param {boolean[]} marks */
-const size = marks => marks.filter(Boolean).length;
+const countMarked = marks => marks.filter(Boolean).length;
 
 /**
  * A text with its tokens marked. Between two tokens of a longer match the space is marked as well.
  * @param {string} text @param {import("./highlights.js").Place[]} places what else is marked @param {Tokens} tokens @param {(n: number) => string} paint the classes of a token
  * @param {boolean} apart whether tokens are shown apart @param {number | null} number of the text, for what is told of its tokens
  */
-function painted(text, places, tokens, paint, apart, number) {
+function renderTokens(text, places, tokens, paint, apart, number) {
   /** @type {any[]} */
   const nodes = [];
   let at = 0, last = "";
@@ -195,14 +195,14 @@ function painted(text, places, tokens, paint, apart, number) {
   for (let n = 0; n < starts.length; n++) {
     const start = Math.max(at, starts[n]), end = ends[n], kind = paint(n);
     const gap = text.slice(at, start);
-    if (gap && apart) nodes.push(el("span.gap", {}, visible(gap.trim() ? gap : " ")));
+    if (gap && apart) nodes.push(el("span.gap", {}, showInvisible(gap.trim() ? gap : " ")));
     else if (gap) {
       // "m2" is less than "m3"; a single token's match does not reach over the space.
       const joined = [last, kind].map(k => /m[2-4]/.exec(k)?.[0]), level = joined[0] && joined[1] ? joined.sort()[0] : null;
-      nodes.push(level ? el("span", { class: `gap ${level}` }, withMarks(text, places, at, start)) : withMarks(text, places, at, start));
+      nodes.push(level ? el("span", { class: `gap ${level}` }, renderMarks(text, places, at, start)) : renderMarks(text, places, at, start));
     }
     if (end > at) {
-      const piece = apart ? visible(keys[n]) : withMarks(text, places, start, end);
+      const piece = apart ? showInvisible(keys[n]) : renderMarks(text, places, start, end);
       if (number === null) {
         const before = nodes[nodes.length - 1];
         if (kind && !gap && kind === last && before?.append) before.append(...piece.flat());
@@ -212,61 +212,61 @@ function painted(text, places, tokens, paint, apart, number) {
     }
     last = kind;
   }
-  if (at < text.length && text.slice(at).trim()) nodes.push(withMarks(text, places, at));
+  if (at < text.length && text.slice(at).trim()) nodes.push(renderMarks(text, places, at));
   return nodes;
 }
 
 /** @param {boolean} letters @param {number} orders */
-function legend(letters, orders) {
+function renderMatchLegend(letters, orders) {
   const names = letters ? [1, 2, 3, 4].map(k => { const from = Math.floor((k - 1) * orders / 4) + 1, to = Math.floor(k * orders / 4); return from < to ? `${from}–${to}` : String(to); }) : ["1", "2", "3", orders > 4 ? "4 and more" : "4"].slice(0, orders);
   return el("p.legend", {}, letters ? "Longest match, in characters: " : "Longest match, in tokens: ", names.map((name, k) => [el("span", { class: `token m${k + 1}` }, name), " "]), [el("span.token.clipped", {}, "clipped"), ": more often than in any reference"]);
 }
 
 /** The score of the segment, step by step. @param {Context} context @param {number} i */
-function steps({ current }, i) {
-  const { b, setting, metric } = current, systems = current.shown;
-  const walks = systems.map(s => metric.walk(current.table(s).row(i), true));
+function renderSteps({ current }, i) {
+  const { b, setting, metric } = current, systems = current.comparedSystems;
+  const walks = systems.map(s => metric.breakDown(current.getTable(s).row(i), true));
   const delta = b ? walks[1].value - walks[0].value : null;
   const head = [el("h3", {}, `How ${metric.name} comes about`)];
-  if (!walks[0].steps.length) return el("section.walk", {}, head, table("Edits", [{ title: "Edits" }, ...systems.map(s => ({ title: badge(s), number: true }))], [
-    ...setting.metric !== "TER" ? [...setting.columns.map((name, n) => [name, ...walks.map(w => String(w.counts?.[n]))]), ["Score", ...walks.map(w => exact(w.value))]] :
-    [["Edits", ...walks.map(w => String(w.hypothesis))], ["Words of the reference", ...walks.map(w => fixed(w.reference, 2))], ["Edits for 100 words", ...walks.map(w => exact(w.value))]]], { quiet: true }));
+  if (!walks[0].steps.length) return el("section.walk", {}, head, renderTable("Edits", [{ title: "Edits" }, ...systems.map(s => ({ title: renderBadge(s), number: true }))], [
+    ...setting.metric !== "TER" ? [...setting.columns.map((name, n) => [name, ...walks.map(w => String(w.editCounts?.[n]))]), ["Score", ...walks.map(w => renderNumber(w.value))]] :
+    [["Edits", ...walks.map(w => String(w.hypothesis))], ["Words of the reference", ...walks.map(w => formatFixed(w.reference, 2))], ["Edits for 100 words", ...walks.map(w => renderNumber(w.value))]]], { quiet: true }));
   const notes = new Set(walks.flatMap((w, k) => w.steps.filter(s => s.note).map(s => `${systems[k].letter}, order ${s.order}: ${s.note}`)));
   const chrf = metric.kind === "chrF";
   const rows = walks[0].steps.map((first, n) => [chrf ? first.order.replace("c", "char. ").replace("w", "word ") : `${first.order}-grams`,
-    ...walks.flatMap(w => { const s = w.steps[n]; return chrf ? [`${s.match}/${s.total}, ${s.match}/${s.reference}`, el("span", { class: s.counts ? "" : "soft" }, s.counts ? `${fixed(s.precision, 1)}, ${fixed(s.recall, 1)}` : "–")]
-      : [`${s.match}/${s.total}`, s.counts ? exact(s.precision ?? 100, (s.note ? "≈ " : "") + fixed(s.precision ?? 100)) : el("span.soft", {}, "–")]; })]);
+    ...walks.flatMap(w => { const s = w.steps[n]; return chrf ? [`${s.match}/${s.total}, ${s.match}/${s.reference}`, el("span", { class: s.isUsed ? "" : "soft" }, s.isUsed ? `${formatFixed(s.precision, 1)}, ${formatFixed(s.recall, 1)}` : "–")]
+      : [`${s.match}/${s.total}`, s.isUsed ? renderNumber(s.precision ?? 100, (s.note ? "≈ " : "") + formatFixed(s.precision ?? 100)) : el("span.soft", {}, "–")]; })]);
   /** @type {any[][]} */
-  const ends = chrf ? [] : [["Geometric mean", ...walks.flatMap(w => ["", exact(w.mean)])],
-    ["Brevity penalty", ...walks.flatMap(w => [`c ${w.hypothesis}, r ${fixed(w.reference, w.reference % 1 ? 2 : 0)}`, exact(w.brevity, fixed(w.brevity, 3))])]];
-  ends.push(["Score", ...walks.flatMap(w => ["", el("strong", {}, exact(w.value))])]);
-  return el("section.walk", {}, head, table(`Steps to the score of segment ${i + 1}`, [{ title: "Step" }, ...systems.flatMap(s => [{ title: badge(s), number: true, hint: chrf ? "matched of its own, of the reference's" : "matched / all" }, { title: chrf ? "P, R %" : "%", number: true }])], [...rows, ...ends], { quiet: true }),
-    delta === null ? null : el("p", {}, "Δ ", exact(delta, signed(delta)), " in this segment; influence on the corpus ", exact(current.column("influence")[i], signed(current.column("influence")[i], 4)), "."),
+  const ends = chrf ? [] : [["Geometric mean", ...walks.flatMap(w => ["", renderNumber(w.mean)])],
+    ["Brevity penalty", ...walks.flatMap(w => [`c ${w.hypothesis}, r ${formatFixed(w.reference, w.reference % 1 ? 2 : 0)}`, renderNumber(w.brevity, formatFixed(w.brevity, 3))])]];
+  ends.push(["Score", ...walks.flatMap(w => ["", el("strong", {}, renderNumber(w.value))])]);
+  return el("section.walk", {}, head, renderTable(`Steps to the score of segment ${i + 1}`, [{ title: "Step" }, ...systems.flatMap(s => [{ title: renderBadge(s), number: true, hint: chrf ? "matched of its own, of the reference's" : "matched / all" }, { title: chrf ? "P, R %" : "%", number: true }])], [...rows, ...ends], { quiet: true }),
+    delta === null ? null : el("p", {}, "Δ ", renderNumber(delta, formatSigned(delta)), " in this segment; influence on the corpus ", renderNumber(current.getColumn("influence")[i], formatSigned(current.getColumn("influence")[i], 4)), "."),
     [...notes].map(text => el("p.soft.note", {}, text)));
 }
 
-const EDITS = /** @type {Record<string, string>} */ ({ match: "", substitution: "S", deletion: "D", insertion: "I" });
+const EDIT_LETTERS = /** @type {Record<string, string>} */ ({ match: "", substitution: "S", deletion: "D", insertion: "I" });
 
 /** The edits of a metric that counts them. @param {Context} context @param {number} i */
-function edits({ data, current }, i) {
+function renderEdits({ data, current }, i) {
   const { setting } = current;
   if (!countsEdits(setting.metric)) return null;
   const box = el("section.edits", {}, el("h3", {}, "Edits"));
-  if (!data.embedded(i) || !setting.countable || setting.metric === "CER") { box.append(el("p.soft", {}, "The alignment of this segment is not made in the page. ", el("code", {}, `truebleu.${setting.metric}().alignment(hypothesis, references)`), " gives it.")); return box; }
-  const { kernel } = data.live, { references, hypotheses } = data.segment(i);
-  for (const system of current.shown) {
-    const place = el("div", {}, el("p", {}, badge(system, true))), hypothesis = hypotheses[system.index];
+  if (!data.hasTexts(i) || !setting.countable || setting.metric === "CER") { box.append(el("p.soft", {}, "The alignment of this segment is not made in the page. ", el("code", {}, `truebleu.${setting.metric}().alignment(hypothesis, references)`), " gives it.")); return box; }
+  const { kernel } = data.client, { references, hypotheses } = data.getSegment(i);
+  for (const system of current.comparedSystems) {
+    const place = el("div", {}, el("p", {}, renderBadge(system, true))), hypothesis = hypotheses[system.index];
     box.append(place);
     if (hypothesis === undefined) continue; // It is on its way; then this is drawn again.
     try {
-      const texts = [hypothesis, ...references], one = kernel.alignment(current.metric.handle, packedTexts(texts), texts.length), words = [...one.hypothesis];
+      const texts = [hypothesis, ...references], one = kernel.align(current.metric.handle, packTexts(texts), texts.length), words = [...one.hypothesis];
       for (const [start, length, target] of one.shifts) {
         const moved = words.splice(start, length);
         words.splice(target, 0, ...moved);
         place.append(el("p", {}, "shift “", el("bdi", {}, moved.join(" ")), `” by ${Math.abs(target - start)} to the ${target < start ? "left" : "right"}`));
       }
-      place.append(el("p.alignment", { dir: data.direction("system") }, one.operations.map((/** @type {[string, number | null, number | null]} */ [kind, h, r]) =>
-        el("span.pair", { class: kind, title: kind }, el("bdi", {}, h === null ? "∅" : one.hypothesis[h]), el("bdi", {}, r === null ? "∅" : one.reference[r]), el("span", {}, EDITS[kind] || "\u00A0")))));
+      place.append(el("p.alignment", { dir: data.getDirection("system") }, one.operations.map((/** @type {[string, number | null, number | null]} */ [kind, h, r]) =>
+        el("span.pair", { class: kind, title: kind }, el("bdi", {}, h === null ? "∅" : one.hypothesis[h]), el("bdi", {}, r === null ? "∅" : one.reference[r]), el("span", {}, EDIT_LETTERS[kind] || "\u00A0")))));
     } catch (error) { place.append(el("p.soft", {}, `${/** @type {Error} */ (error).message}.`)); }
   }
   return box;

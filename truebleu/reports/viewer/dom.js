@@ -14,7 +14,7 @@
  */
 export function el(tag, props, ...children) {
   const [name, ...classes] = tag.split(".");
-  return dress(document.createElement(name), classes, props, children);
+  return applyProperties(document.createElement(name), classes, props, children);
 }
 
 /**
@@ -26,11 +26,11 @@ export function el(tag, props, ...children) {
  */
 export function svg(tag, props, ...children) {
   const [name, ...classes] = tag.split(".");
-  return dress(document.createElementNS("http://www.w3.org/2000/svg", name), classes, props, children);
+  return applyProperties(document.createElementNS("http://www.w3.org/2000/svg", name), classes, props, children);
 }
 
 /** @param {any} node @param {string[]} classes @param {Record<string, any> | undefined} props @param {Children[]} children */
-function dress(node, classes, props, children) {
+function applyProperties(node, classes, props, children) {
   if (classes.length) node.setAttribute("class", classes.join(" "));
   for (const [key, value] of Object.entries(props ?? {})) {
     if (key === "on") for (const [type, listener] of Object.entries(value)) node.addEventListener(type, listener);
@@ -39,53 +39,53 @@ function dress(node, classes, props, children) {
     else if (["value", "checked", "hidden", "disabled", "selected"].includes(key)) node[key] = value;
     else if (value !== false && value !== null && value !== undefined) node.setAttribute(key, value === true ? "" : String(value));
   }
-  append(node, children);
+  appendChildren(node, children);
   return node;
 }
 
 /** @param {Node} node @param {readonly any[]} children */
-function append(node, children) {
+function appendChildren(node, children) {
   for (const child of children) {
-    if (Array.isArray(child)) append(node, child);
+    if (Array.isArray(child)) appendChildren(node, child);
     else if (child instanceof Node) node.appendChild(child);
     else if (child !== null && child !== undefined && child !== false) node.appendChild(document.createTextNode(String(child)));
   }
 }
 
 /** Puts new children in the place of the old. @param {Element} node @param {...Children} children */
-export function replace(node, ...children) {
+export function replaceChildren(node, ...children) {
   node.replaceChildren();
-  append(node, children);
+  appendChildren(node, children);
 }
 
 // ---- numbers: the same in every locale; full precision on focus and hover ----
 
 /** "1234567" → "1,234,567". @param {number} n */
-export const count = n => String(Math.round(n)).replace(/\B(?=(\d{3})+$)/g, ",");
+export const formatCount = n => String(Math.round(n)).replace(/\B(?=(\d{3})+$)/g, ",");
 
 /** About how many segments, in two digits. @param {number} n */
-export const needed = n => n > 1e6 ? "> 1 million" : count(Number(n.toPrecision(2)));
+export const formatApproximateCount = n => n > 1e6 ? "> 1 million" : formatCount(Number(n.toPrecision(2)));
 
 /** @param {number | null | undefined} x @param {number} [digits] */
-export const fixed = (x, digits = 2) => x === null || x === undefined || Number.isNaN(x) ? "–" : (Number(x.toFixed(digits)) + 0).toFixed(digits).replace("-", "−");
+export const formatFixed = (x, digits = 2) => x === null || x === undefined || Number.isNaN(x) ? "–" : (Number(x.toFixed(digits)) + 0).toFixed(digits).replace("-", "−");
 
 /** With its sign: "+1.25", "−0.50", "0.00". @param {number | null | undefined} x @param {number} [digits] */
-export const signed = (x, digits = 2) => (x && Number(x.toFixed(digits)) > 0 ? "+" : "") + fixed(x, digits);
+export const formatSigned = (x, digits = 2) => (x && Number(x.toFixed(digits)) > 0 ? "+" : "") + formatFixed(x, digits);
 
 /** "0.012", "< 0.001". @param {number} p */
-export const pValue = p => p < 0.001 ? "< 0.001" : p.toFixed(3);
+export const formatPValue = p => p < 0.001 ? "< 0.001" : p.toFixed(3);
 
 /** "a, b and c". @param {string[]} names */
-export const listed = names => [names.slice(0, -1).join(", "), ...names.slice(-1)].filter(Boolean).join(" and ");
+export const joinNames = names => [names.slice(0, -1).join(", "), ...names.slice(-1)].filter(Boolean).join(" and ");
 
 /** "[+0.21, +1.30]". @param {number} low @param {number} high @param {number} [digits] @param {boolean} [sign] */
-export const interval = (low, high, digits = 2, sign = true) => `[${(sign ? signed : fixed)(low, digits)}, ${(sign ? signed : fixed)(high, digits)}]`;
+export const formatInterval = (low, high, digits = 2, sign = true) => `[${(sign ? formatSigned : formatFixed)(low, digits)}, ${(sign ? formatSigned : formatFixed)(high, digits)}]`;
 
 /** "1 segment", "2 segments". @param {number} n @param {string} noun */
-export const plural = (n, noun) => `${count(n)} ${noun}${n === 1 ? "" : "s"}`;
+export const formatPlural = (n, noun) => `${formatCount(n)} ${noun}${n === 1 ? "" : "s"}`;
 
 /** A number to read, with all its digits in its title. @param {number | null | undefined} x @param {string} [shown] */
-export function exact(x, shown = fixed(x)) {
+export function renderNumber(x, shown = formatFixed(x)) {
   return typeof x === "number" && !Number.isNaN(x) ? el("data.num", { value: String(x), title: String(x) }, shown) : el("span.num", {}, shown);
 }
 
@@ -95,7 +95,7 @@ export function exact(x, shown = fixed(x)) {
  * The letter of a system in its colour and shape; with `named`, its name beside it.
  * @param {{name: string, letter: string, index: number}} system @param {boolean} [named]
  */
-export function badge(system, named = false) {
+export function renderBadge(system, named = false) {
   const mark = el("span.badge", { class: `sys-${system.index % 6}`, "aria-hidden": named ? "true" : null, title: system.name }, system.letter);
   return named ? el("span.system", {}, mark, el("bdi", {}, system.name)) : mark;
 }
@@ -103,28 +103,28 @@ export function badge(system, named = false) {
 // ---- widgets ----
 
 /** @param {Children} label @param {(event: MouseEvent) => void} act @param {Record<string, any>} [props] */
-export function button(label, act, props) {
+export function createButton(label, act, props) {
   return el("button", { type: "button", ...props, on: { click: act } }, label);
 }
 
 /** A switch that stays down. @param {Children} label @param {boolean} on @param {() => void} act @param {Record<string, any>} [props] */
-export const toggle = (label, on, act, props) => button(label, act, { "aria-pressed": String(on), ...props });
+export const createToggle = (label, on, act, props) => createButton(label, act, { "aria-pressed": String(on), ...props });
 
-/** A link to a state of the page, which a plain click goes to. @param {import("./url_state.js").Store} store @param {import("./url_state.js").State} state @param {Record<string, any>} props @param {...Children} children */
-export const stateLink = (store, state, props, ...children) =>
-  el("a", { href: store.hash(state), ...props, on: { click: (/** @type {MouseEvent} */ e) => { if (!e.ctrlKey && !e.metaKey && !e.shiftKey) { e.preventDefault(); store.set(state); } } } }, children);
+/** A link to a state of the page, which a plain click goes to. @param {import("./url_state.js").UrlState} store @param {import("./url_state.js").State} state @param {Record<string, any>} props @param {...Children} children */
+export const createStateLink = (store, state, props, ...children) =>
+  el("a", { href: store.toHash(state), ...props, on: { click: (/** @type {MouseEvent} */ e) => { if (!e.ctrlKey && !e.metaKey && !e.shiftKey) { e.preventDefault(); store.set(state); } } } }, children);
 
-/** A button for more rows, of which the state's `key` says how many there are; none if all are shown. @param {import("./url_state.js").Store} store @param {string} key @param {number} all */
-export function moreRows(store, key, all) {
+/** A button for more rows, of which the state's `key` says how many there are; none if all are shown. @param {import("./url_state.js").UrlState} store @param {string} key @param {number} all */
+export function createMoreButton(store, key, all) {
   const step = Number(store.defaults[key]), left = all - store.get(key);
-  return left > 0 ? button(`Show ${Math.min(step, left)} more`, () => store.set({ [key]: store.get(key) + step }, { replace: true })) : null;
+  return left > 0 ? createButton(`Show ${Math.min(step, left)} more`, () => store.set({ [key]: store.get(key) + step }, { replace: true })) : null;
 }
 
 /**
  * A labelled choice. Options are [value, text] or [value, text, why it cannot be chosen].
  * @param {string} label @param {(readonly [string, string, string?])[]} options @param {string} value @param {(value: string) => void} act @param {Record<string, any>} [props]
  */
-export function select(label, options, value, act, props) {
+export function createSelect(label, options, value, act, props) {
   const choice = el("select", { "aria-label": label, ...props, on: { change: (/** @type {any} */ e) => act(e.target.value) } },
     options.map(([key, text, no]) => el("option", { value: key, selected: key === value, disabled: !!no, title: no }, no ? `${text} (${no})` : text)));
   choice.value = value;
@@ -132,10 +132,10 @@ export function select(label, options, value, act, props) {
 }
 
 /** A control below its name. @param {string} name @param {any} control */
-export const field = (name, control) => el("label.field", {}, el("span", {}, name), control);
+export const labelControl = (name, control) => el("label.field", {}, el("span", {}, name), control);
 
 /** A labelled box to tick. @param {string} label @param {boolean} on @param {(on: boolean) => void} act */
-export const checkbox = (label, on, act) =>
+export const createCheckbox = (label, on, act) =>
   el("label.check", {}, el("input", { type: "checkbox", checked: on, on: { change: (/** @type {any} */ e) => act(e.target.checked) } }), label);
 
 /**
@@ -151,12 +151,12 @@ export const checkbox = (label, on, act) =>
  * @param {string} caption  @param {Column[]} columns  @param {(Children[] | {cells: Children[], [key: string]: any})[]} rows
  * @param {Record<string, any>} [props]  of the table; `quiet: true` hides the caption from sight
  */
-export function table(caption, columns, rows, { quiet = false, ...props } = {}) {
+export function renderTable(caption, columns, rows, { quiet = false, ...props } = {}) {
   return el("div.table", { tabindex: 0, role: "region", "aria-label": caption }, el("table", props,
     el("caption", { class: quiet ? "unseen" : "" }, caption),
     el("thead", {}, el("tr", {}, columns.map(c =>
       el("th", { scope: "col", class: c.number ? "number" : "", title: c.hint, "aria-sort": c.sorted },
-        c.sort ? button([c.title, el("span.arrow", { "aria-hidden": "true" }, c.sorted === "ascending" ? " ▲" : c.sorted ? " ▼" : "")], c.sort) : c.title)))),
+        c.sort ? createButton([c.title, el("span.arrow", { "aria-hidden": "true" }, c.sorted === "ascending" ? " ▲" : c.sorted ? " ▼" : "")], c.sort) : c.title)))),
     el("tbody", {}, rows.map(row => {
       const { cells, ...own } = Array.isArray(row) ? { cells: row } : row;
       return el("tr", own, cells.map((cell, i) =>
@@ -168,12 +168,12 @@ export function table(caption, columns, rows, { quiet = false, ...props } = {}) 
  * A button that opens a list of actions.
  * @param {Children} label @param {() => {text: Children, act: () => void, on?: boolean}[]} items @param {Record<string, any>} [props]
  */
-export function menu(label, items, props) {
+export function createMenu(label, items, props) {
   const list = el("div.menu", { role: "menu", hidden: true });
-  const open = button([label, el("span", { "aria-hidden": "true" }, " ▾")], () => (list.hidden ? show() : hide()), { "aria-haspopup": "menu", "aria-expanded": "false", ...props });
+  const open = createButton([label, el("span", { "aria-hidden": "true" }, " ▾")], () => (list.hidden ? show() : hide()), { "aria-haspopup": "menu", "aria-expanded": "false", ...props });
   const box = el("div.menu-box", { on: { keydown: onKey, focusout: (/** @type {FocusEvent} */ e) => box.contains(/** @type {Node} */ (e.relatedTarget)) || hide() } }, open, list);
   function show() {
-    replace(list, items().map(item => button(item.text, () => { hide(); open.focus(); item.act(); },
+    replaceChildren(list, items().map(item => createButton(item.text, () => { hide(); open.focus(); item.act(); },
       { role: item.on === undefined ? "menuitem" : "menuitemradio", "aria-checked": item.on === undefined ? null : String(item.on), tabindex: -1 })));
     list.hidden = false;
     open.setAttribute("aria-expanded", "true");
@@ -207,11 +207,11 @@ export function announce(text) {
   place.dataset.timer = String(setTimeout(() => place.classList.remove("on"), 2500));
 }
 
-/** The address of a state. @param {import("./url_state.js").Store} store @param {import("./url_state.js").State} [state] */
-export const copyLink = (store, state) => copy(location.href.split("#")[0] + store.hash(state), "Link copied");
+/** The address of a state. @param {import("./url_state.js").UrlState} store @param {import("./url_state.js").State} [state] */
+export const copyStateLink = (store, state) => copyText(location.href.split("#")[0] + store.toHash(state), "Link copied");
 
 /** @param {string} text @param {string} [what] what is announced as copied */
-export async function copy(text, what = "Copied") {
+export async function copyText(text, what = "Copied") {
   try {
     await navigator.clipboard.writeText(text);
   } catch {
@@ -229,7 +229,7 @@ export async function copy(text, what = "Copied") {
 }
 
 /** @param {string} name of the file @param {string} type @param {string} text */
-export function download(name, type, text) {
+export function downloadText(name, type, text) {
   const url = URL.createObjectURL(new Blob([text], { type: `${type};charset=utf-8` }));
   const link = el("a", { href: url, download: name });
   document.body.append(link);
@@ -243,28 +243,28 @@ export function download(name, type, text) {
 const THEMES = ["auto", "light", "dark"];
 
 /** A button that goes from one theme to the next, of which it tells. @param {string | null} first @param {(theme: string) => void} changed */
-export function themeButton(first, changed) {
+export function createThemeButton(first, changed) {
   let at = Math.max(0, THEMES.indexOf(first ?? ""));
-  const node = button("", () => { at = (at + 1) % THEMES.length; show(); changed(THEMES[at]); }, { class: "quiet" });
+  const node = createButton("", () => { at = (at + 1) % THEMES.length; show(); changed(THEMES[at]); }, { class: "quiet" });
   show();
   return node;
 
   function show() {
     document.documentElement.dataset.theme = THEMES[at];
-    replace(node, "◐○●"[at]);
+    replaceChildren(node, "◐○●"[at]);
     node.title = `Theme: ${THEMES[at]}`;
     node.setAttribute("aria-label", node.title);
   }
 }
 
 /** @param {HTMLElement} main what is below @param {Children} title @param {...Children} rest */
-export const topBar = (main, title, ...rest) => el("header.top", {},
+export const createTopBar = (main, title, ...rest) => el("header.top", {},
   el("a.skip", { href: "#view", on: { click: (/** @type {Event} */ e) => { e.preventDefault(); main.focus(); } } }, "Skip to the content"), el("p.title", {}, title), rest);
 
 /** A dialog that closes with Escape and gives the focus back. @param {string} title @param {...Children} children */
-export function dialog(title, ...children) {
+export function openDialog(title, ...children) {
   const box = el("dialog", { "aria-label": title, on: { close: () => box.remove() } },
-    el("header", {}, el("h2", {}, title), button("Close", () => box.close(), { class: "quiet" })), children);
+    el("header", {}, el("h2", {}, title), createButton("Close", () => box.close(), { class: "quiet" })), children);
   document.body.append(box);
   box.showModal();
   return box;
@@ -272,28 +272,28 @@ export function dialog(title, ...children) {
 
 // ---- text as it is ----
 
-const UNSEEN = /[\0-\x08\x0B-\x1F\x7F-\x9F\xA0\xAD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180E\u1680\u2000-\u200F\u2028-\u202F\u205F-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0\uFFF9-\uFFFB\uD800-\uDFFF]|[\t\n]/u;
+const INVISIBLE = /[\0-\x08\x0B-\x1F\x7F-\x9F\xA0\xAD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180E\u1680\u2000-\u200F\u2028-\u202F\u205F-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0\uFFF9-\uFFFB\uD800-\uDFFF]|[\t\n]/u;
 /** @type {Record<string, string>} */
-const MARKS = { "\t": "⇥", "\n": "↵", "\r": "CR", "\0": "NUL", "\u00A0": "⍽", "\u00AD": "SHY", "\u200B": "ZWSP", "\u200C": "ZWNJ", "\u200D": "ZWJ", "\u200E": "LRM", "\u200F": "RLM", "\u202F": "⍽", "\u2028": "LS", "\u2029": "PS", "\u3000": "□", "\uFEFF": "BOM" };
+const CHARACTER_MARKS = { "\t": "⇥", "\n": "↵", "\r": "CR", "\0": "NUL", "\u00A0": "⍽", "\u00AD": "SHY", "\u200B": "ZWSP", "\u200C": "ZWNJ", "\u200D": "ZWJ", "\u200E": "LRM", "\u200F": "RLM", "\u202F": "⍽", "\u2028": "LS", "\u2029": "PS", "\u3000": "□", "\uFEFF": "BOM" };
 
 /**
  * Text with invisible characters made visible. A joiner within an emoji or a word stays what it is
  * to the script; only its mark is added.
  * @param {string} text @returns {(Node | string)[]}
  */
-export function visible(text) {
-  if (!UNSEEN.test(text)) return [text];
+export function showInvisible(text) {
+  if (!INVISIBLE.test(text)) return [text];
   /** @type {(Node | string)[]} */
   const parts = [];
   let plain = "";
   const joined = /\p{Extended_Pictographic}/u.test(text);
   for (const character of text) {
     // Joiners and selectors inside emoji are part of the picture.
-    if (!UNSEEN.test(character) || (joined && /[\u200D\uFE0F]/.test(character))) { plain += character; continue; }
+    if (!INVISIBLE.test(character) || (joined && /[\u200D\uFE0F]/.test(character))) { plain += character; continue; }
     if (plain) parts.push(plain);
     plain = "";
     const point = "U+" + (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
-    parts.push(el("span.mark", { title: point, "aria-label": point, role: "img" }, MARKS[character] ?? point.slice(2)));
+    parts.push(el("span.mark", { title: point, "aria-label": point, role: "img" }, CHARACTER_MARKS[character] ?? point.slice(2)));
     if (character === "\n" || character === "\u2028") parts.push("\n");
   }
   if (plain) parts.push(plain);
@@ -303,7 +303,7 @@ export function visible(text) {
 // ---- a list of any length ----
 
 // Browsers lay out about 16 to 33 million pixels; beyond this height the scroll bar is scaled.
-const TALLEST = 8e6;
+const MAX_LIST_HEIGHT = 8e6;
 
 /**
  * Rows of one height of which only those in sight exist.
@@ -313,7 +313,7 @@ const TALLEST = 8e6;
 export class VirtualList {
   /**
    * @param {{label: string, height: number, columns: number, make: () => HTMLElement, fill: (node: any, position: number) => void,
-   *   moved?: (position: number) => void, opened?: (position: number) => void, header?: HTMLElement}} options
+   *   onMove?: (position: number) => void, onOpen?: (position: number) => void, header?: HTMLElement}} options
    */
   constructor(options) {
     this.options = options;
@@ -326,10 +326,10 @@ export class VirtualList {
     this.spare = [];
     this.space = el("div.rows", { role: "rowgroup" });
     this.node = el("div.grid", { role: "grid", tabindex: 0, "aria-label": options.label, "aria-colcount": options.columns,
-      on: { scroll: () => this.later(), keydown: (/** @type {KeyboardEvent} */ e) => this.key(e), click: (/** @type {MouseEvent} */ e) => this.click(e, false), dblclick: (/** @type {MouseEvent} */ e) => this.click(e, true) } },
+      on: { scroll: () => this.scheduleDraw(), keydown: (/** @type {KeyboardEvent} */ e) => this.handleKey(e), click: (/** @type {MouseEvent} */ e) => this.handleClick(e, false), dblclick: (/** @type {MouseEvent} */ e) => this.handleClick(e, true) } },
       options.header, this.space);
-    this.waiting = false;
-    this.observer = new ResizeObserver(() => this.later());
+    this.isScheduled = false;
+    this.observer = new ResizeObserver(() => this.scheduleDraw());
     this.observer.observe(this.node);
   }
 
@@ -338,31 +338,31 @@ export class VirtualList {
     this.length = length;
     this.active = Math.max(0, Math.min(active, length - 1));
     const real = length * this.height;
-    this.tall = Math.min(real, TALLEST);
+    this.tall = Math.min(real, MAX_LIST_HEIGHT);
     this.space.style.height = `${this.tall}px`;
     this.node.setAttribute("aria-rowcount", String(length + 1));
-    for (const row of this.rows.values()) this.drop(row);
+    for (const row of this.rows.values()) this.recycle(row);
     this.rows.clear();
     this.draw();
   }
 
-  later() {
-    if (this.waiting) return;
-    this.waiting = true;
-    requestAnimationFrame(() => { this.waiting = false; this.draw(); });
+  scheduleDraw() {
+    if (this.isScheduled) return;
+    this.isScheduled = true;
+    requestAnimationFrame(() => { this.isScheduled = false; this.draw(); });
   }
 
-  get header() { return this.options.header?.offsetHeight ?? 0; }
-  get room() { return Math.max(0, this.node.clientHeight - this.header); }
+  get headerHeight() { return this.options.header?.offsetHeight ?? 0; }
+  get visibleHeight() { return Math.max(0, this.node.clientHeight - this.headerHeight); }
 
   /** How far the content is scrolled, in pixels of all rows. */
   get offset() {
     const real = this.length * this.height, scroll = this.node.scrollTop;
-    return real <= TALLEST ? scroll : scroll * ((real - this.room) / Math.max(1, TALLEST - this.room));
+    return real <= MAX_LIST_HEIGHT ? scroll : scroll * ((real - this.visibleHeight) / Math.max(1, MAX_LIST_HEIGHT - this.visibleHeight));
   }
 
   /** @param {HTMLElement} row */
-  drop(row) {
+  recycle(row) {
     row.remove();
     row.removeAttribute("id");
     this.spare.push(row);
@@ -371,10 +371,10 @@ export class VirtualList {
   draw() {
     const offset = this.offset;
     const first = Math.max(0, Math.floor(offset / this.height) - 3);
-    const last = Math.min(this.length - 1, Math.ceil((offset + this.room) / this.height) + 3);
-    for (const [position, row] of this.rows) if (position < first || position > last) { this.rows.delete(position); this.drop(row); }
+    const last = Math.min(this.length - 1, Math.ceil((offset + this.visibleHeight) / this.height) + 3);
+    for (const [position, row] of this.rows) if (position < first || position > last) { this.rows.delete(position); this.recycle(row); }
     const shift = this.node.scrollTop - offset;
-    const scaled = this.length * this.height > TALLEST;
+    const scaled = this.length * this.height > MAX_LIST_HEIGHT;
     for (let position = first; position <= last; position++) {
       let row = this.rows.get(position);
       if (!row) {
@@ -383,7 +383,7 @@ export class VirtualList {
         row.setAttribute("aria-rowindex", String(position + 2));
         row.id = `row-${position}`;
         this.options.fill(row, position);
-        this.mark(row, position);
+        this.markRow(row, position);
         row.style.transform = `translateY(${position * this.height + shift}px)`;
         this.rows.set(position, row);
         this.space.append(row);
@@ -395,11 +395,11 @@ export class VirtualList {
 
   /** Fills the rows in sight again. */
   refill() {
-    for (const [position, row] of this.rows) { this.options.fill(row, position); this.mark(row, position); }
+    for (const [position, row] of this.rows) { this.options.fill(row, position); this.markRow(row, position); }
   }
 
   /** @param {HTMLElement} row @param {number} position */
-  mark(row, position) {
+  markRow(row, position) {
     row.setAttribute("aria-selected", String(position === this.active));
   }
 
@@ -407,43 +407,43 @@ export class VirtualList {
   go(position, told = true) {
     if (!this.length) return;
     const next = Math.max(0, Math.min(this.length - 1, position));
-    const top = next * this.height, offset = this.offset, room = this.room;
+    const top = next * this.height, offset = this.offset, room = this.visibleHeight;
     let to = offset;
     if (top < offset) to = top;
     else if (top + this.height > offset + room) to = top + this.height - room;
     if (Math.abs(to - offset) > room) to = top - room / 3;
     if (to !== offset) {
       const real = this.length * this.height;
-      this.node.scrollTop = real <= TALLEST ? to : to / ((real - room) / Math.max(1, TALLEST - room));
+      this.node.scrollTop = real <= MAX_LIST_HEIGHT ? to : to / ((real - room) / Math.max(1, MAX_LIST_HEIGHT - room));
     }
     const old = this.rows.get(this.active);
     this.active = next;
-    if (old) this.mark(old, Number(old.dataset.position));
+    if (old) this.markRow(old, Number(old.dataset.position));
     this.draw();
     const row = this.rows.get(next);
-    if (row) this.mark(row, next);
-    if (told) this.options.moved?.(next);
+    if (row) this.markRow(row, next);
+    if (told) this.options.onMove?.(next);
   }
 
   /** @param {KeyboardEvent} event */
-  key(event) {
+  handleKey(event) {
     if (event.target !== this.node || event.ctrlKey || event.altKey || event.metaKey) return;
-    const page = Math.max(1, Math.floor(this.room / this.height) - 1);
+    const page = Math.max(1, Math.floor(this.visibleHeight / this.height) - 1);
     const to = { ArrowDown: this.active + 1, ArrowUp: this.active - 1, PageDown: this.active + page, PageUp: this.active - page, Home: 0, End: this.length - 1 }[event.key];
     if (to !== undefined) this.go(to);
-    else if (event.key === "Enter") this.options.opened?.(this.active);
+    else if (event.key === "Enter") this.options.onOpen?.(this.active);
     else return;
     event.preventDefault();
     event.stopPropagation();
   }
 
   /** @param {MouseEvent} event @param {boolean} twice */
-  click(event, twice) {
+  handleClick(event, twice) {
     const row = /** @type {HTMLElement} */ (event.target).closest("[data-position]");
     if (!row || !this.space.contains(row) || getSelection()?.type === "Range") return;
     const position = Number(/** @type {HTMLElement} */ (row).dataset.position);
     this.go(position);
-    this.options.opened?.(position);
+    this.options.onOpen?.(position);
     if (twice) event.preventDefault();
   }
 }

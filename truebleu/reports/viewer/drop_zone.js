@@ -1,26 +1,26 @@
 // Where files are dropped: what each is, by which metrics, and the report that they become.
-import {announce, button, checkbox, count, el, replace, select, table} from "./dom.js";
-import {columnsOfFile, readDropped} from "./dropped_files.js";
-import {madeOfFiles, mismatchOf} from "./report_builder.js";
+import {announce, createButton, createCheckbox, formatCount, el, replaceChildren, createSelect, renderTable} from "./dom.js";
+import {readColumns, readDroppedFile} from "./dropped_files.js";
+import {buildReport, describeMismatch} from "./report_builder.js";
 
-/** @typedef {import("./dropped_files.js").Dropped} Dropped */
+/** @typedef {import("./dropped_files.js").DroppedFile} Dropped */
 
 /** @type {[string, string][]} */
-const FILE_PARTS = [["system", "system"], ["reference", "reference"], ["source", "source"], ["documents", "documents"], ["out", "left out"]];
+const FILE_ROLES = [["system", "system"], ["reference", "reference"], ["source", "source"], ["documents", "documents"], ["out", "left out"]];
 /** @type {[string, string][]} */
-const TABBED = [["whole", "whole lines"], ["header", "columns, named in the first line"], ["plain", "columns without names"]];
+const TAB_LAYOUTS = [["whole", "whole lines"], ["header", "columns, named in the first line"], ["plain", "columns without names"]];
 
 /** The files, and what is to be made of them. */
-export class Tray {
+export class DropZone {
   /**
-   * @param {any} manifest @param {import("./kernel_client.js").Live} live
-   * @param {() => {metric: string, chosen: Record<string, any>}} above what is chosen for sentences @param {(made: import("./report_data.js").Data) => void} opened
+   * @param {any} manifest @param {import("./kernel_client.js").KernelClient} live
+   * @param {() => {metric: string, overrides: Record<string, any>}} above what is chosen for sentences @param {(made: import("./report_data.js").ReportData) => void} opened
    */
   constructor(manifest, live, above, opened) {
     this.manifest = manifest;
     this.live = live;
-    this.above = above;
-    this.opened = opened;
+    this.getPlaygroundState = above;
+    this.onReport = opened;
     /** @type {Dropped[]} */
     this.files = [];
     /** What went wrong with files. @type {string[]} */
@@ -28,25 +28,25 @@ export class Tray {
     /** @type {Set<string>} */
     this.metrics = new Set(["bleu", "chrf"]);
     /** How much is counted, 0 to 1; null if nothing is on its way. @type {number | null} */
-    this.busy = null;
+    this.progress = null;
     this.node = el("section.tray", { "aria-labelledby": "tray-title" });
-    this.input = el("input.unseen", { type: "file", multiple: true, tabindex: -1, "aria-label": "Files of references and systems", on: { change: () => { this.add([...this.input.files]); this.input.value = ""; } } });
+    this.input = el("input.unseen", { type: "file", multiple: true, tabindex: -1, "aria-label": "Files of references and systems", on: { change: () => { this.addFiles([...this.input.files]); this.input.value = ""; } } });
   }
 
-  choose() { this.input.click(); }
+  chooseFiles() { this.input.click(); }
 
   /** @param {File[]} files */
-  async add(files) {
+  async addFiles(files) {
     this.problems = [];
     for (const file of files) {
       try {
-        const dropped = await readDropped(file), known = this.files.findIndex(one => one.name === dropped.name);
+        const dropped = await readDroppedFile(file), known = this.files.findIndex(one => one.name === dropped.name);
         if (known >= 0) this.files[known] = dropped; else this.files.push(dropped);
       } catch (error) { this.problems.push(/** @type {Error} */ (error).message); }
     }
     this.draw();
     this.node.scrollIntoView({ block: "nearest" });
-    if (!this.problems.length && files.length) announce(`${count(files.length)} ${files.length === 1 ? "file" : "files"} read`);
+    if (!this.problems.length && files.length) announce(`${formatCount(files.length)} ${files.length === 1 ? "file" : "files"} read`);
     const next = [".make button:enabled", "tbody select", ".drop button"].map(place => /** @type {HTMLElement | null} */ (this.node.querySelector(place)));
     next.find(Boolean)?.focus({ preventScroll: true });
   }
@@ -54,54 +54,54 @@ export class Tray {
   get columns() { return this.files.flatMap(file => file.columns); }
 
   draw() {
-    const { files, columns } = this, wrong = files.length ? mismatchOf(columns) : "";
+    const { files, columns } = this, wrong = files.length ? describeMismatch(columns) : "";
     const focus = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset.tray, tabbed = files.some(file => file.tabs !== "whole" || file.lines[0].includes(9));
-    const row = (/** @type {import("./dropped_files.js").Column} */ column, /** @type {Dropped} */ file, /** @type {number} */ i) => [
-      [el("bdi", {}, column.name), column.number !== null && !column.name.startsWith(file.name) ? el("span.soft", {}, " in ", el("bdi", {}, file.name)) : null, i ? null : [" ", button("Remove", () => { this.files = files.filter(one => one !== file); this.draw(); }, { class: "quiet small", "aria-label": `Remove ${file.name}`, data: { tray: `${file.name} out` } })]], count(column.lines.length),
-      select(`What ${column.name} is`, FILE_PARTS, column.part, part => { column.part = /** @type {any} */ (part); this.draw(); }, { data: { tray: `${file.name} ${i}` } }),
-      ...(tabbed ? [!i && (file.tabs !== "whole" || file.lines[0].includes(9)) ? select(`How ${file.name} is read`, TABBED, file.tabs, tabs => this.split(file, /** @type {any} */ (tabs)), { data: { tray: `${file.name} tabs` } }) : null] : [])];
-    const { metric: chosenMetric, chosen } = this.above();
+    const row = (/** @type {import("./dropped_files.js").FileColumn} */ column, /** @type {Dropped} */ file, /** @type {number} */ i) => [
+      [el("bdi", {}, column.name), column.number !== null && !column.name.startsWith(file.name) ? el("span.soft", {}, " in ", el("bdi", {}, file.name)) : null, i ? null : [" ", createButton("Remove", () => { this.files = files.filter(one => one !== file); this.draw(); }, { class: "quiet small", "aria-label": `Remove ${file.name}`, data: { tray: `${file.name} out` } })]], formatCount(column.lines.length),
+      createSelect(`What ${column.name} is`, FILE_ROLES, column.role, part => { column.role = /** @type {any} */ (part); this.draw(); }, { data: { tray: `${file.name} ${i}` } }),
+      ...(tabbed ? [!i && (file.tabs !== "whole" || file.lines[0].includes(9)) ? createSelect(`How ${file.name} is read`, TAB_LAYOUTS, file.tabs, tabs => this.readAs(file, /** @type {any} */ (tabs)), { data: { tray: `${file.name} tabs` } }) : null] : [])];
+    const { metric: chosenMetric, overrides: chosen } = this.getPlaygroundState();
     const boxes = this.manifest.metrics.filter((/** @type {any} */ one) => ["bleu", "chrf", "ter", "wer", "cer"].includes(one.id) || one.id === chosenMetric).map((/** @type {any} */ one) => {
       const own = one.id === chosenMetric ? Object.entries(chosen).map(([name, value]) => `${name}=${value}`).join(", ") : "";
-      return checkbox(own ? `${one.name} with ${own}` : one.name, this.metrics.has(one.id), on => { if (on) this.metrics.add(one.id); else this.metrics.delete(one.id); this.draw(); });
+      return createCheckbox(own ? `${one.name} with ${own}` : one.name, this.metrics.has(one.id), on => { if (on) this.metrics.add(one.id); else this.metrics.delete(one.id); this.draw(); });
     });
     const none = ![...this.metrics].length;
-    replace(this.node, el("h2", { id: "tray-title" }, "Whole files"), this.input,
-      el("div.drop", {}, el("p", {}, "Drop references and systems here, a segment a line: plain text, .gz, or .tsv with a header. They become a report, in this page alone."), button("Choose files", () => this.choose(), { data: { tray: "choose" } })),
+    replaceChildren(this.node, el("h2", { id: "tray-title" }, "Whole files"), this.input,
+      el("div.drop", {}, el("p", {}, "Drop references and systems here, a segment a line: plain text, .gz, or .tsv with a header. They become a report, in this page alone."), createButton("Choose files", () => this.chooseFiles(), { data: { tray: "choose" } })),
       this.problems.length ? el("div.failed", { role: "alert" }, this.problems.map(text => el("p", {}, text))) : null,
       files.length ? [
-        table("Files, and what each is", [{ title: "File" }, { title: "Lines", number: true }, { title: "Is" }, ...(tabbed ? [{ title: "Read as" }] : [])], files.flatMap(file => file.columns.map((column, i) => row(column, file, i))), { quiet: true }),
+        renderTable("Files, and what each is", [{ title: "File" }, { title: "Lines", number: true }, { title: "Is" }, ...(tabbed ? [{ title: "Read as" }] : [])], files.flatMap(file => file.columns.map((column, i) => row(column, file, i))), { quiet: true }),
         el("fieldset.metrics", {}, el("legend", {}, "Metrics"), boxes),
         wrong ? el("p.failed", { role: "alert" }, wrong) : null,
-        el("p.make", {}, this.busy === null ? button("Make the report", () => this.make(), { class: "main", disabled: !!wrong || none, data: { tray: "make" } }) : [el("span", { role: "status" }, `Counting … ${Math.round(100 * this.busy)} % `), button("Cancel", () => { this.busy = null; this.draw(); }, { data: { tray: "make" } })], none ? el("span.soft", {}, " Choose a metric.") : null),
+        el("p.make", {}, this.progress === null ? createButton("Make the report", () => this.makeReport(), { class: "main", disabled: !!wrong || none, data: { tray: "make" } }) : [el("span", { role: "status" }, `Counting … ${Math.round(100 * this.progress)} % `), createButton("Cancel", () => { this.progress = null; this.draw(); }, { data: { tray: "make" } })], none ? el("span.soft", {}, " Choose a metric.") : null),
       ] : null);
     if (focus) [...this.node.querySelectorAll("[data-tray]")].find((/** @type {any} */ one) => one.dataset.tray === focus)?.focus();
   }
 
   /** @param {Dropped} file @param {Dropped["tabs"]} tabs */
-  split(file, tabs) {
+  readAs(file, tabs) {
     this.problems = [];
-    try { file.columns = columnsOfFile(file, tabs); file.tabs = tabs; } catch (error) { this.problems.push(/** @type {Error} */ (error).message); }
+    try { file.columns = readColumns(file, tabs); file.tabs = tabs; } catch (error) { this.problems.push(/** @type {Error} */ (error).message); }
     this.draw();
   }
 
-  async make() {
-    const { metric, chosen } = this.above(), wanted = this.manifest.metrics.filter((/** @type {any} */ one) => this.metrics.has(one.id)).map((/** @type {any} */ base) => ({ base, chosen: base.id === metric ? chosen : {} }));
-    this.busy = 0;
+  async makeReport() {
+    const { metric, overrides: chosen } = this.getPlaygroundState(), wanted = this.manifest.metrics.filter((/** @type {any} */ one) => this.metrics.has(one.id)).map((/** @type {any} */ base) => ({ base, overrides: base.id === metric ? chosen : {} }));
+    this.progress = 0;
     this.problems = [];
     this.draw();
     try {
-      const made = await madeOfFiles(this.manifest, this.live, this.columns.filter(column => column.part !== "out"), wanted, async share => {
-        if (this.busy === null) return false;
-        this.busy = share;
+      const made = await buildReport(this.manifest, this.live, this.columns.filter(column => column.role !== "out"), wanted, async share => {
+        if (this.progress === null) return false;
+        this.progress = share;
         this.draw();
         await new Promise(done => setTimeout(done));
-        return this.busy !== null;
+        return this.progress !== null;
       });
-      this.busy = null;
-      if (made) this.opened(made);
+      this.progress = null;
+      if (made) this.onReport(made);
     } catch (error) { this.problems.push(/** @type {Error} */ (error).message); }
-    this.busy = null;
+    this.progress = null;
     if (this.node.isConnected) this.draw();
   }
 }

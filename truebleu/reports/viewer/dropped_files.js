@@ -1,23 +1,23 @@
 // Files that a reader drops, as columns of lines: plain, compressed, tab-separated. They are read here and sent nowhere.
 
-/** @typedef {"system" | "reference" | "source" | "documents" | "out"} Part */
-/** @typedef {{name: string, file: string, number: number | null, lines: Uint8Array[], part: Part}} Column  `number` of a tab-separated column, from 1 */
-/** @typedef {{name: string, lines: Uint8Array[], columns: Column[], tabs: "whole" | "header" | "plain"}} Dropped */
+/** @typedef {"system" | "reference" | "source" | "documents" | "out"} FileRole */
+/** @typedef {{name: string, file: string, number: number | null, lines: Uint8Array[], role: FileRole}} FileColumn  `number` of a tab-separated column, from 1 */
+/** @typedef {{name: string, lines: Uint8Array[], columns: FileColumn[], tabs: "whole" | "header" | "plain"}} DroppedFile */
 
 const NEWLINE_BYTE = 10, TAB_BYTE = 9;
 /** Compressed files by the end of their names, and how they begin. @type {[string, string, number[]][]} */
 const COMPRESSIONS = [[".gz", "gzip", [0x1F, 0x8B]], [".zst", "zstd", [0x28, 0xB5, 0x2F, 0xFD]], [".xz", "xz", [0xFD, 0x37, 0x7A, 0x58, 0x5A]], [".bz2", "bzip2", [0x42, 0x5A, 0x68]]];
-/** What a file's name says that it is, where it says something. @type {[Part, RegExp][]} */
-const GUESSES = [["documents", /(^|[._-])(docs?|documents?|docids?|doc_?ids?)([._-]|$)/], ["source", /(^|[._-])(src|source|sources|input)([._-]|$)/], ["reference", /(^|[._-])(refs?|references?|gold|human|tgt|target)([._-]?\w{0,2})([._-]|\d|$)/]];
+/** What a file's name says that it is, where it says something. @type {[FileRole, RegExp][]} */
+const ROLE_PATTERNS = [["documents", /(^|[._-])(docs?|documents?|docids?|doc_?ids?)([._-]|$)/], ["source", /(^|[._-])(src|source|sources|input)([._-]|$)/], ["reference", /(^|[._-])(refs?|references?|gold|human|tgt|target)([._-]?\w{0,2})([._-]|\d|$)/]];
 
-/** @param {string} name @returns {Part} */
-export function guessedPart(name) {
+/** @param {string} name @returns {FileRole} */
+export function guessRole(name) {
   const own = name.toLowerCase().replace(/\.(gz|zst|xz|bz2)$/, "");
-  return GUESSES.find(([, pattern]) => pattern.test(own))?.[0] ?? "system";
+  return ROLE_PATTERNS.find(([, pattern]) => pattern.test(own))?.[0] ?? "system";
 }
 
 /** The bytes of a file, unpacked. @param {File} file @returns {Promise<Uint8Array>} */
-async function unpackedFile(file) {
+async function unpackFile(file) {
   let bytes;
   try { bytes = new Uint8Array(await file.arrayBuffer()); } catch { throw new Error(`${file.name} cannot be read: it is a folder, or it has changed`); }
   const found = COMPRESSIONS.find(([end]) => file.name.toLowerCase().endsWith(end));
@@ -38,7 +38,7 @@ async function unpackedFile(file) {
 }
 
 /** Lines, which end at newlines only, as truebleu reads them. @param {Uint8Array} bytes */
-export function linesOfBytes(bytes) {
+export function splitLines(bytes) {
   const lines = [];
   let from = 0;
   for (let at = bytes.indexOf(NEWLINE_BYTE); at >= 0; at = bytes.indexOf(NEWLINE_BYTE, from)) { lines.push(bytes.subarray(from, at)); from = at + 1; }
@@ -57,7 +57,7 @@ function checkEncoding(name, bytes, lines) {
 }
 
 /** @param {Uint8Array} line */
-function tabFields(line) {
+function splitTabs(line) {
   const found = [];
   let from = 0;
   for (let at = line.indexOf(TAB_BYTE); at >= 0; at = line.indexOf(TAB_BYTE, from)) { found.push(line.subarray(from, at)); from = at + 1; }
@@ -65,32 +65,32 @@ function tabFields(line) {
   return found;
 }
 
-/** Reads a file anew as whole lines, or as columns with or without their names in the first line. @param {Dropped} dropped @param {Dropped["tabs"]} tabs */
-export function columnsOfFile({ name, lines }, tabs) {
-  if (tabs === "whole") return [{ name, file: name, number: null, lines, part: guessedPart(name) }];
-  const rows = lines.map(tabFields), [head] = rows, decoder = new TextDecoder();
+/** Reads a file anew as whole lines, or as columns with or without their names in the first line. @param {DroppedFile} dropped @param {DroppedFile["tabs"]} tabs */
+export function readColumns({ name, lines }, tabs) {
+  if (tabs === "whole") return [{ name, file: name, number: null, lines, role: guessRole(name) }];
+  const rows = lines.map(splitTabs), [head] = rows, decoder = new TextDecoder();
   const odd = rows.findIndex(row => row.length !== head.length);
   if (odd >= 0) throw new Error(`${name}, line ${odd + 1}: ${rows[odd].length} columns, and ${head.length} in the first line`);
   const body = tabs === "header" ? rows.slice(1) : rows;
   return head.map((field, i) => {
-    const own = tabs === "header" ? decoder.decode(field).replace(/\r$/, "") || `column ${i + 1}` : `${name}#${i + 1}`, part = tabs === "header" ? guessedPart(own) : "system";
-    return { name: own, file: name, number: i + 1, lines: body.map(row => row[i]), part: /^(id|index|segid|seg_id)$/i.test(own) ? /** @type {Part} */ ("out") : part };
+    const own = tabs === "header" ? decoder.decode(field).replace(/\r$/, "") || `column ${i + 1}` : `${name}#${i + 1}`, part = tabs === "header" ? guessRole(own) : "system";
+    return { name: own, file: name, number: i + 1, lines: body.map(row => row[i]), role: /^(id|index|segid|seg_id)$/i.test(own) ? /** @type {FileRole} */ ("out") : part };
   });
 }
 
-/** @param {File} file @returns {Promise<Dropped>} */
-export async function readDropped(file) {
-  const bytes = await unpackedFile(file), lines = linesOfBytes(bytes), { name } = file;
+/** @param {File} file @returns {Promise<DroppedFile>} */
+export async function readDroppedFile(file) {
+  const bytes = await unpackFile(file), lines = splitLines(bytes), { name } = file;
   checkEncoding(name, bytes, lines);
   if (!lines.length) throw new Error(`${name} has no lines`);
-  /** @type {Dropped} */
+  /** @type {DroppedFile} */
   const dropped = { name, lines, columns: [], tabs: /\.tsv(\.gz|\.zst|\.xz|\.bz2)?$/i.test(name) ? "header" : "whole" };
-  dropped.columns = columnsOfFile(dropped, dropped.tabs);
+  dropped.columns = readColumns(dropped, dropped.tabs);
   return dropped;
 }
 
 /** Names of systems by those of their files: what differs, in whole words between dots. @param {string[]} names @returns {string[]} */
-export function shortNames(names) {
+export function shortenNames(names) {
   const unlike = (/** @type {string[]} */ all) => all.every(Boolean) && new Set(all).size === all.length;
   let made = names;
   if (names.length > 1 && unlike(names) && !names.some(name => name.includes("#"))) {

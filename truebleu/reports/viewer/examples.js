@@ -1,6 +1,6 @@
 // Sentences to start from, each for something that a score does.
 
-/** @typedef {{title: string, metric?: string, chosen?: Record<string, any>, hypothesis: string, references: string[]}} Example */
+/** @typedef {{title: string, metric?: string, overrides?: Record<string, any>, hypothesis: string, references: string[]}} Example */
 
 /** @type {Example[]} */
 export const EXAMPLES = [
@@ -12,7 +12,7 @@ export const EXAMPLES = [
   { title: "Nothing at all", hypothesis: "", references: ["the ferry leaves the old harbour at nine today"] },
   { title: "Punctuation", hypothesis: "“It's 3.50 euros”, she said; no more.", references: ["\"It's 3.50 euros,\" she said: no more."] },
   { title: "Lower case", hypothesis: "anna met paul in vienna on monday .", references: ["Anna met Paul in Vienna on Monday ."] },
-  { title: "Japanese, by characters", chosen: { tokenize: "char" }, hypothesis: "船は九時に古い港を出ます。", references: ["船は朝九時に古い港を出る。"] },
+  { title: "Japanese, by characters", overrides: { tokenize: "char" }, hypothesis: "船は九時に古い港を出ます。", references: ["船は朝九時に古い港を出る。"] },
   { title: "An ending, by chrF", metric: "chrf", hypothesis: "the sailors were singing old songs", references: ["the sailor sang an old song"] },
   { title: "A phrase moved, by TER", metric: "ter", hypothesis: "at nine the ferry leaves the harbour", references: ["the ferry leaves the harbour at nine"] },
 ];

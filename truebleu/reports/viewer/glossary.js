@@ -1,25 +1,25 @@
 // The terms of a glossary: which segments have them, who used the wanted ones, and where they stand in a text.
-import {placesOf} from "./match_positions.js";
+import {findSpans} from "./match_positions.js";
 
 /** @typedef {{source: string | null, targets: string[], segments: number, used: Record<string, number>}} Term  texts are null in a page without text */
-/** @typedef {{name: string, found: number, segments: number, used: Record<string, number>, terms: Term[], there: number[][], missed: number[][][], of: Map<number, number[]>}} Glossary  there: the segments of each term; missed: those of a term and a system without the wanted one; of: the terms of a segment */
+/** @typedef {{name: string, occurrences: number, segments: number, used: Record<string, number>, terms: Term[], segmentsByTerm: number[][], missed: number[][][], termsBySegment: Map<number, number[]>}} Glossary  there: the segments of each term; missed: those of a term and a system without the wanted one; of: the terms of a segment */
 
 /** @param {any} entry the manifest's @param {[number[], number[][]][]} block @returns {Glossary} */
-export function glossaryOf(entry, block) {
+export function createGlossary(entry, block) {
   /** @type {Map<number, number[]>} */
   const of = new Map();
   block.forEach(([there], k) => { for (const i of there) of.set(i, [...(of.get(i) ?? []), k]); });
-  return { ...entry, there: block.map(([there]) => there), missed: block.map(([, missed]) => missed), of };
+  return { ...entry, segmentsByTerm: block.map(([there]) => there), missed: block.map(([, missed]) => missed), termsBySegment: of };
 }
 
 /** What can be asked of a term. The systems are the two that are compared. */
-export const ASKED = ["in", "used-a", "missed-a", "used-b", "missed-b", "differ"];
+export const TERM_CONDITIONS = ["in", "used-a", "missed-a", "used-b", "missed-b", "differ"];
 
 /** What is asked, in words. @param {string} asked @param {string} a @param {string} [b] letters */
-export const askedTitle = (asked, a, b) => ({ "in": "in the source", "used-a": `used by ${a}`, "missed-a": `missed by ${a}`, "used-b": `used by ${b}`, "missed-b": `missed by ${b}`, "differ": `used by one of ${a} and ${b}` })[asked] ?? asked;
+export const getConditionTitle = (asked, a, b) => ({ "in": "in the source", "used-a": `used by ${a}`, "missed-a": `missed by ${a}`, "used-b": `used by ${b}`, "missed-b": `missed by ${b}`, "differ": `used by one of ${a} and ${b}` })[asked] ?? asked;
 
 /** Marks the segments where what is asked is so of a term, or of any. @param {Glossary} glossary @param {string} term its source; "" for any @param {string} asked @param {number} n @param {number} a @param {number} [b] the systems */
-export function termHits({ terms, there, missed }, term, asked, n, a, b) {
+export function findTermSegments({ terms, segmentsByTerm: there, missed }, term, asked, n, a, b) {
   const hits = new Uint8Array(n), which = asked.endsWith("-b") ? b : a;
   terms.forEach(({ source }, k) => {
     if (term && source !== term) return;
@@ -31,23 +31,23 @@ export function termHits({ terms, there, missed }, term, asked, n, a, b) {
 
 // Scripts that put no space between words, as terms.py has them.
 const UNSPACED = "\\u0E00-\\u0FFF\\u1000-\\u109F\\u1780-\\u17FF\\u3040-\\u30FF\\u3400-\\u4DBF\\u4E00-\\u9FFF\\uF900-\\uFAFF\\u{20000}-\\u{3FFFF}";
-const JOINS = `(?![${UNSPACED}])[\\p{L}\\p{N}\\p{M}]`;
+const WORD_CHARACTER = `(?![${UNSPACED}])[\\p{L}\\p{N}\\p{M}]`;
 const SPACE = "[\\t-\\r\\x1C-\\x20\\x85\\xA0\\u1680\\u2000-\\u200A\\u2028\\u2029\\u202F\\u205F\\u3000]+";
 
 /** @type {Map<string, RegExp>} */
 const patterns = new Map();
 
 /** The pattern that finds a term as terms.py does. @param {string} term */
-function patternOf(term) {
-  const joins = new RegExp(`^${JOINS}`, "u"), letters = [...term];
+function buildTermPattern(term) {
+  const joins = new RegExp(`^${WORD_CHARACTER}`, "u"), letters = [...term];
   const exact = term === term.toUpperCase() && letters.filter(c => c !== c.toLowerCase()).length > 1;
   const words = term.split(" ").map(word => word.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")).join(SPACE);
-  return new RegExp(`${joins.test(letters[0]) ? `(?<!${JOINS})` : ""}${words}${joins.test(letters[letters.length - 1]) ? `(?!${JOINS})` : ""}`, exact ? "gu" : "giu");
+  return new RegExp(`${joins.test(letters[0]) ? `(?<!${WORD_CHARACTER})` : ""}${words}${joins.test(letters[letters.length - 1]) ? `(?!${WORD_CHARACTER})` : ""}`, exact ? "gu" : "giu");
 }
 
 /** The places of a term in a text. @param {string} text @param {string} term @param {string} kind the classes of its mark @returns {import("./highlights.js").Place[]} */
-export function termPlaces(text, term, kind) {
+export function findTermSpans(text, term, kind) {
   let pattern = patterns.get(term);
-  if (!pattern) patterns.set(term, pattern = patternOf(term));
-  return placesOf(pattern, text, kind);
+  if (!pattern) patterns.set(term, pattern = buildTermPattern(term));
+  return findSpans(pattern, text, kind);
 }

@@ -1,6 +1,6 @@
 // Metrics by the kernel in the page: what it is asked for, and what it has made.
 import {Kernel} from "./kernel.js";
-import {Table} from "./count_table.js";
+import {CountTable} from "./count_table.js";
 
 /** @typedef {import("./report_data.js").Setting} Setting */
 /** @typedef {import("./kernel.js").Recipe} Recipe */
@@ -8,28 +8,28 @@ import {Table} from "./count_table.js";
 /** Tokenizers that need no data of their own. */
 export const TOKENIZERS = ["13a", "intl", "zh", "char", "none", "jiwer"];
 /** Parameters with words or a yes, and the values that each may have, which only new counts can change. @type {Record<string, string[]>} */
-export const COUNTED = { tokenize: TOKENIZERS, lowercase: ["yes", "no"], whitespace: ["yes", "no"], normalized: ["yes", "no"], no_punct: ["yes", "no"], asian_support: ["yes", "no"], case_sensitive: ["yes", "no"] };
+export const COUNT_PARAMETERS = { tokenize: TOKENIZERS, lowercase: ["yes", "no"], whitespace: ["yes", "no"], normalized: ["yes", "no"], no_punct: ["yes", "no"], asian_support: ["yes", "no"], case_sensitive: ["yes", "no"] };
 /** The value that a smoothing method takes if none is given. @type {Record<string, number | null>} */
-export const SMOOTHING = { "exp": null, "floor": 0.1, "add-k": 1, "none": null, "add-k-all": 1, "add-k-tiny": 1, "epsilon": null, "tiny": null };
+export const DEFAULT_SMOOTHING_VALUES = { "exp": null, "floor": 0.1, "add-k": 1, "none": null, "add-k-all": 1, "add-k-tiny": 1, "epsilon": null, "tiny": null };
 
 /** @param {Record<string, any>} p @returns {number | null} */
-export const smoothingValue = p => p.smoothing_value ?? SMOOTHING[p.smoothing] ?? null;
+export const getSmoothingValue = p => p.smoothing_value ?? DEFAULT_SMOOTHING_VALUES[p.smoothing] ?? null;
 
 /** What becomes of orders without n-grams. @param {Record<string, any>} p @param {boolean} segment @returns {string} */
-export const missing = (p, segment) => p.missing_order ?? ((p.effective_order ?? segment) ? "drop" : "zero");
+export const getMissingOrder = (p, segment) => p.missing_order ?? ((p.effective_order ?? segment) ? "drop" : "zero");
 
 /** What the kernel is asked for by a setting with other parameters. @param {Setting} setting @param {Record<string, any>} p @returns {Recipe} */
-export function recipeOf(setting, p) {
+export function buildRecipe(setting, p) {
   const own = setting.parameters, { recipe } = setting, lowercase = p.lowercase === own.lowercase ? recipe.lowercase : p.lowercase ? "python" : "no";
   const tokenizer = p.tokenize === own.tokenize ? recipe.tokenizer : p.tokenize;
-  if (setting.metric === "BLEU") return { ...recipe, tokenizer, lowercase, max_order: p.max_order, smoothing: p.smoothing, smoothing_value: smoothingValue(p) ?? 0, weights: p.weights, missing: /** @type {any} */ ([missing(p, true), missing(p, false)]) };
+  if (setting.metric === "BLEU") return { ...recipe, tokenizer, lowercase, max_order: p.max_order, smoothing: p.smoothing, smoothing_value: getSmoothingValue(p) ?? 0, weights: p.weights, missing: /** @type {any} */ ([getMissingOrder(p, true), getMissingOrder(p, false)]) };
   if (setting.metric === "chrF") return { ...recipe, lowercase, char_order: p.char_order, word_order: p.word_order, whitespace: p.whitespace, eps_smoothing: p.eps_smoothing, factor: p.beta ** 2, factor_and_one: 1 + p.beta ** 2 };
   if (setting.metric === "TER") return { ...recipe, normalized: p.normalized, no_punct: p.no_punct, asian_support: p.asian_support, case_sensitive: p.case_sensitive };
   return { ...recipe, tokenizer, lowercase };
 }
 
 /** What of a recipe decides the counts. @param {Recipe} recipe @param {number} references */
-export function countsKey(recipe, references) {
+export function getCountsKey(recipe, references) {
   const { metric, tokenizer, lowercase } = recipe;
   if (metric === "bleu") return JSON.stringify([metric, tokenizer, lowercase, recipe.max_order, recipe.reference_lengths, /** @type {any} */ (recipe.missing)[0] === "at-least-one"]);
   // chrF takes the reference with the best score.
@@ -38,7 +38,7 @@ export function countsKey(recipe, references) {
 }
 
 /** The names of a table's columns, as Python has them. @param {Setting} setting @param {Record<string, any>} p @returns {string[]} */
-export function columnNames({ metric, columns }, p) {
+export function getColumnNames({ metric, columns }, p) {
   const orders = (/** @type {number} */ n, /** @type {string} */ of) => Array.from({ length: n }, (_, i) => `${of}${i + 1}`);
   if (metric === "BLEU") return [...columns.slice(0, 2), ...orders(p.max_order, "matches_"), ...orders(p.max_order, "totals_")];
   if (metric === "chrF") return [...orders(p.char_order, "c"), ...orders(p.word_order, "w")].flatMap(order => [`hypothesis_${order}`, `reference_${order}`, `matches_${order}`]);
@@ -46,7 +46,7 @@ export function columnNames({ metric, columns }, p) {
 }
 
 /** The kernel, with what it has made. */
-export class Live {
+export class KernelClient {
   /** @param {Kernel} kernel @param {Uint8Array} binary of which the kernel is made, for other threads @param {Uint8Array} lowercase what it lower-cases by */
   constructor(kernel, binary, lowercase) {
     this.kernel = kernel;
@@ -61,21 +61,21 @@ export class Live {
   /** Starts a kernel. @param {Uint8Array} binary @param {Uint8Array} lowercase */
   static async start(binary, lowercase) {
     const kernel = await Kernel.load(/** @type {BufferSource} */ (binary));
-    kernel.lowercase(lowercase);
-    return new Live(kernel, binary, lowercase);
+    kernel.setLowercase(lowercase);
+    return new KernelClient(kernel, binary, lowercase);
   }
 
   /** Lets go of all texts. */
   forgetTexts() {
-    for (const handle of this.texts.values()) this.kernel.forget(handle);
+    for (const handle of this.texts.values()) this.kernel.release(handle);
     this.texts.clear();
   }
 
   /** @param {Recipe} recipe @returns {number} */
-  metric(recipe) {
+  getMetric(recipe) {
     const key = JSON.stringify(recipe);
     let handle = this.metrics.get(key);
-    if (!handle) this.metrics.set(key, handle = this.kernel.metric(recipe));
+    if (!handle) this.metrics.set(key, handle = this.kernel.addMetric(recipe));
     return handle;
   }
 
@@ -84,28 +84,28 @@ export class Live {
    * @param {Recipe} recipe @param {string[]} names of its columns @param {string} system role @param {number} n segments
    * @param {(share: number) => Promise<boolean>} [going] told now and then how much is done; whether to go on
    * @param {string[]} [references] roles
-   * @returns {Promise<Table | null>} null if it was not to go on
+   * @returns {Promise<CountTable | null>} null if it was not to go on
    */
-  async count(recipe, names, system, n, going = async () => true, references = [...this.texts.keys()].filter(role => role.startsWith("reference"))) {
-    const { kernel } = this, metric = this.metric(recipe), columns = [system, ...references].map(role => /** @type {number} */ (this.texts.get(role)));
-    let table = 0, last = performance.now(), slice = SLICE;
+  async countSystem(recipe, names, system, n, going = async () => true, references = [...this.texts.keys()].filter(role => role.startsWith("reference"))) {
+    const { kernel } = this, metric = this.getMetric(recipe), columns = [system, ...references].map(role => /** @type {number} */ (this.texts.get(role)));
+    let table = 0, last = performance.now(), slice = FIRST_SLICE;
     try {
       for (let from = 0, next = 0; from < n; from = next) {
         const start = performance.now();
         next = Math.min(n, from + slice);
-        table = kernel.count(metric, table, columns, from, next);
+        table = kernel.countSegments(metric, table, columns, from, next);
         // Each call begins anew, so that fewer are better where they are short.
-        if (performance.now() - start < PATIENCE / 3) slice *= 2;
-        if (performance.now() - last < PATIENCE) continue;
+        if (performance.now() - start < MAX_BLOCKING_MS / 3) slice *= 2;
+        if (performance.now() - last < MAX_BLOCKING_MS) continue;
         if (!await going(next / n)) return null;
         last = performance.now();
       }
-      const made = new Table(kernel, table, names, n);
+      const made = new CountTable(kernel, table, names, n);
       table = 0;
       return made;
-    } finally { if (table) kernel.forget(table); }
+    } finally { if (table) kernel.release(table); }
   }
 }
 
 /** So many segments at first; after so many milliseconds the page may do something else. */
-const SLICE = 500, PATIENCE = 30;
+const FIRST_SLICE = 500, MAX_BLOCKING_MS = 30;

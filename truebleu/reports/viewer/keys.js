@@ -1,12 +1,12 @@
 // The keyboard: single keys, all of which can be switched off, and what they do.
-import {memory} from "./selection.js";
-import {announce, checkbox, copyLink, dialog, el, table} from "./dom.js";
+import {browserStorage} from "./selection.js";
+import {announce, createCheckbox, copyStateLink, openDialog, el, renderTable} from "./dom.js";
 
 /** @typedef {import("./selection.js").Context} Context */
 /** @typedef {{title: string, act: (context: Context) => void}} Action */
 
 /** Keys for every view. @type {Record<string, Action>} */
-const GENERAL = {
+const GENERAL_KEYS = {
   "x": { title: "swap A and B", act: ({ current }) => current.swap() },
   "b": { title: "next baseline", act: ({ data, store, current: { a, b } }) => {
     if (!b) return;
@@ -14,22 +14,22 @@ const GENERAL = {
     store.set(next === b ? { a: next.name, b: a.name } : { a: next.name });
     announce(`The baseline is ${next.letter} ${next.name}`);
   } },
-  "y": { title: "copy a link to this view", act: ({ store }) => { copyLink(store); } },
+  "y": { title: "copy a link to this view", act: ({ store }) => { copyStateLink(store); } },
 };
 
 /** Listens, unless keys are off or someone writes. */
-export class Keys {
+export class KeyboardShortcuts {
   /** @param {Context} context @param {() => import("./main.js").View} view the one that is shown @param {import("./main.js").View[]} views */
   constructor(context, view, views) {
     this.context = context;
     this.view = view;
     this.views = views;
-    this.on = memory.get("keys") !== "off";
-    this.going = 0;
+    this.isEnabled = browserStorage.get("keys") !== "off";
+    this.lastGoTime = 0;
   }
 
   /** @param {KeyboardEvent} event */
-  press(event) {
+  handleKey(event) {
     const target = /** @type {HTMLElement} */ (event.target), { key } = event, { store, data } = this.context;
     if (event.ctrlKey || event.altKey || event.metaKey || event.defaultPrevented || document.querySelector("dialog[open]")) return;
     // A browser would empty a search, too.
@@ -39,16 +39,16 @@ export class Keys {
     const own = this.view().keys ?? {};
     if (key === "Escape") { if (own.Escape) { own.Escape.act(this.context); event.preventDefault(); } return; }
     if (key === "Enter") { if (own.Enter && (target === document.body || target.id === "view")) { own.Enter.act(this.context); event.preventDefault(); } return; }
-    if (!this.on) return;
-    const going = Date.now() - this.going < 1500;
-    this.going = 0;
+    if (!this.isEnabled) return;
+    const going = Date.now() - this.lastGoTime < 1500;
+    this.lastGoTime = 0;
     const view = going && this.views.find(one => one.key === key);
     if (view) store.set({ view: view.id });
-    else if (key === "g") this.going = Date.now();
-    else if (key === "?") this.help();
-    else if (/^[1-9]$/.test(key)) this.pick(Number(key) - 1, data.systems.length);
+    else if (key === "g") this.lastGoTime = Date.now();
+    else if (key === "?") this.showHelp();
+    else if (/^[1-9]$/.test(key)) this.selectSystem(Number(key) - 1, data.systems.length);
     else if (own[key]) own[key].act(this.context);
-    else if (GENERAL[key]) GENERAL[key].act(this.context);
+    else if (GENERAL_KEYS[key]) GENERAL_KEYS[key].act(this.context);
     else {
       // The list's keys open the list from anywhere.
       const other = "/fr".includes(key) && this.views.find(one => one.keys?.[key]);
@@ -60,26 +60,26 @@ export class Keys {
   }
 
   /** @param {number} index @param {number} systems */
-  pick(index, systems) {
+  selectSystem(index, systems) {
     const { store, data, current: { a } } = this.context;
     if (index >= systems || index === a.index) return;
     store.set({ b: data.systems[index].name });
     announce(`Compared: ${data.systems[index].letter} ${data.systems[index].name}`);
   }
 
-  help() {
+  showHelp() {
     const { views } = this;
     const row = (/** @type {string} */ keys, /** @type {string} */ text) => [keys.split(" ").map((key, i) => [i ? " " : "", el("kbd", {}, key)]), text];
     const rows = [
       ...views.map(view => row(`g ${view.key}`, view.title)),
       row("1 … 9", "compare this system with the baseline"),
-      ...Object.entries(GENERAL).map(([key, action]) => row(key, action.title)),
+      ...Object.entries(GENERAL_KEYS).map(([key, action]) => row(key, action.title)),
       ...views.flatMap(view => Object.entries(view.keys ?? {}).map(([key, action]) => row(key, `${action.title} (${view.title})`))),
       row("↑ ↓ Home End PageUp PageDown", "move in the list"), row("← →", "from token to token in a text"), row("?", "this help"),
     ];
-    dialog("Help and keyboard",
+    openDialog("Help and keyboard",
       el("p", {}, "Every number here was computed by truebleu, or from its counts by the same formula. Δ is the score of the compared system less that of the baseline. Influence is by how much Δ would fall without a segment. Each state of the page has its own address."),
-      checkbox("Single-key shortcuts", this.on, on => { this.on = on; memory.set("keys", on ? "on" : "off"); }),
-      table("Keys", [{ title: "Key" }, { title: "What it does" }], rows, { quiet: true }));
+      createCheckbox("Single-key shortcuts", this.isEnabled, on => { this.isEnabled = on; browserStorage.set("keys", on ? "on" : "off"); }),
+      renderTable("Keys", [{ title: "Key" }, { title: "What it does" }], rows, { quiet: true }));
   }
 }

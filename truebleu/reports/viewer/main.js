@@ -1,7 +1,7 @@
 // The shell: rail, choice of metric and systems, routing, theme, print.
-import {announce, badge, button, el, replace, select, stateLink, themeButton, topBar} from "./dom.js";
-import {Background, CHANGES, Current, FILTERS, memory, NUMBERS, STATE} from "./selection.js";
-import {Data} from "./report_data.js";
+import {announce, renderBadge, createButton, el, replaceChildren, createSelect, createStateLink, createThemeButton, createTopBar} from "./dom.js";
+import {TaskThreads, METRIC_KEYS, SelectionState, FILTERS, browserStorage, NUMBER_KEYS, STATE} from "./selection.js";
+import {ReportData} from "./report_data.js";
 import {agreementView} from "./agreement.js";
 import {bucketsView} from "./bins.js";
 import {documentsView} from "./documents.js";
@@ -9,10 +9,10 @@ import {exportsView} from "./exports.js";
 import {healthView} from "./data_checks.js";
 import {ngramsView} from "./ngrams.js";
 import {picturesView} from "./chart_views.js";
-import {Keys} from "./keys.js";
+import {KeyboardShortcuts} from "./keys.js";
 import {Notes, notesView} from "./notes.js";
-import {Store} from "./url_state.js";
-import {printedRows, segmentsView} from "./segments.js";
+import {UrlState} from "./url_state.js";
+import {renderPrintedSegments, segmentsView} from "./segments.js";
 import {summaryView} from "./summary.js";
 import {termsView} from "./term_table.js";
 import {whyView} from "./score_breakdown.js";
@@ -25,8 +25,8 @@ import {whyView} from "./score_breakdown.js";
  * @property {string} title
  * @property {string} key  after g
  * @property {import("./url_state.js").State} [state]  keys of its own in the state, with their defaults
- * @property {(data: import("./report_data.js").Data) => string | number | null} [badge]
- * @property {(data: import("./report_data.js").Data) => string | null} [missing]  why there is nothing to see; null if there is
+ * @property {(data: import("./report_data.js").ReportData) => string | number | null} [badge]
+ * @property {(data: import("./report_data.js").ReportData) => string | null} [missing]  why there is nothing to see; null if there is
  * @property {(container: HTMLElement, context: Context) => void | Update} render  if it gives a function, that is called for changes; else it is called again
  * @property {boolean} [selected]  whether it is about the chosen segments
  * @property {Record<string, {title: string, act: (context: Context) => void}>} [keys]  its own keys
@@ -36,29 +36,29 @@ import {whyView} from "./score_breakdown.js";
 const VIEWS = [summaryView, whyView, segmentsView, picturesView, agreementView, ngramsView, bucketsView, documentsView, termsView, healthView, notesView, exportsView];
 
 export class App {
-  /** @param {Data} data @param {import("./selection.js").Back | null} back a way to where it came from */
+  /** @param {ReportData} data @param {import("./selection.js").Back | null} back a way to where it came from */
   constructor(data, back) {
     this.data = data;
     this.back = back;
     /** Ends what listens to the window. */
-    this.ended = new AbortController();
-    this.store = new Store();
-    this.worker = new Background();
+    this.abortController = new AbortController();
+    this.store = new UrlState();
+    this.worker = new TaskThreads();
     const { comparison } = data.manifest;
     const a = Math.max(0, data.systems.findIndex(s => s.name === comparison.baseline));
     const ranked = comparison.systems.map((/** @type {any} */ s) => data.systems.findIndex(own => own.name === s.name));
     const b = ranked.find((/** @type {number} */ i) => i !== a) ?? (a ? 0 : 1);
-    this.store.declare({ ...STATE, a: data.systems[a].name, b: data.systems[b]?.name ?? "", setting: data.settings[0].id }, NUMBERS);
+    this.store.declare({ ...STATE, a: data.systems[a].name, b: data.systems[b]?.name ?? "", setting: data.settings[0].id }, NUMBER_KEYS);
     for (const view of VIEWS) this.store.declare(view.state ?? {});
-    this.current = new Current(data, this.store, this.worker);
-    this.current.notes = new Notes(data, () => this.store.tell(new Set(["notes"])));
+    this.current = new SelectionState(data, this.store, this.worker);
+    this.current.notes = new Notes(data, () => this.store.notify(new Set(["notes"])));
     /** @type {Context} */
     this.context = { data, store: this.store, worker: this.worker, current: this.current, back };
     /** @type {Update | null} */
     this.update = null;
-    this.shown = "";
-    this.keys = new Keys(this.context, () => this.view, VIEWS);
-    data.arrived = problem => problem ? announce(problem) : this.store.tell(new Set(["texts"]));
+    this.shownViewId = "";
+    this.keys = new KeyboardShortcuts(this.context, () => this.view, VIEWS);
+    data.onArrival = problem => problem ? announce(problem) : this.store.notify(new Set(["texts"]));
   }
 
   get view() { return VIEWS.find(view => view.id === this.store.get("view")) ?? VIEWS[0]; }
@@ -67,87 +67,87 @@ export class App {
     this.nav = el("nav", { "aria-label": "Views" });
     this.bar = el("div.choices");
     this.notice = el("div.notice", { role: "status", hidden: true });
-    this.share = el("span");
-    this.cancel = button("Cancel", () => this.current.uncount());
+    this.progressText = el("span");
+    this.cancel = createButton("Cancel", () => this.current.cancelCount());
     this.main = el("main", { id: "view", tabindex: -1 });
     const app = /** @type {HTMLElement} */ (document.getElementById("app"));
-    replace(app,
-      topBar(this.main, el("bdi", {}, this.data.manifest.title), this.bar,
-        el("div.tools", {}, this.back && button(this.back.text, this.back.act), themeButton(memory.get("theme"), theme => memory.set("theme", theme)), button("?", () => this.keys.help(), { class: "quiet", "aria-label": "Help and keyboard", title: "Help and keyboard (?)" }))),
+    replaceChildren(app,
+      createTopBar(this.main, el("bdi", {}, this.data.manifest.title), this.bar,
+        el("div.tools", {}, this.back && createButton(this.back.text, this.back.act), createThemeButton(browserStorage.get("theme"), theme => browserStorage.set("theme", theme)), createButton("?", () => this.keys.showHelp(), { class: "quiet", "aria-label": "Help and keyboard", title: "Help and keyboard (?)" }))),
       this.nav, this.notice, this.main);
     this.store.read();
-    this.store.subscribe(changed => this.changed(changed));
+    this.store.subscribe(changed => this.handleChange(changed));
     this.current.recount();
-    const { signal } = this.ended;
+    const { signal } = this.abortController;
     addEventListener("popstate", () => this.store.read(), { signal });
     addEventListener("hashchange", () => this.store.read(), { signal });
     addEventListener("beforeprint", () => this.print(), { signal });
     addEventListener("afterprint", () => document.getElementById("printed")?.remove(), { signal });
-    addEventListener("keydown", event => this.keys.press(event), { signal });
+    addEventListener("keydown", event => this.keys.handleKey(event), { signal });
     app.hidden = false;
     /** @type {HTMLElement} */ (document.getElementById("static")).hidden = true;
-    this.frame();
-    this.show();
-    this.current.choose();
+    this.drawFrame();
+    this.showView();
+    this.current.applyFilters();
   }
 
   /** Leaves the window to others. */
   close() {
-    this.ended.abort();
+    this.abortController.abort();
     // A count that is under way ends: its texts are let go.
-    this.current.count++;
+    this.current.countRun++;
     for (const { worker } of this.worker.threads.values()) worker.terminate();
     this.store.listeners.clear();
   }
 
   /** @param {Set<string>} changed */
-  changed(changed) {
+  handleChange(changed) {
     const any = (/** @type {readonly string[]} */ keys) => keys.some(key => changed.has(key));
     // What fails in a count is told; nothing else waits for it.
-    if (any(["setting", ...CHANGES])) this.current.recount();
-    if (changed.has("counting")) { this.note(); return; }
+    if (any(["setting", ...METRIC_KEYS])) this.current.recount();
+    if (changed.has("counting")) { this.drawNotice(); return; }
     // New counts change all that a change of settings does.
-    if (changed.has("counts")) changed = new Set([...changed, ...CHANGES]);
-    if (any(["setting", "a", "b", ...CHANGES])) this.current.cache.size > 60 && this.current.cache.clear();
-    if (any(["setting", "a", "b", "view", ...CHANGES])) this.frame();
+    if (changed.has("counts")) changed = new Set([...changed, ...METRIC_KEYS]);
+    if (any(["setting", "a", "b", ...METRIC_KEYS])) this.current.cache.size > 60 && this.current.cache.clear();
+    if (any(["setting", "a", "b", "view", ...METRIC_KEYS])) this.drawFrame();
     // Before the view draws, so that it need not draw twice; what takes longer is told later.
-    if (any([...Object.keys(FILTERS), ...(this.store.get("noted") ? ["notes"] : []), "sort", "setting", "a", "b", ...CHANGES])) this.current.choose();
-    if (this.view.id !== this.shown) this.show();
+    if (any([...Object.keys(FILTERS), ...(this.store.get("noted") ? ["notes"] : []), "sort", "setting", "a", "b", ...METRIC_KEYS])) this.current.applyFilters();
+    if (this.view.id !== this.shownViewId) this.showView();
     else if (this.update) this.update(changed);
-    else if (!any(["selection", "subset", "seg", "view"]) || changed.has("seg") || this.view.selected && (changed.has("selection") || this.current.busy === 0)) this.again();
+    else if (!any(["selection", "subset", "seg", "view"]) || changed.has("seg") || this.view.selected && (changed.has("selection") || this.current.filterProgress === 0)) this.redrawView();
   }
 
   /** Draws the view for the first time. */
-  show() {
+  showView() {
     const { view } = this;
-    const first = !this.shown;
-    this.shown = view.id;
+    const first = !this.shownViewId;
+    this.shownViewId = view.id;
     this.main.className = `view ${view.id}`;
     this.main.setAttribute("aria-label", view.title);
     document.title = `${view.title} · ${this.data.manifest.title}`;
-    replace(this.main);
+    replaceChildren(this.main);
     const why = view.missing?.(this.data);
     this.update = why ? () => {} : view.render(this.main, this.context) ?? null;
-    if (why) replace(this.main, el("h1", {}, view.title), el("p.empty", {}, why));
+    if (why) replaceChildren(this.main, el("h1", {}, view.title), el("p.empty", {}, why));
     if (!first) { this.main.scrollTop = 0; if (!this.nav.contains(document.activeElement)) this.main.focus({ preventScroll: true }); }
   }
 
   /** Draws a view again that does not do so itself; the focus stays where it is. */
-  again() {
+  redrawView() {
     const { main } = this, places = () => /** @type {HTMLElement[]} */ ([...main.querySelectorAll("button, select, input, a[href], [tabindex]")]);
     const at = places().indexOf(/** @type {HTMLElement} */ (document.activeElement)), top = main.scrollTop;
-    replace(main);
+    replaceChildren(main);
     this.view.render(main, this.context);
     main.scrollTop = top;
     if (at >= 0) places()[at]?.focus({ preventScroll: true });
   }
 
   /** Rail, choices and the notice of numbers that were not reported. */
-  frame() {
+  drawFrame() {
     const { data, store, current } = this, inNav = this.nav.contains(document.activeElement);
-    replace(this.nav, VIEWS.map(view => {
+    replaceChildren(this.nav, VIEWS.map(view => {
       const count = view.badge?.(data), here = view === this.view;
-      return stateLink(store, { view: view.id }, { "aria-current": here ? "page" : null, title: `g ${view.key}` }, view.title, count ? el("span.count", {}, String(count)) : null);
+      return createStateLink(store, { view: view.id }, { "aria-current": here ? "page" : null, title: `g ${view.key}` }, view.title, count ? el("span.count", {}, String(count)) : null);
     }));
     const place = /** @type {HTMLElement | null} */ (this.nav.querySelector("[aria-current]"));
     if (inNav) place?.focus();
@@ -156,34 +156,34 @@ export class App {
     const focus = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset.choice;
     const systems = data.ranked.map(s => /** @type {const} */ ([String(s.index), `${s.letter} ${s.name}`]));
     const { a, b } = current;
-    replace(this.bar,
-      data.settings.length > 1 ? el("label", {}, el("span.soft", {}, "Metric "), select("Metric", data.settings.map(s => [s.id, s.headline ? s.label : `${s.label} (also)`]), current.setting.id, id => store.set({ setting: id, ...store.usual(CHANGES) }), { data: { choice: "metric" } })) : null,
-      b ? [el("label", {}, badge(a), select("Baseline", systems, String(a.index), i => this.choose(Number(i), b.index), { data: { choice: "a" } })),
-        button("⇄", () => current.swap(), { class: "quiet", "aria-label": "Swap the two systems", title: "Swap (x)", data: { choice: "swap" } }),
-        el("label", {}, badge(b), select("System compared with it", systems, String(b.index), i => this.choose(a.index, Number(i)), { data: { choice: "b" } }))] : null);
+    replaceChildren(this.bar,
+      data.settings.length > 1 ? el("label", {}, el("span.soft", {}, "Metric "), createSelect("Metric", data.settings.map(s => [s.id, s.headline ? s.label : `${s.label} (also)`]), current.setting.id, id => store.set({ setting: id, ...store.getDefaults(METRIC_KEYS) }), { data: { choice: "metric" } })) : null,
+      b ? [el("label", {}, renderBadge(a), createSelect("Baseline", systems, String(a.index), i => this.chooseSystems(Number(i), b.index), { data: { choice: "a" } })),
+        createButton("⇄", () => current.swap(), { class: "quiet", "aria-label": "Swap the two systems", title: "Swap (x)", data: { choice: "swap" } }),
+        el("label", {}, renderBadge(b), createSelect("System compared with it", systems, String(b.index), i => this.chooseSystems(a.index, Number(i)), { data: { choice: "b" } }))] : null);
     if (focus) this.bar.querySelector(`[data-choice="${focus}"]`)?.focus();
-    this.note();
+    this.drawNotice();
   }
 
   /** What is said above all views: that numbers were not reported, or that others are on their way. */
-  note() {
-    const { store, current } = this, { metric, counting } = current;
-    const { unknown } = current, { shown } = current;
-    this.notice.hidden = current.reported && counting === null && !unknown.length;
+  drawNotice() {
+    const { store, current } = this, { metric, countProgress: counting } = current;
+    const { unknownNames: unknown } = current, { comparedSystems: shown } = current;
+    this.notice.hidden = current.isReported && counting === null && !unknown.length;
     if (counting !== null) {
-      this.share.textContent = `Counting … ${Math.round(100 * counting)}%. Until then the numbers are those from before. `;
+      this.progressText.textContent = `Counting … ${Math.round(100 * counting)}%. Until then the numbers are those from before. `;
       // The button stays where it is, with the focus.
-      if (this.cancel.parentNode !== this.notice) replace(this.notice, this.share, this.cancel);
+      if (this.cancel.parentNode !== this.notice) replaceChildren(this.notice, this.progressText, this.cancel);
       return;
     }
-    replace(this.notice, unknown.length ? el("p", {}, "The address names ", unknown.map((name, k) => [k ? " and " : "", "“", el("bdi", {}, name), "”"]), ", which no system of this report is called. Shown: ", shown.map((s, k) => [k ? " and " : "", badge(s, true)]), ". ",
-      button("Keep these", () => store.set({ a: current.a.name, b: current.b?.name ?? "" }, { replace: true }))) : null, current.reported ? null : [
-      el("strong", {}, metric.reported ? "Not a headline score. " : "Not the reported score. "), el("code", {}, `${metric.name}|${metric.signature}`), " ",
-      button("Reset", () => store.set(store.usual(["setting", ...CHANGES])))]);
+    replaceChildren(this.notice, unknown.length ? el("p", {}, "The address names ", unknown.map((name, k) => [k ? " and " : "", "“", el("bdi", {}, name), "”"]), ", which no system of this report is called. Shown: ", shown.map((s, k) => [k ? " and " : "", renderBadge(s, true)]), ". ",
+      createButton("Keep these", () => store.set({ a: current.a.name, b: current.b?.name ?? "" }, { replace: true }))) : null, current.isReported ? null : [
+      el("strong", {}, metric.isReported ? "Not a headline score. " : "Not the reported score. "), el("code", {}, `${metric.name}|${metric.signature}`), " ",
+      createButton("Reset", () => store.set(store.getDefaults(["setting", ...METRIC_KEYS])))]);
   }
 
   /** @param {number} a @param {number} b */
-  choose(a, b) {
+  chooseSystems(a, b) {
     const { current, store, data } = this;
     if (a === b) [a, b] = a === current.a.index ? [/** @type {any} */ (current.b).index, a] : [b, current.a.index];
     store.set({ a: data.systems[a].name, b: data.systems[b].name });
@@ -200,19 +200,19 @@ export class App {
       view.render(part, this.context);
       sheet.append(part);
     }
-    sheet.append(printedRows(this.context));
+    sheet.append(renderPrintedSegments(this.context));
     document.body.append(sheet);
   }
 }
 
 /** @param {unknown} error */
-export function failed(error) {
+export function showFailure(error) {
   const text = error instanceof Error ? error.message : String(error);
   document.body.prepend(el("p.failed", { role: "alert" }, "The interactive part of this page could not be started: ", text, ". The summary below is complete."));
 }
 
-/** Shows what a file holds. @param {Data} data @param {import("./selection.js").Back | null} [back] a way to where it came from */
-export function opened(data, back = null) {
+/** Shows what a file holds. @param {ReportData} data @param {import("./selection.js").Back | null} [back] a way to where it came from */
+export function openReport(data, back = null) {
   const app = new App(data, back);
   app.start();
   document.documentElement.dataset.ready = "yes";

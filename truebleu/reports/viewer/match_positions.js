@@ -1,10 +1,10 @@
 // Where a pattern is in a text.
 
-/** @typedef {[number, number, string]} Place  from, to, and the classes of its mark */
+/** @typedef {[number, number, string]} TextSpan  from, to, and the classes of its mark */
 
-/** @param {RegExp} pattern with g @param {string} text @param {string} [kind] the classes of its marks @param {number} [most] so many at the most @returns {Place[]} */
-export function placesOf(pattern, text, kind = "found", most = Infinity) {
-  /** @type {Place[]} */
+/** @param {RegExp} pattern with g @param {string} text @param {string} [kind] the classes of its marks @param {number} [most] so many at the most @returns {TextSpan[]} */
+export function findSpans(pattern, text, kind = "found", most = Infinity) {
+  /** @type {TextSpan[]} */
   const found = [];
   for (const match of text.matchAll(pattern)) {
     if (match[0]) found.push([match.index, match.index + match[0].length, kind]);

@@ -1,9 +1,9 @@
 // A metric with its parameters: its name and signature, the scores that the kernel makes of counts, and the steps to them.
-import {COUNTED, missing, recipeOf, smoothingValue} from "./kernel_client.js";
+import {COUNT_PARAMETERS, getMissingOrder, buildRecipe, getSmoothingValue} from "./kernel_client.js";
 
 /** @typedef {import("./report_data.js").Setting} Setting */
-/** @typedef {import("./kernel_client.js").Live} Live */
-/** @typedef {import("./count_table.js").Table} Table */
+/** @typedef {import("./kernel_client.js").KernelClient} Live */
+/** @typedef {import("./count_table.js").CountTable} Table */
 /**
  * @typedef {object} Step  One order on the way to a score.
  * @property {string} order
@@ -11,20 +11,20 @@ import {COUNTED, missing, recipeOf, smoothingValue} from "./kernel_client.js";
  * @property {number} numerator  @property {number} denominator
  * @property {number | null} precision  in per cent; null if it counts as 1
  * @property {string} note  how smoothing made it; "" if it is a plain share
- * @property {boolean} counts  whether it is in the mean
+ * @property {boolean} isUsed  whether it is in the mean
  * @property {number} [recall]  @property {number} [f]  chrF's, in per cent
  */
 /**
- * @typedef {object} Walk  The steps to a score.
+ * @typedef {object} ScoreSteps  The steps to a score.
  * @property {Step[]} steps
  * @property {number} value
  * @property {number} brevity  @property {number} mean  @property {number} hypothesis  @property {number} reference
- * @property {number[]} [counts]  of error rates: hits, substitutions, deletions and insertions
+ * @property {number[]} [editCounts]  of error rates: hits, substitutions, deletions and insertions
  * @property {number[]} [shares]  chrF's mean precision and recall over the orders that count, in per cent
  */
 
 /** A mean of lengths is counted in so many parts of a token. */
-const PARTS = 720720;
+const PARTS_PER_TOKEN = 720720;
 
 /** A setting, perhaps with other parameters than it was reported with. */
 export class Metric {
@@ -36,57 +36,57 @@ export class Metric {
     this.live = live;
     this.kind = setting.metric;
     /** Whether nothing was changed. */
-    this.reported = Object.keys(known).every(key => JSON.stringify(parameters[key]) === JSON.stringify(own[key]));
+    this.isReported = Object.keys(known).every(key => JSON.stringify(parameters[key]) === JSON.stringify(own[key]));
     /** Whether more is better. */
-    this.higher = setting.higher_is_better;
+    this.higherIsBetter = setting.higher_is_better;
     /** Whether the corpus score is the mean of the segments'. */
-    this.mean = parameters.aggregate === "segments";
-    this.name = this.kind === "chrF" ? `chrF${betaOf(parameters)}${"+".repeat(parameters.word_order)}` : setting.name;
-    this.signature = this.reported ? setting.signature : signatureOf(setting, parameters);
-    this.recipe = recipeOf(setting, parameters);
+    this.usesSegmentMean = parameters.aggregate === "segments";
+    this.name = this.kind === "chrF" ? `chrF${formatBeta(parameters)}${"+".repeat(parameters.word_order)}` : setting.name;
+    this.signature = this.isReported ? setting.signature : buildSignature(setting, parameters);
+    this.recipe = buildRecipe(setting, parameters);
   }
 
-  get handle() { return this.live.metric(this.recipe); }
+  get handle() { return this.live.getMetric(this.recipe); }
 
   /** The score of each segment. @param {Table} table */
-  scores(table) { return this.live.kernel.scores(this.handle, table.handle); }
+  scoreSegments(table) { return this.live.kernel.scoreSegments(this.handle, table.handle); }
 
   /** The score of all segments, or of some. @param {Table} table @param {ArrayLike<number> | null} [segments] */
-  corpus(table, segments) { return this.live.kernel.corpus(this.handle, table.handle, segments); }
+  scoreCorpus(table, segments) { return this.live.kernel.scoreCorpus(this.handle, table.handle, segments); }
 
   /** The score of all segments without each of them. @param {Table} table */
-  without(table) { return this.live.kernel.without(this.handle, table.handle); }
+  scoreWithoutEach(table) { return this.live.kernel.scoreWithoutEach(this.handle, table.handle); }
 
-  /** The steps to the score of a row. @param {ArrayLike<number>} row @param {boolean} segment whether it is one segment's @returns {Walk} */
-  walk(row, segment) {
-    const { kernel } = this.live, { handle, parameters: p, kind } = this, table = kernel.tableOf(row);
+  /** The steps to the score of a row. @param {ArrayLike<number>} row @param {boolean} segment whether it is one segment's @returns {ScoreSteps} */
+  breakDown(row, segment) {
+    const { kernel } = this.live, { handle, parameters: p, kind } = this, table = kernel.addTableFromNumbers(row);
     try {
-      const value = segment ? kernel.scores(handle, table)[0] : kernel.corpus(handle, table);
-      if (kind === "TER") return { steps: [], value, brevity: 1, mean: value, hypothesis: row[0], reference: row[1] / PARTS };
-      if (countsEdits(kind)) { const [hits, replaced, deleted, inserted] = Array.from(row); return { steps: [], value, brevity: 1, mean: value, hypothesis: hits + replaced + inserted, reference: hits + replaced + deleted, counts: [hits, replaced, deleted, inserted] }; }
-      if (kind === "chrF") return { ...this.shares(row), value, brevity: 1, mean: value, hypothesis: row[0], reference: row[1] };
-      const { brevity, mean, hopeless, steps } = kernel.steps(handle, table, !segment), orders = (row.length - 2) / 2;
-      return { value, brevity, mean, hypothesis: row[0], reference: p.reference_length === "average" ? row[1] / PARTS : row[1],
+      const value = segment ? kernel.scoreSegments(handle, table)[0] : kernel.scoreCorpus(handle, table);
+      if (kind === "TER") return { steps: [], value, brevity: 1, mean: value, hypothesis: row[0], reference: row[1] / PARTS_PER_TOKEN };
+      if (countsEdits(kind)) { const [hits, replaced, deleted, inserted] = Array.from(row); return { steps: [], value, brevity: 1, mean: value, hypothesis: hits + replaced + inserted, reference: hits + replaced + deleted, editCounts: [hits, replaced, deleted, inserted] }; }
+      if (kind === "chrF") return { ...this.breakDownChrf(row), value, brevity: 1, mean: value, hypothesis: row[0], reference: row[1] };
+      const { brevity, mean, isZero: hopeless, steps } = kernel.getBleuSteps(handle, table, !segment), orders = (row.length - 2) / 2;
+      return { value, brevity, mean, hypothesis: row[0], reference: p.reference_length === "average" ? row[1] / PARTS_PER_TOKEN : row[1],
         steps: Array.from({ length: orders }, (_, n) => {
           const match = row[2 + n], total = row[2 + orders + n], step = steps[n], order = String(n + 1);
-          if (!step) return { order, match, total, numerator: match, denominator: total, precision: 0, note: "too short for this order: left out", counts: false };
+          if (!step) return { order, match, total, numerator: match, denominator: total, precision: 0, note: "too short for this order: left out", isUsed: false };
           const { numerator, denominator, precision, smoothed } = step, note = hopeless ? "" : Number.isNaN(smoothed) ? (total ? "" : "no n-gram of this order") : /^add/.test(p.smoothing) ? `${smoothed} added to both` : `no match: ${p.smoothing === "exp" ? `1/${1 / smoothed} of one` : smoothed} instead`;
-          return { order, match, total, numerator, denominator, precision: hopeless ? 0 : Number.isNaN(precision) ? null : precision, note, counts: true };
+          return { order, match, total, numerator, denominator, precision: hopeless ? 0 : Number.isNaN(precision) ? null : precision, note, isUsed: true };
         }) };
-    } finally { kernel.forget(table); }
+    } finally { kernel.release(table); }
   }
 
   /** What chrF's counts are of each other. @param {ArrayLike<number>} row */
-  shares(row) {
-    const { live, parameters: p } = this, orders = row.length / 3, table = live.kernel.tableOf(row, 3);
-    const one = live.metric({ ...this.recipe, char_order: 1, word_order: 0, eps_smoothing: false }), f = live.kernel.scores(one, table);
-    live.kernel.forget(table);
+  breakDownChrf(row) {
+    const { live, parameters: p } = this, orders = row.length / 3, table = live.kernel.addTableFromNumbers(row, 3);
+    const one = live.getMetric({ ...this.recipe, char_order: 1, word_order: 0, eps_smoothing: false }), f = live.kernel.scoreSegments(one, table);
+    live.kernel.release(table);
     const steps = Array.from({ length: orders }, (_, n) => {
       const [total, reference, match] = [row[3 * n], row[3 * n + 1], row[3 * n + 2]], counts = p.eps_smoothing || (total > 0 && reference > 0);
       return { order: n < p.char_order ? `c${n + 1}` : `w${n + 1 - p.char_order}`, match, total, reference, numerator: match, denominator: total, precision: total ? 100 * match / total : 0,
-        recall: reference ? 100 * match / reference : 0, f: f[n], counts, note: counts ? "" : "too short for this order: left out" };
+        recall: reference ? 100 * match / reference : 0, f: f[n], isUsed: counts, note: counts ? "" : "too short for this order: left out" };
     });
-    const used = steps.filter(step => step.counts), mean = (/** @type {"precision" | "recall"} */ of) => used.reduce((sum, step) => sum + step[of], 0) / (used.length || 1);
+    const used = steps.filter(step => step.isUsed), mean = (/** @type {"precision" | "recall"} */ of) => used.reduce((sum, step) => sum + step[of], 0) / (used.length || 1);
     return { steps, shares: [mean("precision"), mean("recall")] };
   }
 }
@@ -95,44 +95,44 @@ export class Metric {
 export const countsEdits = kind => kind !== "BLEU" && kind !== "chrF";
 
 /** With two digits as Python writes it: half goes to the even one. @param {number} x 0 or more */
-export const twoDecimals = x => (x * 8 % 4 === 1 ? x - 0.001 : x).toFixed(2);
+export const formatTwoDecimals = x => (x * 8 % 4 === 1 ? x - 0.001 : x).toFixed(2);
 
 /** A float as Python writes it. @param {number} x */
-export function floatText(x) {
+export function formatFloat(x) {
   const size = Math.abs(x);
   if (size && (size < 1e-4 || size >= 1e16)) return x.toExponential().replace(/e([+-])(\d)$/, "e$10$2");
   return Number.isInteger(x) ? `${Object.is(x, -0) ? "-0" : x}.0` : String(x);
 }
 
 /** @param {Record<string, any>} p */
-const betaOf = p => Number.isInteger(p.beta) ? String(p.beta) : floatText(p.beta);
+const formatBeta = p => Number.isInteger(p.beta) ? String(p.beta) : formatFloat(p.beta);
 
 /** The words of signatures for what is counted. @param {Map<string, string>} fields @param {Record<string, any>} p @param {Record<string, any>} own */
-function sayCounted(fields, p, own) {
+function setCountFields(fields, p, own) {
   /** @type {Record<string, [string, (value: any) => string]>} */
   const said = { tokenize: ["tok", String], lowercase: ["case", on => on ? "lc" : "mixed"], case_sensitive: ["case", on => on ? "mixed" : "lc"], whitespace: ["space", on => on ? "yes" : "no"],
     normalized: ["norm", on => on ? "yes" : "no"], no_punct: ["punct", on => on ? "no" : "yes"], asian_support: ["asian", on => on ? "yes" : "no"] };
-  for (const key of Object.keys(COUNTED)) if (key in own && p[key] !== own[key]) fields.set(said[key][0], said[key][1](p[key]));
+  for (const key of Object.keys(COUNT_PARAMETERS)) if (key in own && p[key] !== own[key]) fields.set(said[key][0], said[key][1](p[key]));
 }
 
 /** @param {Setting} setting @param {Record<string, any>} p */
-function signatureOf(setting, p) {
+function buildSignature(setting, p) {
   const fields = new Map(setting.signature.split("|").map(part => /** @type {[string, string]} */ (part.split(/:(.*)/s).slice(0, 2))));
   const rest = [...fields].filter(([key]) => !["nrefs", "case", "eff", "tok", "smooth", "order", "weights", "value"].includes(key));
-  sayCounted(fields, p, setting.parameters);
+  setCountFields(fields, p, setting.parameters);
   if (countsEdits(setting.metric)) return [...fields].map(([key, value]) => `${key}:${value}`).join("|");
   if (setting.metric === "chrF") {
     fields.set("eff", p.eps_smoothing ? "no" : "yes");
     fields.set("nc", String(p.char_order));
     fields.set("nw", String(p.word_order));
     fields.delete("beta");
-    return [...fields].flatMap(([key, value]) => [`${key}:${value}`, ...(key === "space" && p.beta !== 2 ? [`beta:${betaOf(p)}`] : [])]).join("|");
+    return [...fields].flatMap(([key, value]) => [`${key}:${value}`, ...(key === "space" && p.beta !== 2 ? [`beta:${formatBeta(p)}`] : [])]).join("|");
   }
-  const value = smoothingValue(p);
-  const drop = missing(p, p.aggregate === "segments") === "drop";
+  const value = getSmoothingValue(p);
+  const drop = getMissingOrder(p, p.aggregate === "segments") === "drop";
   /** @type {[string, string | null | undefined][]} */
   const all = [["nrefs", fields.get("nrefs")], ["case", fields.get("case")], ["eff", drop ? "yes" : "no"], ["tok", fields.get("tok")],
-    ["smooth", p.smoothing + (value === null ? "" : `[${twoDecimals(value)}]`)], ["order", p.max_order === 4 ? null : String(p.max_order)],
-    ["weights", p.weights ? p.weights.map(floatText).join(",") : null], ["value", value !== null && Number(twoDecimals(value)) !== value ? floatText(value) : null], ...rest];
+    ["smooth", p.smoothing + (value === null ? "" : `[${formatTwoDecimals(value)}]`)], ["order", p.max_order === 4 ? null : String(p.max_order)],
+    ["weights", p.weights ? p.weights.map(formatFloat).join(",") : null], ["value", value !== null && Number(formatTwoDecimals(value)) !== value ? formatFloat(value) : null], ...rest];
   return all.filter(([, value]) => value !== null && value !== undefined).map(([key, value]) => `${key}:${value}`).join("|");
 }

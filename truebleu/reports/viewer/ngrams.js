@@ -1,16 +1,16 @@
 // N-grams that one system has right and the other has not, that are written too often, or that are missing.
-import {badge, count, el, exact, moreRows, plural, replace, signed, table, toggle, visible} from "./dom.js";
-import {link} from "./svg_charts.js";
-import {ofAllTexts} from "./selection.js";
-import {holder} from "./ngram_filter.js";
+import {renderBadge, formatCount, el, renderNumber, createMoreButton, formatPlural, replaceChildren, formatSigned, renderTable, createToggle, showInvisible} from "./dom.js";
+import {linkSegments} from "./svg_charts.js";
+import {countAllTexts} from "./selection.js";
+import {createNgramTest} from "./ngram_filter.js";
 
-/** @typedef {{order: number, tokens: string[], matched: number[], produced: number[], reference: number, log_odds: number, z: number, segments: number[]}} Gram */
+/** @typedef {{order: number, tokens: string[], matched: number[], produced: number[], reference: number, log_odds: number, z: number, segments: number[]}} ListedNgram */
 
-/** @typedef {{a: number, b: number | null, lists: Record<string, Gram[]>}} Pair */
+/** @typedef {{a: number, b: number | null, lists: Record<string, ListedNgram[]>}} Pair */
 /** @typedef {import("./selection.js").Context} Context */
 
-/** What a list holds, what its n-grams are measured by, and what the log-odds compare. @type {Record<string, [string, string, string, (g: Gram) => number]>} */
-const LISTS = {
+/** What a list holds, what its n-grams are measured by, and what the log-odds compare. @type {Record<string, [string, string, string, (g: ListedNgram) => number]>} */
+const NGRAM_LISTS = {
   difference: ["Matched by one more", "Δ matched", "", g => g.matched[1] - g.matched[0]],
   over: ["Written too often", "too many", "written against reference", g => Math.max(...g.produced.map((h, k) => h - g.matched[k]))],
   missed: ["Missing", "missing", "reference against written", g => g.reference - Math.max(...g.matched)],
@@ -20,51 +20,51 @@ const NGRAM_ROWS = 100, NGRAM_SEGMENTS = 50;
 /** @type {import("./main.js").View} */
 export const ngramsView = {
   id: "ngrams", title: "N-grams", key: "n", state: { grams: "difference", order: 0, gram: "", by_gram: "", rows: NGRAM_ROWS },
-  missing: data => data.manifest.ngrams ? null : data.redacted ? "N-grams are text, and all text was left out of this file." : "This file has no lists of n-grams. They are counted when the report is written.",
+  missing: data => data.manifest.ngrams ? null : data.isRedacted ? "N-grams are text, and all text was left out of this file." : "This file has no lists of n-grams. They are counted when the report is written.",
   render(container, context) {
     const { data, store, current } = context, { ngrams } = data.manifest;
     const search = el("input", { type: "search", "aria-label": "Search the n-grams", placeholder: "Search", value: store.get("gram"), on: { input: () => store.set({ gram: search.value, rows: NGRAM_ROWS }, { replace: true }) } });
     const tabs = el("div.tabs"), place = el("div", { role: "status" });
-    container.append(el("h1", {}, "N-grams"), el("p.facts", {}, `Of tokens as ${ngrams.label} makes them${ngrams.lowercase ? ", in lower case" : ""}${ngrams.segments < data.n ? `, in the first ${count(ngrams.segments)} segments` : ""}. A click shows ${data.redacted || !holder(data, "") ? "examples" : "all segments"} that hold an n-gram, and frames it there.`), tabs, place);
+    container.append(el("h1", {}, "N-grams"), el("p.facts", {}, `Of tokens as ${ngrams.label} makes them${ngrams.lowercase ? ", in lower case" : ""}${ngrams.segments < data.n ? `, in the first ${formatCount(ngrams.segments)} segments` : ""}. A click shows ${data.isRedacted || !createNgramTest(data, "") ? "examples" : "all segments"} that hold an n-gram, and frames it there.`), tabs, place);
     /** The lists that this page made, by systems; what went wrong. @type {Map<string, Pair | string>} */
-    const made = current.once("lists of n-grams", () => new Map());
+    const made = current.cached("lists of n-grams", () => new Map());
     draw();
     return changed => { if (["a", "b", "grams", "order", "gram", "by_gram", "rows"].some(key => changed.has(key))) draw(); };
 
     function draw() {
-      const { a, b } = current, systems = current.shown, find = (/** @type {number} */ x, /** @type {number | null} */ y) => ngrams.pairs?.find((/** @type {any} */ p) => p.a === x && p.b === y);
+      const { a, b } = current, systems = current.comparedSystems, find = (/** @type {number} */ x, /** @type {number | null} */ y) => ngrams.pairs?.find((/** @type {any} */ p) => p.a === x && p.b === y);
       const own = !ngrams.block ? made.get(`${a.index} ${b?.index}`) : null;
       if (!ngrams.block && (!own || typeof own === "string")) {
-        replace(tabs);
-        replace(place, el("p.empty", {}, own ?? "Counting the n-grams of all segments …"));
-        if (!own) listsOf(context, a.index, b?.index ?? null).then(pair => made.set(`${a.index} ${b?.index}`, pair), error => made.set(`${a.index} ${b?.index}`, `The n-grams could not be counted: ${error.message}.`)).then(() => { if (place.isConnected) draw(); });
+        replaceChildren(tabs);
+        replaceChildren(place, el("p.empty", {}, own ?? "Counting the n-grams of all segments …"));
+        if (!own) requestLists(context, a.index, b?.index ?? null).then(pair => made.set(`${a.index} ${b?.index}`, pair), error => made.set(`${a.index} ${b?.index}`, `The n-grams could not be counted: ${error.message}.`)).then(() => { if (place.isConnected) draw(); });
         return;
       }
       const straight = /** @type {Pair | undefined} */ (own) ?? find(a.index, b?.index ?? null), pair = straight ?? find(b?.index ?? -1, a.index);
-      const kinds = Object.keys(LISTS).filter(kind => pair?.lists[kind]), kind = kinds.includes(store.get("grams")) ? store.get("grams") : kinds[0];
-      if (!kind) { replace(tabs); replace(place, el("p.empty", {}, `This file has no lists for ${systems.map(s => s.letter).join(" and ")}.`)); return; }
-      const [title, measure, odds, by] = LISTS[kind], order = store.get("order"), wanted = store.get("gram").toLowerCase(), focused = /** @type {HTMLElement | null} */ (document.activeElement);
+      const kinds = Object.keys(NGRAM_LISTS).filter(kind => pair?.lists[kind]), kind = kinds.includes(store.get("grams")) ? store.get("grams") : kinds[0];
+      if (!kind) { replaceChildren(tabs); replaceChildren(place, el("p.empty", {}, `This file has no lists for ${systems.map(s => s.letter).join(" and ")}.`)); return; }
+      const [title, measure, odds, by] = NGRAM_LISTS[kind], order = store.get("order"), wanted = store.get("gram").toLowerCase(), focused = /** @type {HTMLElement | null} */ (document.activeElement);
       const all = /** @type {HTMLElement[]} */ ([...container.querySelectorAll("button, a, select")]), at = focused ? all.indexOf(focused) : -1;
       // A pair that was counted the other way round is turned.
-      const whole = /** @type {Gram[]} */ (pair.lists[kind]).map(g => ({ ...g, matched: straight ? g.matched : [...g.matched].reverse(), produced: straight ? g.produced : [...g.produced].reverse(), ...(kind === "difference" && straight ? { log_odds: -g.log_odds, z: -g.z } : {}) }));
+      const whole = /** @type {ListedNgram[]} */ (pair.lists[kind]).map(g => ({ ...g, matched: straight ? g.matched : [...g.matched].reverse(), produced: straight ? g.produced : [...g.produced].reverse(), ...(kind === "difference" && straight ? { log_odds: -g.log_odds, z: -g.z } : {}) }));
       const grams = whole.filter(g => (!order || g.order === order) && (!wanted || g.tokens.join(" ").toLowerCase().includes(wanted)));
-      /** @type {[string, import("./dom.js").Children, string, (g: Gram) => number, ((x: number) => any)?][]} */
-      const numbers = [["measure", measure, kind === "difference" ? `matched by ${b?.letter} less matched by ${a.letter}, clipped to the references` : "", by, kind === "difference" ? x => exact(x, signed(x, 0)) : count],
-        ...systems.map((s, k) => /** @type {[string, any, string, (g: Gram) => number]} */ ([`m${k}`, [badge(s), " matched"], `by ${s.name}`, g => g.matched[k]])),
-        ...systems.map((s, k) => /** @type {[string, any, string, (g: Gram) => number]} */ ([`h${k}`, [badge(s), " written"], `by ${s.name}`, g => g.produced[k]])),
-        ["reference", "reference", "most often in a reference", g => g.reference], ["odds", "log-odds", `${odds || `${b?.letter} against ${a.letter}`}; with all n-grams as the prior`, g => g.log_odds, x => exact(x, signed(x))], ["z", "z", "log-odds in standard deviations; beyond 2 it is hardly chance", g => g.z, x => exact(x, signed(x, 1))]];
+      /** @type {[string, import("./dom.js").Children, string, (g: ListedNgram) => number, ((x: number) => any)?][]} */
+      const numbers = [["measure", measure, kind === "difference" ? `matched by ${b?.letter} less matched by ${a.letter}, clipped to the references` : "", by, kind === "difference" ? x => renderNumber(x, formatSigned(x, 0)) : formatCount],
+        ...systems.map((s, k) => /** @type {[string, any, string, (g: ListedNgram) => number]} */ ([`m${k}`, [renderBadge(s), " matched"], `by ${s.name}`, g => g.matched[k]])),
+        ...systems.map((s, k) => /** @type {[string, any, string, (g: ListedNgram) => number]} */ ([`h${k}`, [renderBadge(s), " written"], `by ${s.name}`, g => g.produced[k]])),
+        ["reference", "reference", "most often in a reference", g => g.reference], ["odds", "log-odds", `${odds || `${b?.letter} against ${a.letter}`}; with all n-grams as the prior`, g => g.log_odds, x => renderNumber(x, formatSigned(x))], ["z", "z", "log-odds in standard deviations; beyond 2 it is hardly chance", g => g.z, x => renderNumber(x, formatSigned(x, 1))]];
       // What is most surprising comes first: that is not what is most frequent, such as commas.
       const sort = String(store.get("by_gram")), chosen = numbers.find(([id]) => id === sort.replace("-", "")) ?? numbers[numbers.length - 1], down = sort[0] !== "-";
-      const value = chosen[3], size = chosen[0] === "measure" || chosen[0] === "z" && kind === "difference" ? (/** @type {Gram} */ g) => Math.abs(value(g)) : value;
+      const value = chosen[3], size = chosen[0] === "measure" || chosen[0] === "z" && kind === "difference" ? (/** @type {ListedNgram} */ g) => Math.abs(value(g)) : value;
       grams.sort((x, y) => (down ? 1 : -1) * (size(y) - size(x)));
       const some = grams.slice(0, store.get("rows")), set = (/** @type {any} */ values) => store.set({ rows: NGRAM_ROWS, ...values }, { replace: true });
-      replace(tabs, el("div.joined", { role: "group", "aria-label": "List" }, kinds.map(id => toggle(LISTS[id][0], id === kind, () => set({ grams: id })))),
-        el("div.joined", { role: "group", "aria-label": "Order" }, [0, ...Array.from({ length: ngrams.orders }, (_, i) => i + 1)].map(n => toggle(n ? `${n}-grams` : "All", n === order, () => set({ order: n })))), search);
-      replace(place, el("p.soft", {}, `${some.length < grams.length ? `The first ${count(some.length)} of ` : ""}${plural(grams.length, "n-gram")}${grams.length < whole.length ? ` of ${count(whole.length)}` : ""}. ${own ? `Of each order these are the ${count(ngrams.limit)} whose counts differ most.` : `The file has at most ${count(ngrams.limit)} of each order.`}`),
-        grams.length ? table(title, [{ title: "N-gram" }, ...numbers.map(([id, name, hint]) => ({ title: name, hint, number: true, sort: () => set({ by_gram: chosen[0] === id && down ? `-${id}` : id }), sorted: chosen[0] === id ? /** @type {"ascending"} */ (down ? "descending" : "ascending") : null })), ...(own ? [] : [{ title: "examples", hint: "segments where it is as this list says", number: true }])],
-          some.map(g => [link(context, el("bdi.gram", {}, visible(g.tokens.join(" "))), segmentsOf(data, g), "Show its segments"),
-            ...numbers.map(([, , , of, shown = count]) => shown(of(g))), ...(own ? [] : [g.segments.length < NGRAM_SEGMENTS ? count(g.segments.length) : `first ${NGRAM_SEGMENTS}`])]), { quiet: true }) : el("p.empty", {}, "No n-gram has all of this."),
-        moreRows(store, "rows", grams.length));
+      replaceChildren(tabs, el("div.joined", { role: "group", "aria-label": "List" }, kinds.map(id => createToggle(NGRAM_LISTS[id][0], id === kind, () => set({ grams: id })))),
+        el("div.joined", { role: "group", "aria-label": "Order" }, [0, ...Array.from({ length: ngrams.orders }, (_, i) => i + 1)].map(n => createToggle(n ? `${n}-grams` : "All", n === order, () => set({ order: n })))), search);
+      replaceChildren(place, el("p.soft", {}, `${some.length < grams.length ? `The first ${formatCount(some.length)} of ` : ""}${formatPlural(grams.length, "n-gram")}${grams.length < whole.length ? ` of ${formatCount(whole.length)}` : ""}. ${own ? `Of each order these are the ${formatCount(ngrams.limit)} whose counts differ most.` : `The file has at most ${formatCount(ngrams.limit)} of each order.`}`),
+        grams.length ? renderTable(title, [{ title: "N-gram" }, ...numbers.map(([id, name, hint]) => ({ title: name, hint, number: true, sort: () => set({ by_gram: chosen[0] === id && down ? `-${id}` : id }), sorted: chosen[0] === id ? /** @type {"ascending"} */ (down ? "descending" : "ascending") : null })), ...(own ? [] : [{ title: "examples", hint: "segments where it is as this list says", number: true }])],
+          some.map(g => [linkSegments(context, el("bdi.gram", {}, showInvisible(g.tokens.join(" "))), getSegmentFilter(data, g), "Show its segments"),
+            ...numbers.map(([, , , of, shown = formatCount]) => shown(of(g))), ...(own ? [] : [g.segments.length < NGRAM_SEGMENTS ? formatCount(g.segments.length) : `first ${NGRAM_SEGMENTS}`])]), { quiet: true }) : el("p.empty", {}, "No n-gram has all of this."),
+        createMoreButton(store, "rows", grams.length));
       if (focused === search) search.focus();
       else if (at >= 0) /** @type {HTMLElement | undefined} */ (container.querySelectorAll("button, a, select")[at])?.focus({ preventScroll: true });
     }
@@ -72,13 +72,13 @@ export const ngramsView = {
 };
 
 /** The lists of two systems, or of one, by the kernel in the other thread. @param {Context} context @param {number} a @param {number | null} b @returns {Promise<Pair>} */
-async function listsOf({ data }, a, b) {
-  const { orders, limit } = data.manifest.ngrams, { lists } = await ofAllTexts(data, { words: false, orders, pair: [a, b], limit });
+async function requestLists({ data }, a, b) {
+  const { orders, limit } = data.manifest.ngrams, { lists } = await countAllTexts(data, { words: false, orders, pair: [a, b], limit });
   return { a, b, lists };
 }
 
-/** The segments that hold an n-gram; examples, where the page cannot split texts as the lists were. @param {import("./report_data.js").Data} data @param {Gram} g */
-function segmentsOf(data, { tokens, segments }) {
+/** The segments that hold an n-gram; examples, where the page cannot split texts as the lists were. @param {import("./report_data.js").ReportData} data @param {ListedNgram} g */
+function getSegmentFilter(data, { tokens, segments }) {
   const gram = tokens.join(" ");
-  return holder(data, gram) ? { holds: gram, mark: gram } : { only: segments.map(i => i + 1).join(","), about: `examples with “${gram}”`, part: true, mark: gram };
+  return createNgramTest(data, gram) ? { holds: gram, mark: gram } : { only: segments.map(i => i + 1).join(","), about: `examples with “${gram}”`, part: true, mark: gram };
 }

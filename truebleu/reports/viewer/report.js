@@ -1,12 +1,12 @@
 // The start of a report: what this file holds, shown.
-import {Data, ofPage} from "./report_data.js";
-import {failed, opened} from "./main.js";
+import {ReportData, readPage} from "./report_data.js";
+import {showFailure, openReport} from "./main.js";
 
 (async () => {
-  const { manifest, read } = ofPage();
+  const { manifest, read } = readPage();
   if (!("DecompressionStream" in window)) throw new Error("this browser is too old to unpack it");
   // Until the kernel has counted, the summary is there to be read.
-  const data = new Data(manifest, read);
+  const data = new ReportData(manifest, read);
   await data.load();
-  opened(data);
-})().catch(failed);
+  openReport(data);
+})().catch(showFailure);

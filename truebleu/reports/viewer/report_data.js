@@ -1,8 +1,8 @@
 // What the file holds: the manifest, tables of integers and columns of text, decoded as needed.
-import {decode, MISSING} from "./kernel.js";
-import {countsKey, Live} from "./kernel_client.js";
-import {glossaryOf} from "./glossary.js";
-import {Table} from "./count_table.js";
+import {decodeText, MISSING_TEXT} from "./kernel.js";
+import {getCountsKey, KernelClient} from "./kernel_client.js";
+import {createGlossary} from "./glossary.js";
+import {CountTable} from "./count_table.js";
 
 /** @typedef {{name: string, letter: string, index: number}} System */
 /**
@@ -24,15 +24,15 @@ import {Table} from "./count_table.js";
  * @property {Record<string, string> | null} blocks  of counts; null if they are made here
  */
 /** @typedef {"source" | `reference${number}` | `system${number}`} Role */
-/** @typedef {{index: number, source: string | null | undefined, references: (string | null)[], hypotheses: (string | undefined)[], embedded: boolean}} Segment */
+/** @typedef {{index: number, source: string | null | undefined, references: (string | null)[], hypotheses: (string | undefined)[], hasTexts: boolean}} Segment */
 
 // In a text: from where on a number of a word is, and before a piece that is spelled out; in the place of a text that is missing.
-const WORD = 0x80, SPELLED = 0xFD, ABSENT = 0xFE;
+const FIRST_WORD_CODE = 0x80, SPELLED_CODE = 0xFD, ABSENT_CODE = 0xFE;
 // Segments that are looked at together; of a server: segments of a page, and pages that are kept.
-const MANY = 4096, PAGE = 32, PAGES = 512;
+const PIECE_SIZE = 4096, PAGE_SIZE = 32, MAX_CACHED_PAGES = 512;
 
 /** The texts of segments, role by role, as a block each that has n lengths, then the texts. @param {Uint8Array} bytes as payload.py describes them @param {number} n @param {number} k roles */
-export function apart(bytes, n, k) {
+export function unpackTexts(bytes, n, k) {
   const head = new DataView(bytes.buffer, bytes.byteOffset), words = new Uint32Array(head.getUint32(0, true));
   const blocks = Array.from({ length: k }, (_, role) => new Uint8Array(4 * n + head.getUint32(4 + 4 * role, true)));
   const lengths = blocks.map(block => new Uint32Array(block.buffer, 0, n)), ends = new Uint32Array(k).fill(4 * n);
@@ -41,19 +41,19 @@ export function apart(bytes, n, k) {
   for (let i = 0; i < n; i++) for (let role = 0; role < k; role++) {
     const block = blocks[role], from = ends[role];
     let to = from, byte = bytes[at++];
-    for (; byte < ABSENT; byte = bytes[at++]) {
-      if (byte < WORD) block[to++] = byte;
-      else if (byte < SPELLED) for (let next = words[byte - WORD << 8 | bytes[at++]], end = next + bytes[next]; next < end;) block[to++] = bytes[++next];
+    for (; byte < ABSENT_CODE; byte = bytes[at++]) {
+      if (byte < FIRST_WORD_CODE) block[to++] = byte;
+      else if (byte < SPELLED_CODE) for (let next = words[byte - FIRST_WORD_CODE << 8 | bytes[at++]], end = next + bytes[next]; next < end;) block[to++] = bytes[++next];
       else for (let end = at + bytes[at++]; at <= end;) block[to++] = bytes[at++];
     }
-    lengths[role][i] = byte === ABSENT ? MISSING : to - from;
+    lengths[role][i] = byte === ABSENT_CODE ? MISSING_TEXT : to - from;
     ends[role] = to;
   }
   return blocks;
 }
 
 /** The texts of one role, as UTF-8; a text becomes a string when it is asked for. */
-export class Texts {
+export class TextColumn {
   /** @param {Uint8Array} block @param {number} n */
   constructor(block, n) {
     const lengths = new Uint32Array(block.slice(0, 4 * n).buffer);
@@ -61,7 +61,7 @@ export class Texts {
     this.starts = new Uint32Array(n + 1);
     this.absent = new Uint8Array(n);
     for (let i = 0, at = 0; i < n; i++) {
-      if (lengths[i] === MISSING) this.absent[i] = 1;
+      if (lengths[i] === MISSING_TEXT) this.absent[i] = 1;
       else at += lengths[i];
       this.starts[i + 1] = at;
     }
@@ -69,14 +69,14 @@ export class Texts {
   }
 
   /** @param {number} i @returns {string | null} null for one that is missing */
-  text(i) { return this.absent[i] ? null : decode(this.bytes.subarray(this.starts[i], this.starts[i + 1])); }
+  getText(i) { return this.absent[i] ? null : decodeText(this.bytes.subarray(this.starts[i], this.starts[i + 1])); }
 
   /**
    * Marks the segments whose text has a string in it.
    * @param {string} needle @param {boolean} exact whether case counts @param {Uint8Array} hits
    */
   search(needle, exact, hits) {
-    const pattern = bytePattern(needle, exact);
+    const pattern = buildBytePattern(needle, exact);
     if (!pattern) return this.searchSlowly(needle, exact, hits);
     const { low, high, loose } = pattern, { bytes, starts } = this, m = low.length, end = bytes.length;
     const wanted = needle.toLowerCase();
@@ -94,7 +94,7 @@ export class Texts {
       while (i >= 0 && (bytes[from + i] === low[i] || bytes[from + i] === high[i])) i--;
       if (i < 0) {
         while (starts[segment + 1] <= from) segment++;
-        if (at < starts[segment + 1] && (!loose || this.text(segment)?.toLowerCase().includes(wanted))) {
+        if (at < starts[segment + 1] && (!loose || this.getText(segment)?.toLowerCase().includes(wanted))) {
           hits[segment] = 1;
           at = starts[segment + 1] + last;
           continue;
@@ -108,7 +108,7 @@ export class Texts {
   searchSlowly(needle, exact, hits) {
     const wanted = exact ? needle : needle.toLowerCase();
     for (let i = 0; i < this.length; i++) {
-      const text = hits[i] ? null : this.text(i);
+      const text = hits[i] ? null : this.getText(i);
       if (text !== null && (exact ? text : text.toLowerCase()).includes(wanted)) hits[i] = 1;
     }
   }
@@ -119,7 +119,7 @@ export class Texts {
  * and lower case are not equally long.
  * @param {string} needle @param {boolean} exact
  */
-function bytePattern(needle, exact) {
+function buildBytePattern(needle, exact) {
   const encoder = new TextEncoder();
   if (/[\uD800-\uDFFF\u0130ςσΣ]/u.test(needle)) return null;
   /** @type {number[]} */
@@ -136,7 +136,7 @@ function bytePattern(needle, exact) {
 }
 
 /** @param {string} text base64 of gzip @returns {Promise<Uint8Array>} */
-export async function unpack(text) {
+export async function unpackBlock(text) {
   const of = /** @type {any} */ (Uint8Array).fromBase64;
   const packed = of ? of(text) : Uint8Array.from(atob(text), c => c.charCodeAt(0));
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
@@ -144,23 +144,23 @@ export async function unpack(text) {
 }
 
 /** The manifest of this page, and what reads its blocks. */
-export function ofPage() {
+export function readPage() {
   const manifest = JSON.parse(document.getElementById("manifest")?.textContent ?? "null");
   if (!manifest) throw new Error("the page has no data");
   return { manifest, read: async (/** @type {string} */ name) => {
     const node = [...document.querySelectorAll("script[data-block]")].find(node => node.getAttribute("data-block") === name);
     if (!node) throw new Error(`the file has no block ${name}: it is not whole`);
-    const bytes = await unpack(node.textContent ?? "");
+    const bytes = await unpackBlock(node.textContent ?? "");
     node.remove(); // The text is no longer needed, and it is large.
     return bytes;
   } };
 }
 
 /** @param {Uint8Array} bytes */
-const indices = bytes => new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength >> 2);
+const toIndices = bytes => new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength >> 2);
 
 /** The report's data. */
-export class Data {
+export class ReportData {
   /** @param {any} manifest @param {(name: string) => Promise<Uint8Array>} read gives a block's bytes */
   constructor(manifest, read) {
     this.manifest = manifest;
@@ -178,10 +178,10 @@ export class Data {
     this.settings = manifest.settings;
     this.hasSource = !!manifest.source;
     /** Whether some or all texts are not in the file. */
-    this.redacted = !!manifest.redacted;
-    /** @type {{names: string[], of: Uint32Array} | null} */
+    this.isRedacted = !!manifest.redacted;
+    /** @type {{names: string[], bySegment: Uint32Array} | null} */
     this.documents = null;
-    /** @type {{name: string, values: string[], of: Uint32Array}[]} */
+    /** @type {{name: string, values: string[], bySegment: Uint32Array}[]} */
     this.labels = [];
     /** The length of each segment: the tokens of its first reference, whatever the metric. @type {Uint32Array} */
     this.lengths = new Uint32Array();
@@ -190,18 +190,18 @@ export class Data {
     /** @type {import("./glossary.js").Glossary | null} */
     this.glossary = null;
     /** The kernel. */
-    this.live = /** @type {Live} */ (/** @type {unknown} */ (null));
-    /** Counts of settings. @type {Map<string, Table>} */
+    this.client = /** @type {KernelClient} */ (/** @type {unknown} */ (null));
+    /** Counts of settings. @type {Map<string, CountTable>} */
     this.tables = new Map();
     /** Scores of segments by metrics that are no settings. @type {Map<string, Float64Array>} */
     this.columns = new Map();
-    /** @type {Map<string, Texts>} */
+    /** @type {Map<string, TextColumn>} */
     this.texts = new Map();
-    /** @type {Map<number, Map<string, Texts> | Promise<void>>} Pages from a server, or on their way. */
+    /** @type {Map<number, Map<string, TextColumn> | Promise<void>>} Pages from a server, or on their way. */
     this.pages = new Map();
     /** Called when pages have arrived, or with what is wrong. */
-    this.arrived = (/** @type {string} */ problem) => { if (problem) console.error(problem); };
-    this.telling = false;
+    this.onArrival = (/** @type {string} */ problem) => { if (problem) console.error(problem); };
+    this.isNotifying = false;
   }
 
   /** Text roles in the order of reading. @returns {Role[]} */
@@ -211,10 +211,10 @@ export class Data {
   }
 
   /** The direction of a role's texts: that of most of its letters. @param {string} role @returns {"ltr" | "rtl" | "auto"} */
-  direction(role) { return this.manifest.directions?.[role.replace(/\d+$/, "")] ?? "auto"; }
+  getDirection(role) { return this.manifest.directions?.[role.replace(/\d+$/, "")] ?? "auto"; }
 
   /** What a role is called. @param {string} role */
-  title(role) {
+  getTitle(role) {
     if (role === "source") return "Source";
     if (role.startsWith("system")) { const system = this.systems[Number(role.slice(6))]; return `${system.letter} ${system.name}`; }
     return this.references === 1 ? "Reference" : `Reference ${Number(role.slice(9)) + 1}`;
@@ -232,62 +232,62 @@ export class Data {
     const { live } = this.manifest;
     if (!live) throw new Error("this file was written by a truebleu that was built without the kernel for pages");
     if (typeof WebAssembly !== "object") throw new Error("this browser has no WebAssembly, which the page computes with");
-    this.live = await Live.start(await this.read(live.kernel), await this.read(live.lowercase));
+    this.client = await KernelClient.start(await this.read(live.kernel), await this.read(live.lowercase));
   }
 
   async loadTables() {
-    const { manifest, n, live } = this, { kernel } = live;
-    /** @type {Map<string, Table>} Settings that count the same share their counts. */
+    const { manifest, n, client: live } = this, { kernel } = live;
+    /** @type {Map<string, CountTable>} Settings that count the same share their counts. */
     const known = new Map();
     for (const setting of this.settings) {
       for (const system of this.systems) {
-        const block = setting.blocks?.[system.name], key = block ?? `${system.index} ${countsKey(setting.recipe, this.references)}`;
-        const table = known.get(key) ?? (block ? Table.decode(kernel, await this.read(block), setting.columns, n)
-          : /** @type {Table} */ (await live.count(setting.recipe, setting.columns, `system${system.index}`, n)));
+        const block = setting.blocks?.[system.name], key = block ?? `${system.index} ${getCountsKey(setting.recipe, this.references)}`;
+        const table = known.get(key) ?? (block ? CountTable.decode(kernel, await this.read(block), setting.columns, n)
+          : /** @type {CountTable} */ (await live.countSystem(setting.recipe, setting.columns, `system${system.index}`, n)));
         known.set(key, table);
         this.tables.set(`${setting.id}.${system.index}`, table);
       }
     }
     for (const column of manifest.columns ?? []) for (const system of this.systems) this.columns.set(`${column.id}.${system.index}`, new Float64Array((await this.read(column.blocks[system.name])).slice(1).buffer));
-    if (manifest.documents) this.documents = { names: manifest.documents.names, of: indices(await this.read(manifest.documents.block)) };
-    for (const label of manifest.labels ?? []) this.labels.push({ ...label, of: indices(await this.read(label.block)) });
-    for (const [role, name] of Object.entries(manifest.health?.blocks ?? {})) this.flags[role] = indices(await this.read(/** @type {string} */ (name)));
-    if (manifest.buckets?.length) this.lengths = indices(await this.read(manifest.buckets.length.block));
-    if (manifest.terms) this.glossary = glossaryOf(manifest.terms, JSON.parse(new TextDecoder().decode(await this.read(manifest.terms.block))));
+    if (manifest.documents) this.documents = { names: manifest.documents.names, bySegment: toIndices(await this.read(manifest.documents.block)) };
+    for (const label of manifest.labels ?? []) this.labels.push({ ...label, bySegment: toIndices(await this.read(label.block)) });
+    for (const [role, name] of Object.entries(manifest.health?.blocks ?? {})) this.flags[role] = toIndices(await this.read(/** @type {string} */ (name)));
+    if (manifest.buckets?.length) this.lengths = toIndices(await this.read(manifest.buckets.length.block));
+    if (manifest.terms) this.glossary = createGlossary(manifest.terms, JSON.parse(new TextDecoder().decode(await this.read(manifest.terms.block))));
     if (manifest.ngrams?.block) manifest.ngrams.pairs = JSON.parse(new TextDecoder().decode(await this.read(manifest.ngrams.block)));
   }
 
   async loadTexts() {
-    const { manifest, n, live } = this, roles = /** @type {string[]} */ (manifest.texts ?? []);
-    const blocks = roles.length ? apart(await this.read("texts"), n, roles.length) : [];
+    const { manifest, n, client: live } = this, roles = /** @type {string[]} */ (manifest.texts ?? []);
+    const blocks = roles.length ? unpackTexts(await this.read("texts"), n, roles.length) : [];
     roles.forEach((role, k) => {
-      this.texts.set(role, new Texts(blocks[k], n));
-      if (role !== "source" && manifest.embedded === n) live.texts.set(role, live.kernel.texts(blocks[k], n));
+      this.texts.set(role, new TextColumn(blocks[k], n));
+      if (role !== "source" && manifest.embedded === n) live.texts.set(role, live.kernel.addTexts(blocks[k], n));
     });
   }
 
   /** Whether a setting can be counted anew in this page. @param {Setting} setting */
-  countable(setting) { return setting.countable && this.live.texts.has("system0"); }
+  canCount(setting) { return setting.countable && this.client.texts.has("system0"); }
 
-  /** @param {Setting} setting @param {number} system @returns {Table} */
-  table(setting, system) { return /** @type {Table} */ (this.tables.get(`${setting.id}.${system}`)); }
+  /** @param {Setting} setting @param {number} system @returns {CountTable} */
+  getTable(setting, system) { return /** @type {CountTable} */ (this.tables.get(`${setting.id}.${system}`)); }
 
   /** A text; null if there is none, undefined if it is not here (yet, or not embedded). @param {string} role @param {number} i @returns {string | null | undefined} */
-  text(role, i) {
-    if (this.manifest.serve) return this.served(role, i);
+  getText(role, i) {
+    if (this.manifest.serve) return this.getServedText(role, i);
     const texts = this.texts.get(role);
-    if (!texts || !this.embedded(i)) return undefined;
-    return texts.text(i);
+    if (!texts || !this.hasTexts(i)) return undefined;
+    return texts.getText(i);
   }
 
   /** Whether a segment's texts are in the file; then its hypotheses are. @param {number} i */
-  embedded(i) { return !!this.manifest.serve || this.texts.get("system0")?.absent[i] === 0; }
+  hasTexts(i) { return !!this.manifest.serve || this.texts.get("system0")?.absent[i] === 0; }
 
   /** @param {number} i @returns {Segment} */
-  segment(i) {
-    return { index: i, source: this.hasSource ? this.text("source", i) : null,
-      references: Array.from({ length: this.references }, (_, r) => this.text(`reference${r}`, i) ?? null),
-      hypotheses: this.systems.map(s => this.text(`system${s.index}`, i) ?? undefined), embedded: this.embedded(i) };
+  getSegment(i) {
+    return { index: i, source: this.hasSource ? this.getText("source", i) : null,
+      references: Array.from({ length: this.references }, (_, r) => this.getText(`reference${r}`, i) ?? null),
+      hypotheses: this.systems.map(s => this.getText(`system${s.index}`, i) ?? undefined), hasTexts: this.hasTexts(i) };
   }
 
   /**
@@ -298,7 +298,7 @@ export class Data {
   async search(needle, roles, exact, going = () => true) {
     const hits = new Uint8Array(this.n);
     if (!this.manifest.serve) for (const role of roles) this.texts.get(role)?.search(needle, exact, hits);
-    else for await (const { from, to, texts } of this.pieces(roles)) {
+    else for await (const { from, to, texts } of this.readPieces(roles)) {
       for (const one of texts?.values() ?? []) one.search(needle, exact, hits.subarray(from, to));
       if (!going(to / this.n)) break;
     }
@@ -306,10 +306,10 @@ export class Data {
   }
 
   /** All segments, some thousand at a time, and what gives their texts. @param {string[]} roles */
-  async *pieces(roles) {
-    for (let from = 0; from < this.n; from += MANY) {
-      const to = Math.min(this.n, from + MANY), texts = this.manifest.serve ? await this.fetched(roles, from, to) : null;
-      yield { from, to, texts, text: (/** @type {string} */ role, /** @type {number} */ i) => texts ? texts.get(role)?.text(i - from) : this.text(role, i) };
+  async *readPieces(roles) {
+    for (let from = 0; from < this.n; from += PIECE_SIZE) {
+      const to = Math.min(this.n, from + PIECE_SIZE), texts = this.manifest.serve ? await this.fetchTexts(roles, from, to) : null;
+      yield { from, to, texts, text: (/** @type {string} */ role, /** @type {number} */ i) => texts ? texts.get(role)?.getText(i - from) : this.getText(role, i) };
     }
   }
 
@@ -317,45 +317,45 @@ export class Data {
   // BASE/texts?roles=source,system0&from=0&to=32 → a text block of each role, one behind another
 
   /** A text if it is here; otherwise it is asked for. @param {string} role @param {number} i */
-  served(role, i) {
-    const page = Math.floor(i / PAGE), known = this.pages.get(page);
-    if (known instanceof Map) return known.get(role)?.text(i - page * PAGE);
-    if (!known) this.have(i).then(() => this.tell(""), error => this.tell(error.message));
+  getServedText(role, i) {
+    const page = Math.floor(i / PAGE_SIZE), known = this.pages.get(page);
+    if (known instanceof Map) return known.get(role)?.getText(i - page * PAGE_SIZE);
+    if (!known) this.fetchSegment(i).then(() => this.notify(""), error => this.notify(error.message));
     return undefined;
   }
 
   /** Waits until the texts of a segment are here. @param {number} i */
-  async have(i) {
-    const { pages } = this, page = Math.floor(i / PAGE);
+  async fetchSegment(i) {
+    const { pages } = this, page = Math.floor(i / PAGE_SIZE);
     if (!this.manifest.serve || pages.get(page) instanceof Map) return;
     if (!pages.has(page)) {
-      pages.set(page, this.fetched(this.roles, page * PAGE, Math.min(this.n, (page + 1) * PAGE)).then(texts => {
+      pages.set(page, this.fetchTexts(this.roles, page * PAGE_SIZE, Math.min(this.n, (page + 1) * PAGE_SIZE)).then(texts => {
         pages.delete(page); // So that it is the latest.
         pages.set(page, texts);
-        for (const old of pages.keys()) if (pages.size > PAGES) pages.delete(old);
+        for (const old of pages.keys()) if (pages.size > MAX_CACHED_PAGES) pages.delete(old);
       }, error => { pages.delete(page); throw error; }));
     }
     await pages.get(page);
   }
 
   /** Tells of pages together that arrive together. @param {string} problem */
-  tell(problem) {
-    if (this.telling) return;
-    this.telling = true;
-    setTimeout(() => { this.telling = false; this.arrived(problem); }, 30);
+  notify(problem) {
+    if (this.isNotifying) return;
+    this.isNotifying = true;
+    setTimeout(() => { this.isNotifying = false; this.onArrival(problem); }, 30);
   }
 
   /** The texts of some segments. @param {string[]} roles @param {number} from @param {number} to */
-  async fetched(roles, from, to) {
+  async fetchTexts(roles, from, to) {
     const query = new URLSearchParams({ roles: roles.join(","), from: String(from), to: String(to) });
     const answer = await fetch(`${this.manifest.serve.base}texts?${query}`).catch(() => { throw new Error("The server does not answer; was it ended?"); });
     if (!answer.ok) throw new Error(await answer.text());
     const bytes = new Uint8Array(await answer.arrayBuffer());
-    /** @type {Map<string, Texts>} */
+    /** @type {Map<string, TextColumn>} */
     const texts = new Map();
     let at = 0;
     for (const role of roles) {
-      const one = new Texts(bytes.subarray(at), to - from);
+      const one = new TextColumn(bytes.subarray(at), to - from);
       texts.set(role, one);
       at += 4 * one.length + one.bytes.length;
     }

@@ -1,23 +1,23 @@
 // Why: the steps to each score, what Δ is made of, and what the scores would be with other settings.
-import {badge, button, count, el, exact, field, fixed, interval, plural, select, signed, table} from "./dom.js";
-import {CHANGES, ORDERS, TOO_FEW} from "./selection.js";
-import {SMOOTHING, TOKENIZERS} from "./kernel_client.js";
-import {figure, link, stacked} from "./svg_charts.js";
+import {renderBadge, createButton, formatCount, el, renderNumber, labelControl, formatFixed, formatInterval, formatPlural, createSelect, formatSigned, renderTable} from "./dom.js";
+import {METRIC_KEYS, MAX_ORDERS, TOO_FEW} from "./selection.js";
+import {DEFAULT_SMOOTHING_VALUES, TOKENIZERS} from "./kernel_client.js";
+import {renderFigure, linkSegments, drawStackedBar} from "./svg_charts.js";
 import {countsEdits, Metric} from "./metric.js";
 
 /** @typedef {import("./selection.js").Context} Context */
-/** @typedef {import("./metric.js").Walk} Walk */
-/** @typedef {{name: string, a: number, b: number, log: number, points: number}} Part */
+/** @typedef {import("./metric.js").ScoreSteps} Walk */
+/** @typedef {{name: string, a: number, b: number, log: number, points: number}} DeltaPart */
 
 /** @type {import("./main.js").View} */
 export const whyView = {
   id: "why", title: "Why", key: "w",
   render(container, context) {
     const { metric } = context.current;
-    container.append(el("h1", {}, "Why"), el("p.facts", {}, FORMULAS[metric.kind]), walked(context));
-    if (context.current.b) container.append(divided(context));
-    container.append(whatIf(context));
-    if (context.data.settings.length > 1 || !context.current.metric.reported) container.append(otherSettings(context));
+    container.append(el("h1", {}, "Why"), el("p.facts", {}, FORMULAS[metric.kind]), renderScoreSteps(context));
+    if (context.current.b) container.append(renderDeltaParts(context));
+    container.append(renderWhatIf(context));
+    if (context.data.settings.length > 1 || !context.current.metric.isReported) container.append(renderSettings(context));
   },
 };
 
@@ -33,26 +33,26 @@ const FORMULAS = {
 };
 
 /** @param {number} x */
-const whole = x => x % 1 ? fixed(x, 2) : count(x);
+const formatLength = x => x % 1 ? formatFixed(x, 2) : formatCount(x);
 
 // ---- the steps ----
 
 /** @param {Context} context */
-function walked(context) {
-  const { data, current } = context, { a, b, setting, metric } = current, systems = current.shown, box = el("section", {}, el("h2", {}, "From counts to the score"));
-  if (metric.mean) {
-    box.append(el("p", {}, `This ${metric.name} is the mean of the scores of ${plural(data.n, "segment")}; each segment has its own steps.`),
-      table("Steps", [{ title: "Step" }, ...systems.map(s => ({ title: badge(s, true), number: true }))], [["Mean of the segments' scores", ...systems.map(s => link(context, fixed(current.corpus(s)), { sort: s === a ? "scoreA" : "scoreB" }))]], { quiet: true }));
+function renderScoreSteps(context) {
+  const { data, current } = context, { a, b, setting, metric } = current, systems = current.comparedSystems, box = el("section", {}, el("h2", {}, "From counts to the score"));
+  if (metric.usesSegmentMean) {
+    box.append(el("p", {}, `This ${metric.name} is the mean of the scores of ${formatPlural(data.n, "segment")}; each segment has its own steps.`),
+      renderTable("Steps", [{ title: "Step" }, ...systems.map(s => ({ title: renderBadge(s, true), number: true }))], [["Mean of the segments' scores", ...systems.map(s => linkSegments(context, formatFixed(current.scoreCorpus(s)), { sort: s === a ? "scoreA" : "scoreB" }))]], { quiet: true }));
     return box;
   }
-  const walks = systems.map(s => metric.walk(current.table(s).totals, false));
+  const walks = systems.map(s => metric.breakDown(current.getTable(s).totals, false));
   /** A count that leads to the segments which make it. @param {number} x @param {string} column @param {import("./report_data.js").System} s @param {number} [least] */
-  const to = (x, column, s, least = 1) => link(context, whole(x), { sort: `-${column}.${s.index}`, range: least ? `${column}.${s.index}:${least}:` : "" }, "Its segments, those with most first");
-  const from = (/** @type {number | null} */ x, /** @type {string} */ column, digits = 2) => b ? x === null ? "" : el("span", {}, link(context, signed(x, digits), { sort: `-|${column}.d|` }, `The segments in which ${b.letter} and ${a.letter} differ most`)) : null;
-  const better = (/** @type {number} */ x) => el("span", { class: !x ? "soft" : (x > 0) === metric.higher ? "better" : "worse" }, exact(x, signed(x)));
-  const difference = (/** @type {(w: Walk) => number} */ of, digits = 2) => b ? exact(of(walks[1]) - of(walks[0]), signed(of(walks[1]) - of(walks[0]), digits)) : null;
+  const to = (x, column, s, least = 1) => linkSegments(context, formatLength(x), { sort: `-${column}.${s.index}`, range: least ? `${column}.${s.index}:${least}:` : "" }, "Its segments, those with most first");
+  const from = (/** @type {number | null} */ x, /** @type {string} */ column, digits = 2) => b ? x === null ? "" : el("span", {}, linkSegments(context, formatSigned(x, digits), { sort: `-|${column}.d|` }, `The segments in which ${b.letter} and ${a.letter} differ most`)) : null;
+  const better = (/** @type {number} */ x) => el("span", { class: !x ? "soft" : (x > 0) === metric.higherIsBetter ? "better" : "worse" }, renderNumber(x, formatSigned(x)));
+  const difference = (/** @type {(w: Walk) => number} */ of, digits = 2) => b ? renderNumber(of(walks[1]) - of(walks[0]), formatSigned(of(walks[1]) - of(walks[0]), digits)) : null;
   const row = (/** @type {any} */ name, /** @type {(w: Walk, s: import("./report_data.js").System) => any[]} */ cells, /** @type {any} */ last) => [name, ...walks.flatMap((w, k) => cells(w, systems[k])), ...(b ? [last] : [])];
-  const score = row(el("strong", {}, metric.name), (w, s) => ["", link(context, el("strong", {}, exact(w.value)), { sort: s === a ? "scoreA" : "scoreB" })].slice(countsEdits(metric.kind) ? 1 : 0), b ? better(walks[1].value - walks[0].value) : null);
+  const score = row(el("strong", {}, metric.name), (w, s) => ["", linkSegments(context, el("strong", {}, renderNumber(w.value)), { sort: s === a ? "scoreA" : "scoreB" })].slice(countsEdits(metric.kind) ? 1 : 0), b ? better(walks[1].value - walks[0].value) : null);
   const notes = new Set(), smoothed = /** @type {Map<string, string[]>} */ (new Map());
   let rows, heads;
   if (metric.kind === "TER") {
@@ -61,14 +61,14 @@ function walked(context) {
       row("Words of the references, on average", (w, s) => [to(w.reference, "reference_length_parts", s, 0)], difference(w => w.reference)), score];
   } else if (countsEdits(metric.kind)) {
     heads = [""];
-    rows = [...setting.columns.map((name, n) => row(name[0].toUpperCase() + name.slice(1), (w, s) => [to(w.counts?.[n] ?? 0, name, s)], from((walks[1]?.counts?.[n] ?? 0) - (walks[0].counts?.[n] ?? 0), name, 0))),
-      row("Length of the references", w => [count(w.reference)], difference(w => w.reference, 0)), row("Length of the hypotheses", w => [count(w.hypothesis)], difference(w => w.hypothesis, 0)), score];
+    rows = [...setting.columns.map((name, n) => row(name[0].toUpperCase() + name.slice(1), (w, s) => [to(w.editCounts?.[n] ?? 0, name, s)], from((walks[1]?.editCounts?.[n] ?? 0) - (walks[0].editCounts?.[n] ?? 0), name, 0))),
+      row("Length of the references", w => [formatCount(w.reference)], difference(w => w.reference, 0)), row("Length of the hypotheses", w => [formatCount(w.hypothesis)], difference(w => w.hypothesis, 0)), score];
   } else if (metric.kind === "chrF") {
     heads = ["matched / own / reference", "P, R, F %"];
-    const shares = (/** @type {(number | null | undefined)[]} */ ...all) => all.map((x, k) => [k ? ", " : "", exact(x, fixed(x, 1))]);
+    const shares = (/** @type {(number | null | undefined)[]} */ ...all) => all.map((x, k) => [k ? ", " : "", renderNumber(x, formatFixed(x, 1))]);
     rows = walks[0].steps.map((first, n) => row(first.order.replace(/^c(.*)/, "character $1-grams").replace(/^w(.*)/, "word $1-grams"), (w, s) => {
       const step = w.steps[n], { order } = step;
-      return [[to(step.match, `matches_${order}`, s), " / ", to(step.total, `hypothesis_${order}`, s), " / ", to(step.reference ?? 0, `reference_${order}`, s)], step.counts ? shares(step.precision, step.recall, step.f) : el("span.soft", {}, "left out")];
+      return [[to(step.match, `matches_${order}`, s), " / ", to(step.total, `hypothesis_${order}`, s), " / ", to(step.reference ?? 0, `reference_${order}`, s)], step.isUsed ? shares(step.precision, step.recall, step.f) : el("span.soft", {}, "left out")];
     }, b ? from((walks[1].steps[n].f ?? 0) - (first.f ?? 0), `matches_${first.order}`) : null));
     rows.push(row("Mean over the orders", w => ["", metric.parameters.eps_smoothing ? "" : shares(...w.shares ?? [], w.value)], ""), score);
     if (metric.parameters.eps_smoothing) notes.add("The score is the mean of the F of each order, with a small number for what is zero.");
@@ -78,19 +78,19 @@ function walked(context) {
     rows = walks[0].steps.map((first, n) => row(`${first.order}-grams`, (w, s) => {
       const step = w.steps[n];
       if (step.note) smoothed.set(step.note, [...smoothed.get(step.note) ?? [], `${s.letter} ${step.order}-grams`]);
-      return [[to(step.match, `matches_${step.order}`, s), " / ", to(step.total, `totals_${step.order}`, s)], step.counts ? exact(step.precision ?? 100, (step.note ? "≈ " : "") + fixed(step.precision ?? 100)) : el("span.soft", {}, "left out")];
+      return [[to(step.match, `matches_${step.order}`, s), " / ", to(step.total, `totals_${step.order}`, s)], step.isUsed ? renderNumber(step.precision ?? 100, (step.note ? "≈ " : "") + formatFixed(step.precision ?? 100)) : el("span.soft", {}, "left out")];
     }, b ? from((walks[1].steps[n].precision ?? 100) - (first.precision ?? 100), `matches_${first.order}`) : null));
     const smooth = metric.parameters.smoothing;
     if (smooth === "none") notes.add("No smoothing: an order without a match makes the score 0.");
     else if (!smoothed.size) notes.add(`Smoothing (${smooth}) changed nothing: every order has matches.`);
-    rows.push(row("Geometric mean", w => ["", exact(w.mean)], difference(w => w.mean)),
-      row("Length c, reference length r", (w, s) => [[to(w.hypothesis, "hypothesis_length", s), " / ", to(w.reference, "reference_length", s, 0)], exact(w.reference ? 100 * w.hypothesis / w.reference : 0)], b ? from(100 * (walks[1].hypothesis / walks[1].reference - walks[0].hypothesis / walks[0].reference), "hypothesis_length") : null),
-      row("Brevity penalty", w => [w.brevity < 1 ? "exp(1 − r/c)" : "c ≥ r", exact(w.brevity, fixed(w.brevity, 4))], difference(w => w.brevity, 4)), score);
+    rows.push(row("Geometric mean", w => ["", renderNumber(w.mean)], difference(w => w.mean)),
+      row("Length c, reference length r", (w, s) => [[to(w.hypothesis, "hypothesis_length", s), " / ", to(w.reference, "reference_length", s, 0)], renderNumber(w.reference ? 100 * w.hypothesis / w.reference : 0)], b ? from(100 * (walks[1].hypothesis / walks[1].reference - walks[0].hypothesis / walks[0].reference), "hypothesis_length") : null),
+      row("Brevity penalty", w => [w.brevity < 1 ? "exp(1 − r/c)" : "c ≥ r", renderNumber(w.brevity, formatFixed(w.brevity, 4))], difference(w => w.brevity, 4)), score);
   }
-  const columns = [{ title: "Step" }, ...systems.flatMap(s => heads.map((title, k) => ({ title: [badge(s), " ", title], number: true, hint: k ? "" : s.name }))), ...(b ? [{ title: "Δ", number: true, hint: `${b.letter} less ${a.letter}` }] : [])];
-  box.append(table(`Steps to ${metric.name}`, columns, rows, { quiet: true, class: "walk" }));
-  const product = (/** @type {Walk} */ w) => metric.kind === "BLEU" ? `${fixed(w.brevity, 4)} × ${fixed(w.mean)}` : `100 × ${whole(w.hypothesis)} / ${whole(w.reference)}`;
-  if (metric.kind === "BLEU" || metric.kind === "TER") box.append(el("p", {}, walks.map((w, k) => [k ? " " : "", badge(systems[k]), ` ${fixed(w.value)} = ${product(w)}.`])));
+  const columns = [{ title: "Step" }, ...systems.flatMap(s => heads.map((title, k) => ({ title: [renderBadge(s), " ", title], number: true, hint: k ? "" : s.name }))), ...(b ? [{ title: "Δ", number: true, hint: `${b.letter} less ${a.letter}` }] : [])];
+  box.append(renderTable(`Steps to ${metric.name}`, columns, rows, { quiet: true, class: "walk" }));
+  const product = (/** @type {Walk} */ w) => metric.kind === "BLEU" ? `${formatFixed(w.brevity, 4)} × ${formatFixed(w.mean)}` : `100 × ${formatLength(w.hypothesis)} / ${formatLength(w.reference)}`;
+  if (metric.kind === "BLEU" || metric.kind === "TER") box.append(el("p", {}, walks.map((w, k) => [k ? " " : "", renderBadge(systems[k]), ` ${formatFixed(w.value)} = ${product(w)}.`])));
   for (const [note, where] of smoothed) notes.add(`≈ ${note} (${where.join(", ")}).`);
   for (const note of notes) box.append(el("p.soft.note", {}, note));
   return box;
@@ -101,66 +101,66 @@ function walked(context) {
 /**
  * Δ ln BLEU in parts of the brevity penalty and of each order, which add up; in points each is taken
  * times the logarithmic mean of the two scores, so that these add up to Δ. `why` says why there are none.
- * @param {Walk} a @param {Walk} b @param {Metric} metric @returns {{parts: Part[], log: number, why: string}}
+ * @param {Walk} a @param {Walk} b @param {Metric} metric @returns {{parts: DeltaPart[], log: number, reason: string}}
  */
-export function lnParts(a, b, metric) {
-  const none = (/** @type {string} */ why) => ({ parts: [], log: NaN, why });
+export function splitDelta(a, b, metric) {
+  const none = (/** @type {string} */ why) => ({ parts: [], log: NaN, reason: why });
   if (metric.kind !== "BLEU") return none(`${metric.name} is no product, whose logarithm would have parts.`);
-  if (metric.mean) return none("The score is a mean of segments' scores: it is no product.");
+  if (metric.usesSegmentMean) return none("The score is a mean of segments' scores: it is no product.");
   if (!a.value || !b.value) return none("A score of 0 has no logarithm.");
   const { weights } = metric.parameters, n = a.steps.length;
   const terms = (/** @type {Walk} */ w) => {
-    const counted = w.steps.filter(s => s.counts).length, all = w.steps.map((_, i) => weights ? weights[i] : 1), sum = all.slice(0, counted).reduce((x, y) => x + y, 0);
-    return w.steps.map((s, i) => s.counts ? all[i] / (weights && counted === n ? 1 : sum) * Math.log((s.precision ?? 100) / 100) : 0);
+    const counted = w.steps.filter(s => s.isUsed).length, all = w.steps.map((_, i) => weights ? weights[i] : 1), sum = all.slice(0, counted).reduce((x, y) => x + y, 0);
+    return w.steps.map((s, i) => s.isUsed ? all[i] / (weights && counted === n ? 1 : sum) * Math.log((s.precision ?? 100) / 100) : 0);
   };
   const [x, y] = [terms(a), terms(b)], log = Math.log(b.value / a.value), mean = log ? (b.value - a.value) / log : a.value;
   const made = [{ name: "length (BP)", a: Math.log(a.brevity), b: Math.log(b.brevity) }, ...x.map((t, i) => ({ name: `${a.steps[i].order}-grams`, a: t, b: y[i] }))]
     .map(p => ({ ...p, log: p.b - p.a, points: (p.b - p.a) * mean }));
   if (!(Math.abs(made.reduce((sum, p) => sum + p.log, 0) - log) < 1e-9)) return none("This variant's score is no plain product of precisions.");
-  return { parts: made, log, why: "" };
+  return { parts: made, log, reason: "" };
 }
 
 /** @param {Context} context */
-function divided(context) {
+function renderDeltaParts(context) {
   const { current } = context, { a, setting, metric } = current, b = /** @type {import("./report_data.js").System} */ (current.b), box = el("section", {}, el("h2", {}, "What Δ is made of"));
-  const [x, y] = [a, b].map(s => metric.walk(current.table(s).totals, false)), { parts: made, log, why } = lnParts(x, y, metric);
+  const [x, y] = [a, b].map(s => metric.breakDown(current.getTable(s).totals, false)), { parts: made, log, reason: why } = splitDelta(x, y, metric);
   if (why) { box.append(el("p.soft", {}, `Not split. ${why}`)); return box; }
   const delta = y.value - x.value, sign = Math.sign(delta), [most] = [...made].sort((p, q) => sign * (q.points - p.points)), against = made.filter(p => p.points * sign < -0.005);
-  const ends = spanOf(context, setting, metric);
-  const summary = [`${b.letter} less ${a.letter} is ${signed(delta)} ${metric.name} ${ends ? interval(ends.low, ends.high) : ends === null ? `(${TOO_FEW})` : "(interval …)"}. `, delta ? `The largest part comes from ${most.name}, ${signed(most.points)} points` : "The scores are equal",
-    against.length ? `; ${against.map(p => `${p.name} (${signed(p.points)})`).join(" and ")} ${against.length > 1 ? "work" : "works"} against it.` : "."];
-  const rows = made.map(p => [p.name, exact(p.a, fixed(p.a, 4)), exact(p.b, fixed(p.b, 4)), exact(p.log, signed(p.log, 4)), log ? `${fixed(100 * p.log / log, 1)} %` : "–", exact(p.points, signed(p.points))]);
-  rows.push([el("strong", {}, "ln BLEU"), ...[x, y].map(w => exact(Math.log(w.value / 100), fixed(Math.log(w.value / 100), 4))), exact(log, signed(log, 4)), log ? "100.0 %" : "–", el("strong", {}, exact(delta, signed(delta)))]);
-  const columns = [{ title: "Part" }, ...[a, b].map(s => ({ title: badge(s), number: true, hint: s.name })), { title: "Δ ln", number: true }, { title: "Share", number: true }, { title: "Points", number: true }];
+  const ends = getDeltaInterval(context, setting, metric);
+  const summary = [`${b.letter} less ${a.letter} is ${formatSigned(delta)} ${metric.name} ${ends ? formatInterval(ends.low, ends.high) : ends === null ? `(${TOO_FEW})` : "(interval …)"}. `, delta ? `The largest part comes from ${most.name}, ${formatSigned(most.points)} points` : "The scores are equal",
+    against.length ? `; ${against.map(p => `${p.name} (${formatSigned(p.points)})`).join(" and ")} ${against.length > 1 ? "work" : "works"} against it.` : "."];
+  const rows = made.map(p => [p.name, renderNumber(p.a, formatFixed(p.a, 4)), renderNumber(p.b, formatFixed(p.b, 4)), renderNumber(p.log, formatSigned(p.log, 4)), log ? `${formatFixed(100 * p.log / log, 1)} %` : "–", renderNumber(p.points, formatSigned(p.points))]);
+  rows.push([el("strong", {}, "ln BLEU"), ...[x, y].map(w => renderNumber(Math.log(w.value / 100), formatFixed(Math.log(w.value / 100), 4))), renderNumber(log, formatSigned(log, 4)), log ? "100.0 %" : "–", el("strong", {}, renderNumber(delta, formatSigned(delta)))]);
+  const columns = [{ title: "Part" }, ...[a, b].map(s => ({ title: renderBadge(s), number: true, hint: s.name })), { title: "Δ ln", number: true }, { title: "Share", number: true }, { title: "Points", number: true }];
   box.append(el("p.soft", {}, "ln BLEU = min(0, 1 − r/c) + Σ w ln p, so its difference is exactly the sum of these parts. In points, each part is taken times ", `(${b.letter} − ${a.letter}) / (ln ${b.letter} − ln ${a.letter}).`),
-    figure({ title: "Parts of Δ.", summary, columns, rows, draw: width => stacked(made.map(p => ({ name: p.name, value: p.points })), `Parts of Δ in points: ${made.map(p => `${p.name} ${signed(p.points)}`).join(", ")}`, width) }));
+    renderFigure({ title: "Parts of Δ.", summary, columns, rows, draw: width => drawStackedBar(made.map(p => ({ name: p.name, value: p.points })), `Parts of Δ in points: ${made.map(p => `${p.name} ${formatSigned(p.points)}`).join(", ")}`, width) }));
   box.querySelector("details").open = true;
   return box;
 }
 
 /** The interval of Δ, by one method for all settings; null if there is none, undefined until it is there. @param {Context} context @param {import("./report_data.js").Setting} setting @param {Metric} metric @returns {{low: number, high: number} | null | undefined} */
-function spanOf({ current }, setting, metric) {
+function getDeltaInterval({ current }, setting, metric) {
   if (!current.b) return null;
-  const whole = current.whole(setting, metric);
+  const whole = current.getSpans(setting, metric);
   return whole && { low: whole.delta[0], high: whole.delta[1] };
 }
 
 // ---- what if ----
 
 /** @param {Context} context */
-function whatIf(context) {
-  const { data, store, current } = context, { setting, metric } = current, own = setting.parameters, countable = data.countable(setting), asked = current.asked;
+function renderWhatIf(context) {
+  const { data, store, current } = context, { setting, metric } = current, own = setting.parameters, countable = data.canCount(setting), asked = current.requestedChanges;
   const p = /** @type {Record<string, any>} */ ({ ...metric.parameters, ...asked });
   const set = (/** @type {string} */ key, /** @type {any} */ value, /** @type {Record<string, any>} */ more = {}) => store.set({ [key]: JSON.stringify(value) === JSON.stringify(own[key]) ? store.defaults[key] : value, ...more });
   const number = (/** @type {string} */ key, /** @type {any} */ value, /** @type {Record<string, any>} */ props) => el("input", { type: "number", value: String(value), ...props, on: { change: (/** @type {any} */ e) => { if (e.target.value !== "" && e.target.checkValidity()) set(key, Number(e.target.value)); else e.target.reportValidity(); } } });
-  const orders = (/** @type {string} */ key, /** @type {number} */ least) => select(key.replace("_", " "), Array.from({ length: (countable ? Math.max(own[key], ORDERS[key]) : own[key]) - least + 1 }, (_, i) => [String(least + i), String(least + i)]), String(p[key]), v => set(key, Number(v), key === "max_order" && p.weights && p.weights.length !== Number(v) ? { weights: own.weights ? "mean" : "" } : {}));
+  const orders = (/** @type {string} */ key, /** @type {number} */ least) => createSelect(key.replace("_", " "), Array.from({ length: (countable ? Math.max(own[key], MAX_ORDERS[key]) : own[key]) - least + 1 }, (_, i) => [String(least + i), String(least + i)]), String(p[key]), v => set(key, Number(v), key === "max_order" && p.weights && p.weights.length !== Number(v) ? { weights: own.weights ? "mean" : "" } : {}));
   const fields = [];
   if (metric.kind === "BLEU" && p.arithmetic === "sacrebleu") {
-    const preset = SMOOTHING[p.smoothing];
-    fields.push(field("Smoothing", select("Smoothing", Object.keys(SMOOTHING).map(name => [name, name]), p.smoothing, v => set("smoothing", v, { smoothing_value: null }))));
-    if (preset !== null) fields.push(field("Its value", number("smoothing_value", p.smoothing_value ?? preset, { min: 0, step: "any", max: 1000 })));
-    fields.push(field("Highest order", orders("max_order", 1)));
-    fields.push(field("Weights", el("input", { type: "text", value: p.weights ? p.weights.join(", ") : "", placeholder: "equal", on: { change: (/** @type {any} */ e) => {
+    const preset = DEFAULT_SMOOTHING_VALUES[p.smoothing];
+    fields.push(labelControl("Smoothing", createSelect("Smoothing", Object.keys(DEFAULT_SMOOTHING_VALUES).map(name => [name, name]), p.smoothing, v => set("smoothing", v, { smoothing_value: null }))));
+    if (preset !== null) fields.push(labelControl("Its value", number("smoothing_value", p.smoothing_value ?? preset, { min: 0, step: "any", max: 1000 })));
+    fields.push(labelControl("Highest order", orders("max_order", 1)));
+    fields.push(labelControl("Weights", el("input", { type: "text", value: p.weights ? p.weights.join(", ") : "", placeholder: "equal", on: { change: (/** @type {any} */ e) => {
       const text = e.target.value.trim(), all = text.split(/[\s,;]+/).map(Number);
       const wrong = text && (all.length !== p.max_order || all.some((/** @type {number} */ w) => !(w >= 0)) || !all.some((/** @type {number} */ w) => w > 0));
       e.target.setCustomValidity(wrong ? `${p.max_order} numbers are wanted, one an order, none below 0, not all 0` : "");
@@ -168,38 +168,38 @@ function whatIf(context) {
       else store.set({ weights: !text ? (own.weights ? "mean" : "") : JSON.stringify(all) === JSON.stringify(own.weights) ? "" : all.join(",") });
     } } })));
     const effective = p.effective_order === null ? "" : p.effective_order ? "yes" : "no";
-    fields.push(field("Orders without n-grams", select("Orders without n-grams", [["", "left out of segments only"], ["yes", "left out (effective order)"], ["no", "count as 0"]].filter(([v]) => v || own.effective_order === null).map(([v, t]) => /** @type {const} */ ([v, t])), effective, v => store.set({ effective_order: v === (own.effective_order === null ? "" : own.effective_order ? "yes" : "no") ? "" : v }))));
+    fields.push(labelControl("Orders without n-grams", createSelect("Orders without n-grams", [["", "left out of segments only"], ["yes", "left out (effective order)"], ["no", "count as 0"]].filter(([v]) => v || own.effective_order === null).map(([v, t]) => /** @type {const} */ ([v, t])), effective, v => store.set({ effective_order: v === (own.effective_order === null ? "" : own.effective_order ? "yes" : "no") ? "" : v }))));
   } else if (metric.kind === "chrF" && (countable || data.references === 1)) {
-    fields.push(field("Character orders", orders("char_order", own.word_order ? 0 : 1)), countable || own.word_order ? field("Word orders", orders("word_order", 0)) : null, field("β", number("beta", p.beta, { min: 0, max: 100, step: "any" })));
+    fields.push(labelControl("Character orders", orders("char_order", own.word_order ? 0 : 1)), countable || own.word_order ? labelControl("Word orders", orders("word_order", 0)) : null, labelControl("β", number("beta", p.beta, { min: 0, max: 100, step: "any" })));
   }
-  if (countable) for (const [key, [name, hint]] of Object.entries(COUNTS)) {
+  if (countable) for (const [key, [name, hint]] of Object.entries(COUNT_CONTROLS)) {
     if (key === "tokenize" ? typeof own[key] !== "string" : typeof own[key] !== "boolean") continue;
     const back = (/** @type {any} */ value) => store.set({ [key]: value === own[key] ? "" : typeof value === "string" ? value : value ? "yes" : "no" });
-    fields.push(key === "tokenize" ? field(name, select(name, [...new Set([own[key], ...TOKENIZERS])].map(id => [id, id]), p[key], back))
-      : field(name, select(name, [["yes", hint[0]], ["no", hint[1]]], p[key] ? "yes" : "no", value => back(value === "yes"))));
+    fields.push(key === "tokenize" ? labelControl(name, createSelect(name, [...new Set([own[key], ...TOKENIZERS])].map(id => [id, id]), p[key], back))
+      : labelControl(name, createSelect(name, [["yes", hint[0]], ["no", hint[1]]], p[key] ? "yes" : "no", value => back(value === "yes"))));
   }
   const none = metric.kind === "chrF" ? "With several references chrF takes the best one of each segment: other orders could take another, which needs new counts." : countsEdits(metric.kind) ? `${metric.kind} has no parameters that the counts would serve.` : "This variant's parameters are what makes it; others need new counts.";
-  const changed = CHANGES.some(key => store.get(key) !== store.defaults[key]);
-  const texts = data.redacted || data.manifest.embedded < data.n || data.manifest.serve;
+  const changed = METRIC_KEYS.some(key => store.get(key) !== store.defaults[key]);
+  const texts = data.isRedacted || data.manifest.embedded < data.n || data.manifest.serve;
   return el("section", {}, el("h2", {}, "What if"), el("p.soft", {}, countable ? "Every view follows what is changed here. The kernel that counted for this file is in it, and gives the same numbers to 12 digits."
     : ["What needs no new counts can be changed here, and every view follows. Tokenizer and case need counts, ", texts ? "and this file has not all texts" : "which the kernel in the page does not make with this tokenizer or Unicode form", ": ", data.settings.length > 1 ? "those in this file are below" : "this file has those of one setting", "; ", el("code", {}, "--also tokenize=intl,char lowercase"), " puts more into it."]),
-    fields.length ? el("div.fields", {}, fields, changed ? button("Reset", () => store.set(store.usual(CHANGES))) : null) : el("p.soft", {}, none));
+    fields.length ? el("div.fields", {}, fields, changed ? createButton("Reset", () => store.set(store.getDefaults(METRIC_KEYS))) : null) : el("p.soft", {}, none));
 }
 
 /** What is counted, by the parameters that change it: names, and what yes and no mean. @type {Record<string, [string, string[]]>} */
-const COUNTS = { tokenize: ["Tokenizer", []], lowercase: ["Case", ["lower-cased", "as it is"]], case_sensitive: ["Case", ["as it is", "lower-cased"]], whitespace: ["White space", ["counted", "left out"]],
+const COUNT_CONTROLS = { tokenize: ["Tokenizer", []], lowercase: ["Case", ["lower-cased", "as it is"]], case_sensitive: ["Case", ["as it is", "lower-cased"]], whitespace: ["White space", ["counted", "left out"]],
   normalized: ["Tercom's normalization", ["done", "not done"]], no_punct: ["Punctuation", ["deleted", "kept"]], asian_support: ["Chinese and Japanese", ["each ideograph a token", "as it is"]] };
 
 /** Every setting whose counts are here, and the present one if it is none of these. @param {Context} context */
-function otherSettings(context) {
-  const { data, store, current } = context, { a, b } = current, systems = data.systems.length > 6 ? current.shown : data.ranked;
-  const rows = data.settings.map(setting => ({ setting, metric: new Metric(setting, {}, data.live), here: setting === current.setting && current.metric.reported, what: setting.label }));
-  if (!current.metric.reported) rows.splice(data.settings.indexOf(current.setting) + 1, 0, { setting: current.setting, metric: current.metric, here: true, what: `${current.metric.name}, changed` });
-  const columns = [{ title: "Setting" }, ...systems.map(s => ({ title: badge(s), number: true, hint: s.name })), ...(b ? [{ title: `Δ ${b.letter} less ${a.letter}`, number: true }, { title: "interval of Δ", number: true }] : []), { title: "Signature" }];
-  return el("section", {}, el("h2", {}, "All settings"), table("All settings", columns, rows.map(({ setting, metric, here, what }) => {
-    const value = (/** @type {import("./report_data.js").System} */ s) => metric.reported ? setting.scores[s.name] : current.corpus(s);
-    const shown = spanOf(context, setting, metric);
-    return { class: here ? "chosen" : "", cells: [here ? el("strong", {}, what) : button(what, () => store.set({ setting: setting.id, ...store.usual(CHANGES) }), { class: "quiet small", title: "Look at this one" }),
-      ...systems.map(s => exact(value(s))), ...(b ? [exact(value(b) - value(a), signed(value(b) - value(a))), shown ? interval(shown.low, shown.high) : shown === null ? TOO_FEW : "interval …"] : []), el("code", { title: `${metric.name}|${metric.signature}` }, metric.signature.replace(/\|version:.*/, ""))] };
-  }), { quiet: true }), b ? el("p.soft.note", {}, `Intervals are of ${current.how.said}, as those of the summary are.`) : null);
+function renderSettings(context) {
+  const { data, store, current } = context, { a, b } = current, systems = data.systems.length > 6 ? current.comparedSystems : data.ranked;
+  const rows = data.settings.map(setting => ({ setting, metric: new Metric(setting, {}, data.client), here: setting === current.setting && current.metric.isReported, what: setting.label }));
+  if (!current.metric.isReported) rows.splice(data.settings.indexOf(current.setting) + 1, 0, { setting: current.setting, metric: current.metric, here: true, what: `${current.metric.name}, changed` });
+  const columns = [{ title: "Setting" }, ...systems.map(s => ({ title: renderBadge(s), number: true, hint: s.name })), ...(b ? [{ title: `Δ ${b.letter} less ${a.letter}`, number: true }, { title: "interval of Δ", number: true }] : []), { title: "Signature" }];
+  return el("section", {}, el("h2", {}, "All settings"), renderTable("All settings", columns, rows.map(({ setting, metric, here, what }) => {
+    const value = (/** @type {import("./report_data.js").System} */ s) => metric.isReported ? setting.scores[s.name] : current.scoreCorpus(s);
+    const shown = getDeltaInterval(context, setting, metric);
+    return { class: here ? "chosen" : "", cells: [here ? el("strong", {}, what) : createButton(what, () => store.set({ setting: setting.id, ...store.getDefaults(METRIC_KEYS) }), { class: "quiet small", title: "Look at this one" }),
+      ...systems.map(s => renderNumber(value(s))), ...(b ? [renderNumber(value(b) - value(a), formatSigned(value(b) - value(a))), shown ? formatInterval(shown.low, shown.high) : shown === null ? TOO_FEW : "interval …"] : []), el("code", { title: `${metric.name}|${metric.signature}` }, metric.signature.replace(/\|version:.*/, ""))] };
+  }), { quiet: true }), b ? el("p.soft.note", {}, `Intervals are of ${current.resampling.description}, as those of the summary are.`) : null);
 }

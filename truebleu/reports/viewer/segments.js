@@ -1,37 +1,37 @@
 // Show me where: every segment in a list that sorts and filters, and what is left of the scores.
-import {announce, badge, button, checkbox, count, el, exact, field, fixed, interval, menu, plural, replace, select, signed, svg, toggle, VirtualList, visible} from "./dom.js";
-import {COLUMNS, countName, FEW, FILTERS, SAMPLE} from "./selection.js";
-import {short} from "./svg_charts.js";
+import {announce, renderBadge, createButton, createCheckbox, formatCount, el, renderNumber, labelControl, formatFixed, formatInterval, createMenu, formatPlural, replaceChildren, createSelect, formatSigned, svg, createToggle, VirtualList, showInvisible} from "./dom.js";
+import {COLUMN_TITLES, getCountTitle, MIN_PRECISE_SEGMENTS, FILTERS, SAMPLE_SIZE} from "./selection.js";
+import {formatShortNumber} from "./svg_charts.js";
 import {renderDetail} from "./detail.js";
-import {askedTitle} from "./glossary.js";
-import {Marks, previewOf} from "./highlights.js";
-import {RULES, sideOf} from "./text_filters.js";
-import {told} from "./agreement.js";
+import {getConditionTitle} from "./glossary.js";
+import {Highlights, renderPreview} from "./highlights.js";
+import {RULE_TITLES, getRuleRoles} from "./text_filters.js";
+import {describeSplit} from "./agreement.js";
 
 /** @typedef {import("./selection.js").Context} Context */
 
-const LINE = 21, PREVIEW = 400;
+const LINE_HEIGHT = 21, MAX_PREVIEW_LENGTH = 400;
 /** The list that is on the page, for the keys. @type {{list: VirtualList, search: HTMLInputElement, sort: () => void, filters: () => void, focus: () => void} | null} */
-let here = null;
+let activeList = null;
 
 /** Goes some segments on in the list; opens none. @param {number} step */
-const move = step => here?.list.go(here.list.active + step);
+const moveInList = step => activeList?.list.go(activeList.list.active + step);
 
 /** Goes to the first segment of another document, in the order of the list. @param {Context} context @param {number} step */
 function moveDocument({ data, current }, step) {
   const { documents } = data;
-  if (!here || !documents) { if (here) announce("There are no documents in this file"); return; }
-  const { chosen } = current, of = (/** @type {number} */ p) => documents.of[chosen[p]];
-  let at = here.list.active;
+  if (!activeList || !documents) { if (activeList) announce("There are no documents in this file"); return; }
+  const { selectedSegments: chosen } = current, of = (/** @type {number} */ p) => documents.bySegment[chosen[p]];
+  let at = activeList.list.active;
   const start = of(at);
   while (at >= 0 && at < chosen.length && of(at) === start) at += step;
   if (at < 0 || at >= chosen.length) return;
   while (step < 0 && at > 0 && of(at - 1) === of(at)) at--;
-  here.list.go(at);
+  activeList.list.go(at);
 }
 
 /** @param {string} id @param {string} other */
-const mode = (id, other) => ({ title: id === "diff" ? "differences: between the two systems, then to the reference" : id === "match" ? "matches" : "tokens", act: (/** @type {Context} */ { store, current }) => store.set({ mode: store.get("mode") === id ? other : id === "diff" && !current.b ? "ref" : id }, { replace: true }) });
+const createModeKey = (id, other) => ({ title: id === "diff" ? "differences: between the two systems, then to the reference" : id === "match" ? "matches" : "tokens", act: (/** @type {Context} */ { store, current }) => store.set({ mode: store.get("mode") === id ? other : id === "diff" && !current.b ? "ref" : id }, { replace: true }) });
 
 /** @type {Record<string, string>} */
 const NOTED_TITLES = { bookmarked: "bookmarked", tagged: "with error tags", noted: "with a note", any: "with any of these" };
@@ -40,18 +40,18 @@ const NOTED_TITLES = { bookmarked: "bookmarked", tagged: "with error tags", note
 export const segmentsView = {
   id: "segments", title: "Segments", key: "e", state: { lines: "srab", panel: false },
   keys: {
-    "j": { title: "next segment", act: () => move(1) },
-    "k": { title: "previous segment", act: () => move(-1) },
-    "Enter": { title: "open the segment", act: ({ store, current }) => { if (here) store.set({ seg: current.chosen[here.list.active] + 1 }); } },
-    "Escape": { title: "close the segment", act: ({ store }) => { store.set({ seg: null }); here?.focus(); } },
-    "/": { title: "search", act: () => here?.search.focus() },
-    "f": { title: "filters", act: () => here?.filters() },
-    "s": { title: "sort", act: () => here?.sort() },
-    "*": { title: "bookmark the segment", act: ({ current }) => { if (here && current.chosen.length) { const i = current.chosen[here.list.active]; current.notes.set(i, { bookmark: !current.notes.of(i).bookmark }); } } },
-    "r": { title: "a random segment", act: ({ store, current }) => { const { chosen } = current; if (chosen.length) store.set({ seg: chosen[Math.floor(Math.random() * chosen.length)] + 1 }); } },
+    "j": { title: "next segment", act: () => moveInList(1) },
+    "k": { title: "previous segment", act: () => moveInList(-1) },
+    "Enter": { title: "open the segment", act: ({ store, current }) => { if (activeList) store.set({ seg: current.selectedSegments[activeList.list.active] + 1 }); } },
+    "Escape": { title: "close the segment", act: ({ store }) => { store.set({ seg: null }); activeList?.focus(); } },
+    "/": { title: "search", act: () => activeList?.search.focus() },
+    "f": { title: "filters", act: () => activeList?.filters() },
+    "s": { title: "sort", act: () => activeList?.sort() },
+    "*": { title: "bookmark the segment", act: ({ current }) => { if (activeList && current.selectedSegments.length) { const i = current.selectedSegments[activeList.list.active]; current.notes.update(i, { bookmark: !current.notes.getNote(i).bookmark }); } } },
+    "r": { title: "a random segment", act: ({ store, current }) => { const { selectedSegments: chosen } = current; if (chosen.length) store.set({ seg: chosen[Math.floor(Math.random() * chosen.length)] + 1 }); } },
     "[": { title: "previous document", act: context => moveDocument(context, -1) },
     "]": { title: "next document", act: context => moveDocument(context, 1) },
-    "d": mode("diff", "ref"), "m": mode("match", "plain"), "t": mode("tokens", "match"),
+    "d": createModeKey("diff", "ref"), "m": createModeKey("match", "plain"), "t": createModeKey("tokens", "match"),
   },
   render(container, context) {
     const { data, store, current } = context;
@@ -62,19 +62,19 @@ export const segmentsView = {
     /** Changes with what a row has. */
     let shape = 0;
     const header = el("div.row.head", { role: "row", "aria-rowindex": 1 });
-    const list = new VirtualList({ label: "Segments", height: height(), columns: 7, header, make: () => el("div.row", { role: "row" }), fill: (row, position) => fill(row, current.chosen[position]),
-      moved: position => { if (store.get("seg") !== null) store.set({ seg: current.chosen[position] + 1 }, { replace: true }); },
-      opened: position => { store.set({ seg: current.chosen[position] + 1 }); } });
+    const list = new VirtualList({ label: "Segments", height: height(), columns: 7, header, make: () => el("div.row", { role: "row" }), fill: (row, position) => fill(row, current.selectedSegments[position]),
+      onMove: position => { if (store.get("seg") !== null) store.set({ seg: current.selectedSegments[position] + 1 }, { replace: true }); },
+      onOpen: position => { store.set({ seg: current.selectedSegments[position] + 1 }); } });
     list.node.addEventListener("keydown", (/** @type {KeyboardEvent} */ e) => { if (e.key === "Enter" && e.target === list.node) detail.querySelector("h2")?.focus(); });
-    const marks = new Marks(context, () => { list.refill(); open(); });
+    const marks = new Highlights(context, () => { list.refill(); open(); });
     /** So many characters of a line can be seen. */
-    let room = PREVIEW;
-    const nothing = el("p.empty", { hidden: true }), share = el("span"), cancel = button("Cancel", () => { current.cancel(); search.focus(); }, { class: "small" });
+    let room = MAX_PREVIEW_LENGTH;
+    const nothing = el("p.empty", { hidden: true }), share = el("span"), cancel = createButton("Cancel", () => { current.cancel(); search.focus(); }, { class: "small" });
     container.append(el("h1.unseen", {}, "Segments"),
       el("div.toolbar", {}, el("div.joined.find", {}, search, where), tools), panel, el("div.state", {}, chips, subset),
       el("div.split-view", {}, el("div.list", {}, list.node, nothing), detail));
     const sortBox = () => /** @type {HTMLElement | null} */ (tools.querySelector("[aria-haspopup]"));
-    here = { list, search, sort: () => sortBox()?.click(), filters: () => { store.set({ panel: !store.get("panel") }, { replace: true }); if (store.get("panel")) panel.querySelector("select, input")?.focus(); }, focus: () => list.node.focus() };
+    activeList = { list, search, sort: () => sortBox()?.click(), filters: () => { store.set({ panel: !store.get("panel") }, { replace: true }); if (store.get("panel")) panel.querySelector("select, input")?.focus(); }, focus: () => list.node.focus() };
     controls();
     drawPanel();
     heads();
@@ -98,19 +98,19 @@ export const segmentsView = {
       /** @type {[string, any, string][]} */
       const all = [];
       if (data.hasSource && wanted.includes("s")) all.push(["source", el("span.mark-line", { title: "source" }, "src"), data.manifest.languages?.source ?? ""]);
-      if (data.references && wanted.includes("r")) all.push(["reference0", el("span.mark-line", { title: data.title("reference0") }, "ref"), data.manifest.languages?.target ?? ""]);
-      if (wanted.includes("a")) for (const s of current.shown) all.push([`system${s.index}`, badge(s), data.manifest.languages?.target ?? ""]);
+      if (data.references && wanted.includes("r")) all.push(["reference0", el("span.mark-line", { title: data.getTitle("reference0") }, "ref"), data.manifest.languages?.target ?? ""]);
+      if (wanted.includes("a")) for (const s of current.comparedSystems) all.push([`system${s.index}`, renderBadge(s), data.manifest.languages?.target ?? ""]);
       return all;
     }
 
-    function height() { return Math.max(2, lines().length) * LINE + 14; }
+    function height() { return Math.max(2, lines().length) * LINE_HEIGHT + 14; }
 
     /** The cells of a row, which stay while it shows one segment after another. @param {any} row */
     function cells(row) {
       const { b } = current, cell = (/** @type {string} */ kind, /** @type {any} */ ...content) => el(`div.${kind}`, { role: "gridcell" }, content);
-      const parts = row.parts = { shape, number: el("span"), doc: data.documents ? el("bdi") : null, a: cell("c-score"), b: b ? cell("c-score") : null, delta: b ? el("span") : null, influence: cell("c-influence"), ratio: current.has("ratio") ? cell("c-ratio") : null,
-        lines: lines().map(([role, mark, lang]) => ({ role, mark, text: el("span.preview", { dir: data.direction(role), lang: lang || null }) })) };
-      replace(row, cell("c-number", parts.number, parts.doc ? el("span.doc", {}, parts.doc) : null), parts.a, parts.b, parts.delta ? cell("c-delta", parts.delta) : null, parts.influence, parts.ratio,
+      const parts = row.parts = { shape, number: el("span"), doc: data.documents ? el("bdi") : null, a: cell("c-score"), b: b ? cell("c-score") : null, delta: b ? el("span") : null, influence: cell("c-influence"), ratio: current.hasColumn("ratio") ? cell("c-ratio") : null,
+        lines: lines().map(([role, mark, lang]) => ({ role, mark, text: el("span.preview", { dir: data.getDirection(role), lang: lang || null }) })) };
+      replaceChildren(row, cell("c-number", parts.number, parts.doc ? el("span.doc", {}, parts.doc) : null), parts.a, parts.b, parts.delta ? cell("c-delta", parts.delta) : null, parts.influence, parts.ratio,
         cell("c-text", parts.lines.map(line => el("div.line", {}, line.mark, line.text))));
       row.style.height = `${list.height}px`;
       return parts;
@@ -119,30 +119,30 @@ export const segmentsView = {
     /** @param {any} row @param {number} i */
     function fill(row, i) {
       const { a, b } = current, { documents } = data, parts = row.parts?.shape === shape ? row.parts : cells(row);
-      parts.number.textContent = `${current.notes.of(i).bookmark ? "★ " : current.notes.all.has(i) ? "• " : ""}${count(i + 1)}`;
-      if (documents) parts.doc.textContent = documents.names[documents.of[i]];
-      parts.a.textContent = fixed(current.scores(a)[i], 1);
+      parts.number.textContent = `${current.notes.getNote(i).bookmark ? "★ " : current.notes.notesBySegment.has(i) ? "• " : ""}${formatCount(i + 1)}`;
+      if (documents) parts.doc.textContent = documents.names[documents.bySegment[i]];
+      parts.a.textContent = formatFixed(current.getScores(a)[i], 1);
       if (b) {
-        const delta = current.column("delta")[i];
-        parts.b.textContent = fixed(current.scores(b)[i], 1);
-        parts.delta.textContent = signed(delta, 1);
-        parts.delta.className = delta ? ((delta > 0) === current.metric.higher ? "better" : "worse") : "soft";
+        const delta = current.getColumn("delta")[i];
+        parts.b.textContent = formatFixed(current.getScores(b)[i], 1);
+        parts.delta.textContent = formatSigned(delta, 1);
+        parts.delta.className = delta ? ((delta > 0) === current.metric.higherIsBetter ? "better" : "worse") : "soft";
       }
-      parts.influence.textContent = signed(current.column("influence")[i], digits());
-      if (parts.ratio) parts.ratio.textContent = fixed(current.column("ratio")[i], 2);
+      parts.influence.textContent = formatSigned(current.getColumn("influence")[i], digits());
+      if (parts.ratio) parts.ratio.textContent = formatFixed(current.getColumn("ratio")[i], 2);
       for (const { role, text: place } of parts.lines) {
-        const text = data.text(role, i);
+        const text = data.getText(role, i);
         place.classList.toggle("soft", !text);
-        if (text) replace(place, previewOf(text, marks.places(role, i, text, { grams: true, terms: !!store.get("terms") }), room, PREVIEW));
+        if (text) replaceChildren(place, renderPreview(text, marks.findSpans(role, i, text, { grams: true, terms: !!store.get("terms") }), room, MAX_PREVIEW_LENGTH));
         else place.textContent = text === "" ? "(empty)" : text === null ? "(missing)" : data.manifest.serve ? "…" : "(not in this file)";
       }
     }
 
     /** So many digits that the largest influences are told apart. */
     function digits() {
-      return current.once(`digits ${current.a.index} ${current.b?.index} ${current.id}`, () => {
+      return current.cached(`digits ${current.a.index} ${current.b?.index} ${current.id}`, () => {
         let most = 0;
-        for (const x of current.column("influence")) most = Math.max(most, Math.abs(x));
+        for (const x of current.getColumn("influence")) most = Math.max(most, Math.abs(x));
         return most ? Math.max(2, Math.min(6, Math.ceil(-Math.log10(most)) + 2)) : 2;
       });
     }
@@ -152,17 +152,17 @@ export const segmentsView = {
       const head = (/** @type {string} */ kind, /** @type {any} */ title, /** @type {string} */ name, /** @type {string} */ hint) => {
         const mine = sort.replace(/[-|]/g, "") === name, down = sort[0] === "-";
         return el(`div.${kind}`, { role: "columnheader", "aria-sort": mine ? (down ? "descending" : "ascending") : null },
-          button([mine && sort.includes("|") ? ["|", title, "|"] : title, el("span.arrow", { "aria-hidden": "true" }, !mine ? "" : down ? " ▼" : " ▲")], () => store.set({ sort: mine && down ? name : mine || name === "number" ? "number" : `-${name}` }), { title: hint, tabindex: 0 }));
+          createButton([mine && sort.includes("|") ? ["|", title, "|"] : title, el("span.arrow", { "aria-hidden": "true" }, !mine ? "" : down ? " ▼" : " ▲")], () => store.set({ sort: mine && down ? name : mine || name === "number" ? "number" : `-${name}` }), { title: hint, tabindex: 0 }));
       };
-      replace(header, head("c-number", "#", "number", "Sort by number"), head("c-score", badge(a), "scoreA", `Sort by the score of ${a.letter} ${a.name}`), b ? head("c-score", badge(b), "scoreB", `Sort by the score of ${b.letter} ${b.name}`) : null,
+      replaceChildren(header, head("c-number", "#", "number", "Sort by number"), head("c-score", renderBadge(a), "scoreA", `Sort by the score of ${a.letter} ${a.name}`), b ? head("c-score", renderBadge(b), "scoreB", `Sort by the score of ${b.letter} ${b.name}`) : null,
         b ? head("c-delta", "Δ", "delta", `Sort by the difference of the segment's scores, ${b.letter} less ${a.letter}`) : null, head("c-influence", "Influence", "influence", b ? "Sort by how much the corpus Δ would fall without the segment" : "Sort by how much the score would fall without the segment"),
-        current.has("ratio") ? head("c-ratio", "Ratio", "ratio", "Sort by length over reference length") : null, el("div.c-text", { role: "columnheader" }, "Text"));
+        current.hasColumn("ratio") ? head("c-ratio", "Ratio", "ratio", "Sort by length over reference length") : null, el("div.c-text", { role: "columnheader" }, "Text"));
       header.classList.toggle("single", !b);
     }
 
     /** The list anew: other segments, or another order. */
     function arranged() {
-      const { chosen } = current, seg = store.get("seg"), place = seg === null ? -1 : current.place(seg - 1);
+      const { selectedSegments: chosen } = current, seg = store.get("seg"), place = seg === null ? -1 : current.getPosition(seg - 1);
       list.node.classList.toggle("single", !current.b);
       list.height = height();
       shape++;
@@ -171,7 +171,7 @@ export const segmentsView = {
       list.reset(chosen.length, Math.max(0, place));
       if (place > 0) list.go(place, false);
       nothing.hidden = chosen.length > 0;
-      replace(nothing, current.problem ? `No segments are shown: ${current.problem}.` : ["No segment has all of this. ", button("Clear the filters", () => store.set({ ...FILTERS }))]);
+      replaceChildren(nothing, current.problem ? `No segments are shown: ${current.problem}.` : ["No segment has all of this. ", createButton("Clear the filters", () => store.set({ ...FILTERS }))]);
     }
 
     function open() {
@@ -183,107 +183,107 @@ export const segmentsView = {
       const top = detail.dataset.segment === String(seg) ? detail.firstElementChild?.scrollTop ?? 0 : 0;
       const mark = within ? [...detail.querySelectorAll("button")].indexOf(/** @type {any} */ (document.activeElement)) : -1;
       renderDetail(detail, context, marks, seg - 1, { close: () => { store.set({ seg: null }); list.node.focus(); }, go: step => {
-        const at = current.place(seg - 1), next = current.chosen[at + step];
+        const at = current.getPosition(seg - 1), next = current.selectedSegments[at + step];
         if (next !== undefined) store.set({ seg: next + 1 }, { replace: true });
       } });
       if (within) /** @type {HTMLElement | null} */ (mark >= 0 ? detail.querySelectorAll("button")[mark] : detail.querySelector("h2"))?.focus({ preventScroll: true });
       if (detail.firstElementChild) detail.firstElementChild.scrollTop = top;
       detail.dataset.segment = String(seg);
-      const place = current.place(seg - 1);
+      const place = current.getPosition(seg - 1);
       if (place >= 0 && place !== list.active) list.go(place, false);
     }
 
     function controls() {
       if (document.activeElement !== search && search.value !== store.get("find")) search.value = store.get("find");
       const focus = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset.tool;
-      const roles = data.roles.map(role => /** @type {const} */ ([role, data.title(role)]));
-      replace(where, select("Where to search", [["all", "everywhere"], ...(data.references > 1 ? [/** @type {const} */ (["reference", "references"])] : []), ...(data.systems.length > 1 ? [/** @type {const} */ (["system", "systems"])] : []), ...roles], store.get("in"), value => store.set({ in: value }, { replace: true }), { data: { tool: "in" } }),
-        toggle("Aa", store.get("case"), () => store.set({ case: !store.get("case") }, { replace: true }), { title: "Upper and lower case differ", "aria-label": "Upper and lower case differ", data: { tool: "case" } }),
-        toggle(".*", store.get("regex"), () => store.set({ regex: !store.get("regex") }, { replace: true }), { title: "Regular expression", "aria-label": "Regular expression", data: { tool: "regex" } }));
+      const roles = data.roles.map(role => /** @type {const} */ ([role, data.getTitle(role)]));
+      replaceChildren(where, createSelect("Where to search", [["all", "everywhere"], ...(data.references > 1 ? [/** @type {const} */ (["reference", "references"])] : []), ...(data.systems.length > 1 ? [/** @type {const} */ (["system", "systems"])] : []), ...roles], store.get("in"), value => store.set({ in: value }, { replace: true }), { data: { tool: "in" } }),
+        createToggle("Aa", store.get("case"), () => store.set({ case: !store.get("case") }, { replace: true }), { title: "Upper and lower case differ", "aria-label": "Upper and lower case differ", data: { tool: "case" } }),
+        createToggle(".*", store.get("regex"), () => store.set({ regex: !store.get("regex") }, { replace: true }), { title: "Regular expression", "aria-label": "Regular expression", data: { tool: "regex" } }));
       const { a, b } = current, sort = store.get("sort");
       /** @type {[string, any][]} */
-      const orders = [["number", "as in the files"], ...(b ? /** @type {[string, any][]} */ ([["-|delta|", "largest Δ, either way"], ["-delta", [`Δ, `, badge(b), " higher first"]], ["delta", ["Δ, ", badge(a), " higher first"]]]) : []),
-        ["-|influence|", "largest influence, either way"], ["-influence", "influence, highest first"], ["influence", "influence, lowest first"], ["scoreA", ["score of ", badge(a), ", lowest first"]], ...(b ? /** @type {[string, any][]} */ ([["scoreB", ["score of ", badge(b), ", lowest first"]]]) : []),
-        ["-length", "longest reference first"], ["length", "shortest reference first"], ...(current.has("ratio") ? /** @type {[string, any][]} */ ([["ratio", "length ratio, lowest first"], ["-ratio", "length ratio, highest first"]]) : [])];
-      replace(tools, toggle("Filters", store.get("panel"), () => store.set({ panel: !store.get("panel") }, { replace: true }), { "aria-expanded": String(store.get("panel")), "aria-pressed": null, "aria-controls": "filters", title: "Filters (f)", data: { tool: "filters" } }),
-        menu("Sort", () => orders.map(([key, text]) => ({ text, on: key === sort, act: () => store.set({ sort: key }) })), { title: "Sort (s)", data: { tool: "sort" } }),
-        button("Sample", () => store.set({ sample: Math.floor(Math.random() * 1e6) }), { title: `${SAMPLE} of the segments by chance: those at the top of a sorted list mislead`, data: { tool: "sample" } }));
+      const orders = [["number", "as in the files"], ...(b ? /** @type {[string, any][]} */ ([["-|delta|", "largest Δ, either way"], ["-delta", [`Δ, `, renderBadge(b), " higher first"]], ["delta", ["Δ, ", renderBadge(a), " higher first"]]]) : []),
+        ["-|influence|", "largest influence, either way"], ["-influence", "influence, highest first"], ["influence", "influence, lowest first"], ["scoreA", ["score of ", renderBadge(a), ", lowest first"]], ...(b ? /** @type {[string, any][]} */ ([["scoreB", ["score of ", renderBadge(b), ", lowest first"]]]) : []),
+        ["-length", "longest reference first"], ["length", "shortest reference first"], ...(current.hasColumn("ratio") ? /** @type {[string, any][]} */ ([["ratio", "length ratio, lowest first"], ["-ratio", "length ratio, highest first"]]) : [])];
+      replaceChildren(tools, createToggle("Filters", store.get("panel"), () => store.set({ panel: !store.get("panel") }, { replace: true }), { "aria-expanded": String(store.get("panel")), "aria-pressed": null, "aria-controls": "filters", title: "Filters (f)", data: { tool: "filters" } }),
+        createMenu("Sort", () => orders.map(([key, text]) => ({ text, on: key === sort, act: () => store.set({ sort: key }) })), { title: "Sort (s)", data: { tool: "sort" } }),
+        createButton("Sample", () => store.set({ sample: Math.floor(Math.random() * 1e6) }), { title: `${SAMPLE_SIZE} of the segments by chance: those at the top of a sorted list mislead`, data: { tool: "sample" } }));
       if (focus) /** @type {HTMLElement | null} */ (container.querySelector(`[data-tool="${focus}"]`))?.focus();
     }
 
     function chipsAgain() {
-      const chip = (/** @type {any} */ text, /** @type {Record<string, any>} */ off) => button([text, el("span", { "aria-hidden": "true" }, " ✕")], () => store.set(off), { class: "chip", title: "Take this filter away" });
+      const chip = (/** @type {any} */ text, /** @type {Record<string, any>} */ off) => createButton([text, el("span", { "aria-hidden": "true" }, " ✕")], () => store.set(off), { class: "chip", title: "Take this filter away" });
       const all = [], { manifest } = data, { a, b } = current, doc = store.get("doc"), [flag, role] = String(store.get("flag")).split("@");
-      if (store.get("find")) all.push(chip(["“", el("bdi", {}, store.get("find")), "”", store.get("in") === "all" ? "" : ` in ${["reference", "system"].includes(store.get("in")) ? `${store.get("in")}s` : data.title(store.get("in"))}`], { find: "" }));
+      if (store.get("find")) all.push(chip(["“", el("bdi", {}, store.get("find")), "”", store.get("in") === "all" ? "" : ` in ${["reference", "system"].includes(store.get("in")) ? `${store.get("in")}s` : data.getTitle(store.get("in"))}`], { find: "" }));
       if (doc !== null) all.push(chip(["document ", el("bdi", {}, data.documents?.names[doc] ?? String(doc))], { doc: null }));
       const parts = String(store.get("label")).split(";").filter(Boolean);
       for (const part of parts) { const [k, v] = part.split(":").map(Number), label = data.labels[k]; if (label) all.push(chip([label.name, ": ", el("bdi", {}, label.values[v])], { label: parts.filter(p => p !== part).join(";") })); }
-      if (flag) all.push(chip([manifest.health?.flags?.find((/** @type {any} */ f) => f.id === flag)?.title ?? flag, role ? ` (${data.title(role)})` : ""], { flag: "" }));
-      if (store.get("outcome") && b) all.push(chip({ a: [badge(a), " better"], b: [badge(b), " better"], tie: "same score", same: "same text" }[/** @type {"a"} */ (store.get("outcome"))], { outcome: "" }));
-      if (current.split) all.push(chip(told(current.split, a, b), { split: "" }));
-      for (const [name, low, high] of current.ranges) all.push(chip(`${title(name)} ${low === -Infinity ? `≤ ${short(high)}` : high === Infinity ? `≥ ${short(low)}` : `${short(low)} to ${short(high)}`}`, { range: current.ranges.filter(r => r[0] !== name).map(r => r.join(":")).join(";").replaceAll("-Infinity", "").replaceAll("Infinity", "") }));
-      if (store.get("holds")) all.push(chip(["holds “", el("bdi", {}, store.get("holds")), "”", ` in a reference, ${current.shown.map(s => s.letter).join(" or ")}`], { holds: "", mark: "" }));
-      const { wantedTerms } = current;
-      if (current.notedBy) all.push(chip(NOTED_TITLES[current.notedBy], { noted: "" }));
-      if (wantedTerms) all.push(chip([wantedTerms.term ? ["term “", el("bdi", {}, wantedTerms.term), "” "] : "a term ", askedTitle(wantedTerms.asked, a.letter, b?.letter)], { terms: "", term: "" }));
-      if (current.rule) all.push(chip([RULES[current.rule], ` in the ${sideOf(data, current.rule)[0].replace(/\d+$/, "")}`], { rule: "" }));
-      if (store.get("seen") !== null) all.push(chip(`${b ? "differ in" : "miss"} words seen ${seenTimes(manifest.buckets?.frequency?.edges ?? [], store.get("seen"))}×`, { seen: null }));
-      if (store.get("only")) all.push(chip(store.get("about") || plural(String(store.get("only")).split(",").length, "segment"), { only: "", about: "", part: false }));
+      if (flag) all.push(chip([manifest.health?.flags?.find((/** @type {any} */ f) => f.id === flag)?.title ?? flag, role ? ` (${data.getTitle(role)})` : ""], { flag: "" }));
+      if (store.get("outcome") && b) all.push(chip({ a: [renderBadge(a), " better"], b: [renderBadge(b), " better"], tie: "same score", same: "same text" }[/** @type {"a"} */ (store.get("outcome"))], { outcome: "" }));
+      if (current.split) all.push(chip(describeSplit(current.split, a, b), { split: "" }));
+      for (const [name, low, high] of current.ranges) all.push(chip(`${title(name)} ${low === -Infinity ? `≤ ${formatShortNumber(high)}` : high === Infinity ? `≥ ${formatShortNumber(low)}` : `${formatShortNumber(low)} to ${formatShortNumber(high)}`}`, { range: current.ranges.filter(r => r[0] !== name).map(r => r.join(":")).join(";").replaceAll("-Infinity", "").replaceAll("Infinity", "") }));
+      if (store.get("holds")) all.push(chip(["holds “", el("bdi", {}, store.get("holds")), "”", ` in a reference, ${current.comparedSystems.map(s => s.letter).join(" or ")}`], { holds: "", mark: "" }));
+      const { termFilter: wantedTerms } = current;
+      if (current.noteKind) all.push(chip(NOTED_TITLES[current.noteKind], { noted: "" }));
+      if (wantedTerms) all.push(chip([wantedTerms.term ? ["term “", el("bdi", {}, wantedTerms.term), "” "] : "a term ", getConditionTitle(wantedTerms.condition, a.letter, b?.letter)], { terms: "", term: "" }));
+      if (current.rule) all.push(chip([RULE_TITLES[current.rule], ` in the ${getRuleRoles(data, current.rule)[0].replace(/\d+$/, "")}`], { rule: "" }));
+      if (store.get("seen") !== null) all.push(chip(`${b ? "differ in" : "miss"} words seen ${formatFrequency(manifest.buckets?.frequency?.edges ?? [], store.get("seen"))}×`, { seen: null }));
+      if (store.get("only")) all.push(chip(store.get("about") || formatPlural(String(store.get("only")).split(",").length, "segment"), { only: "", about: "", part: false }));
       if (store.get("sample") !== null) all.push(chip("random sample", { sample: null }));
-      if (all.length > 1) all.push(button("Clear", () => store.set({ ...FILTERS }), { class: "quiet small" }));
+      if (all.length > 1) all.push(createButton("Clear", () => store.set({ ...FILTERS }), { class: "quiet small" }));
       const within = chips.contains(document.activeElement);
-      replace(chips, all);
+      replaceChildren(chips, all);
       if (within) /** @type {HTMLElement} */ (chips.querySelector("button") ?? search).focus();
     }
 
     function bar() {
-      const { subset: of, a, b, busy, problem } = current, { n } = data, chosen = current.chosen.length;
+      const { subset: of, a, b, filterProgress: busy, problem } = current, { n } = data, chosen = current.selectedSegments.length;
       container.classList.toggle("busy", busy !== null);
       list.node.setAttribute("aria-busy", String(busy !== null));
       if (busy !== null) {
         share.textContent = `Searching …${busy ? ` ${Math.round(100 * busy)}%` : ""}`;
         // The button stays where it is, with the focus.
-        if (cancel.parentNode !== subset) replace(subset, share, cancel);
+        if (cancel.parentNode !== subset) replaceChildren(subset, share, cancel);
         return;
       }
-      if (problem) { replace(subset, el("strong", {}, `${problem[0].toUpperCase()}${problem.slice(1)}.`)); return; }
+      if (problem) { replaceChildren(subset, el("strong", {}, `${problem[0].toUpperCase()}${problem.slice(1)}.`)); return; }
       const scored = of && of.count === chosen && !Number.isNaN(of.a);
-      replace(subset, el("span", {}, el("strong", {}, count(chosen)), chosen === n ? ` segment${n === 1 ? "" : "s"}` : ` of ${plural(n, "segment")}`, current.sees ? "" : ` (the text of ${count(data.manifest.embedded)} is in this file)`),
-        scored ? [el("span", {}, badge(a), " ", exact(of.a)), b && of.b !== null && of.delta !== null ? [el("span", {}, badge(b), " ", exact(of.b)), el("span", {}, "Δ ", el("strong", {}, exact(of.delta, signed(of.delta)))) ] : null,
-          el("span.soft", {}, of.waiting ? ["interval …", of.share ? ` ${Math.round(100 * of.share)}% ` : "", of.share ? button("Cancel", () => current.worker.stop("bootstrap", "no interval: cancelled"), { class: "small quiet" }) : ""] : of.interval ? [el("span", { class: chosen < FEW ? "faint" : "" }, b ? interval(of.interval.low, of.interval.high) : interval(of.interval.low, of.interval.high, 2, false)), ` ${Math.round(100 * current.level)}%, ${of.interval.how}`, of.note ? `; ${of.note}` : ""] : of.note || "no interval")] : of ? el("span.soft", {}, of.note) : null);
+      replaceChildren(subset, el("span", {}, el("strong", {}, formatCount(chosen)), chosen === n ? ` segment${n === 1 ? "" : "s"}` : ` of ${formatPlural(n, "segment")}`, current.seesAllTexts ? "" : ` (the text of ${formatCount(data.manifest.embedded)} is in this file)`),
+        scored ? [el("span", {}, renderBadge(a), " ", renderNumber(of.a)), b && of.b !== null && of.delta !== null ? [el("span", {}, renderBadge(b), " ", renderNumber(of.b)), el("span", {}, "Δ ", el("strong", {}, renderNumber(of.delta, formatSigned(of.delta)))) ] : null,
+          el("span.soft", {}, of.waiting ? ["interval …", of.share ? ` ${Math.round(100 * of.share)}% ` : "", of.share ? createButton("Cancel", () => current.worker.stop("bootstrap", "no interval: cancelled"), { class: "small quiet" }) : ""] : of.interval ? [el("span", { class: chosen < MIN_PRECISE_SEGMENTS ? "faint" : "" }, b ? formatInterval(of.interval.low, of.interval.high) : formatInterval(of.interval.low, of.interval.high, 2, false)), ` ${Math.round(100 * current.level)}%, ${of.interval.method}`, of.note ? `; ${of.note}` : ""] : of.note || "no interval")] : of ? el("span.soft", {}, of.note) : null);
     }
 
     function drawPanel() {
       panel.hidden = !store.get("panel");
-      if (panel.hidden) { replace(panel); return; }
+      if (panel.hidden) { replaceChildren(panel); return; }
       const { manifest } = data, { a, b } = current, fields = [];
       const set = (/** @type {Record<string, any>} */ values) => store.set(values, { replace: true });
-      if (b) fields.push(field("Better", select("Better", [["", "any"], ["a", `${a.letter} ${a.name}`], ["b", `${b.letter} ${b.name}`], ["tie", "same score"], ["same", "same text"]], store.get("outcome"), v => set({ outcome: v }))));
-      if (data.documents) fields.push(field("Document", select("Document", [["", "any"], ...data.documents.names.map((name, i) => /** @type {const} */ ([String(i), name]))], store.get("doc") === null ? "" : String(store.get("doc")), v => set({ doc: v === "" ? null : Number(v) }))));
+      if (b) fields.push(labelControl("Better", createSelect("Better", [["", "any"], ["a", `${a.letter} ${a.name}`], ["b", `${b.letter} ${b.name}`], ["tie", "same score"], ["same", "same text"]], store.get("outcome"), v => set({ outcome: v }))));
+      if (data.documents) fields.push(labelControl("Document", createSelect("Document", [["", "any"], ...data.documents.names.map((name, i) => /** @type {const} */ ([String(i), name]))], store.get("doc") === null ? "" : String(store.get("doc")), v => set({ doc: v === "" ? null : Number(v) }))));
       data.labels.forEach((label, k) => {
         const parts = String(store.get("label")).split(";").filter(Boolean), mine = parts.find(p => p.startsWith(`${k}:`));
-        fields.push(field(label.name, select(label.name, [["", "any"], ...label.values.map((value, v) => /** @type {const} */ ([`${k}:${v}`, value]))], mine ?? "", v => set({ label: [...String(store.get("label")).split(";").filter(p => p && !p.startsWith(`${k}:`)), v].filter(Boolean).join(";") }))));
+        fields.push(labelControl(label.name, createSelect(label.name, [["", "any"], ...label.values.map((value, v) => /** @type {const} */ ([`${k}:${v}`, value]))], mine ?? "", v => set({ label: [...String(store.get("label")).split(";").filter(p => p && !p.startsWith(`${k}:`)), v].filter(Boolean).join(";") }))));
       });
       const flags = manifest.health?.flags ?? [];
-      if (flags.length) fields.push(field("Data health", select("Data health", [["", "any"], ...flags.map((/** @type {any} */ f) => [f.id, f.title])], String(store.get("flag")), v => set({ flag: v }))));
+      if (flags.length) fields.push(labelControl("Data health", createSelect("Data health", [["", "any"], ...flags.map((/** @type {any} */ f) => [f.id, f.title])], String(store.get("flag")), v => set({ flag: v }))));
       const { glossary } = data;
-      if (glossary) fields.push(field("Terms", select("Terms", [["", "any"], .../** @type {const} */ (["in", "used-a", "missed-a"]).map(asked => /** @type {[string, string]} */ ([asked, askedTitle(asked, a.letter)])), ...(b ? /** @type {const} */ (["used-b", "missed-b", "differ"]).map(asked => /** @type {[string, string]} */ ([asked, askedTitle(asked, a.letter, b.letter)])) : [])], current.wantedTerms?.asked ?? "", v => set({ terms: v, term: v ? store.get("term") : "" }))));
-      fields.push(field("Notes", select("Notes", [["", "any or none"], ...Object.entries(NOTED_TITLES)], current.notedBy, v => set({ noted: v }))));
-      if (!data.redacted) fields.push(field("Holds", select("Holds", [["", "anything"], ...Object.entries(RULES)], current.rule, v => set({ rule: v }))));
-      fields.push(el("div.field", {}, el("span", {}, "Lines"), el("span.checks", {}, /** @type {const} */ ([["s", "source", data.hasSource], ["r", "reference", data.references > 0], ["a", "systems", true]]).filter(([, , there]) => there).map(([key, name]) => checkbox(name, store.get("lines").includes(key), on => set({ lines: [..."sra"].filter(k => k === key ? on : store.get("lines").includes(k)).join("") || "a" }))))));
-      const ranges = Object.keys(COLUMNS).filter(name => current.has(name)).map(name => range(name));
-      replace(panel, el("div.fields", {}, fields), el("div.ranges", {}, ranges));
+      if (glossary) fields.push(labelControl("Terms", createSelect("Terms", [["", "any"], .../** @type {const} */ (["in", "used-a", "missed-a"]).map(asked => /** @type {[string, string]} */ ([asked, getConditionTitle(asked, a.letter)])), ...(b ? /** @type {const} */ (["used-b", "missed-b", "differ"]).map(asked => /** @type {[string, string]} */ ([asked, getConditionTitle(asked, a.letter, b.letter)])) : [])], current.termFilter?.condition ?? "", v => set({ terms: v, term: v ? store.get("term") : "" }))));
+      fields.push(labelControl("Notes", createSelect("Notes", [["", "any or none"], ...Object.entries(NOTED_TITLES)], current.noteKind, v => set({ noted: v }))));
+      if (!data.isRedacted) fields.push(labelControl("Holds", createSelect("Holds", [["", "anything"], ...Object.entries(RULE_TITLES)], current.rule, v => set({ rule: v }))));
+      fields.push(el("div.field", {}, el("span", {}, "Lines"), el("span.checks", {}, /** @type {const} */ ([["s", "source", data.hasSource], ["r", "reference", data.references > 0], ["a", "systems", true]]).filter(([, , there]) => there).map(([key, name]) => createCheckbox(name, store.get("lines").includes(key), on => set({ lines: [..."sra"].filter(k => k === key ? on : store.get("lines").includes(k)).join("") || "a" }))))));
+      const ranges = Object.keys(COLUMN_TITLES).filter(name => current.hasColumn(name)).map(name => range(name));
+      replaceChildren(panel, el("div.fields", {}, fields), el("div.ranges", {}, ranges));
     }
 
     /** @param {string} name */
     function title(name) {
       const { a, b, metric } = current;
-      return { scoreA: `${metric.name} of ${a.letter}`, scoreB: `${metric.name} of ${b?.letter}`, delta: "Δ", influence: "Influence", ratio: "Length ratio", length: "Reference length (tokens)" }[name] ?? countName(current, name);
+      return { scoreA: `${metric.name} of ${a.letter}`, scoreB: `${metric.name} of ${b?.letter}`, delta: "Δ", influence: "Influence", ratio: "Length ratio", length: "Reference length (tokens)" }[name] ?? getCountTitle(current, name);
     }
 
     /** A histogram to draw a range on, and two numbers that say the same. @param {string} name */
     function range(name) {
-      const values = current.column(name), W = 180, H = 34, BINS = 45;
+      const values = current.getColumn(name), W = 180, H = 34, BINS = 45;
       let low = Infinity, high = -Infinity;
       for (const v of values) { if (v < low) low = v; if (v > high) high = v; }
       if (!(low < high)) return null;
@@ -300,7 +300,7 @@ export const segmentsView = {
         paint();
       };
       const brush = svg("rect.brush", { y: 0, height: H });
-      const input = (/** @type {string} */ which) => el("input", { type: "number", step: "any", "aria-label": `${title(name)}, ${which}`, placeholder: short(which === "from" ? low : high), on: { change: () => set(from.value === "" ? -Infinity : Number(from.value), to.value === "" ? Infinity : Number(to.value)) } });
+      const input = (/** @type {string} */ which) => el("input", { type: "number", step: "any", "aria-label": `${title(name)}, ${which}`, placeholder: formatShortNumber(which === "from" ? low : high), on: { change: () => set(from.value === "" ? -Infinity : Number(from.value), to.value === "" ? Infinity : Number(to.value)) } });
       const from = input("from"), to = input("to");
       const picture = svg("svg", { viewBox: `0 0 ${W} ${H}`, width: W, height: H, "aria-hidden": "true", class: "histogram" }, brush, bins.map((n, k) => n ? svg("rect", { x: k * W / BINS, width: W / BINS - 0.6, y: H - Math.max(1, H * Math.sqrt(n) / most), height: H }) : null), ties ? svg("rect.ties", { x: W * -low / (high - low) - 1.5, width: 3, y: H - H * Math.sqrt(ties) / most, height: H }) : null);
       let start = NaN;
@@ -332,14 +332,14 @@ export const segmentsView = {
 };
 
 /** How often words of a bucket are seen. @param {number[]} edges the least of each bucket @param {number} k */
-export const seenTimes = (edges, k) => edges[k + 1] === undefined ? `${count(edges[k] ?? 0)} and more` : edges[k + 1] - 1 === edges[k] ? count(edges[k]) : `${count(edges[k])} to ${count(edges[k + 1] - 1)}`;
+export const formatFrequency = (edges, k) => edges[k + 1] === undefined ? `${formatCount(edges[k] ?? 0)} and more` : edges[k + 1] - 1 === edges[k] ? formatCount(edges[k]) : `${formatCount(edges[k])} to ${formatCount(edges[k + 1] - 1)}`;
 
 /** The first segments of the list, for print. @param {Context} context */
-export function printedRows(context) {
-  const { data, current } = context, some = current.chosen.slice(0, 20);
-  return el("section.view", {}, el("h2", {}, `Segments 1 to ${some.length} of ${count(current.chosen.length)}${current.all ? "" : ", filtered"}`), [...some].map(i => {
-    const segment = data.segment(i), scores = current.shown.map(s => `${s.letter} ${fixed(current.scores(s)[i])}`);
-    return el("article", {}, el("h3", {}, `${i + 1}: ${scores.join(", ")}`), [["Source", segment.source, "source"], ...segment.references.map((text, r) => [data.title(`reference${r}`), text, "reference"]), ...current.shown.map(s => [`${s.letter} ${s.name}`, segment.hypotheses[s.index], "system"])]
-      .filter(([, text]) => typeof text === "string").map(([name, text, role]) => el("p", { dir: data.direction(/** @type {string} */ (role)) }, el("strong", {}, `${name}: `), visible(/** @type {string} */ (text)))));
+export function renderPrintedSegments(context) {
+  const { data, current } = context, some = current.selectedSegments.slice(0, 20);
+  return el("section.view", {}, el("h2", {}, `Segments 1 to ${some.length} of ${formatCount(current.selectedSegments.length)}${current.isUnfiltered ? "" : ", filtered"}`), [...some].map(i => {
+    const segment = data.getSegment(i), scores = current.comparedSystems.map(s => `${s.letter} ${formatFixed(current.getScores(s)[i])}`);
+    return el("article", {}, el("h3", {}, `${i + 1}: ${scores.join(", ")}`), [["Source", segment.source, "source"], ...segment.references.map((text, r) => [data.getTitle(`reference${r}`), text, "reference"]), ...current.comparedSystems.map(s => [`${s.letter} ${s.name}`, segment.hypotheses[s.index], "system"])]
+      .filter(([, text]) => typeof text === "string").map(([name, text, role]) => el("p", { dir: data.getDirection(/** @type {string} */ (role)) }, el("strong", {}, `${name}: `), showInvisible(/** @type {string} */ (text)))));
   }));
 }

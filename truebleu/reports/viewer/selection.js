@@ -1,94 +1,94 @@
 // What the state means for the data: the metric, the two systems, their numbers, and which segments are chosen.
 import {announce} from "./dom.js";
-import {columnNames, COUNTED, countsKey, recipeOf, SMOOTHING} from "./kernel_client.js";
+import {getColumnNames, COUNT_PARAMETERS, getCountsKey, buildRecipe, DEFAULT_SMOOTHING_VALUES} from "./kernel_client.js";
 import {Metric} from "./metric.js";
-import {ASKED, termHits} from "./glossary.js";
-import {holder} from "./ngram_filter.js";
-import {hasName, hasNumber, RULES, sideOf} from "./text_filters.js";
-import {wellFormed} from "./url_state.js";
-import {Table} from "./count_table.js";
+import {TERM_CONDITIONS, findTermSegments} from "./glossary.js";
+import {createNgramTest} from "./ngram_filter.js";
+import {hasName, hasNumber, RULE_TITLES, getRuleRoles} from "./text_filters.js";
+import {replaceSurrogates} from "./url_state.js";
+import {CountTable} from "./count_table.js";
 
-/** @typedef {import("./report_data.js").Data} Data */
+/** @typedef {import("./report_data.js").ReportData} Data */
 /** @typedef {import("./report_data.js").Setting} Setting */
 /** @typedef {import("./report_data.js").System} System */
-/** @typedef {import("./url_state.js").Store} Store */
+/** @typedef {import("./url_state.js").UrlState} Store */
 /** @typedef {{text: string, act: () => void, segment: (context: Context, i: number) => void}} Back  a way to where a report came from, and a segment to take there */
-/** @typedef {{data: Data, store: Store, worker: Background, current: Current, back?: Back | null}} Context  what every view is given */
-/** @typedef {{low: number, high: number, how: string}} Range */
-/** @typedef {{a: number[], b: number[], delta: number[], how: string}} Spans  intervals of two scores and of their difference, and their method */
-/** @typedef {{id: string, label: string, column: string | null, higher: boolean, digits: number, headline: boolean}} Measured */
+/** @typedef {{data: Data, store: Store, worker: TaskThreads, current: SelectionState, back?: Back | null}} Context  what every view is given */
+/** @typedef {{low: number, high: number, method: string}} Range */
+/** @typedef {{a: number[], b: number[], delta: number[], method: string}} Spans  intervals of two scores and of their difference, and their method */
+/** @typedef {{id: string, label: string, column: string | null, higherIsBetter: boolean, digits: number, headline: boolean}} Measure */
 /** @typedef {{count: number, a: number, b: number | null, delta: number | null, interval: Range | null, waiting: boolean, share?: number, note: string}} Subset */
 
 /** What a browser remembers of this page's reader; a sandbox remembers nothing. `set` says whether it does. */
-export const memory = {
+export const browserStorage = {
   get: (/** @type {string} */ key) => { try { return localStorage.getItem(`truebleu ${key}`); } catch { return null; } },
   set: (/** @type {string} */ key, /** @type {string} */ value) => { try { localStorage.setItem(`truebleu ${key}`, value); return true; } catch { return false; } },
 };
 
 /** What can be asked of notes. */
-export const NOTED_BY = ["bookmarked", "tagged", "noted", "any"];
+export const NOTE_KINDS = ["bookmarked", "tagged", "noted", "any"];
 
 /** Filters of segments, by their keys in the state. */
 export const FILTERS = { find: "", in: "all", regex: false, case: false, doc: null, label: "", flag: "", outcome: "", split: "", range: "", holds: "", terms: "", term: "", rule: "", noted: "", seen: null, only: "", about: "", part: false, sample: null, mark: "" };
 /** What the state holds beside a view's own; `setting` and below change the numbers. */
-export const STATE = { ...FILTERS, sort: "number", seg: null, mode: "match", against: "b", setting: "0", a: "", b: "", smoothing: "", smoothing_value: null, max_order: null, weights: "", effective_order: "", beta: null, char_order: null, word_order: null, ...Object.fromEntries(Object.keys(COUNTED).map(key => [key, ""])) };
+export const STATE = { ...FILTERS, sort: "number", seg: null, mode: "match", against: "b", setting: "0", a: "", b: "", smoothing: "", smoothing_value: null, max_order: null, weights: "", effective_order: "", beta: null, char_order: null, word_order: null, ...Object.fromEntries(Object.keys(COUNT_PARAMETERS).map(key => [key, ""])) };
 /** Keys of `STATE` that are null or a number. */
-export const NUMBERS = ["doc", "seen", "sample", "seg", "smoothing_value", "max_order", "beta", "char_order", "word_order"];
+export const NUMBER_KEYS = ["doc", "seen", "sample", "seg", "smoothing_value", "max_order", "beta", "char_order", "word_order"];
 /** Keys that change what the metric is. */
-export const CHANGES = ["smoothing", "smoothing_value", "max_order", "weights", "effective_order", "beta", "char_order", "word_order", ...Object.keys(COUNTED)];
+export const METRIC_KEYS = ["smoothing", "smoothing_value", "max_order", "weights", "effective_order", "beta", "char_order", "word_order", ...Object.keys(COUNT_PARAMETERS)];
 /** How many segments a random sample has. */
-export const SAMPLE = 50;
+export const SAMPLE_SIZE = 50;
 /** Of what the comparison does not say: resamples, and the seed of them. */
-const SAMPLES = 1000, SEED = 12345;
+const DEFAULT_RESAMPLES = 1000, DEFAULT_SEED = 12345;
 /** The highest orders that can be asked for. @type {Record<string, number>} */
-export const ORDERS = { max_order: 8, char_order: 10, word_order: 4 };
+export const MAX_ORDERS = { max_order: 8, char_order: 10, word_order: 4 };
 /** Fewer segments have no interval; those of fewer than `FEW` are rough, and grey. */
-export const FEWEST = 20;
-export const FEW = 100;
+export const MIN_INTERVAL_SEGMENTS = 20;
+export const MIN_PRECISE_SEGMENTS = 100;
 export const TOO_FEW = `too few for an interval`;
 /** So many tables that were counted anew are kept, and so many results of slow filters. */
-const LATEST = 4;
+const MAX_CACHED_TABLES = 4;
 
 /** Columns of numbers that segments are sorted and filtered by. @type {Record<string, string>} */
-export const COLUMNS = { scoreA: "score of the baseline", scoreB: "score of the system compared with it", delta: "Δ", influence: "influence", ratio: "length ratio", length: "reference length" };
+export const COLUMN_TITLES = { scoreA: "score of the baseline", scoreB: "score of the system compared with it", delta: "Δ", influence: "influence", ratio: "length ratio", length: "reference length" };
 
 /**
  * What stands in a table of counts is such a column, too: "matches_4.0" is of system 0, "matches_4.d"
  * is B less A; "surplus.0" is by how much its text is longer than the reference.
  * @param {string} name @returns {[string, string] | null}
  */
-const counted = name => { const [what, of] = name.split("."); return of === "d" || /^\d+$/.test(of ?? "") ? [what, of] : null; };
+const parseCountColumn = name => { const [what, of] = name.split("."); return of === "d" || /^\d+$/.test(of ?? "") ? [what, of] : null; };
 
-/** What a column of counts is called. @param {Current} current @param {string} name */
-export function countName({ data, a, b }, name) {
-  const [what, of] = counted(name) ?? [name, ""], system = data.systems[Number(of)];
+/** What a column of counts is called. @param {SelectionState} current @param {string} name */
+export function getCountTitle({ data, a, b }, name) {
+  const [what, of] = parseCountColumn(name) ?? [name, ""], system = data.systems[Number(of)];
   const [, kind, order] = /^(\w+?)_([cw]?\d+)$/.exec(what) ?? ["", what, ""];
   return [order.replace(/^c/, "character ").replace(/^w/, "word ") + (order ? "-grams" : ""), { matches: "matched", totals: "in all", hypothesis: "in all", reference: "in the reference", surplus: "length less reference's", hypothesis_length: "length", reference_length: "reference length" }[kind] ?? kind.replaceAll("_", " "),
     of === "d" ? `, ${b?.letter} less ${a.letter}` : system ? `, ${system.letter}` : ""].filter(Boolean).join(" ").replace(" ,", ",");
 }
 
-/** The lengths of hypotheses and of references, by segment. @param {Table} table */
-function lengthColumns(table) {
-  const x = table.at(0), y = table.at(1), sum = (/** @type {ArrayLike<number>} */ z) => Float64Array.from(x, (n, i) => n + y[i] + z[i]);
+/** The lengths of hypotheses and of references, by segment. @param {CountTable} table */
+function getLengths(table) {
+  const x = table.columnAt(0), y = table.columnAt(1), sum = (/** @type {ArrayLike<number>} */ z) => Float64Array.from(x, (n, i) => n + y[i] + z[i]);
   return table.names[0] === "hits" ? [sum(table.column("insertions")), sum(table.column("deletions"))] : [x, y];
 }
 
 /** The state that shows the segments which a filter leaves: `{doc: 3}`, `{range: "length:10:20"}`, `{label: "0:2"}`, `{flag: "duplicate"}`. @param {Record<string, any>} filters and other values of the state @returns {Record<string, any>} */
-export const filteredBy = filters => ({ ...FILTERS, view: "segments", seg: null, sort: "number", ...filters });
+export const toFilterState = filters => ({ ...FILTERS, view: "segments", seg: null, sort: "number", ...filters });
 
 /** Shows these segments. @param {Store} store @param {Record<string, any>} filters */
-export const showFiltered = (store, filters) => store.set(filteredBy(filters));
+export const showFiltered = (store, filters) => store.set(toFilterState(filters));
 
 /**
  * Whether a parameter can have a value, which may come from an address that somebody wrote.
  * @param {string} key @param {any} value @param {Record<string, any>} own the setting's parameters @param {number | null} order @param {boolean} countable whether there can be new counts
  */
-function possible(key, value, own, order, countable) {
-  const most = (/** @type {string} */ name) => countable ? Math.max(own[name], ORDERS[name]) : own[name];
+function isPossible(key, value, own, order, countable) {
+  const most = (/** @type {string} */ name) => countable ? Math.max(own[name], MAX_ORDERS[name]) : own[name];
   const whole = (/** @type {number} */ least) => Number.isInteger(value) && value >= least && value <= most(key);
   const orders = order !== null && order >= 1 && order <= most("max_order") ? order : own.max_order;
   switch (key) {
-    case "smoothing": return Object.hasOwn(SMOOTHING, value);
+    case "smoothing": return Object.hasOwn(DEFAULT_SMOOTHING_VALUES, value);
     case "smoothing_value": case "beta": return value >= 0;
     case "max_order": return whole(1);
     case "char_order": return whole(own.word_order ? 0 : 1);
@@ -99,8 +99,8 @@ function possible(key, value, own, order, countable) {
 }
 
 /** Numbers of what is chosen; all are cached until what they depend on changes. */
-export class Current {
-  /** @param {Data} data @param {Store} store @param {Background} worker */
+export class SelectionState {
+  /** @param {Data} data @param {Store} store @param {TaskThreads} worker */
   constructor(data, store, worker) {
     this.data = data;
     this.store = store;
@@ -110,46 +110,46 @@ export class Current {
     /** @type {Map<string, any>} */
     this.cache = new Map();
     /** The segments that the filters leave, in order. */
-    this.chosen = Uint32Array.from({ length: data.n }, (_, i) => i);
+    this.selectedSegments = Uint32Array.from({ length: data.n }, (_, i) => i);
     /** Where each segment stands in `chosen`, made when asked for. @type {Int32Array | null} */
-    this.places = null;
-    this.all = true;
+    this.positions = null;
+    this.isUnfiltered = true;
     /** What went wrong with a filter. */
     this.problem = "";
     /** How much of a filter is worked out, 0 to 1; null if none is under way. Until then `chosen` is what it was before. @type {number | null} */
-    this.busy = null;
+    this.filterProgress = null;
     /** The filters that `chosen` is by. @type {Record<string, any>} */
-    this.settled = { ...FILTERS };
+    this.appliedFilters = { ...FILTERS };
     /** What slow filters left, by all that they depend on. @type {Map<string, Uint8Array>} */
-    this.hits = new Map();
+    this.filterCache = new Map();
     /** @type {Subset | null} */
     this.subset = null;
-    this.turn = 0;
-    /** What was counted anew: by what decides the counts, a table of each system. @type {Map<string, Table[]>} */
-    this.tables = new Map();
+    this.filterRun = 0;
+    /** What was counted anew: by what decides the counts, a table of each system. @type {Map<string, CountTable[]>} */
+    this.recountedTables = new Map();
     /** The present parameters, while the state and the tables are those. @type {{state: any, tables: number, changes: Record<string, any>, key: string}} */
-    this.present = { state: null, tables: -1, changes: {}, key: "" };
+    this.presentParameters = { state: null, tables: -1, changes: {}, key: "" };
     /** Tells tables from those before. */
     this.version = 0;
     /** Intervals that were made aside; null for what cannot be had. @type {Map<string, Spans | null>} */
-    this.made = new Map();
+    this.intervalCache = new Map();
     /** The last of them that is under way. */
-    this.making = Promise.resolve();
-    /** @type {Background | null} */
-    this.second = null;
-    /** Words by frequency, once they were asked for. @type {Promise<Table> | null} */
-    this.words = null;
+    this.pendingIntervals = Promise.resolve();
+    /** @type {TaskThreads | null} */
+    this.intervalThread = null;
+    /** Words by frequency, once they were asked for. @type {Promise<CountTable> | null} */
+    this.wordCountsPromise = null;
     /** The parameters that numbers were shown by last, of which setting. @type {{setting: string, changes: Record<string, any>}} */
-    this.counted = { setting: "", changes: {} };
+    this.countedParameters = { setting: "", changes: {} };
     /** How much of a count is done, 0 to 1; null if none is under way. @type {number | null} */
-    this.counting = null;
+    this.countProgress = null;
     /** The setting, and its parameters, before those that are counted now. @type {Record<string, any> | null} */
-    this.before = null;
-    this.count = 0;
+    this.previousParameters = null;
+    this.countRun = 0;
   }
 
   /** @template T @param {string} key @param {() => T} make @returns {T} */
-  once(key, make) {
+  cached(key, make) {
     if (!this.cache.has(key)) this.cache.set(key, make());
     return this.cache.get(key);
   }
@@ -161,33 +161,33 @@ export class Current {
 
   /** The same, with what names the counts. */
   get applied() {
-    const { store, version, present } = this;
+    const { store, version, presentParameters: present } = this;
     if (present.state === store.state && present.tables === version) return present;
-    const { setting, asked, counted } = this, last = counted.setting === setting.id ? counted.changes : {};
-    const changes = this.here(this.keyOf(asked)) || !this.data.countable(setting) ? asked : last;
-    return this.present = { state: store.state, tables: version, changes, key: this.keyOf(changes) };
+    const { setting, requestedChanges: asked, countedParameters: counted } = this, last = counted.setting === setting.id ? counted.changes : {};
+    const changes = this.hasCounts(this.getKey(asked)) || !this.data.canCount(setting) ? asked : last;
+    return this.presentParameters = { state: store.state, tables: version, changes, key: this.getKey(changes) };
   }
 
   /** What names the counts of the setting with other parameters. @param {Record<string, any>} changes */
-  keyOf(changes) { const { setting } = this; return countsKey(recipeOf(setting, { ...setting.parameters, ...changes }), this.data.references); }
+  getKey(changes) { const { setting } = this; return getCountsKey(buildRecipe(setting, { ...setting.parameters, ...changes }), this.data.references); }
 
   /** Whether such counts are here. @param {string} key */
-  here(key) { return this.tables.has(key) || key === this.keyOf({}); }
+  hasCounts(key) { return this.recountedTables.has(key) || key === this.getKey({}); }
 
   /** Parameters that are asked for. */
-  get asked() {
-    const { store, setting, data } = this, p = setting.parameters, countable = data.countable(setting);
+  get requestedChanges() {
+    const { store, setting, data } = this, p = setting.parameters, countable = data.canCount(setting);
     /** @type {Record<string, any>} */
     const asked = {};
     // chrF takes the reference with the highest score, which other parameters would change.
     if (!countable && setting.metric === "chrF" && data.references > 1) return asked;
-    for (const key of CHANGES) {
+    for (const key of METRIC_KEYS) {
       const given = store.get(key);
       if (given === null || given === "" || !(key in p)) continue;
-      if (key in COUNTED) {
+      if (key in COUNT_PARAMETERS) {
         const value = key === "tokenize" ? given : given === "yes";
-        if (countable && COUNTED[key].includes(given) && value !== p[key]) asked[key] = value;
-      } else if (possible(key, given, p, store.get("max_order"), countable)) asked[key] = key === "weights" ? (given === "mean" ? null : given.split(",").map(Number)) : key === "effective_order" ? given === "yes" : given;
+        if (countable && COUNT_PARAMETERS[key].includes(given) && value !== p[key]) asked[key] = value;
+      } else if (isPossible(key, given, p, store.get("max_order"), countable)) asked[key] = key === "weights" ? (given === "mean" ? null : given.split(",").map(Number)) : key === "effective_order" ? given === "yes" : given;
     }
     // As many weights as orders.
     const orders = asked.max_order ?? p.max_order, weights = "weights" in asked ? asked.weights : p.weights;
@@ -199,83 +199,83 @@ export class Current {
 
   /** Counts anew if that is asked for. Until it is done all numbers are those from before. Tells "counting", and then "counts". */
   async recount() {
-    const { data, store, setting, asked } = this, { live } = data, turn = ++this.count, key = this.keyOf(asked), was = this.counting;
-    this.counting = null;
-    if (this.here(key) || !data.countable(setting)) {
-      this.settle(key, asked);
-      if (was !== null) store.tell(new Set(["counting"]));
+    const { data, store, setting, requestedChanges: asked } = this, { client: live } = data, turn = ++this.countRun, key = this.getKey(asked), was = this.countProgress;
+    this.countProgress = null;
+    if (this.hasCounts(key) || !data.canCount(setting)) {
+      this.applyCounts(key, asked);
+      if (was !== null) store.notify(new Set(["counting"]));
       return;
     }
-    const parameters = { ...setting.parameters, ...asked }, recipe = recipeOf(setting, parameters), names = columnNames(setting, parameters);
+    const parameters = { ...setting.parameters, ...asked }, recipe = buildRecipe(setting, parameters), names = getColumnNames(setting, parameters);
     const tables = [];
     try {
       for (const { index } of data.systems) {
-        const table = await live.count(recipe, names, `system${index}`, data.n, async share => {
-          if (turn !== this.count) return false;
-          this.counting = (index + share) / data.systems.length;
-          store.tell(new Set(["counting"]));
+        const table = await live.countSystem(recipe, names, `system${index}`, data.n, async share => {
+          if (turn !== this.countRun) return false;
+          this.countProgress = (index + share) / data.systems.length;
+          store.notify(new Set(["counting"]));
           await new Promise(done => setTimeout(done));
-          return turn === this.count;
+          return turn === this.countRun;
         });
         if (!table) return;
         tables.push(table);
       }
     } catch (error) {
-      if (turn !== this.count) return;
-      this.counting = null;
-      this.uncount();
+      if (turn !== this.countRun) return;
+      this.countProgress = null;
+      this.cancelCount();
       announce(`The count failed: ${/** @type {Error} */ (error).message}`);
       // Nothing is under way; that is told even if nothing else changed.
-      store.tell(new Set(["counting"]));
+      store.notify(new Set(["counting"]));
       return;
     }
-    this.tables.set(key, tables);
-    this.counting = null;
-    this.settle(key, asked);
-    store.tell(new Set(["counts"]));
+    this.recountedTables.set(key, tables);
+    this.countProgress = null;
+    this.applyCounts(key, asked);
+    store.notify(new Set(["counts"]));
   }
 
   /** Takes counts as those that are shown; the latest few tables are kept. @param {string} key @param {Record<string, any>} asked */
-  settle(key, asked) {
-    const { store, setting, tables } = this, own = tables.get(key);
-    this.counted = { setting: setting.id, changes: asked };
-    this.before = Object.fromEntries(["setting", ...CHANGES].map(name => [name, store.get(name)]));
+  applyCounts(key, asked) {
+    const { store, setting, recountedTables: tables } = this, own = tables.get(key);
+    this.countedParameters = { setting: setting.id, changes: asked };
+    this.previousParameters = Object.fromEntries(["setting", ...METRIC_KEYS].map(name => [name, store.get(name)]));
     if (own) { tables.delete(key); tables.set(key, own); }
-    for (const old of tables.keys()) if (tables.size > LATEST) tables.delete(old);
+    for (const old of tables.keys()) if (tables.size > MAX_CACHED_TABLES) tables.delete(old);
     this.version++;
   }
 
   /** Back to the counts that were shown before; what else was changed since, stays. */
-  uncount() {
-    const { store, before } = this, keys = before && before.setting !== store.get("setting") ? ["setting", ...CHANGES] : CHANGES;
-    store.set(before ? Object.fromEntries(keys.map(key => [key, before[key]])) : store.usual(keys), { replace: true });
+  cancelCount() {
+    const { store, previousParameters: before } = this, keys = before && before.setting !== store.get("setting") ? ["setting", ...METRIC_KEYS] : METRIC_KEYS;
+    store.set(before ? Object.fromEntries(keys.map(key => [key, before[key]])) : store.getDefaults(keys), { replace: true });
   }
 
   /** The metric as it is now. @returns {Metric} */
   get metric() {
-    return this.once(`metric ${this.setting.id} ${JSON.stringify(this.changes)}`, () => new Metric(this.setting, this.changes, this.data.live));
+    return this.cached(`metric ${this.setting.id} ${JSON.stringify(this.changes)}`, () => new Metric(this.setting, this.changes, this.data.client));
   }
 
   /** Names everything that depends on the metric. */
   get id() { return `${this.setting.id} ${JSON.stringify(this.changes)}`; }
 
   /** Whether these are numbers that were reported. */
-  get reported() { return this.metric.reported && this.setting.headline; }
+  get isReported() { return this.metric.isReported && this.setting.headline; }
 
   /** The baseline. @returns {System} */
-  get a() { return this.named(this.store.get("a")) ?? this.named(this.store.defaults.a) ?? this.data.systems[0]; }
+  get a() { return this.findSystem(this.store.get("a")) ?? this.findSystem(this.store.defaults.a) ?? this.data.systems[0]; }
 
   /** A system by its name, as addresses have it. @param {any} name @returns {System | undefined} */
-  named(name) { return this.data.systems.find(s => wellFormed(s.name) === wellFormed(String(name))); }
+  findSystem(name) { return this.data.systems.find(s => replaceSurrogates(s.name) === replaceSurrogates(String(name))); }
 
   /** Names in the address that no system has. @returns {string[]} */
-  get unknown() { return ["a", "b"].map(key => String(this.store.get(key))).filter(name => name && !this.named(name)); }
+  get unknownNames() { return ["a", "b"].map(key => String(this.store.get(key))).filter(name => name && !this.findSystem(name)); }
 
   /** The system that is compared with it; null if there is only one. @returns {System | null} */
   get b() {
     const { systems } = this.data;
     if (systems.length < 2) return null;
-    const chosen = this.named(this.store.get("b")) ?? this.named(this.store.defaults.b);
+    const chosen = this.findSystem(this.store.get("b")) ?? this.findSystem(this.store.defaults.b);
     return chosen && chosen !== this.a ? chosen : systems.find(s => s !== this.a) ?? null;
   }
 
@@ -286,76 +286,76 @@ export class Current {
   }
 
   /** The two, or the only one. */
-  get shown() { const { a, b } = this; return b ? [a, b] : [a]; }
+  get comparedSystems() { const { a, b } = this; return b ? [a, b] : [a]; }
 
   /** Segment scores of a system. @param {System} system @returns {Float64Array} */
-  scores(system) {
-    return this.once(`scores ${system.index} ${this.id}`, () => this.metric.scores(this.table(system)));
+  getScores(system) {
+    return this.cached(`scores ${system.index} ${this.id}`, () => this.metric.scoreSegments(this.getTable(system)));
   }
 
-  /** The counts of a system. @param {System} system @returns {Table} */
-  table(system) {
-    const { data, setting } = this, { changes, key } = this.applied, own = data.table(setting, system.index), made = this.tables.get(key)?.[system.index];
-    if (made || key === this.keyOf({})) return made ?? own;
+  /** The counts of a system. @param {System} system @returns {CountTable} */
+  getTable(system) {
+    const { data, setting } = this, { changes, key } = this.applied, own = data.getTable(setting, system.index), made = this.recountedTables.get(key)?.[system.index];
+    if (made || key === this.getKey({})) return made ?? own;
     // Without texts there are fewer orders of what was counted, and no others.
-    const names = columnNames(setting, { ...setting.parameters, ...changes });
-    return this.once(`columns ${key} ${system.index}`, () => own.select(names));
+    const names = getColumnNames(setting, { ...setting.parameters, ...changes });
+    return this.cached(`columns ${key} ${system.index}`, () => own.select(names));
   }
 
-  /** Everything that has a score of each segment: settings, and columns of scores. @returns {Measured[]} */
+  /** Everything that has a score of each segment: settings, and columns of scores. @returns {Measure[]} */
   get measures() {
     const { settings, manifest } = this.data;
     return [...settings.map(s => ({ id: s.id, label: s.label, column: s.column, higher: s.higher_is_better, digits: 2, headline: s.headline })),
       ...(manifest.columns ?? []).map((/** @type {any} */ c) => ({ id: c.id, label: c.label, column: c.column, higher: c.higher_is_better, digits: c.digits, headline: true }))];
   }
 
-  /** By how much each segment of B is better than that of A, by one of `measures`; below 0 where it is worse. @param {Measured} of @returns {Float64Array} */
-  better({ id, higher }) {
+  /** By how much each segment of B is better than that of A, by one of `measures`; below 0 where it is worse. @param {Measure} of @returns {Float64Array} */
+  getAdvantages({ id, higherIsBetter: higher }) {
     const { data, a, b } = this, own = data.settings.find(s => s.id === id), here = own === this.setting;
-    return this.once(`better ${id} ${a.index} ${b?.index} ${here ? this.id : ""}`, () => {
-      const [x, y] = [a, b ?? a].map(s => here ? this.scores(s) : own ? new Metric(own, {}, data.live).scores(data.table(own, s.index)) : /** @type {Float64Array} */ (data.columns.get(`${id}.${s.index}`)));
+    return this.cached(`better ${id} ${a.index} ${b?.index} ${here ? this.id : ""}`, () => {
+      const [x, y] = [a, b ?? a].map(s => here ? this.getScores(s) : own ? new Metric(own, {}, data.client).scoreSegments(data.getTable(own, s.index)) : /** @type {Float64Array} */ (data.columns.get(`${id}.${s.index}`)));
       return Float64Array.from(x, (score, i) => higher ? y[i] - score : score - y[i]);
     });
   }
 
-  /** Two measures, and which system each prefers ("ab": the first A, the second B; "=": neither), as the state has it. @returns {{by: Measured[], which: string} | null} */
+  /** Two measures, and which system each prefers ("ab": the first A, the second B; "=": neither), as the state has it. @returns {{by: Measure[], which: string} | null} */
   get split() {
     const [first, second, which = ""] = String(this.store.get("split")).split(":"), by = [first, second].flatMap(id => this.measures.find(m => m.id === id) ?? []);
     return this.b && by.length === 2 && /^[ab=]{2}$/.test(which) ? { by, which } : null;
   }
 
   /** The score of all segments or of some. @param {System} system @param {ArrayLike<number>} [segments] */
-  corpus(system, segments) { return this.metric.corpus(this.table(system), segments && this.metric.mean ? ascending(segments) : segments); }
+  scoreCorpus(system, segments) { return this.metric.scoreCorpus(this.getTable(system), segments && this.metric.usesSegmentMean ? sortIndices(segments) : segments); }
 
   /** The corpus score without each segment. @param {System} system @returns {Float64Array} */
-  without(system) { return this.once(`without ${system.index} ${this.id}`, () => this.metric.without(this.table(system))); }
+  getScoresWithout(system) { return this.cached(`without ${system.index} ${this.id}`, () => this.metric.scoreWithoutEach(this.getTable(system))); }
 
   /**
    * A column of numbers, one a segment. delta: score of B less that of A. influence: by how much the
    * corpus Δ (or the one system's score) would fall without the segment.
    * @param {string} name one of COLUMNS, or "number" @returns {Float64Array}
    */
-  column(name) {
+  getColumn(name) {
     const { a, b } = this;
-    return this.once(`column ${name} ${a.index} ${b?.index} ${this.id}`, () => {
-      const n = this.data.n, out = new Float64Array(n), table = this.table(b ?? a), of = counted(name);
+    return this.cached(`column ${name} ${a.index} ${b?.index} ${this.id}`, () => {
+      const n = this.data.n, out = new Float64Array(n), table = this.getTable(b ?? a), of = parseCountColumn(name);
       if (of) {
-        const [x, y] = (of[1] === "d" ? [b ?? a, a] : [this.data.systems[Number(of[1])]]).map(s => this.table(s));
-        const [more, less] = of[0] === "surplus" ? lengthColumns(x) : [x.column(of[0]), y?.column(of[0])];
+        const [x, y] = (of[1] === "d" ? [b ?? a, a] : [this.data.systems[Number(of[1])]]).map(s => this.getTable(s));
+        const [more, less] = of[0] === "surplus" ? getLengths(x) : [x.column(of[0]), y?.column(of[0])];
         for (let i = 0; i < n; i++) out[i] = more[i] - (less ? less[i] : 0);
         return out;
       }
-      if (name === "scoreA") return this.scores(a);
-      if (name === "scoreB") return this.scores(b ?? a);
+      if (name === "scoreA") return this.getScores(a);
+      if (name === "scoreB") return this.getScores(b ?? a);
       if (name === "delta" && b) {
-        const x = this.scores(a), y = this.scores(b);
+        const x = this.getScores(a), y = this.getScores(b);
         for (let i = 0; i < n; i++) out[i] = y[i] - x[i];
       } else if (name === "influence") {
-        const x = this.without(a), whole = b ? this.corpus(b) - this.corpus(a) : this.corpus(a), y = b ? this.without(b) : null;
+        const x = this.getScoresWithout(a), whole = b ? this.scoreCorpus(b) - this.scoreCorpus(a) : this.scoreCorpus(a), y = b ? this.getScoresWithout(b) : null;
         for (let i = 0; i < n; i++) out[i] = whole - (y ? y[i] - x[i] : x[i]);
       } else if (name === "length") out.set(this.data.lengths);
       else if (name === "ratio") {
-        const [h, r] = lengthColumns(table), unit = /parts$/.test(table.names[1]) ? 720720 : 1;
+        const [h, r] = getLengths(table), unit = /parts$/.test(table.names[1]) ? 720720 : 1;
         for (let i = 0; i < n; i++) out[i] = r[i] ? h[i] * unit / r[i] : NaN;
       } else if (name === "number") for (let i = 0; i < n; i++) out[i] = i;
       return out;
@@ -363,19 +363,19 @@ export class Current {
   }
 
   /** Whether a column means something here. @param {string} name @returns {boolean} */
-  has(name) {
-    const of = counted(name);
-    if (of) return (of[1] === "d" || Number(of[1]) < this.data.systems.length) && (of[0] === "surplus" ? this.has("ratio") : this.table(this.a).names.includes(of[0]));
-    if (!(name in COLUMNS) && name !== "number") return false;
+  hasColumn(name) {
+    const of = parseCountColumn(name);
+    if (of) return (of[1] === "d" || Number(of[1]) < this.data.systems.length) && (of[0] === "surplus" ? this.hasColumn("ratio") : this.getTable(this.a).names.includes(of[0]));
+    if (!(name in COLUMN_TITLES) && name !== "number") return false;
     if (name === "delta" || name === "scoreB") return !!this.b;
     // TER's first column is of edits.
     return !(name === "ratio" && this.setting.metric === "TER");
   }
 
   /** All segments by a column, the smallest first, those without a number last. @param {string} name */
-  sorted(name) {
-    const values = this.column(name);
-    return this.once(`sorted ${name} ${this.a.index} ${this.b?.index} ${this.id}`, () => byValue(values));
+  sortSegments(name) {
+    const values = this.getColumn(name);
+    return this.cached(`sorted ${name} ${this.a.index} ${this.b?.index} ${this.id}`, () => sortByValue(values));
   }
 
   // ---- filters ----
@@ -385,99 +385,99 @@ export class Current {
     return String(this.store.get("range")).split(";").filter(Boolean).map(part => {
       const [name, low, high] = part.split(":");
       return /** @type {[string, number, number]} */ ([name, low === "" ? -Infinity : Number(low), high === "" || high === undefined ? Infinity : Number(high)]);
-    }).filter(([name]) => name !== "number" && this.has(name));
+    }).filter(([name]) => name !== "number" && this.hasColumn(name));
   }
 
   /** Whether a filter is set that takes time: it reads texts, or counts that are unpacked when they are wanted. */
-  get slow() { const { store } = this; return !!store.get("find") || !!store.get("holds") || !!this.rule || store.get("seen") !== null || this.wantsSame; }
+  get isSlow() { const { store } = this; return !!store.get("find") || !!store.get("holds") || !!this.rule || store.get("seen") !== null || this.wantsSameText; }
 
   /** What the texts are to hold, by rule; "" for anything. @returns {string} */
-  get rule() { const rule = this.store.get("rule"); return rule in RULES ? rule : ""; }
+  get rule() { const rule = this.store.get("rule"); return rule in RULE_TITLES ? rule : ""; }
 
   /** By what of the reader's notes segments are filtered; "" for none. @returns {string} */
-  get notedBy() { const by = this.store.get("noted"); return this.notes && NOTED_BY.includes(by) ? by : ""; }
+  get noteKind() { const by = this.store.get("noted"); return this.notes && NOTE_KINDS.includes(by) ? by : ""; }
 
-  /** What is asked of the glossary's terms, and of which one; null if nothing is. @returns {{asked: string, term: string} | null} */
-  get wantedTerms() {
+  /** What is asked of the glossary's terms, and of which one; null if nothing is. @returns {{condition: string, term: string} | null} */
+  get termFilter() {
     const asked = String(this.store.get("terms")), term = String(this.store.get("term"));
-    return this.data.glossary && ASKED.includes(asked) && (this.b || !/b$|differ/.test(asked)) ? { asked, term } : null;
+    return this.data.glossary && TERM_CONDITIONS.includes(asked) && (this.b || !/b$|differ/.test(asked)) ? { condition: asked, term } : null;
   }
 
   /** Whether the segments are wanted in which both systems wrote the same. */
-  get wantsSame() { return !!this.b && this.store.get("outcome") === "same"; }
+  get wantsSameText() { return !!this.b && this.store.get("outcome") === "same"; }
 
   /** Whether filters by text see but some of the segments: their texts alone are here. */
-  get sees() { const { data, store } = this; return data.manifest.serve || data.manifest.embedded === data.n || !(store.get("find") || store.get("holds") || this.rule || this.wantsSame); }
+  get seesAllTexts() { const { data, store } = this; return data.manifest.serve || data.manifest.embedded === data.n || !(store.get("find") || store.get("holds") || this.rule || this.wantsSameText); }
 
   /** Works out which segments are chosen, and then the scores of the subset. Tells "subset" while that takes time, and "selection". */
-  async choose() {
-    const turn = ++this.turn, { store } = this;
+  async applyFilters() {
+    const turn = ++this.filterRun, { store } = this;
     // No one waits any more for what was sought before.
     this.worker.stop("regex", "cancelled");
     this.problem = "";
-    this.busy = null;
-    let mask = this.mask();
-    if (this.slow) {
-      const key = JSON.stringify([Object.keys(FILTERS).map(name => store.get(name)), this.a.index, this.b?.index, this.id]), known = this.hits.get(key);
+    this.filterProgress = null;
+    let mask = this.applyFastFilters();
+    if (this.isSlow) {
+      const key = JSON.stringify([Object.keys(FILTERS).map(name => store.get(name)), this.a.index, this.b?.index, this.id]), known = this.filterCache.get(key);
       if (known) mask = known.slice();
       else {
-        this.busy = 0;
+        this.filterProgress = 0;
         // Numbers of all segments do not stand beside a filter.
         this.subset = null;
-        store.tell(new Set(["subset"]));
-        if (turn !== this.turn) return;
+        store.notify(new Set(["subset"]));
+        if (turn !== this.filterRun) return;
         try {
-          await this.sift(mask, turn);
-          if (turn !== this.turn) return;
-          this.hits.set(key, mask.slice());
-          for (const old of this.hits.keys()) if (this.hits.size > LATEST) this.hits.delete(old);
+          await this.applySlowFilters(mask, turn);
+          if (turn !== this.filterRun) return;
+          this.filterCache.set(key, mask.slice());
+          for (const old of this.filterCache.keys()) if (this.filterCache.size > MAX_CACHED_TABLES) this.filterCache.delete(old);
         } catch (error) {
-          if (turn !== this.turn) return;
+          if (turn !== this.filterRun) return;
           this.problem = /** @type {Error} */ (error).message;
           mask.fill(0);
         }
-        this.busy = null;
+        this.filterProgress = null;
       }
     }
     const sample = store.get("sample");
-    if (sample !== null) draw(mask, SAMPLE, sample);
-    if (!this.problem) this.settled = Object.fromEntries(Object.keys(FILTERS).map(name => [name, store.get(name)]));
-    this.arrange(mask);
-    store.tell(new Set(["selection"]));
-    await this.measure(turn);
+    if (sample !== null) sampleMask(mask, SAMPLE_SIZE, sample);
+    if (!this.problem) this.appliedFilters = Object.fromEntries(Object.keys(FILTERS).map(name => [name, store.get(name)]));
+    this.arrangeSegments(mask);
+    store.notify(new Set(["selection"]));
+    await this.scoreSubset(turn);
   }
 
   /** Back to the filters that the list shows; where these are the same, the slow ones go. */
   cancel() {
-    const { store, settled } = this, same = Object.keys(settled).every(key => settled[key] === store.get(key));
-    store.set(same ? { find: "", holds: "", terms: "", term: "", rule: "", noted: "", seen: null, outcome: this.wantsSame ? "" : store.get("outcome") } : settled, { replace: true });
+    const { store, appliedFilters: settled } = this, same = Object.keys(settled).every(key => settled[key] === store.get(key));
+    store.set(same ? { find: "", holds: "", terms: "", term: "", rule: "", noted: "", seen: null, outcome: this.wantsSameText ? "" : store.get("outcome") } : settled, { replace: true });
   }
 
   /** Leaves what the slow filters leave, too. @param {Uint8Array} mask @param {number} turn */
-  async sift(mask, turn) {
+  async applySlowFilters(mask, turn) {
     const { data, store, rule } = this, find = store.get("find"), holds = store.get("holds"), seen = store.get("seen");
-    const only = (/** @type {Uint8Array} */ hits) => sieve(mask, i => hits[i] === 1);
-    if (this.wantsSame) only(await this.same(turn, mask));
-    if (seen !== null) await this.seen(mask, seen);
-    if (rule && turn === this.turn) {
-      const hits = await this.ruled(rule, turn, mask), wanted = rule[0] === "-" ? 0 : 1;
-      sieve(mask, i => hits[i] === wanted && data.embedded(i));
+    const only = (/** @type {Uint8Array} */ hits) => restrictMask(mask, i => hits[i] === 1);
+    if (this.wantsSameText) only(await this.matchSameText(turn, mask));
+    if (seen !== null) await this.filterByFrequency(mask, seen);
+    if (rule && turn === this.filterRun) {
+      const hits = await this.matchRule(rule, turn, mask), wanted = rule[0] === "-" ? 0 : 1;
+      restrictMask(mask, i => hits[i] === wanted && data.hasTexts(i));
     }
-    if (holds && turn === this.turn) only(await this.holding(holds, turn, mask));
-    if (find && turn === this.turn) only(await this.search(find, turn, mask));
+    if (holds && turn === this.filterRun) only(await this.matchNgram(holds, turn, mask));
+    if (find && turn === this.filterRun) only(await this.searchTexts(find, turn, mask));
   }
 
   /** Puts what a mask leaves in order. @param {Uint8Array} mask */
-  arrange(mask) {
+  arrangeSegments(mask) {
     const key = String(this.store.get("sort")), absolute = key.includes("|"), down = key[0] === "-", name = key.replace(/[-|]/g, "");
-    let order = name !== "number" && this.has(name) ? this.sorted(name) : this.once("by number", () => Uint32Array.from({ length: this.data.n }, (_, i) => i));
-    if (absolute && this.has(name)) {
-      const values = this.column(name);
-      order = this.once(`absolute ${name} ${this.a.index} ${this.b?.index} ${this.id}`, () => byValue(values.map(Math.abs)));
+    let order = name !== "number" && this.hasColumn(name) ? this.sortSegments(name) : this.cached("by number", () => Uint32Array.from({ length: this.data.n }, (_, i) => i));
+    if (absolute && this.hasColumn(name)) {
+      const values = this.getColumn(name);
+      order = this.cached(`absolute ${name} ${this.a.index} ${this.b?.index} ${this.id}`, () => sortByValue(values.map(Math.abs)));
     }
     let n = 0;
     for (let i = 0; i < mask.length; i++) n += mask[i];
-    const chosen = new Uint32Array(n), values = down ? this.column(this.has(name) ? name : "number") : null;
+    const chosen = new Uint32Array(n), values = down ? this.getColumn(this.hasColumn(name) ? name : "number") : null;
     let at = 0;
     const take = (/** @type {number} */ from, /** @type {number} */ to) => { for (let i = from; i < to; i++) if (mask[order[i]]) chosen[at++] = order[i]; };
     if (!values) take(0, order.length);
@@ -494,29 +494,29 @@ export class Current {
       }
       take(end, order.length);
     }
-    this.chosen = chosen;
-    this.places = null;
-    this.all = n === this.data.n;
+    this.selectedSegments = chosen;
+    this.positions = null;
+    this.isUnfiltered = n === this.data.n;
   }
 
   /** Where a segment stands among the chosen; -1 if it does not. @param {number} segment */
-  place(segment) {
-    if (!this.places) {
-      this.places = new Int32Array(this.data.n).fill(-1);
-      for (let i = 0; i < this.chosen.length; i++) this.places[this.chosen[i]] = i;
+  getPosition(segment) {
+    if (!this.positions) {
+      this.positions = new Int32Array(this.data.n).fill(-1);
+      for (let i = 0; i < this.selectedSegments.length; i++) this.positions[this.selectedSegments[i]] = i;
     }
-    return this.places[segment] ?? -1;
+    return this.positions[segment] ?? -1;
   }
 
   /** What the filters leave that need no text. */
-  mask() {
+  applyFastFilters() {
     const { data, store } = this, n = data.n, mask = new Uint8Array(n).fill(1);
-    const keep = (/** @type {(i: number) => boolean} */ test) => sieve(mask, test);
+    const keep = (/** @type {(i: number) => boolean} */ test) => restrictMask(mask, test);
     const doc = store.get("doc"), documents = data.documents;
-    if (doc !== null && documents) keep(i => documents.of[i] === doc);
+    if (doc !== null && documents) keep(i => documents.bySegment[i] === doc);
     for (const part of String(store.get("label")).split(";").filter(Boolean)) {
       const [number, value] = part.split(":").map(Number), label = data.labels[number];
-      if (label) keep(i => label.of[i] === value);
+      if (label) keep(i => label.bySegment[i] === value);
     }
     const [flag, role] = String(store.get("flag")).split("@");
     const known = (data.manifest.health?.flags ?? []).find((/** @type {any} */ f) => f.id === flag);
@@ -526,15 +526,15 @@ export class Current {
     }
     const outcome = store.get("outcome"), { b } = this;
     if (outcome && b) {
-      const delta = this.column("delta"), sign = this.metric.higher ? 1 : -1;
+      const delta = this.getColumn("delta"), sign = this.metric.higherIsBetter ? 1 : -1;
       if (outcome !== "same") keep(i => outcome === "b" ? sign * delta[i] > 0 : outcome === "a" ? sign * delta[i] < 0 : delta[i] === 0);
     }
     const { split } = this;
-    if (split) { const [x, y] = split.by.map(m => this.better(m)); keep(i => side(x[i]) + side(y[i]) === split.which); }
-    for (const [name, low, high] of this.ranges) { const values = this.column(name); keep(i => values[i] >= low && values[i] <= high); }
-    const { wantedTerms } = this;
-    if (wantedTerms && data.glossary) { const hits = termHits(data.glossary, wantedTerms.term, wantedTerms.asked, n, this.a.index, b?.index); keep(i => hits[i] === 1); }
-    const { notedBy } = this;
+    if (split) { const [x, y] = split.by.map(m => this.getAdvantages(m)); keep(i => getPreferredSide(x[i]) + getPreferredSide(y[i]) === split.which); }
+    for (const [name, low, high] of this.ranges) { const values = this.getColumn(name); keep(i => values[i] >= low && values[i] <= high); }
+    const { termFilter: wantedTerms } = this;
+    if (wantedTerms && data.glossary) { const hits = findTermSegments(data.glossary, wantedTerms.term, wantedTerms.condition, n, this.a.index, b?.index); keep(i => hits[i] === 1); }
+    const { noteKind: notedBy } = this;
     if (notedBy) { const hits = this.notes.hits(notedBy); keep(i => hits[i] === 1); }
     const only = String(store.get("only"));
     if (only) { const wanted = new Set(only.split(",").map(s => Number(s) - 1)); keep(i => wanted.has(i)); }
@@ -542,33 +542,33 @@ export class Current {
   }
 
   /** Roles that a search looks in. */
-  get searched() {
+  get searchedRoles() {
     const where = this.store.get("in"), { roles } = this.data;
     return where === "all" ? roles : roles.filter(role => role === where || role.replace(/\d+$/, "") === where);
   }
 
   /** @param {string} find @param {number} turn @param {Uint8Array} mask @returns {Promise<Uint8Array>} */
-  async search(find, turn, mask) {
+  async searchTexts(find, turn, mask) {
     const { data, store } = this, exact = store.get("case");
-    if (data.redacted) throw new Error("the texts are not in this file");
+    if (data.isRedacted) throw new Error("the texts are not in this file");
     const going = (/** @type {number} */ share) => {
-      this.busy = share;
-      store.tell(new Set(["subset"]));
-      return turn === this.turn;
+      this.filterProgress = share;
+      store.notify(new Set(["subset"]));
+      return turn === this.filterRun;
     };
-    if (!store.get("regex")) return data.search(find, this.searched, exact, going);
+    if (!store.get("regex")) return data.search(find, this.searchedRoles, exact, going);
     const flags = exact ? "u" : "iu";
     try { new RegExp(find, flags); } catch (error) { throw new Error(`the pattern is not valid (${/** @type {Error} */ (error).message.replace(/^Invalid regular expression: /, "")})`); }
     const hits = new Uint8Array(data.n);
     let left = 10000;
-    for await (const { from, to, text } of data.pieces(this.searched)) {
+    for await (const { from, to, text } of data.readPieces(this.searchedRoles)) {
       /** @type {number[]} */
       const of = [];
       const texts = [];
-      for (let i = from; i < to; i++) if (mask[i]) for (const role of this.searched) { of.push(i); texts.push(text(role, i)); }
+      for (let i = from; i < to; i++) if (mask[i]) for (const role of this.searchedRoles) { of.push(i); texts.push(text(role, i)); }
       if (!of.length) continue;
       const start = Date.now();
-      for (const i of await this.worker.run({ kind: "regex", pattern: find, flags, texts, of }, Math.max(1, left), "the pattern took more than 10 seconds, and was stopped")) hits[i] = 1;
+      for (const i of await this.worker.run({ kind: "regex", pattern: find, flags, texts, segments: of }, Math.max(1, left), "the pattern took more than 10 seconds, and was stopped")) hits[i] = 1;
       if (!data.manifest.serve) left -= Date.now() - start; // Of a server there are more segments than 10 seconds are enough for.
       if (!going(to / data.n)) break;
     }
@@ -579,70 +579,70 @@ export class Current {
    * Marks the segments that hold an n-gram, in a reference or in one of the two systems' texts.
    * @param {string} gram @param {number} turn @param {Uint8Array} mask @returns {Promise<Uint8Array>}
    */
-  async holding(gram, turn, mask) {
-    const { data, a, b } = this, held = holder(data, gram);
-    if (!held) throw new Error(data.redacted ? "the texts are not in this file" : "the page cannot split texts as the lists of n-grams were");
+  async matchNgram(gram, turn, mask) {
+    const { data, a, b } = this, held = createNgramTest(data, gram);
+    if (!held) throw new Error(data.isRedacted ? "the texts are not in this file" : "the page cannot split texts as the lists of n-grams were");
     const roles = data.roles.filter(role => role.startsWith("reference") || role === `system${a.index}` || role === `system${b?.index}`);
-    return this.reading(roles, text => roles.some(role => held(text(role) ?? "")), turn, mask);
+    return this.matchTexts(roles, text => roles.some(role => held(text(role) ?? "")), turn, mask);
   }
 
   /** Marks the segments that hold what a rule looks for. @param {string} rule @param {number} turn @param {Uint8Array} mask */
-  async ruled(rule, turn, mask) {
-    if (this.data.redacted) throw new Error("the texts are not in this file");
-    const roles = sideOf(this.data, rule), test = rule.endsWith("numbers") ? hasNumber : hasName;
-    return this.reading(roles, text => roles.some(role => test(text(role) ?? "")), turn, mask);
+  async matchRule(rule, turn, mask) {
+    if (this.data.isRedacted) throw new Error("the texts are not in this file");
+    const roles = getRuleRoles(this.data, rule), test = rule.endsWith("numbers") ? hasNumber : hasName;
+    return this.matchTexts(roles, text => roles.some(role => test(text(role) ?? "")), turn, mask);
   }
 
   /** Marks the segments in which both systems wrote the same. @param {number} turn @param {Uint8Array} mask */
-  same(turn, mask) {
-    const [a, b] = this.shown.map(system => `system${system.index}`);
-    return this.reading([a, b], text => typeof text(a) === "string" && text(a) === text(b), turn, mask);
+  matchSameText(turn, mask) {
+    const [a, b] = this.comparedSystems.map(system => `system${system.index}`);
+    return this.matchTexts([a, b], text => typeof text(a) === "string" && text(a) === text(b), turn, mask);
   }
 
   /** Marks the segments whose texts pass a test, a few at a time. @param {string[]} roles @param {(text: (role: string) => string | null | undefined) => boolean} test @param {number} turn @param {Uint8Array} mask @returns {Promise<Uint8Array>} */
-  async reading(roles, test, turn, mask) {
+  async matchTexts(roles, test, turn, mask) {
     const { data, store } = this, hits = new Uint8Array(data.n);
     let last = Date.now();
-    for await (const { from, to, text } of data.pieces(roles)) {
+    for await (const { from, to, text } of data.readPieces(roles)) {
       for (let i = from; i < to; i++) if (mask[i] && test(role => text(role, i))) hits[i] = 1;
       if (Date.now() - last > 40) {
-        this.busy = to / data.n;
-        store.tell(new Set(["subset"]));
+        this.filterProgress = to / data.n;
+        store.notify(new Set(["subset"]));
         await new Promise(done => setTimeout(done));
         last = Date.now();
       }
-      if (turn !== this.turn) break;
+      if (turn !== this.filterRun) break;
     }
     return hits;
   }
 
-  /** Words by frequency, segment by segment: from the file, or counted here. @returns {Promise<Table>} */
-  wordCounts() {
-    const { data, data: { n, live: { kernel } } } = this, known = data.manifest.buckets.frequency, { edges, block } = known;
-    return this.words ??= (async () => {
+  /** Words by frequency, segment by segment: from the file, or counted here. @returns {Promise<CountTable>} */
+  getWordCounts() {
+    const { data, data: { n, client: { kernel } } } = this, known = data.manifest.buckets.frequency, { edges, block } = known;
+    return this.wordCountsPromise ??= (async () => {
       // Of the references and of what each system has of them, a column a bucket.
       const names = ["reference", ...data.systems.map(s => `matched_${s.index}`)].flatMap(of => edges.map((/** @type {number} */ _, /** @type {number} */ k) => `${of}_${k}`)), width = names.length;
-      if (block) return Table.decode(kernel, await data.read(block), names, n);
-      const found = /** @type {Uint8Array} */ (await ofAllTexts(data, { words: true, edges })), rows = new Uint8Array(8 * width * n);
+      if (block) return CountTable.decode(kernel, await data.read(block), names, n);
+      const found = /** @type {Uint8Array} */ (await countAllTexts(data, { words: true, edges })), rows = new Uint8Array(8 * width * n);
       rows.set(found);
       known.segments = found.length / (8 * width);
-      return new Table(kernel, kernel.tableOfRows(rows, width), names, n);
+      return new CountTable(kernel, kernel.addTableFromRows(rows, width), names, n);
     })();
   }
 
   /** Leaves the segments whose words of a frequency the two systems have unequally, or one system not all. @param {Uint8Array} mask @param {number} bucket */
-  async seen(mask, bucket) {
+  async filterByFrequency(mask, bucket) {
     const { data, a, b } = this, known = data.manifest.buckets?.frequency;
     if (!known || !(bucket in known.edges)) return;
-    const counts = await this.wordCounts(), [wanted, own, other] = [`reference_${bucket}`, `matched_${a.index}_${bucket}`, `matched_${(b ?? a).index}_${bucket}`].map(name => counts.column(name));
-    sieve(mask, i => wanted[i] > 0 && (b ? own[i] !== other[i] : own[i] !== wanted[i]));
+    const counts = await this.getWordCounts(), [wanted, own, other] = [`reference_${bucket}`, `matched_${a.index}_${bucket}`, `matched_${(b ?? a).index}_${bucket}`].map(name => counts.column(name));
+    restrictMask(mask, i => wanted[i] > 0 && (b ? own[i] !== other[i] : own[i] !== wanted[i]));
   }
 
   // ---- the subset's own numbers ----
 
   /** The comparison's word on two systems, b less a, by a setting as it was reported; null if there is none. @param {System} a @param {System} b @param {Setting} [setting] */
-  pair(a, b, setting = this.setting) {
-    const { comparison } = this.data.manifest, name = setting.column, reported = setting === this.setting ? this.reported : setting.headline;
+  getPair(a, b, setting = this.setting) {
+    const { comparison } = this.data.manifest, name = setting.column, reported = setting === this.setting ? this.isReported : setting.headline;
     const pair = reported && comparison.pairs.find((/** @type {any} */ p) => p.metric === name && (p.first === a.name && p.second === b.name || p.first === b.name && p.second === a.name));
     if (!pair) return null;
     const turned = pair.first === a.name, of = pair.interval;
@@ -653,33 +653,33 @@ export class Current {
   get level() { return this.data.manifest.comparison.level; }
 
   /** How intervals are made: as those of the comparison are. */
-  get how() {
+  get resampling() {
     const { comparison: { intervals, seed } } = this.data.manifest, documents = intervals?.resampled === "documents" ? this.data.documents : null;
-    const samples = intervals?.samples ?? SAMPLES;
-    return { samples, seed: seed ?? SEED, documents, said: `${samples.toLocaleString("en")} ${this.b ? "paired " : ""}bootstrap resamples${documents ? " of documents" : ""}` };
+    const samples = intervals?.samples ?? DEFAULT_RESAMPLES;
+    return { samples, seed: seed ?? DEFAULT_SEED, documents, description: `${samples.toLocaleString("en")} ${this.b ? "paired " : ""}bootstrap resamples${documents ? " of documents" : ""}` };
   }
 
   /** The reported intervals over all segments by a setting; null if there are none. @param {Setting} setting @returns {Spans | null} */
-  reportedSpans(setting) {
+  getReportedSpans(setting) {
     const { a, b, data } = this, { comparison } = data.manifest, column = setting.column ?? "";
-    const [x, y] = [a, b ?? a].map(s => comparison.systems.find((/** @type {any} */ one) => one.name === s.name)?.scores[column]?.interval), pair = b ? this.pair(a, b, setting)?.interval : x;
-    return x && y && pair ? { a: [x.low, x.high], b: [y.low, y.high], delta: [pair.low, pair.high], how: "as in the summary" } : null;
+    const [x, y] = [a, b ?? a].map(s => comparison.systems.find((/** @type {any} */ one) => one.name === s.name)?.scores[column]?.interval), pair = b ? this.getPair(a, b, setting)?.interval : x;
+    return x && y && pair ? { a: [x.low, x.high], b: [y.low, y.high], delta: [pair.low, pair.high], method: "as in the summary" } : null;
   }
 
   /**
    * The intervals over all segments: the reported ones where there are such, else resamples, of which "groups" is told when they are made.
    * @param {Setting} setting @param {Metric} metric @returns {Spans | null | undefined} null if there can be none, undefined until they are there
    */
-  whole(setting = this.setting, metric = this.metric) {
-    const { a, b, data } = this, known = metric.reported && setting.headline ? this.reportedSpans(setting) : null;
-    if (known || data.n < FEWEST) return known;
+  getSpans(setting = this.setting, metric = this.metric) {
+    const { a, b, data } = this, known = metric.isReported && setting.headline ? this.getReportedSpans(setting) : null;
+    if (known || data.n < MIN_INTERVAL_SEGMENTS) return known;
     const own = metric === this.metric, key = `${setting.id} ${JSON.stringify(metric.parameters)} ${a.index} ${b?.index}`;
-    if (this.made.has(key)) return this.made.get(key) ?? undefined;
-    this.made.set(key, null);
-    const tables = [a, b ?? a].map(s => own ? this.table(s) : data.table(setting, s.index));
-    this.making = this.making.then(async () => {
-      try { this.made.set(key, await this.resample(null, undefined, metric, tables, this.second ??= new Background())); } catch { this.made.delete(key); return; }
-      this.store.tell(new Set(["groups"]));
+    if (this.intervalCache.has(key)) return this.intervalCache.get(key) ?? undefined;
+    this.intervalCache.set(key, null);
+    const tables = [a, b ?? a].map(s => own ? this.getTable(s) : data.getTable(setting, s.index));
+    this.pendingIntervals = this.pendingIntervals.then(async () => {
+      try { this.intervalCache.set(key, await this.resample(null, undefined, metric, tables, this.intervalThread ??= new TaskThreads())); } catch { this.intervalCache.delete(key); return; }
+      this.store.notify(new Set(["groups"]));
     });
     return undefined;
   }
@@ -689,60 +689,60 @@ export class Current {
    * @param {(share: number) => void} [told] how much is done
    * @returns {Promise<Spans | null>} null if these are too few
    */
-  async spans(segments, told) {
-    const known = segments.length === this.data.n && this.reported ? this.reportedSpans(this.setting) : null;
-    return known || segments.length < FEWEST ? known : this.resample(segments, told);
+  async computeSpans(segments, told) {
+    const known = segments.length === this.data.n && this.isReported ? this.getReportedSpans(this.setting) : null;
+    return known || segments.length < MIN_INTERVAL_SEGMENTS ? known : this.resample(segments, told);
   }
 
   /** @param {number} turn */
-  async measure(turn) {
-    const { a, b, chosen, all, store } = this;
+  async scoreSubset(turn) {
+    const { a, b, selectedSegments: chosen, isUnfiltered: all, store } = this;
     // Of segments that are not all that are meant no score is made.
-    const part = store.get("only") && store.get("part") ? "no score: these are examples" : this.sees ? "" : "no score: the other segments' texts are not in this file";
-    if (!chosen.length || part) { this.subset = chosen.length ? { count: chosen.length, a: NaN, b: null, delta: null, interval: null, waiting: false, note: part } : null; store.tell(new Set(["subset"])); return; }
+    const part = store.get("only") && store.get("part") ? "no score: these are examples" : this.seesAllTexts ? "" : "no score: the other segments' texts are not in this file";
+    if (!chosen.length || part) { this.subset = chosen.length ? { count: chosen.length, a: NaN, b: null, delta: null, interval: null, waiting: false, note: part } : null; store.notify(new Set(["subset"])); return; }
     const segments = all ? undefined : chosen;
-    const scoreA = this.corpus(a, segments), scoreB = b ? this.corpus(b, segments) : null;
-    const subset = this.subset = /** @type {Subset} */ ({ count: chosen.length, a: scoreA, b: scoreB, delta: scoreB === null ? null : scoreB - scoreA, interval: null, waiting: chosen.length >= FEWEST || all && this.reported && !!this.reportedSpans(this.setting), share: 0, note: "" });
+    const scoreA = this.scoreCorpus(a, segments), scoreB = b ? this.scoreCorpus(b, segments) : null;
+    const subset = this.subset = /** @type {Subset} */ ({ count: chosen.length, a: scoreA, b: scoreB, delta: scoreB === null ? null : scoreB - scoreA, interval: null, waiting: chosen.length >= MIN_INTERVAL_SEGMENTS || all && this.isReported && !!this.getReportedSpans(this.setting), share: 0, note: "" });
     if (!subset.waiting) subset.note = TOO_FEW;
-    store.tell(new Set(["subset"]));
+    store.notify(new Set(["subset"]));
     if (!subset.waiting) return;
     try {
-      const result = await this.spans(chosen, share => { if (turn === this.turn) { subset.share = share; store.tell(new Set(["subset"])); } });
-      if (turn !== this.turn) return;
-      if (result) { const [low, high] = b ? result.delta : result.a; subset.interval = { low, high, how: result.how }; }
-      if (chosen.length < FEW) subset.note = `fewer than ${FEW} segments: rough`;
+      const result = await this.computeSpans(chosen, share => { if (turn === this.filterRun) { subset.share = share; store.notify(new Set(["subset"])); } });
+      if (turn !== this.filterRun) return;
+      if (result) { const [low, high] = b ? result.delta : result.a; subset.interval = { low, high, method: result.method }; }
+      if (chosen.length < MIN_PRECISE_SEGMENTS) subset.note = `fewer than ${MIN_PRECISE_SEGMENTS} segments: rough`;
     } catch (error) {
-      if (turn !== this.turn) return;
+      if (turn !== this.filterRun) return;
       subset.note = /** @type {Error} */ (error).message;
     }
     subset.waiting = false;
-    store.tell(new Set(["subset"]));
+    store.notify(new Set(["subset"]));
   }
 
   /**
    * Bootstrap intervals of some segments, or of all, in the other thread: those that Python gives of the same segments.
    * @param {ArrayLike<number> | null} segments @param {(share: number) => void} [told] how much is done
-   * @param {Metric} metric @param {Table[]} tables of the two systems @param {Background} worker @returns {Promise<Spans>}
+   * @param {Metric} metric @param {CountTable[]} tables of the two systems @param {TaskThreads} worker @returns {Promise<Spans>}
    */
-  async resample(segments, told, metric = this.metric, tables = [this.a, this.b ?? this.a].map(s => this.table(s)), worker = this.worker) {
-    const { data, level, b } = this, { kernel, binary } = data.live, { samples, seed, documents, said } = this.how;
-    const ordered = segments && ascending(segments), rows = (b ? tables : tables.slice(0, 1)).map(table => kernel.rows(table.handle, ordered));
-    const groups = documents && numbered(documents.of, ordered);
+  async resample(segments, told, metric = this.metric, tables = [this.a, this.b ?? this.a].map(s => this.getTable(s)), worker = this.worker) {
+    const { data, level, b } = this, { kernel, binary } = data.client, { samples, seed, documents, description: said } = this.resampling;
+    const ordered = segments && sortIndices(segments), rows = (b ? tables : tables.slice(0, 1)).map(table => kernel.getRows(table.handle, ordered));
+    const groups = documents && numberDocuments(documents.bySegment, ordered);
     const [x, y = x, delta = x] = await worker.run({ kind: "bootstrap", binary, recipe: metric.recipe, tables: rows.map(one => one.bytes), width: rows[0].width, groups, samples, level, seed }, 120000, "stopped after two minutes", told);
-    return { a: x, b: y, delta, how: said };
+    return { a: x, b: y, delta, method: said };
   }
 }
 
 /** Leaves of a mask what passes a test. @param {Uint8Array} mask @param {(i: number) => boolean} test */
-function sieve(mask, test) {
+function restrictMask(mask, test) {
   for (let i = 0; i < mask.length; i++) if (mask[i] && !test(i)) mask[i] = 0;
 }
 
 /** Numbers in their order, whatever a list is sorted by. @param {ArrayLike<number>} segments */
-const ascending = segments => Uint32Array.from(segments).sort();
+const sortIndices = segments => Uint32Array.from(segments).sort();
 
 /** Documents by the numbers in which they come first. @param {Uint32Array} of @param {ArrayLike<number> | null} segments */
-function numbered(of, segments) {
+function numberDocuments(of, segments) {
   const known = /** @type {Map<number, number>} */ (new Map());
   return Uint32Array.from({ length: segments ? segments.length : of.length }, (_, i) => {
     const document = of[segments ? segments[i] : i];
@@ -752,7 +752,7 @@ function numbered(of, segments) {
 }
 
 /** A generator of numbers in [0, 1) from a seed: sfc32. @param {number} seed */
-function random(seed) {
+function createRandom(seed) {
   let a = seed | 0, b = 0x9E3779B9, c = 0x243F6A88, d = 1;
   const next = () => {
     const t = (a + b + d) | 0;
@@ -767,10 +767,10 @@ function random(seed) {
 }
 
 /** Which system a difference prefers. @param {number} x of `Current.better` */
-export const side = x => x > 0 ? "b" : x < 0 ? "a" : "=";
+export const getPreferredSide = x => x > 0 ? "b" : x < 0 ? "a" : "=";
 
 /** Numbers of segments by their values, the smallest first, NaN last, equal ones as they stand. @param {Float64Array} values */
-export function byValue(values) {
+export function sortByValue(values) {
   const n = values.length, bits = new Uint32Array(values.slice().buffer);
   let from = new Uint32Array(n), to = new Uint32Array(n);
   const keys = new Uint32Array(2 * n);
@@ -794,8 +794,8 @@ export function byValue(values) {
 }
 
 /** Leaves so many of a mask's, by chance. @param {Uint8Array} mask @param {number} size @param {number} seed */
-function draw(mask, size, seed) {
-  const left = [], next = random(seed);
+function sampleMask(mask, size, seed) {
+  const left = [], next = createRandom(seed);
   for (let i = 0; i < mask.length; i++) if (mask[i]) left.push(i);
   mask.fill(0);
   for (let i = 0; i < Math.min(size, left.length); i++) {
@@ -806,18 +806,18 @@ function draw(mask, size, seed) {
 }
 
 /** The number that a standard normal variable stays below with this probability, to 5e-4 (Hastings 1955). @param {number} p above one half */
-export function quantile(p) {
+export function normalQuantile(p) {
   const t = Math.sqrt(-2 * Math.log(1 - p));
   return t - (2.515517 + 0.802853 * t + 0.010328 * t * t) / (1 + 1.432788 * t + 0.189269 * t * t + 0.001308 * t ** 3);
 }
 
 /** Other threads, one for each kind of task; a new task ends the last of its kind. */
-export class Background {
+export class TaskThreads {
   constructor() {
     this.source = document.getElementById("worker")?.textContent ?? "";
     /** @type {Map<string, {worker: Worker, stop: ((why: string) => void) | null}>} */
     this.threads = new Map();
-    this.last = 0;
+    this.lastId = 0;
   }
 
   /** Ends a task of some kind, if one is under way. @param {string} kind @param {string} why */
@@ -832,7 +832,7 @@ export class Background {
       this.threads.set(task.kind, thread = { worker: new Worker(url), stop: null });
       URL.revokeObjectURL(url);
     }
-    const { worker } = thread, mine = thread, id = ++this.last;
+    const { worker } = thread, mine = thread, id = ++this.lastId;
     return new Promise((resolve, reject) => {
       const done = () => { clearTimeout(timer); mine.stop = null; };
       mine.stop = why => { done(); worker.terminate(); this.threads.delete(task.kind); reject(new Error(why)); };
@@ -844,12 +844,12 @@ export class Background {
   }
 }
 
-/** What other threads count in all texts, split as n-grams are: words by frequency, or lists of n-grams. @param {import("./report_data.js").Data} data @param {{words: boolean, [key: string]: any}} asked @returns {Promise<any>} */
-export function ofAllTexts({ live: { binary, lowercase }, manifest: { ngrams }, roles, texts, n }, asked) {
-  const blocks = (/** @type {string} */ kind) => roles.filter(role => role.startsWith(kind)).map(role => new Uint8Array(/** @type {import("./report_data.js").Texts} */ (texts.get(role)).bytes.buffer));
-  const thread = COUNTING[Number(asked.words)] ??= new Background();
+/** What other threads count in all texts, split as n-grams are: words by frequency, or lists of n-grams. @param {import("./report_data.js").ReportData} data @param {{words: boolean, [key: string]: any}} asked @returns {Promise<any>} */
+export function countAllTexts({ client: { binary, lowercase }, manifest: { ngrams }, roles, texts, n }, asked) {
+  const blocks = (/** @type {string} */ kind) => roles.filter(role => role.startsWith(kind)).map(role => new Uint8Array(/** @type {import("./report_data.js").TextColumn} */ (texts.get(role)).bytes.buffer));
+  const thread = COUNTING_THREADS[Number(asked.words)] ??= new TaskThreads();
   return thread.run({ kind: "ngrams", binary, lowercase, recipe: ngrams.recipe, systems: blocks("system"), references: blocks("reference"), n, ...asked }, 120000, "stopped after two minutes");
 }
 
-/** Two, as a new task ends the last one of a thread. @type {Background[]} */
-const COUNTING = [];
+/** Two, as a new task ends the last one of a thread. @type {TaskThreads[]} */
+const COUNTING_THREADS = [];

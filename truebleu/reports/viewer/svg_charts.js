@@ -1,23 +1,23 @@
 // Pictures of numbers as SVG, each with a sentence and a table that say the same; and links from numbers to segments.
-import {button, count, download, el, fixed, interval, replace, signed, stateLink, svg, table} from "./dom.js";
-import {filteredBy} from "./selection.js";
+import {createButton, formatCount, downloadText, el, formatFixed, formatInterval, replaceChildren, formatSigned, createStateLink, svg, renderTable} from "./dom.js";
+import {toFilterState} from "./selection.js";
 
 /** @typedef {import("./selection.js").Context} Context */
 /** @typedef {{low: number, high: number} | null | undefined} Ends */
 
-export const LETTER = 6.7; // About how wide a letter is in a picture, in pixels.
+export const LETTER_WIDTH = 6.7; // About how wide a letter is in a picture, in pixels.
 
 /**
  * A link to some segments: filters, or an order. @param {Context} context @param {import("./dom.js").Children} text
  * @param {Record<string, any>} values  of the state @param {string} [title]
  */
-export function link({ store }, text, values, title) { return stateLink(store, filteredBy(values), { title }, text); }
+export function linkSegments({ store }, text, values, title) { return createStateLink(store, toFilterState(values), { title }, text); }
 
 /**
  * A picture, which is drawn anew when there is more or less room, its sentence and its table.
  * @param {{title: string, summary: import("./dom.js").Children, draw: (width: number) => any, columns: import("./dom.js").Column[], rows: any[], after?: any, widest?: number}} what
  */
-export function figure({ title, summary, draw, columns, rows, after, widest = 860 }) {
+export function renderFigure({ title, summary, draw, columns, rows, after, widest = 860 }) {
   const place = el("div.picture");
   let width = 0;
   /** @param {number} room */
@@ -25,91 +25,91 @@ export function figure({ title, summary, draw, columns, rows, after, widest = 86
     const next = Math.round(Math.max(230, Math.min(widest, room)));
     if (Math.abs(next - width) < 2) return;
     const all = () => /** @type {SVGElement[]} */ ([...place.querySelectorAll("[tabindex]")]), at = all().indexOf(/** @type {any} */ (document.activeElement));
-    replace(place, draw(width = next));
+    replaceChildren(place, draw(width = next));
     all()[at]?.focus();
   };
-  paint(lastRoom);
-  new ResizeObserver(([entry]) => { if (entry.contentRect.width) paint(lastRoom = entry.contentRect.width); }).observe(place);
+  paint(lastWidth);
+  new ResizeObserver(([entry]) => { if (entry.contentRect.width) paint(lastWidth = entry.contentRect.width); }).observe(place);
   return el("figure.chart", { class: widest > 860 ? "wide" : "" }, el("figcaption", {}, el("strong", {}, title), " ", summary), place, after,
-    el("details", {}, el("summary", {}, "As a table"), table(title, columns, rows, { quiet: true })),
-    button("Save as SVG", () => save(place.firstElementChild, title), { class: "quiet small" }));
+    el("details", {}, el("summary", {}, "As a table"), renderTable(title, columns, rows, { quiet: true })),
+    createButton("Save as SVG", () => saveSvg(place.firstElementChild, title), { class: "quiet small" }));
 }
 
 /** How much room the last picture had: the next one has as much. */
-let lastRoom = 640;
+let lastWidth = 640;
 
-const KEPT = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "font-size", "font-weight", "font-family", "text-anchor", "opacity"];
+const COPIED_STYLES = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "font-size", "font-weight", "font-family", "text-anchor", "opacity"];
 
 /** A picture as a file that needs no style sheet. @param {SVGElement} picture @param {string} name */
-export function save(picture, name) {
+export function saveSvg(picture, name) {
   const copy = /** @type {SVGElement} */ (picture.cloneNode(true));
   const [from, to] = [picture, copy].map(node => /** @type {SVGElement[]} */ ([node, ...node.querySelectorAll("*")]));
   to.forEach((node, i) => {
     const style = getComputedStyle(from[i]);
-    if (!node.closest("defs")) for (const key of KEPT) { const value = style.getPropertyValue(key); if (value && node.getAttribute(key)?.startsWith("url") !== true) node.setAttribute(key, value); }
+    if (!node.closest("defs")) for (const key of COPIED_STYLES) { const value = style.getPropertyValue(key); if (value && node.getAttribute(key)?.startsWith("url") !== true) node.setAttribute(key, value); }
     for (const key of ["class", "tabindex", "role", "aria-label", "aria-valuenow", "aria-valuemin", "aria-valuemax", "aria-valuetext", "aria-orientation"]) node.removeAttribute(key);
   });
   const { width, height } = picture.getBoundingClientRect();
   copy.setAttribute("width", String(width));
   copy.setAttribute("height", String(height));
   copy.prepend(svg("title", {}, name), svg("rect", { width: "100%", height: "100%", fill: getComputedStyle(document.body).backgroundColor }));
-  download(`${name.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "").toLowerCase()}.svg`, "image/svg+xml", new XMLSerializer().serializeToString(copy));
+  downloadText(`${name.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "").toLowerCase()}.svg`, "image/svg+xml", new XMLSerializer().serializeToString(copy));
 }
 
 /** Text that XML can have, and that fits into so many pixels. @param {string} text @param {number} [room] */
-export function fitted(text, room = Infinity) {
-  const letters = [...text.replace(/[\0-\x1F\x7F-\x9F\p{Cs}\uFFFE\uFFFF]/gu, "\uFFFD")], most = Math.max(2, Math.floor(room / LETTER));
+export function fitText(text, room = Infinity) {
+  const letters = [...text.replace(/[\0-\x1F\x7F-\x9F\p{Cs}\uFFFE\uFFFF]/gu, "\uFFFD")], most = Math.max(2, Math.floor(room / LETTER_WIDTH));
   return letters.length <= most ? letters.join("") : letters.slice(0, most - 1).join("") + "…";
 }
 
 /** 1, 2 or 5 times a power of ten, or a power of ten: the least that is not below. @param {number} raw */
-export function roundStep(raw) {
+export function roundUpStep(raw) {
   const unit = 10 ** Math.floor(Math.log10(raw));
   return unit * ([1, 2, 5].find(k => k * unit >= raw) ?? 10);
 }
 
 /** Round numbers from low to high. @param {number} low @param {number} high @param {number} about how many */
-export function ticks(low, high, about) {
-  const step = roundStep((high - low) / about || 1), all = [];
+export function getTicks(low, high, about) {
+  const step = roundUpStep((high - low) / about || 1), all = [];
   for (let k = Math.ceil(low / step - 1e-9); k * step <= high + step * 1e-9; k++) all.push(Number((k * step).toPrecision(6)));
   return all;
 }
 
 /** @param {number} x */
-export const short = x => String(Number(x.toPrecision(3))).replace("-", "−");
+export const formatShortNumber = x => String(Number(x.toPrecision(3))).replace("-", "−");
 
 /** @param {number} width @param {number} height @param {string} label @param {...import("./dom.js").Children} children */
-export const canvas = (width, height, label, ...children) => svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "group", "aria-label": label }, ...children);
+export const createCanvas = (width, height, label, ...children) => svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "group", "aria-label": label }, ...children);
 
 /** Lines and numbers of an axis. @param {number[]} at @param {(x: number) => number} x @param {number} top @param {number} bottom */
-const axis = (at, x, top, bottom) => at.map(t => [svg("line.rule", { x1: x(t), x2: x(t), y1: top, y2: bottom }), svg("text.tick", { x: x(t), y: bottom + 13, "text-anchor": "middle" }, short(t))]);
+const drawAxis = (at, x, top, bottom) => at.map(t => [svg("line.rule", { x1: x(t), x2: x(t), y1: top, y2: bottom }), svg("text.tick", { x: x(t), y: bottom + 13, "text-anchor": "middle" }, formatShortNumber(t))]);
 
 /** An interval with its ends. @param {Ends} ends @param {(x: number) => number} x @param {number} y */
-const whisker = (ends, x, y) => ends ? svg("path.whisker", { d: `M${x(ends.low)} ${y - 3}v6m0 -3H${x(ends.high)}m0 -3v6` }) : null;
+const drawWhisker = (ends, x, y) => ends ? svg("path.whisker", { d: `M${x(ends.low)} ${y - 3}v6m0 -3H${x(ends.high)}m0 -3v6` }) : null;
 
-/** @typedef {{label: string, n: string, few: boolean, values: number[], ends: Ends[], delta?: string, act?: () => void, told: string}} Group */
+/** @typedef {{label: string, n: string, few: boolean, values: number[], ends: Ends[], delta?: string, act?: () => void, description: string}} Group */
 
 /**
  * Groups below each other, for each a bar a system with its interval. A group can be clicked.
  * @param {Group[]} groups @param {import("./report_data.js").System[]} systems @param {string} label @param {number} width
  */
-export function bars(groups, systems, label, width) {
+export function drawBars(groups, systems, label, width) {
   const wide = width >= 560, left = wide ? 150 : 0, right = wide && groups.some(g => g.delta) ? 190 : 44, thick = 13, head = wide ? 4 : 20;
   const high = Math.max(1e-9, ...groups.flatMap(g => [...g.values, ...g.ends.map(e => e?.high ?? 0)]).filter(Number.isFinite));
   const x = (/** @type {number} */ v) => left + 18 + (width - left - right - 24) * Math.max(0, v) / high;
   const tall = Math.max(wide ? 34 : 0, head + thick * systems.length + 9), bottom = tall * groups.length;
-  return canvas(width, bottom + 18, label, axis(ticks(0, high, wide ? 6 : 3), x, 0, bottom), groups.map((g, i) => {
+  return createCanvas(width, bottom + 18, label, drawAxis(getTicks(0, high, wide ? 6 : 3), x, 0, bottom), groups.map((g, i) => {
     const top = i * tall + (wide ? (tall - thick * systems.length) / 2 : head), middle = top + thick * systems.length / 2;
     const press = g.act && { click: g.act, keydown: (/** @type {KeyboardEvent} */ e) => { if (e.key === "Enter" || e.key === " ") { e.preventDefault(); e.stopPropagation(); g.act?.(); } } };
     // What is pressed lies below what is drawn: its name is a sentence, not the scattered words of the picture.
-    return [svg("g.group", { role: g.act ? "button" : "img", tabindex: g.act ? 0 : null, "aria-label": g.told, on: press || {} }, svg("title", {}, g.told), svg("rect.back", { x: 0, y: i * tall, width, height: tall })),
+    return [svg("g.group", { role: g.act ? "button" : "img", tabindex: g.act ? 0 : null, "aria-label": g.description, on: press || {} }, svg("title", {}, g.description), svg("rect.back", { x: 0, y: i * tall, width, height: tall })),
       svg("g", { class: g.few ? "few" : "", "aria-hidden": "true", "pointer-events": "none" },
-      wide ? [svg("text.name", { x: 2, y: middle - 1 }, fitted(g.label, left - 8)), svg("text.tick", { x: 2, y: middle + 12 }, g.n)]
-        : [svg("text.name", { x: 2, y: top - 5 }, fitted(g.label, width - LETTER * g.n.length - 16)), svg("text.tick", { x: width - 2, y: top - 5, "text-anchor": "end" }, g.n)],
+      wide ? [svg("text.name", { x: 2, y: middle - 1 }, fitText(g.label, left - 8)), svg("text.tick", { x: 2, y: middle + 12 }, g.n)]
+        : [svg("text.name", { x: 2, y: top - 5 }, fitText(g.label, width - LETTER_WIDTH * g.n.length - 16)), svg("text.tick", { x: width - 2, y: top - 5, "text-anchor": "end" }, g.n)],
       systems.map((s, k) => {
         const y = top + k * thick, value = g.values[k];
         return [svg("text.tick", { x: left + 12, y: y + 10, "text-anchor": "end" }, s.letter), svg("rect.bar", { class: `sys-${s.index % 6}`, x: left + 18, y: y + 1, width: Math.max(0, x(value) - left - 18) || 0, height: thick - 2 }),
-          whisker(g.ends[k], x, y + thick / 2), svg("text.tick", { x: width - right + 40, y: y + 10, "text-anchor": "end" }, fixed(value, 1))];
+          drawWhisker(g.ends[k], x, y + thick / 2), svg("text.tick", { x: width - right + 40, y: y + 10, "text-anchor": "end" }, formatFixed(value, 1))];
       }),
       wide && g.delta ? svg("text.delta", { x: width - 2, y: middle + 4, "text-anchor": "end" }, g.delta) : null)];
   }));
@@ -119,12 +119,12 @@ export function bars(groups, systems, label, width) {
  * Differences with their intervals below each other, and zero.
  * @param {{label: string, value: number, ends: Ends, sure: boolean}[]} rows @param {string} label @param {number} width
  */
-export function forestPlot(rows, label, width) {
+export function drawForestPlot(rows, label, width) {
   const wide = width >= 480, left = wide ? 150 : 8, right = wide ? 150 : 8, line = wide ? 28 : 42, all = [0, ...rows.flatMap(r => [r.value, r.ends?.low ?? r.value, r.ends?.high ?? r.value])];
   const low = Math.min(...all), high = Math.max(...all), x = (/** @type {number} */ v) => left + 8 + (width - left - right - 16) * (v - low) / (high - low || 1), bottom = rows.length * line;
-  return canvas(width, bottom + 18, label, axis(ticks(low, high, wide ? 6 : 3), x, 0, bottom), svg("line.zero", { x1: x(0), x2: x(0), y1: 0, y2: bottom }), rows.map((r, i) => {
-    const y = (i + 1) * line - 14, told = `${signed(r.value)}${r.ends ? ` ${interval(r.ends.low, r.ends.high)}` : ", n too small"}`;
-    return svg("g", {}, svg("text.name", { x: 2, y: wide ? y + 4 : y - 13 }, fitted(r.label, wide ? left - 6 : width - 150)), whisker(r.ends, x, y),
+  return createCanvas(width, bottom + 18, label, drawAxis(getTicks(low, high, wide ? 6 : 3), x, 0, bottom), svg("line.zero", { x1: x(0), x2: x(0), y1: 0, y2: bottom }), rows.map((r, i) => {
+    const y = (i + 1) * line - 14, told = `${formatSigned(r.value)}${r.ends ? ` ${formatInterval(r.ends.low, r.ends.high)}` : ", n too small"}`;
+    return svg("g", {}, svg("text.name", { x: 2, y: wide ? y + 4 : y - 13 }, fitText(r.label, wide ? left - 6 : width - 150)), drawWhisker(r.ends, x, y),
       svg("circle.point", { class: r.sure ? "" : "open", cx: x(r.value), cy: y, r: 4 }), svg("text.tick", { x: width - 2, y: wide ? y + 4 : y - 13, "text-anchor": "end" }, told));
   }));
 }
@@ -133,29 +133,29 @@ export function forestPlot(rows, label, width) {
  * Parts that add up: those above zero to the right of it, those below to the left, each with its own hatching.
  * @param {{name: string, value: number}[]} parts @param {string} label @param {number} width
  */
-export function stacked(parts, label, width) {
+export function drawStackedBar(parts, label, width) {
   const up = parts.reduce((sum, p) => sum + Math.max(0, p.value), 0), down = parts.reduce((sum, p) => sum + Math.min(0, p.value), 0), total = up + down;
   const x = (/** @type {number} */ v) => 22 + (width - 44) * (v - down) / (up - down || 1);
   const block = (/** @type {number} */ i, /** @type {number} */ left, /** @type {number} */ y, /** @type {number} */ w, /** @type {number} */ height, /** @type {any} */ told = null) => [svg("rect", { class: `part part-${i % 6}`, x: left, y, width: w, height }, told), i % 6 ? svg("rect.hatch", { x: left, y, width: w, height, fill: `url(#hatch-${i % 6})` }) : null];
   let right = 0, lower = 0, at = 0, row = 0;
   const legend = parts.map((p, i) => {
-    const text = `${p.name} ${signed(p.value)}`, room = 34 + text.length * LETTER;
+    const text = `${p.name} ${formatSigned(p.value)}`, room = 34 + text.length * LETTER_WIDTH;
     if (at && at + room > width) { at = 0; row++; }
     at += room;
     return [block(i, at - room + 1, 66 + 20 * row, 16, 12), svg("text.name", { x: at - room + 22, y: 76 + 20 * row }, text)];
   });
-  return canvas(width, 90 + 20 * row, label,
+  return createCanvas(width, 90 + 20 * row, label,
     svg("defs", {}, [0, 1, 2, 3, 4, 5].map(i => svg("pattern", { id: `hatch-${i}`, width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: `rotate(${[45, 0, 135, 90, 20, 160][i]})` }, svg("rect", { width: 6, height: 6, fill: "none" }), svg("line", { x1: 0, x2: 0, y1: 0, y2: 6, stroke: "currentColor", "stroke-width": 1 + i * 0.5 })))),
-    axis(ticks(down, up, 6), x, 8, 42), parts.map((p, i) => {
+    drawAxis(getTicks(down, up, 6), x, 8, 42), parts.map((p, i) => {
       const [from, to] = p.value < 0 ? [lower += p.value, lower - p.value] : [right, right += p.value];
-      return [block(i, x(from), 14, Math.max(0, x(to) - x(from)), 22, svg("title", {}, `${p.name} ${signed(p.value)}`)),
-        x(to) - x(from) > p.name.split(" ")[0].length * LETTER + 8 ? svg("text.inside", { x: (x(from) + x(to)) / 2, y: 29, "text-anchor": "middle" }, p.name.split(" ")[0]) : null];
+      return [block(i, x(from), 14, Math.max(0, x(to) - x(from)), 22, svg("title", {}, `${p.name} ${formatSigned(p.value)}`)),
+        x(to) - x(from) > p.name.split(" ")[0].length * LETTER_WIDTH + 8 ? svg("text.inside", { x: (x(from) + x(to)) / 2, y: 29, "text-anchor": "middle" }, p.name.split(" ")[0]) : null];
     }),
-    svg("line.zero", { x1: x(0), x2: x(0), y1: 6, y2: 44 }), svg("path.total", { d: `M${x(total)} 12l-5 -8h10z` }, svg("title", {}, `together ${signed(total)}`)), legend);
+    svg("line.zero", { x1: x(0), x2: x(0), y1: 6, y2: 44 }), svg("path.total", { d: `M${x(total)} 12l-5 -8h10z` }, svg("title", {}, `together ${formatSigned(total)}`)), legend);
 }
 
 /** Up to so many segments are points of a picture; more are squares, darker where there are more. */
-export const POINTS = 2000;
+export const MAX_POINTS = 2000;
 
 /**
  * A point a segment: to the right and upwards where the one or the other measure has B better. A
@@ -165,48 +165,48 @@ export const POINTS = 2000;
  *   how far the axes go, what they are called, -1 for one that runs backwards, what is said in the corners (left to right, top to bottom), and which segments have a ring
  * @param {number} width
  */
-export function scatter([across, up], { ends: [far, high], titles, signs, corners, marked, label, open }, width) {
+export function drawQuadrants([across, up], { ends: [far, high], titles, signs, corners, marked, label, open }, width) {
   const n = across.length, wide = width >= 480, L = 56, R = 8, T = 4, height = Math.round(Math.min(480, Math.max(280, width * 0.7))), W = width - L - R, H = height - T - 38;
   const within = (/** @type {number} */ v, /** @type {number} */ most) => Math.max(-1, Math.min(1, v / most));
   // What is said in the corners has room above and below all points.
   const x = (/** @type {number} */ v) => L + W / 2 * (1 + 0.96 * within(v, far)), y = (/** @type {number} */ v) => T + H / 2 - (H / 2 - 36) * within(v, high);
   const shapes = [];
-  if (n <= POINTS) for (let i = 0; i < n; i++) shapes.push(svg("circle.dot", { cx: hundredth(x(across[i])), cy: hundredth(y(up[i])), r: 3 }));
+  if (n <= MAX_POINTS) for (let i = 0; i < n; i++) shapes.push(svg("circle.dot", { cx: roundHundredth(x(across[i])), cy: roundHundredth(y(up[i])), r: 3 }));
   else {
     // A square around each place that is so many pixels from zero, so that ties lie on the axes.
     const step = wide ? 8 : 6, columns = 2 * Math.ceil(W / 2 / step) + 1, rows = 2 * Math.ceil(H / 2 / step) + 1, squares = new Uint32Array(columns * rows), [left, top] = [columns >> 1, rows >> 1];
     for (let i = 0; i < n; i++) squares[(Math.round((y(up[i]) - y(0)) / step) + top) * columns + Math.round((x(across[i]) - x(0)) / step) + left]++;
     const most = squares.reduce((a, b) => Math.max(a, b)), shades = ["", "", "", "", ""];
-    squares.forEach((size, k) => { if (size) shades[Math.min(4, Math.floor(5 * Math.log(size) / Math.log(most + 1)))] += `M${hundredth(x(0) + (k % columns - left - 0.5) * step)} ${hundredth(y(0) + (Math.floor(k / columns) - top - 0.5) * step)}h${step}v${step}h-${step}z`; });
+    squares.forEach((size, k) => { if (size) shades[Math.min(4, Math.floor(5 * Math.log(size) / Math.log(most + 1)))] += `M${roundHundredth(x(0) + (k % columns - left - 0.5) * step)} ${roundHundredth(y(0) + (Math.floor(k / columns) - top - 0.5) * step)}h${step}v${step}h-${step}z`; });
     shades.forEach((d, k) => { if (d) shapes.push(svg("path.dot", { class: `dot-${k}`, d })); });
   }
-  const numbers = (/** @type {number} */ most, /** @type {number} */ about) => ticks(-most, most, about).filter(t => Math.abs(t) <= most), middle = T + H / 2;
-  const picture = canvas(width, height, label,
+  const numbers = (/** @type {number} */ most, /** @type {number} */ about) => getTicks(-most, most, about).filter(t => Math.abs(t) <= most), middle = T + H / 2;
+  const picture = createCanvas(width, height, label,
     [[L, T], [L + W / 2, middle]].map(([left, top]) => svg("rect.apart", { x: left, y: top, width: W / 2, height: H / 2 })),
-    numbers(far, wide ? 8 : 4).map(t => [svg("line.rule", { x1: x(t), x2: x(t), y1: T, y2: T + H }), svg("text.tick", { x: x(t), y: T + H + 13, "text-anchor": "middle" }, short(signs[0] * t || 0))]),
-    numbers(high, 6).map(t => [svg("line.rule", { x1: L, x2: L + W, y1: y(t), y2: y(t) }), svg("text.tick", { x: L - 4, y: y(t) + 4, "text-anchor": "end" }, short(signs[1] * t || 0))]),
+    numbers(far, wide ? 8 : 4).map(t => [svg("line.rule", { x1: x(t), x2: x(t), y1: T, y2: T + H }), svg("text.tick", { x: x(t), y: T + H + 13, "text-anchor": "middle" }, formatShortNumber(signs[0] * t || 0))]),
+    numbers(high, 6).map(t => [svg("line.rule", { x1: L, x2: L + W, y1: y(t), y2: y(t) }), svg("text.tick", { x: L - 4, y: y(t) + 4, "text-anchor": "end" }, formatShortNumber(signs[1] * t || 0))]),
     svg("line.zero", { x1: x(0), x2: x(0), y1: T, y2: T + H }), svg("line.zero", { x1: L, x2: L + W, y1: y(0), y2: y(0) }),
     shapes, Array.from(marked, i => svg("circle.ring", { cx: x(across[i]), cy: y(up[i]), r: 6 })),
-    corners.map((lines, k) => lines.map((line, row) => svg("text.inside", { x: k % 2 ? L + W - 5 : L + 5, y: (k < 2 ? T + 14 : T + H - 20) + 14 * row, "text-anchor": k % 2 ? "end" : "start" }, fitted(line, W / 2 - 12)))),
-    svg("text.name", { x: L + W / 2, y: height - 6, "text-anchor": "middle" }, fitted(titles[0], W)), svg("text.name", { transform: `translate(11 ${middle}) rotate(-90)`, "text-anchor": "middle" }, fitted(titles[1], H)));
+    corners.map((lines, k) => lines.map((line, row) => svg("text.inside", { x: k % 2 ? L + W - 5 : L + 5, y: (k < 2 ? T + 14 : T + H - 20) + 14 * row, "text-anchor": k % 2 ? "end" : "start" }, fitText(line, W / 2 - 12)))),
+    svg("text.name", { x: L + W / 2, y: height - 6, "text-anchor": "middle" }, fitText(titles[0], W)), svg("text.name", { transform: `translate(11 ${middle}) rotate(-90)`, "text-anchor": "middle" }, fitText(titles[1], H)));
   picture.classList.add("open-to-click");
   picture.addEventListener("click", (/** @type {MouseEvent} */ e) => {
     const box = picture.getBoundingClientRect(), left = (e.clientX - box.left) * width / box.width, top = (e.clientY - box.top) * height / box.height;
-    const best = nearestTo(n, i => (x(across[i]) - left) ** 2 + (y(up[i]) - top) ** 2, 24);
+    const best = findNearest(n, i => (x(across[i]) - left) ** 2 + (y(up[i]) - top) ** 2, 24);
     if (best >= 0) open(best);
   });
   return picture;
 }
 
 /** Which of n points is nearest, and not farther off than so many pixels; -1 if none is. @param {number} n @param {(i: number) => number} away the square of a distance @param {number} most */
-export function nearestTo(n, away, most) {
+export function findNearest(n, away, most) {
   let best = -1, near = most ** 2;
   for (let i = 0; i < n; i++) { const here = away(i); if (here < near) { near = here; best = i; } }
   return best;
 }
 
 /** How far an axis goes: to the farthest number, unless a few are far beyond all the others. @param {Float64Array} values */
-export function reach(values) {
+export function getAxisLimit(values) {
   const sizes = values.map(Math.abs).sort(), most = sizes[sizes.length - 1] || 1, usual = 1.25 * sizes[Math.floor(0.99 * (sizes.length - 1))];
   return usual && most > 1.6 * usual ? usual : most;
 }
@@ -214,29 +214,29 @@ export function reach(values) {
 /**
  * A number a segment in the order of the text, above or below a line. Where segments are narrower
  * than a pixel, the largest and the smallest of each pixel are drawn.
- * @param {ArrayLike<number>} values @param {{most: number, higher: boolean, signs: boolean, label: string, act: (place: number) => void}} how what a click on a segment does
+ * @param {ArrayLike<number>} values @param {{maximum: number, higher: boolean, signs: boolean, label: string, act: (place: number) => void}} how what a click on a segment does
  */
-export function strip(values, { most, higher, signs, label, act }) {
+export function drawStrip(values, { maximum: most, higher, signs, label, act }) {
   const width = 220, height = 34, n = values.length, columns = Math.min(n, width), step = Math.min(9, width / columns), zero = signs ? height / 2 : height - 1, reach = signs ? height / 2 - 1 : height - 2;
   let above = "", below = "";
   for (let c = 0; c < columns; c++) {
     let up = 0, down = 0;
     for (let i = Math.floor(c * n / columns); i < Math.floor((c + 1) * n / columns); i++) { up = Math.max(up, values[i] || 0); down = Math.min(down, values[i] || 0); }
-    const bar = `h${hundredth(Math.max(0.7, step - (step > 2 ? 1 : 0)))}`, size = (/** @type {number} */ v) => hundredth(Math.max(0.8, reach * Math.min(1, Math.abs(v) / (most || 1)))), back = `H${hundredth(c * step)}z`;
-    if (up > 0) above += `M${hundredth(c * step)} ${zero}v-${size(up)}${bar}V${zero}${back}`;
-    if (down < 0) below += `M${hundredth(c * step)} ${zero}v${size(down)}${bar}V${zero}${back}`;
+    const bar = `h${roundHundredth(Math.max(0.7, step - (step > 2 ? 1 : 0)))}`, size = (/** @type {number} */ v) => roundHundredth(Math.max(0.8, reach * Math.min(1, Math.abs(v) / (most || 1)))), back = `H${roundHundredth(c * step)}z`;
+    if (up > 0) above += `M${roundHundredth(c * step)} ${zero}v-${size(up)}${bar}V${zero}${back}`;
+    if (down < 0) below += `M${roundHundredth(c * step)} ${zero}v${size(down)}${bar}V${zero}${back}`;
   }
-  const picture = svg("svg.strip.open-to-click", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label }, svg("line.zero", { x1: 0, x2: hundredth(columns * step), y1: zero, y2: zero }),
+  const picture = svg("svg.strip.open-to-click", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label }, svg("line.zero", { x1: 0, x2: roundHundredth(columns * step), y1: zero, y2: zero }),
     above ? svg("path", { class: signs ? (higher ? "better" : "worse") : "", d: above }) : null, below ? svg("path", { class: higher ? "worse" : "better", d: below }) : null);
   picture.addEventListener("click", (/** @type {MouseEvent} */ e) => { const place = Math.floor((e.clientX - picture.getBoundingClientRect().left) / step / columns * n); if (place < n) act(place); });
   return picture;
 }
 
 /** @param {number} x */
-export const hundredth = x => Math.round(x * 100) / 100;
+export const roundHundredth = x => Math.round(x * 100) / 100;
 
 /** Extremes of many numbers. @param {ArrayLike<number>} values */
-function extremes(values) {
+function findExtremes(values) {
   let low = Infinity, high = -Infinity;
   for (let i = 0; i < values.length; i++) { if (values[i] < low) low = values[i]; if (values[i] > high) high = values[i]; }
   return [low, high];
@@ -245,13 +245,13 @@ function extremes(values) {
 /**
  * How numbers are spread, and a range of them that the pointer draws or the two handles move by their arrow keys.
  * With `ties`, zeros are a bar of their own, between what is below and what is above.
- * @param {ArrayLike<number>} values @param {{label: string, range: [number, number] | null, ties?: boolean, changed?: (range: [number, number] | null) => void}} how @param {number} width
+ * @param {ArrayLike<number>} values @param {{label: string, range: [number, number] | null, ties?: boolean, onChange?: (range: [number, number] | null) => void}} how @param {number} width
  */
-export function histogram(values, { label, range, ties = false, changed }, width) {
-  const [low, high] = extremes(values), H = 96, L = 14, W = width - 2 * L;
-  if (!(low < high)) return canvas(width, 24, label, svg("text.name", { x: 2, y: 16 }, "All are equal."));
+export function drawHistogram(values, { label, range, ties = false, onChange: changed }, width) {
+  const [low, high] = findExtremes(values), H = 96, L = 14, W = width - 2 * L;
+  if (!(low < high)) return createCanvas(width, 24, label, svg("text.name", { x: 2, y: 16 }, "All are equal."));
   // Bins whose ends are round, so that a range can be said in few digits.
-  const edges = ticks(low, high, Math.min(48, Math.floor(W / 9))), step = edges.length > 1 ? Number((edges[1] - edges[0]).toPrecision(6)) : high - low;
+  const edges = getTicks(low, high, Math.min(48, Math.floor(W / 9))), step = edges.length > 1 ? Number((edges[1] - edges[0]).toPrecision(6)) : high - low;
   const first = Math.floor(low / step + 1e-9) * step, n = Math.max(1, Math.ceil((high - first) / step - 1e-9) + (Number.isInteger(high / step) && Number.isInteger(step) ? 1 : 0)), bins = new Array(n).fill(0);
   let equal = 0;
   for (let i = 0; i < values.length; i++) if (ties && values[i] === 0) equal++; else if (!Number.isNaN(values[i])) bins[Math.min(n - 1, Math.floor((values[i] - first) / step + 1e-9))]++;
@@ -261,9 +261,9 @@ export function histogram(values, { label, range, ties = false, changed }, width
   const shade = svg("rect.brush", { y: 0, height: H });
   const handles = [0, 1].map(which => svg("g.handle", { role: "slider", tabindex: 0, "aria-label": `${label}: ${which ? "up to" : "from"}`, "aria-orientation": "horizontal", on: { keydown: (/** @type {KeyboardEvent} */ e) => key(e, which) } },
     svg("rect.back", { x: -12, y: 0, width: 24, height: H }), svg("path", { d: `M0 0V${H}` }), svg("rect.knob", { x: -4, y: H / 2 - 12, width: 8, height: 24, rx: 3 })));
-  const picture = canvas(width, H + 18, label, bins.map((m, k) => m ? svg("rect.bin", { x: at(k) + 0.5, width: Math.max(0.5, W / n - 1), y: H - Math.max(1.5, (H - 6) * m / most), height: Math.max(1.5, (H - 6) * m / most) }, svg("title", {}, `${short(edge(k))} to ${short(edge(k + 1))}: ${count(m)}`)) : null),
-    equal ? svg("rect.ties", { x: at(-first / step) - 2, width: 4, y: H - Math.max(1.5, (H - 6) * equal / most), height: Math.max(1.5, (H - 6) * equal / most) }, svg("title", {}, `0: ${count(equal)}`)) : null,
-    ticks(low, high, width > 500 ? 8 : 4).map(t => svg("text.tick", { x: at((t - first) / step), y: H + 13, "text-anchor": "middle" }, short(t))), svg("line.rule", { x1: L, x2: width - L, y1: H, y2: H }), changed ? [shade, handles] : null);
+  const picture = createCanvas(width, H + 18, label, bins.map((m, k) => m ? svg("rect.bin", { x: at(k) + 0.5, width: Math.max(0.5, W / n - 1), y: H - Math.max(1.5, (H - 6) * m / most), height: Math.max(1.5, (H - 6) * m / most) }, svg("title", {}, `${formatShortNumber(edge(k))} to ${formatShortNumber(edge(k + 1))}: ${formatCount(m)}`)) : null),
+    equal ? svg("rect.ties", { x: at(-first / step) - 2, width: 4, y: H - Math.max(1.5, (H - 6) * equal / most), height: Math.max(1.5, (H - 6) * equal / most) }, svg("title", {}, `0: ${formatCount(equal)}`)) : null,
+    getTicks(low, high, width > 500 ? 8 : 4).map(t => svg("text.tick", { x: at((t - first) / step), y: H + 13, "text-anchor": "middle" }, formatShortNumber(t))), svg("line.rule", { x1: L, x2: width - L, y1: H, y2: H }), changed ? [shade, handles] : null);
   if (!changed) return picture;
   picture.classList.add("brushed");
   paint();
@@ -303,7 +303,7 @@ export function histogram(values, { label, range, ties = false, changed }, width
     handles.forEach((handle, which) => {
       const k = which ? to : from;
       handle.setAttribute("transform", `translate(${at(k)} 0)`);
-      for (const [name, value] of Object.entries({ valuemin: edge(which ? from + 1 : 0), valuemax: edge(which ? n : to - 1), valuenow: edge(k), valuetext: short(edge(k)) })) handle.setAttribute(`aria-${name}`, String(value));
+      for (const [name, value] of Object.entries({ valuemin: edge(which ? from + 1 : 0), valuemax: edge(which ? n : to - 1), valuenow: edge(k), valuetext: formatShortNumber(edge(k)) })) handle.setAttribute(`aria-${name}`, String(value));
     });
   }
 }

@@ -1,12 +1,12 @@
 // The direction of a side's texts: that of most of its letters, as the kernel counts them (health.rs).
 
 /** By the first byte of a letter in UTF-8: 1 from left to right, 2 from right to left, 0 if it is none. */
-const SIDES = Uint8Array.from({ length: 256 }, (_, byte) => byte >= 0xD6 && byte <= 0xDF ? 2
+const BYTE_DIRECTIONS = Uint8Array.from({ length: 256 }, (_, byte) => byte >= 0xD6 && byte <= 0xDF ? 2
   : byte >= 0x41 && byte <= 0x5A || byte >= 0x61 && byte <= 0x7A || byte >= 0xC3 && byte <= 0xD5 || byte === 0xE0 || byte === 0xE1 || byte >= 0xE3 && byte <= 0xED || byte === 0xF0 ? 1 : 0);
 
 /** @param {Uint8Array[][]} columns of texts in UTF-8 @returns {"ltr" | "rtl" | null} null if there are no letters */
-export function directionOf(columns) {
+export function detectDirection(columns) {
   const found = [0, 0, 0];
-  for (const texts of columns) for (const text of texts) for (const byte of text) found[SIDES[byte]]++;
+  for (const texts of columns) for (const text of texts) for (const byte of text) found[BYTE_DIRECTIONS[byte]]++;
   return found[1] + found[2] ? found[2] > found[1] ? "rtl" : "ltr" : null;
 }

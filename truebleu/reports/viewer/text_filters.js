@@ -1,10 +1,10 @@
 // Filters by what a text holds, by rule and without a model: numbers, and names.
 
 /** What can be asked, and what it is called. @type {Record<string, string>} */
-export const RULES = { "numbers": "with numbers", "-numbers": "without numbers", "names": "with names", "-names": "without names" };
+export const RULE_TITLES = { "numbers": "with numbers", "-numbers": "without numbers", "names": "with names", "-names": "without names" };
 
 /** Languages that write all nouns with a capital, which then says nothing of names. */
-const NOUNS = ["de", "lb", "nds"];
+const NOUN_CAPITAL_LANGUAGES = ["de", "lb", "nds"];
 
 /** Whether a text has a digit, of any script. @param {string} text */
 export const hasNumber = text => /\p{Nd}/u.test(text);
@@ -23,9 +23,9 @@ export function hasName(text) {
   return false;
 }
 
-/** Whose texts a rule reads: the references, or the source where that says more. @param {import("./report_data.js").Data} data @param {string} rule */
-export function sideOf(data, rule) {
-  const { source, target } = data.manifest.languages ?? {}, capitals = !NOUNS.includes(target);
-  if (rule.endsWith("numbers") ? data.hasSource : data.hasSource && !capitals && !NOUNS.includes(source)) return ["source"];
+/** Whose texts a rule reads: the references, or the source where that says more. @param {import("./report_data.js").ReportData} data @param {string} rule */
+export function getRuleRoles(data, rule) {
+  const { source, target } = data.manifest.languages ?? {}, capitals = !NOUN_CAPITAL_LANGUAGES.includes(target);
+  if (rule.endsWith("numbers") ? data.hasSource : data.hasSource && !capitals && !NOUN_CAPITAL_LANGUAGES.includes(source)) return ["source"];
   return data.roles.filter(role => role.startsWith("reference"));
 }

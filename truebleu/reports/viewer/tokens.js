@@ -5,16 +5,16 @@
 export const BLANK = /[\t-\r\x1C-\x20\x85\xA0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000]/;
 
 // What 13a writes before it splits text; an ampersand that it has written may begin another entity.
-const REWRITTEN = /<skipped>|-\n|&quot;|&(?:amp;)?[lg]t;|&amp;/y, IN_SMALL = new RegExp(REWRITTEN, "iy");
+const REWRITTEN = /<skipped>|-\n|&quot;|&(?:amp;)?[lg]t;|&amp;/y, REWRITTEN_ANY_CASE = new RegExp(REWRITTEN, "iy");
 /** @type {Record<string, string>} */
-const MADE = { "<skipped>": "", "-\n": "", "&quot;": '"', "&lt;": "<", "&amp;lt;": "<", "&gt;": ">", "&amp;gt;": ">", "&amp;": "&" };
+const REPLACEMENTS = { "<skipped>": "", "-\n": "", "&quot;": '"', "&lt;": "<", "&amp;lt;": "<", "&gt;": ">", "&amp;gt;": ">", "&amp;": "&" };
 
 /**
  * Tokens of a text, and where they stand in it: what is in none of them was left out when it was split.
  * @param {string} text @param {string[]} keys @param {import("./kernel.js").Recipe} recipe by which it was split @returns {Tokens}
  */
-export function placed(text, keys, recipe) {
-  const rewritten = recipe.tokenizer !== "13a" ? null : recipe.lowercase === "no" ? REWRITTEN : IN_SMALL;
+export function locateTokens(text, keys, recipe) {
+  const rewritten = recipe.tokenizer !== "13a" ? null : recipe.lowercase === "no" ? REWRITTEN : REWRITTEN_ANY_CASE;
   /** @type {number[]} */
   const starts = [];
   /** @type {number[]} */
@@ -27,7 +27,7 @@ export function placed(text, keys, recipe) {
     while (done < key.length && at < text.length) {
       if (rewritten) rewritten.lastIndex = at;
       const [found] = rewritten?.exec(text) ?? [""], c = String.fromCodePoint(text.codePointAt(at) ?? 0), small = c.toLowerCase(), wanted = key.slice(done);
-      let made = found ? MADE[found.toLowerCase()] : [c, small].find(one => wanted.startsWith(one)) ?? (c === "Σ" && wanted[0] === "ς" ? "ς" : "");
+      let made = found ? REPLACEMENTS[found.toLowerCase()] : [c, small].find(one => wanted.startsWith(one)) ?? (c === "Σ" && wanted[0] === "ς" ? "ς" : "");
       if (!made && !found && small.startsWith(wanted)) { made = wanted; rest = small.slice(wanted.length); }
       if (made && wanted.startsWith(made)) {
         if (start < 0) start = at;
@@ -44,13 +44,13 @@ export function placed(text, keys, recipe) {
 
 // ---- n-grams ----
 
-/** @typedef {{gram: string[], at: number[], hypothesis: number, references: number[], counted: number}} Gram  an n-gram of the hypothesis: where its counted occurrences begin, and how often it is there, in each reference, and counted */
+/** @typedef {{tokens: string[], starts: number[], hypothesisCount: number, referenceCounts: number[], clippedCount: number}} CountedNgram  an n-gram of the hypothesis: where its counted occurrences begin, and how often it is there, in each reference, and counted */
 
 /**
  * By order, the number of the n-gram at each place of each text: what is equal has equal numbers.
  * @param {string[][]} texts @param {number} orders @returns {Int32Array[][]}
  */
-export function gramNumbers(texts, orders) {
+export function numberNgrams(texts, orders) {
   const numbered = (/** @type {Map<any, number>} */ known, /** @type {any} */ key) => { let number = known.get(key); if (number === undefined) known.set(key, number = known.size); return number; };
   const units = new Map(), first = texts.map(text => Int32Array.from(text, unit => numbered(units, unit))), all = [first];
   for (let size = 2; size <= orders; size++) {
@@ -63,19 +63,19 @@ export function gramNumbers(texts, orders) {
 
 /**
  * The n-grams of the hypothesis by their numbers, in the order of the text.
- * @param {string[]} ours @param {Int32Array[]} numbers of the hypothesis, then of the references that count @param {number} size @returns {Map<number, Gram>}
+ * @param {string[]} ours @param {Int32Array[]} numbers of the hypothesis, then of the references that count @param {number} size @returns {Map<number, CountedNgram>}
  */
-export function gramCounts(ours, [own, ...others], size) {
-  /** @type {Map<number, Gram>} */
+export function clipNgrams(ours, [own, ...others], size) {
+  /** @type {Map<number, CountedNgram>} */
   const found = new Map();
   own.forEach((number, at) => {
     const known = found.get(number);
-    if (known) { known.hypothesis++; known.at.push(at); } else found.set(number, { gram: ours.slice(at, at + size), at: [at], hypothesis: 1, references: others.map(() => 0), counted: 0 });
+    if (known) { known.hypothesisCount++; known.starts.push(at); } else found.set(number, { tokens: ours.slice(at, at + size), starts: [at], hypothesisCount: 1, referenceCounts: others.map(() => 0), clippedCount: 0 });
   });
-  others.forEach((numbers, r) => { for (const number of numbers) { const known = found.get(number); if (known) known.references[r]++; } });
+  others.forEach((numbers, r) => { for (const number of numbers) { const known = found.get(number); if (known) known.referenceCounts[r]++; } });
   for (const gram of found.values()) {
-    gram.counted = Math.min(gram.hypothesis, Math.max(0, ...gram.references));
-    gram.at.length = gram.counted;
+    gram.clippedCount = Math.min(gram.hypothesisCount, Math.max(0, ...gram.referenceCounts));
+    gram.starts.length = gram.clippedCount;
   }
   return found;
 }
@@ -85,13 +85,13 @@ export function gramCounts(ours, [own, ...others], size) {
  * whether it is in another text, but there fewer times. N-grams count no more often than there.
  * @param {string[]} ours @param {string[][]} theirs @param {number} orders
  */
-export function match(ours, theirs, orders) {
+export function matchTokens(ours, theirs, orders) {
   const level = ours.map(() => 0), clipped = ours.map(() => false);
-  gramNumbers([ours, ...theirs], orders).forEach((numbers, i) => {
-    const known = gramCounts(ours, numbers, i + 1);
+  numberNgrams([ours, ...theirs], orders).forEach((numbers, i) => {
+    const known = clipNgrams(ours, numbers, i + 1);
     numbers[0].forEach((number, at) => {
       // It is the first ones that count.
-      const last = known.get(number)?.at.at(-1);
+      const last = known.get(number)?.starts.at(-1);
       if (last === undefined) return;
       if (at <= last) level.fill(i + 1, at, at + i + 1);
       else if (i === 0) clipped[at] = true;
@@ -101,29 +101,29 @@ export function match(ours, theirs, orders) {
 }
 
 /** Where a run of tokens begins. @param {string[]} keys @param {string[]} run */
-export function* runsOf(keys, run) {
+export function* findRuns(keys, run) {
   for (let at = keys.indexOf(run[0]); at >= 0 && at + run.length <= keys.length; at = keys.indexOf(run[0], at + 1))
     if (run.every((token, k) => keys[at + k] === token)) yield at;
 }
 
 /** Whether tokens have a run of tokens. @param {string[]} keys @param {string[]} run */
-export const hasRun = (keys, run) => !runsOf(keys, run).next().done;
+export const hasRun = (keys, run) => !findRuns(keys, run).next().done;
 
 // ---- differences ----
 
-const CELLS = 1.6e7; // Beyond so many, the middle of two texts is taken to differ as a whole.
+const MAX_DIFF_CELLS = 1.6e7; // Beyond so many, the middle of two texts is taken to differ as a whole.
 
 /**
  * Which tokens of two texts are not in their longest common subsequence.
- * @param {string[]} a @param {string[]} b @returns {{a: boolean[], b: boolean[], rough: boolean}}
+ * @param {string[]} a @param {string[]} b @returns {{a: boolean[], b: boolean[], isRough: boolean}}
  */
-export function diff(a, b) {
+export function diffTokens(a, b) {
   let start = 0, endA = a.length, endB = b.length;
   while (start < endA && start < endB && a[start] === b[start]) start++;
   while (endA > start && endB > start && a[endA - 1] === b[endB - 1]) { endA--; endB--; }
   const inA = a.map((_, i) => i >= start && i < endA), inB = b.map((_, i) => i >= start && i < endB);
   const n = endA - start, m = endB - start;
-  if (n * m > CELLS) return { a: inA, b: inB, rough: true };
+  if (n * m > MAX_DIFF_CELLS) return { a: inA, b: inB, isRough: true };
   const width = m + 1, longest = new Uint16Array((n + 1) * width);
   for (let i = n - 1; i >= 0; i--) for (let j = m - 1; j >= 0; j--)
     longest[i * width + j] = a[start + i] === b[start + j] ? longest[(i + 1) * width + j + 1] + 1 : Math.max(longest[(i + 1) * width + j], longest[i * width + j + 1]);
@@ -132,5 +132,5 @@ export function diff(a, b) {
     else if (longest[(i + 1) * width + j] >= longest[i * width + j + 1]) i++;
     else j++;
   }
-  return { a: inA, b: inB, rough: false };
+  return { a: inA, b: inB, isRough: false };
 }

@@ -4,14 +4,14 @@
 /** @typedef {Record<string, Value>} State */
 
 /** A text as an address can have it. @param {string} text */
-export const wellFormed = text => text.replace(/\p{Cs}/gu, "\uFFFD");
+export const replaceSurrogates = text => text.replace(/\p{Cs}/gu, "\uFFFD");
 
 /**
  * Every key has a default; only what differs from it stands in the address. The type of the default
  * decides how a value is read back: number, boolean or string; null stands for "none" of a string,
  * and keys whose default is null but which hold numbers are named in `numbers`.
  */
-export class Store {
+export class UrlState {
   constructor() {
     /** @type {State} */
     this.defaults = { view: "summary" };
@@ -21,7 +21,7 @@ export class Store {
     this.numbers = new Set();
     /** @type {Set<(changed: Set<string>) => void>} */
     this.listeners = new Set();
-    this.last = "";
+    this.lastHash = "";
   }
 
   /** Adds keys with their defaults; `numbers` names those that are null or a number. @param {State} defaults @param {string[]} [numbers] */
@@ -43,33 +43,33 @@ export class Store {
     const changed = new Set(Object.keys(values).filter(key => this.state[key] !== values[key]));
     if (!changed.size) return;
     this.state = { ...this.state, ...values };
-    const hash = this.hash();
-    if (hash !== this.last) {
-      this.last = hash;
+    const hash = this.toHash();
+    if (hash !== this.lastHash) {
+      this.lastHash = hash;
       try {
         history[replace ? "replaceState" : "pushState"](null, "", hash);
       } catch {
         // Frames without an address of their own, and browsers that find it too often.
       }
     }
-    this.tell(changed);
+    this.notify(changed);
   }
 
   /** The defaults of keys. @param {string[]} keys */
-  usual(keys) { return Object.fromEntries(keys.map(key => [key, this.defaults[key]])); }
+  getDefaults(keys) { return Object.fromEntries(keys.map(key => [key, this.defaults[key]])); }
 
   /** Calls back after each change with the keys that changed. @param {(changed: Set<string>) => void} listener */
   subscribe(listener) { this.listeners.add(listener); }
 
   /** Tells of a change that is no value, as when data has arrived. @param {Set<string>} changed */
-  tell(changed) { for (const listener of [...this.listeners]) listener(changed); }
+  notify(changed) { for (const listener of [...this.listeners]) listener(changed); }
 
   /** The address of the state, or of a state with some other values. @param {State} [others] */
-  hash(others = {}) {
+  toHash(others = {}) {
     const { view, ...rest } = { ...this.state, ...others };
     const parts = Object.entries(rest)
       .filter(([key, value]) => key in this.defaults && value !== this.defaults[key])
-      .map(([key, value]) => `${key}=${encodeURIComponent(wellFormed(String(value))).replace(/%(20|2C|3A|2F)/g, c => ({ "%20": "+", "%2C": ",", "%3A": ":", "%2F": "/" })[c] ?? c)}`);
+      .map(([key, value]) => `${key}=${encodeURIComponent(replaceSurrogates(String(value))).replace(/%(20|2C|3A|2F)/g, c => ({ "%20": "+", "%2C": ",", "%3A": ":", "%2F": "/" })[c] ?? c)}`);
     return `#${view}${parts.length ? "?" + parts.join("&") : ""}`;
   }
 
@@ -92,7 +92,7 @@ export class Store {
     }
     const changed = new Set(Object.keys(state).filter(key => state[key] !== this.state[key]));
     this.state = state;
-    this.last = this.hash();
-    if (changed.size) this.tell(changed);
+    this.lastHash = this.toHash();
+    if (changed.size) this.notify(changed);
   }
 }

@@ -18,32 +18,32 @@ export const agreementView = {
     const { data, store, current } = context, { a, measures } = current, b = /** @type {System} */ (current.b), [first, second] = selectMeasures(context);
     const set = (/** @type {string} */ x, /** @type {string} */ y) => store.set({ across: x, up: y, apart: DISAGREEMENT_ROWS }, { replace: true });
     const options = measures.map(m => /** @type {const} */ ([m.id, m.headline ? m.label : `${m.label} (also)`]));
-    const choose = (/** @type {string} */ name, /** @type {Measured} */ mine, /** @type {(id: string) => void} */ act) => el("label", {}, el("span.soft", {}, `${name} `), createSelect(name, options, mine.id, act));
+    const choose = (/** @type {string} */ name, /** @type {Measured} */ selected, /** @type {(id: string) => void} */ act) => el("label", {}, el("span.soft", {}, `${name} `), createSelect(name, options, selected.id, act));
     const values = [first, second].map(m => current.getAdvantages(m)), n = data.n;
-    const { counts, found, ends, beyond, r } = current.cached(`agreement ${first.id} ${second.id} ${a.index} ${b.index} ${current.id}`, () => {
+    const { counts, found: disagreements, ends, beyond, r } = current.cached(`agreement ${first.id} ${second.id} ${a.index} ${b.index} ${current.id}`, () => {
       const ends = values.map(getAxisLimit);
       return { counts: countPreferences(values), found: findDisagreements(values), ends, beyond: values.reduce((sum, column, k) => sum + column.filter(v => Math.abs(v) > ends[k]).length, 0), r: pearsonCorrelation(values) };
     });
-    const quadrant = (/** @type {string} */ which) => counts.get(which) ?? 0, shown = found.subarray(0, store.get("apart")), backwards = [first, second].filter(m => !m.higherIsBetter).map(m => m.label);
+    const quadrant = (/** @type {string} */ which) => counts.get(which) ?? 0, shown = disagreements.subarray(0, store.get("apart")), backwards = [first, second].filter(m => !m.higherIsBetter).map(m => m.label);
     const filter = (/** @type {string} */ which) => `${first.id}:${second.id}:${which}`;
     /** How many segments, and a link to them. @param {string} which */
-    const segments = which => quadrant(which) ? linkSegments(context, formatPlural(quadrant(which), "segment"), { split: filter(which) }, "Show them") : "no segment";
+    const linkQuadrant = which => quadrant(which) ? linkSegments(context, formatPlural(quadrant(which), "segment"), { split: filter(which) }, "Show them") : "no segment";
     const title = `Δ ${first.label} and Δ ${second.label}`;
     const decided = quadrant("bb") + quadrant("aa") + quadrant("ab") + quadrant("ba");
     container.append(el("h1", {}, "Agreement"), el("p.facts", {}, "Do two metrics prefer the same system? Each segment is placed by its difference by the one and by the other."),
       el("div.tabs", {}, choose("Across", first, id => set(id, id === second.id ? first.id : second.id)), choose("Up", second, id => set(id === first.id ? second.id : first.id, id)), createButton("⇄", () => set(second.id, first.id), { class: "quiet", "aria-label": "Swap the two metrics", title: "Swap the two metrics" })),
-      renderFigure({ title, summary: ["Both prefer ", renderBadge(b), " in ", segments("bb"), ", both prefer ", renderBadge(a), " in ", segments("aa"), `; ${first.label} prefers `, renderBadge(a), ` and ${second.label} `, renderBadge(b), " in ", segments("ab"), ", the other way round ", segments("ba"), `; ${n === decided ? "none is a tie" : `${formatPlural(n - decided, "segment")} ${n - decided === 1 ? "is a tie" : "are ties"} by at least one`}. `, r === null ? "" : `Correlation of the differences (Pearson): ${formatFixed(r)}.`],
+      renderFigure({ title, summary: ["Both prefer ", renderBadge(b), " in ", linkQuadrant("bb"), ", both prefer ", renderBadge(a), " in ", linkQuadrant("aa"), `; ${first.label} prefers `, renderBadge(a), ` and ${second.label} `, renderBadge(b), " in ", linkQuadrant("ab"), ", the other way round ", linkQuadrant("ba"), `; ${n === decided ? "none is a tie" : `${formatPlural(n - decided, "segment")} ${n - decided === 1 ? "is a tie" : "are ties"} by at least one`}. `, r === null ? "" : `Correlation of the differences (Pearson): ${formatFixed(r)}.`],
         draw: width => drawQuadrants(values, { ends, titles: [first, second].map(m => `Δ ${m.label} ${m.higherIsBetter ? "↑" : "↓"}, ${b.letter} less ${a.letter}`), signs: [first, second].map(m => m.higherIsBetter ? 1 : -1), marked: shown, label: `${title} of ${formatPlural(n, "segment")}; the table below has the counts, and the list the segments that are farthest apart`,
           corners: [[`${first.label}: ${a.letter}, ${second.label}: ${b.letter}`, `they disagree: ${formatCount(quadrant("ab"))}`], [`both prefer ${b.letter}`, formatCount(quadrant("bb"))], [`both prefer ${a.letter}`, formatCount(quadrant("aa"))], [`${first.label}: ${b.letter}, ${second.label}: ${a.letter}`, `they disagree: ${formatCount(quadrant("ba"))}`]],
           open: i => showFiltered(store, { split: filter(getPreferredSide(values[0][i]) + getPreferredSide(values[1][i])), seg: i + 1 }) }, width),
         columns: [{ title: "Segments" }, ...["a", "=", "b"].map(x => ({ title: preferenceLabel(first, x, a, b), number: true }))],
-        rows: ["b", "=", "a"].map(y => [preferenceLabel(second, y, a, b), ...["a", "=", "b"].map(x => quadrant(x + y) ? segments(x + y) : "0")]),
+        rows: ["b", "=", "a"].map(y => [preferenceLabel(second, y, a, b), ...["a", "=", "b"].map(x => quadrant(x + y) ? linkQuadrant(x + y) : "0")]),
         after: el("p.soft.note", {}, "A click opens the segment that is nearest. Those with a ring are listed below.", n > MAX_POINTS ? " The stronger the colour of a square, the more segments it stands for." : "", backwards.length ? ` The axis of ${backwards.join(" and of ")} runs backwards, because lower is better.` : "", beyond ? ` ${formatPlural(beyond, "difference")} beyond the edge ${beyond === 1 ? "is" : "are"} drawn at it.` : "") }),
-      el("section", {}, el("h2", {}, "Where they disagree most"), found.length ? [el("p.soft.note", {}, `${shown.length < found.length ? `The first ${shown.length} of ` : ""}${formatPlural(found.length, "segment")} by the smaller of the two differences, each in units of its metric's root mean square. Beside a difference, the system that the metric prefers.`), list()] : el("p.empty", {}, "They prefer opposite systems in no segment."),
-        createMoreButton(store, "apart", found.length)));
+      el("section", {}, el("h2", {}, "Where they disagree most"), disagreements.length ? [el("p.soft.note", {}, `${shown.length < disagreements.length ? `The first ${shown.length} of ` : ""}${formatPlural(disagreements.length, "segment")} by the smaller of the two differences, each in units of its metric's root mean square. Beside a difference, the system that the metric prefers.`), renderList()] : el("p.empty", {}, "They prefer opposite systems in no segment."),
+        createMoreButton(store, "apart", disagreements.length)));
 
-    function list() {
-      const role = data.roles.find(one => one.startsWith("reference")) ?? data.roles[0], texts = !data.isRedacted;
+    function renderList() {
+      const role = data.roles.find(name => name.startsWith("reference")) ?? data.roles[0], texts = !data.isRedacted;
       const delta = (/** @type {number} */ k, /** @type {number} */ i) => { const m = [first, second][k], x = (m.higherIsBetter ? 1 : -1) * values[k][i]; return [renderNumber(x, formatSigned(x, m.digits)), " ", renderBadge(values[k][i] > 0 ? b : a)]; };
       return renderTable("Where they disagree most", [{ title: "Segment" }, ...[first, second].map(m => ({ title: `Δ ${m.label} ${m.higherIsBetter ? "↑" : "↓"}`, number: true, hint: `${b.letter} less ${a.letter}; ${m.higherIsBetter ? "higher" : "lower"} is better. Beside it, the system that ${m.label} prefers` })), ...(texts ? [{ title: data.getTitle(role) }] : [])],
         Array.from(shown, i => {
@@ -55,18 +55,18 @@ export const agreementView = {
 };
 
 /** What a filter by two measures leaves, in words. @param {{by: Measured[], which: string}} split @param {System} a @param {System | null} b */
-export function describeSplit({ by: [first, second], which }, a, b) {
+export function describeSplit({ by: [first, second], which: sides }, a, b) {
   const name = (/** @type {string} */ w) => w === "b" ? b?.letter : w === "a" ? a.letter : "neither";
-  return which[0] === which[1] ? `${first.label} and ${second.label} prefer ${name(which[0])}` : `${first.label} prefers ${name(which[0])}, ${second.label} ${name(which[1])}`;
+  return sides[0] === sides[1] ? `${first.label} and ${second.label} prefer ${name(sides[0])}` : `${first.label} prefers ${name(sides[0])}, ${second.label} ${name(sides[1])}`;
 }
 
-/** @param {Measured} of @param {string} which @param {System} a @param {System} b */
-const preferenceLabel = (of, which, a, b) => which === "=" ? `${of.label}: a tie` : [`${of.label} prefers `, renderBadge(which === "b" ? b : a)];
+/** @param {Measured} preferringMeasure @param {string} which @param {System} a @param {System} b */
+const preferenceLabel = (preferringMeasure, which, a, b) => which === "=" ? `${preferringMeasure.label}: a tie` : [`${preferringMeasure.label} prefers `, renderBadge(which === "b" ? b : a)];
 
 /** The two measures that are chosen: at first the metric above, and the next one. @param {Context} context */
 function selectMeasures({ store, current }) {
-  const all = current.measures, of = (/** @type {string} */ key) => all.find(m => m.id === store.get(key));
-  const first = of("across") ?? all.find(m => m.id === current.setting.id && m !== of("up")) ?? /** @type {Measured} */ (all.find(m => m !== of("up"))), second = of("up");
+  const all = current.measures, findMeasure = (/** @type {string} */ key) => all.find(m => m.id === store.get(key));
+  const first = findMeasure("across") ?? all.find(m => m.id === current.setting.id && m !== findMeasure("up")) ?? /** @type {Measured} */ (all.find(m => m !== findMeasure("up"))), second = findMeasure("up");
   return [first, second && second !== first ? second : /** @type {Measured} */ (all.find(m => m !== first))];
 }
 
@@ -80,15 +80,15 @@ export function countPreferences([x, y]) {
 
 /** The segments of which two measures prefer opposite systems, those first where both are surest. @param {Float64Array[]} values @returns {Uint32Array} */
 export function findDisagreements([x, y]) {
-  const size = (/** @type {Float64Array} */ column) => Math.sqrt(column.reduce((sum, v) => sum + v * v, 0) / column.length) || 1, [wide, tall] = [size(x), size(y)];
-  const apart = new Float64Array(x.length), chosen = [];
-  for (let i = 0; i < x.length; i++) if (x[i] * y[i] < 0) { apart[i] = Math.min(Math.abs(x[i]) / wide, Math.abs(y[i]) / tall); chosen.push(i); }
-  return Uint32Array.from(chosen).sort((i, j) => apart[j] - apart[i] || i - j);
+  const getRootMeanSquare = (/** @type {Float64Array} */ column) => Math.sqrt(column.reduce((sum, v) => sum + v * v, 0) / column.length) || 1, [xScale, yScale] = [getRootMeanSquare(x), getRootMeanSquare(y)];
+  const distances = new Float64Array(x.length), indices = [];
+  for (let i = 0; i < x.length; i++) if (x[i] * y[i] < 0) { distances[i] = Math.min(Math.abs(x[i]) / xScale, Math.abs(y[i]) / yScale); indices.push(i); }
+  return Uint32Array.from(indices).sort((i, j) => distances[j] - distances[i] || i - j);
 }
 
 /** Pearson's; null if one of the two is constant. @param {Float64Array[]} values */
 export function pearsonCorrelation(values) {
   const [x, y] = values.map(column => { const mean = column.reduce((sum, v) => sum + v, 0) / column.length; return column.map(v => v - mean); });
-  const of = (/** @type {Float64Array} */ p, /** @type {Float64Array} */ q) => p.reduce((sum, v, i) => sum + v * q[i], 0), size = Math.sqrt(of(x, x) * of(y, y));
-  return size ? of(x, y) / size : null;
+  const multiply = (/** @type {Float64Array} */ p, /** @type {Float64Array} */ q) => p.reduce((sum, v, i) => sum + v * q[i], 0), norm = Math.sqrt(multiply(x, x) * multiply(y, y));
+  return norm ? multiply(x, y) / norm : null;
 }

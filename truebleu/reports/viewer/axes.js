@@ -28,35 +28,35 @@ export const buildLineLegend = systems => systems.map(s => ({ text: `${s.letter}
 /** Where the keyboard was in a picture that is drawn anew, by its title. @type {Map<string, number>} */
 const focusedAreas = new Map();
 
-/** @param {Plot} what */
-export function renderPlot(what) {
-  const readout = el("p.readout", { role: "status" }), act = what.between ? " Draw over an area, or hold Shift with the arrow keys, and press Enter to see its segments." : "";
-  return renderFigure({ title: what.title, summary: what.summary, columns: what.columns, rows: what.rows, draw: width => drawPlot(what, width, readout),
-    after: [readout, el("p.soft.note", {}, `Arrow keys go from place to place; Enter or a click shows the segments.${act}`), what.after] });
+/** @param {Plot} options */
+export function renderPlot(options) {
+  const readout = el("p.readout", { role: "status" }), brushHint = options.between ? " Draw over an area, or hold Shift with the arrow keys, and press Enter to see its segments." : "";
+  return renderFigure({ title: options.title, summary: options.summary, columns: options.columns, rows: options.rows, draw: width => drawPlot(options, width, readout),
+    after: [readout, el("p.soft.note", {}, `Arrow keys go from place to place; Enter or a click shows the segments.${brushHint}`), options.after] });
 }
 
-/** @param {Plot} what @param {number} width @param {HTMLElement} readout */
-function drawPlot(what, width, readout) {
-  const { across, up, legend = [] } = what, write = (/** @type {Axis} */ axis) => axis.formatValue ?? formatShortNumber;
-  const rows = layOutLegend(legend, width), head = rows.length ? 18 * (rows[rows.length - 1].row + 1) + 6 : 4;
-  const upAt = up.tickValues ?? getTicks(up.low, up.high, 6), named = upAt.map(v => write(up)(v)), room = Math.min(width * 0.34, Math.max(...named.map(n => n.length), 1) * LETTER_WIDTH + 30);
-  const tall = what.height(width), frame = /** @type {Frame} */ ({ left: room, right: width - 10, top: head, bottom: head + tall });
+/** @param {Plot} options @param {number} width @param {HTMLElement} readout */
+function drawPlot(options, width, readout) {
+  const { across, up, legend = [] } = options, write = (/** @type {Axis} */ axis) => axis.formatValue ?? formatShortNumber;
+  const rows = layOutLegend(legend, width), legendHeight = rows.length ? 18 * (rows[rows.length - 1].row + 1) + 6 : 4;
+  const yTicks = up.tickValues ?? getTicks(up.low, up.high, 6), yLabels = yTicks.map(v => write(up)(v)), leftMargin = Math.min(width * 0.34, Math.max(...yLabels.map(n => n.length), 1) * LETTER_WIDTH + 30);
+  const plotHeight = options.height(width), frame = /** @type {Frame} */ ({ left: leftMargin, right: width - 10, top: legendHeight, bottom: legendHeight + plotHeight });
   frame.x = v => frame.left + (frame.right - frame.left) * (v - across.low) / (across.high - across.low || 1);
   frame.y = v => frame.bottom - (frame.bottom - frame.top) * (v - up.low) / (up.high - up.low || 1);
-  const acrossAt = across.tickValues ?? getTicks(across.low, across.high, width < 480 ? 4 : 8), texts = acrossAt.map(v => write(across)(v));
+  const xTicks = across.tickValues ?? getTicks(across.low, across.high, width < 480 ? 4 : 8), xLabels = xTicks.map(v => write(across)(v));
   // Names that do not fit side by side are turned.
-  const each = (frame.right - frame.left) / Math.max(1, texts.length), turned = texts.some(t => t.length * LETTER_WIDTH > each + 4), foot = turned ? Math.min(90, Math.max(...texts.map(t => t.length)) * LETTER_WIDTH * 0.72 + 14) : 16;
-  const height = frame.bottom + foot + 20, places = what.places(frame);
-  const picture = createCanvas(width, height, `${what.title} The table below has its numbers.`,
+  const slotWidth = (frame.right - frame.left) / Math.max(1, xLabels.length), areRotated = xLabels.some(t => t.length * LETTER_WIDTH > slotWidth + 4), labelHeight = areRotated ? Math.min(90, Math.max(...xLabels.map(t => t.length)) * LETTER_WIDTH * 0.72 + 14) : 16;
+  const height = frame.bottom + labelHeight + 20, places = options.places(frame);
+  const picture = createCanvas(width, height, `${options.title} The table below has its numbers.`,
     rows.map(({ entry, x, row }) => [drawLegendMark(entry, x, 18 * row + 8), svg("text.name", { x: x + 20, y: 18 * row + 12 }, fitText(entry.text, width - x - 20))]),
-    acrossAt.map((v, i) => [across.hidesGrid ? null : svg("line.rule", { x1: roundHundredth(frame.x(v)), x2: roundHundredth(frame.x(v)), y1: frame.top, y2: frame.bottom }),
-      svg("text.tick", turned ? { transform: `translate(${roundHundredth(frame.x(v) + 4)} ${frame.bottom + 10}) rotate(-40)`, "text-anchor": "end" } : { x: roundHundredth(frame.x(v)), y: frame.bottom + 13, "text-anchor": "middle" }, turned ? fitText(texts[i], 100) : texts[i])]),
-    upAt.map((v, i) => [up.hidesGrid ? null : svg("line.rule", { x1: frame.left, x2: frame.right, y1: roundHundredth(frame.y(v)), y2: roundHundredth(frame.y(v)) }), svg("text.tick", { x: frame.left - 5, y: roundHundredth(frame.y(v) + 4), "text-anchor": "end" }, fitText(named[i], room - 20))]),
+    xTicks.map((v, i) => [across.hidesGrid ? null : svg("line.rule", { x1: roundHundredth(frame.x(v)), x2: roundHundredth(frame.x(v)), y1: frame.top, y2: frame.bottom }),
+      svg("text.tick", areRotated ? { transform: `translate(${roundHundredth(frame.x(v) + 4)} ${frame.bottom + 10}) rotate(-40)`, "text-anchor": "end" } : { x: roundHundredth(frame.x(v)), y: frame.bottom + 13, "text-anchor": "middle" }, areRotated ? fitText(xLabels[i], 100) : xLabels[i])]),
+    yTicks.map((v, i) => [up.hidesGrid ? null : svg("line.rule", { x1: frame.left, x2: frame.right, y1: roundHundredth(frame.y(v)), y2: roundHundredth(frame.y(v)) }), svg("text.tick", { x: frame.left - 5, y: roundHundredth(frame.y(v) + 4), "text-anchor": "end" }, fitText(yLabels[i], leftMargin - 20))]),
     svg("line.zero", { x1: frame.left, x2: frame.left, y1: frame.top, y2: frame.bottom }), svg("line.zero", { x1: frame.left, x2: frame.right, y1: frame.bottom, y2: frame.bottom }),
-    svg("g", { "aria-hidden": "true", "pointer-events": "none" }, what.layers(frame)),
+    svg("g", { "aria-hidden": "true", "pointer-events": "none" }, options.layers(frame)),
     svg("text.name", { x: (frame.left + frame.right) / 2, y: height - 4, "text-anchor": "middle" }, fitText(across.title, frame.right - frame.left)),
-    svg("text.name", { transform: `translate(11 ${roundHundredth((frame.top + frame.bottom) / 2)}) rotate(-90)`, "text-anchor": "middle" }, fitText(up.title, tall)));
-  if (places.length) addNavigation(picture, places, what, frame, readout);
+    svg("text.name", { transform: `translate(11 ${roundHundredth((frame.top + frame.bottom) / 2)}) rotate(-90)`, "text-anchor": "middle" }, fitText(up.title, plotHeight)));
+  if (places.length) addNavigation(picture, places, options, frame, readout);
   return picture;
 }
 
@@ -64,11 +64,11 @@ function drawPlot(what, width, readout) {
 function layOutLegend(legend, width) {
   let x = 0, row = 0;
   return legend.map(entry => {
-    const room = 34 + entry.text.length * LETTER_WIDTH;
-    if (x && x + room > width) { x = 0; row++; }
-    const at = { entry, x, row };
-    x += room;
-    return at;
+    const entryWidth = 34 + entry.text.length * LETTER_WIDTH;
+    if (x && x + entryWidth > width) { x = 0; row++; }
+    const cell = { entry, x, row };
+    x += entryWidth;
+    return cell;
   });
 }
 
@@ -81,86 +81,86 @@ export const hexagonPath = (x, y, size) => `M${roundHundredth(x)} ${roundHundred
 
 /** One stop for Tab: from there the arrow keys go to the place that lies nearest that way. @param {SVGElement} picture @param {ChartArea[]} places @param {Plot} what @param {Frame} frame @param {HTMLElement} readout */
 function addNavigation(picture, places, { title, between, nearest }, frame, readout) {
-  let at = Math.min(focusedAreas.get(title) ?? 0, places.length - 1), from = at;
-  const back = svg("rect.back", {}), here = svg("g.group.reach", { tabindex: 0 }, back), shade = between && svg("rect.brush", { width: 0, height: 0 });
-  const middle = (/** @type {ChartArea} */ p) => [p.x + p.width / 2, p.y + p.height / 2];
-  const chosen = () => between && from !== at ? between(places[from], places[at]) : places[at];
-  if (shade) picture.append(shade);
-  picture.append(here);
-  show(false);
-  here.addEventListener("focus", () => show(true));
-  here.addEventListener("keydown", (/** @type {KeyboardEvent} */ e) => {
+  let currentIndex = Math.min(focusedAreas.get(title) ?? 0, places.length - 1), anchorIndex = currentIndex;
+  const focusBox = svg("rect.back", {}), focusTarget = svg("g.group.reach", { tabindex: 0 }, focusBox), brush = between && svg("rect.brush", { width: 0, height: 0 });
+  const getCentre = (/** @type {ChartArea} */ p) => [p.x + p.width / 2, p.y + p.height / 2];
+  const getSelection = () => between && anchorIndex !== currentIndex ? between(places[anchorIndex], places[currentIndex]) : places[currentIndex];
+  if (brush) picture.append(brush);
+  picture.append(focusTarget);
+  showFocus(false);
+  focusTarget.addEventListener("focus", () => showFocus(true));
+  focusTarget.addEventListener("keydown", (/** @type {KeyboardEvent} */ e) => {
     if (e.ctrlKey || e.altKey || e.metaKey) return;
-    const way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[e.key], end = { Home: 0, End: places.length - 1 }[e.key];
-    if (e.key === "Enter" || e.key === " ") chosen().act?.();
-    else if (e.key === "Escape" && from !== at) { from = at; show(true); }
-    else if (way || end !== undefined) {
-      at = way ? next(at, way) : /** @type {number} */ (end);
-      if (!e.shiftKey || !between) from = at;
-      show(true);
+    const direction = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[e.key], end = { Home: 0, End: places.length - 1 }[e.key];
+    if (e.key === "Enter" || e.key === " ") getSelection().act?.();
+    else if (e.key === "Escape" && anchorIndex !== currentIndex) { anchorIndex = currentIndex; showFocus(true); }
+    else if (direction || end !== undefined) {
+      currentIndex = direction ? findNext(currentIndex, direction) : /** @type {number} */ (end);
+      if (!e.shiftKey || !between) anchorIndex = currentIndex;
+      showFocus(true);
     } else return;
     e.preventDefault();
     e.stopPropagation();
   });
 
   /** The place that is nearest one way: what is off to the side counts double. @param {number} k @param {number[]} way */
-  function next(k, [dx, dy]) {
-    const [x, y] = middle(places[k]);
-    let best = k, least = Infinity;
+  function findNext(k, [dx, dy]) {
+    const [x, y] = getCentre(places[k]);
+    let best = k, smallestDistance = Infinity;
     places.forEach((place, i) => {
-      const [px, py] = middle(place), along = (px - x) * dx + (py - y) * dy, aside = Math.abs((px - x) * dy) + Math.abs((py - y) * dx);
-      if (along > 0.5 && along + 2 * aside < least) { least = along + 2 * aside; best = i; }
+      const [px, py] = getCentre(place), along = (px - x) * dx + (py - y) * dy, offset = Math.abs((px - x) * dy) + Math.abs((py - y) * dx);
+      if (along > 0.5 && along + 2 * offset < smallestDistance) { smallestDistance = along + 2 * offset; best = i; }
     });
     return best;
   }
 
-  /** @param {boolean} told */
-  function show(told) {
-    const place = places[at], what = chosen();
-    focusedAreas.set(title, at);
-    for (const [name, value] of Object.entries({ x: place.x, y: place.y, width: Math.max(4, place.width), height: Math.max(4, place.height) })) back.setAttribute(name, String(roundHundredth(value)));
-    here.setAttribute("role", what.act ? "button" : "img");
-    here.setAttribute("aria-label", what.description);
-    if (shade) enclose(from === at ? null : [places[from], place]);
-    if (told) readout.textContent = what.description;
+  /** @param {boolean} isAnnounced */
+  function showFocus(isAnnounced) {
+    const place = places[currentIndex], selection = getSelection();
+    focusedAreas.set(title, currentIndex);
+    for (const [name, value] of Object.entries({ x: place.x, y: place.y, width: Math.max(4, place.width), height: Math.max(4, place.height) })) focusBox.setAttribute(name, String(roundHundredth(value)));
+    focusTarget.setAttribute("role", selection.act ? "button" : "img");
+    focusTarget.setAttribute("aria-label", selection.description);
+    if (brush) drawBrush(anchorIndex === currentIndex ? null : [places[anchorIndex], place]);
+    if (isAnnounced) readout.textContent = selection.description;
   }
 
   /** @param {ChartArea[] | null} ends */
-  function enclose(ends) {
+  function drawBrush(ends) {
     const [low, high] = ends ? [Math.min(ends[0].x, ends[1].x), Math.max(ends[0].x + ends[0].width, ends[1].x + ends[1].width)] : [0, 0], [top, bottom] = ends ? [Math.min(ends[0].y, ends[1].y), Math.max(ends[0].y + ends[0].height, ends[1].y + ends[1].height)] : [0, 0];
-    for (const [name, value] of Object.entries({ x: low, y: top, width: high - low, height: bottom - top })) shade.setAttribute(name, String(roundHundredth(value)));
+    for (const [name, value] of Object.entries({ x: low, y: top, width: high - low, height: bottom - top })) brush.setAttribute(name, String(roundHundredth(value)));
   }
 
   // ---- the pointer ----
-  const under = (/** @type {number[]} */ [x, y]) => places.findIndex(p => x >= p.x && x <= p.x + p.width && y >= p.y && y <= p.y + p.height);
-  const spot = (/** @type {MouseEvent} */ e) => { const box = picture.getBoundingClientRect(), scale = (Number(picture.getAttribute("width"))) / box.width; return [(e.clientX - box.left) * scale, (e.clientY - box.top) * scale]; };
-  const point = (/** @type {number[]} */ [x, y]) => ({ x: Math.max(frame.left, Math.min(frame.right, x)), y: Math.max(frame.top, Math.min(frame.bottom, y)), width: 0, height: 0, description: "" });
+  const findArea = (/** @type {number[]} */ [x, y]) => places.findIndex(p => x >= p.x && x <= p.x + p.width && y >= p.y && y <= p.y + p.height);
+  const getPosition = (/** @type {MouseEvent} */ e) => { const box = picture.getBoundingClientRect(), scale = (Number(picture.getAttribute("width"))) / box.width; return [(e.clientX - box.left) * scale, (e.clientY - box.top) * scale]; };
+  const toArea = (/** @type {number[]} */ [x, y]) => ({ x: Math.max(frame.left, Math.min(frame.right, x)), y: Math.max(frame.top, Math.min(frame.bottom, y)), width: 0, height: 0, description: "" });
   /** @type {number[] | null} */
   let start = null;
   picture.classList.add(between ? "brushed" : "open-to-click");
   if (between) {
-    picture.addEventListener("pointerdown", (/** @type {PointerEvent} */ e) => { start = spot(e); picture.classList.add("drawn"); picture.setPointerCapture(e.pointerId); });
+    picture.addEventListener("pointerdown", (/** @type {PointerEvent} */ e) => { start = getPosition(e); picture.classList.add("drawn"); picture.setPointerCapture(e.pointerId); });
     picture.addEventListener("pointerup", (/** @type {PointerEvent} */ e) => {
-      const first = start, last = spot(e);
+      const first = start, last = getPosition(e);
       start = null;
       picture.classList.remove("drawn");
-      if (first && Math.hypot(last[0] - first[0], last[1] - first[1]) > 4) between(point(first), point(last)).act();
+      if (first && Math.hypot(last[0] - first[0], last[1] - first[1]) > 4) between(toArea(first), toArea(last)).act();
       else if (nearest) nearest(last[0], last[1]);
-      else click(last);
+      else activate(last);
     });
-  } else picture.addEventListener("click", (/** @type {MouseEvent} */ e) => click(spot(e)));
+  } else picture.addEventListener("click", (/** @type {MouseEvent} */ e) => activate(getPosition(e)));
   picture.addEventListener("pointermove", (/** @type {PointerEvent} */ e) => {
-    const now = spot(e), over = under(now);
-    if (start) { enclose([point(start), point(now)]); readout.textContent = between?.(point(start), point(now)).description ?? ""; }
-    else if (over >= 0 && readout.textContent !== places[over].description) readout.textContent = places[over].description;
+    const position = getPosition(e), hoveredIndex = findArea(position);
+    if (start) { drawBrush([toArea(start), toArea(position)]); readout.textContent = between?.(toArea(start), toArea(position)).description ?? ""; }
+    else if (hoveredIndex >= 0 && readout.textContent !== places[hoveredIndex].description) readout.textContent = places[hoveredIndex].description;
   });
 
-  /** @param {number[]} where */
-  function click(where) {
-    const over = under(where);
-    if (over < 0) return;
-    at = from = over;
-    show(true);
-    places[at].act?.();
+  /** @param {number[]} position */
+  function activate(position) {
+    const clickedIndex = findArea(position);
+    if (clickedIndex < 0) return;
+    currentIndex = anchorIndex = clickedIndex;
+    showFocus(true);
+    places[currentIndex].act?.();
   }
 }

@@ -22,55 +22,55 @@ let latestRequest = 0;
  * @param {Context} context @param {string} key that names the groups @param {{id: string, segments: ArrayLike<number>}[]} groups @returns {Map<string, GroupSpans>}
  */
 export function requestGroupIntervals({ store, current }, key, groups) {
-  const { a, b } = current, mine = ++latestRequest, view = store.get("view");
-  const known = current.cached(`groups ${key} ${a.index} ${b?.index} ${current.id}`, () => /** @type {Map<string, GroupSpans>} */ (new Map()));
+  const { a, b } = current, request = ++latestRequest, view = store.get("view");
+  const intervals = current.cached(`groups ${key} ${a.index} ${b?.index} ${current.id}`, () => /** @type {Map<string, GroupSpans>} */ (new Map()));
   // Not in the list's own thread, whose tasks end each other.
-  const aside = /** @type {typeof current} */ (Object.create(current, { worker: { value: intervalThread ??= new TaskThreads() } }));
-  const told = () => { if (mine !== latestRequest || store.get("view") !== view) return;
+  const isolated = /** @type {typeof current} */ (Object.create(current, { worker: { value: intervalThread ??= new TaskThreads() } }));
+  const notifyView = () => { if (request !== latestRequest || store.get("view") !== view) return;
     // Not while someone draws a range: the picture would go from under the pointer.
-    if (document.querySelector(".drawn")) setTimeout(told, 200); else store.notify(new Set(["groups"])); };
+    if (document.querySelector(".drawn")) setTimeout(notifyView, 200); else store.notify(new Set(["groups"])); };
   (async () => {
-    let last = Date.now(), news = false;
+    let last = Date.now(), hasNews = false;
     for (const { id, segments } of groups) {
-      if (known.has(id) || segments.length < MIN_INTERVAL_SEGMENTS) continue;
+      if (intervals.has(id) || segments.length < MIN_INTERVAL_SEGMENTS) continue;
       try {
-        known.set(id, await aside.computeSpans(segments));
+        intervals.set(id, await isolated.computeSpans(segments));
       } catch {
-        if (mine === latestRequest) known.set(id, null);
+        if (request === latestRequest) intervals.set(id, null);
       }
-      if (mine !== latestRequest) return;
-      news = true;
-      if (Date.now() - last > 500) { last = Date.now(); told(); return; } // What is drawn then goes on with the rest.
+      if (request !== latestRequest) return;
+      hasNews = true;
+      if (Date.now() - last > 500) { last = Date.now(); notifyView(); return; } // What is drawn then goes on with the rest.
     }
-    if (news) told();
+    if (hasNews) notifyView();
   })();
-  return known;
+  return intervals;
 }
 
-/** An interval, or why there is none. @param {GroupSpans | undefined} of @param {"a" | "b" | "delta"} what @param {number} n */
-export const formatGroupInterval = (of, what, n) => n < MIN_INTERVAL_SEGMENTS ? TOO_FEW : of ? formatInterval(of[what][0], of[what][1], 2, what === "delta") : of === null ? "no interval" : "interval …";
+/** An interval, or why there is none. @param {GroupSpans | undefined} spans @param {"a" | "b" | "delta"} part @param {number} n */
+export const formatGroupInterval = (spans, part, n) => n < MIN_INTERVAL_SEGMENTS ? TOO_FEW : spans ? formatInterval(spans[part][0], spans[part][1], 2, part === "delta") : spans === null ? "no interval" : "interval …";
 
-/** The same in a table: grey where there are few segments. @param {GroupSpans | undefined} of @param {"a" | "b" | "delta"} what @param {number} n */
-export const renderGroupInterval = (of, what, n) => el("span", { class: n < MIN_INTERVAL_SEGMENTS ? "soft" : n < MIN_PRECISE_SEGMENTS ? "faint" : "" }, formatGroupInterval(of, what, n));
+/** The same in a table: grey where there are few segments. @param {GroupSpans | undefined} spans @param {"a" | "b" | "delta"} part @param {number} n */
+export const renderGroupInterval = (spans, part, n) => el("span", { class: n < MIN_INTERVAL_SEGMENTS ? "soft" : n < MIN_PRECISE_SEGMENTS ? "faint" : "" }, formatGroupInterval(spans, part, n));
 
 // ---- kinds of buckets ----
 
 /** Groups by a column, whose edges are the lowest of each but the first. @param {Context} context @param {string} column @param {number[]} edges @returns {Bin[]} */
 function groupByColumn({ current }, column, edges) {
   const values = current.getColumn(column), groups = /** @type {number[][]} */ (Array.from({ length: edges.length + 1 }, () => []));
-  let whole = true;
+  let isIntegral = true;
   for (let i = 0; i < values.length; i++) {
     if (Number.isNaN(values[i])) continue;
-    whole &&= Number.isInteger(values[i]);
+    isIntegral &&= Number.isInteger(values[i]);
     let k = 0;
     while (k < edges.length && values[i] >= edges[k]) k++;
     groups[k].push(i);
   }
   return groups.map((segments, k) => {
-    const low = edges[k - 1], high = edges[k], last = whole && high !== undefined ? high - 1 : high;
+    const low = edges[k - 1], high = edges[k], last = isIntegral && high !== undefined ? high - 1 : high;
     // Where all values are about the same there is one bucket, of all.
-    const label = low === undefined && high === undefined ? "all" : low === undefined ? (whole ? `up to ${formatShortNumber(last)}` : `below ${formatShortNumber(high)}`) : high === undefined ? `${formatShortNumber(low)} and more` : last === low ? formatShortNumber(low) : whole ? `${formatShortNumber(low)} to ${formatShortNumber(last)}` : `${formatShortNumber(low)} to below ${formatShortNumber(high)}`;
-    return { id: `${k}`, label, segments, filter: { range: `${column}:${low ?? ""}:${high === undefined ? "" : whole ? last : high - 1e-9}` } };
+    const label = low === undefined && high === undefined ? "all" : low === undefined ? (isIntegral ? `up to ${formatShortNumber(last)}` : `below ${formatShortNumber(high)}`) : high === undefined ? `${formatShortNumber(low)} and more` : last === low ? formatShortNumber(low) : isIntegral ? `${formatShortNumber(low)} to ${formatShortNumber(last)}` : `${formatShortNumber(low)} to below ${formatShortNumber(high)}`;
+    return { id: `${k}`, label, segments, filter: { range: `${column}:${low ?? ""}:${high === undefined ? "" : isIntegral ? last : high - 1e-9}` } };
   }).filter(g => g.segments.length);
 }
 
@@ -81,10 +81,10 @@ function chooseEdges(values) {
   return edges;
 }
 
-/** @param {number} n @param {ArrayLike<number>} of @param {string[]} names @param {(k: number) => Record<string, any>} filter @returns {Bin[]} */
-function groupByIndex(n, of, names, filter) {
+/** @param {number} n @param {ArrayLike<number>} groupIndices @param {string[]} names @param {(k: number) => Record<string, any>} filter @returns {Bin[]} */
+function groupByIndex(n, groupIndices, names, filter) {
   const groups = /** @type {number[][]} */ (names.map(() => []));
-  for (let i = 0; i < n; i++) groups[of[i]]?.push(i);
+  for (let i = 0; i < n; i++) groups[groupIndices[i]]?.push(i);
   return groups.map((segments, k) => ({ id: String(k), label: names[k], segments, filter: filter(k) })).filter(g => g.segments.length);
 }
 
@@ -93,12 +93,12 @@ export function listGroupings(context) {
   const { data, current } = context, { a, b, metric } = current, unit = metric.kind === "chrF" ? "characters" : metric.kind === "CER" ? "characters" : countsEdits(metric.kind) ? "words" : "tokens", scale = metric.kind === "chrF" || metric.kind === "CER" ? 5 : 1;
   const tens = [10, 20, 30, 40, 50, 60, 70, 80, 90, ...(metric.higherIsBetter ? [] : [100])];
   /** @type {ReturnType<typeof listGroupings>} */
-  const all = { length: { title: getLengthTitle(data), column: "length", make: () => groupByColumn(context, "length", chooseEdges(current.getColumn("length"))) } };
-  for (const s of current.comparedSystems) if (current.hasColumn(`surplus.${s.index}`)) all[`surplus.${s.index}`] = { title: `length of ${s.letter} less the reference's in ${unit}`, column: `surplus.${s.index}`, make: () => groupByColumn(context, `surplus.${s.index}`, [-10, -5, -2, 0, 1, 3, 6, 11].map(e => e > 0 ? (e - 1) * scale + 1 : e * scale)) };
-  all.scoreA = { title: `segment score of ${a.letter}`, column: "scoreA", make: () => groupByColumn(context, "scoreA", tens) };
-  if (b) all.scoreB = { title: `segment score of ${b.letter}`, column: "scoreB", make: () => groupByColumn(context, "scoreB", tens) };
-  if (data.manifest.buckets?.frequency) all.frequency = { title: "word frequency" };
-  return { ...all, ...getDocumentGrouping(data), ...getLabelGroupings(data) };
+  const groupings = { length: { title: getLengthTitle(data), column: "length", make: () => groupByColumn(context, "length", chooseEdges(current.getColumn("length"))) } };
+  for (const s of current.comparedSystems) if (current.hasColumn(`surplus.${s.index}`)) groupings[`surplus.${s.index}`] = { title: `length of ${s.letter} less the reference's in ${unit}`, column: `surplus.${s.index}`, make: () => groupByColumn(context, `surplus.${s.index}`, [-10, -5, -2, 0, 1, 3, 6, 11].map(e => e > 0 ? (e - 1) * scale + 1 : e * scale)) };
+  groupings.scoreA = { title: `segment score of ${a.letter}`, column: "scoreA", make: () => groupByColumn(context, "scoreA", tens) };
+  if (b) groupings.scoreB = { title: `segment score of ${b.letter}`, column: "scoreB", make: () => groupByColumn(context, "scoreB", tens) };
+  if (data.manifest.buckets?.frequency) groupings.frequency = { title: "word frequency" };
+  return { ...groupings, ...getDocumentGrouping(data), ...getLabelGroupings(data) };
 }
 
 /** @typedef {Record<string, {title: string, make: () => Bin[]}>} Groupings */
@@ -120,71 +120,71 @@ export const bucketsView = {
     container.append(el("h1", {}, "Buckets"), el("p.facts", {}, `${current.metric.name} of groups of segments, with ${Math.round(100 * current.level)}% intervals. A click shows a group's segments. Intervals: 1,000 bootstrap resamples of the group's segments; none of fewer than ${MIN_INTERVAL_SEGMENTS}, grey of fewer than ${MIN_PRECISE_SEGMENTS}.`),
       el("div.tabs", {}, el("label", {}, el("span.soft", {}, "By "), createSelect("Buckets by", Object.entries(all).map(([key, kind]) => /** @type {const} */ ([key, kind.title])), id, key => store.set({ bucket: key, brush: "", buckets: BIN_ROWS })))));
     const text = String(store.get("brush")), parts = text.split(":").map(Number), range = column && text && parts.length === 2 && parts.every(Number.isFinite) ? /** @type {[number, number]} */ (parts) : null;
-    const values = column ? current.getColumn(column) : new Float64Array(), segments = range ? Array.from(values.keys()).filter(i => values[i] >= range[0] && values[i] <= range[1]) : [], own = { id: `range ${text}`, segments };
+    const values = column ? current.getColumn(column) : new Float64Array(), segments = range ? Array.from(values.keys()).filter(i => values[i] >= range[0] && values[i] <= range[1]) : [], rangeGroup = { id: `range ${text}`, segments };
     if (!make) { container.append(renderFrequency(context)); return; }
-    const groups = make(), shown = (id === "document" ? groups.sort((x, y) => y.segments.length - x.segments.length) : groups).slice(0, store.get("buckets"));
-    const known = requestGroupIntervals(context, id, range ? [own, ...shown] : shown);
-    container.append(...renderGroups(context, id, title, shown, groups.length, known));
-    if (column) container.append(renderRange(context, title, column, range, segments, known.get(own.id)));
+    const groups = make(), visibleGroups = (id === "document" ? groups.sort((x, y) => y.segments.length - x.segments.length) : groups).slice(0, store.get("buckets"));
+    const intervals = requestGroupIntervals(context, id, range ? [rangeGroup, ...visibleGroups] : visibleGroups);
+    container.append(...renderGroups(context, id, title, visibleGroups, groups.length, intervals));
+    if (column) container.append(renderRange(context, title, column, range, segments, intervals.get(rangeGroup.id)));
   },
 };
 
-/** @param {Context} context @param {string} id @param {string} title @param {Bin[]} shown @param {number} all how many there are @param {Map<string, GroupSpans>} known */
-function renderGroups(context, id, title, shown, all, known) {
+/** @param {Context} context @param {string} id @param {string} title @param {Bin[]} visibleGroups @param {number} groupCount how many there are @param {Map<string, GroupSpans>} intervals */
+function renderGroups(context, id, title, visibleGroups, groupCount, intervals) {
   const { store, current } = context, { b, metric } = current, systems = current.comparedSystems, name = metric.name;
-  if (!all) return [el("p.empty", {}, "There is nothing to group by here.")];
-  const rows = shown.map(g => {
-    const n = g.segments.length, of = known.get(g.id), values = systems.map(s => current.scoreCorpus(s, g.segments)), delta = b ? values[1] - values[0] : NaN;
-    const told = `${g.label}: ${formatPlural(n, "segment")}${n < MIN_PRECISE_SEGMENTS ? ", few" : ""}; ${systems.map((s, k) => `${s.letter} ${formatFixed(values[k])} ${formatGroupInterval(of, k ? "b" : "a", n)}`).join(", ")}${b ? `; Δ ${formatSigned(delta)} ${formatGroupInterval(of, "delta", n)}` : ""}`;
-    return { g, n, of, values, delta, description: told };
+  if (!groupCount) return [el("p.empty", {}, "There is nothing to group by here.")];
+  const rows = visibleGroups.map(g => {
+    const n = g.segments.length, spans = intervals.get(g.id), values = systems.map(s => current.scoreCorpus(s, g.segments)), delta = b ? values[1] - values[0] : NaN;
+    const description = `${g.label}: ${formatPlural(n, "segment")}${n < MIN_PRECISE_SEGMENTS ? ", few" : ""}; ${systems.map((s, k) => `${s.letter} ${formatFixed(values[k])} ${formatGroupInterval(spans, k ? "b" : "a", n)}`).join(", ")}${b ? `; Δ ${formatSigned(delta)} ${formatGroupInterval(spans, "delta", n)}` : ""}`;
+    return { g, n, of: spans, values, delta, description };
   });
-  const sure = rows.filter(r => r.n >= MIN_PRECISE_SEGMENTS), few = rows.length - sure.length, by = (/** @type {typeof rows[number]} */ r) => b ? Math.abs(r.delta) : metric.higherIsBetter ? -r.values[0] : r.values[0], [most] = [...sure].sort((x, y) => by(y) - by(x));
-  const summary = [most ? (b ? `Δ is largest in “${most.g.label}”: ${formatSigned(most.delta)} ${formatGroupInterval(most.of, "delta", most.n)}.` : `Worst in “${most.g.label}”: ${formatFixed(most.values[0])} ${formatGroupInterval(most.of, "a", most.n)}.`) : "", few ? ` ${formatPlural(few, "bucket")} ${few === 1 ? "has" : "have"} fewer than ${MIN_PRECISE_SEGMENTS} segments and ${few === 1 ? "is" : "are"} drawn faintly; below ${MIN_INTERVAL_SEGMENTS} there is no interval.` : "",
+  const preciseRows = rows.filter(r => r.n >= MIN_PRECISE_SEGMENTS), smallCount = rows.length - preciseRows.length, getPriority = (/** @type {typeof rows[number]} */ r) => b ? Math.abs(r.delta) : metric.higherIsBetter ? -r.values[0] : r.values[0], [topRow] = [...preciseRows].sort((x, y) => getPriority(y) - getPriority(x));
+  const summary = [topRow ? (b ? `Δ is largest in “${topRow.g.label}”: ${formatSigned(topRow.delta)} ${formatGroupInterval(topRow.of, "delta", topRow.n)}.` : `Worst in “${topRow.g.label}”: ${formatFixed(topRow.values[0])} ${formatGroupInterval(topRow.of, "a", topRow.n)}.`) : "", smallCount ? ` ${formatPlural(smallCount, "bucket")} ${smallCount === 1 ? "has" : "have"} fewer than ${MIN_PRECISE_SEGMENTS} segments and ${smallCount === 1 ? "is" : "are"} drawn faintly; below ${MIN_INTERVAL_SEGMENTS} there is no interval.` : "",
     /^score/.test(id) ? ` Segments that were chosen by a system's own score look better or worse for it than they are: mind the other system's.` : ""];
-  const ends = (/** @type {GroupSpans | undefined} */ of, /** @type {"a" | "b"} */ what) => of ? { low: of[what][0], high: of[what][1] } : null;
+  const toEnds = (/** @type {GroupSpans | undefined} */ spans, /** @type {"a" | "b"} */ part) => spans ? { low: spans[part][0], high: spans[part][1] } : null;
   return [renderFigure({ title: `${name} by ${title}.`, summary,
-    draw: width => drawBars(rows.map(({ g, n, of, values, delta, description: told }) => ({ label: g.label, n: `n = ${formatCount(n)}${n < MIN_PRECISE_SEGMENTS ? ", few" : ""}`, few: n < MIN_PRECISE_SEGMENTS, values, ends: systems.map((_, k) => ends(of, k ? "b" : "a")),
-      delta: b ? `${formatSigned(delta, 1)} ${n < MIN_INTERVAL_SEGMENTS ? "" : of ? formatInterval(of.delta[0], of.delta[1], 1) : "…"}`.trim() : undefined, description: told, act: () => showFiltered(store, g.filter) })), systems, `${name} by ${title}`, width),
+    draw: width => drawBars(rows.map(({ g, n, of: spans, values, delta, description: told }) => ({ label: g.label, n: `n = ${formatCount(n)}${n < MIN_PRECISE_SEGMENTS ? ", few" : ""}`, few: n < MIN_PRECISE_SEGMENTS, values, ends: systems.map((_, k) => toEnds(spans, k ? "b" : "a")),
+      delta: b ? `${formatSigned(delta, 1)} ${n < MIN_INTERVAL_SEGMENTS ? "" : spans ? formatInterval(spans.delta[0], spans.delta[1], 1) : "…"}`.trim() : undefined, description: told, act: () => showFiltered(store, g.filter) })), systems, `${name} by ${title}`, width),
     columns: [{ title: "Bucket" }, { title: "n", number: true }, ...systems.flatMap(s => [{ title: [renderBadge(s), ` ${name}`], number: true }, { title: "interval", number: true }]), ...(b ? [{ title: "Δ", number: true }, { title: "interval of Δ", number: true }] : [])],
-    rows: rows.map(({ g, n, of, values, delta }) => [linkSegments(context, el("bdi", {}, g.label), g.filter), `${formatCount(n)}${n < MIN_PRECISE_SEGMENTS ? " (few)" : ""}`, ...systems.flatMap((_, k) => [renderNumber(values[k]), renderGroupInterval(of, k ? "b" : "a", n)]), ...(b ? [renderNumber(delta, formatSigned(delta)), renderGroupInterval(of, "delta", n)] : [])]) }),
-    shown.length < all ? el("p", {}, `The largest ${formatCount(shown.length)} of ${formatCount(all)}. `, createMoreButton(store, "buckets", all)) : ""];
+    rows: rows.map(({ g, n, of: spans, values, delta }) => [linkSegments(context, el("bdi", {}, g.label), g.filter), `${formatCount(n)}${n < MIN_PRECISE_SEGMENTS ? " (few)" : ""}`, ...systems.flatMap((_, k) => [renderNumber(values[k]), renderGroupInterval(spans, k ? "b" : "a", n)]), ...(b ? [renderNumber(delta, formatSigned(delta)), renderGroupInterval(spans, "delta", n)] : [])]) }),
+    visibleGroups.length < groupCount ? el("p", {}, `The largest ${formatCount(visibleGroups.length)} of ${formatCount(groupCount)}. `, createMoreButton(store, "buckets", groupCount)) : ""];
 }
 
-/** A range of one's own. @param {Context} context @param {string} title @param {string} column @param {[number, number] | null} range @param {number[]} segments @param {GroupSpans | undefined} of */
-function renderRange(context, title, column, range, segments, of) {
+/** A range of one's own. @param {Context} context @param {string} title @param {string} column @param {[number, number] | null} range @param {number[]} segments @param {GroupSpans | undefined} spans */
+function renderRange(context, title, column, range, segments, spans) {
   const { store, current } = context, { a, b } = current, values = current.getColumn(column), n = segments.length;
-  const after = !range ? null : el("p", { role: "status" }, n ? [`${formatShortNumber(range[0])} to ${formatShortNumber(range[1])}: `, linkSegments(context, formatPlural(n, "segment"), { range: `${column}:${range.join(":")}` }), ", ", renderBadge(a), ` ${formatFixed(current.scoreCorpus(a, segments))}`, b ? [" ", renderBadge(b), ` ${formatFixed(current.scoreCorpus(b, segments))}, Δ ${formatSigned(current.scoreCorpus(b, segments) - current.scoreCorpus(a, segments))} ${formatGroupInterval(of, "delta", n)}`] : ` ${formatGroupInterval(of, "a", n)}`, ". ", createButton("Clear", () => store.set({ brush: "" }, { replace: true }), { class: "quiet small" })] : "No segment is in this range.");
+  const after = !range ? null : el("p", { role: "status" }, n ? [`${formatShortNumber(range[0])} to ${formatShortNumber(range[1])}: `, linkSegments(context, formatPlural(n, "segment"), { range: `${column}:${range.join(":")}` }), ", ", renderBadge(a), ` ${formatFixed(current.scoreCorpus(a, segments))}`, b ? [" ", renderBadge(b), ` ${formatFixed(current.scoreCorpus(b, segments))}, Δ ${formatSigned(current.scoreCorpus(b, segments) - current.scoreCorpus(a, segments))} ${formatGroupInterval(spans, "delta", n)}`] : ` ${formatGroupInterval(spans, "a", n)}`, ". ", createButton("Clear", () => store.set({ brush: "" }, { replace: true }), { class: "quiet small" })] : "No segment is in this range.");
   return renderFigure({ title: `How ${title} is spread.`, summary: "Draw a range, or move its ends with the arrow keys, to see the scores of those segments.", after, draw: width => drawHistogram(values, { label: title, range, onChange: next => store.set({ brush: next ? next.join(":") : "" }, { replace: true }) }, width),
     columns: [{ title: "Range" }, { title: "n", number: true }], rows: groupByColumn(context, column, chooseEdges(values)).map(g => [linkSegments(context, g.label, g.filter), formatCount(g.segments.length)]) });
 }
 
 /** How many of the references' words, by how often they are seen, each system has. @param {Context} context */
 function renderFrequency(context) {
-  const { data, current } = context, { b } = current, systems = current.comparedSystems, { frequency: known } = data.manifest.buckets, { edges } = known, place = el("div", {}, el("p.empty", {}, "Counting the words of all segments …"));
+  const { data, current } = context, { b } = current, systems = current.comparedSystems, { frequency: bins } = data.manifest.buckets, { edges } = bins, place = el("div", {}, el("p.empty", {}, "Counting the words of all segments …"));
   current.getWordCounts().then(counts => {
     const z = normalQuantile(1 - (1 - current.level) / 2), { n } = data;
     const rows = edges.map((/** @type {number} */ _, /** @type {number} */ k) => {
       const names = [`reference_${k}`, ...systems.map(s => `matched_${s.index}_${k}`)], [r, ...m] = names.map(name => counts.column(name)), [words, ...sums] = names.map(name => counts.totals[counts.names.indexOf(name)]), shares = sums.map(x => x / words), segments = [];
       // A share of sums over segments: its error by linearization, as segments and not words are drawn.
       const error = [...m.map(() => 0), 0];
-      let held = 0;
+      let segmentCount = 0;
       for (let i = 0; i < n; i++) {
-        if (r[i]) held++;
+        if (r[i]) segmentCount++;
         if (r[i] && (b ? m[0][i] !== m[1][i] : m[0][i] < r[i])) segments.push(i);
-        const off = m.map((column, s) => column[i] - shares[s] * r[i]);
-        off.forEach((x, s) => { error[s] += x * x; });
-        if (b) error[systems.length] += (off[1] - off[0]) ** 2;
+        const residuals = m.map((column, s) => column[i] - shares[s] * r[i]);
+        residuals.forEach((x, s) => { error[s] += x * x; });
+        if (b) error[systems.length] += (residuals[1] - residuals[0]) ** 2;
       }
-      const ends = (/** @type {number} */ middle, /** @type {number} */ squares) => { if (held < MIN_INTERVAL_SEGMENTS) return null; const wide = 100 * z * Math.sqrt(squares * n / Math.max(1, n - 1)) / words; return { low: middle - wide, high: middle + wide }; };
+      const ends = (/** @type {number} */ middle, /** @type {number} */ squares) => { if (segmentCount < MIN_INTERVAL_SEGMENTS) return null; const halfWidth = 100 * z * Math.sqrt(squares * n / Math.max(1, n - 1)) / words; return { low: middle - halfWidth, high: middle + halfWidth }; };
       const values = shares.map(x => 100 * x);
-      return { k, label: formatFrequency(edges, k), words, held, values, ends: values.map((v, s) => ends(v, error[s])), delta: b ? values[1] - values[0] : NaN, span: b ? ends(values[1] - values[0], error[2]) : null, segments };
+      return { k, label: formatFrequency(edges, k), words, held: segmentCount, values, ends: values.map((v, s) => ends(v, error[s])), delta: b ? values[1] - values[0] : NaN, span: b ? ends(values[1] - values[0], error[2]) : null, segments };
     }).filter((/** @type {any} */ r) => r.words);
-    const filter = (/** @type {any} */ r) => ({ seen: r.k }), few = (/** @type {any} */ r) => r.held < MIN_PRECISE_SEGMENTS, ends = (/** @type {any} */ e, /** @type {boolean} */ sign) => e ? formatInterval(e.low, e.high, 1, sign) : TOO_FEW, faintly = (/** @type {any} */ r, /** @type {any} */ e, /** @type {boolean} */ sign) => el("span", { class: !e ? "soft" : few(r) ? "faint" : "" }, ends(e, sign));
-    const told = (/** @type {any} */ r) => `${r.label} times: ${formatPlural(r.words, "word")} in ${formatPlural(r.held, "segment")}${few(r) ? ", few" : ""}; ${systems.map((s, k) => `${s.letter} ${formatFixed(r.values[k], 1)} %`).join(", ")}${r.span ? `; Δ ${formatSigned(r.delta, 1)} ${ends(r.span, true)}` : ""}`;
-    place.replaceChildren(renderFigure({ title: "Words of the references that a system has, in per cent, by how often they are seen.", summary: `Seen in ${known.source === "references" ? "the references" : known.source}${known.segments < n ? `; of the first ${formatCount(known.segments)} segments` : ""}. Normal approximations for intervals. A click shows the segments ${b ? "in which the two systems differ" : "that miss some"}.`,
-      draw: width => drawBars(rows.map((/** @type {any} */ r) => ({ label: `${r.label}×`, n: formatPlural(r.words, "word"), few: few(r), values: r.values, ends: r.ends, delta: b ? `${formatSigned(r.delta, 1)} ${r.span ? ends(r.span, true) : ""}`.trim() : undefined, description: told(r), act: r.segments.length ? () => linkSegments(context, "", filter(r)).click() : undefined })), systems, "Words of the references that a system has, in per cent", width),
+    const filter = (/** @type {any} */ r) => ({ seen: r.k }), isSmall = (/** @type {any} */ r) => r.held < MIN_PRECISE_SEGMENTS, formatEnds = (/** @type {any} */ e, /** @type {boolean} */ sign) => e ? formatInterval(e.low, e.high, 1, sign) : TOO_FEW, renderEnds = (/** @type {any} */ r, /** @type {any} */ e, /** @type {boolean} */ sign) => el("span", { class: !e ? "soft" : isSmall(r) ? "faint" : "" }, formatEnds(e, sign));
+    const describe = (/** @type {any} */ r) => `${r.label} times: ${formatPlural(r.words, "word")} in ${formatPlural(r.held, "segment")}${isSmall(r) ? ", few" : ""}; ${systems.map((s, k) => `${s.letter} ${formatFixed(r.values[k], 1)} %`).join(", ")}${r.span ? `; Δ ${formatSigned(r.delta, 1)} ${formatEnds(r.span, true)}` : ""}`;
+    place.replaceChildren(renderFigure({ title: "Words of the references that a system has, in per cent, by how often they are seen.", summary: `Seen in ${bins.source === "references" ? "the references" : bins.source}${bins.segments < n ? `; of the first ${formatCount(bins.segments)} segments` : ""}. Normal approximations for intervals. A click shows the segments ${b ? "in which the two systems differ" : "that miss some"}.`,
+      draw: width => drawBars(rows.map((/** @type {any} */ r) => ({ label: `${r.label}×`, n: formatPlural(r.words, "word"), few: isSmall(r), values: r.values, ends: r.ends, delta: b ? `${formatSigned(r.delta, 1)} ${r.span ? formatEnds(r.span, true) : ""}`.trim() : undefined, description: describe(r), act: r.segments.length ? () => linkSegments(context, "", filter(r)).click() : undefined })), systems, "Words of the references that a system has, in per cent", width),
       columns: [{ title: "Seen" }, { title: "Words", number: true }, ...systems.flatMap(s => [{ title: [renderBadge(s), " %"], number: true }, { title: "interval", number: true }]), ...(b ? [{ title: "Δ", number: true }, { title: "interval of Δ", number: true }] : []), { title: b ? "Segments that differ" : "Segments that miss some", number: true }],
-      rows: rows.map((/** @type {any} */ r) => [`${r.label}×`, formatCount(r.words), ...systems.flatMap((_, k) => [renderNumber(r.values[k], formatFixed(r.values[k], 1)), faintly(r, r.ends[k], false)]), ...(b ? [renderNumber(r.delta, formatSigned(r.delta, 1)), faintly(r, r.span, true)] : []), r.segments.length ? linkSegments(context, formatCount(r.segments.length), filter(r)) : "0"]) }));
+      rows: rows.map((/** @type {any} */ r) => [`${r.label}×`, formatCount(r.words), ...systems.flatMap((_, k) => [renderNumber(r.values[k], formatFixed(r.values[k], 1)), renderEnds(r, r.ends[k], false)]), ...(b ? [renderNumber(r.delta, formatSigned(r.delta, 1)), renderEnds(r, r.span, true)] : []), r.segments.length ? linkSegments(context, formatCount(r.segments.length), filter(r)) : "0"]) }));
   }, error => place.replaceChildren(el("p.empty", {}, String(error.message))));
   return place;
 }

@@ -13,24 +13,24 @@ import {drawDistribution} from "./density_plot.js";
 function listCharts(context) {
   const { current } = context, { b } = current, groups = getSystemGroupings(context), buckets = getSharedGroupings(context);
   /** @type {Record<string, Chart>} */
-  const all = {};
-  if (b) all.scatter = { title: "A against B, segment by segment", draw: () => drawScatter(context) };
-  all.spread = { title: "How scores are spread", draw: () => drawDistribution(context, "score") };
-  if (current.hasColumn("ratio")) all.ratio = { title: "How length ratios are spread", draw: () => drawDistribution(context, "ratio") };
-  if (b) all.course = { title: "Δ by position in the test set", draw: () => drawDeltaByPosition(context) };
-  all.all = { title: "All systems in buckets", by: /** @type {any} */ (buckets), draw: by => drawLineChart(context, by) };
-  if (Object.keys(groups).length) all.groups = { title: "Systems by domain or document", by: groups, draw: by => drawSystemHeatmap(context, by) };
-  if (b && current.measures.length > 1) all.metrics = { title: "How far metrics agree", draw: () => drawMetricAgreement(context) };
-  return all;
+  const charts = {};
+  if (b) charts.scatter = { title: "A against B, segment by segment", draw: () => drawScatter(context) };
+  charts.spread = { title: "How scores are spread", draw: () => drawDistribution(context, "score") };
+  if (current.hasColumn("ratio")) charts.ratio = { title: "How length ratios are spread", draw: () => drawDistribution(context, "ratio") };
+  if (b) charts.course = { title: "Δ by position in the test set", draw: () => drawDeltaByPosition(context) };
+  charts.all = { title: "All systems in buckets", by: /** @type {any} */ (buckets), draw: by => drawLineChart(context, by) };
+  if (Object.keys(groups).length) charts.groups = { title: "Systems by domain or document", by: groups, draw: by => drawSystemHeatmap(context, by) };
+  if (b && current.measures.length > 1) charts.metrics = { title: "How far metrics agree", draw: () => drawMetricAgreement(context) };
+  return charts;
 }
 
 /** @type {import("./main.js").View} */
 export const picturesView = {
   id: "pictures", title: "Pictures", key: "p", state: { picture: "", picture_by: "" },
   render(container, context) {
-    const { store } = context, all = listCharts(context), id = store.get("picture") in all ? store.get("picture") : Object.keys(all)[0], { by = {}, draw } = all[id], kinds = Object.keys(by), kind = kinds.includes(store.get("picture_by")) ? store.get("picture_by") : kinds[0] ?? "";
+    const { store } = context, charts = listCharts(context), id = store.get("picture") in charts ? store.get("picture") : Object.keys(charts)[0], { by = {}, draw } = charts[id], kinds = Object.keys(by), kind = kinds.includes(store.get("picture_by")) ? store.get("picture_by") : kinds[0] ?? "";
     container.append(el("h1", {}, "Pictures"), el("p.facts", {}, "Of all segments, whatever is filtered. A click shows the segments behind a place; each can be saved for a paper."),
-      el("div.tabs", {}, el("label", {}, el("span.soft", {}, "Picture "), createSelect("Picture", Object.entries(all).map(([key, one]) => /** @type {const} */ ([key, one.title])), id, picture => store.set({ picture, picture_by: "" }))),
+      el("div.tabs", {}, el("label", {}, el("span.soft", {}, "Picture "), createSelect("Picture", Object.entries(charts).map(([key, chart]) => /** @type {const} */ ([key, chart.title])), id, picture => store.set({ picture, picture_by: "" }))),
         kinds.length > 1 ? el("label", {}, el("span.soft", {}, "By "), createSelect("By", kinds.map(key => /** @type {const} */ ([key, by[key].title])), kind, picture_by => store.set({ picture_by }, { replace: true }))) : null),
       draw(kind));
   },

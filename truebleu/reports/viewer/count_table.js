@@ -40,6 +40,6 @@ export class CountTable {
   /** @param {string} name */
   column(name) { return this.columnAt(this.names.indexOf(name)); }
 
-  /** The same with some of the columns, under other names. @param {string[]} names of this table @param {string[]} [called] */
-  select(names, called = names) { return new CountTable(this.kernel, this.kernel.selectColumns(this.handle, names.map(name => this.names.indexOf(name))), called, this.length); }
+  /** The same with some of the columns, under other names. @param {string[]} names of this table @param {string[]} [newNames] */
+  select(names, newNames = names) { return new CountTable(this.kernel, this.kernel.selectColumns(this.handle, names.map(name => this.names.indexOf(name))), newNames, this.length); }
 }

@@ -5,14 +5,14 @@ import {linkSegments} from "./svg_charts.js";
 /** In how many segments a bit is set, by role and in any. @param {import("./report_data.js").ReportData} data @param {number} bit */
 function countFlagged(data, bit) {
   const any = new Uint8Array(data.n);
-  let all = 0;
+  let total = 0;
   const roles = data.roles.map(role => {
     const bits = data.flags[role];
     let n = 0;
-    if (bits) for (let i = 0; i < bits.length; i++) if (bits[i] >>> bit & 1) { n++; if (!any[i]) { any[i] = 1; all++; } }
+    if (bits) for (let i = 0; i < bits.length; i++) if (bits[i] >>> bit & 1) { n++; if (!any[i]) { any[i] = 1; total++; } }
     return /** @type {const} */ ([role, n]);
   }).filter(([, n]) => n);
-  return { all, roles };
+  return { all: total, roles };
 }
 
 /** @type {WeakMap<object, ReturnType<typeof countAllFlags>>} */
@@ -23,9 +23,9 @@ const countAllFlags = data => /** @type {{id: string, bit: number, title: string
 
 /** @param {import("./report_data.js").ReportData} data */
 function getDataChecks(data) {
-  let known = CHECK_CACHE.get(data);
-  if (!known) CHECK_CACHE.set(data, known = countAllFlags(data));
-  return known;
+  let checks = CHECK_CACHE.get(data);
+  if (!checks) CHECK_CACHE.set(data, checks = countAllFlags(data));
+  return checks;
 }
 
 /** @type {import("./main.js").View} */
@@ -34,11 +34,11 @@ export const healthView = {
   badge: data => { const n = getDataChecks(data).filter(f => f.all && f.severity === "warning").length; return n || null; },
   missing: data => data.manifest.health?.flags?.length ? null : "The data was not checked when this file was written.",
   render(container, context) {
-    const { data } = context, { segments } = data.manifest.health, first = segments < data.n ? ` in the first ${formatPlural(segments, "segment")}` : "", all = getDataChecks(data), odd = all.filter(f => f.all).sort((x, y) => Number(y.severity === "warning") - Number(x.severity === "warning") || y.all - x.all), fine = all.filter(f => !f.all);
-    const warnings = odd.filter(f => f.severity === "warning").length;
-    container.append(el("h1", {}, "Data health"), el("p.facts", {}, odd.length ? `${formatPlural(all.length, "check")}: ${formatPlural(warnings, "warning")}, ${formatPlural(odd.length - warnings, "note")}${first}. A click shows the segments.` : `${formatPlural(all.length, "check")}, and nothing odd was found${first || ` in ${formatPlural(data.n, "segment")}`}.`),
-      el("ul.flags", {}, odd.map(f => el("li.flag", { class: f.severity === "warning" ? "warning" : "" }, el("h2", {}, f.title, el("span.kind", {}, f.severity === "warning" ? "⚠ warning" : "note")), el("p", {}, f.explanation),
+    const { data } = context, { segments } = data.manifest.health, scope = segments < data.n ? ` in the first ${formatPlural(segments, "segment")}` : "", checks = getDataChecks(data), raised = checks.filter(f => f.all).sort((x, y) => Number(y.severity === "warning") - Number(x.severity === "warning") || y.all - x.all), passed = checks.filter(f => !f.all);
+    const warnings = raised.filter(f => f.severity === "warning").length;
+    container.append(el("h1", {}, "Data health"), el("p.facts", {}, raised.length ? `${formatPlural(checks.length, "check")}: ${formatPlural(warnings, "warning")}, ${formatPlural(raised.length - warnings, "note")}${scope}. A click shows the segments.` : `${formatPlural(checks.length, "check")}, and nothing odd was found${scope || ` in ${formatPlural(data.n, "segment")}`}.`),
+      el("ul.flags", {}, raised.map(f => el("li.flag", { class: f.severity === "warning" ? "warning" : "" }, el("h2", {}, f.title, el("span.kind", {}, f.severity === "warning" ? "⚠ warning" : "note")), el("p", {}, f.explanation),
         el("p", {}, linkSegments(context, el("strong", {}, formatPlural(f.all, "segment")), { flag: f.id }), f.roles.map(([role, n]) => linkSegments(context, [data.getTitle(role), `: ${formatCount(n)}`], { flag: `${f.id}@${role}` })))))));
-    if (odd.length && fine.length) container.append(el("section", {}, el("h2", {}, "Looked for and not found"), el("p.soft", {}, fine.map(f => f.title.toLowerCase()).join("; "), ".")));
+    if (raised.length && passed.length) container.append(el("section", {}, el("h2", {}, "Looked for and not found"), el("p.soft", {}, passed.map(f => f.title.toLowerCase()).join("; "), ".")));
   },
 };

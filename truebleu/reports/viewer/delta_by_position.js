@@ -16,20 +16,20 @@ export function splitIntoBlocks(n) {
 export function drawDeltaByPosition(context) {
   const { data, store, current } = context, { a, metric } = current, b = /** @type {import("./report_data.js").System} */ (current.b), { n } = data;
   const rows = current.cached(`course ${a.index} ${b.index} ${current.id}`, () => splitIntoBlocks(n).map(([from, to]) => {
-    const segments = Uint32Array.from({ length: to - from }, (_, i) => from + i), before = Uint32Array.from({ length: to }, (_, i) => i), delta = (/** @type {Uint32Array} */ some) => current.scoreCorpus(b, some) - current.scoreCorpus(a, some);
-    return { from, to, own: delta(segments), up: delta(before) };
+    const segments = Uint32Array.from({ length: to - from }, (_, i) => from + i), precedingSegments = Uint32Array.from({ length: to }, (_, i) => i), getDelta = (/** @type {Uint32Array} */ indices) => current.scoreCorpus(b, indices) - current.scoreCorpus(a, indices);
+    return { from, to, own: getDelta(segments), up: getDelta(precedingSegments) };
   }));
-  const values = rows.flatMap(r => [r.own, r.up, 0]).filter(Number.isFinite), low = Math.min(...values), high = Math.max(...values), pad = (high - low) * 0.05 || 1, good = (/** @type {number} */ v) => v ? ((v > 0) === metric.higherIsBetter ? "better" : "worse") : "same";
-  const ahead = rows.filter(r => good(r.own) === "better").length, about = (/** @type {typeof rows[number]} */ r) => `segments ${formatCount(r.from + 1)} to ${formatCount(r.to)}`;
-  const shown = (/** @type {typeof rows[number]} */ r) => ({ only: Array.from({ length: r.to - r.from }, (_, i) => r.from + i + 1).join(","), about: about(r) });
+  const values = rows.flatMap(r => [r.own, r.up, 0]).filter(Number.isFinite), low = Math.min(...values), high = Math.max(...values), pad = (high - low) * 0.05 || 1, getVerdict = (/** @type {number} */ v) => v ? ((v > 0) === metric.higherIsBetter ? "better" : "worse") : "same";
+  const wins = rows.filter(r => getVerdict(r.own) === "better").length, describeBlock = (/** @type {typeof rows[number]} */ r) => `segments ${formatCount(r.from + 1)} to ${formatCount(r.to)}`;
+  const getFilter = (/** @type {typeof rows[number]} */ r) => ({ only: Array.from({ length: r.to - r.from }, (_, i) => r.from + i + 1).join(","), about: describeBlock(r) });
   return renderPlot({
-    title: `Δ ${metric.name} by position in the test set.`, summary: `${b.letter} is better in ${formatCount(ahead)} of ${formatPlural(rows.length, "block")} of about ${formatCount(n / rows.length)} segments each. The line is the Δ of all segments up to there: where it keeps still, more segments would change little.`,
+    title: `Δ ${metric.name} by position in the test set.`, summary: `${b.letter} is better in ${formatCount(wins)} of ${formatPlural(rows.length, "block")} of about ${formatCount(n / rows.length)} segments each. The line is the Δ of all segments up to there: where it keeps still, more segments would change little.`,
     height: width => Math.min(300, width * 0.5), across: { title: "segment, by its number", low: 0, high: n }, up: { title: `Δ ${metric.name}, ${b.letter} less ${a.letter}, points`, low: low - pad, high: high + pad },
     legend: [{ text: `${b.letter} better`, mark: "bar", class: "block better" }, { text: `${a.letter} better`, mark: "bar", class: "block worse" }, { text: "Δ of all up to there", mark: "line", class: "total-line" }],
-    layers: frame => [rows.map(r => { const [y, zero] = [frame.y(r.own), frame.y(0)]; return svg("rect.block", { class: good(r.own), x: roundHundredth(frame.x(r.from) + 0.5), width: roundHundredth(Math.max(0.5, frame.x(r.to) - frame.x(r.from) - 1)), y: roundHundredth(Math.min(y, zero)), height: roundHundredth(Math.max(0.5, Math.abs(y - zero))) }); }),
+    layers: frame => [rows.map(r => { const [y, zero] = [frame.y(r.own), frame.y(0)]; return svg("rect.block", { class: getVerdict(r.own), x: roundHundredth(frame.x(r.from) + 0.5), width: roundHundredth(Math.max(0.5, frame.x(r.to) - frame.x(r.from) - 1)), y: roundHundredth(Math.min(y, zero)), height: roundHundredth(Math.max(0.5, Math.abs(y - zero))) }); }),
       svg("line.zero", { x1: frame.left, x2: frame.right, y1: roundHundredth(frame.y(0)), y2: roundHundredth(frame.y(0)) }), svg("path.series.total-line", { d: `M${rows.map(r => `${roundHundredth(frame.x(r.to))} ${roundHundredth(frame.y(r.up))}`).join("L")}` })],
-    places: frame => rows.map(r => ({ x: frame.x(r.from), width: frame.x(r.to) - frame.x(r.from), y: frame.top, height: frame.bottom - frame.top, description: `${about(r)}: Δ ${formatSigned(r.own)}; of all up to there ${formatSigned(r.up)}`, act: () => showFiltered(store, shown(r)) })),
+    places: frame => rows.map(r => ({ x: frame.x(r.from), width: frame.x(r.to) - frame.x(r.from), y: frame.top, height: frame.bottom - frame.top, description: `${describeBlock(r)}: Δ ${formatSigned(r.own)}; of all up to there ${formatSigned(r.up)}`, act: () => showFiltered(store, getFilter(r)) })),
     columns: [{ title: "Segments" }, { title: "Δ", number: true }, { title: "Δ of all up to there", number: true }],
-    rows: rows.map(r => [linkSegments(context, `${formatCount(r.from + 1)}–${formatCount(r.to)}`, shown(r)), el("span", { class: good(r.own) }, renderNumber(r.own, formatSigned(r.own))), renderNumber(r.up, formatSigned(r.up))]),
+    rows: rows.map(r => [linkSegments(context, `${formatCount(r.from + 1)}–${formatCount(r.to)}`, getFilter(r)), el("span", { class: getVerdict(r.own) }, renderNumber(r.own, formatSigned(r.own))), renderNumber(r.up, formatSigned(r.up))]),
   });
 }

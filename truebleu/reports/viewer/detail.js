@@ -16,13 +16,13 @@ const MODES = [["match", "Matches", "m", "Tokens shaded by the longest n-gram th
 
 /** How the kernel splits a text for the metric; `own`: and whether n-grams are of that. @param {Context} context */
 function createSplitter({ data: { client: live }, current: { setting, metric } }) {
-  const { parameters } = metric, own = { ...setting, parameters, recipe: buildRecipe(setting, parameters) }, letters = setting.metric === "chrF";
+  const { parameters } = metric, currentSetting = { ...setting, parameters, recipe: buildRecipe(setting, parameters) }, letters = setting.metric === "chrF";
   return {
     letters, usesMetricTokens: letters || setting.countable && !countsEdits(setting.metric),
     split: (/** @type {string} */ text, /** @type {boolean} */ reference) => {
-      const { tokens, characters } = splitIntoUnits(live, own, text, reference);
+      const { tokens, characters } = splitIntoUnits(live, currentSetting, text, reference);
       // Of characters without spaces nothing can be seen: CER's texts are shown in words.
-      return locateTokens(text, letters ? characters : setting.metric === "CER" ? text.split(BLANK).filter(Boolean) : tokens, own.recipe);
+      return locateTokens(text, letters ? characters : setting.metric === "CER" ? text.split(BLANK).filter(Boolean) : tokens, currentSetting.recipe);
     },
   };
 }
@@ -39,24 +39,24 @@ export function getSegmentRecord({ data, current }, i) {
 
 /** @param {Context} context @param {number} i @param {"text" | "Markdown" | "JSON"} form */
 function formatSegment(context, i, form) {
-  const one = getSegmentRecord(context, i);
-  if (form === "JSON") return JSON.stringify(one, null, 1);
-  const lines = [...(one.source !== undefined ? [["Source", one.source]] : []), ...one.references.map((text, r) => [context.data.getTitle(`reference${r}`), text]),
-    ...one.systems.map(s => [`${s.letter} ${s.name} (${one.metric} ${formatFixed(s.score)})`, s.text])].filter(([, text]) => text !== null && text !== undefined);
-  const head = `Segment ${one.segment}${one.document === undefined ? "" : `, ${one.document}`}`;
-  if (form === "text") return [head, ...lines.map(([name, text]) => `${name}: ${text}`), `${one.metric}|${one.signature}`].join("\n");
-  const safe = (/** @type {any} */ text) => String(text).replace(/[\\`*_{}[\]<>#|~&]/g, "\\$&").replace(/\s*\n\s*/g, " ");
-  return [`**${safe(head)}**`, "", ...lines.map(([name, text]) => `- ${safe(name)}: ${safe(text)}`), "", `\`${one.metric}|${one.signature.replaceAll("`", "")}\``].join("\n");
+  const copied = getSegmentRecord(context, i);
+  if (form === "JSON") return JSON.stringify(copied, null, 1);
+  const lines = [...(copied.source !== undefined ? [["Source", copied.source]] : []), ...copied.references.map((text, r) => [context.data.getTitle(`reference${r}`), text]),
+    ...copied.systems.map(s => [`${s.letter} ${s.name} (${copied.metric} ${formatFixed(s.score)})`, s.text])].filter(([, text]) => text !== null && text !== undefined);
+  const head = `Segment ${copied.segment}${copied.document === undefined ? "" : `, ${copied.document}`}`;
+  if (form === "text") return [head, ...lines.map(([name, text]) => `${name}: ${text}`), `${copied.metric}|${copied.signature}`].join("\n");
+  const escapeMarkdownText = (/** @type {any} */ text) => String(text).replace(/[\\`*_{}[\]<>#|~&]/g, "\\$&").replace(/\s*\n\s*/g, " ");
+  return [`**${escapeMarkdownText(head)}**`, "", ...lines.map(([name, text]) => `- ${escapeMarkdownText(name)}: ${escapeMarkdownText(text)}`), "", `\`${copied.metric}|${copied.signature.replaceAll("`", "")}\``].join("\n");
 }
 
 /** Draws a segment into the panel. @param {HTMLElement} panel @param {Context} context @param {import("./highlights.js").Highlights} marks @param {number} i @param {{close: () => void, go: (step: number) => void}} acts */
 export function renderDetail(panel, context, marks, i, acts) {
   const { data, store, current } = context, { a, b } = current, { documents } = data;
   const segment = data.getSegment(i), mode = !b && store.get("mode") === "diff" ? "ref" : store.get("mode");
-  const how = createSplitter(context);
-  const info = el("p.token-info", { role: "status" });
+  const splitter = createSplitter(context);
+  const tokenInfo = el("p.token-info", { role: "status" });
   /** @type {ShownText[]} */
-  const shown = [];
+  const shownTexts = [];
   const top = el("header", {},
     el("h2", { tabindex: -1 }, `Segment ${i + 1}`, documents ? el("span.soft", {}, " ", el("bdi", {}, documents.names[documents.bySegment[i]])) : null),
     el("div.tools", {},
@@ -73,98 +73,98 @@ export function renderDetail(panel, context, marks, i, acts) {
   else if (!segment.hasTexts) texts.append(el("p.empty", {}, `The text of this segment is not in this file: it has that of ${formatPlural(data.manifest.embedded, "segment")}, those that the result depends on most and as many drawn at random.`));
   else if (segment.hypotheses[0] === undefined) texts.append(el("p.empty", {}, "The texts are on their way …"));
   else drawTexts();
-  replaceChildren(panel, el("div.scroll", { on: { mouseover: (/** @type {Event} */ event) => tell(event.target, false), focusin: (/** @type {Event} */ event) => tell(event.target, true), keydown: step } },
-    top, modes, texts, renderNotes(current.notes, i), renderSteps(context, i), renderEdits(context, i)), info);
+  replaceChildren(panel, el("div.scroll", { on: { mouseover: (/** @type {Event} */ event) => showTokenInfo(event.target, false), focusin: (/** @type {Event} */ event) => showTokenInfo(event.target, true), keydown: moveFocus } },
+    top, modes, texts, renderNotes(current.notes, i), renderSteps(context, i), renderEdits(context, i)), tokenInfo);
 
   function drawTexts() {
-    const references = segment.references.map((text, r) => ({ text, r })).filter(one => one.text !== null);
-    const split = references.map(({ text, r }) => ({ name: data.getTitle(`reference${r}`), ...how.split(/** @type {string} */ (text), true), role: `reference${r}`, text: /** @type {string} */ (text) }));
+    const references = segment.references.map((text, r) => ({ text, r })).filter(reference => reference.text !== null);
+    const split = references.map(({ text, r }) => ({ name: data.getTitle(`reference${r}`), ...splitter.split(/** @type {string} */ (text), true), role: `reference${r}`, text: /** @type {string} */ (text) }));
     const orders = countsEdits(current.setting.metric) ? 1 : current.setting.metric === "chrF" ? current.metric.parameters.char_order : current.metric.parameters.max_order;
     const notes = [];
-    if (segment.source !== null && segment.source !== undefined) texts.append(one("source", "Source", segment.source, null, [], null, ""));
-    const chosen = store.get("against") === "a" || !b ? a : b;
-    const hypotheses = data.systems.map((system, k) => ({ system, text: /** @type {string} */ (segment.hypotheses[k]), ...how.split(/** @type {string} */ (segment.hypotheses[k]), false) }));
+    if (segment.source !== null && segment.source !== undefined) texts.append(renderText("source", "Source", segment.source, null, [], null, ""));
+    const matchSystem = store.get("against") === "a" || !b ? a : b;
+    const hypotheses = data.systems.map((system, k) => ({ system, text: /** @type {string} */ (segment.hypotheses[k]), ...splitter.split(/** @type {string} */ (segment.hypotheses[k]), false) }));
     for (const reference of split) {
-      const other = hypotheses[chosen.index];
-      const against = [{ name: `${chosen.letter} ${chosen.name}`, keys: other.keys }];
-      const label = [reference.name, b && (mode === "match" || mode === "ref") ? createButton(["as in ", renderBadge(chosen)], () => store.set({ against: chosen === b ? "a" : "b" }, { replace: true }), { class: "quiet small", title: "What of the reference is in this system; click for the other" }) : null];
-      const marked = mode === "ref" ? diffTokens(reference.keys, other.keys).a : null;
-      texts.append(one(reference.role, label, reference.text, reference, against, marked, "missing"));
+      const matchHypothesis = hypotheses[matchSystem.index];
+      const against = [{ name: `${matchSystem.letter} ${matchSystem.name}`, keys: matchHypothesis.keys }];
+      const label = [reference.name, b && (mode === "match" || mode === "ref") ? createButton(["as in ", renderBadge(matchSystem)], () => store.set({ against: matchSystem === b ? "a" : "b" }, { replace: true }), { class: "quiet small", title: "What of the reference is in this system; click for the other" }) : null];
+      const marked = mode === "ref" ? diffTokens(reference.keys, matchHypothesis.keys).a : null;
+      texts.append(renderText(reference.role, label, reference.text, reference, against, marked, "missing"));
     }
     if (!references.length) notes.push("This segment has no reference in this file.");
     const order = b ? [a, b, ...data.systems.filter(s => s !== a && s !== b)] : data.systems;
     for (const system of order) {
-      const mine = hypotheses[system.index], score = current.getScores(system)[i];
-      const length = how.letters ? formatPlural(mine.keys.length, "character") : formatPlural(mine.keys.length, "token");
+      const hypothesis = hypotheses[system.index], score = current.getScores(system)[i];
+      const length = splitter.letters ? formatPlural(hypothesis.keys.length, "character") : formatPlural(hypothesis.keys.length, "token");
       const label = [renderBadge(system, true), el("span.score", {}, renderNumber(score), el("span.soft", {}, ` ${current.metric.name} · ${length}`))];
-      let marked = null, kind = "only";
-      if (mode === "diff" && b && (system === a || system === b)) marked = diffTokens(mine.keys, hypotheses[system === a ? b.index : a.index].keys);
-      else if (mode === "ref" && split.length) marked = split.map(r => diffTokens(mine.keys, r.keys)).reduce((x, y) => countMarked(y.a) < countMarked(x.a) ? y : x);
-      if (marked?.isRough) notes.push(`${system.letter}: too long for an exact difference; all between the common start and end is marked.`);
+      let difference = null, kind = "only";
+      if (mode === "diff" && b && (system === a || system === b)) difference = diffTokens(hypothesis.keys, hypotheses[system === a ? b.index : a.index].keys);
+      else if (mode === "ref" && split.length) difference = split.map(r => diffTokens(hypothesis.keys, r.keys)).reduce((x, y) => countMarked(y.a) < countMarked(x.a) ? y : x);
+      if (difference?.isRough) notes.push(`${system.letter}: too long for an exact difference; all between the common start and end is marked.`);
       if (mode === "ref") kind = "extra";
-      texts.append(one(`system${system.index}`, label, mine.text, mine, split.map(r => ({ name: r.name, keys: r.keys })), marked?.a ?? null, `${kind} sys-${system.index % 6}`));
+      texts.append(renderText(`system${system.index}`, label, hypothesis.text, hypothesis, split.map(r => ({ name: r.name, keys: r.keys })), difference?.a ?? null, `${kind} sys-${system.index % 6}`));
     }
-    if (!how.usesMetricTokens && mode !== "plain" && mode !== "diff") notes.push(countsEdits(current.setting.metric) ? `${current.setting.metric} has no n-grams: words are marked that a reference has, too.` : "The tokenizer of this metric is not in the page: words between white space are shown instead.");
-    if (mode === "match") texts.append(renderMatchLegend(how.letters, orders));
+    if (!splitter.usesMetricTokens && mode !== "plain" && mode !== "diff") notes.push(countsEdits(current.setting.metric) ? `${current.setting.metric} has no n-grams: words are marked that a reference has, too.` : "The tokenizer of this metric is not in the page: words between white space are shown instead.");
+    if (mode === "match") texts.append(renderMatchLegend(splitter.letters, orders));
     for (const note of notes) texts.append(el("p.soft.note", {}, note));
 
     /**
      * @param {string} role @param {any} label @param {string} text @param {Tokens | null} tokens @param {{name: string, keys: string[]}[]} against
      * @param {boolean[] | null} marked @param {string} kind
      */
-    function one(role, label, text, tokens, against, marked, kind) {
+    function renderText(role, label, text, tokens, against, marked, kind) {
       const target = role === "source" ? data.manifest.languages?.source : data.manifest.languages?.target;
       const body = el("p.text", { dir: data.getDirection(role), lang: target ?? null, class: `${mode === "tokens" && tokens ? "split" : ""} ${/^system/.test(role) ? `sys-${Number(role.slice(6)) % 6}` : ""}` });
       const places = marks.findSpans(role, i, text, { terms: true });
-      const found = mode === "match" && tokens ? matchTokens(tokens.keys, against.map(r => r.keys), orders) : null;
+      const matches = mode === "match" && tokens ? matchTokens(tokens.keys, against.map(r => r.keys), orders) : null;
       if (!text) body.append(el("span.soft", {}, "(empty)"));
       else if (!tokens || mode === "plain" || ((mode === "diff" || mode === "ref") && !marked)) replaceChildren(body, renderMarks(text, places));
       else {
-        const number = shown.push({ role, label: data.getTitle(role), text, tokens, match: found, against }) - 1;
-        const paint = (/** @type {number} */ n) => found ? (found.level[n] ? `m${how.letters ? Math.ceil(4 * found.level[n] / orders) : Math.min(4, found.level[n])}` : "") + (found.clipped[n] && role.startsWith("system") ? " clipped" : "")
+        const number = shownTexts.push({ role, label: data.getTitle(role), text, tokens, match: matches, against }) - 1;
+        const getTokenClass = (/** @type {number} */ n) => matches ? (matches.level[n] ? `m${splitter.letters ? Math.ceil(4 * matches.level[n] / orders) : Math.min(4, matches.level[n])}` : "") + (matches.clipped[n] && role.startsWith("system") ? " clipped" : "")
           : marked?.[n] ? kind : "";
-        const sought = findOccurrences(tokens.keys, String(store.get("mark")));
-        replaceChildren(body, renderTokens(text, places, tokens, n => paint(n) + (sought.has(n) ? " sought" : ""), mode === "tokens", how.letters && mode !== "tokens" ? null : number));
-        if (!(how.letters && mode !== "tokens")) body.querySelector("[data-token]")?.setAttribute("tabindex", "0");
+        const searchHits = findOccurrences(tokens.keys, String(store.get("mark")));
+        replaceChildren(body, renderTokens(text, places, tokens, n => getTokenClass(n) + (searchHits.has(n) ? " sought" : ""), mode === "tokens", splitter.letters && mode !== "tokens" ? null : number));
+        if (!(splitter.letters && mode !== "tokens")) body.querySelector("[data-token]")?.setAttribute("tabindex", "0");
       }
-      return el("section", {}, el("h3", {}, label), body, wantedHere(role));
+      return el("section", {}, el("h3", {}, label), body, renderMissedTerms(role));
     }
   }
 
   /** The terms that a system did not use where the source has them. @param {string} role */
-  function wantedHere(role) {
+  function renderMissedTerms(role) {
     const { glossary } = data, system = /^system(\d+)$/.exec(role)?.[1];
     const missed = !glossary || system === undefined ? [] : (glossary.termsBySegment.get(i) ?? []).filter(k => glossary.missed[k][Number(system)].includes(i));
     return missed.length ? el("p.soft.note", {}, "Wanted terms missed: ", missed.map((k, n) => { const { source, targets } = /** @type {NonNullable<typeof glossary>} */ (glossary).terms[k]; return [n ? "; " : "", el("bdi", {}, source), " → ", targets.map((target, t) => [t ? " or " : "", el("bdi.missed-term", {}, target)])]; })) : null;
   }
 
   /** What is known of a token. @param {EventTarget | null} target @param {boolean} focused */
-  function tell(target, focused) {
+  function showTokenInfo(target, focused) {
     const node = target instanceof Element ? /** @type {HTMLElement | null} */ (target.closest("[data-token]")) : null;
-    if (!node) { if (!focused && !panel.querySelector("[data-token]:focus")) replaceChildren(info); return; }
-    const { tokens: { keys }, match: found, against, label } = shown[Number(node.dataset.text)], n = Number(node.dataset.token), token = keys[n];
-    const times = (/** @type {string[]} */ all) => all.filter(one => one === token).length;
-    const there = against.map(r => [r.name, times(r.keys)]), most = Math.max(0, ...there.map(([, k]) => /** @type {number} */ (k)));
-    const parts = [el("strong", {}, "“", el("bdi", {}, showInvisible(token)), "”"), ` in ${label}: ${times(keys)}×`];
-    if (there.length) parts.push(` · ${there.map(([name, k]) => `${name}: ${k}×`).join(", ")}`);
-    if (found && /^system/.test(shown[Number(node.dataset.text)].role)) parts.push(found.clipped[n] ? ` · clipped: it counts ${most}×, and this is one more` : most ? ` · counts ${most}× at most` : " · matches nothing");
-    if (found && found.level[n] > 1) {
-      const length = found.level[n];
+    if (!node) { if (!focused && !panel.querySelector("[data-token]:focus")) replaceChildren(tokenInfo); return; }
+    const { tokens: { keys }, match: matches, against, label } = shownTexts[Number(node.dataset.text)], n = Number(node.dataset.token), token = keys[n];
+    const countToken = (/** @type {string[]} */ all) => all.filter(other => other === token).length;
+    const counts = against.map(r => [r.name, countToken(r.keys)]), maxCount = Math.max(0, ...counts.map(([, k]) => /** @type {number} */ (k)));
+    const parts = [el("strong", {}, "“", el("bdi", {}, showInvisible(token)), "”"), ` in ${label}: ${countToken(keys)}×`];
+    if (counts.length) parts.push(` · ${counts.map(([name, k]) => `${name}: ${k}×`).join(", ")}`);
+    if (matches && /^system/.test(shownTexts[Number(node.dataset.text)].role)) parts.push(matches.clipped[n] ? ` · clipped: it counts ${maxCount}×, and this is one more` : maxCount ? ` · counts ${maxCount}× at most` : " · matches nothing");
+    if (matches && matches.level[n] > 1) {
+      const length = matches.level[n];
       for (let from = Math.max(0, n - length + 1); from <= n; from++) {
         const gram = keys.slice(from, from + length), names = gram.length === length ? against.filter(r => hasRun(r.keys, gram)).map(r => r.name) : [];
         if (names.length) { parts.push(` · in a match of ${length}: “`, el("bdi", {}, gram.join(" ")), `” (${names.join(", ")})`); break; }
       }
     }
-    replaceChildren(info, parts);
+    replaceChildren(tokenInfo, parts);
   }
 
   /** From token to token. @param {KeyboardEvent} event */
-  function step(event) {
+  function moveFocus(event) {
     const node = event.target instanceof Element ? /** @type {HTMLElement | null} */ (event.target.closest("[data-token]")) : null;
     if (!node || event.ctrlKey || event.altKey || event.metaKey) return;
-    const all = /** @type {HTMLElement[]} */ ([.../** @type {Element} */ (node.closest("p")).querySelectorAll("[data-token]")]), at = all.indexOf(node);
+    const all = /** @type {HTMLElement[]} */ ([.../** @type {Element} */ (node.closest("p")).querySelectorAll("[data-token]")]), index = all.indexOf(node);
     const back = getComputedStyle(node).direction === "rtl" ? 1 : -1;
-    const next = { ArrowLeft: at + back, ArrowRight: at - back, Home: 0, End: all.length - 1 }[event.key];
+    const next = { ArrowLeft: index + back, ArrowRight: index - back, Home: 0, End: all.length - 1 }[event.key];
     if (next === undefined || !all[next]) return;
     node.tabIndex = -1;
     all[next].tabIndex = 0;
@@ -175,8 +175,8 @@ export function renderDetail(panel, context, marks, i, acts) {
 
 /** Which tokens are in a run of tokens that is looked for, which is written with spaces. @param {string[]} keys @param {string} run */
 function findOccurrences(keys, run) {
-  const wanted = run.split(" ");
-  return new Set(run ? [...findRuns(keys, wanted)].flatMap(at => wanted.map((_, k) => at + k)) : []);
+  const runTokens = run.split(" ");
+  return new Set(run ? [...findRuns(keys, runTokens)].flatMap(firstToken => runTokens.map((_, k) => firstToken + k)) : []);
 }
 
 /** @param {boolean[]} marks */
@@ -184,35 +184,35 @@ const countMarked = marks => marks.filter(Boolean).length;
 
 /**
  * A text with its tokens marked. Between two tokens of a longer match the space is marked as well.
- * @param {string} text @param {import("./highlights.js").Place[]} places what else is marked @param {Tokens} tokens @param {(n: number) => string} paint the classes of a token
- * @param {boolean} apart whether tokens are shown apart @param {number | null} number of the text, for what is told of its tokens
+ * @param {string} text @param {import("./highlights.js").Place[]} places what else is marked @param {Tokens} tokens @param {(n: number) => string} getTokenClass the classes of a token
+ * @param {boolean} isSeparated whether tokens are shown apart @param {number | null} number of the text, for what is told of its tokens
  */
-function renderTokens(text, places, tokens, paint, apart, number) {
+function renderTokens(text, places, tokens, getTokenClass, isSeparated, number) {
   /** @type {any[]} */
   const nodes = [];
-  let at = 0, last = "";
+  let position = 0, last = "";
   const { starts, ends, keys } = tokens;
   for (let n = 0; n < starts.length; n++) {
-    const start = Math.max(at, starts[n]), end = ends[n], kind = paint(n);
-    const gap = text.slice(at, start);
-    if (gap && apart) nodes.push(el("span.gap", {}, showInvisible(gap.trim() ? gap : " ")));
+    const start = Math.max(position, starts[n]), end = ends[n], kind = getTokenClass(n);
+    const gap = text.slice(position, start);
+    if (gap && isSeparated) nodes.push(el("span.gap", {}, showInvisible(gap.trim() ? gap : " ")));
     else if (gap) {
       // "m2" is less than "m3"; a single token's match does not reach over the space.
       const joined = [last, kind].map(k => /m[2-4]/.exec(k)?.[0]), level = joined[0] && joined[1] ? joined.sort()[0] : null;
-      nodes.push(level ? el("span", { class: `gap ${level}` }, renderMarks(text, places, at, start)) : renderMarks(text, places, at, start));
+      nodes.push(level ? el("span", { class: `gap ${level}` }, renderMarks(text, places, position, start)) : renderMarks(text, places, position, start));
     }
-    if (end > at) {
-      const piece = apart ? showInvisible(keys[n]) : renderMarks(text, places, start, end);
+    if (end > position) {
+      const piece = isSeparated ? showInvisible(keys[n]) : renderMarks(text, places, start, end);
       if (number === null) {
-        const before = nodes[nodes.length - 1];
-        if (kind && !gap && kind === last && before?.append) before.append(...piece.flat());
+        const previousNode = nodes[nodes.length - 1];
+        if (kind && !gap && kind === last && previousNode?.append) previousNode.append(...piece.flat());
         else nodes.push(kind ? el("span", { class: `token ${kind}` }, piece) : piece);
-      } else nodes.push(el(apart ? "bdi" : "span", { class: `token ${kind}`, tabindex: -1, data: { token: String(n), text: String(number) } }, piece));
-      at = end;
+      } else nodes.push(el(isSeparated ? "bdi" : "span", { class: `token ${kind}`, tabindex: -1, data: { token: String(n), text: String(number) } }, piece));
+      position = end;
     }
     last = kind;
   }
-  if (at < text.length && text.slice(at).trim()) nodes.push(renderMarks(text, places, at));
+  if (position < text.length && text.slice(position).trim()) nodes.push(renderMarks(text, places, position));
   return nodes;
 }
 
@@ -225,21 +225,21 @@ function renderMatchLegend(letters, orders) {
 /** The score of the segment, step by step. @param {Context} context @param {number} i */
 function renderSteps({ current }, i) {
   const { b, setting, metric } = current, systems = current.comparedSystems;
-  const walks = systems.map(s => metric.breakDown(current.getTable(s).row(i), true));
-  const delta = b ? walks[1].value - walks[0].value : null;
+  const steps = systems.map(s => metric.breakDown(current.getTable(s).row(i), true));
+  const delta = b ? steps[1].value - steps[0].value : null;
   const head = [el("h3", {}, `How ${metric.name} comes about`)];
-  if (!walks[0].steps.length) return el("section.walk", {}, head, renderTable("Edits", [{ title: "Edits" }, ...systems.map(s => ({ title: renderBadge(s), number: true }))], [
-    ...setting.metric !== "TER" ? [...setting.columns.map((name, n) => [name, ...walks.map(w => String(w.editCounts?.[n]))]), ["Score", ...walks.map(w => renderNumber(w.value))]] :
-    [["Edits", ...walks.map(w => String(w.hypothesis))], ["Words of the reference", ...walks.map(w => formatFixed(w.reference, 2))], ["Edits for 100 words", ...walks.map(w => renderNumber(w.value))]]], { quiet: true }));
-  const notes = new Set(walks.flatMap((w, k) => w.steps.filter(s => s.note).map(s => `${systems[k].letter}, order ${s.order}: ${s.note}`)));
+  if (!steps[0].steps.length) return el("section.walk", {}, head, renderTable("Edits", [{ title: "Edits" }, ...systems.map(s => ({ title: renderBadge(s), number: true }))], [
+    ...setting.metric !== "TER" ? [...setting.columns.map((name, n) => [name, ...steps.map(w => String(w.editCounts?.[n]))]), ["Score", ...steps.map(w => renderNumber(w.value))]] :
+    [["Edits", ...steps.map(w => String(w.hypothesis))], ["Words of the reference", ...steps.map(w => formatFixed(w.reference, 2))], ["Edits for 100 words", ...steps.map(w => renderNumber(w.value))]]], { quiet: true }));
+  const notes = new Set(steps.flatMap((w, k) => w.steps.filter(s => s.note).map(s => `${systems[k].letter}, order ${s.order}: ${s.note}`)));
   const chrf = metric.kind === "chrF";
-  const rows = walks[0].steps.map((first, n) => [chrf ? first.order.replace("c", "char. ").replace("w", "word ") : `${first.order}-grams`,
-    ...walks.flatMap(w => { const s = w.steps[n]; return chrf ? [`${s.match}/${s.total}, ${s.match}/${s.reference}`, el("span", { class: s.isUsed ? "" : "soft" }, s.isUsed ? `${formatFixed(s.precision, 1)}, ${formatFixed(s.recall, 1)}` : "–")]
+  const rows = steps[0].steps.map((first, n) => [chrf ? first.order.replace("c", "char. ").replace("w", "word ") : `${first.order}-grams`,
+    ...steps.flatMap(w => { const s = w.steps[n]; return chrf ? [`${s.match}/${s.total}, ${s.match}/${s.reference}`, el("span", { class: s.isUsed ? "" : "soft" }, s.isUsed ? `${formatFixed(s.precision, 1)}, ${formatFixed(s.recall, 1)}` : "–")]
       : [`${s.match}/${s.total}`, s.isUsed ? renderNumber(s.precision ?? 100, (s.note ? "≈ " : "") + formatFixed(s.precision ?? 100)) : el("span.soft", {}, "–")]; })]);
   /** @type {any[][]} */
-  const ends = chrf ? [] : [["Geometric mean", ...walks.flatMap(w => ["", renderNumber(w.mean)])],
-    ["Brevity penalty", ...walks.flatMap(w => [`c ${w.hypothesis}, r ${formatFixed(w.reference, w.reference % 1 ? 2 : 0)}`, renderNumber(w.brevity, formatFixed(w.brevity, 3))])]];
-  ends.push(["Score", ...walks.flatMap(w => ["", el("strong", {}, renderNumber(w.value))])]);
+  const ends = chrf ? [] : [["Geometric mean", ...steps.flatMap(w => ["", renderNumber(w.mean)])],
+    ["Brevity penalty", ...steps.flatMap(w => [`c ${w.hypothesis}, r ${formatFixed(w.reference, w.reference % 1 ? 2 : 0)}`, renderNumber(w.brevity, formatFixed(w.brevity, 3))])]];
+  ends.push(["Score", ...steps.flatMap(w => ["", el("strong", {}, renderNumber(w.value))])]);
   return el("section.walk", {}, head, renderTable(`Steps to the score of segment ${i + 1}`, [{ title: "Step" }, ...systems.flatMap(s => [{ title: renderBadge(s), number: true, hint: chrf ? "matched of its own, of the reference's" : "matched / all" }, { title: chrf ? "P, R %" : "%", number: true }])], [...rows, ...ends], { quiet: true }),
     delta === null ? null : el("p", {}, "Δ ", renderNumber(delta, formatSigned(delta)), " in this segment; influence on the corpus ", renderNumber(current.getColumn("influence")[i], formatSigned(current.getColumn("influence")[i], 4)), "."),
     [...notes].map(text => el("p.soft.note", {}, text)));
@@ -259,14 +259,14 @@ function renderEdits({ data, current }, i) {
     box.append(place);
     if (hypothesis === undefined) continue; // It is on its way; then this is drawn again.
     try {
-      const texts = [hypothesis, ...references], one = kernel.align(current.metric.handle, packTexts(texts), texts.length), words = [...one.hypothesis];
-      for (const [start, length, target] of one.shifts) {
+      const texts = [hypothesis, ...references], alignment = kernel.align(current.metric.handle, packTexts(texts), texts.length), words = [...alignment.hypothesis];
+      for (const [start, length, target] of alignment.shifts) {
         const moved = words.splice(start, length);
         words.splice(target, 0, ...moved);
         place.append(el("p", {}, "shift “", el("bdi", {}, moved.join(" ")), `” by ${Math.abs(target - start)} to the ${target < start ? "left" : "right"}`));
       }
-      place.append(el("p.alignment", { dir: data.getDirection("system") }, one.operations.map((/** @type {[string, number | null, number | null]} */ [kind, h, r]) =>
-        el("span.pair", { class: kind, title: kind }, el("bdi", {}, h === null ? "∅" : one.hypothesis[h]), el("bdi", {}, r === null ? "∅" : one.reference[r]), el("span", {}, EDIT_LETTERS[kind] || "\u00A0")))));
+      place.append(el("p.alignment", { dir: data.getDirection("system") }, alignment.operations.map((/** @type {[string, number | null, number | null]} */ [kind, h, r]) =>
+        el("span.pair", { class: kind, title: kind }, el("bdi", {}, h === null ? "∅" : alignment.hypothesis[h]), el("bdi", {}, r === null ? "∅" : alignment.reference[r]), el("span", {}, EDIT_LETTERS[kind] || "\u00A0")))));
     } catch (error) { place.append(el("p.soft", {}, `${/** @type {Error} */ (error).message}.`)); }
   }
   return box;

@@ -17,22 +17,22 @@ export const documentsView = {
     const sign = metric.higherIsBetter ? 1 : -1;
     /** @type {Record<string, (r: typeof rows[number]) => number>} */
     const orders = { name: r => -r.place, n: r => r.g.segments.length, a: r => sign * r.values[0], b: r => sign * r.values[1], delta: r => r.delta, abs: r => b ? Math.abs(r.delta) : -sign * r.values[0] };
-    const by = String(store.get("by_doc")), key = by.replace("-", "") in orders ? by.replace("-", "") : "abs", down = by[0] !== "-";
+    const sortKey = String(store.get("by_doc")), key = sortKey.replace("-", "") in orders ? sortKey.replace("-", "") : "abs", down = sortKey[0] !== "-";
     const sorted = [...rows].sort((x, y) => (down ? 1 : -1) * (orders[key](y) - orders[key](x)) || x.place - y.place), shown = sorted.slice(0, store.get("docs"));
-    const known = requestGroupIntervals(context, "document", shown.map(r => r.g)), column = current.getColumn(b ? "delta" : "scoreA");
-    let most = 0;
-    for (const v of column) most = Math.max(most, Math.abs(v) || 0);
-    const head = (/** @type {string} */ id) => ({ sort: () => store.set({ by_doc: key === id && down ? `-${id}` : id }, { replace: true }), sorted: key === id ? /** @type {"ascending"} */ (down ? "descending" : "ascending") : null });
-    const better = (/** @type {number} */ side) => rows.filter(r => Math.sign(r.delta) === side * sign).length;
-    container.append(el("h1", {}, "Documents"), el("p.facts", {}, [formatPlural(groups.length, "document"), ...(b ? [`: ${b.letter} is better in ${formatCount(better(1))}, ${a.letter} in ${formatCount(better(-1))}`] : []), ". ",
+    const intervals = requestGroupIntervals(context, "document", shown.map(r => r.g)), column = current.getColumn(b ? "delta" : "scoreA");
+    let maximum = 0;
+    for (const v of column) maximum = Math.max(maximum, Math.abs(v) || 0);
+    const getSortProps = (/** @type {string} */ id) => ({ sort: () => store.set({ by_doc: key === id && down ? `-${id}` : id }, { replace: true }), sorted: key === id ? /** @type {"ascending"} */ (down ? "descending" : "ascending") : null });
+    const countWins = (/** @type {number} */ side) => rows.filter(r => Math.sign(r.delta) === side * sign).length;
+    container.append(el("h1", {}, "Documents"), el("p.facts", {}, [formatPlural(groups.length, "document"), ...(b ? [`: ${b.letter} is better in ${formatCount(countWins(1))}, ${a.letter} in ${formatCount(countWins(-1))}`] : []), ". ",
       b ? [`Each bar is a segment, in the order of the text: up where ${b.letter} has the higher score, down where ${a.letter} has. `, key === "abs" ? "Those with the largest difference come first." : createButton("Largest difference first", () => store.set({ by_doc: "" }, { replace: true }), { class: "quiet small" })] : "Each bar is the score of a segment, in the order of the text."]),
-      renderTable("Documents", [{ title: "Document", ...head("name") }, { title: "Segments", number: true, ...head("n") }, ...systems.map((s, k) => ({ title: [renderBadge(s), ` ${metric.name}`], number: true, hint: s.name, ...head(k ? "b" : "a") })),
-        ...(b ? [{ title: "Δ", number: true, hint: `${b.letter} less ${a.letter}`, ...head("delta") }] : []), { title: `${Math.round(100 * current.level)}% interval${b ? " of Δ" : ""}`, number: true }, { title: b ? "Δ of each segment" : "Score of each segment" }],
+      renderTable("Documents", [{ title: "Document", ...getSortProps("name") }, { title: "Segments", number: true, ...getSortProps("n") }, ...systems.map((s, k) => ({ title: [renderBadge(s), ` ${metric.name}`], number: true, hint: s.name, ...getSortProps(k ? "b" : "a") })),
+        ...(b ? [{ title: "Δ", number: true, hint: `${b.letter} less ${a.letter}`, ...getSortProps("delta") }] : []), { title: `${Math.round(100 * current.level)}% interval${b ? " of Δ" : ""}`, number: true }, { title: b ? "Δ of each segment" : "Score of each segment" }],
       shown.map(({ g, values, delta }) => {
-        const n = g.segments.length, of = known.get(g.id), own = Array.from(g.segments, i => column[i]), good = (delta > 0) === metric.higherIsBetter;
-        const told = b ? `${formatPlural(n, "segment")}: ${b.letter} higher in ${own.filter(v => v > 0).length}, ${a.letter} in ${own.filter(v => v < 0).length}` : `scores of ${formatPlural(n, "segment")}`;
-        return [linkSegments(context, el("bdi", {}, g.label), g.filter, "Open it in the order of the text"), formatCount(n), ...values.map(v => renderNumber(v)), ...(b ? [el("span", { class: delta ? (good ? "better" : "worse") : "soft" }, renderNumber(delta, formatSigned(delta)))] : []), renderGroupInterval(of, b ? "delta" : "a", n),
-          drawStrip(own, { maximum: most, higher: metric.higherIsBetter, signs: !!b, label: told, act: place => showFiltered(store, { ...g.filter, seg: g.segments[place] + 1 }) })];
+        const n = g.segments.length, spans = intervals.get(g.id), segmentValues = Array.from(g.segments, i => column[i]), good = (delta > 0) === metric.higherIsBetter;
+        const description = b ? `${formatPlural(n, "segment")}: ${b.letter} higher in ${segmentValues.filter(v => v > 0).length}, ${a.letter} in ${segmentValues.filter(v => v < 0).length}` : `scores of ${formatPlural(n, "segment")}`;
+        return [linkSegments(context, el("bdi", {}, g.label), g.filter, "Open it in the order of the text"), formatCount(n), ...values.map(v => renderNumber(v)), ...(b ? [el("span", { class: delta ? (good ? "better" : "worse") : "soft" }, renderNumber(delta, formatSigned(delta)))] : []), renderGroupInterval(spans, b ? "delta" : "a", n),
+          drawStrip(segmentValues, { maximum, higher: metric.higherIsBetter, signs: !!b, label: description, act: place => showFiltered(store, { ...g.filter, seg: g.segments[place] + 1 }) })];
       }), { quiet: true }),
       shown.length < sorted.length ? el("p", {}, `The first ${formatCount(shown.length)} of ${formatCount(sorted.length)}. `, createMoreButton(store, "docs", sorted.length)) : "");
   },

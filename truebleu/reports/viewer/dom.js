@@ -84,20 +84,20 @@ export const formatInterval = (low, high, digits = 2, sign = true) => `[${(sign 
 /** "1 segment", "2 segments". @param {number} n @param {string} noun */
 export const formatPlural = (n, noun) => `${formatCount(n)} ${noun}${n === 1 ? "" : "s"}`;
 
-/** A number to read, with all its digits in its title. @param {number | null | undefined} x @param {string} [shown] */
-export function renderNumber(x, shown = formatFixed(x)) {
-  return typeof x === "number" && !Number.isNaN(x) ? el("data.num", { value: String(x), title: String(x) }, shown) : el("span.num", {}, shown);
+/** A number to read, with all its digits in its title. @param {number | null | undefined} x @param {string} [shownText] */
+export function renderNumber(x, shownText = formatFixed(x)) {
+  return typeof x === "number" && !Number.isNaN(x) ? el("data.num", { value: String(x), title: String(x) }, shownText) : el("span.num", {}, shownText);
 }
 
 // ---- systems: letter, colour and shape, everywhere the same ----
 
 /**
  * The letter of a system in its colour and shape; with `named`, its name beside it.
- * @param {{name: string, letter: string, index: number}} system @param {boolean} [named]
+ * @param {{name: string, letter: string, index: number}} system @param {boolean} [withName]
  */
-export function renderBadge(system, named = false) {
-  const mark = el("span.badge", { class: `sys-${system.index % 6}`, "aria-hidden": named ? "true" : null, title: system.name }, system.letter);
-  return named ? el("span.system", {}, mark, el("bdi", {}, system.name)) : mark;
+export function renderBadge(system, withName = false) {
+  const mark = el("span.badge", { class: `sys-${system.index % 6}`, "aria-hidden": withName ? "true" : null, title: system.name }, system.letter);
+  return withName ? el("span.system", {}, mark, el("bdi", {}, system.name)) : mark;
 }
 
 // ---- widgets ----
@@ -126,7 +126,7 @@ export function createMoreButton(store, key, all) {
  */
 export function createSelect(label, options, value, act, props) {
   const choice = el("select", { "aria-label": label, ...props, on: { change: (/** @type {any} */ e) => act(e.target.value) } },
-    options.map(([key, text, no]) => el("option", { value: key, selected: key === value, disabled: !!no, title: no }, no ? `${text} (${no})` : text)));
+    options.map(([key, text, disabledReason]) => el("option", { value: key, selected: key === value, disabled: !!disabledReason, title: disabledReason }, disabledReason ? `${text} (${disabledReason})` : text)));
   choice.value = value;
   return choice;
 }
@@ -158,8 +158,8 @@ export function renderTable(caption, columns, rows, { quiet = false, ...props } 
       el("th", { scope: "col", class: c.number ? "number" : "", title: c.hint, "aria-sort": c.sorted },
         c.sort ? createButton([c.title, el("span.arrow", { "aria-hidden": "true" }, c.sorted === "ascending" ? " ▲" : c.sorted ? " ▼" : "")], c.sort) : c.title)))),
     el("tbody", {}, rows.map(row => {
-      const { cells, ...own } = Array.isArray(row) ? { cells: row } : row;
-      return el("tr", own, cells.map((cell, i) =>
+      const { cells, ...rowProps } = Array.isArray(row) ? { cells: row } : row;
+      return el("tr", rowProps, cells.map((cell, i) =>
         i ? el("td", { class: columns[i]?.number ? "number" : "" }, cell) : el("th", { scope: "row", class: columns[0].number ? "number" : "" }, cell)));
     }))));
 }
@@ -170,27 +170,27 @@ export function renderTable(caption, columns, rows, { quiet = false, ...props } 
  */
 export function createMenu(label, items, props) {
   const list = el("div.menu", { role: "menu", hidden: true });
-  const open = createButton([label, el("span", { "aria-hidden": "true" }, " ▾")], () => (list.hidden ? show() : hide()), { "aria-haspopup": "menu", "aria-expanded": "false", ...props });
-  const box = el("div.menu-box", { on: { keydown: onKey, focusout: (/** @type {FocusEvent} */ e) => box.contains(/** @type {Node} */ (e.relatedTarget)) || hide() } }, open, list);
-  function show() {
-    replaceChildren(list, items().map(item => createButton(item.text, () => { hide(); open.focus(); item.act(); },
+  const open = createButton([label, el("span", { "aria-hidden": "true" }, " ▾")], () => (list.hidden ? showMenu() : hideMenu()), { "aria-haspopup": "menu", "aria-expanded": "false", ...props });
+  const box = el("div.menu-box", { on: { keydown: handleKey, focusout: (/** @type {FocusEvent} */ e) => box.contains(/** @type {Node} */ (e.relatedTarget)) || hideMenu() } }, open, list);
+  function showMenu() {
+    replaceChildren(list, items().map(item => createButton(item.text, () => { hideMenu(); open.focus(); item.act(); },
       { role: item.on === undefined ? "menuitem" : "menuitemradio", "aria-checked": item.on === undefined ? null : String(item.on), tabindex: -1 })));
     list.hidden = false;
     open.setAttribute("aria-expanded", "true");
     (list.querySelector('[aria-checked="true"]') ?? list.firstElementChild)?.focus();
   }
-  function hide() {
+  function hideMenu() {
     list.hidden = true;
     open.setAttribute("aria-expanded", "false");
   }
   /** @param {KeyboardEvent} event */
-  function onKey(event) {
+  function handleKey(event) {
     if (list.hidden) return;
     const all = /** @type {HTMLElement[]} */ ([...list.children]);
-    const at = all.indexOf(/** @type {HTMLElement} */ (document.activeElement));
-    const to = { ArrowDown: (at + 1) % all.length, ArrowUp: (at - 1 + all.length) % all.length, Home: 0, End: all.length - 1 }[event.key];
-    if (to !== undefined) all[to].focus();
-    else if (event.key === "Escape") { hide(); open.focus(); } else return;
+    const index = all.indexOf(/** @type {HTMLElement} */ (document.activeElement));
+    const nextIndex = { ArrowDown: (index + 1) % all.length, ArrowUp: (index - 1 + all.length) % all.length, Home: 0, End: all.length - 1 }[event.key];
+    if (nextIndex !== undefined) all[nextIndex].focus();
+    else if (event.key === "Escape") { hideMenu(); open.focus(); } else return;
     event.preventDefault();
     event.stopPropagation();
   }
@@ -210,8 +210,8 @@ export function announce(text) {
 /** The address of a state. @param {import("./url_state.js").UrlState} store @param {import("./url_state.js").State} [state] */
 export const copyStateLink = (store, state) => copyText(location.href.split("#")[0] + store.toHash(state), "Link copied");
 
-/** @param {string} text @param {string} [what] what is announced as copied */
-export async function copyText(text, what = "Copied") {
+/** @param {string} text @param {string} [message] what is announced as copied */
+export async function copyText(text, message = "Copied") {
   try {
     await navigator.clipboard.writeText(text);
   } catch {
@@ -220,12 +220,12 @@ export async function copyText(text, what = "Copied") {
     const focus = /** @type {HTMLElement | null} */ (document.activeElement);
     document.body.append(box);
     box.select();
-    const done = document.execCommand("copy");
+    const isCopied = document.execCommand("copy");
     box.remove();
     focus?.focus();
-    if (!done) { announce("The browser does not let this page copy"); return; }
+    if (!isCopied) { announce("The browser does not let this page copy"); return; }
   }
-  announce(what);
+  announce(message);
 }
 
 /** @param {string} name of the file @param {string} type @param {string} text */
@@ -242,17 +242,17 @@ export function downloadText(name, type, text) {
 
 const THEMES = ["auto", "light", "dark"];
 
-/** A button that goes from one theme to the next, of which it tells. @param {string | null} first @param {(theme: string) => void} changed */
-export function createThemeButton(first, changed) {
-  let at = Math.max(0, THEMES.indexOf(first ?? ""));
-  const node = createButton("", () => { at = (at + 1) % THEMES.length; show(); changed(THEMES[at]); }, { class: "quiet" });
-  show();
+/** A button that goes from one theme to the next, of which it tells. @param {string | null} initialTheme @param {(theme: string) => void} onChange */
+export function createThemeButton(initialTheme, onChange) {
+  let index = Math.max(0, THEMES.indexOf(initialTheme ?? ""));
+  const node = createButton("", () => { index = (index + 1) % THEMES.length; showTheme(); onChange(THEMES[index]); }, { class: "quiet" });
+  showTheme();
   return node;
 
-  function show() {
-    document.documentElement.dataset.theme = THEMES[at];
-    replaceChildren(node, "◐○●"[at]);
-    node.title = `Theme: ${THEMES[at]}`;
+  function showTheme() {
+    document.documentElement.dataset.theme = THEMES[index];
+    replaceChildren(node, "◐○●"[index]);
+    node.title = `Theme: ${THEMES[index]}`;
     node.setAttribute("aria-label", node.title);
   }
 }
@@ -403,47 +403,47 @@ export class VirtualList {
     row.setAttribute("aria-selected", String(position === this.active));
   }
 
-  /** Makes a row the active one and brings it into sight. @param {number} position @param {boolean} [told] whether `moved` hears of it */
-  go(position, told = true) {
+  /** Makes a row the active one and brings it into sight. @param {number} position @param {boolean} [isReported] whether `moved` hears of it */
+  go(position, isReported = true) {
     if (!this.length) return;
     const next = Math.max(0, Math.min(this.length - 1, position));
-    const top = next * this.height, offset = this.offset, room = this.visibleHeight;
-    let to = offset;
-    if (top < offset) to = top;
-    else if (top + this.height > offset + room) to = top + this.height - room;
-    if (Math.abs(to - offset) > room) to = top - room / 3;
-    if (to !== offset) {
+    const top = next * this.height, offset = this.offset, visibleHeight = this.visibleHeight;
+    let target = offset;
+    if (top < offset) target = top;
+    else if (top + this.height > offset + visibleHeight) target = top + this.height - visibleHeight;
+    if (Math.abs(target - offset) > visibleHeight) target = top - visibleHeight / 3;
+    if (target !== offset) {
       const real = this.length * this.height;
-      this.node.scrollTop = real <= MAX_LIST_HEIGHT ? to : to / ((real - room) / Math.max(1, MAX_LIST_HEIGHT - room));
+      this.node.scrollTop = real <= MAX_LIST_HEIGHT ? target : target / ((real - visibleHeight) / Math.max(1, MAX_LIST_HEIGHT - visibleHeight));
     }
-    const old = this.rows.get(this.active);
+    const previousRow = this.rows.get(this.active);
     this.active = next;
-    if (old) this.markRow(old, Number(old.dataset.position));
+    if (previousRow) this.markRow(previousRow, Number(previousRow.dataset.position));
     this.draw();
     const row = this.rows.get(next);
     if (row) this.markRow(row, next);
-    if (told) this.options.onMove?.(next);
+    if (isReported) this.options.onMove?.(next);
   }
 
   /** @param {KeyboardEvent} event */
   handleKey(event) {
     if (event.target !== this.node || event.ctrlKey || event.altKey || event.metaKey) return;
     const page = Math.max(1, Math.floor(this.visibleHeight / this.height) - 1);
-    const to = { ArrowDown: this.active + 1, ArrowUp: this.active - 1, PageDown: this.active + page, PageUp: this.active - page, Home: 0, End: this.length - 1 }[event.key];
-    if (to !== undefined) this.go(to);
+    const target = { ArrowDown: this.active + 1, ArrowUp: this.active - 1, PageDown: this.active + page, PageUp: this.active - page, Home: 0, End: this.length - 1 }[event.key];
+    if (target !== undefined) this.go(target);
     else if (event.key === "Enter") this.options.onOpen?.(this.active);
     else return;
     event.preventDefault();
     event.stopPropagation();
   }
 
-  /** @param {MouseEvent} event @param {boolean} twice */
-  handleClick(event, twice) {
+  /** @param {MouseEvent} event @param {boolean} isDouble */
+  handleClick(event, isDouble) {
     const row = /** @type {HTMLElement} */ (event.target).closest("[data-position]");
     if (!row || !this.space.contains(row) || getSelection()?.type === "Range") return;
     const position = Number(/** @type {HTMLElement} */ (row).dataset.position);
     this.go(position);
     this.options.onOpen?.(position);
-    if (twice) event.preventDefault();
+    if (isDouble) event.preventDefault();
   }
 }

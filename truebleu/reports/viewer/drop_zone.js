@@ -13,14 +13,14 @@ const TAB_LAYOUTS = [["whole", "whole lines"], ["header", "columns, named in the
 /** The files, and what is to be made of them. */
 export class DropZone {
   /**
-   * @param {any} manifest @param {import("./kernel_client.js").KernelClient} live
-   * @param {() => {metric: string, overrides: Record<string, any>}} above what is chosen for sentences @param {(made: import("./report_data.js").ReportData) => void} opened
+   * @param {any} manifest @param {import("./kernel_client.js").KernelClient} kernelClient
+   * @param {() => {metric: string, overrides: Record<string, any>}} getPlaygroundState what is chosen for sentences @param {(made: import("./report_data.js").ReportData) => void} onReport
    */
-  constructor(manifest, live, above, opened) {
+  constructor(manifest, kernelClient, getPlaygroundState, onReport) {
     this.manifest = manifest;
-    this.live = live;
-    this.getPlaygroundState = above;
-    this.onReport = opened;
+    this.client = kernelClient;
+    this.getPlaygroundState = getPlaygroundState;
+    this.onReport = onReport;
     /** @type {Dropped[]} */
     this.files = [];
     /** What went wrong with files. @type {string[]} */
@@ -40,40 +40,40 @@ export class DropZone {
     this.problems = [];
     for (const file of files) {
       try {
-        const dropped = await readDroppedFile(file), known = this.files.findIndex(one => one.name === dropped.name);
-        if (known >= 0) this.files[known] = dropped; else this.files.push(dropped);
+        const dropped = await readDroppedFile(file), index = this.files.findIndex(other => other.name === dropped.name);
+        if (index >= 0) this.files[index] = dropped; else this.files.push(dropped);
       } catch (error) { this.problems.push(/** @type {Error} */ (error).message); }
     }
     this.draw();
     this.node.scrollIntoView({ block: "nearest" });
     if (!this.problems.length && files.length) announce(`${formatCount(files.length)} ${files.length === 1 ? "file" : "files"} read`);
-    const next = [".make button:enabled", "tbody select", ".drop button"].map(place => /** @type {HTMLElement | null} */ (this.node.querySelector(place)));
-    next.find(Boolean)?.focus({ preventScroll: true });
+    const targets = [".make button:enabled", "tbody select", ".drop button"].map(place => /** @type {HTMLElement | null} */ (this.node.querySelector(place)));
+    targets.find(Boolean)?.focus({ preventScroll: true });
   }
 
   get columns() { return this.files.flatMap(file => file.columns); }
 
   draw() {
-    const { files, columns } = this, wrong = files.length ? describeMismatch(columns) : "";
-    const focus = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset.tray, tabbed = files.some(file => file.tabs !== "whole" || file.lines[0].includes(9));
+    const { files, columns } = this, mismatch = files.length ? describeMismatch(columns) : "";
+    const focus = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset.tray, hasTabs = files.some(file => file.tabs !== "whole" || file.lines[0].includes(9));
     const row = (/** @type {import("./dropped_files.js").FileColumn} */ column, /** @type {Dropped} */ file, /** @type {number} */ i) => [
-      [el("bdi", {}, column.name), column.number !== null && !column.name.startsWith(file.name) ? el("span.soft", {}, " in ", el("bdi", {}, file.name)) : null, i ? null : [" ", createButton("Remove", () => { this.files = files.filter(one => one !== file); this.draw(); }, { class: "quiet small", "aria-label": `Remove ${file.name}`, data: { tray: `${file.name} out` } })]], formatCount(column.lines.length),
+      [el("bdi", {}, column.name), column.number !== null && !column.name.startsWith(file.name) ? el("span.soft", {}, " in ", el("bdi", {}, file.name)) : null, i ? null : [" ", createButton("Remove", () => { this.files = files.filter(other => other !== file); this.draw(); }, { class: "quiet small", "aria-label": `Remove ${file.name}`, data: { tray: `${file.name} out` } })]], formatCount(column.lines.length),
       createSelect(`What ${column.name} is`, FILE_ROLES, column.role, part => { column.role = /** @type {any} */ (part); this.draw(); }, { data: { tray: `${file.name} ${i}` } }),
-      ...(tabbed ? [!i && (file.tabs !== "whole" || file.lines[0].includes(9)) ? createSelect(`How ${file.name} is read`, TAB_LAYOUTS, file.tabs, tabs => this.readAs(file, /** @type {any} */ (tabs)), { data: { tray: `${file.name} tabs` } }) : null] : [])];
-    const { metric: chosenMetric, overrides: chosen } = this.getPlaygroundState();
-    const boxes = this.manifest.metrics.filter((/** @type {any} */ one) => ["bleu", "chrf", "ter", "wer", "cer"].includes(one.id) || one.id === chosenMetric).map((/** @type {any} */ one) => {
-      const own = one.id === chosenMetric ? Object.entries(chosen).map(([name, value]) => `${name}=${value}`).join(", ") : "";
-      return createCheckbox(own ? `${one.name} with ${own}` : one.name, this.metrics.has(one.id), on => { if (on) this.metrics.add(one.id); else this.metrics.delete(one.id); this.draw(); });
+      ...(hasTabs ? [!i && (file.tabs !== "whole" || file.lines[0].includes(9)) ? createSelect(`How ${file.name} is read`, TAB_LAYOUTS, file.tabs, tabs => this.readAs(file, /** @type {any} */ (tabs)), { data: { tray: `${file.name} tabs` } }) : null] : [])];
+    const { metric: chosenMetric, overrides } = this.getPlaygroundState();
+    const boxes = this.manifest.metrics.filter((/** @type {any} */ candidate) => ["bleu", "chrf", "ter", "wer", "cer"].includes(candidate.id) || candidate.id === chosenMetric).map((/** @type {any} */ candidate) => {
+      const overrideText = candidate.id === chosenMetric ? Object.entries(overrides).map(([name, value]) => `${name}=${value}`).join(", ") : "";
+      return createCheckbox(overrideText ? `${candidate.name} with ${overrideText}` : candidate.name, this.metrics.has(candidate.id), on => { if (on) this.metrics.add(candidate.id); else this.metrics.delete(candidate.id); this.draw(); });
     });
-    const none = ![...this.metrics].length;
+    const hasNoMetrics = ![...this.metrics].length;
     replaceChildren(this.node, el("h2", { id: "tray-title" }, "Whole files"), this.input,
       el("div.drop", {}, el("p", {}, "Drop references and systems here, a segment a line: plain text, .gz, or .tsv with a header. They become a report, in this page alone."), createButton("Choose files", () => this.chooseFiles(), { data: { tray: "choose" } })),
       this.problems.length ? el("div.failed", { role: "alert" }, this.problems.map(text => el("p", {}, text))) : null,
       files.length ? [
-        renderTable("Files, and what each is", [{ title: "File" }, { title: "Lines", number: true }, { title: "Is" }, ...(tabbed ? [{ title: "Read as" }] : [])], files.flatMap(file => file.columns.map((column, i) => row(column, file, i))), { quiet: true }),
+        renderTable("Files, and what each is", [{ title: "File" }, { title: "Lines", number: true }, { title: "Is" }, ...(hasTabs ? [{ title: "Read as" }] : [])], files.flatMap(file => file.columns.map((column, i) => row(column, file, i))), { quiet: true }),
         el("fieldset.metrics", {}, el("legend", {}, "Metrics"), boxes),
-        wrong ? el("p.failed", { role: "alert" }, wrong) : null,
-        el("p.make", {}, this.progress === null ? createButton("Make the report", () => this.makeReport(), { class: "main", disabled: !!wrong || none, data: { tray: "make" } }) : [el("span", { role: "status" }, `Counting … ${Math.round(100 * this.progress)} % `), createButton("Cancel", () => { this.progress = null; this.draw(); }, { data: { tray: "make" } })], none ? el("span.soft", {}, " Choose a metric.") : null),
+        mismatch ? el("p.failed", { role: "alert" }, mismatch) : null,
+        el("p.make", {}, this.progress === null ? createButton("Make the report", () => this.makeReport(), { class: "main", disabled: !!mismatch || hasNoMetrics, data: { tray: "make" } }) : [el("span", { role: "status" }, `Counting … ${Math.round(100 * this.progress)} % `), createButton("Cancel", () => { this.progress = null; this.draw(); }, { data: { tray: "make" } })], hasNoMetrics ? el("span.soft", {}, " Choose a metric.") : null),
       ] : null);
     if (focus) [...this.node.querySelectorAll("[data-tray]")].find((/** @type {any} */ one) => one.dataset.tray === focus)?.focus();
   }
@@ -86,12 +86,12 @@ export class DropZone {
   }
 
   async makeReport() {
-    const { metric, overrides: chosen } = this.getPlaygroundState(), wanted = this.manifest.metrics.filter((/** @type {any} */ one) => this.metrics.has(one.id)).map((/** @type {any} */ base) => ({ base, overrides: base.id === metric ? chosen : {} }));
+    const { metric, overrides } = this.getPlaygroundState(), choices = this.manifest.metrics.filter((/** @type {any} */ one) => this.metrics.has(one.id)).map((/** @type {any} */ base) => ({ base, overrides: base.id === metric ? overrides : {} }));
     this.progress = 0;
     this.problems = [];
     this.draw();
     try {
-      const made = await buildReport(this.manifest, this.live, this.columns.filter(column => column.role !== "out"), wanted, async share => {
+      const report = await buildReport(this.manifest, this.client, this.columns.filter(column => column.role !== "out"), choices, async share => {
         if (this.progress === null) return false;
         this.progress = share;
         this.draw();
@@ -99,7 +99,7 @@ export class DropZone {
         return this.progress !== null;
       });
       this.progress = null;
-      if (made) this.onReport(made);
+      if (report) this.onReport(report);
     } catch (error) { this.problems.push(/** @type {Error} */ (error).message); }
     this.progress = null;
     if (this.node.isConnected) this.draw();

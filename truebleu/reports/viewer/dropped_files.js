@@ -12,21 +12,21 @@ const ROLE_PATTERNS = [["documents", /(^|[._-])(docs?|documents?|docids?|doc_?id
 
 /** @param {string} name @returns {FileRole} */
 export function guessRole(name) {
-  const own = name.toLowerCase().replace(/\.(gz|zst|xz|bz2)$/, "");
-  return ROLE_PATTERNS.find(([, pattern]) => pattern.test(own))?.[0] ?? "system";
+  const stem = name.toLowerCase().replace(/\.(gz|zst|xz|bz2)$/, "");
+  return ROLE_PATTERNS.find(([, pattern]) => pattern.test(stem))?.[0] ?? "system";
 }
 
 /** The bytes of a file, unpacked. @param {File} file @returns {Promise<Uint8Array>} */
 async function unpackFile(file) {
   let bytes;
   try { bytes = new Uint8Array(await file.arrayBuffer()); } catch { throw new Error(`${file.name} cannot be read: it is a folder, or it has changed`); }
-  const found = COMPRESSIONS.find(([end]) => file.name.toLowerCase().endsWith(end));
-  if (!found) {
-    const packed = COMPRESSIONS.find(([, , start]) => start.length > 2 && start.every((byte, i) => bytes[i] === byte) || start.length === 2 && bytes[0] === start[0] && bytes[1] === start[1]);
-    if (packed) throw new Error(`${file.name} is compressed by ${packed[1]}, and its name does not end in ${packed[0]}`);
+  const compression = COMPRESSIONS.find(([end]) => file.name.toLowerCase().endsWith(end));
+  if (!compression) {
+    const actualCompression = COMPRESSIONS.find(([, , start]) => start.length > 2 && start.every((byte, i) => bytes[i] === byte) || start.length === 2 && bytes[0] === start[0] && bytes[1] === start[1]);
+    if (actualCompression) throw new Error(`${file.name} is compressed by ${actualCompression[1]}, and its name does not end in ${actualCompression[0]}`);
     return bytes;
   }
-  const [end, format] = found;
+  const [end, format] = compression;
   let stream;
   try { stream = new DecompressionStream(/** @type {CompressionFormat} */ (format)); } catch { throw new Error(`${file.name}: this browser cannot unpack ${end} files; unpack it first, or compress it with gzip`); }
   try {
@@ -41,7 +41,7 @@ async function unpackFile(file) {
 export function splitLines(bytes) {
   const lines = [];
   let from = 0;
-  for (let at = bytes.indexOf(NEWLINE_BYTE); at >= 0; at = bytes.indexOf(NEWLINE_BYTE, from)) { lines.push(bytes.subarray(from, at)); from = at + 1; }
+  for (let newline = bytes.indexOf(NEWLINE_BYTE); newline >= 0; newline = bytes.indexOf(NEWLINE_BYTE, from)) { lines.push(bytes.subarray(from, newline)); from = newline + 1; }
   if (from < bytes.length) lines.push(bytes.subarray(from));
   return lines;
 }
@@ -51,30 +51,30 @@ function checkEncoding(name, bytes, lines) {
   if ((bytes[0] === 0xFF && bytes[1] === 0xFE) || (bytes[0] === 0xFE && bytes[1] === 0xFF)) throw new Error(`${name} is UTF-16; save it as UTF-8 (iconv -f utf-16 -t utf-8)`);
   const decoder = new TextDecoder("utf-8", { fatal: true });
   try { decoder.decode(bytes); } catch {
-    const bad = lines.findIndex(line => { try { decoder.decode(line); return false; } catch { return true; } });
-    throw new Error(`${name}, line ${bad + 1}: this is not UTF-8; save the file as UTF-8`);
+    const badLine = lines.findIndex(line => { try { decoder.decode(line); return false; } catch { return true; } });
+    throw new Error(`${name}, line ${badLine + 1}: this is not UTF-8; save the file as UTF-8`);
   }
 }
 
 /** @param {Uint8Array} line */
 function splitTabs(line) {
-  const found = [];
+  const fields = [];
   let from = 0;
-  for (let at = line.indexOf(TAB_BYTE); at >= 0; at = line.indexOf(TAB_BYTE, from)) { found.push(line.subarray(from, at)); from = at + 1; }
-  found.push(line.subarray(from));
-  return found;
+  for (let tab = line.indexOf(TAB_BYTE); tab >= 0; tab = line.indexOf(TAB_BYTE, from)) { fields.push(line.subarray(from, tab)); from = tab + 1; }
+  fields.push(line.subarray(from));
+  return fields;
 }
 
 /** Reads a file anew as whole lines, or as columns with or without their names in the first line. @param {DroppedFile} dropped @param {DroppedFile["tabs"]} tabs */
 export function readColumns({ name, lines }, tabs) {
   if (tabs === "whole") return [{ name, file: name, number: null, lines, role: guessRole(name) }];
   const rows = lines.map(splitTabs), [head] = rows, decoder = new TextDecoder();
-  const odd = rows.findIndex(row => row.length !== head.length);
-  if (odd >= 0) throw new Error(`${name}, line ${odd + 1}: ${rows[odd].length} columns, and ${head.length} in the first line`);
+  const badRow = rows.findIndex(row => row.length !== head.length);
+  if (badRow >= 0) throw new Error(`${name}, line ${badRow + 1}: ${rows[badRow].length} columns, and ${head.length} in the first line`);
   const body = tabs === "header" ? rows.slice(1) : rows;
   return head.map((field, i) => {
-    const own = tabs === "header" ? decoder.decode(field).replace(/\r$/, "") || `column ${i + 1}` : `${name}#${i + 1}`, part = tabs === "header" ? guessRole(own) : "system";
-    return { name: own, file: name, number: i + 1, lines: body.map(row => row[i]), role: /^(id|index|segid|seg_id)$/i.test(own) ? /** @type {FileRole} */ ("out") : part };
+    const columnName = tabs === "header" ? decoder.decode(field).replace(/\r$/, "") || `column ${i + 1}` : `${name}#${i + 1}`, part = tabs === "header" ? guessRole(columnName) : "system";
+    return { name: columnName, file: name, number: i + 1, lines: body.map(row => row[i]), role: /^(id|index|segid|seg_id)$/i.test(columnName) ? /** @type {FileRole} */ ("out") : part };
   });
 }
 
@@ -91,18 +91,18 @@ export async function readDroppedFile(file) {
 
 /** Names of systems by those of their files: what differs, in whole words between dots. @param {string[]} names @returns {string[]} */
 export function shortenNames(names) {
-  const unlike = (/** @type {string[]} */ all) => all.every(Boolean) && new Set(all).size === all.length;
-  let made = names;
-  if (names.length > 1 && unlike(names) && !names.some(name => name.includes("#"))) {
-    const parts = names.map(name => name.split(/([./\\])/)), most = Math.min(...parts.map(one => one.length)) - 1;
-    const alike = (/** @type {string[][]} */ rows) => { let n = 0; while (rows.every(row => n < row.length && row[n] === rows[0][n])) n++; return n; };
-    const even = (/** @type {number} */ n) => n - n % 2, start = even(Math.min(alike(parts), most));
-    if (new Set(parts.map(one => one[start])).size > 1) {
-      const end = even(Math.min(alike(parts.map(one => one.toReversed())), most - start)), cut = parts.map(one => one.slice(start, one.length - end).join(""));
-      if (unlike(cut)) made = cut;
+  const areDistinct = (/** @type {string[]} */ all) => all.every(Boolean) && new Set(all).size === all.length;
+  let shortened = names;
+  if (names.length > 1 && areDistinct(names) && !names.some(name => name.includes("#"))) {
+    const parts = names.map(name => name.split(/([./\\])/)), maxLength = Math.min(...parts.map(pieces => pieces.length)) - 1;
+    const countCommon = (/** @type {string[][]} */ rows) => { let n = 0; while (rows.every(row => n < row.length && row[n] === rows[0][n])) n++; return n; };
+    const roundToEven = (/** @type {number} */ n) => n - n % 2, start = roundToEven(Math.min(countCommon(parts), maxLength));
+    if (new Set(parts.map(pieces => pieces[start])).size > 1) {
+      const end = roundToEven(Math.min(countCommon(parts.map(pieces => pieces.toReversed())), maxLength - start)), middles = parts.map(pieces => pieces.slice(start, pieces.length - end).join(""));
+      if (areDistinct(middles)) shortened = middles;
     }
   }
   /** @type {Map<string, number>} */
   const seen = new Map();
-  return made.map(name => { const times = (seen.get(name) ?? 0) + 1; seen.set(name, times); return times > 1 ? `${name} (${times})` : name; });
+  return shortened.map(name => { const times = (seen.get(name) ?? 0) + 1; seen.set(name, times); return times > 1 ? `${name} (${times})` : name; });
 }

@@ -32,9 +32,9 @@ const FLOAT_FIELDS = new Set(["score", "low", "high", "mean", "half_width", "dif
 export function formatComparison(content, separator, safe) {
   const letters = new Map(content.systems.map((/** @type {any} */ s) => [s.name, s.letter])), lines = [formatDelimited(COMPARISON_FIELDS, separator)];
   for (const metric of content.metrics) for (const system of content.systems) {
-    const { difference, interval: own, ...score } = system.scores[metric.name];
+    const { difference, interval: scoreInterval, ...score } = system.scores[metric.name];
     /** @type {Record<string, any>} */
-    const row = { ...score, ...own, ...difference, metric: metric.name, system: escapeInvisible(system.name), letter: system.letter, better_than: score.better_than.map((/** @type {string} */ name) => letters.get(name)).join(" "), baseline: difference ? escapeInvisible(content.baseline) : null,
+    const row = { ...score, ...scoreInterval, ...difference, metric: metric.name, system: escapeInvisible(system.name), letter: system.letter, better_than: score.better_than.map((/** @type {string} */ name) => letters.get(name)).join(" "), baseline: difference ? escapeInvisible(content.baseline) : null,
       difference: difference?.value, difference_low: difference?.interval?.low, difference_high: difference?.interval?.high, signature: metric.signature };
     lines.push(formatDelimited(COMPARISON_FIELDS.map(key => FLOAT_FIELDS.has(key) && typeof row[key] === "number" ? formatFloat(row[key]) : guardFormula(row[key], safe)), separator));
   }
@@ -45,19 +45,19 @@ export function formatComparison(content, separator, safe) {
 
 /** A metric's table as cells. @param {any} content @param {any} metric @returns {Cell[][]} */
 function buildCells(content, metric) {
-  const letters = new Map(content.systems.map((/** @type {any} */ s) => [s.name, s.letter])), several = content.systems.length > 1, { intervals, test } = content, level = `${Math.round(100 * content.level)}% interval`;
-  const p = (/** @type {number | null | undefined} */ x) => typeof x === "number" ? formatPValue(x) : "";
-  const head = ["", "System", `${metric.label} ${metric.higher_is_better ? "↑" : "↓"}`, ...(intervals ? [level] : []), ...(several ? [...(test ? ["Cluster"] : []), "Δ", ...(intervals ? [level] : []), ...(test ? ["p"] : [])] : [])];
+  const letters = new Map(content.systems.map((/** @type {any} */ s) => [s.name, s.letter])), hasSeveralSystems = content.systems.length > 1, { intervals, test } = content, level = `${Math.round(100 * content.level)}% interval`;
+  const formatP = (/** @type {number | null | undefined} */ x) => typeof x === "number" ? formatPValue(x) : "";
+  const head = ["", "System", `${metric.label} ${metric.higher_is_better ? "↑" : "↓"}`, ...(intervals ? [level] : []), ...(hasSeveralSystems ? [...(test ? ["Cluster"] : []), "Δ", ...(intervals ? [level] : []), ...(test ? ["p"] : [])] : [])];
   return [head.map(text => ({ text })), ...content.systems.map((/** @type {any} */ system) => {
-    const { score, interval: own, better_than, rank, cluster, difference: d } = system.scores[metric.name], ends = d?.interval;
+    const { score, interval: scoreInterval, better_than, rank, cluster, difference: d } = system.scores[metric.name], ends = d?.interval;
     /** @type {Cell[]} */
-    const row = [{ text: system.letter }, { text: escapeInvisible(system.name) }, { text: formatFixed(score), best: several && rank === 1, raised: better_than.map((/** @type {string} */ name) => letters.get(name)).sort().join("") }];
-    if (intervals) row.push({ text: own ? formatInterval(own.low, own.high, 2, false) : "" });
-    if (several) {
+    const row = [{ text: system.letter }, { text: escapeInvisible(system.name) }, { text: formatFixed(score), best: hasSeveralSystems && rank === 1, raised: better_than.map((/** @type {string} */ name) => letters.get(name)).sort().join("") }];
+    if (intervals) row.push({ text: scoreInterval ? formatInterval(scoreInterval.low, scoreInterval.high, 2, false) : "" });
+    if (hasSeveralSystems) {
       if (test) row.push({ text: String(cluster ?? "") });
       row.push({ text: d ? formatSigned(d.value) : "baseline" });
       if (intervals) row.push({ text: ends ? formatInterval(ends.low, ends.high) : d ? "n too small" : "" });
-      if (test) row.push({ text: d ? p(d.corrected_p ?? d.p) : "", raised: d?.significant ? "*" : "" });
+      if (test) row.push({ text: d ? formatP(d.corrected_p ?? d.p) : "", raised: d?.significant ? "*" : "" });
     }
     return row;
   })];
@@ -67,7 +67,7 @@ function buildCells(content, metric) {
 const listRemarks = content => [`${formatPlural(content.segments, "segment")}${content.baseline && content.systems.length > 1 ? `; Δ to ${escapeInvisible(content.baseline)}` : ""}`, content.test ? `Raised letters: significantly better than those systems (${content.test.title}, p < ${content.test.alpha}, as *)${content.correction ? `; p-values are corrected: ${content.correction.title ?? content.correction}` : ""}.` : "", content.reading ?? "", ...(content.notes ?? []).filter((/** @type {any} */ n) => n.kind === "disagreement").map((/** @type {any} */ n) => n.text), ...content.metrics.map((/** @type {any} */ m) => m.signature ? `${m.name}|${m.signature}` : "")].filter(Boolean);
 
 /** The warnings about the text. @param {any} content @returns {string[]} */
-const listWarnings = content => (content.warnings ?? []).map((/** @type {any} */ one) => `Warning: ${one.text}`);
+const listWarnings = content => (content.warnings ?? []).map((/** @type {any} */ warning) => `Warning: ${warning.text}`);
 
 /** @type {Record<string, string>} */
 const TEX_ESCAPES = { "\\": "\\textbackslash{}", "{": "\\{", "}": "\\}", "$": "\\$", "&": "\\&", "#": "\\#", "%": "\\%", "_": "\\_", "^": "\\textasciicircum{}", "~": "\\textasciitilde{}", "<": "\\textless{}", ">": "\\textgreater{}", "|": "\\textbar{}", "\"": "\\textquotedbl{}", "[": "{[}", "]": "{]}", "−": "$-$", "Δ": "$\\Delta$", "↑": "$\\uparrow$", "↓": "$\\downarrow$", "–": "--" };
@@ -109,9 +109,9 @@ async function* generateSegmentLines(context, lines, safe) {
   const names = ["segment", ...(documents ? ["document"] : []), ...labels.map(l => l.name), ...data.systems.map(s => `${current.metric.name} ${s.letter} ${s.name}`), ...(b ? [`Δ ${b.letter} less ${a.letter}`] : []), "influence", ...roles.map(role => data.getTitle(role))];
   if (!lines) yield formatDelimited(names.map(name => guardFormula(escapeInvisible(name), safe)), "\t");
   const influence = current.getColumn("influence");
-  for (let at = 0; at < chosen.length; at++) {
-    const i = chosen[at];
-    if (at % 2000 === 1999) await new Promise(done => setTimeout(done));
+  for (let position = 0; position < chosen.length; position++) {
+    const i = chosen[position];
+    if (position % 2000 === 1999) await new Promise(done => setTimeout(done));
     if (data.manifest.serve) await data.fetchSegment(i);
     if (current.id !== id) throw new Error("the settings were changed meanwhile");
     const delta = b ? current.getColumn("delta")[i] : null;
@@ -132,8 +132,8 @@ async function saveSegments(context, lines, safe) {
 
 // ---- the view ----
 
-/** Text to copy or to save. @param {string} text @param {string} what @param {string} name @param {string} type */
-const renderExport = (text, what, name, type) => [el("pre.given", { tabindex: 0, "aria-label": what, dir: "ltr" }, text), el("p.joined", {}, createButton("Copy", () => copyText(text, `${what} copied`)), createButton("Save", () => downloadText(name, type, text)))];
+/** Text to copy or to save. @param {string} text @param {string} label @param {string} name @param {string} type */
+const renderExport = (text, label, name, type) => [el("pre.given", { tabindex: 0, "aria-label": label, dir: "ltr" }, text), el("p.joined", {}, createButton("Copy", () => copyText(text, `${label} copied`)), createButton("Save", () => downloadText(name, type, text)))];
 
 /** @type {import("./main.js").View} */
 export const exportsView = {
@@ -142,26 +142,26 @@ export const exportsView = {
     const { data, store, current } = context, { manifest, manifest: { comparison: content } } = data, { a, b, metric } = current;
     container.append(el("h1", {}, "Export"), el("p.facts", {}, "Files are made in this page; nothing leaves it."));
     const format = store.get("format") in EXPORT_FORMATS ? store.get("format") : "latex", [name, ending, type, make] = EXPORT_FORMATS[format];
-    container.append(el("section", {}, el("h2", {}, "Table"), el("div.tabs", {}, createSelect("Format", Object.entries(EXPORT_FORMATS).map(([id, [title]]) => /** @type {const} */ ([id, title])), format, id => store.set({ format: id }, { replace: true })), format === "csv" ? guard() : null),
+    container.append(el("section", {}, el("h2", {}, "Table"), el("div.tabs", {}, createSelect("Format", Object.entries(EXPORT_FORMATS).map(([id, [title]]) => /** @type {const} */ ([id, title])), format, id => store.set({ format: id }, { replace: true })), format === "csv" ? createGuardCheckbox() : null),
       renderExport(make(content, store.get("safe")), name, `comparison.${ending}`, type), current.isReported ? null : el("p.soft", {}, "This is the reported result; the settings that you changed are not in it.")));
     const n = current.selectedSegments.length, waiting = current.filterProgress !== null ? "A filter is still worked out; the segments can be saved then." : current.problem ? `No segments: ${current.problem}.` : "";
     container.append(el("section", {}, el("h2", {}, "Segments"), waiting ? el("p.soft", { role: "status" }, waiting) : null, el("p", { hidden: !!waiting }, `${current.isUnfiltered ? `All ${formatPlural(n, "segment")}` : `${formatCount(n)} of ${formatPlural(data.n, "segment")}, as filtered`}, in the order of the list, scored by ${metric.name}${data.isRedacted ? "; the texts were left out of this file" : manifest.embedded < data.n && !manifest.serve ? `; the file has the texts of ${formatCount(manifest.embedded)}` : ""}.`),
-      el("p.joined", {}, createButton("Save as TSV", () => saveSegments(context, false, store.get("safe")), { disabled: !!waiting }), createButton("Save as JSON Lines", () => saveSegments(context, true, false), { disabled: !!waiting }), guard())));
+      el("p.joined", {}, createButton("Save as TSV", () => saveSegments(context, false, store.get("safe")), { disabled: !!waiting }), createButton("Save as JSON Lines", () => saveSegments(context, true, false), { disabled: !!waiting }), createGuardCheckbox())));
     const pairs = data.ranked.filter(s => s !== a).map(s => ({ system: s, value: current.scoreCorpus(s) - current.scoreCorpus(a), pair: current.getPair(a, s) }));
     const charts = el("section", {}, el("h2", {}, "Charts"));
     if (pairs.some(p => p.pair?.interval)) charts.append(renderFigure({ title: `Δ ${metric.name} to ${a.letter} ${a.name}.`, summary: metric.higherIsBetter ? "Filled points: significant." : "Lower is better. Filled points: significant.",
       draw: width => drawForestPlot(pairs.map(p => ({ label: `${p.system.letter} ${p.system.name}`, value: p.value, ends: p.pair?.interval, sure: p.pair?.significant ?? false })), `Δ ${metric.name} to ${a.letter}`, width),
       columns: [{ title: "System" }, { title: "Δ", number: true }, { title: "interval", number: true }], rows: pairs.map(p => [renderBadge(p.system, true), formatSigned(p.value), p.pair?.interval ? formatInterval(p.pair.interval.low, p.pair.interval.high) : "n too small"]) }));
-    const column = b ? "delta" : "scoreA", values = current.getColumn(column), sorted = [...values].filter(v => !Number.isNaN(v)).sort((x, y) => x - y), at = (/** @type {number} */ q) => sorted[Math.round(q * (sorted.length - 1))];
-    const equal = b ? values.filter(v => v === 0).length : 0;
-    charts.append(renderFigure({ title: b ? `Δ ${metric.name} of each segment, ${b.letter} less ${a.letter}.` : `${metric.name} of each segment.`, summary: `Half of them are between ${formatFixed(at(0.25), 1)} and ${formatFixed(at(0.75), 1)}.${b ? ` The dark bar at 0 is the ties: ${formatPlural(equal, "segment")} with the same score.` : ""}`, draw: width => drawHistogram(values, { label: b ? "Δ" : metric.name, range: null, ties: !!b }, width),
-      columns: [{ title: "Share of segments" }, { title: "at most", number: true }], rows: [0, 0.05, 0.25, 0.5, 0.75, 0.95, 1].map(q => [`${Math.round(100 * q)} %`, formatFixed(at(q))]).concat(b ? [["ties, with a Δ of 0", formatCount(equal)]] : []) }),
+    const column = b ? "delta" : "scoreA", values = current.getColumn(column), sorted = [...values].filter(v => !Number.isNaN(v)).sort((x, y) => x - y), getPercentile = (/** @type {number} */ q) => sorted[Math.round(q * (sorted.length - 1))];
+    const tieCount = b ? values.filter(v => v === 0).length : 0;
+    charts.append(renderFigure({ title: b ? `Δ ${metric.name} of each segment, ${b.letter} less ${a.letter}.` : `${metric.name} of each segment.`, summary: `Half of them are between ${formatFixed(getPercentile(0.25), 1)} and ${formatFixed(getPercentile(0.75), 1)}.${b ? ` The dark bar at 0 is the ties: ${formatPlural(tieCount, "segment")} with the same score.` : ""}`, draw: width => drawHistogram(values, { label: b ? "Δ" : metric.name, range: null, ties: !!b }, width),
+      columns: [{ title: "Share of segments" }, { title: "at most", number: true }], rows: [0, 0.05, 0.25, 0.5, 0.75, 0.95, 1].map(q => [`${Math.round(100 * q)} %`, formatFixed(getPercentile(q))]).concat(b ? [["ties, with a Δ of 0", formatCount(tieCount)]] : []) }),
       el("p.soft", {}, "The charts of the other views can be saved there."));
     container.append(charts);
     if (manifest.commands?.length) container.append(el("section", {}, el("h2", {}, "Commands"), el("p.soft", {}, "They make these numbers again, in the folder of the files."), renderExport(manifest.commands.join("\n"), "Commands", "commands.sh", "text/x-shellscript")));
     if (manifest.bibtex) container.append(el("section", {}, el("h2", {}, "To cite"), renderExport(manifest.bibtex, "BibTeX", "truebleu.bib", "application/x-bibtex")));
 
     /** Whether text is kept from becoming a formula. */
-    function guard() { return createCheckbox("Safe for spreadsheets: an apostrophe before text that looks like a formula", store.get("safe"), on => store.set({ safe: on }, { replace: true })); }
+    function createGuardCheckbox() { return createCheckbox("Safe for spreadsheets: an apostrophe before text that looks like a formula", store.get("safe"), on => store.set({ safe: on }, { replace: true })); }
   },
 };

@@ -7,24 +7,24 @@ import {findSpans} from "./match_positions.js";
 /** @param {any} entry the manifest's @param {[number[], number[][]][]} block @returns {Glossary} */
 export function createGlossary(entry, block) {
   /** @type {Map<number, number[]>} */
-  const of = new Map();
-  block.forEach(([there], k) => { for (const i of there) of.set(i, [...(of.get(i) ?? []), k]); });
-  return { ...entry, segmentsByTerm: block.map(([there]) => there), missed: block.map(([, missed]) => missed), termsBySegment: of };
+  const termsBySegment = new Map();
+  block.forEach(([there], k) => { for (const i of there) termsBySegment.set(i, [...(termsBySegment.get(i) ?? []), k]); });
+  return { ...entry, segmentsByTerm: block.map(([there]) => there), missed: block.map(([, missed]) => missed), termsBySegment };
 }
 
 /** What can be asked of a term. The systems are the two that are compared. */
 export const TERM_CONDITIONS = ["in", "used-a", "missed-a", "used-b", "missed-b", "differ"];
 
-/** What is asked, in words. @param {string} asked @param {string} a @param {string} [b] letters */
-export const getConditionTitle = (asked, a, b) => ({ "in": "in the source", "used-a": `used by ${a}`, "missed-a": `missed by ${a}`, "used-b": `used by ${b}`, "missed-b": `missed by ${b}`, "differ": `used by one of ${a} and ${b}` })[asked] ?? asked;
+/** What is asked, in words. @param {string} condition @param {string} a @param {string} [b] letters */
+export const getConditionTitle = (condition, a, b) => ({ "in": "in the source", "used-a": `used by ${a}`, "missed-a": `missed by ${a}`, "used-b": `used by ${b}`, "missed-b": `missed by ${b}`, "differ": `used by one of ${a} and ${b}` })[condition] ?? condition;
 
-/** Marks the segments where what is asked is so of a term, or of any. @param {Glossary} glossary @param {string} term its source; "" for any @param {string} asked @param {number} n @param {number} a @param {number} [b] the systems */
-export function findTermSegments({ terms, segmentsByTerm: there, missed }, term, asked, n, a, b) {
-  const hits = new Uint8Array(n), which = asked.endsWith("-b") ? b : a;
+/** Marks the segments where what is asked is so of a term, or of any. @param {Glossary} glossary @param {string} term its source; "" for any @param {string} condition @param {number} n @param {number} a @param {number} [b] the systems */
+export function findTermSegments({ terms, segmentsByTerm: there, missed }, term, condition, n, a, b) {
+  const hits = new Uint8Array(n), systemIndex = condition.endsWith("-b") ? b : a;
   terms.forEach(({ source }, k) => {
     if (term && source !== term) return;
-    const of = (/** @type {number | undefined} */ s) => new Set(s === undefined ? [] : missed[k][s]), own = of(which), other = of(b);
-    for (const i of there[k]) if (asked === "in" || (asked === "differ" ? own.has(i) !== other.has(i) : own.has(i) === asked.startsWith("missed"))) hits[i] = 1;
+    const getMissed = (/** @type {number | undefined} */ s) => new Set(s === undefined ? [] : missed[k][s]), missedHere = getMissed(systemIndex), other = getMissed(b);
+    for (const i of there[k]) if (condition === "in" || (condition === "differ" ? missedHere.has(i) !== other.has(i) : missedHere.has(i) === condition.startsWith("missed"))) hits[i] = 1;
   });
   return hits;
 }
@@ -39,10 +39,10 @@ const patterns = new Map();
 
 /** The pattern that finds a term as terms.py does. @param {string} term */
 function buildTermPattern(term) {
-  const joins = new RegExp(`^${WORD_CHARACTER}`, "u"), letters = [...term];
-  const exact = term === term.toUpperCase() && letters.filter(c => c !== c.toLowerCase()).length > 1;
+  const wordCharacter = new RegExp(`^${WORD_CHARACTER}`, "u"), letters = [...term];
+  const isAcronym = term === term.toUpperCase() && letters.filter(c => c !== c.toLowerCase()).length > 1;
   const words = term.split(" ").map(word => word.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")).join(SPACE);
-  return new RegExp(`${joins.test(letters[0]) ? `(?<!${WORD_CHARACTER})` : ""}${words}${joins.test(letters[letters.length - 1]) ? `(?!${WORD_CHARACTER})` : ""}`, exact ? "gu" : "giu");
+  return new RegExp(`${wordCharacter.test(letters[0]) ? `(?<!${WORD_CHARACTER})` : ""}${words}${wordCharacter.test(letters[letters.length - 1]) ? `(?!${WORD_CHARACTER})` : ""}`, isAcronym ? "gu" : "giu");
 }
 
 /** The places of a term in a text. @param {string} text @param {string} term @param {string} kind the classes of its mark @returns {import("./highlights.js").Place[]} */

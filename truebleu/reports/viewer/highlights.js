@@ -25,24 +25,24 @@ export class Highlights {
     this.running = false;
   }
 
-  /** The places in a text of a segment, in order, none in another. @param {string} role @param {number} i @param {string} whole @param {{grams?: boolean, terms?: boolean}} what besides the search @returns {Place[]} */
-  findSpans(role, i, whole, { grams = false, terms = false }) {
-    const text = whole.length > MAX_MARKED_LENGTH ? whole.slice(0, MAX_MARKED_LENGTH) : whole;
-    const all = [...this.findSearchHits(role, text), ...(grams ? this.findNgram(role, text) : []), ...(terms ? this.findTerms(role, i, text) : [])];
+  /** The places in a text of a segment, in order, none in another. @param {string} role @param {number} i @param {string} fullText @param {{grams?: boolean, terms?: boolean}} what besides the search @returns {Place[]} */
+  findSpans(role, i, fullText, { grams = false, terms = false }) {
+    const text = fullText.length > MAX_MARKED_LENGTH ? fullText.slice(0, MAX_MARKED_LENGTH) : fullText;
+    const spans = [...this.findSearchHits(role, text), ...(grams ? this.findNgram(role, text) : []), ...(terms ? this.findTerms(role, i, text) : [])];
     // At one place the longest counts, and then the first kind.
-    all.sort((x, y) => x[0] - y[0] || y[1] - x[1]);
+    spans.sort((x, y) => x[0] - y[0] || y[1] - x[1]);
     /** @type {Place[]} */
-    const kept = [];
-    for (const place of all) if (place[1] > place[0] && place[0] >= (kept[kept.length - 1]?.[1] ?? 0) && kept.length < MAX_MARKS) kept.push(place);
-    return kept;
+    const keptSpans = [];
+    for (const place of spans) if (place[1] > place[0] && place[0] >= (keptSpans[keptSpans.length - 1]?.[1] ?? 0) && keptSpans.length < MAX_MARKS) keptSpans.push(place);
+    return keptSpans;
   }
 
   /** Matches of the search. @param {string} role @param {string} text @returns {Place[]} */
   findSearchHits(role, text) {
-    const { store, current } = this, find = String(store.get("find")), exact = store.get("case");
-    if (!find || !current.searchedRoles.some(one => one === role)) return [];
-    if (!store.get("regex")) return findSpans(new RegExp(find.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"), exact ? "gu" : "giu"), text, "found", MAX_MARKS);
-    const pattern = `${exact} ${find}`;
+    const { store, current } = this, query = String(store.get("find")), exact = store.get("case");
+    if (!query || !current.searchedRoles.some(searched => searched === role)) return [];
+    if (!store.get("regex")) return findSpans(new RegExp(query.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"), exact ? "gu" : "giu"), text, "found", MAX_MARKS);
+    const pattern = `${exact} ${query}`;
     if (pattern !== this.pattern) { this.pattern = pattern; this.spansByText.clear(); }
     if (!this.spansByText.has(text)) { this.spansByText.set(text, null); this.runPattern(); }
     return this.spansByText.get(text) ?? [];
@@ -55,15 +55,15 @@ export class Highlights {
     await new Promise(done => setTimeout(done));
     const { store, pattern } = this, texts = [...this.spansByText].filter(([, places]) => !places).map(([text]) => text);
     /** @type {Place[][]} */
-    let found = [];
+    let results = [];
     try {
-      found = await this.worker.run({ kind: "places", pattern: store.get("find"), flags: store.get("case") ? "gu" : "giu", texts, limit: MAX_MARKS }, 1000);
+      results = await this.worker.run({ kind: "places", pattern: store.get("find"), flags: store.get("case") ? "gu" : "giu", texts, limit: MAX_MARKS }, 1000);
     } catch { /* A pattern that is not valid, or takes too long, is told of by the filter. */ }
     this.running = false;
     if (pattern !== this.pattern) { if ([...this.spansByText.values()].includes(null)) this.runPattern(); return; }
-    texts.forEach((text, k) => this.spansByText.set(text, found[k] ?? []));
+    texts.forEach((text, k) => this.spansByText.set(text, results[k] ?? []));
     if (this.spansByText.size > 2000) this.spansByText.clear();
-    if (found.some(places => places.length)) this.onArrival();
+    if (results.some(places => places.length)) this.onArrival();
     if ([...this.spansByText.values()].includes(null)) this.runPattern();
   }
 
@@ -88,24 +88,24 @@ export class Highlights {
 /** A part of a text with its marks. @param {string} text @param {Place[]} places @param {number} [from] @param {number} [to] @param {(text: string) => any} [shown] @returns {any[]} */
 export function renderMarks(text, places, from = 0, to = text.length, shown = showInvisible) {
   const nodes = [];
-  let at = from;
+  let position = from;
   for (const [start, end, kind] of places) {
-    if (end <= at || start >= to) continue;
-    if (start > at) nodes.push(shown(text.slice(at, start)));
-    nodes.push(el("mark", { class: kind }, shown(text.slice(Math.max(at, start), Math.min(to, end)))));
-    at = Math.min(to, end);
+    if (end <= position || start >= to) continue;
+    if (start > position) nodes.push(shown(text.slice(position, start)));
+    nodes.push(el("mark", { class: kind }, shown(text.slice(Math.max(position, start), Math.min(to, end)))));
+    position = Math.min(to, end);
   }
-  if (at < to) nodes.push(shown(text.slice(at, to)));
+  if (position < to) nodes.push(shown(text.slice(position, to)));
   return nodes;
 }
 
-/** One line of a text, from where its first mark can be seen. @param {string} text @param {Place[]} places @param {number} room in characters @param {number} most */
-export function renderPreview(text, places, room, most) {
+/** One line of a text, from where its first mark can be seen. @param {string} text @param {Place[]} places @param {number} visibleLength in characters @param {number} maxLength */
+export function renderPreview(text, places, visibleLength, maxLength) {
   let from = 0;
-  if (places.length && places[0][1] > room) {
-    from = Math.max(0, places[0][0] - Math.min(24, room >> 1));
+  if (places.length && places[0][1] > visibleLength) {
+    from = Math.max(0, places[0][0] - Math.min(24, visibleLength >> 1));
     const space = text.indexOf(" ", from);
     if (space >= 0 && space < places[0][0]) from = space + 1;
   }
-  return [from ? "… " : "", renderMarks(text, places, from, Math.min(text.length, from + most), piece => showInvisible(piece.replace(/\s+/g, " ")))];
+  return [from ? "… " : "", renderMarks(text, places, from, Math.min(text.length, from + maxLength), piece => showInvisible(piece.replace(/\s+/g, " ")))];
 }

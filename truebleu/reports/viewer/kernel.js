@@ -8,10 +8,10 @@ const INTERFACE = 4;
 
 /** What the kernel exports: functions of numbers, and its memory. */
 export class Kernel {
-  /** @param {any} of what an instance exports */
-  constructor(of) {
-    this.exports = of;
-    if (of.page_version() !== INTERFACE) throw new Error("the kernel in this page is of another version than the page");
+  /** @param {any} exports what an instance exports */
+  constructor(exports) {
+    this.exports = exports;
+    if (exports.page_version() !== INTERFACE) throw new Error("the kernel in this page is of another version than the page");
   }
 
   /** @param {BufferSource} binary */
@@ -23,8 +23,8 @@ export class Kernel {
   /** Hands over bytes. @param {Uint8Array} bytes */
   sendBytes(bytes) {
     // The memory may have moved; it is looked at again each time.
-    const at = this.exports.page_room(bytes.length) >>> 0;
-    new Uint8Array(this.exports.memory.buffer, at, bytes.length).set(bytes);
+    const address = this.exports.page_room(bytes.length) >>> 0;
+    new Uint8Array(this.exports.memory.buffer, address, bytes.length).set(bytes);
   }
 
   /** Hands over handles, or numbers of segments. @param {ArrayLike<number>} numbers */
@@ -36,9 +36,9 @@ export class Kernel {
   /** @returns {Float64Array} */
   readFloats() { return new Float64Array(this.readAnswer().buffer); }
 
-  /** What a function gave; an error if that is 0. @param {number} given */
-  requireResult(given) {
-    if (given) return given >>> 0;
+  /** What a function gave; an error if that is 0. @param {number} result */
+  requireResult(result) {
+    if (result) return result >>> 0;
     throw new Error(new TextDecoder().decode(this.readAnswer()) || "the kernel stopped");
   }
 
@@ -105,14 +105,14 @@ export class Kernel {
    * @returns {{brevity: number, mean: number, isZero: boolean, steps: {numerator: number, denominator: number, precision: number, smoothed: number}[]}} precision: NaN if it counts as 1; smoothed: NaN if nothing was put there
    */
   getBleuSteps(metric, table, corpus) {
-    const n = this.requireResult(this.exports.page_steps(metric, table, corpus ? 1 : 0)) - 1, [brevity, mean, hopeless, ...rest] = this.readFloats();
-    return { brevity, mean, isZero: !!hopeless, steps: Array.from({ length: n }, (_, i) => ({ numerator: rest[4 * i], denominator: rest[4 * i + 1], precision: rest[4 * i + 2], smoothed: rest[4 * i + 3] })) };
+    const n = this.requireResult(this.exports.page_steps(metric, table, corpus ? 1 : 0)) - 1, [brevity, mean, isZero, ...rest] = this.readFloats();
+    return { brevity, mean, isZero: !!isZero, steps: Array.from({ length: n }, (_, i) => ({ numerator: rest[4 * i], denominator: rest[4 * i + 1], precision: rest[4 * i + 2], smoothed: rest[4 * i + 3] })) };
   }
 
   /** Resamples of the rows of a table, or of two. @param {Handle} metric @param {Handle[]} tables @param {number} seed @param {ArrayLike<number>} [groups] the document of each row, if whole ones are drawn @returns {Handle} */
-  startResampling(metric, [one, other = 0], seed, groups = []) {
+  startResampling(metric, [firstTable, secondTable = 0], seed, groups = []) {
     this.sendNumbers([seed >>> 0, Math.floor(seed / 2 ** 32), ...Array.from(groups)]);
-    return this.requireResult(this.exports.page_resample(metric, one, other));
+    return this.requireResult(this.exports.page_resample(metric, firstTable, secondTable));
   }
 
   /** Draws so many more. @param {Handle} draws @param {number} replicates @returns {number} how many there are */
@@ -133,19 +133,19 @@ export class Kernel {
 
   /**
    * The n-grams that set a system apart from another one, or from the references.
-   * @param {Handle} grams @param {number} one @param {number | null} other @param {number} limit of each order
+   * @param {Handle} grams @param {number} system @param {number | null} otherSystem @param {number} limit of each order
    * @returns {{segments: number, lists: Record<string, import("./ngrams.js").ListedNgram[]>}}
    */
-  compareNgrams(grams, one, other, limit) {
-    const segments = this.requireResult(this.exports.page_contrasts(grams, one, other === null ? 0 : other + 1, limit)), { next, readMany: some, float, word } = createReader(this.readAnswer());
-    const systems = other === null ? 1 : 2;
-    const found = Array.from({ length: next() }, () => {
-      const kind = next(), order = next(), lengths = some(order), matched = some(systems), produced = some(systems), reference = next();
+  compareNgrams(grams, system, otherSystem, limit) {
+    const segments = this.requireResult(this.exports.page_contrasts(grams, system, otherSystem === null ? 0 : otherSystem + 1, limit)), { next, readMany, float, word } = createReader(this.readAnswer());
+    const systems = otherSystem === null ? 1 : 2;
+    const entries = Array.from({ length: next() }, () => {
+      const kind = next(), order = next(), lengths = readMany(order), matched = readMany(systems), produced = readMany(systems), reference = next();
       return { kind, lengths, order, matched, produced, reference, log_odds: float(), z: float() };
     });
     /** @type {Record<string, import("./ngrams.js").ListedNgram[]>} */
-    const lists = other === null ? { over: [], missed: [] } : { difference: [], over: [], missed: [] };
-    for (const { kind, lengths, ...gram } of found) lists[["difference", "over", "missed"][kind]]?.push({ ...gram, tokens: lengths.map(word), segments: [] });
+    const lists = otherSystem === null ? { over: [], missed: [] } : { difference: [], over: [], missed: [] };
+    for (const { kind, lengths, ...gram } of entries) lists[["difference", "over", "missed"][kind]]?.push({ ...gram, tokens: lengths.map(word), segments: [] });
     return { segments, lists };
   }
 
@@ -157,22 +157,22 @@ export class Kernel {
   align(metric, block, n) {
     this.sendBytes(block);
     this.requireResult(this.exports.page_alignment(metric, n));
-    const { readMany: some, word } = createReader(this.readAnswer());
-    const [chosen, ours, theirs, moves, many] = some(5), lengths = [some(ours), some(theirs)], shifts = Array.from({ length: moves }, () => some(3)), steps = some(many);
+    const { readMany, word } = createReader(this.readAnswer());
+    const [referenceIndex, hypothesisLength, referenceLength, shiftCount, operationCount] = readMany(5), lengths = [readMany(hypothesisLength), readMany(referenceLength)], shifts = Array.from({ length: shiftCount }, () => readMany(3)), steps = readMany(operationCount);
     const [hypothesis, reference] = lengths.map(all => all.map(word)), places = [...hypothesis.keys()];
     for (const [start, length, target] of shifts) places.splice(target, 0, ...places.splice(start, length));
     let i = 0, j = 0;
-    return { chosen, hypothesis, reference, shifts, operations: steps.map(step => {
-      const [kind, own, other] = EDIT_STEPS[step];
-      return [kind, own ? places[i++] : null, other ? j++ : null];
+    return { chosen: referenceIndex, hypothesis, reference, shifts, operations: steps.map(step => {
+      const [kind, takesHypothesis, takesReference] = EDIT_STEPS[step];
+      return [kind, takesHypothesis ? places[i++] : null, takesReference ? j++ : null];
     }) };
   }
 
   /** The tokens that a text is split into. @param {Handle} metric @param {string} text @param {boolean} reference @returns {string[]} */
   tokenize(metric, text, reference) {
     this.sendBytes(encodeText(text));
-    const n = this.requireResult(this.exports.page_tokens(metric, reference ? 1 : 0)) - 1, { readMany: some, word } = createReader(this.readAnswer());
-    return some(n).map(word);
+    const n = this.requireResult(this.exports.page_tokens(metric, reference ? 1 : 0)) - 1, { readMany, word } = createReader(this.readAnswer());
+    return readMany(n).map(word);
   }
 }
 
@@ -182,10 +182,10 @@ const EDIT_STEPS = [["match", true, true], ["substitution", true, true], ["delet
 /** Takes an answer apart: numbers of 4 bytes, floats of 8, words. @param {Uint8Array} bytes */
 function createReader(bytes) {
   const view = new DataView(bytes.buffer);
-  let at = 0;
-  const next = () => { at += 4; return view.getUint32(at - 4, true); };
-  return { next, readMany: (/** @type {number} */ n) => Array.from({ length: n }, next), float: () => { at += 8; return view.getFloat64(at - 8, true); },
-    word: (/** @type {number} */ length) => decodeText(bytes.subarray(at, at += length)) };
+  let offset = 0;
+  const next = () => { offset += 4; return view.getUint32(offset - 4, true); };
+  return { next, readMany: (/** @type {number} */ n) => Array.from({ length: n }, next), float: () => { offset += 8; return view.getFloat64(offset - 8, true); },
+    word: (/** @type {number} */ length) => decodeText(bytes.subarray(offset, offset += length)) };
 }
 
 /** In the place of a text's length: there is no such text. */
@@ -217,11 +217,11 @@ export function decodeText(bytes) {
 
 /** Texts as a block, as payload.py has a column of them. @param {(string | Uint8Array | null)[]} texts @returns {Uint8Array} */
 export function packTexts(texts) {
-  const all = texts.map(text => typeof text === "string" ? encodeText(text) : text), lengths = Uint32Array.from(all, one => one ? one.length : MISSING_TEXT);
+  const all = texts.map(text => typeof text === "string" ? encodeText(text) : text), lengths = Uint32Array.from(all, encoded => encoded ? encoded.length : MISSING_TEXT);
   const block = new Uint8Array(4 * all.length + all.reduce((sum, one) => sum + (one ? one.length : 0), 0));
   block.set(new Uint8Array(lengths.buffer));
-  let at = 4 * all.length;
-  for (const one of all) if (one) { block.set(one, at); at += one.length; }
+  let offset = 4 * all.length;
+  for (const encoded of all) if (encoded) { block.set(encoded, offset); offset += encoded.length; }
   return block;
 }
 

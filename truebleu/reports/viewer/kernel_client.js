@@ -20,8 +20,8 @@ export const getMissingOrder = (p, segment) => p.missing_order ?? ((p.effective_
 
 /** What the kernel is asked for by a setting with other parameters. @param {Setting} setting @param {Record<string, any>} p @returns {Recipe} */
 export function buildRecipe(setting, p) {
-  const own = setting.parameters, { recipe } = setting, lowercase = p.lowercase === own.lowercase ? recipe.lowercase : p.lowercase ? "python" : "no";
-  const tokenizer = p.tokenize === own.tokenize ? recipe.tokenizer : p.tokenize;
+  const defaults = setting.parameters, { recipe } = setting, lowercase = p.lowercase === defaults.lowercase ? recipe.lowercase : p.lowercase ? "python" : "no";
+  const tokenizer = p.tokenize === defaults.tokenize ? recipe.tokenizer : p.tokenize;
   if (setting.metric === "BLEU") return { ...recipe, tokenizer, lowercase, max_order: p.max_order, smoothing: p.smoothing, smoothing_value: getSmoothingValue(p) ?? 0, weights: p.weights, missing: /** @type {any} */ ([getMissingOrder(p, true), getMissingOrder(p, false)]) };
   if (setting.metric === "chrF") return { ...recipe, lowercase, char_order: p.char_order, word_order: p.word_order, whitespace: p.whitespace, eps_smoothing: p.eps_smoothing, factor: p.beta ** 2, factor_and_one: 1 + p.beta ** 2 };
   if (setting.metric === "TER") return { ...recipe, normalized: p.normalized, no_punct: p.no_punct, asian_support: p.asian_support, case_sensitive: p.case_sensitive };
@@ -39,7 +39,7 @@ export function getCountsKey(recipe, references) {
 
 /** The names of a table's columns, as Python has them. @param {Setting} setting @param {Record<string, any>} p @returns {string[]} */
 export function getColumnNames({ metric, columns }, p) {
-  const orders = (/** @type {number} */ n, /** @type {string} */ of) => Array.from({ length: n }, (_, i) => `${of}${i + 1}`);
+  const orders = (/** @type {number} */ n, /** @type {string} */ prefix) => Array.from({ length: n }, (_, i) => `${prefix}${i + 1}`);
   if (metric === "BLEU") return [...columns.slice(0, 2), ...orders(p.max_order, "matches_"), ...orders(p.max_order, "totals_")];
   if (metric === "chrF") return [...orders(p.char_order, "c"), ...orders(p.word_order, "w")].flatMap(order => [`hypothesis_${order}`, `reference_${order}`, `matches_${order}`]);
   return columns;
@@ -82,11 +82,11 @@ export class KernelClient {
   /**
    * A system's table, counted from its texts some at a time.
    * @param {Recipe} recipe @param {string[]} names of its columns @param {string} system role @param {number} n segments
-   * @param {(share: number) => Promise<boolean>} [going] told now and then how much is done; whether to go on
+   * @param {(share: number) => Promise<boolean>} [onProgress] told now and then how much is done; whether to go on
    * @param {string[]} [references] roles
    * @returns {Promise<CountTable | null>} null if it was not to go on
    */
-  async countSystem(recipe, names, system, n, going = async () => true, references = [...this.texts.keys()].filter(role => role.startsWith("reference"))) {
+  async countSystem(recipe, names, system, n, onProgress = async () => true, references = [...this.texts.keys()].filter(role => role.startsWith("reference"))) {
     const { kernel } = this, metric = this.getMetric(recipe), columns = [system, ...references].map(role => /** @type {number} */ (this.texts.get(role)));
     let table = 0, last = performance.now(), slice = FIRST_SLICE;
     try {
@@ -97,12 +97,12 @@ export class KernelClient {
         // Each call begins anew, so that fewer are better where they are short.
         if (performance.now() - start < MAX_BLOCKING_MS / 3) slice *= 2;
         if (performance.now() - last < MAX_BLOCKING_MS) continue;
-        if (!await going(next / n)) return null;
+        if (!await onProgress(next / n)) return null;
         last = performance.now();
       }
-      const made = new CountTable(kernel, table, names, n);
+      const result = new CountTable(kernel, table, names, n);
       table = 0;
-      return made;
+      return result;
     } finally { if (table) kernel.release(table); }
   }
 }

@@ -36,25 +36,25 @@ export class KeyboardShortcuts {
     if (key === "Escape" && target.matches("input")) { event.preventDefault(); target.blur(); return; }
     if (target.matches("input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable]")) return;
     // Keys that mean something to a control stay its own; these are not letters.
-    const own = this.view().keys ?? {};
-    if (key === "Escape") { if (own.Escape) { own.Escape.act(this.context); event.preventDefault(); } return; }
-    if (key === "Enter") { if (own.Enter && (target === document.body || target.id === "view")) { own.Enter.act(this.context); event.preventDefault(); } return; }
+    const viewKeys = this.view().keys ?? {};
+    if (key === "Escape") { if (viewKeys.Escape) { viewKeys.Escape.act(this.context); event.preventDefault(); } return; }
+    if (key === "Enter") { if (viewKeys.Enter && (target === document.body || target.id === "view")) { viewKeys.Enter.act(this.context); event.preventDefault(); } return; }
     if (!this.isEnabled) return;
-    const going = Date.now() - this.lastGoTime < 1500;
+    const followsG = Date.now() - this.lastGoTime < 1500;
     this.lastGoTime = 0;
-    const view = going && this.views.find(one => one.key === key);
+    const view = followsG && this.views.find(candidate => candidate.key === key);
     if (view) store.set({ view: view.id });
     else if (key === "g") this.lastGoTime = Date.now();
     else if (key === "?") this.showHelp();
     else if (/^[1-9]$/.test(key)) this.selectSystem(Number(key) - 1, data.systems.length);
-    else if (own[key]) own[key].act(this.context);
+    else if (viewKeys[key]) viewKeys[key].act(this.context);
     else if (GENERAL_KEYS[key]) GENERAL_KEYS[key].act(this.context);
     else {
       // The list's keys open the list from anywhere.
-      const other = "/fr".includes(key) && this.views.find(one => one.keys?.[key]);
-      if (!other) return;
-      store.set({ view: other.id });
-      other.keys?.[key].act(this.context);
+      const targetView = "/fr".includes(key) && this.views.find(candidate => candidate.keys?.[key]);
+      if (!targetView) return;
+      store.set({ view: targetView.id });
+      targetView.keys?.[key].act(this.context);
     }
     event.preventDefault();
   }

@@ -8,16 +8,16 @@ import {DropZone} from "./drop_zone.js";
 
 /** The laboratory's frame, around the bench. */
 class PlaygroundPage {
-  /** @param {any} manifest @param {KernelClient} live */
-  constructor(manifest, live) {
+  /** @param {any} manifest @param {KernelClient} client */
+  constructor(manifest, client) {
     this.manifest = manifest;
-    this.live = live;
+    this.client = client;
     /** The report that is open. @type {import("./main.js").App | null} */
     this.report = null;
     this.theme = "auto";
     this.app = /** @type {HTMLElement} */ (document.getElementById("app"));
-    this.playground = new Playground(manifest, live);
-    this.dropZone = new DropZone(manifest, live, () => this.playground.state, made => this.showReport(made));
+    this.playground = new Playground(manifest, client);
+    this.dropZone = new DropZone(manifest, client, () => this.playground.state, made => this.showReport(made));
     // A link to other sentences, opened in this tab.
     addEventListener("hashchange", () => { if (!this.report) this.playground.loadLink(); });
     addEventListener("dragover", event => { event.preventDefault(); this.app.classList.add("over"); });
@@ -41,10 +41,10 @@ class PlaygroundPage {
 
   /** Works a segment of the report through. @param {import("./selection.js").Context} context @param {number} i */
   loadSegment({ data, current }, i) {
-    const { source, references, hypotheses } = data.getSegment(i), { setting, metric, a, b } = current, base = this.playground.metrics.find(one => one.metric === setting.metric);
-    if (!base) return;
-    const chosen = Object.fromEntries(Object.entries(metric.parameters).filter(([name, value]) => name in CONTROL_NAMES && value !== null && value !== base.parameters[name]));
-    this.playground.state = { metric: base.id, overrides: chosen, hypothesis: hypotheses[(b ?? a).index] ?? "", references: references.filter(text => text !== null), source: source ?? "" };
+    const { source, references, hypotheses } = data.getSegment(i), { setting, metric, a, b } = current, matchingMetric = this.playground.metrics.find(candidate => candidate.metric === setting.metric);
+    if (!matchingMetric) return;
+    const overrides = Object.fromEntries(Object.entries(metric.parameters).filter(([name, value]) => name in CONTROL_NAMES && value !== null && value !== matchingMetric.parameters[name]));
+    this.playground.state = { metric: matchingMetric.id, overrides, hypothesis: hypotheses[(b ?? a).index] ?? "", references: references.filter(text => text !== null), source: source ?? "" };
     this.playground.pinned = null;
     this.closeReport();
   }
@@ -53,7 +53,7 @@ class PlaygroundPage {
   closeReport() {
     this.report?.close();
     this.report = null;
-    this.live.forgetTexts();
+    this.client.forgetTexts();
     clearHash();
     this.drawFrame();
     /** @type {HTMLElement | null} */ (this.app.querySelector("#view"))?.focus();

@@ -46,7 +46,7 @@ export class App {
     this.worker = new TaskThreads();
     const { comparison } = data.manifest;
     const a = Math.max(0, data.systems.findIndex(s => s.name === comparison.baseline));
-    const ranked = comparison.systems.map((/** @type {any} */ s) => data.systems.findIndex(own => own.name === s.name));
+    const ranked = comparison.systems.map((/** @type {any} */ s) => data.systems.findIndex(system => system.name === s.name));
     const b = ranked.find((/** @type {number} */ i) => i !== a) ?? (a ? 0 : 1);
     this.store.declare({ ...STATE, a: data.systems[a].name, b: data.systems[b]?.name ?? "", setting: data.settings[0].id }, NUMBER_KEYS);
     for (const view of VIEWS) this.store.declare(view.state ?? {});
@@ -102,19 +102,19 @@ export class App {
 
   /** @param {Set<string>} changed */
   handleChange(changed) {
-    const any = (/** @type {readonly string[]} */ keys) => keys.some(key => changed.has(key));
+    const hasChanged = (/** @type {readonly string[]} */ keys) => keys.some(key => changed.has(key));
     // What fails in a count is told; nothing else waits for it.
-    if (any(["setting", ...METRIC_KEYS])) this.current.recount();
+    if (hasChanged(["setting", ...METRIC_KEYS])) this.current.recount();
     if (changed.has("counting")) { this.drawNotice(); return; }
     // New counts change all that a change of settings does.
     if (changed.has("counts")) changed = new Set([...changed, ...METRIC_KEYS]);
-    if (any(["setting", "a", "b", ...METRIC_KEYS])) this.current.cache.size > 60 && this.current.cache.clear();
-    if (any(["setting", "a", "b", "view", ...METRIC_KEYS])) this.drawFrame();
+    if (hasChanged(["setting", "a", "b", ...METRIC_KEYS])) this.current.cache.size > 60 && this.current.cache.clear();
+    if (hasChanged(["setting", "a", "b", "view", ...METRIC_KEYS])) this.drawFrame();
     // Before the view draws, so that it need not draw twice; what takes longer is told later.
-    if (any([...Object.keys(FILTERS), ...(this.store.get("noted") ? ["notes"] : []), "sort", "setting", "a", "b", ...METRIC_KEYS])) this.current.applyFilters();
+    if (hasChanged([...Object.keys(FILTERS), ...(this.store.get("noted") ? ["notes"] : []), "sort", "setting", "a", "b", ...METRIC_KEYS])) this.current.applyFilters();
     if (this.view.id !== this.shownViewId) this.showView();
     else if (this.update) this.update(changed);
-    else if (!any(["selection", "subset", "seg", "view"]) || changed.has("seg") || this.view.selected && (changed.has("selection") || this.current.filterProgress === 0)) this.redrawView();
+    else if (!hasChanged(["selection", "subset", "seg", "view"]) || changed.has("seg") || this.view.selected && (changed.has("selection") || this.current.filterProgress === 0)) this.redrawView();
   }
 
   /** Draws the view for the first time. */
@@ -126,28 +126,28 @@ export class App {
     this.main.setAttribute("aria-label", view.title);
     document.title = `${view.title} · ${this.data.manifest.title}`;
     replaceChildren(this.main);
-    const why = view.missing?.(this.data);
-    this.update = why ? () => {} : view.render(this.main, this.context) ?? null;
-    if (why) replaceChildren(this.main, el("h1", {}, view.title), el("p.empty", {}, why));
+    const reason = view.missing?.(this.data);
+    this.update = reason ? () => {} : view.render(this.main, this.context) ?? null;
+    if (reason) replaceChildren(this.main, el("h1", {}, view.title), el("p.empty", {}, reason));
     if (!first) { this.main.scrollTop = 0; if (!this.nav.contains(document.activeElement)) this.main.focus({ preventScroll: true }); }
   }
 
   /** Draws a view again that does not do so itself; the focus stays where it is. */
   redrawView() {
     const { main } = this, places = () => /** @type {HTMLElement[]} */ ([...main.querySelectorAll("button, select, input, a[href], [tabindex]")]);
-    const at = places().indexOf(/** @type {HTMLElement} */ (document.activeElement)), top = main.scrollTop;
+    const focusIndex = places().indexOf(/** @type {HTMLElement} */ (document.activeElement)), top = main.scrollTop;
     replaceChildren(main);
     this.view.render(main, this.context);
     main.scrollTop = top;
-    if (at >= 0) places()[at]?.focus({ preventScroll: true });
+    if (focusIndex >= 0) places()[focusIndex]?.focus({ preventScroll: true });
   }
 
   /** Rail, choices and the notice of numbers that were not reported. */
   drawFrame() {
     const { data, store, current } = this, inNav = this.nav.contains(document.activeElement);
     replaceChildren(this.nav, VIEWS.map(view => {
-      const count = view.badge?.(data), here = view === this.view;
-      return createStateLink(store, { view: view.id }, { "aria-current": here ? "page" : null, title: `g ${view.key}` }, view.title, count ? el("span.count", {}, String(count)) : null);
+      const count = view.badge?.(data), isCurrent = view === this.view;
+      return createStateLink(store, { view: view.id }, { "aria-current": isCurrent ? "page" : null, title: `g ${view.key}` }, view.title, count ? el("span.count", {}, String(count)) : null);
     }));
     const place = /** @type {HTMLElement | null} */ (this.nav.querySelector("[aria-current]"));
     if (inNav) place?.focus();
@@ -194,7 +194,7 @@ export class App {
     document.getElementById("printed")?.remove();
     const sheet = el("div", { id: "printed" });
     for (const id of ["summary", "why"]) {
-      const view = VIEWS.find(one => one.id === id);
+      const view = VIEWS.find(candidate => candidate.id === id);
       if (!view || view.missing?.(this.data)) continue;
       const part = el("section.view");
       view.render(part, this.context);

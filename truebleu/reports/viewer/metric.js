@@ -28,15 +28,15 @@ const PARTS_PER_TOKEN = 720720;
 
 /** A setting, perhaps with other parameters than it was reported with. */
 export class Metric {
-  /** @param {Setting} setting @param {Record<string, any>} changes parameters in the place of its own @param {Live} live */
-  constructor(setting, changes, live) {
-    const own = setting.parameters, known = Object.fromEntries(Object.entries(changes).filter(([key, value]) => key in own && value !== undefined && JSON.stringify(value) !== JSON.stringify(own[key])));
-    if ("smoothing" in known && !("smoothing_value" in changes)) known.smoothing_value = null;
-    const parameters = this.parameters = { ...own, ...known };
-    this.live = live;
+  /** @param {Setting} setting @param {Record<string, any>} changes parameters in the place of its own @param {Live} client */
+  constructor(setting, changes, client) {
+    const defaults = setting.parameters, changedParameters = Object.fromEntries(Object.entries(changes).filter(([key, value]) => key in defaults && value !== undefined && JSON.stringify(value) !== JSON.stringify(defaults[key])));
+    if ("smoothing" in changedParameters && !("smoothing_value" in changes)) changedParameters.smoothing_value = null;
+    const parameters = this.parameters = { ...defaults, ...changedParameters };
+    this.client = client;
     this.kind = setting.metric;
     /** Whether nothing was changed. */
-    this.isReported = Object.keys(known).every(key => JSON.stringify(parameters[key]) === JSON.stringify(own[key]));
+    this.isReported = Object.keys(changedParameters).every(key => JSON.stringify(parameters[key]) === JSON.stringify(defaults[key]));
     /** Whether more is better. */
     this.higherIsBetter = setting.higher_is_better;
     /** Whether the corpus score is the mean of the segments'. */
@@ -46,20 +46,20 @@ export class Metric {
     this.recipe = buildRecipe(setting, parameters);
   }
 
-  get handle() { return this.live.getMetric(this.recipe); }
+  get handle() { return this.client.getMetric(this.recipe); }
 
   /** The score of each segment. @param {Table} table */
-  scoreSegments(table) { return this.live.kernel.scoreSegments(this.handle, table.handle); }
+  scoreSegments(table) { return this.client.kernel.scoreSegments(this.handle, table.handle); }
 
   /** The score of all segments, or of some. @param {Table} table @param {ArrayLike<number> | null} [segments] */
-  scoreCorpus(table, segments) { return this.live.kernel.scoreCorpus(this.handle, table.handle, segments); }
+  scoreCorpus(table, segments) { return this.client.kernel.scoreCorpus(this.handle, table.handle, segments); }
 
   /** The score of all segments without each of them. @param {Table} table */
-  scoreWithoutEach(table) { return this.live.kernel.scoreWithoutEach(this.handle, table.handle); }
+  scoreWithoutEach(table) { return this.client.kernel.scoreWithoutEach(this.handle, table.handle); }
 
   /** The steps to the score of a row. @param {ArrayLike<number>} row @param {boolean} segment whether it is one segment's @returns {ScoreSteps} */
   breakDown(row, segment) {
-    const { kernel } = this.live, { handle, parameters: p, kind } = this, table = kernel.addTableFromNumbers(row);
+    const { kernel } = this.client, { handle, parameters: p, kind } = this, table = kernel.addTableFromNumbers(row);
     try {
       const value = segment ? kernel.scoreSegments(handle, table)[0] : kernel.scoreCorpus(handle, table);
       if (kind === "TER") return { steps: [], value, brevity: 1, mean: value, hypothesis: row[0], reference: row[1] / PARTS_PER_TOKEN };
@@ -78,15 +78,15 @@ export class Metric {
 
   /** What chrF's counts are of each other. @param {ArrayLike<number>} row */
   breakDownChrf(row) {
-    const { live, parameters: p } = this, orders = row.length / 3, table = live.kernel.addTableFromNumbers(row, 3);
-    const one = live.getMetric({ ...this.recipe, char_order: 1, word_order: 0, eps_smoothing: false }), f = live.kernel.scoreSegments(one, table);
-    live.kernel.release(table);
+    const { client: client, parameters: p } = this, orders = row.length / 3, table = client.kernel.addTableFromNumbers(row, 3);
+    const orderMetric = client.getMetric({ ...this.recipe, char_order: 1, word_order: 0, eps_smoothing: false }), f = client.kernel.scoreSegments(orderMetric, table);
+    client.kernel.release(table);
     const steps = Array.from({ length: orders }, (_, n) => {
-      const [total, reference, match] = [row[3 * n], row[3 * n + 1], row[3 * n + 2]], counts = p.eps_smoothing || (total > 0 && reference > 0);
+      const [total, reference, match] = [row[3 * n], row[3 * n + 1], row[3 * n + 2]], isUsed = p.eps_smoothing || (total > 0 && reference > 0);
       return { order: n < p.char_order ? `c${n + 1}` : `w${n + 1 - p.char_order}`, match, total, reference, numerator: match, denominator: total, precision: total ? 100 * match / total : 0,
-        recall: reference ? 100 * match / reference : 0, f: f[n], isUsed: counts, note: counts ? "" : "too short for this order: left out" };
+        recall: reference ? 100 * match / reference : 0, f: f[n], isUsed, note: isUsed ? "" : "too short for this order: left out" };
     });
-    const used = steps.filter(step => step.isUsed), mean = (/** @type {"precision" | "recall"} */ of) => used.reduce((sum, step) => sum + step[of], 0) / (used.length || 1);
+    const usedSteps = steps.filter(step => step.isUsed), mean = (/** @type {"precision" | "recall"} */ share) => usedSteps.reduce((sum, step) => sum + step[share], 0) / (usedSteps.length || 1);
     return { steps, shares: [mean("precision"), mean("recall")] };
   }
 }
@@ -107,18 +107,18 @@ export function formatFloat(x) {
 /** @param {Record<string, any>} p */
 const formatBeta = p => Number.isInteger(p.beta) ? String(p.beta) : formatFloat(p.beta);
 
-/** The words of signatures for what is counted. @param {Map<string, string>} fields @param {Record<string, any>} p @param {Record<string, any>} own */
-function setCountFields(fields, p, own) {
+/** The words of signatures for what is counted. @param {Map<string, string>} fields @param {Record<string, any>} p @param {Record<string, any>} defaults */
+function setCountFields(fields, p, defaults) {
   /** @type {Record<string, [string, (value: any) => string]>} */
-  const said = { tokenize: ["tok", String], lowercase: ["case", on => on ? "lc" : "mixed"], case_sensitive: ["case", on => on ? "mixed" : "lc"], whitespace: ["space", on => on ? "yes" : "no"],
+  const formatters = { tokenize: ["tok", String], lowercase: ["case", on => on ? "lc" : "mixed"], case_sensitive: ["case", on => on ? "mixed" : "lc"], whitespace: ["space", on => on ? "yes" : "no"],
     normalized: ["norm", on => on ? "yes" : "no"], no_punct: ["punct", on => on ? "no" : "yes"], asian_support: ["asian", on => on ? "yes" : "no"] };
-  for (const key of Object.keys(COUNT_PARAMETERS)) if (key in own && p[key] !== own[key]) fields.set(said[key][0], said[key][1](p[key]));
+  for (const key of Object.keys(COUNT_PARAMETERS)) if (key in defaults && p[key] !== defaults[key]) fields.set(formatters[key][0], formatters[key][1](p[key]));
 }
 
 /** @param {Setting} setting @param {Record<string, any>} p */
 function buildSignature(setting, p) {
   const fields = new Map(setting.signature.split("|").map(part => /** @type {[string, string]} */ (part.split(/:(.*)/s).slice(0, 2))));
-  const rest = [...fields].filter(([key]) => !["nrefs", "case", "eff", "tok", "smooth", "order", "weights", "value"].includes(key));
+  const otherFields = [...fields].filter(([key]) => !["nrefs", "case", "eff", "tok", "smooth", "order", "weights", "value"].includes(key));
   setCountFields(fields, p, setting.parameters);
   if (countsEdits(setting.metric)) return [...fields].map(([key, value]) => `${key}:${value}`).join("|");
   if (setting.metric === "chrF") {
@@ -131,8 +131,8 @@ function buildSignature(setting, p) {
   const value = getSmoothingValue(p);
   const drop = getMissingOrder(p, p.aggregate === "segments") === "drop";
   /** @type {[string, string | null | undefined][]} */
-  const all = [["nrefs", fields.get("nrefs")], ["case", fields.get("case")], ["eff", drop ? "yes" : "no"], ["tok", fields.get("tok")],
+  const parts = [["nrefs", fields.get("nrefs")], ["case", fields.get("case")], ["eff", drop ? "yes" : "no"], ["tok", fields.get("tok")],
     ["smooth", p.smoothing + (value === null ? "" : `[${formatTwoDecimals(value)}]`)], ["order", p.max_order === 4 ? null : String(p.max_order)],
-    ["weights", p.weights ? p.weights.map(formatFloat).join(",") : null], ["value", value !== null && Number(formatTwoDecimals(value)) !== value ? formatFloat(value) : null], ...rest];
-  return all.filter(([, value]) => value !== null && value !== undefined).map(([key, value]) => `${key}:${value}`).join("|");
+    ["weights", p.weights ? p.weights.map(formatFloat).join(",") : null], ["value", value !== null && Number(formatTwoDecimals(value)) !== value ? formatFloat(value) : null], ...otherFields];
+  return parts.filter(([, value]) => value !== null && value !== undefined).map(([key, value]) => `${key}:${value}`).join("|");
 }

@@ -7,10 +7,10 @@ import {hasRun} from "./tokens.js";
  */
 export function createNgramTest(data, gram) {
   if (!canSplitNgrams(data)) return null;
-  const { manifest: { ngrams: { lowercase } } } = data, run = gram.split(" "), rare = run.reduce((x, y) => y.length > x.length ? y : x);
+  const { manifest: { ngrams: { lowercase } } } = data, run = gram.split(" "), longestToken = run.reduce((x, y) => y.length > x.length ? y : x);
   // Splitting takes long: first, whether the longest token can come of this text. What is rewritten before it is split may.
-  const may = (/** @type {string} */ text) => (lowercase ? text.toLowerCase() : text).includes(rare) || /&|<skipped>|-\n/.test(text) || lowercase && /[^\0-\x7F]/.test(text);
-  return text => may(text) && hasRun(splitForNgrams(data, text), run);
+  const canContain = (/** @type {string} */ text) => (lowercase ? text.toLowerCase() : text).includes(longestToken) || /&|<skipped>|-\n/.test(text) || lowercase && /[^\0-\x7F]/.test(text);
+  return text => canContain(text) && hasRun(splitForNgrams(data, text), run);
 }
 
 /** Whether the page can split texts as the lists of n-grams were. @param {import("./report_data.js").ReportData} data @returns {boolean} */

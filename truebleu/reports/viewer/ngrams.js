@@ -27,46 +27,46 @@ export const ngramsView = {
     const tabs = el("div.tabs"), place = el("div", { role: "status" });
     container.append(el("h1", {}, "N-grams"), el("p.facts", {}, `Of tokens as ${ngrams.label} makes them${ngrams.lowercase ? ", in lower case" : ""}${ngrams.segments < data.n ? `, in the first ${formatCount(ngrams.segments)} segments` : ""}. A click shows ${data.isRedacted || !createNgramTest(data, "") ? "examples" : "all segments"} that hold an n-gram, and frames it there.`), tabs, place);
     /** The lists that this page made, by systems; what went wrong. @type {Map<string, Pair | string>} */
-    const made = current.cached("lists of n-grams", () => new Map());
+    const pairLists = current.cached("lists of n-grams", () => new Map());
     draw();
     return changed => { if (["a", "b", "grams", "order", "gram", "by_gram", "rows"].some(key => changed.has(key))) draw(); };
 
     function draw() {
-      const { a, b } = current, systems = current.comparedSystems, find = (/** @type {number} */ x, /** @type {number | null} */ y) => ngrams.pairs?.find((/** @type {any} */ p) => p.a === x && p.b === y);
-      const own = !ngrams.block ? made.get(`${a.index} ${b?.index}`) : null;
-      if (!ngrams.block && (!own || typeof own === "string")) {
+      const { a, b } = current, systems = current.comparedSystems, findPair = (/** @type {number} */ x, /** @type {number | null} */ y) => ngrams.pairs?.find((/** @type {any} */ p) => p.a === x && p.b === y);
+      const computedPair = !ngrams.block ? pairLists.get(`${a.index} ${b?.index}`) : null;
+      if (!ngrams.block && (!computedPair || typeof computedPair === "string")) {
         replaceChildren(tabs);
-        replaceChildren(place, el("p.empty", {}, own ?? "Counting the n-grams of all segments …"));
-        if (!own) requestLists(context, a.index, b?.index ?? null).then(pair => made.set(`${a.index} ${b?.index}`, pair), error => made.set(`${a.index} ${b?.index}`, `The n-grams could not be counted: ${error.message}.`)).then(() => { if (place.isConnected) draw(); });
+        replaceChildren(place, el("p.empty", {}, computedPair ?? "Counting the n-grams of all segments …"));
+        if (!computedPair) requestLists(context, a.index, b?.index ?? null).then(pair => pairLists.set(`${a.index} ${b?.index}`, pair), error => pairLists.set(`${a.index} ${b?.index}`, `The n-grams could not be counted: ${error.message}.`)).then(() => { if (place.isConnected) draw(); });
         return;
       }
-      const straight = /** @type {Pair | undefined} */ (own) ?? find(a.index, b?.index ?? null), pair = straight ?? find(b?.index ?? -1, a.index);
+      const directPair = /** @type {Pair | undefined} */ (computedPair) ?? findPair(a.index, b?.index ?? null), pair = directPair ?? findPair(b?.index ?? -1, a.index);
       const kinds = Object.keys(NGRAM_LISTS).filter(kind => pair?.lists[kind]), kind = kinds.includes(store.get("grams")) ? store.get("grams") : kinds[0];
       if (!kind) { replaceChildren(tabs); replaceChildren(place, el("p.empty", {}, `This file has no lists for ${systems.map(s => s.letter).join(" and ")}.`)); return; }
-      const [title, measure, odds, by] = NGRAM_LISTS[kind], order = store.get("order"), wanted = store.get("gram").toLowerCase(), focused = /** @type {HTMLElement | null} */ (document.activeElement);
-      const all = /** @type {HTMLElement[]} */ ([...container.querySelectorAll("button, a, select")]), at = focused ? all.indexOf(focused) : -1;
+      const [title, measure, oddsHint, getMeasure] = NGRAM_LISTS[kind], order = store.get("order"), query = store.get("gram").toLowerCase(), focused = /** @type {HTMLElement | null} */ (document.activeElement);
+      const all = /** @type {HTMLElement[]} */ ([...container.querySelectorAll("button, a, select")]), focusIndex = focused ? all.indexOf(focused) : -1;
       // A pair that was counted the other way round is turned.
-      const whole = /** @type {ListedNgram[]} */ (pair.lists[kind]).map(g => ({ ...g, matched: straight ? g.matched : [...g.matched].reverse(), produced: straight ? g.produced : [...g.produced].reverse(), ...(kind === "difference" && straight ? { log_odds: -g.log_odds, z: -g.z } : {}) }));
-      const grams = whole.filter(g => (!order || g.order === order) && (!wanted || g.tokens.join(" ").toLowerCase().includes(wanted)));
+      const allNgrams = /** @type {ListedNgram[]} */ (pair.lists[kind]).map(g => ({ ...g, matched: directPair ? g.matched : [...g.matched].reverse(), produced: directPair ? g.produced : [...g.produced].reverse(), ...(kind === "difference" && directPair ? { log_odds: -g.log_odds, z: -g.z } : {}) }));
+      const grams = allNgrams.filter(g => (!order || g.order === order) && (!query || g.tokens.join(" ").toLowerCase().includes(query)));
       /** @type {[string, import("./dom.js").Children, string, (g: ListedNgram) => number, ((x: number) => any)?][]} */
-      const numbers = [["measure", measure, kind === "difference" ? `matched by ${b?.letter} less matched by ${a.letter}, clipped to the references` : "", by, kind === "difference" ? x => renderNumber(x, formatSigned(x, 0)) : formatCount],
+      const numbers = [["measure", measure, kind === "difference" ? `matched by ${b?.letter} less matched by ${a.letter}, clipped to the references` : "", getMeasure, kind === "difference" ? x => renderNumber(x, formatSigned(x, 0)) : formatCount],
         ...systems.map((s, k) => /** @type {[string, any, string, (g: ListedNgram) => number]} */ ([`m${k}`, [renderBadge(s), " matched"], `by ${s.name}`, g => g.matched[k]])),
         ...systems.map((s, k) => /** @type {[string, any, string, (g: ListedNgram) => number]} */ ([`h${k}`, [renderBadge(s), " written"], `by ${s.name}`, g => g.produced[k]])),
-        ["reference", "reference", "most often in a reference", g => g.reference], ["odds", "log-odds", `${odds || `${b?.letter} against ${a.letter}`}; with all n-grams as the prior`, g => g.log_odds, x => renderNumber(x, formatSigned(x))], ["z", "z", "log-odds in standard deviations; beyond 2 it is hardly chance", g => g.z, x => renderNumber(x, formatSigned(x, 1))]];
+        ["reference", "reference", "most often in a reference", g => g.reference], ["odds", "log-odds", `${oddsHint || `${b?.letter} against ${a.letter}`}; with all n-grams as the prior`, g => g.log_odds, x => renderNumber(x, formatSigned(x))], ["z", "z", "log-odds in standard deviations; beyond 2 it is hardly chance", g => g.z, x => renderNumber(x, formatSigned(x, 1))]];
       // What is most surprising comes first: that is not what is most frequent, such as commas.
-      const sort = String(store.get("by_gram")), chosen = numbers.find(([id]) => id === sort.replace("-", "")) ?? numbers[numbers.length - 1], down = sort[0] !== "-";
-      const value = chosen[3], size = chosen[0] === "measure" || chosen[0] === "z" && kind === "difference" ? (/** @type {ListedNgram} */ g) => Math.abs(value(g)) : value;
-      grams.sort((x, y) => (down ? 1 : -1) * (size(y) - size(x)));
-      const some = grams.slice(0, store.get("rows")), set = (/** @type {any} */ values) => store.set({ rows: NGRAM_ROWS, ...values }, { replace: true });
+      const sort = String(store.get("by_gram")), sortColumn = numbers.find(([id]) => id === sort.replace("-", "")) ?? numbers[numbers.length - 1], isDescending = sort[0] !== "-";
+      const getValue = sortColumn[3], getSortValue = sortColumn[0] === "measure" || sortColumn[0] === "z" && kind === "difference" ? (/** @type {ListedNgram} */ g) => Math.abs(getValue(g)) : getValue;
+      grams.sort((x, y) => (isDescending ? 1 : -1) * (getSortValue(y) - getSortValue(x)));
+      const shownNgrams = grams.slice(0, store.get("rows")), set = (/** @type {any} */ values) => store.set({ rows: NGRAM_ROWS, ...values }, { replace: true });
       replaceChildren(tabs, el("div.joined", { role: "group", "aria-label": "List" }, kinds.map(id => createToggle(NGRAM_LISTS[id][0], id === kind, () => set({ grams: id })))),
         el("div.joined", { role: "group", "aria-label": "Order" }, [0, ...Array.from({ length: ngrams.orders }, (_, i) => i + 1)].map(n => createToggle(n ? `${n}-grams` : "All", n === order, () => set({ order: n })))), search);
-      replaceChildren(place, el("p.soft", {}, `${some.length < grams.length ? `The first ${formatCount(some.length)} of ` : ""}${formatPlural(grams.length, "n-gram")}${grams.length < whole.length ? ` of ${formatCount(whole.length)}` : ""}. ${own ? `Of each order these are the ${formatCount(ngrams.limit)} whose counts differ most.` : `The file has at most ${formatCount(ngrams.limit)} of each order.`}`),
-        grams.length ? renderTable(title, [{ title: "N-gram" }, ...numbers.map(([id, name, hint]) => ({ title: name, hint, number: true, sort: () => set({ by_gram: chosen[0] === id && down ? `-${id}` : id }), sorted: chosen[0] === id ? /** @type {"ascending"} */ (down ? "descending" : "ascending") : null })), ...(own ? [] : [{ title: "examples", hint: "segments where it is as this list says", number: true }])],
-          some.map(g => [linkSegments(context, el("bdi.gram", {}, showInvisible(g.tokens.join(" "))), getSegmentFilter(data, g), "Show its segments"),
-            ...numbers.map(([, , , of, shown = formatCount]) => shown(of(g))), ...(own ? [] : [g.segments.length < NGRAM_SEGMENTS ? formatCount(g.segments.length) : `first ${NGRAM_SEGMENTS}`])]), { quiet: true }) : el("p.empty", {}, "No n-gram has all of this."),
+      replaceChildren(place, el("p.soft", {}, `${shownNgrams.length < grams.length ? `The first ${formatCount(shownNgrams.length)} of ` : ""}${formatPlural(grams.length, "n-gram")}${grams.length < allNgrams.length ? ` of ${formatCount(allNgrams.length)}` : ""}. ${computedPair ? `Of each order these are the ${formatCount(ngrams.limit)} whose counts differ most.` : `The file has at most ${formatCount(ngrams.limit)} of each order.`}`),
+        grams.length ? renderTable(title, [{ title: "N-gram" }, ...numbers.map(([id, name, hint]) => ({ title: name, hint, number: true, sort: () => set({ by_gram: sortColumn[0] === id && isDescending ? `-${id}` : id }), sorted: sortColumn[0] === id ? /** @type {"ascending"} */ (isDescending ? "descending" : "ascending") : null })), ...(computedPair ? [] : [{ title: "examples", hint: "segments where it is as this list says", number: true }])],
+          shownNgrams.map(g => [linkSegments(context, el("bdi.gram", {}, showInvisible(g.tokens.join(" "))), getSegmentFilter(data, g), "Show its segments"),
+            ...numbers.map(([, , , getCellValue, renderCell = formatCount]) => renderCell(getCellValue(g))), ...(computedPair ? [] : [g.segments.length < NGRAM_SEGMENTS ? formatCount(g.segments.length) : `first ${NGRAM_SEGMENTS}`])]), { quiet: true }) : el("p.empty", {}, "No n-gram has all of this."),
         createMoreButton(store, "rows", grams.length));
       if (focused === search) search.focus();
-      else if (at >= 0) /** @type {HTMLElement | undefined} */ (container.querySelectorAll("button, a, select")[at])?.focus({ preventScroll: true });
+      else if (focusIndex >= 0) /** @type {HTMLElement | undefined} */ (container.querySelectorAll("button, a, select")[focusIndex])?.focus({ preventScroll: true });
     }
   },
 };

@@ -28,11 +28,11 @@ const toSubscript = (/** @type {number} */ n) => [...String(n)].map(digit => SUB
 
 /** The place where sentences are scored. */
 export class Playground {
-  /** @param {any} manifest @param {import("./kernel_client.js").KernelClient} live */
-  constructor(manifest, live) {
+  /** @param {any} manifest @param {import("./kernel_client.js").KernelClient} kernelClient */
+  constructor(manifest, kernelClient) {
     /** @type {(Setting & {options: Record<string, string>, python: string})[]} */
     this.metrics = manifest.metrics;
-    this.live = live;
+    this.client = kernelClient;
     /** @type {PlaygroundState} */
     this.state = readLink(location.hash) ?? toState(EXAMPLES[0]);
     /** @type {Scored | null} */
@@ -51,7 +51,7 @@ export class Playground {
   }
 
   /** The setting that is chosen, before its parameters. */
-  get base() { return this.metrics.find(one => one.id === this.state.metric) ?? this.metrics[0]; }
+  get base() { return this.metrics.find(candidate => candidate.id === this.state.metric) ?? this.metrics[0]; }
 
   /** @param {HTMLElement} main */
   render(main) {
@@ -61,7 +61,7 @@ export class Playground {
     this.tables = el("section.gram-tables");
     this.reproductionSection = el("section.again");
     this.problem = el("p.failed", { role: "alert", hidden: true });
-    const examples = el("p.examples", {}, el("span.soft", {}, "Start from: "), EXAMPLES.map(one => [createButton(one.title, () => { this.state = toState(one); this.pinned = null; this.draw(); }, { class: "chip" }), " "]));
+    const examples = el("p.examples", {}, el("span.soft", {}, "Start from: "), EXAMPLES.map(candidate => [createButton(candidate.title, () => { this.state = toState(candidate); this.pinned = null; this.draw(); }, { class: "chip" }), " "]));
     this.workArea = el("div.bench", { on: {
       mouseover: (/** @type {Event} */ e) => this.handlePointer(e.target), mouseout: () => this.handlePointer(null),
       // What a click gives the focus to is marked by the click.
@@ -84,36 +84,36 @@ export class Playground {
 
   /** Takes what the address says, if it says anything. */
   loadLink() {
-    const typed = readLink(location.hash);
-    if (!typed) return;
-    this.state = typed;
+    const state = readLink(location.hash);
+    if (!state) return;
+    this.state = state;
     this.pinned = null;
     this.draw();
   }
 
   /** @param {string} name @param {any} value */
   setParameter(name, value) {
-    const own = this.base.parameters[name], { overrides: chosen } = this.state;
-    if (value === own) delete chosen[name];
-    else chosen[name] = value;
-    if (name === "smoothing") { delete chosen.smoothing_value; this.drawSettings(name); }
+    const defaultValue = this.base.parameters[name], { overrides } = this.state;
+    if (value === defaultValue) delete overrides[name];
+    else overrides[name] = value;
+    if (name === "smoothing") { delete overrides.smoothing_value; this.drawSettings(name); }
     this.compute();
   }
 
   /** @param {string} [focus] the parameter whose control had it */
   drawSettings(focus) {
-    const { base, state: typed } = this, p = { ...base.parameters, ...typed.overrides };
-    const own = (/** @type {string} */ name, /** @type {any} */ control) => labelControl(CONTROL_NAMES[name], control);
-    const number = (/** @type {string} */ name, /** @type {number} */ value) => own(name, el("input", { type: "number", name, value: String(value), min: CONTROL_LIMITS[name][0], max: CONTROL_LIMITS[name][1], step: name === "smoothing_value" || name === "beta" ? "any" : 1, "aria-label": CONTROL_NAMES[name],
+    const { base, state } = this, p = { ...base.parameters, ...state.overrides };
+    const createField = (/** @type {string} */ name, /** @type {any} */ control) => labelControl(CONTROL_NAMES[name], control);
+    const createNumberField = (/** @type {string} */ name, /** @type {number} */ value) => createField(name, el("input", { type: "number", name, value: String(value), min: CONTROL_LIMITS[name][0], max: CONTROL_LIMITS[name][1], step: name === "smoothing_value" || name === "beta" ? "any" : 1, "aria-label": CONTROL_NAMES[name],
       on: { input: (/** @type {any} */ e) => { const x = e.target.valueAsNumber, [least, most] = CONTROL_LIMITS[name]; e.target.setAttribute("aria-invalid", String(!(x >= least && x <= most && e.target.validity.valid))); if (x >= least && x <= most && e.target.validity.valid) this.setParameter(name, x); } } }));
-    const controls = [labelControl("Metric", createSelect("Metric", this.metrics.map(one => [one.id, one.name.replace(/^chrF2$/, "chrF")]), base.id, id => { this.state = { ...this.state, metric: id, overrides: {} }; this.pinned = null; this.draw(); /** @type {any} */ (this.settings).querySelector("select")?.focus(); }))];
+    const controls = [labelControl("Metric", createSelect("Metric", this.metrics.map(candidate => [candidate.id, candidate.name.replace(/^chrF2$/, "chrF")]), base.id, id => { this.state = { ...this.state, metric: id, overrides: {} }; this.pinned = null; this.draw(); /** @type {any} */ (this.settings).querySelector("select")?.focus(); }))];
     for (const name of Object.keys(CONTROL_NAMES)) {
       if (!(name in base.parameters)) continue;
-      if (name === "tokenize") controls.push(own(name, createSelect(CONTROL_NAMES[name], TOKENIZERS.map(one => [one, one]), p.tokenize, value => this.setParameter(name, value), { name })));
-      else if (name === "smoothing") controls.push(own(name, createSelect(CONTROL_NAMES[name], SMOOTHINGS, p.smoothing, value => this.setParameter(name, value), { name })));
-      else if (name === "smoothing_value") { if (DEFAULT_SMOOTHING_VALUES[p.smoothing] !== null) controls.push(number(name, p.smoothing_value ?? DEFAULT_SMOOTHING_VALUES[p.smoothing])); }
-      else if (name === "effective_order") controls.push(own(name, createSelect(CONTROL_NAMES[name], [["", "left out, as for sentences"], ["no", "count as 0, as for corpora"]], p.effective_order === false ? "no" : "", value => this.setParameter(name, value === "no" ? false : null), { name })));
-      else if (name in CONTROL_LIMITS) controls.push(number(name, p[name]));
+      if (name === "tokenize") controls.push(createField(name, createSelect(CONTROL_NAMES[name], TOKENIZERS.map(candidate => [candidate, candidate]), p.tokenize, value => this.setParameter(name, value), { name })));
+      else if (name === "smoothing") controls.push(createField(name, createSelect(CONTROL_NAMES[name], SMOOTHINGS, p.smoothing, value => this.setParameter(name, value), { name })));
+      else if (name === "smoothing_value") { if (DEFAULT_SMOOTHING_VALUES[p.smoothing] !== null) controls.push(createNumberField(name, p.smoothing_value ?? DEFAULT_SMOOTHING_VALUES[p.smoothing])); }
+      else if (name === "effective_order") controls.push(createField(name, createSelect(CONTROL_NAMES[name], [["", "left out, as for sentences"], ["no", "count as 0, as for corpora"]], p.effective_order === false ? "no" : "", value => this.setParameter(name, value === "no" ? false : null), { name })));
+      else if (name in CONTROL_LIMITS) controls.push(createNumberField(name, p[name]));
       else if (name in COUNT_PARAMETERS) controls.push(createCheckbox(CONTROL_NAMES[name], p[name] === true, on => this.setParameter(name, on)));
     }
     replaceChildren(this.settings, controls);
@@ -121,20 +121,20 @@ export class Playground {
   }
 
   drawInputs() {
-    const { state: typed } = this, { references } = typed;
+    const { state } = this, { references } = state;
     /** @type {any[]} */
     const lines = this.lines = [];
-    const box = (/** @type {string} */ label, /** @type {string} */ value, /** @type {(text: string) => void} */ typing, /** @type {any} */ beside = null, split = true) => {
+    const createTextBox = (/** @type {string} */ label, /** @type {string} */ value, /** @type {(text: string) => void} */ onInput, /** @type {any} */ extra = null, split = true) => {
       const line = el("p.text.split.tokens", { dir: "auto" });
       if (split) lines.push(line);
-      return el("section.typed", {}, el("div.head", {}, el("h2", {}, label), beside), el("textarea", { "aria-label": label, rows: 2, spellcheck: "false", dir: "auto", value, on: { input: (/** @type {any} */ e) => { typing(e.target.value); this.scheduleCompute(); } } }), split ? line : null);
+      return el("section.typed", {}, el("div.head", {}, el("h2", {}, label), extra), el("textarea", { "aria-label": label, rows: 2, spellcheck: "false", dir: "auto", value, on: { input: (/** @type {any} */ e) => { onInput(e.target.value); this.scheduleCompute(); } } }), split ? line : null);
     };
-    const again = (/** @type {number} */ focus) => { this.drawInputs(); this.compute(); this.inputs.querySelectorAll("textarea")[focus]?.focus(); };
+    const redrawInputs = (/** @type {number} */ focus) => { this.drawInputs(); this.compute(); this.inputs.querySelectorAll("textarea")[focus]?.focus(); };
     replaceChildren(this.inputs,
-      box("Translation", typed.hypothesis, text => { typed.hypothesis = text; }),
-      references.map((value, r) => box(references.length > 1 ? `Reference ${r + 1}` : "Reference", value, text => { references[r] = text; }, references.length > 1 ? createButton("Remove", () => { references.splice(r, 1); again(Math.max(0, r)); }, { class: "quiet small", "aria-label": `Remove reference ${r + 1}` }) : null)),
-      el("p.more", {}, createButton("Add a reference", () => { references.push(""); again(references.length); }, { class: "small" })),
-      el("details.source", { open: !!typed.source }, el("summary", {}, "Source, to read beside them"), box("Source", typed.source, text => { typed.source = text; }, null, false)));
+      createTextBox("Translation", state.hypothesis, text => { state.hypothesis = text; }),
+      references.map((value, r) => createTextBox(references.length > 1 ? `Reference ${r + 1}` : "Reference", value, text => { references[r] = text; }, references.length > 1 ? createButton("Remove", () => { references.splice(r, 1); redrawInputs(Math.max(0, r)); }, { class: "quiet small", "aria-label": `Remove reference ${r + 1}` }) : null)),
+      el("p.more", {}, createButton("Add a reference", () => { references.push(""); redrawInputs(references.length); }, { class: "small" })),
+      el("details.source", { open: !!state.source }, el("summary", {}, "Source, to read beside them"), createTextBox("Source", state.source, text => { state.source = text; }, null, false)));
   }
 
   /** Scores what is being typed: at once, or what is long in the next pause. */
@@ -147,11 +147,11 @@ export class Playground {
 
   /** Scores what there is. */
   compute() {
-    const { base, state: typed } = this;
+    const { base, state } = this;
     clearTimeout(this.pause);
     try {
-      const setting = resolveSetting(this.live, base, typed.overrides, typed.references.length, true);
-      this.result = scoreSentence(this.live, setting, typed.hypothesis, typed.references);
+      const setting = resolveSetting(this.client, base, state.overrides, state.references.length, true);
+      this.result = scoreSentence(this.client, setting, state.hypothesis, state.references);
       this.problem.hidden = true;
     } catch (error) {
       this.result = null;
@@ -183,7 +183,7 @@ export class Playground {
 
   /** Marks what was matched, and of that what is pointed at. */
   highlightMatches() {
-    const { result } = this, on = this.hovered ?? this.pinned;
+    const { result } = this, active = this.hovered ?? this.pinned;
     if (!result) return;
     const names = result.orders.map(order => order.name);
     this.lines?.forEach((line, side) => {
@@ -192,23 +192,23 @@ export class Playground {
       const reference = side - 1;
       for (const order of result.orders) {
         if (order.unit !== line.dataset.of || (side && result.best >= 0 && result.best !== reference)) continue;
-        const numbers = order.numbers[side], wanted = on?.order === order.name ? on.gram : undefined, one = typeof wanted === "string" ? order.grams.find(gram => JSON.stringify(gram.tokens) === wanted) : null;
-        for (let at = 0; at < Math.min(numbers.length, nodes.length); at++) {
-          const gram = order.ngramsByNumber.get(numbers[at]);
-          if (!gram || !gram.clippedCount) continue;
+        const numbers = order.numbers[side], activeNgram = active?.order === order.name ? active.gram : undefined, ngram = typeof activeNgram === "string" ? order.grams.find(gram => JSON.stringify(gram.tokens) === activeNgram) : null;
+        for (let position = 0; position < Math.min(numbers.length, nodes.length); position++) {
+          const currentNgram = order.ngramsByNumber.get(numbers[position]);
+          if (!currentNgram || !currentNgram.clippedCount) continue;
           // It is the first ones that count.
-          const counts = side > 0 || at <= gram.starts[gram.clippedCount - 1];
-          for (let k = at; k < Math.min(at + order.size, nodes.length); k++) {
-            if (counts) level[k] = Math.max(level[k], order.size); else if (order.size === 1) clipped[k] = true;
-            if (wanted === null ? counts : gram === one) sought[k] = true;
+          const isMatched = side > 0 || position <= currentNgram.starts[currentNgram.clippedCount - 1];
+          for (let k = position; k < Math.min(position + order.size, nodes.length); k++) {
+            if (isMatched) level[k] = Math.max(level[k], order.size); else if (order.size === 1) clipped[k] = true;
+            if (activeNgram === null ? isMatched : currentNgram === ngram) sought[k] = true;
           }
         }
       }
       nodes.forEach((node, n) => { node.className = `token ${level[n] ? `m${Math.min(4, level[n])}` : ""} ${clipped[n] ? "clipped" : ""} ${sought[n] ? "sought" : ""}`; });
     });
     for (const node of this.workArea.querySelectorAll("[data-order]")) {
-      const same = !!on && node.dataset.order === on.order && names.includes(on.order);
-      node.classList.toggle("pointed", same && (on.gram === null || !node.dataset.gram || node.dataset.gram === on.gram));
+      const same = !!active && node.dataset.order === active.order && names.includes(active.order);
+      node.classList.toggle("pointed", same && (active.gram === null || !node.dataset.gram || node.dataset.gram === active.gram));
       if (node.matches("button")) node.setAttribute("aria-pressed", String(this.pinned?.order === node.dataset.order && (this.pinned?.gram ?? null) === (node.dataset.gram ?? null)));
     }
   }
@@ -218,9 +218,9 @@ export class Playground {
     // What the pointer leaves gives way to what has the focus.
     const place = target instanceof Element ? target.closest("[data-order]") : null;
     const node = /** @type {HTMLElement | null} */ (place ?? this.focused?.closest("[data-order]") ?? null);
-    const pointed = node ? { order: node.dataset.order ?? "", gram: node.dataset.gram ?? null } : null;
-    if (JSON.stringify(pointed) === JSON.stringify(this.hovered)) return;
-    this.hovered = pointed;
+    const hovered = node ? { order: node.dataset.order ?? "", gram: node.dataset.gram ?? null } : null;
+    if (JSON.stringify(hovered) === JSON.stringify(this.hovered)) return;
+    this.hovered = hovered;
     this.highlightMatches();
   }
 
@@ -246,16 +246,16 @@ export class Playground {
 
   /** @param {Scored} result */
   renderBleu({ setting, value, breakdown: { steps, hypothesis, reference, brevity, mean } }) {
-    const used = steps.filter(step => step.isUsed), root = used.length;
-    const term = (/** @type {typeof steps[number]} */ step) => {
-      const smoothed = !!step.note, made = step.precision ?? 100, top = step.note && step.denominator ? made * step.denominator / 100 : step.numerator;
-      return this.pinButton("button.term", step.order, null, [el("span.name", {}, `p${toSubscript(Number(step.order))}`), renderFraction(smoothed ? formatShort(top) : formatCount(step.numerator), smoothed ? formatShort(step.denominator) : formatCount(step.denominator), smoothed ? "smoothed" : ""), el("span.value", {}, renderNumber(made, `${formatFixed(made)} %`))],
+    const usedSteps = steps.filter(step => step.isUsed), root = usedSteps.length;
+    const renderTerm = (/** @type {typeof steps[number]} */ step) => {
+      const smoothed = !!step.note, precision = step.precision ?? 100, top = step.note && step.denominator ? precision * step.denominator / 100 : step.numerator;
+      return this.pinButton("button.term", step.order, null, [el("span.name", {}, `p${toSubscript(Number(step.order))}`), renderFraction(smoothed ? formatShort(top) : formatCount(step.numerator), smoothed ? formatShort(step.denominator) : formatCount(step.denominator), smoothed ? "smoothed" : ""), el("span.value", {}, renderNumber(precision, `${formatFixed(precision)} %`))],
         { title: `the precision of ${step.order}-grams${smoothed ? ", smoothed" : ""}`, class: smoothed ? "smoothed" : "" });
     };
     const notes = steps.filter(step => step.note).map(step => el("li", {}, `${step.order}-grams: ${step.isUsed ? `${step.match} of ${step.total} match; ${step.note.replace("no match: ", "")}` : step.note}.`));
     return [
       el("div.formula", {}, el("div.made", {}, el("span.symbol", {}, "BLEU = brevity penalty × geometric mean of the precisions")),
-        el("div.made", {}, el("span", {}, "= "), el("span.factor", { title: "brevity penalty" }, renderNumber(brevity, formatFixed(brevity, 4))), el("span", {}, " × "), root ? [el("span.root", {}, el("span.paren", {}, "("), used.map((step, n) => [n ? el("span", {}, " × ") : null, term(step)]), el("span.nobreak.end", {}, el("span.paren", {}, ")"), root > 1 ? el("sup", {}, `1/${root}`) : null))] : el("span", {}, "0")),
+        el("div.made", {}, el("span", {}, "= "), el("span.factor", { title: "brevity penalty" }, renderNumber(brevity, formatFixed(brevity, 4))), el("span", {}, " × "), root ? [el("span.root", {}, el("span.paren", {}, "("), usedSteps.map((step, n) => [n ? el("span", {}, " × ") : null, renderTerm(step)]), el("span.nobreak.end", {}, el("span.paren", {}, ")"), root > 1 ? el("sup", {}, `1/${root}`) : null))] : el("span", {}, "0")),
         el("div.made", {}, el("span", {}, "= "), renderNumber(brevity, formatFixed(brevity, 4)), " × ", renderNumber(mean, `${formatFixed(mean)} %`), " = ", el("strong", {}, renderNumber(value)))),
       el("p.brevity", {}, el("strong", {}, "Brevity penalty. "), `The translation has c = ${formatCount(hypothesis)} tokens; the reference nearest in length r = ${formatFixed(reference, reference % 1 ? 2 : 0)}. `,
         hypothesis >= reference && hypothesis ? "It is not shorter, so nothing is taken: 1." : hypothesis ? [el("span.nobreak", {}, "e", el("sup", {}, `1 − ${formatFixed(reference, 0)}/${formatCount(hypothesis)}`), " = ", renderNumber(brevity, formatFixed(brevity, 4))), "."] : "Nothing was written, so nothing is left: 0."),
@@ -265,33 +265,33 @@ export class Playground {
 
   /** @param {Scored} result */
   renderChrf({ setting, value, breakdown: { steps, shares: [p, r] = [] }, best, references }) {
-    const { beta } = setting.parameters, used = steps.filter(step => step.isUsed), b = formatShort(beta ** 2), b1 = formatShort(1 + beta ** 2);
-    const share = (/** @type {number | null | undefined} */ x) => renderNumber(x, `${formatFixed(x)} %`);
+    const { beta } = setting.parameters, usedSteps = steps.filter(step => step.isUsed), b = formatShort(beta ** 2), b1 = formatShort(1 + beta ** 2);
+    const formatPercent = (/** @type {number | null | undefined} */ x) => renderNumber(x, `${formatFixed(x)} %`);
     const rows = steps.map(step => ({ class: step.isUsed ? "" : "soft", cells: [this.pinButton("button.term", step.order, null, getOrderTitle(step.order), { class: "small" }),
-      `${formatCount(step.match)}/${formatCount(step.total)}`, step.isUsed ? share(step.precision) : "–", `${formatCount(step.match)}/${formatCount(step.reference ?? 0)}`, step.isUsed ? share(step.recall) : "–"] }));
+      `${formatCount(step.match)}/${formatCount(step.total)}`, step.isUsed ? formatPercent(step.precision) : "–", `${formatCount(step.match)}/${formatCount(step.reference ?? 0)}`, step.isUsed ? formatPercent(step.recall) : "–"] }));
     return [
       el("div.formula", {}, el("div.made", {}, el("span.symbol", {}, `${setting.name} = F of the mean precision P and the mean recall R, which counts ${formatShort(beta)} times`)),
-        el("div.made", {}, "= ", renderFraction(`${b1} × P × R`, `${b} × P + R`), used.length ? [" = ", renderFraction(`${b1} × ${formatFixed(p)} × ${formatFixed(r)}`, `${b} × ${formatFixed(p)} + ${formatFixed(r)}`)] : null, " = ", el("strong", {}, renderNumber(value)))),
+        el("div.made", {}, "= ", renderFraction(`${b1} × P × R`, `${b} × P + R`), usedSteps.length ? [" = ", renderFraction(`${b1} × ${formatFixed(p)} × ${formatFixed(r)}`, `${b} × ${formatFixed(p)} + ${formatFixed(r)}`)] : null, " = ", el("strong", {}, renderNumber(value)))),
       references.length > 1 ? el("p", {}, `The reference with the highest score counts: reference ${best + 1}.`) : null,
-      renderTable("Precision and recall of each order", [{ title: "N-grams" }, ...["of own", "P", "of reference", "R"].map(title => ({ title, number: true }))], [...rows, ["Mean", "", share(p), "", share(r)]], { quiet: true }),
-      steps.length > used.length ? el("p.soft", {}, "Orders that one of the texts is too short for are left out.") : null,
+      renderTable("Precision and recall of each order", [{ title: "N-grams" }, ...["of own", "P", "of reference", "R"].map(title => ({ title, number: true }))], [...rows, ["Mean", "", formatPercent(p), "", formatPercent(r)]], { quiet: true }),
+      steps.length > usedSteps.length ? el("p.soft", {}, "Orders that one of the texts is too short for are left out.") : null,
     ];
   }
 
   /** @param {Scored} result */
-  renderEdits({ setting, value, references, breakdown: { hypothesis, reference, editCounts: all } }) {
+  renderEdits({ setting, value, references, breakdown: { hypothesis, reference, editCounts } }) {
     const kind = setting.metric, units = kind === "CER" ? "characters" : "words", percent = el("strong", {}, renderNumber(value));
     if (kind === "TER") return [el("div.formula", {}, el("div.made", {}, el("span.symbol", {}, "TER = edits for 100 words of the reference")), el("div.made", {}, "= 100 × ", renderFraction(formatCount(hypothesis), formatShort(reference)), " = ", percent)),
       el("p", {}, `An edit inserts, deletes or replaces a word, or moves a phrase. TER's search found ${formatPlural(hypothesis, "edit")} that ${hypothesis === 1 ? "makes" : "make"} the translation the nearest reference; ${references.length > 1 ? `the references have ${formatShort(reference)} words in the mean` : `that has ${formatPlural(reference, "word")}`}.`)];
-    const [hits, substitutions, deletions, insertions] = all ?? [0, 0, 0, 0], h = formatCount(hits), s = formatCount(substitutions), d = formatCount(deletions), i = formatCount(insertions);
-    const wrong = `${s} + ${d} + ${i}`, sums = { r: hits + substitutions + deletions, h: hits + substitutions + insertions };
-    const [symbol, made] = /** @type {Record<string, [any, any]>} */ ({
-      WER: [renderFraction("S + D + I", "H + S + D"), renderFraction(wrong, formatCount(sums.r))], CER: [renderFraction("S + D + I", "H + S + D"), renderFraction(wrong, formatCount(sums.r))],
-      MER: [renderFraction("S + D + I", "H + S + D + I"), renderFraction(wrong, formatCount(sums.r + insertions))],
-      WIP: [[renderFraction("H", "H + S + D"), " × ", renderFraction("H", "H + S + I")], [renderFraction(h, formatCount(sums.r)), " × ", renderFraction(h, formatCount(sums.h))]],
-      WIL: [["(1 − ", renderFraction("H", "H + S + D"), " × ", renderFraction("H", "H + S + I"), ")"], ["(1 − ", renderFraction(h, formatCount(sums.r)), " × ", renderFraction(h, formatCount(sums.h)), ")"]],
+    const [hits, substitutions, deletions, insertions] = editCounts ?? [0, 0, 0, 0], h = formatCount(hits), s = formatCount(substitutions), d = formatCount(deletions), i = formatCount(insertions);
+    const editSum = `${s} + ${d} + ${i}`, lengths = { r: hits + substitutions + deletions, h: hits + substitutions + insertions };
+    const [symbolicFormula, numericFormula] = /** @type {Record<string, [any, any]>} */ ({
+      WER: [renderFraction("S + D + I", "H + S + D"), renderFraction(editSum, formatCount(lengths.r))], CER: [renderFraction("S + D + I", "H + S + D"), renderFraction(editSum, formatCount(lengths.r))],
+      MER: [renderFraction("S + D + I", "H + S + D + I"), renderFraction(editSum, formatCount(lengths.r + insertions))],
+      WIP: [[renderFraction("H", "H + S + D"), " × ", renderFraction("H", "H + S + I")], [renderFraction(h, formatCount(lengths.r)), " × ", renderFraction(h, formatCount(lengths.h))]],
+      WIL: [["(1 − ", renderFraction("H", "H + S + D"), " × ", renderFraction("H", "H + S + I"), ")"], ["(1 − ", renderFraction(h, formatCount(lengths.r)), " × ", renderFraction(h, formatCount(lengths.h)), ")"]],
     })[kind];
-    return [el("div.formula", {}, el("div.made", {}, el("span.symbol", {}, `${kind} = 100 × `), symbol), el("div.made", {}, "= 100 × ", made, " = ", percent)),
+    return [el("div.formula", {}, el("div.made", {}, el("span.symbol", {}, `${kind} = 100 × `), symbolicFormula), el("div.made", {}, "= 100 × ", numericFormula, " = ", percent)),
       el("dl", {}, [["H, hits", h], ["S, substitutions", s], ["D, deletions", d], ["I, insertions", i]].map(([name, n]) => [el("dt", {}, `${name}`), el("dd", {}, n)])),
       el("p.soft", {}, `Counted in ${units}, by the fewest edits that make the translation the reference.`)];
   }
@@ -299,35 +299,35 @@ export class Playground {
   // ---- n-grams ----
 
   drawNgrams() {
-    const { result, state: typed } = this;
+    const { result, state } = this;
     if (!result || countsEdits(result.setting.metric)) { replaceChildren(this.tables); return; }
-    const several = result.best < 0 && typed.references.length > 1, steps = new Map(result.breakdown.steps.map(step => [step.order, step]));
+    const hasSeveralReferences = result.best < 0 && state.references.length > 1, steps = new Map(result.breakdown.steps.map(step => [step.order, step]));
     replaceChildren(this.tables, el("h2", {}, "Every n-gram of the translation"),
-      el("p.soft", {}, several ? "An n-gram counts as often as the reference has it that has it most; what is beyond is clipped." : "An n-gram counts as often as the reference has it; what is beyond is clipped."),
+      el("p.soft", {}, hasSeveralReferences ? "An n-gram counts as often as the reference has it that has it most; what is beyond is clipped." : "An n-gram counts as often as the reference has it; what is beyond is clipped."),
       el("div.orders", {}, result.orders.map(order => {
-        const step = steps.get(order.name), all = this.expandedOrders.has(order.name) ? order.grams : order.grams.slice(0, MAX_SHOWN_NGRAMS), left = order.grams.length - all.length;
-        const cells = (/** @type {import("./sentence_scores.js").Gram} */ gram) => {
-          const key = JSON.stringify(gram.tokens), lost = gram.hypothesisCount - gram.clippedCount, most = Math.max(0, ...gram.referenceCounts);
-          return { class: gram.clippedCount ? lost ? "part" : "all" : "none", data: { order: order.name, gram: key }, cells: [this.pinButton("button.gram", order.name, key, el("bdi", {}, showInvisible(gram.tokens.join(order.unit === "tokens" ? " " : "")))),
-            formatCount(gram.hypothesisCount), several ? el("span", { title: gram.referenceCounts.map((n, r) => `reference ${r + 1}: ${n}`).join(", ") }, gram.referenceCounts.join(", ")) : formatCount(most), [el("strong", {}, formatCount(gram.clippedCount)), lost && gram.clippedCount ? el("span.soft", { title: "clipped" }, ` −${lost}`) : null]] };
+        const step = steps.get(order.name), visibleNgrams = this.expandedOrders.has(order.name) ? order.grams : order.grams.slice(0, MAX_SHOWN_NGRAMS), hiddenCount = order.grams.length - visibleNgrams.length;
+        const buildRow = (/** @type {import("./sentence_scores.js").Gram} */ gram) => {
+          const key = JSON.stringify(gram.tokens), clippedAway = gram.hypothesisCount - gram.clippedCount, maxCount = Math.max(0, ...gram.referenceCounts);
+          return { class: gram.clippedCount ? clippedAway ? "part" : "all" : "none", data: { order: order.name, gram: key }, cells: [this.pinButton("button.gram", order.name, key, el("bdi", {}, showInvisible(gram.tokens.join(order.unit === "tokens" ? " " : "")))),
+            formatCount(gram.hypothesisCount), hasSeveralReferences ? el("span", { title: gram.referenceCounts.map((n, r) => `reference ${r + 1}: ${n}`).join(", ") }, gram.referenceCounts.join(", ")) : formatCount(maxCount), [el("strong", {}, formatCount(gram.clippedCount)), clippedAway && gram.clippedCount ? el("span.soft", { title: "clipped" }, ` −${clippedAway}`) : null]] };
         };
         return el("section", { data: { order: order.name } }, el("h3", {}, getOrderTitle(order.name), el("span.soft", {}, step ? ` ${formatCount(step.match)} of ${formatCount(step.total)}` : "")),
-          order.grams.length ? renderTable(`${getOrderTitle(order.name)} of the translation`, [{ title: "N-gram" }, ...["here", several ? "in refs." : "in ref.", "counted"].map(title => ({ title, number: true }))], all.map(cells), { quiet: true }) : el("p.soft", {}, "The translation is too short."),
-          left ? createButton(`${formatCount(left)} more`, () => { this.expandedOrders.add(order.name); this.drawNgrams(); this.highlightMatches(); }, { class: "small" }) : null);
+          order.grams.length ? renderTable(`${getOrderTitle(order.name)} of the translation`, [{ title: "N-gram" }, ...["here", hasSeveralReferences ? "in refs." : "in ref.", "counted"].map(title => ({ title, number: true }))], visibleNgrams.map(buildRow), { quiet: true }) : el("p.soft", {}, "The translation is too short."),
+          hiddenCount ? createButton(`${formatCount(hiddenCount)} more`, () => { this.expandedOrders.add(order.name); this.drawNgrams(); this.highlightMatches(); }, { class: "small" }) : null);
       })));
   }
 
   // ---- the same elsewhere ----
 
   drawReproduction() {
-    const { result, state: typed, base } = this;
+    const { result, state, base } = this;
     if (!result) return;
-    const { setting } = result, python = formatPythonCall(base, typed), command = formatExplainCommand(base, typed);
-    const line = (/** @type {string} */ title, /** @type {string} */ text, /** @type {string} */ what) => el("div.copied", {}, el("h3", {}, title), el("code.given.wrap", { tabindex: 0, role: "region", "aria-label": title }, text), createButton("Copy", () => copyText(text, `${what} copied`), { class: "small", "aria-label": `Copy: ${title}` }));
+    const { setting } = result, python = formatPythonCall(base, state), command = formatExplainCommand(base, state);
+    const renderLine = (/** @type {string} */ title, /** @type {string} */ text, /** @type {string} */ label) => el("div.copied", {}, el("h3", {}, title), el("code.given.wrap", { tabindex: 0, role: "region", "aria-label": title }, text), createButton("Copy", () => copyText(text, `${label} copied`), { class: "small", "aria-label": `Copy: ${title}` }));
     replaceChildren(this.reproductionSection, el("h2", {}, "The same number elsewhere"),
-      line("Signature", `${setting.name}|${setting.signature}`, "Signature"), line("Python", python, "Python"),
-      command === null ? el("p.soft", {}, "A text that begins with “-” is an option on the command line: put it into a file there.") : line("Command line", command, "Command"),
-      el("p", {}, createButton("Copy a link that holds the text", () => copyText(location.href.split("#")[0] + formatLink(typed), "Link copied: it holds the text"), { class: "small" }), el("span.soft", {}, " The text stands behind the # of the link, which browsers send nowhere.")));
+      renderLine("Signature", `${setting.name}|${setting.signature}`, "Signature"), renderLine("Python", python, "Python"),
+      command === null ? el("p.soft", {}, "A text that begins with “-” is an option on the command line: put it into a file there.") : renderLine("Command line", command, "Command"),
+      el("p", {}, createButton("Copy a link that holds the text", () => copyText(location.href.split("#")[0] + formatLink(state), "Link copied: it holds the text"), { class: "small" }), el("span.soft", {}, " The text stands behind the # of the link, which browsers send nowhere.")));
   }
 }
 
@@ -341,13 +341,13 @@ const formatShort = x => String(Number(x.toPrecision(4)));
 const renderFraction = (above, below, kind = "") => el("span.fraction", { class: kind }, el("span", {}, above), el("span.unseen", {}, " / "), el("span", {}, below));
 
 /** @param {import("./examples.js").Example} example @returns {PlaygroundState} */
-const toState = ({ metric = "bleu", overrides: chosen = {}, hypothesis, references }) => ({ metric, overrides: { ...chosen }, hypothesis, references: [...references], source: "" });
+const toState = ({ metric = "bleu", overrides: overrides = {}, hypothesis, references }) => ({ metric, overrides: { ...overrides }, hypothesis, references: [...references], source: "" });
 
 // ---- links: what is behind # stays in the browser ----
 
 /** @param {PlaygroundState} typed */
-export function formatLink({ metric, overrides: chosen, hypothesis, references, source }) {
-  const parts = new URLSearchParams([["m", metric], ...Object.entries(chosen).map(([name, value]) => [`p.${name}`, JSON.stringify(value)]), ["h", hypothesis], ...references.map(text => ["r", text]), ...(source ? [["s", source]] : [])]);
+export function formatLink({ metric, overrides, hypothesis, references, source }) {
+  const parts = new URLSearchParams([["m", metric], ...Object.entries(overrides).map(([name, value]) => [`p.${name}`, JSON.stringify(value)]), ["h", hypothesis], ...references.map(text => ["r", text]), ...(source ? [["s", source]] : [])]);
   return `#lab?${parts}`;
 }
 
@@ -356,14 +356,14 @@ export function readLink(hash) {
   if (!hash.startsWith("#lab?")) return null;
   const parts = new URLSearchParams(hash.slice(5)), references = parts.getAll("r");
   /** @type {Record<string, any>} */
-  const chosen = {};
+  const overrides = {};
   for (const [key, value] of parts) {
-    const name = key.slice(2), known = name in COUNT_PARAMETERS ? name === "tokenize" ? TOKENIZERS : [true, false] : name === "smoothing" ? SMOOTHINGS.map(([one]) => one) : name === "effective_order" ? [false] : null;
+    const name = key.slice(2), allowedValues = name in COUNT_PARAMETERS ? name === "tokenize" ? TOKENIZERS : [true, false] : name === "smoothing" ? SMOOTHINGS.map(([method]) => method) : name === "effective_order" ? [false] : null;
     if (!key.startsWith("p.")) continue;
-    let made = null;
-    try { made = JSON.parse(value); } catch { continue; }
+    let parsedValue = null;
+    try { parsedValue = JSON.parse(value); } catch { continue; }
     const ends = CONTROL_LIMITS[name];
-    if (known ? known.includes(/** @type {never} */ (made)) : ends && typeof made === "number" && made >= ends[0] && made <= ends[1] && (name === "beta" || name === "smoothing_value" || Number.isInteger(made))) chosen[name] = made;
+    if (allowedValues ? allowedValues.includes(/** @type {never} */ (parsedValue)) : ends && typeof parsedValue === "number" && parsedValue >= ends[0] && parsedValue <= ends[1] && (name === "beta" || name === "smoothing_value" || Number.isInteger(parsedValue))) overrides[name] = parsedValue;
   }
-  return { metric: parts.get("m") ?? "bleu", overrides: chosen, hypothesis: parts.get("h") ?? "", references: references.length ? references : [""], source: parts.get("s") ?? "" };
+  return { metric: parts.get("m") ?? "bleu", overrides, hypothesis: parts.get("h") ?? "", references: references.length ? references : [""], source: parts.get("s") ?? "" };
 }

@@ -36,15 +36,15 @@ export function unpackTexts(bytes, n, k) {
   const head = new DataView(bytes.buffer, bytes.byteOffset), words = new Uint32Array(head.getUint32(0, true));
   const blocks = Array.from({ length: k }, (_, role) => new Uint8Array(4 * n + head.getUint32(4 + 4 * role, true)));
   const lengths = blocks.map(block => new Uint32Array(block.buffer, 0, n)), ends = new Uint32Array(k).fill(4 * n);
-  let at = 4 + 4 * k;
-  for (let i = 0; i < words.length; i++) { words[i] = at; at += 1 + bytes[at]; }
+  let offset = 4 + 4 * k;
+  for (let i = 0; i < words.length; i++) { words[i] = offset; offset += 1 + bytes[offset]; }
   for (let i = 0; i < n; i++) for (let role = 0; role < k; role++) {
     const block = blocks[role], from = ends[role];
-    let to = from, byte = bytes[at++];
-    for (; byte < ABSENT_CODE; byte = bytes[at++]) {
+    let to = from, byte = bytes[offset++];
+    for (; byte < ABSENT_CODE; byte = bytes[offset++]) {
       if (byte < FIRST_WORD_CODE) block[to++] = byte;
-      else if (byte < SPELLED_CODE) for (let next = words[byte - FIRST_WORD_CODE << 8 | bytes[at++]], end = next + bytes[next]; next < end;) block[to++] = bytes[++next];
-      else for (let end = at + bytes[at++]; at <= end;) block[to++] = bytes[at++];
+      else if (byte < SPELLED_CODE) for (let next = words[byte - FIRST_WORD_CODE << 8 | bytes[offset++]], end = next + bytes[next]; next < end;) block[to++] = bytes[++next];
+      else for (let end = offset + bytes[offset++]; offset <= end;) block[to++] = bytes[offset++];
     }
     lengths[role][i] = byte === ABSENT_CODE ? MISSING_TEXT : to - from;
     ends[role] = to;
@@ -60,10 +60,10 @@ export class TextColumn {
     this.length = n;
     this.starts = new Uint32Array(n + 1);
     this.absent = new Uint8Array(n);
-    for (let i = 0, at = 0; i < n; i++) {
+    for (let i = 0, offset = 0; i < n; i++) {
       if (lengths[i] === MISSING_TEXT) this.absent[i] = 1;
-      else at += lengths[i];
-      this.starts[i + 1] = at;
+      else offset += lengths[i];
+      this.starts[i + 1] = offset;
     }
     this.bytes = block.subarray(4 * n, 4 * n + this.starts[n]);
   }
@@ -79,37 +79,37 @@ export class TextColumn {
     const pattern = buildBytePattern(needle, exact);
     if (!pattern) return this.searchSlowly(needle, exact, hits);
     const { low, high, loose } = pattern, { bytes, starts } = this, m = low.length, end = bytes.length;
-    const wanted = needle.toLowerCase();
+    const lowerNeedle = needle.toLowerCase();
     // Horspool: how far to move on by the byte under the pattern's end; not at all if it fits.
     const skip = new Uint8Array(256).fill(Math.min(m, 255)), last = m - 1;
     for (let i = Math.max(0, last - 254); i < last; i++) skip[low[i]] = skip[high[i]] = last - i;
-    const again = Math.min(skip[low[last]], skip[high[last]]);
+    const hitSkip = Math.min(skip[low[last]], skip[high[last]]);
     skip[low[last]] = skip[high[last]] = 0;
-    let segment = 0, at = last;
-    while (at < end) {
-      const step = skip[bytes[at]];
-      if (step) { at += step; continue; }
-      const from = at - last;
+    let segment = 0, position = last;
+    while (position < end) {
+      const step = skip[bytes[position]];
+      if (step) { position += step; continue; }
+      const from = position - last;
       let i = last - 1;
       while (i >= 0 && (bytes[from + i] === low[i] || bytes[from + i] === high[i])) i--;
       if (i < 0) {
         while (starts[segment + 1] <= from) segment++;
-        if (at < starts[segment + 1] && (!loose || this.getText(segment)?.toLowerCase().includes(wanted))) {
+        if (position < starts[segment + 1] && (!loose || this.getText(segment)?.toLowerCase().includes(lowerNeedle))) {
           hits[segment] = 1;
-          at = starts[segment + 1] + last;
+          position = starts[segment + 1] + last;
           continue;
         }
       }
-      at += again;
+      position += hitSkip;
     }
   }
 
   /** Letters that are longer in the other case. @param {string} needle @param {boolean} exact @param {Uint8Array} hits */
   searchSlowly(needle, exact, hits) {
-    const wanted = exact ? needle : needle.toLowerCase();
+    const lowerNeedle = exact ? needle : needle.toLowerCase();
     for (let i = 0; i < this.length; i++) {
       const text = hits[i] ? null : this.getText(i);
-      if (text !== null && (exact ? text : text.toLowerCase()).includes(wanted)) hits[i] = 1;
+      if (text !== null && (exact ? text : text.toLowerCase()).includes(lowerNeedle)) hits[i] = 1;
     }
   }
 }
@@ -137,8 +137,8 @@ function buildBytePattern(needle, exact) {
 
 /** @param {string} text base64 of gzip @returns {Promise<Uint8Array>} */
 export async function unpackBlock(text) {
-  const of = /** @type {any} */ (Uint8Array).fromBase64;
-  const packed = of ? of(text) : Uint8Array.from(atob(text), c => c.charCodeAt(0));
+  const fromBase64 = /** @type {any} */ (Uint8Array).fromBase64;
+  const packed = fromBase64 ? fromBase64(text) : Uint8Array.from(atob(text), c => c.charCodeAt(0));
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
@@ -169,9 +169,9 @@ export class ReportData {
     this.n = /** @type {number} */ (manifest.segments);
     /** @type {System[]} */
     this.systems = manifest.systems.map((/** @type {any} */ system, /** @type {number} */ index) => ({ ...system, index }));
-    const placed = [...manifest.comparison.systems.map((/** @type {any} */ s) => this.systems.find(own => own.name === s.name)), ...this.systems];
+    const rankedFirst = [...manifest.comparison.systems.map((/** @type {any} */ s) => this.systems.find(own => own.name === s.name)), ...this.systems];
     /** The systems in the order that is shown everywhere: best first by the first metric. @type {System[]} */
-    this.ranked = [...new Set(placed.filter(Boolean))];
+    this.ranked = [...new Set(rankedFirst.filter(Boolean))];
     /** How many references are embedded for a segment at most. */
     this.references = /** @type {number} */ (manifest.references);
     /** @type {Setting[]} */
@@ -229,22 +229,22 @@ export class ReportData {
 
   /** Starts the kernel. An error if this file or this browser has none. */
   async loadKernel() {
-    const { live } = this.manifest;
-    if (!live) throw new Error("this file was written by a truebleu that was built without the kernel for pages");
+    const { live: kernelBlocks } = this.manifest;
+    if (!kernelBlocks) throw new Error("this file was written by a truebleu that was built without the kernel for pages");
     if (typeof WebAssembly !== "object") throw new Error("this browser has no WebAssembly, which the page computes with");
-    this.client = await KernelClient.start(await this.read(live.kernel), await this.read(live.lowercase));
+    this.client = await KernelClient.start(await this.read(kernelBlocks.kernel), await this.read(kernelBlocks.lowercase));
   }
 
   async loadTables() {
-    const { manifest, n, client: live } = this, { kernel } = live;
+    const { manifest, n, client } = this, { kernel } = client;
     /** @type {Map<string, CountTable>} Settings that count the same share their counts. */
-    const known = new Map();
+    const knownTables = new Map();
     for (const setting of this.settings) {
       for (const system of this.systems) {
         const block = setting.blocks?.[system.name], key = block ?? `${system.index} ${getCountsKey(setting.recipe, this.references)}`;
-        const table = known.get(key) ?? (block ? CountTable.decode(kernel, await this.read(block), setting.columns, n)
-          : /** @type {CountTable} */ (await live.countSystem(setting.recipe, setting.columns, `system${system.index}`, n)));
-        known.set(key, table);
+        const table = knownTables.get(key) ?? (block ? CountTable.decode(kernel, await this.read(block), setting.columns, n)
+          : /** @type {CountTable} */ (await client.countSystem(setting.recipe, setting.columns, `system${system.index}`, n)));
+        knownTables.set(key, table);
         this.tables.set(`${setting.id}.${system.index}`, table);
       }
     }
@@ -258,11 +258,11 @@ export class ReportData {
   }
 
   async loadTexts() {
-    const { manifest, n, client: live } = this, roles = /** @type {string[]} */ (manifest.texts ?? []);
+    const { manifest, n, client } = this, roles = /** @type {string[]} */ (manifest.texts ?? []);
     const blocks = roles.length ? unpackTexts(await this.read("texts"), n, roles.length) : [];
     roles.forEach((role, k) => {
       this.texts.set(role, new TextColumn(blocks[k], n));
-      if (role !== "source" && manifest.embedded === n) live.texts.set(role, live.kernel.addTexts(blocks[k], n));
+      if (role !== "source" && manifest.embedded === n) client.texts.set(role, client.kernel.addTexts(blocks[k], n));
     });
   }
 
@@ -293,14 +293,14 @@ export class ReportData {
   /**
    * Marks the segments in which one of the roles has a string.
    * @param {string} needle @param {string[]} roles @param {boolean} exact
-   * @param {(share: number) => boolean} going told how much is done; whether to go on
+   * @param {(share: number) => boolean} onProgress told how much is done; whether to go on
    */
-  async search(needle, roles, exact, going = () => true) {
+  async search(needle, roles, exact, onProgress = () => true) {
     const hits = new Uint8Array(this.n);
     if (!this.manifest.serve) for (const role of roles) this.texts.get(role)?.search(needle, exact, hits);
     else for await (const { from, to, texts } of this.readPieces(roles)) {
-      for (const one of texts?.values() ?? []) one.search(needle, exact, hits.subarray(from, to));
-      if (!going(to / this.n)) break;
+      for (const column of texts?.values() ?? []) column.search(needle, exact, hits.subarray(from, to));
+      if (!onProgress(to / this.n)) break;
     }
     return hits;
   }
@@ -318,9 +318,9 @@ export class ReportData {
 
   /** A text if it is here; otherwise it is asked for. @param {string} role @param {number} i */
   getServedText(role, i) {
-    const page = Math.floor(i / PAGE_SIZE), known = this.pages.get(page);
-    if (known instanceof Map) return known.get(role)?.getText(i - page * PAGE_SIZE);
-    if (!known) this.fetchSegment(i).then(() => this.notify(""), error => this.notify(error.message));
+    const page = Math.floor(i / PAGE_SIZE), cached = this.pages.get(page);
+    if (cached instanceof Map) return cached.get(role)?.getText(i - page * PAGE_SIZE);
+    if (!cached) this.fetchSegment(i).then(() => this.notify(""), error => this.notify(error.message));
     return undefined;
   }
 
@@ -332,7 +332,7 @@ export class ReportData {
       pages.set(page, this.fetchTexts(this.roles, page * PAGE_SIZE, Math.min(this.n, (page + 1) * PAGE_SIZE)).then(texts => {
         pages.delete(page); // So that it is the latest.
         pages.set(page, texts);
-        for (const old of pages.keys()) if (pages.size > MAX_CACHED_PAGES) pages.delete(old);
+        for (const oldPage of pages.keys()) if (pages.size > MAX_CACHED_PAGES) pages.delete(oldPage);
       }, error => { pages.delete(page); throw error; }));
     }
     await pages.get(page);
@@ -353,11 +353,11 @@ export class ReportData {
     const bytes = new Uint8Array(await answer.arrayBuffer());
     /** @type {Map<string, TextColumn>} */
     const texts = new Map();
-    let at = 0;
+    let offset = 0;
     for (const role of roles) {
-      const one = new TextColumn(bytes.subarray(at), to - from);
-      texts.set(role, one);
-      at += 4 * one.length + one.bytes.length;
+      const column = new TextColumn(bytes.subarray(offset), to - from);
+      texts.set(role, column);
+      offset += 4 * column.length + column.bytes.length;
     }
     return texts;
   }

@@ -7,17 +7,17 @@
 const pythonLiteral = value => value === true ? "True" : value === false ? "False" : value === null ? "None" : JSON.stringify(value);
 
 /** @param {MetricNames} metric @param {Typed} typed */
-export const formatPythonCall = ({ python }, { overrides: chosen, hypothesis, references }) =>
-  `truebleu.${python}(${Object.entries(chosen).map(([name, value]) => `${name}=${pythonLiteral(value)}`).join(", ")}).sentence(${pythonLiteral(hypothesis)}, [${references.map(pythonLiteral).join(", ")}])`;
+export const formatPythonCall = ({ python }, { overrides, hypothesis, references }) =>
+  `truebleu.${python}(${Object.entries(overrides).map(([name, value]) => `${name}=${pythonLiteral(value)}`).join(", ")}).sentence(${pythonLiteral(hypothesis)}, [${references.map(pythonLiteral).join(", ")}])`;
 
 /** A line of a shell. @param {string[]} words */
 export const formatShellCommand = words => words.map(text => /^[\w.,:/=@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`).join(" ");
 
-/** The options that choose parameters. @param {Record<string, string>} options @param {Record<string, any>} chosen */
-export const formatOptions = (options, chosen) => Object.entries(chosen).flatMap(([name, value]) => [options[name], typeof value === "boolean" ? (value ? "yes" : "no") : String(value)]);
+/** The options that choose parameters. @param {Record<string, string>} options @param {Record<string, any>} overrides */
+export const formatOptions = (options, overrides) => Object.entries(overrides).flatMap(([name, value]) => [options[name], typeof value === "boolean" ? (value ? "yes" : "no") : String(value)]);
 
 /** Null where a text would be taken for an option. @param {MetricNames} metric @param {Typed} typed @returns {string | null} */
-export function formatExplainCommand({ id, options }, { overrides: chosen, hypothesis, references }) {
+export function formatExplainCommand({ id, options }, { overrides, hypothesis, references }) {
   if ([hypothesis, ...references].some(text => text.startsWith("-"))) return null;
-  return formatShellCommand(["truebleu", "explain", hypothesis, "--reference", ...references, "-m", id, ...formatOptions(options, chosen)]);
+  return formatShellCommand(["truebleu", "explain", hypothesis, "--reference", ...references, "-m", id, ...formatOptions(options, overrides)]);
 }

@@ -46,52 +46,52 @@ function renderScoreSteps(context) {
     return box;
   }
   const walks = systems.map(s => metric.breakDown(current.getTable(s).totals, false));
-  /** A count that leads to the segments which make it. @param {number} x @param {string} column @param {import("./report_data.js").System} s @param {number} [least] */
-  const to = (x, column, s, least = 1) => linkSegments(context, formatLength(x), { sort: `-${column}.${s.index}`, range: least ? `${column}.${s.index}:${least}:` : "" }, "Its segments, those with most first");
-  const from = (/** @type {number | null} */ x, /** @type {string} */ column, digits = 2) => b ? x === null ? "" : el("span", {}, linkSegments(context, formatSigned(x, digits), { sort: `-|${column}.d|` }, `The segments in which ${b.letter} and ${a.letter} differ most`)) : null;
-  const better = (/** @type {number} */ x) => el("span", { class: !x ? "soft" : (x > 0) === metric.higherIsBetter ? "better" : "worse" }, renderNumber(x, formatSigned(x)));
-  const difference = (/** @type {(w: Walk) => number} */ of, digits = 2) => b ? renderNumber(of(walks[1]) - of(walks[0]), formatSigned(of(walks[1]) - of(walks[0]), digits)) : null;
-  const row = (/** @type {any} */ name, /** @type {(w: Walk, s: import("./report_data.js").System) => any[]} */ cells, /** @type {any} */ last) => [name, ...walks.flatMap((w, k) => cells(w, systems[k])), ...(b ? [last] : [])];
-  const score = row(el("strong", {}, metric.name), (w, s) => ["", linkSegments(context, el("strong", {}, renderNumber(w.value)), { sort: s === a ? "scoreA" : "scoreB" })].slice(countsEdits(metric.kind) ? 1 : 0), b ? better(walks[1].value - walks[0].value) : null);
+  /** A count that leads to the segments which make it. @param {number} x @param {string} column @param {import("./report_data.js").System} s @param {number} [minimum] */
+  const linkCount = (x, column, s, minimum = 1) => linkSegments(context, formatLength(x), { sort: `-${column}.${s.index}`, range: minimum ? `${column}.${s.index}:${minimum}:` : "" }, "Its segments, those with most first");
+  const linkDelta = (/** @type {number | null} */ x, /** @type {string} */ column, digits = 2) => b ? x === null ? "" : el("span", {}, linkSegments(context, formatSigned(x, digits), { sort: `-|${column}.d|` }, `The segments in which ${b.letter} and ${a.letter} differ most`)) : null;
+  const renderDelta = (/** @type {number} */ x) => el("span", { class: !x ? "soft" : (x > 0) === metric.higherIsBetter ? "better" : "worse" }, renderNumber(x, formatSigned(x)));
+  const renderDifference = (/** @type {(w: Walk) => number} */ getValue, digits = 2) => b ? renderNumber(getValue(walks[1]) - getValue(walks[0]), formatSigned(getValue(walks[1]) - getValue(walks[0]), digits)) : null;
+  const buildRow = (/** @type {any} */ name, /** @type {(w: Walk, s: import("./report_data.js").System) => any[]} */ cells, /** @type {any} */ last) => [name, ...walks.flatMap((w, k) => cells(w, systems[k])), ...(b ? [last] : [])];
+  const score = buildRow(el("strong", {}, metric.name), (w, s) => ["", linkSegments(context, el("strong", {}, renderNumber(w.value)), { sort: s === a ? "scoreA" : "scoreB" })].slice(countsEdits(metric.kind) ? 1 : 0), b ? renderDelta(walks[1].value - walks[0].value) : null);
   const notes = new Set(), smoothed = /** @type {Map<string, string[]>} */ (new Map());
   let rows, heads;
   if (metric.kind === "TER") {
     heads = [""];
-    rows = [row("Edits", (w, s) => [to(w.hypothesis, "edits", s)], from(walks[1]?.hypothesis - walks[0].hypothesis, "edits", 0)),
-      row("Words of the references, on average", (w, s) => [to(w.reference, "reference_length_parts", s, 0)], difference(w => w.reference)), score];
+    rows = [buildRow("Edits", (w, s) => [linkCount(w.hypothesis, "edits", s)], linkDelta(walks[1]?.hypothesis - walks[0].hypothesis, "edits", 0)),
+      buildRow("Words of the references, on average", (w, s) => [linkCount(w.reference, "reference_length_parts", s, 0)], renderDifference(w => w.reference)), score];
   } else if (countsEdits(metric.kind)) {
     heads = [""];
-    rows = [...setting.columns.map((name, n) => row(name[0].toUpperCase() + name.slice(1), (w, s) => [to(w.editCounts?.[n] ?? 0, name, s)], from((walks[1]?.editCounts?.[n] ?? 0) - (walks[0].editCounts?.[n] ?? 0), name, 0))),
-      row("Length of the references", w => [formatCount(w.reference)], difference(w => w.reference, 0)), row("Length of the hypotheses", w => [formatCount(w.hypothesis)], difference(w => w.hypothesis, 0)), score];
+    rows = [...setting.columns.map((name, n) => buildRow(name[0].toUpperCase() + name.slice(1), (w, s) => [linkCount(w.editCounts?.[n] ?? 0, name, s)], linkDelta((walks[1]?.editCounts?.[n] ?? 0) - (walks[0].editCounts?.[n] ?? 0), name, 0))),
+      buildRow("Length of the references", w => [formatCount(w.reference)], renderDifference(w => w.reference, 0)), buildRow("Length of the hypotheses", w => [formatCount(w.hypothesis)], renderDifference(w => w.hypothesis, 0)), score];
   } else if (metric.kind === "chrF") {
     heads = ["matched / own / reference", "P, R, F %"];
     const shares = (/** @type {(number | null | undefined)[]} */ ...all) => all.map((x, k) => [k ? ", " : "", renderNumber(x, formatFixed(x, 1))]);
-    rows = walks[0].steps.map((first, n) => row(first.order.replace(/^c(.*)/, "character $1-grams").replace(/^w(.*)/, "word $1-grams"), (w, s) => {
+    rows = walks[0].steps.map((first, n) => buildRow(first.order.replace(/^c(.*)/, "character $1-grams").replace(/^w(.*)/, "word $1-grams"), (w, s) => {
       const step = w.steps[n], { order } = step;
-      return [[to(step.match, `matches_${order}`, s), " / ", to(step.total, `hypothesis_${order}`, s), " / ", to(step.reference ?? 0, `reference_${order}`, s)], step.isUsed ? shares(step.precision, step.recall, step.f) : el("span.soft", {}, "left out")];
-    }, b ? from((walks[1].steps[n].f ?? 0) - (first.f ?? 0), `matches_${first.order}`) : null));
-    rows.push(row("Mean over the orders", w => ["", metric.parameters.eps_smoothing ? "" : shares(...w.shares ?? [], w.value)], ""), score);
+      return [[linkCount(step.match, `matches_${order}`, s), " / ", linkCount(step.total, `hypothesis_${order}`, s), " / ", linkCount(step.reference ?? 0, `reference_${order}`, s)], step.isUsed ? shares(step.precision, step.recall, step.f) : el("span.soft", {}, "left out")];
+    }, b ? linkDelta((walks[1].steps[n].f ?? 0) - (first.f ?? 0), `matches_${first.order}`) : null));
+    rows.push(buildRow("Mean over the orders", w => ["", metric.parameters.eps_smoothing ? "" : shares(...w.shares ?? [], w.value)], ""), score);
     if (metric.parameters.eps_smoothing) notes.add("The score is the mean of the F of each order, with a small number for what is zero.");
     else notes.add(`F weighs recall ${metric.parameters.beta} times as much as precision; the score is F of the two means.`);
   } else {
     heads = ["matched / in all", "%"];
-    rows = walks[0].steps.map((first, n) => row(`${first.order}-grams`, (w, s) => {
+    rows = walks[0].steps.map((first, n) => buildRow(`${first.order}-grams`, (w, s) => {
       const step = w.steps[n];
       if (step.note) smoothed.set(step.note, [...smoothed.get(step.note) ?? [], `${s.letter} ${step.order}-grams`]);
-      return [[to(step.match, `matches_${step.order}`, s), " / ", to(step.total, `totals_${step.order}`, s)], step.isUsed ? renderNumber(step.precision ?? 100, (step.note ? "≈ " : "") + formatFixed(step.precision ?? 100)) : el("span.soft", {}, "left out")];
-    }, b ? from((walks[1].steps[n].precision ?? 100) - (first.precision ?? 100), `matches_${first.order}`) : null));
+      return [[linkCount(step.match, `matches_${step.order}`, s), " / ", linkCount(step.total, `totals_${step.order}`, s)], step.isUsed ? renderNumber(step.precision ?? 100, (step.note ? "≈ " : "") + formatFixed(step.precision ?? 100)) : el("span.soft", {}, "left out")];
+    }, b ? linkDelta((walks[1].steps[n].precision ?? 100) - (first.precision ?? 100), `matches_${first.order}`) : null));
     const smooth = metric.parameters.smoothing;
     if (smooth === "none") notes.add("No smoothing: an order without a match makes the score 0.");
     else if (!smoothed.size) notes.add(`Smoothing (${smooth}) changed nothing: every order has matches.`);
-    rows.push(row("Geometric mean", w => ["", renderNumber(w.mean)], difference(w => w.mean)),
-      row("Length c, reference length r", (w, s) => [[to(w.hypothesis, "hypothesis_length", s), " / ", to(w.reference, "reference_length", s, 0)], renderNumber(w.reference ? 100 * w.hypothesis / w.reference : 0)], b ? from(100 * (walks[1].hypothesis / walks[1].reference - walks[0].hypothesis / walks[0].reference), "hypothesis_length") : null),
-      row("Brevity penalty", w => [w.brevity < 1 ? "exp(1 − r/c)" : "c ≥ r", renderNumber(w.brevity, formatFixed(w.brevity, 4))], difference(w => w.brevity, 4)), score);
+    rows.push(buildRow("Geometric mean", w => ["", renderNumber(w.mean)], renderDifference(w => w.mean)),
+      buildRow("Length c, reference length r", (w, s) => [[linkCount(w.hypothesis, "hypothesis_length", s), " / ", linkCount(w.reference, "reference_length", s, 0)], renderNumber(w.reference ? 100 * w.hypothesis / w.reference : 0)], b ? linkDelta(100 * (walks[1].hypothesis / walks[1].reference - walks[0].hypothesis / walks[0].reference), "hypothesis_length") : null),
+      buildRow("Brevity penalty", w => [w.brevity < 1 ? "exp(1 − r/c)" : "c ≥ r", renderNumber(w.brevity, formatFixed(w.brevity, 4))], renderDifference(w => w.brevity, 4)), score);
   }
   const columns = [{ title: "Step" }, ...systems.flatMap(s => heads.map((title, k) => ({ title: [renderBadge(s), " ", title], number: true, hint: k ? "" : s.name }))), ...(b ? [{ title: "Δ", number: true, hint: `${b.letter} less ${a.letter}` }] : [])];
   box.append(renderTable(`Steps to ${metric.name}`, columns, rows, { quiet: true, class: "walk" }));
   const product = (/** @type {Walk} */ w) => metric.kind === "BLEU" ? `${formatFixed(w.brevity, 4)} × ${formatFixed(w.mean)}` : `100 × ${formatLength(w.hypothesis)} / ${formatLength(w.reference)}`;
   if (metric.kind === "BLEU" || metric.kind === "TER") box.append(el("p", {}, walks.map((w, k) => [k ? " " : "", renderBadge(systems[k]), ` ${formatFixed(w.value)} = ${product(w)}.`])));
-  for (const [note, where] of smoothed) notes.add(`≈ ${note} (${where.join(", ")}).`);
+  for (const [note, labels] of smoothed) notes.add(`≈ ${note} (${labels.join(", ")}).`);
   for (const note of notes) box.append(el("p.soft.note", {}, note));
   return box;
 }
@@ -104,36 +104,36 @@ function renderScoreSteps(context) {
  * @param {Walk} a @param {Walk} b @param {Metric} metric @returns {{parts: DeltaPart[], log: number, reason: string}}
  */
 export function splitDelta(a, b, metric) {
-  const none = (/** @type {string} */ why) => ({ parts: [], log: NaN, reason: why });
-  if (metric.kind !== "BLEU") return none(`${metric.name} is no product, whose logarithm would have parts.`);
-  if (metric.usesSegmentMean) return none("The score is a mean of segments' scores: it is no product.");
-  if (!a.value || !b.value) return none("A score of 0 has no logarithm.");
+  const noParts = (/** @type {string} */ why) => ({ parts: [], log: NaN, reason: why });
+  if (metric.kind !== "BLEU") return noParts(`${metric.name} is no product, whose logarithm would have parts.`);
+  if (metric.usesSegmentMean) return noParts("The score is a mean of segments' scores: it is no product.");
+  if (!a.value || !b.value) return noParts("A score of 0 has no logarithm.");
   const { weights } = metric.parameters, n = a.steps.length;
   const terms = (/** @type {Walk} */ w) => {
-    const counted = w.steps.filter(s => s.isUsed).length, all = w.steps.map((_, i) => weights ? weights[i] : 1), sum = all.slice(0, counted).reduce((x, y) => x + y, 0);
-    return w.steps.map((s, i) => s.isUsed ? all[i] / (weights && counted === n ? 1 : sum) * Math.log((s.precision ?? 100) / 100) : 0);
+    const usedCount = w.steps.filter(s => s.isUsed).length, all = w.steps.map((_, i) => weights ? weights[i] : 1), sum = all.slice(0, usedCount).reduce((x, y) => x + y, 0);
+    return w.steps.map((s, i) => s.isUsed ? all[i] / (weights && usedCount === n ? 1 : sum) * Math.log((s.precision ?? 100) / 100) : 0);
   };
   const [x, y] = [terms(a), terms(b)], log = Math.log(b.value / a.value), mean = log ? (b.value - a.value) / log : a.value;
-  const made = [{ name: "length (BP)", a: Math.log(a.brevity), b: Math.log(b.brevity) }, ...x.map((t, i) => ({ name: `${a.steps[i].order}-grams`, a: t, b: y[i] }))]
+  const deltaParts = [{ name: "length (BP)", a: Math.log(a.brevity), b: Math.log(b.brevity) }, ...x.map((term, i) => ({ name: `${a.steps[i].order}-grams`, a: term, b: y[i] }))]
     .map(p => ({ ...p, log: p.b - p.a, points: (p.b - p.a) * mean }));
-  if (!(Math.abs(made.reduce((sum, p) => sum + p.log, 0) - log) < 1e-9)) return none("This variant's score is no plain product of precisions.");
-  return { parts: made, log, reason: "" };
+  if (!(Math.abs(deltaParts.reduce((sum, p) => sum + p.log, 0) - log) < 1e-9)) return noParts("This variant's score is no plain product of precisions.");
+  return { parts: deltaParts, log, reason: "" };
 }
 
 /** @param {Context} context */
 function renderDeltaParts(context) {
   const { current } = context, { a, setting, metric } = current, b = /** @type {import("./report_data.js").System} */ (current.b), box = el("section", {}, el("h2", {}, "What Δ is made of"));
-  const [x, y] = [a, b].map(s => metric.breakDown(current.getTable(s).totals, false)), { parts: made, log, reason: why } = splitDelta(x, y, metric);
-  if (why) { box.append(el("p.soft", {}, `Not split. ${why}`)); return box; }
-  const delta = y.value - x.value, sign = Math.sign(delta), [most] = [...made].sort((p, q) => sign * (q.points - p.points)), against = made.filter(p => p.points * sign < -0.005);
+  const [x, y] = [a, b].map(s => metric.breakDown(current.getTable(s).totals, false)), { parts: deltaParts, log, reason } = splitDelta(x, y, metric);
+  if (reason) { box.append(el("p.soft", {}, `Not split. ${reason}`)); return box; }
+  const delta = y.value - x.value, sign = Math.sign(delta), [largestPart] = [...deltaParts].sort((p, q) => sign * (q.points - p.points)), opposingParts = deltaParts.filter(p => p.points * sign < -0.005);
   const ends = getDeltaInterval(context, setting, metric);
-  const summary = [`${b.letter} less ${a.letter} is ${formatSigned(delta)} ${metric.name} ${ends ? formatInterval(ends.low, ends.high) : ends === null ? `(${TOO_FEW})` : "(interval …)"}. `, delta ? `The largest part comes from ${most.name}, ${formatSigned(most.points)} points` : "The scores are equal",
-    against.length ? `; ${against.map(p => `${p.name} (${formatSigned(p.points)})`).join(" and ")} ${against.length > 1 ? "work" : "works"} against it.` : "."];
-  const rows = made.map(p => [p.name, renderNumber(p.a, formatFixed(p.a, 4)), renderNumber(p.b, formatFixed(p.b, 4)), renderNumber(p.log, formatSigned(p.log, 4)), log ? `${formatFixed(100 * p.log / log, 1)} %` : "–", renderNumber(p.points, formatSigned(p.points))]);
+  const summary = [`${b.letter} less ${a.letter} is ${formatSigned(delta)} ${metric.name} ${ends ? formatInterval(ends.low, ends.high) : ends === null ? `(${TOO_FEW})` : "(interval …)"}. `, delta ? `The largest part comes from ${largestPart.name}, ${formatSigned(largestPart.points)} points` : "The scores are equal",
+    opposingParts.length ? `; ${opposingParts.map(p => `${p.name} (${formatSigned(p.points)})`).join(" and ")} ${opposingParts.length > 1 ? "work" : "works"} against it.` : "."];
+  const rows = deltaParts.map(p => [p.name, renderNumber(p.a, formatFixed(p.a, 4)), renderNumber(p.b, formatFixed(p.b, 4)), renderNumber(p.log, formatSigned(p.log, 4)), log ? `${formatFixed(100 * p.log / log, 1)} %` : "–", renderNumber(p.points, formatSigned(p.points))]);
   rows.push([el("strong", {}, "ln BLEU"), ...[x, y].map(w => renderNumber(Math.log(w.value / 100), formatFixed(Math.log(w.value / 100), 4))), renderNumber(log, formatSigned(log, 4)), log ? "100.0 %" : "–", el("strong", {}, renderNumber(delta, formatSigned(delta)))]);
   const columns = [{ title: "Part" }, ...[a, b].map(s => ({ title: renderBadge(s), number: true, hint: s.name })), { title: "Δ ln", number: true }, { title: "Share", number: true }, { title: "Points", number: true }];
   box.append(el("p.soft", {}, "ln BLEU = min(0, 1 − r/c) + Σ w ln p, so its difference is exactly the sum of these parts. In points, each part is taken times ", `(${b.letter} − ${a.letter}) / (ln ${b.letter} − ln ${a.letter}).`),
-    renderFigure({ title: "Parts of Δ.", summary, columns, rows, draw: width => drawStackedBar(made.map(p => ({ name: p.name, value: p.points })), `Parts of Δ in points: ${made.map(p => `${p.name} ${formatSigned(p.points)}`).join(", ")}`, width) }));
+    renderFigure({ title: "Parts of Δ.", summary, columns, rows, draw: width => drawStackedBar(deltaParts.map(p => ({ name: p.name, value: p.points })), `Parts of Δ in points: ${deltaParts.map(p => `${p.name} ${formatSigned(p.points)}`).join(", ")}`, width) }));
   box.querySelector("details").open = true;
   return box;
 }
@@ -141,49 +141,49 @@ function renderDeltaParts(context) {
 /** The interval of Δ, by one method for all settings; null if there is none, undefined until it is there. @param {Context} context @param {import("./report_data.js").Setting} setting @param {Metric} metric @returns {{low: number, high: number} | null | undefined} */
 function getDeltaInterval({ current }, setting, metric) {
   if (!current.b) return null;
-  const whole = current.getSpans(setting, metric);
-  return whole && { low: whole.delta[0], high: whole.delta[1] };
+  const spans = current.getSpans(setting, metric);
+  return spans && { low: spans.delta[0], high: spans.delta[1] };
 }
 
 // ---- what if ----
 
 /** @param {Context} context */
 function renderWhatIf(context) {
-  const { data, store, current } = context, { setting, metric } = current, own = setting.parameters, countable = data.canCount(setting), asked = current.requestedChanges;
-  const p = /** @type {Record<string, any>} */ ({ ...metric.parameters, ...asked });
-  const set = (/** @type {string} */ key, /** @type {any} */ value, /** @type {Record<string, any>} */ more = {}) => store.set({ [key]: JSON.stringify(value) === JSON.stringify(own[key]) ? store.defaults[key] : value, ...more });
-  const number = (/** @type {string} */ key, /** @type {any} */ value, /** @type {Record<string, any>} */ props) => el("input", { type: "number", value: String(value), ...props, on: { change: (/** @type {any} */ e) => { if (e.target.value !== "" && e.target.checkValidity()) set(key, Number(e.target.value)); else e.target.reportValidity(); } } });
-  const orders = (/** @type {string} */ key, /** @type {number} */ least) => createSelect(key.replace("_", " "), Array.from({ length: (countable ? Math.max(own[key], MAX_ORDERS[key]) : own[key]) - least + 1 }, (_, i) => [String(least + i), String(least + i)]), String(p[key]), v => set(key, Number(v), key === "max_order" && p.weights && p.weights.length !== Number(v) ? { weights: own.weights ? "mean" : "" } : {}));
+  const { data, store, current } = context, { setting, metric } = current, defaults = setting.parameters, countable = data.canCount(setting), requested = current.requestedChanges;
+  const p = /** @type {Record<string, any>} */ ({ ...metric.parameters, ...requested });
+  const setParameter = (/** @type {string} */ key, /** @type {any} */ value, /** @type {Record<string, any>} */ more = {}) => store.set({ [key]: JSON.stringify(value) === JSON.stringify(defaults[key]) ? store.defaults[key] : value, ...more });
+  const createNumberField = (/** @type {string} */ key, /** @type {any} */ value, /** @type {Record<string, any>} */ props) => el("input", { type: "number", value: String(value), ...props, on: { change: (/** @type {any} */ e) => { if (e.target.value !== "" && e.target.checkValidity()) setParameter(key, Number(e.target.value)); else e.target.reportValidity(); } } });
+  const createOrderSelect = (/** @type {string} */ key, /** @type {number} */ minimum) => createSelect(key.replace("_", " "), Array.from({ length: (countable ? Math.max(defaults[key], MAX_ORDERS[key]) : defaults[key]) - minimum + 1 }, (_, i) => [String(minimum + i), String(minimum + i)]), String(p[key]), v => setParameter(key, Number(v), key === "max_order" && p.weights && p.weights.length !== Number(v) ? { weights: defaults.weights ? "mean" : "" } : {}));
   const fields = [];
   if (metric.kind === "BLEU" && p.arithmetic === "sacrebleu") {
     const preset = DEFAULT_SMOOTHING_VALUES[p.smoothing];
-    fields.push(labelControl("Smoothing", createSelect("Smoothing", Object.keys(DEFAULT_SMOOTHING_VALUES).map(name => [name, name]), p.smoothing, v => set("smoothing", v, { smoothing_value: null }))));
-    if (preset !== null) fields.push(labelControl("Its value", number("smoothing_value", p.smoothing_value ?? preset, { min: 0, step: "any", max: 1000 })));
-    fields.push(labelControl("Highest order", orders("max_order", 1)));
+    fields.push(labelControl("Smoothing", createSelect("Smoothing", Object.keys(DEFAULT_SMOOTHING_VALUES).map(name => [name, name]), p.smoothing, v => setParameter("smoothing", v, { smoothing_value: null }))));
+    if (preset !== null) fields.push(labelControl("Its value", createNumberField("smoothing_value", p.smoothing_value ?? preset, { min: 0, step: "any", max: 1000 })));
+    fields.push(labelControl("Highest order", createOrderSelect("max_order", 1)));
     fields.push(labelControl("Weights", el("input", { type: "text", value: p.weights ? p.weights.join(", ") : "", placeholder: "equal", on: { change: (/** @type {any} */ e) => {
       const text = e.target.value.trim(), all = text.split(/[\s,;]+/).map(Number);
-      const wrong = text && (all.length !== p.max_order || all.some((/** @type {number} */ w) => !(w >= 0)) || !all.some((/** @type {number} */ w) => w > 0));
-      e.target.setCustomValidity(wrong ? `${p.max_order} numbers are wanted, one an order, none below 0, not all 0` : "");
-      if (wrong) e.target.reportValidity();
-      else store.set({ weights: !text ? (own.weights ? "mean" : "") : JSON.stringify(all) === JSON.stringify(own.weights) ? "" : all.join(",") });
+      const isInvalid = text && (all.length !== p.max_order || all.some((/** @type {number} */ w) => !(w >= 0)) || !all.some((/** @type {number} */ w) => w > 0));
+      e.target.setCustomValidity(isInvalid ? `${p.max_order} numbers are wanted, one an order, none below 0, not all 0` : "");
+      if (isInvalid) e.target.reportValidity();
+      else store.set({ weights: !text ? (defaults.weights ? "mean" : "") : JSON.stringify(all) === JSON.stringify(defaults.weights) ? "" : all.join(",") });
     } } })));
     const effective = p.effective_order === null ? "" : p.effective_order ? "yes" : "no";
-    fields.push(labelControl("Orders without n-grams", createSelect("Orders without n-grams", [["", "left out of segments only"], ["yes", "left out (effective order)"], ["no", "count as 0"]].filter(([v]) => v || own.effective_order === null).map(([v, t]) => /** @type {const} */ ([v, t])), effective, v => store.set({ effective_order: v === (own.effective_order === null ? "" : own.effective_order ? "yes" : "no") ? "" : v }))));
+    fields.push(labelControl("Orders without n-grams", createSelect("Orders without n-grams", [["", "left out of segments only"], ["yes", "left out (effective order)"], ["no", "count as 0"]].filter(([v]) => v || defaults.effective_order === null).map(([v, t]) => /** @type {const} */ ([v, t])), effective, v => store.set({ effective_order: v === (defaults.effective_order === null ? "" : defaults.effective_order ? "yes" : "no") ? "" : v }))));
   } else if (metric.kind === "chrF" && (countable || data.references === 1)) {
-    fields.push(labelControl("Character orders", orders("char_order", own.word_order ? 0 : 1)), countable || own.word_order ? labelControl("Word orders", orders("word_order", 0)) : null, labelControl("β", number("beta", p.beta, { min: 0, max: 100, step: "any" })));
+    fields.push(labelControl("Character orders", createOrderSelect("char_order", defaults.word_order ? 0 : 1)), countable || defaults.word_order ? labelControl("Word orders", createOrderSelect("word_order", 0)) : null, labelControl("β", createNumberField("beta", p.beta, { min: 0, max: 100, step: "any" })));
   }
   if (countable) for (const [key, [name, hint]] of Object.entries(COUNT_CONTROLS)) {
-    if (key === "tokenize" ? typeof own[key] !== "string" : typeof own[key] !== "boolean") continue;
-    const back = (/** @type {any} */ value) => store.set({ [key]: value === own[key] ? "" : typeof value === "string" ? value : value ? "yes" : "no" });
-    fields.push(key === "tokenize" ? labelControl(name, createSelect(name, [...new Set([own[key], ...TOKENIZERS])].map(id => [id, id]), p[key], back))
-      : labelControl(name, createSelect(name, [["yes", hint[0]], ["no", hint[1]]], p[key] ? "yes" : "no", value => back(value === "yes"))));
+    if (key === "tokenize" ? typeof defaults[key] !== "string" : typeof defaults[key] !== "boolean") continue;
+    const setFlag = (/** @type {any} */ value) => store.set({ [key]: value === defaults[key] ? "" : typeof value === "string" ? value : value ? "yes" : "no" });
+    fields.push(key === "tokenize" ? labelControl(name, createSelect(name, [...new Set([defaults[key], ...TOKENIZERS])].map(id => [id, id]), p[key], setFlag))
+      : labelControl(name, createSelect(name, [["yes", hint[0]], ["no", hint[1]]], p[key] ? "yes" : "no", value => setFlag(value === "yes"))));
   }
-  const none = metric.kind === "chrF" ? "With several references chrF takes the best one of each segment: other orders could take another, which needs new counts." : countsEdits(metric.kind) ? `${metric.kind} has no parameters that the counts would serve.` : "This variant's parameters are what makes it; others need new counts.";
-  const changed = METRIC_KEYS.some(key => store.get(key) !== store.defaults[key]);
+  const reason = metric.kind === "chrF" ? "With several references chrF takes the best one of each segment: other orders could take another, which needs new counts." : countsEdits(metric.kind) ? `${metric.kind} has no parameters that the counts would serve.` : "This variant's parameters are what makes it; others need new counts.";
+  const isChanged = METRIC_KEYS.some(key => store.get(key) !== store.defaults[key]);
   const texts = data.isRedacted || data.manifest.embedded < data.n || data.manifest.serve;
   return el("section", {}, el("h2", {}, "What if"), el("p.soft", {}, countable ? "Every view follows what is changed here. The kernel that counted for this file is in it, and gives the same numbers to 12 digits."
     : ["What needs no new counts can be changed here, and every view follows. Tokenizer and case need counts, ", texts ? "and this file has not all texts" : "which the kernel in the page does not make with this tokenizer or Unicode form", ": ", data.settings.length > 1 ? "those in this file are below" : "this file has those of one setting", "; ", el("code", {}, "--also tokenize=intl,char lowercase"), " puts more into it."]),
-    fields.length ? el("div.fields", {}, fields, changed ? createButton("Reset", () => store.set(store.getDefaults(METRIC_KEYS))) : null) : el("p.soft", {}, none));
+    fields.length ? el("div.fields", {}, fields, isChanged ? createButton("Reset", () => store.set(store.getDefaults(METRIC_KEYS))) : null) : el("p.soft", {}, reason));
 }
 
 /** What is counted, by the parameters that change it: names, and what yes and no mean. @type {Record<string, [string, string[]]>} */
@@ -193,13 +193,13 @@ const COUNT_CONTROLS = { tokenize: ["Tokenizer", []], lowercase: ["Case", ["lowe
 /** Every setting whose counts are here, and the present one if it is none of these. @param {Context} context */
 function renderSettings(context) {
   const { data, store, current } = context, { a, b } = current, systems = data.systems.length > 6 ? current.comparedSystems : data.ranked;
-  const rows = data.settings.map(setting => ({ setting, metric: new Metric(setting, {}, data.client), here: setting === current.setting && current.metric.isReported, what: setting.label }));
-  if (!current.metric.isReported) rows.splice(data.settings.indexOf(current.setting) + 1, 0, { setting: current.setting, metric: current.metric, here: true, what: `${current.metric.name}, changed` });
+  const rows = data.settings.map(setting => ({ setting, metric: new Metric(setting, {}, data.client), isCurrent: setting === current.setting && current.metric.isReported, label: setting.label }));
+  if (!current.metric.isReported) rows.splice(data.settings.indexOf(current.setting) + 1, 0, { setting: current.setting, metric: current.metric, isCurrent: true, label: `${current.metric.name}, changed` });
   const columns = [{ title: "Setting" }, ...systems.map(s => ({ title: renderBadge(s), number: true, hint: s.name })), ...(b ? [{ title: `Δ ${b.letter} less ${a.letter}`, number: true }, { title: "interval of Δ", number: true }] : []), { title: "Signature" }];
-  return el("section", {}, el("h2", {}, "All settings"), renderTable("All settings", columns, rows.map(({ setting, metric, here, what }) => {
+  return el("section", {}, el("h2", {}, "All settings"), renderTable("All settings", columns, rows.map(({ setting, metric, isCurrent, label }) => {
     const value = (/** @type {import("./report_data.js").System} */ s) => metric.isReported ? setting.scores[s.name] : current.scoreCorpus(s);
-    const shown = getDeltaInterval(context, setting, metric);
-    return { class: here ? "chosen" : "", cells: [here ? el("strong", {}, what) : createButton(what, () => store.set({ setting: setting.id, ...store.getDefaults(METRIC_KEYS) }), { class: "quiet small", title: "Look at this one" }),
-      ...systems.map(s => renderNumber(value(s))), ...(b ? [renderNumber(value(b) - value(a), formatSigned(value(b) - value(a))), shown ? formatInterval(shown.low, shown.high) : shown === null ? TOO_FEW : "interval …"] : []), el("code", { title: `${metric.name}|${metric.signature}` }, metric.signature.replace(/\|version:.*/, ""))] };
+    const spans = getDeltaInterval(context, setting, metric);
+    return { class: isCurrent ? "chosen" : "", cells: [isCurrent ? el("strong", {}, label) : createButton(label, () => store.set({ setting: setting.id, ...store.getDefaults(METRIC_KEYS) }), { class: "quiet small", title: "Look at this one" }),
+      ...systems.map(s => renderNumber(value(s))), ...(b ? [renderNumber(value(b) - value(a), formatSigned(value(b) - value(a))), spans ? formatInterval(spans.low, spans.high) : spans === null ? TOO_FEW : "interval …"] : []), el("code", { title: `${metric.name}|${metric.signature}` }, metric.signature.replace(/\|version:.*/, ""))] };
   }), { quiet: true }), b ? el("p.soft.note", {}, `Intervals are of ${current.resampling.description}, as those of the summary are.`) : null);
 }

@@ -21,13 +21,13 @@ const moveInList = step => activeList?.list.go(activeList.list.active + step);
 function moveDocument({ data, current }, step) {
   const { documents } = data;
   if (!activeList || !documents) { if (activeList) announce("There are no documents in this file"); return; }
-  const { selectedSegments: chosen } = current, of = (/** @type {number} */ p) => documents.bySegment[chosen[p]];
-  let at = activeList.list.active;
-  const start = of(at);
-  while (at >= 0 && at < chosen.length && of(at) === start) at += step;
-  if (at < 0 || at >= chosen.length) return;
-  while (step < 0 && at > 0 && of(at - 1) === of(at)) at--;
-  activeList.list.go(at);
+  const { selectedSegments } = current, getDocument = (/** @type {number} */ p) => documents.bySegment[selectedSegments[p]];
+  let target = activeList.list.active;
+  const start = getDocument(target);
+  while (target >= 0 && target < selectedSegments.length && getDocument(target) === start) target += step;
+  if (target < 0 || target >= selectedSegments.length) return;
+  while (step < 0 && target > 0 && getDocument(target - 1) === getDocument(target)) target--;
+  activeList.list.go(target);
 }
 
 /** @param {string} id @param {string} other */
@@ -48,7 +48,7 @@ export const segmentsView = {
     "f": { title: "filters", act: () => activeList?.filters() },
     "s": { title: "sort", act: () => activeList?.sort() },
     "*": { title: "bookmark the segment", act: ({ current }) => { if (activeList && current.selectedSegments.length) { const i = current.selectedSegments[activeList.list.active]; current.notes.update(i, { bookmark: !current.notes.getNote(i).bookmark }); } } },
-    "r": { title: "a random segment", act: ({ store, current }) => { const { selectedSegments: chosen } = current; if (chosen.length) store.set({ seg: chosen[Math.floor(Math.random() * chosen.length)] + 1 }); } },
+    "r": { title: "a random segment", act: ({ store, current }) => { const { selectedSegments } = current; if (selectedSegments.length) store.set({ seg: selectedSegments[Math.floor(Math.random() * selectedSegments.length)] + 1 }); } },
     "[": { title: "previous document", act: context => moveDocument(context, -1) },
     "]": { title: "next document", act: context => moveDocument(context, 1) },
     "d": createModeKey("diff", "ref"), "m": createModeKey("match", "plain"), "t": createModeKey("tokens", "match"),
@@ -57,59 +57,59 @@ export const segmentsView = {
     const { data, store, current } = context;
     let typing = 0;
     const search = el("input", { type: "search", placeholder: "Search the texts", "aria-label": "Search the texts", value: store.get("find"), on: { input: () => { const find = search.value; clearTimeout(typing); typing = setTimeout(() => store.set({ find }, { replace: store.get("find") !== "" }), 60); } } });
-    const where = el("div.joined"), chips = el("div.chips"), subset = el("div.subset", { role: "status" }), panel = el("div.filters", { id: "filters" }), tools = el("div.joined");
+    const scopeBox = el("div.joined"), chips = el("div.chips"), subset = el("div.subset", { role: "status" }), panel = el("div.filters", { id: "filters" }), tools = el("div.joined");
     const detail = el("aside.detail", { "aria-label": "Segment", hidden: true });
     /** Changes with what a row has. */
-    let shape = 0;
+    let rowVersion = 0;
     const header = el("div.row.head", { role: "row", "aria-rowindex": 1 });
-    const list = new VirtualList({ label: "Segments", height: height(), columns: 7, header, make: () => el("div.row", { role: "row" }), fill: (row, position) => fill(row, current.selectedSegments[position]),
+    const list = new VirtualList({ label: "Segments", height: getRowHeight(), columns: 7, header, make: () => el("div.row", { role: "row" }), fill: (row, position) => fillRow(row, current.selectedSegments[position]),
       onMove: position => { if (store.get("seg") !== null) store.set({ seg: current.selectedSegments[position] + 1 }, { replace: true }); },
       onOpen: position => { store.set({ seg: current.selectedSegments[position] + 1 }); } });
     list.node.addEventListener("keydown", (/** @type {KeyboardEvent} */ e) => { if (e.key === "Enter" && e.target === list.node) detail.querySelector("h2")?.focus(); });
-    const marks = new Highlights(context, () => { list.refill(); open(); });
+    const marks = new Highlights(context, () => { list.refill(); drawDetail(); });
     /** So many characters of a line can be seen. */
-    let room = MAX_PREVIEW_LENGTH;
-    const nothing = el("p.empty", { hidden: true }), share = el("span"), cancel = createButton("Cancel", () => { current.cancel(); search.focus(); }, { class: "small" });
+    let previewLength = MAX_PREVIEW_LENGTH;
+    const emptyMessage = el("p.empty", { hidden: true }), progressText = el("span"), cancel = createButton("Cancel", () => { current.cancel(); search.focus(); }, { class: "small" });
     container.append(el("h1.unseen", {}, "Segments"),
-      el("div.toolbar", {}, el("div.joined.find", {}, search, where), tools), panel, el("div.state", {}, chips, subset),
-      el("div.split-view", {}, el("div.list", {}, list.node, nothing), detail));
+      el("div.toolbar", {}, el("div.joined.find", {}, search, scopeBox), tools), panel, el("div.state", {}, chips, subset),
+      el("div.split-view", {}, el("div.list", {}, list.node, emptyMessage), detail));
     const sortBox = () => /** @type {HTMLElement | null} */ (tools.querySelector("[aria-haspopup]"));
     activeList = { list, search, sort: () => sortBox()?.click(), filters: () => { store.set({ panel: !store.get("panel") }, { replace: true }); if (store.get("panel")) panel.querySelector("select, input")?.focus(); }, focus: () => list.node.focus() };
-    controls();
+    drawControls();
     drawPanel();
-    heads();
-    bar();
-    arranged();
-    open();
+    drawHeader();
+    drawSubset();
+    resetList();
+    drawDetail();
     return changed => {
-      const any = (/** @type {string[]} */ keys) => keys.some(key => changed.has(key));
-      if (any([...Object.keys(FILTERS), "sort", "panel", "lines", "a", "b", "setting", "texts"])) { controls(); chipsAgain(); }
-      if (any(["panel", "a", "b", "setting"]) || (any(["range", "doc", "label", "flag", "outcome", "terms", "rule", "noted"]) && !panel.contains(document.activeElement))) drawPanel();
-      if (changed.has("lines")) { list.height = height(); arranged(); }
-      if (changed.has("selection")) { heads(); arranged(); chipsAgain(); }
-      if (any(["texts", "notes"])) list.refill();
-      if (any(["subset", "selection"])) bar();
-      if (any(["seg", "mode", "against", "texts", "notes", "selection"])) open();
+      const hasChanged = (/** @type {string[]} */ keys) => keys.some(key => changed.has(key));
+      if (hasChanged([...Object.keys(FILTERS), "sort", "panel", "lines", "a", "b", "setting", "texts"])) { drawControls(); drawChips(); }
+      if (hasChanged(["panel", "a", "b", "setting"]) || (hasChanged(["range", "doc", "label", "flag", "outcome", "terms", "rule", "noted"]) && !panel.contains(document.activeElement))) drawPanel();
+      if (changed.has("lines")) { list.height = getRowHeight(); resetList(); }
+      if (changed.has("selection")) { drawHeader(); resetList(); drawChips(); }
+      if (hasChanged(["texts", "notes"])) list.refill();
+      if (hasChanged(["subset", "selection"])) drawSubset();
+      if (hasChanged(["seg", "mode", "against", "texts", "notes", "selection"])) drawDetail();
     };
 
     /** The lines of a row: role and mark. @returns {[string, any, string][]} */
-    function lines() {
-      const wanted = String(store.get("lines"));
+    function getLines() {
+      const lineKeys = String(store.get("lines"));
       /** @type {[string, any, string][]} */
-      const all = [];
-      if (data.hasSource && wanted.includes("s")) all.push(["source", el("span.mark-line", { title: "source" }, "src"), data.manifest.languages?.source ?? ""]);
-      if (data.references && wanted.includes("r")) all.push(["reference0", el("span.mark-line", { title: data.getTitle("reference0") }, "ref"), data.manifest.languages?.target ?? ""]);
-      if (wanted.includes("a")) for (const s of current.comparedSystems) all.push([`system${s.index}`, renderBadge(s), data.manifest.languages?.target ?? ""]);
-      return all;
+      const rowTexts = [];
+      if (data.hasSource && lineKeys.includes("s")) rowTexts.push(["source", el("span.mark-line", { title: "source" }, "src"), data.manifest.languages?.source ?? ""]);
+      if (data.references && lineKeys.includes("r")) rowTexts.push(["reference0", el("span.mark-line", { title: data.getTitle("reference0") }, "ref"), data.manifest.languages?.target ?? ""]);
+      if (lineKeys.includes("a")) for (const s of current.comparedSystems) rowTexts.push([`system${s.index}`, renderBadge(s), data.manifest.languages?.target ?? ""]);
+      return rowTexts;
     }
 
-    function height() { return Math.max(2, lines().length) * LINE_HEIGHT + 14; }
+    function getRowHeight() { return Math.max(2, getLines().length) * LINE_HEIGHT + 14; }
 
     /** The cells of a row, which stay while it shows one segment after another. @param {any} row */
-    function cells(row) {
+    function createCells(row) {
       const { b } = current, cell = (/** @type {string} */ kind, /** @type {any} */ ...content) => el(`div.${kind}`, { role: "gridcell" }, content);
-      const parts = row.parts = { shape, number: el("span"), doc: data.documents ? el("bdi") : null, a: cell("c-score"), b: b ? cell("c-score") : null, delta: b ? el("span") : null, influence: cell("c-influence"), ratio: current.hasColumn("ratio") ? cell("c-ratio") : null,
-        lines: lines().map(([role, mark, lang]) => ({ role, mark, text: el("span.preview", { dir: data.getDirection(role), lang: lang || null }) })) };
+      const parts = row.parts = { shape: rowVersion, number: el("span"), doc: data.documents ? el("bdi") : null, a: cell("c-score"), b: b ? cell("c-score") : null, delta: b ? el("span") : null, influence: cell("c-influence"), ratio: current.hasColumn("ratio") ? cell("c-ratio") : null,
+        lines: getLines().map(([role, mark, lang]) => ({ role, mark, text: el("span.preview", { dir: data.getDirection(role), lang: lang || null }) })) };
       replaceChildren(row, cell("c-number", parts.number, parts.doc ? el("span.doc", {}, parts.doc) : null), parts.a, parts.b, parts.delta ? cell("c-delta", parts.delta) : null, parts.influence, parts.ratio,
         cell("c-text", parts.lines.map(line => el("div.line", {}, line.mark, line.text))));
       row.style.height = `${list.height}px`;
@@ -117,8 +117,8 @@ export const segmentsView = {
     }
 
     /** @param {any} row @param {number} i */
-    function fill(row, i) {
-      const { a, b } = current, { documents } = data, parts = row.parts?.shape === shape ? row.parts : cells(row);
+    function fillRow(row, i) {
+      const { a, b } = current, { documents } = data, parts = row.parts?.shape === rowVersion ? row.parts : createCells(row);
       parts.number.textContent = `${current.notes.getNote(i).bookmark ? "★ " : current.notes.notesBySegment.has(i) ? "• " : ""}${formatCount(i + 1)}`;
       if (documents) parts.doc.textContent = documents.names[documents.bySegment[i]];
       parts.a.textContent = formatFixed(current.getScores(a)[i], 1);
@@ -128,76 +128,76 @@ export const segmentsView = {
         parts.delta.textContent = formatSigned(delta, 1);
         parts.delta.className = delta ? ((delta > 0) === current.metric.higherIsBetter ? "better" : "worse") : "soft";
       }
-      parts.influence.textContent = formatSigned(current.getColumn("influence")[i], digits());
+      parts.influence.textContent = formatSigned(current.getColumn("influence")[i], getInfluenceDigits());
       if (parts.ratio) parts.ratio.textContent = formatFixed(current.getColumn("ratio")[i], 2);
       for (const { role, text: place } of parts.lines) {
         const text = data.getText(role, i);
         place.classList.toggle("soft", !text);
-        if (text) replaceChildren(place, renderPreview(text, marks.findSpans(role, i, text, { grams: true, terms: !!store.get("terms") }), room, MAX_PREVIEW_LENGTH));
+        if (text) replaceChildren(place, renderPreview(text, marks.findSpans(role, i, text, { grams: true, terms: !!store.get("terms") }), previewLength, MAX_PREVIEW_LENGTH));
         else place.textContent = text === "" ? "(empty)" : text === null ? "(missing)" : data.manifest.serve ? "…" : "(not in this file)";
       }
     }
 
     /** So many digits that the largest influences are told apart. */
-    function digits() {
+    function getInfluenceDigits() {
       return current.cached(`digits ${current.a.index} ${current.b?.index} ${current.id}`, () => {
-        let most = 0;
-        for (const x of current.getColumn("influence")) most = Math.max(most, Math.abs(x));
-        return most ? Math.max(2, Math.min(6, Math.ceil(-Math.log10(most)) + 2)) : 2;
+        let maximum = 0;
+        for (const x of current.getColumn("influence")) maximum = Math.max(maximum, Math.abs(x));
+        return maximum ? Math.max(2, Math.min(6, Math.ceil(-Math.log10(maximum)) + 2)) : 2;
       });
     }
 
-    function heads() {
+    function drawHeader() {
       const { a, b } = current, sort = String(store.get("sort"));
-      const head = (/** @type {string} */ kind, /** @type {any} */ title, /** @type {string} */ name, /** @type {string} */ hint) => {
-        const mine = sort.replace(/[-|]/g, "") === name, down = sort[0] === "-";
-        return el(`div.${kind}`, { role: "columnheader", "aria-sort": mine ? (down ? "descending" : "ascending") : null },
-          createButton([mine && sort.includes("|") ? ["|", title, "|"] : title, el("span.arrow", { "aria-hidden": "true" }, !mine ? "" : down ? " ▼" : " ▲")], () => store.set({ sort: mine && down ? name : mine || name === "number" ? "number" : `-${name}` }), { title: hint, tabindex: 0 }));
+      const createHeader = (/** @type {string} */ kind, /** @type {any} */ title, /** @type {string} */ name, /** @type {string} */ hint) => {
+        const isSorted = sort.replace(/[-|]/g, "") === name, isDescending = sort[0] === "-";
+        return el(`div.${kind}`, { role: "columnheader", "aria-sort": isSorted ? (isDescending ? "descending" : "ascending") : null },
+          createButton([isSorted && sort.includes("|") ? ["|", title, "|"] : title, el("span.arrow", { "aria-hidden": "true" }, !isSorted ? "" : isDescending ? " ▼" : " ▲")], () => store.set({ sort: isSorted && isDescending ? name : isSorted || name === "number" ? "number" : `-${name}` }), { title: hint, tabindex: 0 }));
       };
-      replaceChildren(header, head("c-number", "#", "number", "Sort by number"), head("c-score", renderBadge(a), "scoreA", `Sort by the score of ${a.letter} ${a.name}`), b ? head("c-score", renderBadge(b), "scoreB", `Sort by the score of ${b.letter} ${b.name}`) : null,
-        b ? head("c-delta", "Δ", "delta", `Sort by the difference of the segment's scores, ${b.letter} less ${a.letter}`) : null, head("c-influence", "Influence", "influence", b ? "Sort by how much the corpus Δ would fall without the segment" : "Sort by how much the score would fall without the segment"),
-        current.hasColumn("ratio") ? head("c-ratio", "Ratio", "ratio", "Sort by length over reference length") : null, el("div.c-text", { role: "columnheader" }, "Text"));
+      replaceChildren(header, createHeader("c-number", "#", "number", "Sort by number"), createHeader("c-score", renderBadge(a), "scoreA", `Sort by the score of ${a.letter} ${a.name}`), b ? createHeader("c-score", renderBadge(b), "scoreB", `Sort by the score of ${b.letter} ${b.name}`) : null,
+        b ? createHeader("c-delta", "Δ", "delta", `Sort by the difference of the segment's scores, ${b.letter} less ${a.letter}`) : null, createHeader("c-influence", "Influence", "influence", b ? "Sort by how much the corpus Δ would fall without the segment" : "Sort by how much the score would fall without the segment"),
+        current.hasColumn("ratio") ? createHeader("c-ratio", "Ratio", "ratio", "Sort by length over reference length") : null, el("div.c-text", { role: "columnheader" }, "Text"));
       header.classList.toggle("single", !b);
     }
 
     /** The list anew: other segments, or another order. */
-    function arranged() {
-      const { selectedSegments: chosen } = current, seg = store.get("seg"), place = seg === null ? -1 : current.getPosition(seg - 1);
+    function resetList() {
+      const { selectedSegments } = current, seg = store.get("seg"), place = seg === null ? -1 : current.getPosition(seg - 1);
       list.node.classList.toggle("single", !current.b);
-      list.height = height();
-      shape++;
-      room = Math.max(20, Math.floor((/** @type {HTMLElement} */ (header.lastElementChild).clientWidth - 40) / 8));
+      list.height = getRowHeight();
+      rowVersion++;
+      previewLength = Math.max(20, Math.floor((/** @type {HTMLElement} */ (header.lastElementChild).clientWidth - 40) / 8));
       list.node.scrollTop = 0;
-      list.reset(chosen.length, Math.max(0, place));
+      list.reset(selectedSegments.length, Math.max(0, place));
       if (place > 0) list.go(place, false);
-      nothing.hidden = chosen.length > 0;
-      replaceChildren(nothing, current.problem ? `No segments are shown: ${current.problem}.` : ["No segment has all of this. ", createButton("Clear the filters", () => store.set({ ...FILTERS }))]);
+      emptyMessage.hidden = selectedSegments.length > 0;
+      replaceChildren(emptyMessage, current.problem ? `No segments are shown: ${current.problem}.` : ["No segment has all of this. ", createButton("Clear the filters", () => store.set({ ...FILTERS }))]);
     }
 
-    function open() {
-      const seg = store.get("seg"), shown = seg !== null && seg >= 1 && seg <= data.n && Number.isInteger(seg);
-      const within = detail.contains(document.activeElement);
-      detail.hidden = !shown;
-      container.classList.toggle("open", shown);
-      if (!shown) return;
+    function drawDetail() {
+      const seg = store.get("seg"), isOpen = seg !== null && seg >= 1 && seg <= data.n && Number.isInteger(seg);
+      const hasFocus = detail.contains(document.activeElement);
+      detail.hidden = !isOpen;
+      container.classList.toggle("open", isOpen);
+      if (!isOpen) return;
       const top = detail.dataset.segment === String(seg) ? detail.firstElementChild?.scrollTop ?? 0 : 0;
-      const mark = within ? [...detail.querySelectorAll("button")].indexOf(/** @type {any} */ (document.activeElement)) : -1;
+      const buttonIndex = hasFocus ? [...detail.querySelectorAll("button")].indexOf(/** @type {any} */ (document.activeElement)) : -1;
       renderDetail(detail, context, marks, seg - 1, { close: () => { store.set({ seg: null }); list.node.focus(); }, go: step => {
-        const at = current.getPosition(seg - 1), next = current.selectedSegments[at + step];
+        const position = current.getPosition(seg - 1), next = current.selectedSegments[position + step];
         if (next !== undefined) store.set({ seg: next + 1 }, { replace: true });
       } });
-      if (within) /** @type {HTMLElement | null} */ (mark >= 0 ? detail.querySelectorAll("button")[mark] : detail.querySelector("h2"))?.focus({ preventScroll: true });
+      if (hasFocus) /** @type {HTMLElement | null} */ (buttonIndex >= 0 ? detail.querySelectorAll("button")[buttonIndex] : detail.querySelector("h2"))?.focus({ preventScroll: true });
       if (detail.firstElementChild) detail.firstElementChild.scrollTop = top;
       detail.dataset.segment = String(seg);
       const place = current.getPosition(seg - 1);
       if (place >= 0 && place !== list.active) list.go(place, false);
     }
 
-    function controls() {
+    function drawControls() {
       if (document.activeElement !== search && search.value !== store.get("find")) search.value = store.get("find");
       const focus = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset.tool;
       const roles = data.roles.map(role => /** @type {const} */ ([role, data.getTitle(role)]));
-      replaceChildren(where, createSelect("Where to search", [["all", "everywhere"], ...(data.references > 1 ? [/** @type {const} */ (["reference", "references"])] : []), ...(data.systems.length > 1 ? [/** @type {const} */ (["system", "systems"])] : []), ...roles], store.get("in"), value => store.set({ in: value }, { replace: true }), { data: { tool: "in" } }),
+      replaceChildren(scopeBox, createSelect("Where to search", [["all", "everywhere"], ...(data.references > 1 ? [/** @type {const} */ (["reference", "references"])] : []), ...(data.systems.length > 1 ? [/** @type {const} */ (["system", "systems"])] : []), ...roles], store.get("in"), value => store.set({ in: value }, { replace: true }), { data: { tool: "in" } }),
         createToggle("Aa", store.get("case"), () => store.set({ case: !store.get("case") }, { replace: true }), { title: "Upper and lower case differ", "aria-label": "Upper and lower case differ", data: { tool: "case" } }),
         createToggle(".*", store.get("regex"), () => store.set({ regex: !store.get("regex") }, { replace: true }), { title: "Regular expression", "aria-label": "Regular expression", data: { tool: "regex" } }));
       const { a, b } = current, sort = store.get("sort");
@@ -211,7 +211,7 @@ export const segmentsView = {
       if (focus) /** @type {HTMLElement | null} */ (container.querySelector(`[data-tool="${focus}"]`))?.focus();
     }
 
-    function chipsAgain() {
+    function drawChips() {
       const chip = (/** @type {any} */ text, /** @type {Record<string, any>} */ off) => createButton([text, el("span", { "aria-hidden": "true" }, " ✕")], () => store.set(off), { class: "chip", title: "Take this filter away" });
       const all = [], { manifest } = data, { a, b } = current, doc = store.get("doc"), [flag, role] = String(store.get("flag")).split("@");
       if (store.get("find")) all.push(chip(["“", el("bdi", {}, store.get("find")), "”", store.get("in") === "all" ? "" : ` in ${["reference", "system"].includes(store.get("in")) ? `${store.get("in")}s` : data.getTitle(store.get("in"))}`], { find: "" }));
@@ -221,7 +221,7 @@ export const segmentsView = {
       if (flag) all.push(chip([manifest.health?.flags?.find((/** @type {any} */ f) => f.id === flag)?.title ?? flag, role ? ` (${data.getTitle(role)})` : ""], { flag: "" }));
       if (store.get("outcome") && b) all.push(chip({ a: [renderBadge(a), " better"], b: [renderBadge(b), " better"], tie: "same score", same: "same text" }[/** @type {"a"} */ (store.get("outcome"))], { outcome: "" }));
       if (current.split) all.push(chip(describeSplit(current.split, a, b), { split: "" }));
-      for (const [name, low, high] of current.ranges) all.push(chip(`${title(name)} ${low === -Infinity ? `≤ ${formatShortNumber(high)}` : high === Infinity ? `≥ ${formatShortNumber(low)}` : `${formatShortNumber(low)} to ${formatShortNumber(high)}`}`, { range: current.ranges.filter(r => r[0] !== name).map(r => r.join(":")).join(";").replaceAll("-Infinity", "").replaceAll("Infinity", "") }));
+      for (const [name, low, high] of current.ranges) all.push(chip(`${getTitle(name)} ${low === -Infinity ? `≤ ${formatShortNumber(high)}` : high === Infinity ? `≥ ${formatShortNumber(low)}` : `${formatShortNumber(low)} to ${formatShortNumber(high)}`}`, { range: current.ranges.filter(r => r[0] !== name).map(r => r.join(":")).join(";").replaceAll("-Infinity", "").replaceAll("Infinity", "") }));
       if (store.get("holds")) all.push(chip(["holds “", el("bdi", {}, store.get("holds")), "”", ` in a reference, ${current.comparedSystems.map(s => s.letter).join(" or ")}`], { holds: "", mark: "" }));
       const { termFilter: wantedTerms } = current;
       if (current.noteKind) all.push(chip(NOTED_TITLES[current.noteKind], { noted: "" }));
@@ -231,26 +231,26 @@ export const segmentsView = {
       if (store.get("only")) all.push(chip(store.get("about") || formatPlural(String(store.get("only")).split(",").length, "segment"), { only: "", about: "", part: false }));
       if (store.get("sample") !== null) all.push(chip("random sample", { sample: null }));
       if (all.length > 1) all.push(createButton("Clear", () => store.set({ ...FILTERS }), { class: "quiet small" }));
-      const within = chips.contains(document.activeElement);
+      const hasFocus = chips.contains(document.activeElement);
       replaceChildren(chips, all);
-      if (within) /** @type {HTMLElement} */ (chips.querySelector("button") ?? search).focus();
+      if (hasFocus) /** @type {HTMLElement} */ (chips.querySelector("button") ?? search).focus();
     }
 
-    function bar() {
-      const { subset: of, a, b, filterProgress: busy, problem } = current, { n } = data, chosen = current.selectedSegments.length;
+    function drawSubset() {
+      const { subset: subsetScores, a, b, filterProgress: busy, problem } = current, { n } = data, selectedCount = current.selectedSegments.length;
       container.classList.toggle("busy", busy !== null);
       list.node.setAttribute("aria-busy", String(busy !== null));
       if (busy !== null) {
-        share.textContent = `Searching …${busy ? ` ${Math.round(100 * busy)}%` : ""}`;
+        progressText.textContent = `Searching …${busy ? ` ${Math.round(100 * busy)}%` : ""}`;
         // The button stays where it is, with the focus.
-        if (cancel.parentNode !== subset) replaceChildren(subset, share, cancel);
+        if (cancel.parentNode !== subset) replaceChildren(subset, progressText, cancel);
         return;
       }
       if (problem) { replaceChildren(subset, el("strong", {}, `${problem[0].toUpperCase()}${problem.slice(1)}.`)); return; }
-      const scored = of && of.count === chosen && !Number.isNaN(of.a);
-      replaceChildren(subset, el("span", {}, el("strong", {}, formatCount(chosen)), chosen === n ? ` segment${n === 1 ? "" : "s"}` : ` of ${formatPlural(n, "segment")}`, current.seesAllTexts ? "" : ` (the text of ${formatCount(data.manifest.embedded)} is in this file)`),
-        scored ? [el("span", {}, renderBadge(a), " ", renderNumber(of.a)), b && of.b !== null && of.delta !== null ? [el("span", {}, renderBadge(b), " ", renderNumber(of.b)), el("span", {}, "Δ ", el("strong", {}, renderNumber(of.delta, formatSigned(of.delta)))) ] : null,
-          el("span.soft", {}, of.waiting ? ["interval …", of.share ? ` ${Math.round(100 * of.share)}% ` : "", of.share ? createButton("Cancel", () => current.worker.stop("bootstrap", "no interval: cancelled"), { class: "small quiet" }) : ""] : of.interval ? [el("span", { class: chosen < MIN_PRECISE_SEGMENTS ? "faint" : "" }, b ? formatInterval(of.interval.low, of.interval.high) : formatInterval(of.interval.low, of.interval.high, 2, false)), ` ${Math.round(100 * current.level)}%, ${of.interval.method}`, of.note ? `; ${of.note}` : ""] : of.note || "no interval")] : of ? el("span.soft", {}, of.note) : null);
+      const hasScores = subsetScores && subsetScores.count === selectedCount && !Number.isNaN(subsetScores.a);
+      replaceChildren(subset, el("span", {}, el("strong", {}, formatCount(selectedCount)), selectedCount === n ? ` segment${n === 1 ? "" : "s"}` : ` of ${formatPlural(n, "segment")}`, current.seesAllTexts ? "" : ` (the text of ${formatCount(data.manifest.embedded)} is in this file)`),
+        hasScores ? [el("span", {}, renderBadge(a), " ", renderNumber(subsetScores.a)), b && subsetScores.b !== null && subsetScores.delta !== null ? [el("span", {}, renderBadge(b), " ", renderNumber(subsetScores.b)), el("span", {}, "Δ ", el("strong", {}, renderNumber(subsetScores.delta, formatSigned(subsetScores.delta)))) ] : null,
+          el("span.soft", {}, subsetScores.waiting ? ["interval …", subsetScores.share ? ` ${Math.round(100 * subsetScores.share)}% ` : "", subsetScores.share ? createButton("Cancel", () => current.worker.stop("bootstrap", "no interval: cancelled"), { class: "small quiet" }) : ""] : subsetScores.interval ? [el("span", { class: selectedCount < MIN_PRECISE_SEGMENTS ? "faint" : "" }, b ? formatInterval(subsetScores.interval.low, subsetScores.interval.high) : formatInterval(subsetScores.interval.low, subsetScores.interval.high, 2, false)), ` ${Math.round(100 * current.level)}%, ${subsetScores.interval.method}`, subsetScores.note ? `; ${subsetScores.note}` : ""] : subsetScores.note || "no interval")] : subsetScores ? el("span.soft", {}, subsetScores.note) : null);
     }
 
     function drawPanel() {
@@ -261,8 +261,8 @@ export const segmentsView = {
       if (b) fields.push(labelControl("Better", createSelect("Better", [["", "any"], ["a", `${a.letter} ${a.name}`], ["b", `${b.letter} ${b.name}`], ["tie", "same score"], ["same", "same text"]], store.get("outcome"), v => set({ outcome: v }))));
       if (data.documents) fields.push(labelControl("Document", createSelect("Document", [["", "any"], ...data.documents.names.map((name, i) => /** @type {const} */ ([String(i), name]))], store.get("doc") === null ? "" : String(store.get("doc")), v => set({ doc: v === "" ? null : Number(v) }))));
       data.labels.forEach((label, k) => {
-        const parts = String(store.get("label")).split(";").filter(Boolean), mine = parts.find(p => p.startsWith(`${k}:`));
-        fields.push(labelControl(label.name, createSelect(label.name, [["", "any"], ...label.values.map((value, v) => /** @type {const} */ ([`${k}:${v}`, value]))], mine ?? "", v => set({ label: [...String(store.get("label")).split(";").filter(p => p && !p.startsWith(`${k}:`)), v].filter(Boolean).join(";") }))));
+        const parts = String(store.get("label")).split(";").filter(Boolean), selectedPart = parts.find(p => p.startsWith(`${k}:`));
+        fields.push(labelControl(label.name, createSelect(label.name, [["", "any"], ...label.values.map((value, v) => /** @type {const} */ ([`${k}:${v}`, value]))], selectedPart ?? "", v => set({ label: [...String(store.get("label")).split(";").filter(p => p && !p.startsWith(`${k}:`)), v].filter(Boolean).join(";") }))));
       });
       const flags = manifest.health?.flags ?? [];
       if (flags.length) fields.push(labelControl("Data health", createSelect("Data health", [["", "any"], ...flags.map((/** @type {any} */ f) => [f.id, f.title])], String(store.get("flag")), v => set({ flag: v }))));
@@ -270,63 +270,63 @@ export const segmentsView = {
       if (glossary) fields.push(labelControl("Terms", createSelect("Terms", [["", "any"], .../** @type {const} */ (["in", "used-a", "missed-a"]).map(asked => /** @type {[string, string]} */ ([asked, getConditionTitle(asked, a.letter)])), ...(b ? /** @type {const} */ (["used-b", "missed-b", "differ"]).map(asked => /** @type {[string, string]} */ ([asked, getConditionTitle(asked, a.letter, b.letter)])) : [])], current.termFilter?.condition ?? "", v => set({ terms: v, term: v ? store.get("term") : "" }))));
       fields.push(labelControl("Notes", createSelect("Notes", [["", "any or none"], ...Object.entries(NOTED_TITLES)], current.noteKind, v => set({ noted: v }))));
       if (!data.isRedacted) fields.push(labelControl("Holds", createSelect("Holds", [["", "anything"], ...Object.entries(RULE_TITLES)], current.rule, v => set({ rule: v }))));
-      fields.push(el("div.field", {}, el("span", {}, "Lines"), el("span.checks", {}, /** @type {const} */ ([["s", "source", data.hasSource], ["r", "reference", data.references > 0], ["a", "systems", true]]).filter(([, , there]) => there).map(([key, name]) => createCheckbox(name, store.get("lines").includes(key), on => set({ lines: [..."sra"].filter(k => k === key ? on : store.get("lines").includes(k)).join("") || "a" }))))));
-      const ranges = Object.keys(COLUMN_TITLES).filter(name => current.hasColumn(name)).map(name => range(name));
+      fields.push(el("div.field", {}, el("span", {}, "Lines"), el("span.checks", {}, /** @type {const} */ ([["s", "source", data.hasSource], ["r", "reference", data.references > 0], ["a", "systems", true]]).filter(([, , isAvailable]) => isAvailable).map(([key, name]) => createCheckbox(name, store.get("lines").includes(key), on => set({ lines: [..."sra"].filter(k => k === key ? on : store.get("lines").includes(k)).join("") || "a" }))))));
+      const ranges = Object.keys(COLUMN_TITLES).filter(name => current.hasColumn(name)).map(name => createRangeField(name));
       replaceChildren(panel, el("div.fields", {}, fields), el("div.ranges", {}, ranges));
     }
 
     /** @param {string} name */
-    function title(name) {
+    function getTitle(name) {
       const { a, b, metric } = current;
       return { scoreA: `${metric.name} of ${a.letter}`, scoreB: `${metric.name} of ${b?.letter}`, delta: "Δ", influence: "Influence", ratio: "Length ratio", length: "Reference length (tokens)" }[name] ?? getCountTitle(current, name);
     }
 
     /** A histogram to draw a range on, and two numbers that say the same. @param {string} name */
-    function range(name) {
+    function createRangeField(name) {
       const values = current.getColumn(name), W = 180, H = 34, BINS = 45;
       let low = Infinity, high = -Infinity;
       for (const v of values) { if (v < low) low = v; if (v > high) high = v; }
       if (!(low < high)) return null;
       // Ties are neither small gains nor small losses: they have a bar of their own.
-      const bins = new Array(BINS).fill(0), apart = name === "delta";
+      const bins = new Array(BINS).fill(0), separatesTies = name === "delta";
       let ties = 0;
-      for (const v of values) if (apart && v === 0) ties++; else if (!Number.isNaN(v)) bins[Math.min(BINS - 1, Math.floor(BINS * (v - low) / (high - low)))]++;
-      const most = Math.sqrt(Math.max(ties, ...bins));
-      const mine = () => current.ranges.find(r => r[0] === name);
+      for (const v of values) if (separatesTies && v === 0) ties++; else if (!Number.isNaN(v)) bins[Math.min(BINS - 1, Math.floor(BINS * (v - low) / (high - low)))]++;
+      const maximum = Math.sqrt(Math.max(ties, ...bins));
+      const findRange = () => current.ranges.find(r => r[0] === name);
       const set = (/** @type {number} */ from, /** @type {number} */ to) => {
-        const others = current.ranges.filter(r => r[0] !== name).map(r => r.join(":"));
-        if (from > -Infinity || to < Infinity) others.push(`${name}:${from}:${to}`);
-        store.set({ range: others.join(";").replaceAll("-Infinity", "").replaceAll("Infinity", "") }, { replace: true });
-        paint();
+        const otherRanges = current.ranges.filter(r => r[0] !== name).map(r => r.join(":"));
+        if (from > -Infinity || to < Infinity) otherRanges.push(`${name}:${from}:${to}`);
+        store.set({ range: otherRanges.join(";").replaceAll("-Infinity", "").replaceAll("Infinity", "") }, { replace: true });
+        drawRange();
       };
       const brush = svg("rect.brush", { y: 0, height: H });
-      const input = (/** @type {string} */ which) => el("input", { type: "number", step: "any", "aria-label": `${title(name)}, ${which}`, placeholder: formatShortNumber(which === "from" ? low : high), on: { change: () => set(from.value === "" ? -Infinity : Number(from.value), to.value === "" ? Infinity : Number(to.value)) } });
-      const from = input("from"), to = input("to");
-      const picture = svg("svg", { viewBox: `0 0 ${W} ${H}`, width: W, height: H, "aria-hidden": "true", class: "histogram" }, brush, bins.map((n, k) => n ? svg("rect", { x: k * W / BINS, width: W / BINS - 0.6, y: H - Math.max(1, H * Math.sqrt(n) / most), height: H }) : null), ties ? svg("rect.ties", { x: W * -low / (high - low) - 1.5, width: 3, y: H - H * Math.sqrt(ties) / most, height: H }) : null);
+      const createInput = (/** @type {string} */ which) => el("input", { type: "number", step: "any", "aria-label": `${getTitle(name)}, ${which}`, placeholder: formatShortNumber(which === "from" ? low : high), on: { change: () => set(from.value === "" ? -Infinity : Number(from.value), to.value === "" ? Infinity : Number(to.value)) } });
+      const from = createInput("from"), to = createInput("to");
+      const picture = svg("svg", { viewBox: `0 0 ${W} ${H}`, width: W, height: H, "aria-hidden": "true", class: "histogram" }, brush, bins.map((n, k) => n ? svg("rect", { x: k * W / BINS, width: W / BINS - 0.6, y: H - Math.max(1, H * Math.sqrt(n) / maximum), height: H }) : null), ties ? svg("rect.ties", { x: W * -low / (high - low) - 1.5, width: 3, y: H - H * Math.sqrt(ties) / maximum, height: H }) : null);
       let start = NaN;
-      const at = (/** @type {PointerEvent} */ e) => { const box = picture.getBoundingClientRect(); return low + (high - low) * Math.max(0, Math.min(1, (e.clientX - box.left) / box.width)); };
-      picture.addEventListener("pointerdown", (/** @type {PointerEvent} */ e) => { start = at(e); picture.setPointerCapture(e.pointerId); });
-      picture.addEventListener("pointermove", (/** @type {PointerEvent} */ e) => { if (!Number.isNaN(start)) stretch(Math.min(start, at(e)), Math.max(start, at(e))); });
+      const getValueAt = (/** @type {PointerEvent} */ e) => { const box = picture.getBoundingClientRect(); return low + (high - low) * Math.max(0, Math.min(1, (e.clientX - box.left) / box.width)); };
+      picture.addEventListener("pointerdown", (/** @type {PointerEvent} */ e) => { start = getValueAt(e); picture.setPointerCapture(e.pointerId); });
+      picture.addEventListener("pointermove", (/** @type {PointerEvent} */ e) => { if (!Number.isNaN(start)) drawBrush(Math.min(start, getValueAt(e)), Math.max(start, getValueAt(e))); });
       picture.addEventListener("pointerup", (/** @type {PointerEvent} */ e) => {
-        const end = at(e), [x, y] = [Math.min(start, end), Math.max(start, end)];
+        const end = getValueAt(e), [x, y] = [Math.min(start, end), Math.max(start, end)];
         start = NaN;
         // A click without a stretch takes the range away.
         if ((y - x) / (high - low) < 0.01) set(-Infinity, Infinity); else set(x <= low ? -Infinity : Number(x.toPrecision(3)), y >= high ? Infinity : Number(y.toPrecision(3)));
       });
-      function stretch(/** @type {number} */ x, /** @type {number} */ y) {
-        const place = (/** @type {number} */ v) => W * Math.max(0, Math.min(1, (v - low) / (high - low)));
-        brush.setAttribute("x", String(place(x)));
-        brush.setAttribute("width", String(Math.max(0, place(y) - place(x))));
+      function drawBrush(/** @type {number} */ x, /** @type {number} */ y) {
+        const getX = (/** @type {number} */ v) => W * Math.max(0, Math.min(1, (v - low) / (high - low)));
+        brush.setAttribute("x", String(getX(x)));
+        brush.setAttribute("width", String(Math.max(0, getX(y) - getX(x))));
       }
-      function paint() {
-        const r = mine();
+      function drawRange() {
+        const r = findRange();
         from.value = r && r[1] > -Infinity ? String(r[1]) : "";
         to.value = r && r[2] < Infinity ? String(r[2]) : "";
-        stretch(r ? r[1] : 0, r ? r[2] : r === undefined ? 0 : 1);
+        drawBrush(r ? r[1] : 0, r ? r[2] : r === undefined ? 0 : 1);
         if (!r) brush.setAttribute("width", "0");
       }
-      paint();
-      return el("fieldset.range", {}, el("legend", {}, title(name)), picture, el("div", {}, from, " to ", to));
+      drawRange();
+      return el("fieldset.range", {}, el("legend", {}, getTitle(name)), picture, el("div", {}, from, " to ", to));
     }
   },
 };
@@ -336,8 +336,8 @@ export const formatFrequency = (edges, k) => edges[k + 1] === undefined ? `${for
 
 /** The first segments of the list, for print. @param {Context} context */
 export function renderPrintedSegments(context) {
-  const { data, current } = context, some = current.selectedSegments.slice(0, 20);
-  return el("section.view", {}, el("h2", {}, `Segments 1 to ${some.length} of ${formatCount(current.selectedSegments.length)}${current.isUnfiltered ? "" : ", filtered"}`), [...some].map(i => {
+  const { data, current } = context, printed = current.selectedSegments.slice(0, 20);
+  return el("section.view", {}, el("h2", {}, `Segments 1 to ${printed.length} of ${formatCount(current.selectedSegments.length)}${current.isUnfiltered ? "" : ", filtered"}`), [...printed].map(i => {
     const segment = data.getSegment(i), scores = current.comparedSystems.map(s => `${s.letter} ${formatFixed(current.getScores(s)[i])}`);
     return el("article", {}, el("h3", {}, `${i + 1}: ${scores.join(", ")}`), [["Source", segment.source, "source"], ...segment.references.map((text, r) => [data.getTitle(`reference${r}`), text, "reference"]), ...current.comparedSystems.map(s => [`${s.letter} ${s.name}`, segment.hypotheses[s.index], "system"])]
       .filter(([, text]) => typeof text === "string").map(([name, text, role]) => el("p", { dir: data.getDirection(/** @type {string} */ (role)) }, el("strong", {}, `${name}: `), showInvisible(/** @type {string} */ (text)))));

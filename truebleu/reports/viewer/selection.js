@@ -57,20 +57,20 @@ export const COLUMN_TITLES = { scoreA: "score of the baseline", scoreB: "score o
  * is B less A; "surplus.0" is by how much its text is longer than the reference.
  * @param {string} name @returns {[string, string] | null}
  */
-const parseCountColumn = name => { const [what, of] = name.split("."); return of === "d" || /^\d+$/.test(of ?? "") ? [what, of] : null; };
+const parseCountColumn = name => { const [countedName, suffix] = name.split("."); return suffix === "d" || /^\d+$/.test(suffix ?? "") ? [countedName, suffix] : null; };
 
 /** What a column of counts is called. @param {SelectionState} current @param {string} name */
 export function getCountTitle({ data, a, b }, name) {
-  const [what, of] = parseCountColumn(name) ?? [name, ""], system = data.systems[Number(of)];
-  const [, kind, order] = /^(\w+?)_([cw]?\d+)$/.exec(what) ?? ["", what, ""];
+  const [countedName, suffix] = parseCountColumn(name) ?? [name, ""], system = data.systems[Number(suffix)];
+  const [, kind, order] = /^(\w+?)_([cw]?\d+)$/.exec(countedName) ?? ["", countedName, ""];
   return [order.replace(/^c/, "character ").replace(/^w/, "word ") + (order ? "-grams" : ""), { matches: "matched", totals: "in all", hypothesis: "in all", reference: "in the reference", surplus: "length less reference's", hypothesis_length: "length", reference_length: "reference length" }[kind] ?? kind.replaceAll("_", " "),
-    of === "d" ? `, ${b?.letter} less ${a.letter}` : system ? `, ${system.letter}` : ""].filter(Boolean).join(" ").replace(" ,", ",");
+    suffix === "d" ? `, ${b?.letter} less ${a.letter}` : system ? `, ${system.letter}` : ""].filter(Boolean).join(" ").replace(" ,", ",");
 }
 
 /** The lengths of hypotheses and of references, by segment. @param {CountTable} table */
 function getLengths(table) {
-  const x = table.columnAt(0), y = table.columnAt(1), sum = (/** @type {ArrayLike<number>} */ z) => Float64Array.from(x, (n, i) => n + y[i] + z[i]);
-  return table.names[0] === "hits" ? [sum(table.column("insertions")), sum(table.column("deletions"))] : [x, y];
+  const x = table.columnAt(0), y = table.columnAt(1), addCounts = (/** @type {ArrayLike<number>} */ z) => Float64Array.from(x, (n, i) => n + y[i] + z[i]);
+  return table.names[0] === "hits" ? [addCounts(table.column("insertions")), addCounts(table.column("deletions"))] : [x, y];
 }
 
 /** The state that shows the segments which a filter leaves: `{doc: 3}`, `{range: "length:10:20"}`, `{label: "0:2"}`, `{flag: "duplicate"}`. @param {Record<string, any>} filters and other values of the state @returns {Record<string, any>} */
@@ -81,18 +81,18 @@ export const showFiltered = (store, filters) => store.set(toFilterState(filters)
 
 /**
  * Whether a parameter can have a value, which may come from an address that somebody wrote.
- * @param {string} key @param {any} value @param {Record<string, any>} own the setting's parameters @param {number | null} order @param {boolean} countable whether there can be new counts
+ * @param {string} key @param {any} value @param {Record<string, any>} defaults the setting's parameters @param {number | null} order @param {boolean} countable whether there can be new counts
  */
-function isPossible(key, value, own, order, countable) {
-  const most = (/** @type {string} */ name) => countable ? Math.max(own[name], MAX_ORDERS[name]) : own[name];
-  const whole = (/** @type {number} */ least) => Number.isInteger(value) && value >= least && value <= most(key);
-  const orders = order !== null && order >= 1 && order <= most("max_order") ? order : own.max_order;
+function isPossible(key, value, defaults, order, countable) {
+  const getMaxOrder = (/** @type {string} */ name) => countable ? Math.max(defaults[name], MAX_ORDERS[name]) : defaults[name];
+  const isOrder = (/** @type {number} */ least) => Number.isInteger(value) && value >= least && value <= getMaxOrder(key);
+  const orders = order !== null && order >= 1 && order <= getMaxOrder("max_order") ? order : defaults.max_order;
   switch (key) {
     case "smoothing": return Object.hasOwn(DEFAULT_SMOOTHING_VALUES, value);
     case "smoothing_value": case "beta": return value >= 0;
-    case "max_order": return whole(1);
-    case "char_order": return whole(own.word_order ? 0 : 1);
-    case "word_order": return whole(0);
+    case "max_order": return isOrder(1);
+    case "char_order": return isOrder(defaults.word_order ? 0 : 1);
+    case "word_order": return isOrder(0);
     case "weights": return value === "mean" || value.split(",").length === orders && value.split(",").every((/** @type {string} */ w) => Number(w) >= 0) && /[1-9]/.test(value);
     default: return true;
   }
@@ -163,8 +163,8 @@ export class SelectionState {
   get applied() {
     const { store, version, presentParameters: present } = this;
     if (present.state === store.state && present.tables === version) return present;
-    const { setting, requestedChanges: asked, countedParameters: counted } = this, last = counted.setting === setting.id ? counted.changes : {};
-    const changes = this.hasCounts(this.getKey(asked)) || !this.data.canCount(setting) ? asked : last;
+    const { setting, requestedChanges: asked, countedParameters: counted } = this, previousChanges = counted.setting === setting.id ? counted.changes : {};
+    const changes = this.hasCounts(this.getKey(asked)) || !this.data.canCount(setting) ? asked : previousChanges;
     return this.presentParameters = { state: store.state, tables: version, changes, key: this.getKey(changes) };
   }
 
@@ -178,50 +178,50 @@ export class SelectionState {
   get requestedChanges() {
     const { store, setting, data } = this, p = setting.parameters, countable = data.canCount(setting);
     /** @type {Record<string, any>} */
-    const asked = {};
+    const result = {};
     // chrF takes the reference with the highest score, which other parameters would change.
-    if (!countable && setting.metric === "chrF" && data.references > 1) return asked;
+    if (!countable && setting.metric === "chrF" && data.references > 1) return result;
     for (const key of METRIC_KEYS) {
-      const given = store.get(key);
-      if (given === null || given === "" || !(key in p)) continue;
+      const requested = store.get(key);
+      if (requested === null || requested === "" || !(key in p)) continue;
       if (key in COUNT_PARAMETERS) {
-        const value = key === "tokenize" ? given : given === "yes";
-        if (countable && COUNT_PARAMETERS[key].includes(given) && value !== p[key]) asked[key] = value;
-      } else if (isPossible(key, given, p, store.get("max_order"), countable)) asked[key] = key === "weights" ? (given === "mean" ? null : given.split(",").map(Number)) : key === "effective_order" ? given === "yes" : given;
+        const value = key === "tokenize" ? requested : requested === "yes";
+        if (countable && COUNT_PARAMETERS[key].includes(requested) && value !== p[key]) result[key] = value;
+      } else if (isPossible(key, requested, p, store.get("max_order"), countable)) result[key] = key === "weights" ? (requested === "mean" ? null : requested.split(",").map(Number)) : key === "effective_order" ? requested === "yes" : requested;
     }
     // As many weights as orders.
-    const orders = asked.max_order ?? p.max_order, weights = "weights" in asked ? asked.weights : p.weights;
-    if (weights && weights.length !== orders) asked.weights = null;
+    const orders = result.max_order ?? p.max_order, weights = "weights" in result ? result.weights : p.weights;
+    if (weights && weights.length !== orders) result.weights = null;
     // chrF needs an order.
-    if (setting.metric === "chrF" && !((asked.char_order ?? p.char_order) + (asked.word_order ?? p.word_order))) delete asked.char_order;
-    return asked;
+    if (setting.metric === "chrF" && !((result.char_order ?? p.char_order) + (result.word_order ?? p.word_order))) delete result.char_order;
+    return result;
   }
 
   /** Counts anew if that is asked for. Until it is done all numbers are those from before. Tells "counting", and then "counts". */
   async recount() {
-    const { data, store, setting, requestedChanges: asked } = this, { client: live } = data, turn = ++this.countRun, key = this.getKey(asked), was = this.countProgress;
+    const { data, store, setting, requestedChanges: targetChanges } = this, { client } = data, run = ++this.countRun, key = this.getKey(targetChanges), previousProgress = this.countProgress;
     this.countProgress = null;
     if (this.hasCounts(key) || !data.canCount(setting)) {
-      this.applyCounts(key, asked);
-      if (was !== null) store.notify(new Set(["counting"]));
+      this.applyCounts(key, targetChanges);
+      if (previousProgress !== null) store.notify(new Set(["counting"]));
       return;
     }
-    const parameters = { ...setting.parameters, ...asked }, recipe = buildRecipe(setting, parameters), names = getColumnNames(setting, parameters);
+    const parameters = { ...setting.parameters, ...targetChanges }, recipe = buildRecipe(setting, parameters), names = getColumnNames(setting, parameters);
     const tables = [];
     try {
       for (const { index } of data.systems) {
-        const table = await live.countSystem(recipe, names, `system${index}`, data.n, async share => {
-          if (turn !== this.countRun) return false;
+        const table = await client.countSystem(recipe, names, `system${index}`, data.n, async share => {
+          if (run !== this.countRun) return false;
           this.countProgress = (index + share) / data.systems.length;
           store.notify(new Set(["counting"]));
           await new Promise(done => setTimeout(done));
-          return turn === this.countRun;
+          return run === this.countRun;
         });
         if (!table) return;
         tables.push(table);
       }
     } catch (error) {
-      if (turn !== this.countRun) return;
+      if (run !== this.countRun) return;
       this.countProgress = null;
       this.cancelCount();
       announce(`The count failed: ${/** @type {Error} */ (error).message}`);
@@ -231,17 +231,17 @@ export class SelectionState {
     }
     this.recountedTables.set(key, tables);
     this.countProgress = null;
-    this.applyCounts(key, asked);
+    this.applyCounts(key, targetChanges);
     store.notify(new Set(["counts"]));
   }
 
-  /** Takes counts as those that are shown; the latest few tables are kept. @param {string} key @param {Record<string, any>} asked */
-  applyCounts(key, asked) {
-    const { store, setting, recountedTables: tables } = this, own = tables.get(key);
-    this.countedParameters = { setting: setting.id, changes: asked };
+  /** Takes counts as those that are shown; the latest few tables are kept. @param {string} key @param {Record<string, any>} changes */
+  applyCounts(key, changes) {
+    const { store, setting, recountedTables: tables } = this, ownTables = tables.get(key);
+    this.countedParameters = { setting: setting.id, changes };
     this.previousParameters = Object.fromEntries(["setting", ...METRIC_KEYS].map(name => [name, store.get(name)]));
-    if (own) { tables.delete(key); tables.set(key, own); }
-    for (const old of tables.keys()) if (tables.size > MAX_CACHED_TABLES) tables.delete(old);
+    if (ownTables) { tables.delete(key); tables.set(key, ownTables); }
+    for (const oldKey of tables.keys()) if (tables.size > MAX_CACHED_TABLES) tables.delete(oldKey);
     this.version++;
   }
 
@@ -275,8 +275,8 @@ export class SelectionState {
   get b() {
     const { systems } = this.data;
     if (systems.length < 2) return null;
-    const chosen = this.findSystem(this.store.get("b")) ?? this.findSystem(this.store.defaults.b);
-    return chosen && chosen !== this.a ? chosen : systems.find(s => s !== this.a) ?? null;
+    const comparedSystem = this.findSystem(this.store.get("b")) ?? this.findSystem(this.store.defaults.b);
+    return comparedSystem && comparedSystem !== this.a ? comparedSystem : systems.find(s => s !== this.a) ?? null;
   }
 
   /** Each of the two in the place of the other. */
@@ -295,11 +295,11 @@ export class SelectionState {
 
   /** The counts of a system. @param {System} system @returns {CountTable} */
   getTable(system) {
-    const { data, setting } = this, { changes, key } = this.applied, own = data.getTable(setting, system.index), made = this.recountedTables.get(key)?.[system.index];
-    if (made || key === this.getKey({})) return made ?? own;
+    const { data, setting } = this, { changes, key } = this.applied, originalTable = data.getTable(setting, system.index), recounted = this.recountedTables.get(key)?.[system.index];
+    if (recounted || key === this.getKey({})) return recounted ?? originalTable;
     // Without texts there are fewer orders of what was counted, and no others.
     const names = getColumnNames(setting, { ...setting.parameters, ...changes });
-    return this.cached(`columns ${key} ${system.index}`, () => own.select(names));
+    return this.cached(`columns ${key} ${system.index}`, () => originalTable.select(names));
   }
 
   /** Everything that has a score of each segment: settings, and columns of scores. @returns {Measure[]} */
@@ -311,9 +311,9 @@ export class SelectionState {
 
   /** By how much each segment of B is better than that of A, by one of `measures`; below 0 where it is worse. @param {Measure} of @returns {Float64Array} */
   getAdvantages({ id, higherIsBetter: higher }) {
-    const { data, a, b } = this, own = data.settings.find(s => s.id === id), here = own === this.setting;
-    return this.cached(`better ${id} ${a.index} ${b?.index} ${here ? this.id : ""}`, () => {
-      const [x, y] = [a, b ?? a].map(s => here ? this.getScores(s) : own ? new Metric(own, {}, data.client).scoreSegments(data.getTable(own, s.index)) : /** @type {Float64Array} */ (data.columns.get(`${id}.${s.index}`)));
+    const { data, a, b } = this, otherSetting = data.settings.find(s => s.id === id), isCurrentSetting = otherSetting === this.setting;
+    return this.cached(`better ${id} ${a.index} ${b?.index} ${isCurrentSetting ? this.id : ""}`, () => {
+      const [x, y] = [a, b ?? a].map(s => isCurrentSetting ? this.getScores(s) : otherSetting ? new Metric(otherSetting, {}, data.client).scoreSegments(data.getTable(otherSetting, s.index)) : /** @type {Float64Array} */ (data.columns.get(`${id}.${s.index}`)));
       return Float64Array.from(x, (score, i) => higher ? y[i] - score : score - y[i]);
     });
   }
@@ -338,11 +338,11 @@ export class SelectionState {
   getColumn(name) {
     const { a, b } = this;
     return this.cached(`column ${name} ${a.index} ${b?.index} ${this.id}`, () => {
-      const n = this.data.n, out = new Float64Array(n), table = this.getTable(b ?? a), of = parseCountColumn(name);
-      if (of) {
-        const [x, y] = (of[1] === "d" ? [b ?? a, a] : [this.data.systems[Number(of[1])]]).map(s => this.getTable(s));
-        const [more, less] = of[0] === "surplus" ? getLengths(x) : [x.column(of[0]), y?.column(of[0])];
-        for (let i = 0; i < n; i++) out[i] = more[i] - (less ? less[i] : 0);
+      const n = this.data.n, out = new Float64Array(n), table = this.getTable(b ?? a), countColumn = parseCountColumn(name);
+      if (countColumn) {
+        const [x, y] = (countColumn[1] === "d" ? [b ?? a, a] : [this.data.systems[Number(countColumn[1])]]).map(s => this.getTable(s));
+        const [minuend, subtrahend] = countColumn[0] === "surplus" ? getLengths(x) : [x.column(countColumn[0]), y?.column(countColumn[0])];
+        for (let i = 0; i < n; i++) out[i] = minuend[i] - (subtrahend ? subtrahend[i] : 0);
         return out;
       }
       if (name === "scoreA") return this.getScores(a);
@@ -351,8 +351,8 @@ export class SelectionState {
         const x = this.getScores(a), y = this.getScores(b);
         for (let i = 0; i < n; i++) out[i] = y[i] - x[i];
       } else if (name === "influence") {
-        const x = this.getScoresWithout(a), whole = b ? this.scoreCorpus(b) - this.scoreCorpus(a) : this.scoreCorpus(a), y = b ? this.getScoresWithout(b) : null;
-        for (let i = 0; i < n; i++) out[i] = whole - (y ? y[i] - x[i] : x[i]);
+        const x = this.getScoresWithout(a), total = b ? this.scoreCorpus(b) - this.scoreCorpus(a) : this.scoreCorpus(a), y = b ? this.getScoresWithout(b) : null;
+        for (let i = 0; i < n; i++) out[i] = total - (y ? y[i] - x[i] : x[i]);
       } else if (name === "length") out.set(this.data.lengths);
       else if (name === "ratio") {
         const [h, r] = getLengths(table), unit = /parts$/.test(table.names[1]) ? 720720 : 1;
@@ -364,8 +364,8 @@ export class SelectionState {
 
   /** Whether a column means something here. @param {string} name @returns {boolean} */
   hasColumn(name) {
-    const of = parseCountColumn(name);
-    if (of) return (of[1] === "d" || Number(of[1]) < this.data.systems.length) && (of[0] === "surplus" ? this.hasColumn("ratio") : this.getTable(this.a).names.includes(of[0]));
+    const countColumn = parseCountColumn(name);
+    if (countColumn) return (countColumn[1] === "d" || Number(countColumn[1]) < this.data.systems.length) && (countColumn[0] === "surplus" ? this.hasColumn("ratio") : this.getTable(this.a).names.includes(countColumn[0]));
     if (!(name in COLUMN_TITLES) && name !== "number") return false;
     if (name === "delta" || name === "scoreB") return !!this.b;
     // TER's first column is of edits.
@@ -395,12 +395,12 @@ export class SelectionState {
   get rule() { const rule = this.store.get("rule"); return rule in RULE_TITLES ? rule : ""; }
 
   /** By what of the reader's notes segments are filtered; "" for none. @returns {string} */
-  get noteKind() { const by = this.store.get("noted"); return this.notes && NOTE_KINDS.includes(by) ? by : ""; }
+  get noteKind() { const kind = this.store.get("noted"); return this.notes && NOTE_KINDS.includes(kind) ? kind : ""; }
 
   /** What is asked of the glossary's terms, and of which one; null if nothing is. @returns {{condition: string, term: string} | null} */
   get termFilter() {
-    const asked = String(this.store.get("terms")), term = String(this.store.get("term"));
-    return this.data.glossary && TERM_CONDITIONS.includes(asked) && (this.b || !/b$|differ/.test(asked)) ? { condition: asked, term } : null;
+    const condition = String(this.store.get("terms")), term = String(this.store.get("term"));
+    return this.data.glossary && TERM_CONDITIONS.includes(condition) && (this.b || !/b$|differ/.test(condition)) ? { condition, term } : null;
   }
 
   /** Whether the segments are wanted in which both systems wrote the same. */
@@ -411,28 +411,28 @@ export class SelectionState {
 
   /** Works out which segments are chosen, and then the scores of the subset. Tells "subset" while that takes time, and "selection". */
   async applyFilters() {
-    const turn = ++this.filterRun, { store } = this;
+    const run = ++this.filterRun, { store } = this;
     // No one waits any more for what was sought before.
     this.worker.stop("regex", "cancelled");
     this.problem = "";
     this.filterProgress = null;
     let mask = this.applyFastFilters();
     if (this.isSlow) {
-      const key = JSON.stringify([Object.keys(FILTERS).map(name => store.get(name)), this.a.index, this.b?.index, this.id]), known = this.filterCache.get(key);
-      if (known) mask = known.slice();
+      const key = JSON.stringify([Object.keys(FILTERS).map(name => store.get(name)), this.a.index, this.b?.index, this.id]), cached = this.filterCache.get(key);
+      if (cached) mask = cached.slice();
       else {
         this.filterProgress = 0;
         // Numbers of all segments do not stand beside a filter.
         this.subset = null;
         store.notify(new Set(["subset"]));
-        if (turn !== this.filterRun) return;
+        if (run !== this.filterRun) return;
         try {
-          await this.applySlowFilters(mask, turn);
-          if (turn !== this.filterRun) return;
+          await this.applySlowFilters(mask, run);
+          if (run !== this.filterRun) return;
           this.filterCache.set(key, mask.slice());
-          for (const old of this.filterCache.keys()) if (this.filterCache.size > MAX_CACHED_TABLES) this.filterCache.delete(old);
+          for (const oldKey of this.filterCache.keys()) if (this.filterCache.size > MAX_CACHED_TABLES) this.filterCache.delete(oldKey);
         } catch (error) {
-          if (turn !== this.filterRun) return;
+          if (run !== this.filterRun) return;
           this.problem = /** @type {Error} */ (error).message;
           mask.fill(0);
         }
@@ -444,32 +444,32 @@ export class SelectionState {
     if (!this.problem) this.appliedFilters = Object.fromEntries(Object.keys(FILTERS).map(name => [name, store.get(name)]));
     this.arrangeSegments(mask);
     store.notify(new Set(["selection"]));
-    await this.scoreSubset(turn);
+    await this.scoreSubset(run);
   }
 
   /** Back to the filters that the list shows; where these are the same, the slow ones go. */
   cancel() {
-    const { store, appliedFilters: settled } = this, same = Object.keys(settled).every(key => settled[key] === store.get(key));
-    store.set(same ? { find: "", holds: "", terms: "", term: "", rule: "", noted: "", seen: null, outcome: this.wantsSameText ? "" : store.get("outcome") } : settled, { replace: true });
+    const { store, appliedFilters: settled } = this, isUnchanged = Object.keys(settled).every(key => settled[key] === store.get(key));
+    store.set(isUnchanged ? { find: "", holds: "", terms: "", term: "", rule: "", noted: "", seen: null, outcome: this.wantsSameText ? "" : store.get("outcome") } : settled, { replace: true });
   }
 
-  /** Leaves what the slow filters leave, too. @param {Uint8Array} mask @param {number} turn */
-  async applySlowFilters(mask, turn) {
+  /** Leaves what the slow filters leave, too. @param {Uint8Array} mask @param {number} run */
+  async applySlowFilters(mask, run) {
     const { data, store, rule } = this, find = store.get("find"), holds = store.get("holds"), seen = store.get("seen");
-    const only = (/** @type {Uint8Array} */ hits) => restrictMask(mask, i => hits[i] === 1);
-    if (this.wantsSameText) only(await this.matchSameText(turn, mask));
+    const keepHits = (/** @type {Uint8Array} */ hits) => restrictMask(mask, i => hits[i] === 1);
+    if (this.wantsSameText) keepHits(await this.matchSameText(run, mask));
     if (seen !== null) await this.filterByFrequency(mask, seen);
-    if (rule && turn === this.filterRun) {
-      const hits = await this.matchRule(rule, turn, mask), wanted = rule[0] === "-" ? 0 : 1;
-      restrictMask(mask, i => hits[i] === wanted && data.hasTexts(i));
+    if (rule && run === this.filterRun) {
+      const hits = await this.matchRule(rule, run, mask), expectedHit = rule[0] === "-" ? 0 : 1;
+      restrictMask(mask, i => hits[i] === expectedHit && data.hasTexts(i));
     }
-    if (holds && turn === this.filterRun) only(await this.matchNgram(holds, turn, mask));
-    if (find && turn === this.filterRun) only(await this.searchTexts(find, turn, mask));
+    if (holds && run === this.filterRun) keepHits(await this.matchNgram(holds, run, mask));
+    if (find && run === this.filterRun) keepHits(await this.searchTexts(find, run, mask));
   }
 
   /** Puts what a mask leaves in order. @param {Uint8Array} mask */
   arrangeSegments(mask) {
-    const key = String(this.store.get("sort")), absolute = key.includes("|"), down = key[0] === "-", name = key.replace(/[-|]/g, "");
+    const key = String(this.store.get("sort")), absolute = key.includes("|"), isDescending = key[0] === "-", name = key.replace(/[-|]/g, "");
     let order = name !== "number" && this.hasColumn(name) ? this.sortSegments(name) : this.cached("by number", () => Uint32Array.from({ length: this.data.n }, (_, i) => i));
     if (absolute && this.hasColumn(name)) {
       const values = this.getColumn(name);
@@ -477,10 +477,10 @@ export class SelectionState {
     }
     let n = 0;
     for (let i = 0; i < mask.length; i++) n += mask[i];
-    const chosen = new Uint32Array(n), values = down ? this.getColumn(this.hasColumn(name) ? name : "number") : null;
-    let at = 0;
-    const take = (/** @type {number} */ from, /** @type {number} */ to) => { for (let i = from; i < to; i++) if (mask[order[i]]) chosen[at++] = order[i]; };
-    if (!values) take(0, order.length);
+    const sortedSegments = new Uint32Array(n), values = isDescending ? this.getColumn(this.hasColumn(name) ? name : "number") : null;
+    let filled = 0;
+    const copyRange = (/** @type {number} */ from, /** @type {number} */ to) => { for (let i = from; i < to; i++) if (mask[order[i]]) sortedSegments[filled++] = order[i]; };
+    if (!values) copyRange(0, order.length);
     else {
       // Backwards, but segments with equal numbers stay in the order of the file, and those without one last.
       const size = (/** @type {number} */ i) => absolute ? Math.abs(values[i]) : values[i];
@@ -489,12 +489,12 @@ export class SelectionState {
       for (let stop = end; stop > 0;) {
         let start = stop - 1;
         while (start > 0 && size(order[start - 1]) === size(order[stop - 1])) start--;
-        take(start, stop);
+        copyRange(start, stop);
         stop = start;
       }
-      take(end, order.length);
+      copyRange(end, order.length);
     }
-    this.selectedSegments = chosen;
+    this.selectedSegments = sortedSegments;
     this.positions = null;
     this.isUnfiltered = n === this.data.n;
   }
@@ -511,143 +511,143 @@ export class SelectionState {
   /** What the filters leave that need no text. */
   applyFastFilters() {
     const { data, store } = this, n = data.n, mask = new Uint8Array(n).fill(1);
-    const keep = (/** @type {(i: number) => boolean} */ test) => restrictMask(mask, test);
+    const keepWhere = (/** @type {(i: number) => boolean} */ test) => restrictMask(mask, test);
     const doc = store.get("doc"), documents = data.documents;
-    if (doc !== null && documents) keep(i => documents.bySegment[i] === doc);
+    if (doc !== null && documents) keepWhere(i => documents.bySegment[i] === doc);
     for (const part of String(store.get("label")).split(";").filter(Boolean)) {
       const [number, value] = part.split(":").map(Number), label = data.labels[number];
-      if (label) keep(i => label.bySegment[i] === value);
+      if (label) keepWhere(i => label.bySegment[i] === value);
     }
     const [flag, role] = String(store.get("flag")).split("@");
-    const known = (data.manifest.health?.flags ?? []).find((/** @type {any} */ f) => f.id === flag);
-    if (known) {
+    const checkedFlag = (data.manifest.health?.flags ?? []).find((/** @type {any} */ f) => f.id === flag);
+    if (checkedFlag) {
       const sets = Object.entries(data.flags).filter(([name]) => !role || name === role).map(([, bits]) => bits);
-      keep(i => sets.some(bits => bits[i] >>> known.bit & 1));
+      keepWhere(i => sets.some(bits => bits[i] >>> checkedFlag.bit & 1));
     }
     const outcome = store.get("outcome"), { b } = this;
     if (outcome && b) {
       const delta = this.getColumn("delta"), sign = this.metric.higherIsBetter ? 1 : -1;
-      if (outcome !== "same") keep(i => outcome === "b" ? sign * delta[i] > 0 : outcome === "a" ? sign * delta[i] < 0 : delta[i] === 0);
+      if (outcome !== "same") keepWhere(i => outcome === "b" ? sign * delta[i] > 0 : outcome === "a" ? sign * delta[i] < 0 : delta[i] === 0);
     }
     const { split } = this;
-    if (split) { const [x, y] = split.by.map(m => this.getAdvantages(m)); keep(i => getPreferredSide(x[i]) + getPreferredSide(y[i]) === split.which); }
-    for (const [name, low, high] of this.ranges) { const values = this.getColumn(name); keep(i => values[i] >= low && values[i] <= high); }
+    if (split) { const [x, y] = split.by.map(m => this.getAdvantages(m)); keepWhere(i => getPreferredSide(x[i]) + getPreferredSide(y[i]) === split.which); }
+    for (const [name, low, high] of this.ranges) { const values = this.getColumn(name); keepWhere(i => values[i] >= low && values[i] <= high); }
     const { termFilter: wantedTerms } = this;
-    if (wantedTerms && data.glossary) { const hits = findTermSegments(data.glossary, wantedTerms.term, wantedTerms.condition, n, this.a.index, b?.index); keep(i => hits[i] === 1); }
+    if (wantedTerms && data.glossary) { const hits = findTermSegments(data.glossary, wantedTerms.term, wantedTerms.condition, n, this.a.index, b?.index); keepWhere(i => hits[i] === 1); }
     const { noteKind: notedBy } = this;
-    if (notedBy) { const hits = this.notes.hits(notedBy); keep(i => hits[i] === 1); }
+    if (notedBy) { const hits = this.notes.hits(notedBy); keepWhere(i => hits[i] === 1); }
     const only = String(store.get("only"));
-    if (only) { const wanted = new Set(only.split(",").map(s => Number(s) - 1)); keep(i => wanted.has(i)); }
+    if (only) { const wantedSegments = new Set(only.split(",").map(s => Number(s) - 1)); keepWhere(i => wantedSegments.has(i)); }
     return mask;
   }
 
   /** Roles that a search looks in. */
   get searchedRoles() {
-    const where = this.store.get("in"), { roles } = this.data;
-    return where === "all" ? roles : roles.filter(role => role === where || role.replace(/\d+$/, "") === where);
+    const scope = this.store.get("in"), { roles } = this.data;
+    return scope === "all" ? roles : roles.filter(role => role === scope || role.replace(/\d+$/, "") === scope);
   }
 
-  /** @param {string} find @param {number} turn @param {Uint8Array} mask @returns {Promise<Uint8Array>} */
-  async searchTexts(find, turn, mask) {
+  /** @param {string} query @param {number} run @param {Uint8Array} mask @returns {Promise<Uint8Array>} */
+  async searchTexts(query, run, mask) {
     const { data, store } = this, exact = store.get("case");
     if (data.isRedacted) throw new Error("the texts are not in this file");
-    const going = (/** @type {number} */ share) => {
+    const onProgress = (/** @type {number} */ share) => {
       this.filterProgress = share;
       store.notify(new Set(["subset"]));
-      return turn === this.filterRun;
+      return run === this.filterRun;
     };
-    if (!store.get("regex")) return data.search(find, this.searchedRoles, exact, going);
+    if (!store.get("regex")) return data.search(query, this.searchedRoles, exact, onProgress);
     const flags = exact ? "u" : "iu";
-    try { new RegExp(find, flags); } catch (error) { throw new Error(`the pattern is not valid (${/** @type {Error} */ (error).message.replace(/^Invalid regular expression: /, "")})`); }
+    try { new RegExp(query, flags); } catch (error) { throw new Error(`the pattern is not valid (${/** @type {Error} */ (error).message.replace(/^Invalid regular expression: /, "")})`); }
     const hits = new Uint8Array(data.n);
-    let left = 10000;
+    let remainingMs = 10000;
     for await (const { from, to, text } of data.readPieces(this.searchedRoles)) {
       /** @type {number[]} */
-      const of = [];
+      const textSegments = [];
       const texts = [];
-      for (let i = from; i < to; i++) if (mask[i]) for (const role of this.searchedRoles) { of.push(i); texts.push(text(role, i)); }
-      if (!of.length) continue;
+      for (let i = from; i < to; i++) if (mask[i]) for (const role of this.searchedRoles) { textSegments.push(i); texts.push(text(role, i)); }
+      if (!textSegments.length) continue;
       const start = Date.now();
-      for (const i of await this.worker.run({ kind: "regex", pattern: find, flags, texts, segments: of }, Math.max(1, left), "the pattern took more than 10 seconds, and was stopped")) hits[i] = 1;
-      if (!data.manifest.serve) left -= Date.now() - start; // Of a server there are more segments than 10 seconds are enough for.
-      if (!going(to / data.n)) break;
+      for (const i of await this.worker.run({ kind: "regex", pattern: query, flags, texts, segments: textSegments }, Math.max(1, remainingMs), "the pattern took more than 10 seconds, and was stopped")) hits[i] = 1;
+      if (!data.manifest.serve) remainingMs -= Date.now() - start; // Of a server there are more segments than 10 seconds are enough for.
+      if (!onProgress(to / data.n)) break;
     }
     return hits;
   }
 
   /**
    * Marks the segments that hold an n-gram, in a reference or in one of the two systems' texts.
-   * @param {string} gram @param {number} turn @param {Uint8Array} mask @returns {Promise<Uint8Array>}
+   * @param {string} ngram @param {number} run @param {Uint8Array} mask @returns {Promise<Uint8Array>}
    */
-  async matchNgram(gram, turn, mask) {
-    const { data, a, b } = this, held = createNgramTest(data, gram);
-    if (!held) throw new Error(data.isRedacted ? "the texts are not in this file" : "the page cannot split texts as the lists of n-grams were");
+  async matchNgram(ngram, run, mask) {
+    const { data, a, b } = this, holdsNgram = createNgramTest(data, ngram);
+    if (!holdsNgram) throw new Error(data.isRedacted ? "the texts are not in this file" : "the page cannot split texts as the lists of n-grams were");
     const roles = data.roles.filter(role => role.startsWith("reference") || role === `system${a.index}` || role === `system${b?.index}`);
-    return this.matchTexts(roles, text => roles.some(role => held(text(role) ?? "")), turn, mask);
+    return this.matchTexts(roles, text => roles.some(role => holdsNgram(text(role) ?? "")), run, mask);
   }
 
-  /** Marks the segments that hold what a rule looks for. @param {string} rule @param {number} turn @param {Uint8Array} mask */
-  async matchRule(rule, turn, mask) {
+  /** Marks the segments that hold what a rule looks for. @param {string} rule @param {number} run @param {Uint8Array} mask */
+  async matchRule(rule, run, mask) {
     if (this.data.isRedacted) throw new Error("the texts are not in this file");
     const roles = getRuleRoles(this.data, rule), test = rule.endsWith("numbers") ? hasNumber : hasName;
-    return this.matchTexts(roles, text => roles.some(role => test(text(role) ?? "")), turn, mask);
+    return this.matchTexts(roles, text => roles.some(role => test(text(role) ?? "")), run, mask);
   }
 
-  /** Marks the segments in which both systems wrote the same. @param {number} turn @param {Uint8Array} mask */
-  matchSameText(turn, mask) {
+  /** Marks the segments in which both systems wrote the same. @param {number} run @param {Uint8Array} mask */
+  matchSameText(run, mask) {
     const [a, b] = this.comparedSystems.map(system => `system${system.index}`);
-    return this.matchTexts([a, b], text => typeof text(a) === "string" && text(a) === text(b), turn, mask);
+    return this.matchTexts([a, b], text => typeof text(a) === "string" && text(a) === text(b), run, mask);
   }
 
-  /** Marks the segments whose texts pass a test, a few at a time. @param {string[]} roles @param {(text: (role: string) => string | null | undefined) => boolean} test @param {number} turn @param {Uint8Array} mask @returns {Promise<Uint8Array>} */
-  async matchTexts(roles, test, turn, mask) {
+  /** Marks the segments whose texts pass a test, a few at a time. @param {string[]} roles @param {(text: (role: string) => string | null | undefined) => boolean} test @param {number} run @param {Uint8Array} mask @returns {Promise<Uint8Array>} */
+  async matchTexts(roles, test, run, mask) {
     const { data, store } = this, hits = new Uint8Array(data.n);
-    let last = Date.now();
+    let lastPause = Date.now();
     for await (const { from, to, text } of data.readPieces(roles)) {
       for (let i = from; i < to; i++) if (mask[i] && test(role => text(role, i))) hits[i] = 1;
-      if (Date.now() - last > 40) {
+      if (Date.now() - lastPause > 40) {
         this.filterProgress = to / data.n;
         store.notify(new Set(["subset"]));
         await new Promise(done => setTimeout(done));
-        last = Date.now();
+        lastPause = Date.now();
       }
-      if (turn !== this.filterRun) break;
+      if (run !== this.filterRun) break;
     }
     return hits;
   }
 
   /** Words by frequency, segment by segment: from the file, or counted here. @returns {Promise<CountTable>} */
   getWordCounts() {
-    const { data, data: { n, client: { kernel } } } = this, known = data.manifest.buckets.frequency, { edges, block } = known;
+    const { data, data: { n, client: { kernel } } } = this, bins = data.manifest.buckets.frequency, { edges, block } = bins;
     return this.wordCountsPromise ??= (async () => {
       // Of the references and of what each system has of them, a column a bucket.
-      const names = ["reference", ...data.systems.map(s => `matched_${s.index}`)].flatMap(of => edges.map((/** @type {number} */ _, /** @type {number} */ k) => `${of}_${k}`)), width = names.length;
+      const names = ["reference", ...data.systems.map(s => `matched_${s.index}`)].flatMap(prefix => edges.map((/** @type {number} */ _, /** @type {number} */ k) => `${prefix}_${k}`)), width = names.length;
       if (block) return CountTable.decode(kernel, await data.read(block), names, n);
-      const found = /** @type {Uint8Array} */ (await countAllTexts(data, { words: true, edges })), rows = new Uint8Array(8 * width * n);
-      rows.set(found);
-      known.segments = found.length / (8 * width);
+      const countedRows = /** @type {Uint8Array} */ (await countAllTexts(data, { words: true, edges })), rows = new Uint8Array(8 * width * n);
+      rows.set(countedRows);
+      bins.segments = countedRows.length / (8 * width);
       return new CountTable(kernel, kernel.addTableFromRows(rows, width), names, n);
     })();
   }
 
   /** Leaves the segments whose words of a frequency the two systems have unequally, or one system not all. @param {Uint8Array} mask @param {number} bucket */
   async filterByFrequency(mask, bucket) {
-    const { data, a, b } = this, known = data.manifest.buckets?.frequency;
-    if (!known || !(bucket in known.edges)) return;
-    const counts = await this.getWordCounts(), [wanted, own, other] = [`reference_${bucket}`, `matched_${a.index}_${bucket}`, `matched_${(b ?? a).index}_${bucket}`].map(name => counts.column(name));
-    restrictMask(mask, i => wanted[i] > 0 && (b ? own[i] !== other[i] : own[i] !== wanted[i]));
+    const { data, a, b } = this, bins = data.manifest.buckets?.frequency;
+    if (!bins || !(bucket in bins.edges)) return;
+    const counts = await this.getWordCounts(), [referenceCounts, matched, otherMatched] = [`reference_${bucket}`, `matched_${a.index}_${bucket}`, `matched_${(b ?? a).index}_${bucket}`].map(name => counts.column(name));
+    restrictMask(mask, i => referenceCounts[i] > 0 && (b ? matched[i] !== otherMatched[i] : matched[i] !== referenceCounts[i]));
   }
 
   // ---- the subset's own numbers ----
 
-  /** The comparison's word on two systems, b less a, by a setting as it was reported; null if there is none. @param {System} a @param {System} b @param {Setting} [setting] */
-  getPair(a, b, setting = this.setting) {
+  /** The comparison's word on two systems, b less a, by a setting as it was reported; null if there is none. @param {System} baseline @param {System} b @param {Setting} [setting] */
+  getPair(baseline, b, setting = this.setting) {
     const { comparison } = this.data.manifest, name = setting.column, reported = setting === this.setting ? this.isReported : setting.headline;
-    const pair = reported && comparison.pairs.find((/** @type {any} */ p) => p.metric === name && (p.first === a.name && p.second === b.name || p.first === b.name && p.second === a.name));
+    const pair = reported && comparison.pairs.find((/** @type {any} */ p) => p.metric === name && (p.first === baseline.name && p.second === b.name || p.first === b.name && p.second === baseline.name));
     if (!pair) return null;
-    const turned = pair.first === a.name, of = pair.interval;
-    return { ...pair, value: turned ? -pair.value : pair.value, interval: of && (turned ? { ...of, low: -of.high, high: -of.low } : of),
-      wins: turned ? pair.losses : pair.wins, losses: turned ? pair.wins : pair.losses };
+    const isReversed = pair.first === baseline.name, storedInterval = pair.interval;
+    return { ...pair, value: isReversed ? -pair.value : pair.value, interval: storedInterval && (isReversed ? { ...storedInterval, low: -storedInterval.high, high: -storedInterval.low } : storedInterval),
+      wins: isReversed ? pair.losses : pair.wins, losses: isReversed ? pair.wins : pair.losses };
   }
 
   get level() { return this.data.manifest.comparison.level; }
@@ -662,7 +662,7 @@ export class SelectionState {
   /** The reported intervals over all segments by a setting; null if there are none. @param {Setting} setting @returns {Spans | null} */
   getReportedSpans(setting) {
     const { a, b, data } = this, { comparison } = data.manifest, column = setting.column ?? "";
-    const [x, y] = [a, b ?? a].map(s => comparison.systems.find((/** @type {any} */ one) => one.name === s.name)?.scores[column]?.interval), pair = b ? this.getPair(a, b, setting)?.interval : x;
+    const [x, y] = [a, b ?? a].map(s => comparison.systems.find((/** @type {any} */ candidate) => candidate.name === s.name)?.scores[column]?.interval), pair = b ? this.getPair(a, b, setting)?.interval : x;
     return x && y && pair ? { a: [x.low, x.high], b: [y.low, y.high], delta: [pair.low, pair.high], method: "as in the summary" } : null;
   }
 
@@ -671,12 +671,12 @@ export class SelectionState {
    * @param {Setting} setting @param {Metric} metric @returns {Spans | null | undefined} null if there can be none, undefined until they are there
    */
   getSpans(setting = this.setting, metric = this.metric) {
-    const { a, b, data } = this, known = metric.isReported && setting.headline ? this.getReportedSpans(setting) : null;
-    if (known || data.n < MIN_INTERVAL_SEGMENTS) return known;
-    const own = metric === this.metric, key = `${setting.id} ${JSON.stringify(metric.parameters)} ${a.index} ${b?.index}`;
+    const { a, b, data } = this, reportedSpans = metric.isReported && setting.headline ? this.getReportedSpans(setting) : null;
+    if (reportedSpans || data.n < MIN_INTERVAL_SEGMENTS) return reportedSpans;
+    const isCurrentMetric = metric === this.metric, key = `${setting.id} ${JSON.stringify(metric.parameters)} ${a.index} ${b?.index}`;
     if (this.intervalCache.has(key)) return this.intervalCache.get(key) ?? undefined;
     this.intervalCache.set(key, null);
-    const tables = [a, b ?? a].map(s => own ? this.getTable(s) : data.getTable(setting, s.index));
+    const tables = [a, b ?? a].map(s => isCurrentMetric ? this.getTable(s) : data.getTable(setting, s.index));
     this.pendingIntervals = this.pendingIntervals.then(async () => {
       try { this.intervalCache.set(key, await this.resample(null, undefined, metric, tables, this.intervalThread ??= new TaskThreads())); } catch { this.intervalCache.delete(key); return; }
       this.store.notify(new Set(["groups"]));
@@ -686,20 +686,20 @@ export class SelectionState {
 
   /**
    * The intervals of a group of segments, by the same method wherever they are asked for. @param {ArrayLike<number>} segments
-   * @param {(share: number) => void} [told] how much is done
+   * @param {(share: number) => void} [onProgress] how much is done
    * @returns {Promise<Spans | null>} null if these are too few
    */
-  async computeSpans(segments, told) {
-    const known = segments.length === this.data.n && this.isReported ? this.getReportedSpans(this.setting) : null;
-    return known || segments.length < MIN_INTERVAL_SEGMENTS ? known : this.resample(segments, told);
+  async computeSpans(segments, onProgress) {
+    const reportedSpans = segments.length === this.data.n && this.isReported ? this.getReportedSpans(this.setting) : null;
+    return reportedSpans || segments.length < MIN_INTERVAL_SEGMENTS ? reportedSpans : this.resample(segments, onProgress);
   }
 
-  /** @param {number} turn */
-  async scoreSubset(turn) {
+  /** @param {number} run */
+  async scoreSubset(run) {
     const { a, b, selectedSegments: chosen, isUnfiltered: all, store } = this;
     // Of segments that are not all that are meant no score is made.
-    const part = store.get("only") && store.get("part") ? "no score: these are examples" : this.seesAllTexts ? "" : "no score: the other segments' texts are not in this file";
-    if (!chosen.length || part) { this.subset = chosen.length ? { count: chosen.length, a: NaN, b: null, delta: null, interval: null, waiting: false, note: part } : null; store.notify(new Set(["subset"])); return; }
+    const noScoreReason = store.get("only") && store.get("part") ? "no score: these are examples" : this.seesAllTexts ? "" : "no score: the other segments' texts are not in this file";
+    if (!chosen.length || noScoreReason) { this.subset = chosen.length ? { count: chosen.length, a: NaN, b: null, delta: null, interval: null, waiting: false, note: noScoreReason } : null; store.notify(new Set(["subset"])); return; }
     const segments = all ? undefined : chosen;
     const scoreA = this.scoreCorpus(a, segments), scoreB = b ? this.scoreCorpus(b, segments) : null;
     const subset = this.subset = /** @type {Subset} */ ({ count: chosen.length, a: scoreA, b: scoreB, delta: scoreB === null ? null : scoreB - scoreA, interval: null, waiting: chosen.length >= MIN_INTERVAL_SEGMENTS || all && this.isReported && !!this.getReportedSpans(this.setting), share: 0, note: "" });
@@ -707,12 +707,12 @@ export class SelectionState {
     store.notify(new Set(["subset"]));
     if (!subset.waiting) return;
     try {
-      const result = await this.computeSpans(chosen, share => { if (turn === this.filterRun) { subset.share = share; store.notify(new Set(["subset"])); } });
-      if (turn !== this.filterRun) return;
+      const result = await this.computeSpans(chosen, share => { if (run === this.filterRun) { subset.share = share; store.notify(new Set(["subset"])); } });
+      if (run !== this.filterRun) return;
       if (result) { const [low, high] = b ? result.delta : result.a; subset.interval = { low, high, method: result.method }; }
       if (chosen.length < MIN_PRECISE_SEGMENTS) subset.note = `fewer than ${MIN_PRECISE_SEGMENTS} segments: rough`;
     } catch (error) {
-      if (turn !== this.filterRun) return;
+      if (run !== this.filterRun) return;
       subset.note = /** @type {Error} */ (error).message;
     }
     subset.waiting = false;
@@ -721,15 +721,15 @@ export class SelectionState {
 
   /**
    * Bootstrap intervals of some segments, or of all, in the other thread: those that Python gives of the same segments.
-   * @param {ArrayLike<number> | null} segments @param {(share: number) => void} [told] how much is done
+   * @param {ArrayLike<number> | null} segments @param {(share: number) => void} [onProgress] how much is done
    * @param {Metric} metric @param {CountTable[]} tables of the two systems @param {TaskThreads} worker @returns {Promise<Spans>}
    */
-  async resample(segments, told, metric = this.metric, tables = [this.a, this.b ?? this.a].map(s => this.getTable(s)), worker = this.worker) {
-    const { data, level, b } = this, { kernel, binary } = data.client, { samples, seed, documents, description: said } = this.resampling;
+  async resample(segments, onProgress, metric = this.metric, tables = [this.a, this.b ?? this.a].map(s => this.getTable(s)), worker = this.worker) {
+    const { data, level, b } = this, { kernel, binary } = data.client, { samples, seed, documents, description } = this.resampling;
     const ordered = segments && sortIndices(segments), rows = (b ? tables : tables.slice(0, 1)).map(table => kernel.getRows(table.handle, ordered));
     const groups = documents && numberDocuments(documents.bySegment, ordered);
-    const [x, y = x, delta = x] = await worker.run({ kind: "bootstrap", binary, recipe: metric.recipe, tables: rows.map(one => one.bytes), width: rows[0].width, groups, samples, level, seed }, 120000, "stopped after two minutes", told);
-    return { a: x, b: y, delta, method: said };
+    const [x, y = x, delta = x] = await worker.run({ kind: "bootstrap", binary, recipe: metric.recipe, tables: rows.map(row => row.bytes), width: rows[0].width, groups, samples, level, seed }, 120000, "stopped after two minutes", onProgress);
+    return { a: x, b: y, delta, method: description };
   }
 }
 
@@ -741,13 +741,13 @@ function restrictMask(mask, test) {
 /** Numbers in their order, whatever a list is sorted by. @param {ArrayLike<number>} segments */
 const sortIndices = segments => Uint32Array.from(segments).sort();
 
-/** Documents by the numbers in which they come first. @param {Uint32Array} of @param {ArrayLike<number> | null} segments */
-function numberDocuments(of, segments) {
-  const known = /** @type {Map<number, number>} */ (new Map());
-  return Uint32Array.from({ length: segments ? segments.length : of.length }, (_, i) => {
-    const document = of[segments ? segments[i] : i];
-    if (!known.has(document)) known.set(document, known.size);
-    return known.get(document) ?? 0;
+/** Documents by the numbers in which they come first. @param {Uint32Array} documentIndices @param {ArrayLike<number> | null} segments */
+function numberDocuments(documentIndices, segments) {
+  const documentNumbers = /** @type {Map<number, number>} */ (new Map());
+  return Uint32Array.from({ length: segments ? segments.length : documentIndices.length }, (_, i) => {
+    const document = documentIndices[segments ? segments[i] : i];
+    if (!documentNumbers.has(document)) documentNumbers.set(document, documentNumbers.size);
+    return documentNumbers.get(document) ?? 0;
   });
 }
 
@@ -787,7 +787,7 @@ export function sortByValue(values) {
     places.fill(0);
     for (let i = 0; i < n; i++) places[keys[2 * i + word] >>> shift & 0xFFFF]++;
     for (let i = 0, sum = 0; i < 65536; i++) { const here = places[i]; places[i] = sum; sum += here; }
-    for (let i = 0; i < n; i++) { const one = from[i]; to[places[keys[2 * one + word] >>> shift & 0xFFFF]++] = one; }
+    for (let i = 0; i < n; i++) { const segment = from[i]; to[places[keys[2 * segment + word] >>> shift & 0xFFFF]++] = segment; }
     [from, to] = [to, from];
   }
   return from;
@@ -795,13 +795,13 @@ export function sortByValue(values) {
 
 /** Leaves so many of a mask's, by chance. @param {Uint8Array} mask @param {number} size @param {number} seed */
 function sampleMask(mask, size, seed) {
-  const left = [], next = createRandom(seed);
-  for (let i = 0; i < mask.length; i++) if (mask[i]) left.push(i);
+  const candidates = [], next = createRandom(seed);
+  for (let i = 0; i < mask.length; i++) if (mask[i]) candidates.push(i);
   mask.fill(0);
-  for (let i = 0; i < Math.min(size, left.length); i++) {
-    const other = i + Math.floor(next() * (left.length - i));
-    [left[i], left[other]] = [left[other], left[i]];
-    mask[left[i]] = 1;
+  for (let i = 0; i < Math.min(size, candidates.length); i++) {
+    const swapIndex = i + Math.floor(next() * (candidates.length - i));
+    [candidates[i], candidates[swapIndex]] = [candidates[swapIndex], candidates[i]];
+    mask[candidates[i]] = 1;
   }
 }
 
@@ -823,8 +823,8 @@ export class TaskThreads {
   /** Ends a task of some kind, if one is under way. @param {string} kind @param {string} why */
   stop(kind, why) { this.threads.get(kind)?.stop?.(why); }
 
-  /** @param {{kind: string, [key: string]: any}} task @param {number} timeout in ms @param {string} [late] what is said then @param {(share: number) => void} [told] how much is done @returns {Promise<any>} */
-  run(task, timeout, late = "took too long", told) {
+  /** @param {{kind: string, [key: string]: any}} task @param {number} timeout in ms @param {string} [timeoutMessage] what is said then @param {(share: number) => void} [onProgress] how much is done @returns {Promise<any>} */
+  run(task, timeout, timeoutMessage = "took too long", onProgress) {
     this.stop(task.kind, "cancelled");
     let thread = this.threads.get(task.kind);
     if (!thread) {
@@ -832,23 +832,23 @@ export class TaskThreads {
       this.threads.set(task.kind, thread = { worker: new Worker(url), stop: null });
       URL.revokeObjectURL(url);
     }
-    const { worker } = thread, mine = thread, id = ++this.lastId;
+    const { worker } = thread, ownThread = thread, id = ++this.lastId;
     return new Promise((resolve, reject) => {
-      const done = () => { clearTimeout(timer); mine.stop = null; };
-      mine.stop = why => { done(); worker.terminate(); this.threads.delete(task.kind); reject(new Error(why)); };
-      const timer = setTimeout(() => mine.stop?.(late), timeout);
-      worker.onmessage = ({ data }) => { if (data.id !== id) return; if (data.share !== undefined) told?.(data.share); else { done(); data.error ? reject(new Error(data.error)) : resolve(data.result); } };
-      worker.onerror = event => mine.stop?.(event.message || "the other thread could not be started");
+      const finish = () => { clearTimeout(timer); ownThread.stop = null; };
+      ownThread.stop = why => { finish(); worker.terminate(); this.threads.delete(task.kind); reject(new Error(why)); };
+      const timer = setTimeout(() => ownThread.stop?.(timeoutMessage), timeout);
+      worker.onmessage = ({ data }) => { if (data.id !== id) return; if (data.share !== undefined) onProgress?.(data.share); else { finish(); data.error ? reject(new Error(data.error)) : resolve(data.result); } };
+      worker.onerror = event => ownThread.stop?.(event.message || "the other thread could not be started");
       worker.postMessage({ id, task }, (task.tables ?? []).map((/** @type {Uint8Array} */ rows) => rows.buffer));
     });
   }
 }
 
-/** What other threads count in all texts, split as n-grams are: words by frequency, or lists of n-grams. @param {import("./report_data.js").ReportData} data @param {{words: boolean, [key: string]: any}} asked @returns {Promise<any>} */
-export function countAllTexts({ client: { binary, lowercase }, manifest: { ngrams }, roles, texts, n }, asked) {
+/** What other threads count in all texts, split as n-grams are: words by frequency, or lists of n-grams. @param {import("./report_data.js").ReportData} data @param {{words: boolean, [key: string]: any}} options @returns {Promise<any>} */
+export function countAllTexts({ client: { binary, lowercase }, manifest: { ngrams }, roles, texts, n }, options) {
   const blocks = (/** @type {string} */ kind) => roles.filter(role => role.startsWith(kind)).map(role => new Uint8Array(/** @type {import("./report_data.js").TextColumn} */ (texts.get(role)).bytes.buffer));
-  const thread = COUNTING_THREADS[Number(asked.words)] ??= new TaskThreads();
-  return thread.run({ kind: "ngrams", binary, lowercase, recipe: ngrams.recipe, systems: blocks("system"), references: blocks("reference"), n, ...asked }, 120000, "stopped after two minutes");
+  const thread = COUNTING_THREADS[Number(options.words)] ??= new TaskThreads();
+  return thread.run({ kind: "ngrams", binary, lowercase, recipe: ngrams.recipe, systems: blocks("system"), references: blocks("reference"), n, ...options }, 120000, "stopped after two minutes");
 }
 
 /** Two, as a new task ends the last one of a thread. @type {TaskThreads[]} */

@@ -25,39 +25,39 @@ const takesBest = kind => kind === "chrF";
 
 /**
  * A setting with other parameters, as a report would have it.
- * @param {Live} live @param {Setting} base @param {Record<string, any>} chosen @param {number | string} references how many, as signatures say it @param {boolean} segment whether the score is of one segment
+ * @param {Live} client @param {Setting} base @param {Record<string, any>} overrides @param {number | string} references how many, as signatures say it @param {boolean} segment whether the score is of one segment
  * @returns {Setting}
  */
-export function resolveSetting(live, base, chosen, references, segment) {
-  const parameters = { ...base.parameters, ...chosen };
+export function resolveSetting(client, base, overrides, references, segment) {
+  const parameters = { ...base.parameters, ...overrides };
   const recipe = buildRecipe(base, parameters);
-  const own = { ...base, signature: base.signature.replace(/^nrefs:[^|]*/, `nrefs:${references}`) };
+  const countedSetting = { ...base, signature: base.signature.replace(/^nrefs:[^|]*/, `nrefs:${references}`) };
   // What is left open of the orders is decided by what is scored.
-  const said = new Metric(own, base.metric === "BLEU" ? { ...chosen, effective_order: getMissingOrder(parameters, segment) === "drop" } : chosen, live);
-  return { ...own, name: said.name, signature: said.signature, parameters, recipe, columns: getColumnNames(base, parameters) };
+  const resolved = new Metric(countedSetting, base.metric === "BLEU" ? { ...overrides, effective_order: getMissingOrder(parameters, segment) === "drop" } : overrides, client);
+  return { ...countedSetting, name: resolved.name, signature: resolved.signature, parameters, recipe, columns: getColumnNames(base, parameters) };
 }
 
-/** The row and the score of one segment. @param {Live} live @param {Setting} setting @param {string} hypothesis @param {string[]} references */
-function countSentence(live, setting, hypothesis, references) {
-  const { kernel } = live, metric = live.getMetric(/** @type {any} */ (setting.recipe)), held = [];
+/** The row and the score of one segment. @param {Live} client @param {Setting} setting @param {string} hypothesis @param {string[]} references */
+function countSentence(client, setting, hypothesis, references) {
+  const { kernel } = client, metric = client.getMetric(/** @type {any} */ (setting.recipe)), handles = [];
   try {
-    for (const text of [hypothesis, ...references]) held.push(kernel.addTexts(packTexts([text]), 1));
-    const columns = held.slice(), table = kernel.countSegments(metric, 0, columns, 0, 1);
-    held.push(table);
+    for (const text of [hypothesis, ...references]) handles.push(kernel.addTexts(packTexts([text]), 1));
+    const columns = handles.slice(), table = kernel.countSegments(metric, 0, columns, 0, 1);
+    handles.push(table);
     return { row: toNumbers(kernel.getRows(table).bytes), value: kernel.scoreSegments(metric, table)[0] };
-  } finally { for (const handle of held) kernel.release(handle); }
+  } finally { for (const handle of handles) kernel.release(handle); }
 }
 
-/** What a metric counts in a text. @param {Live} live @param {Setting} setting @param {string} text @param {boolean} reference */
-export function splitIntoUnits(live, setting, text, reference) {
-  const { metric, parameters: p } = setting, asked = /** @type {import("./kernel.js").Recipe} */ (setting.recipe);
-  const split = (/** @type {import("./kernel.js").Recipe} */ recipe) => live.kernel.tokenize(live.getMetric(recipe), text, reference);
+/** What a metric counts in a text. @param {Live} client @param {Setting} setting @param {string} text @param {boolean} reference */
+export function splitIntoUnits(client, setting, text, reference) {
+  const { metric, parameters: p } = setting, ownRecipe = /** @type {import("./kernel.js").Recipe} */ (setting.recipe);
+  const split = (/** @type {import("./kernel.js").Recipe} */ recipe) => client.kernel.tokenize(client.getMetric(recipe), text, reference);
   if (metric === "chrF") {
     // Words and characters of the same text: where white space counts it is not what words are split at.
-    const whole = split({ ...asked, char_order: 1, word_order: 0 }).join("");
-    return { tokens: p.word_order ? split({ ...asked, whitespace: false }).flatMap(splitPunctuation) : [], characters: [...whole].filter(c => p.whitespace || !BLANK.test(c)) };
+    const joined = split({ ...ownRecipe, char_order: 1, word_order: 0 }).join("");
+    return { tokens: p.word_order ? split({ ...ownRecipe, whitespace: false }).flatMap(splitPunctuation) : [], characters: [...joined].filter(c => p.whitespace || !BLANK.test(c)) };
   }
-  const tokens = split(asked);
+  const tokens = split(ownRecipe);
   return metric === "CER" ? { tokens: [], characters: [...tokens.join("")] } : { tokens, characters: [] };
 }
 
@@ -71,19 +71,19 @@ function splitPunctuation(word) {
   return CHRF_PUNCTUATION.test(letters[0]) ? [letters[0], letters.slice(1).join("")] : [word];
 }
 
-/** Everything about one segment. @param {Live} live @param {Setting} setting @param {string} text @param {string[]} others @returns {SentenceScore} */
-export function scoreSentence(live, setting, text, others) {
-  const { row, value } = countSentence(live, setting, text, others), { metric, parameters: p } = setting;
-  const hypothesis = splitIntoUnits(live, setting, text, false), references = others.map(other => splitIntoUnits(live, setting, other, true));
+/** Everything about one segment. @param {Live} client @param {Setting} setting @param {string} hypothesisText @param {string[]} referenceTexts @returns {SentenceScore} */
+export function scoreSentence(client, setting, hypothesisText, referenceTexts) {
+  const { row, value } = countSentence(client, setting, hypothesisText, referenceTexts), { metric, parameters: p } = setting;
+  const hypothesis = splitIntoUnits(client, setting, hypothesisText, false), references = referenceTexts.map(other => splitIntoUnits(client, setting, other, true));
   let best = -1;
   if (takesBest(metric)) {
-    const alone = others.map(other => countSentence(live, setting, text, [other]).value);
-    best = alone.indexOf(Math.max(...alone));
+    const singleScores = referenceTexts.map(other => countSentence(client, setting, hypothesisText, [other]).value);
+    best = singleScores.indexOf(Math.max(...singleScores));
   }
-  const range = (/** @type {number} */ n, /** @type {"tokens" | "characters"} */ of, /** @type {string} */ name) => numberNgrams([hypothesis, ...references].map(side => side[of]), n).map((numbers, i) => {
-    const known = clipNgrams(hypothesis[of], best < 0 ? numbers : [numbers[0], numbers[1 + best]], i + 1);
-    return { name: `${name}${i + 1}`, size: i + 1, unit: of, numbers, ngramsByNumber: known, grams: [...known.values()] };
+  const buildOrders = (/** @type {number} */ n, /** @type {"tokens" | "characters"} */ unit, /** @type {string} */ name) => numberNgrams([hypothesis, ...references].map(textUnits => textUnits[unit]), n).map((numbers, i) => {
+    const ngramsByNumber = clipNgrams(hypothesis[unit], best < 0 ? numbers : [numbers[0], numbers[1 + best]], i + 1);
+    return { name: `${name}${i + 1}`, size: i + 1, unit, numbers, ngramsByNumber, grams: [...ngramsByNumber.values()] };
   });
-  const orders = metric === "BLEU" ? range(p.max_order, "tokens", "") : metric === "chrF" ? [...range(p.char_order, "characters", "c"), ...range(p.word_order, "tokens", "w")] : [];
-  return { setting, row, value, breakdown: new Metric(setting, {}, live).breakDown(row, true), hypothesis, references, best, orders };
+  const orders = metric === "BLEU" ? buildOrders(p.max_order, "tokens", "") : metric === "chrF" ? [...buildOrders(p.char_order, "characters", "c"), ...buildOrders(p.word_order, "tokens", "w")] : [];
+  return { setting, row, value, breakdown: new Metric(setting, {}, client).breakDown(row, true), hypothesis, references, best, orders };
 }

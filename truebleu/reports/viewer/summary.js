@@ -17,21 +17,21 @@ const MAX_DISAGREEMENTS = 3;
 export const summaryView = {
   id: "summary", title: "Summary", key: "s", state: { by: "", more: "" },
   render(container, context) {
-    const { data, current } = context, { manifest, manifest: { comparison: content } } = data, all = listMeasures(context, content);
+    const { data, current } = context, { manifest, manifest: { comparison: content } } = data, measures = listMeasures(context, content);
     container.append(el("h1", {}, el("bdi", {}, manifest.title)),
       el("p.facts", {}, [formatPlural(data.n, "segment"), formatPlural(data.systems.length, "system"), data.references ? formatPlural(data.references, "reference") : null,
         data.documents ? formatPlural(data.documents.names.length, "document") : null, formatLanguages(manifest)].filter(Boolean).join(" · ")),
       ...(content.warnings ?? []).map((/** @type {any} */ warning) => el("p.opposed", { role: "note" }, el("strong", {}, "Warning: "), warning.text)),
-      el("p.lead", {}, renderLead(context)), renderOverview(context, all, content));
+      el("p.lead", {}, renderLead(context)), renderOverview(context, measures, content));
     container.append(el("p.soft.note.legend-of-table", {}, [...manifest.legend ?? [], data.systems.length > 1 ? `Δ: difference to ${current.a.letter} ${current.a.name}, the baseline; another can be chosen.` : ""].join(" ")));
-    const drawn = renderForestPlot(context, all, content);
-    if (drawn) container.append(drawn);
-    container.append(...renderDisagreements(context, content), ...renderFindings(context), ...all.map(one => renderDetails(context, one, content)));
+    const forestFigure = renderForestPlot(context, measures, content);
+    if (forestFigure) container.append(forestFigure);
+    container.append(...renderDisagreements(context, content), ...renderFindings(context), ...measures.map(measure => renderDetails(context, measure, content)));
     container.append(el("div.notes", {}, [content.reading, ...(content.notes ?? []).filter((/** @type {any} */ n) => n.kind !== "disagreement").map((/** @type {any} */ n) => sentenceCase(n.text))].filter(Boolean).map(text => el("p.soft", {}, text))));
     // Each reference alone, and human scores, are in the page as they are without script.
     for (const id of ["references", "people"]) {
-      const made = document.getElementById(id);
-      if (made) { const shown = /** @type {HTMLElement} */ (made.cloneNode(true)); shown.removeAttribute("id"); container.append(shown); }
+      const staticSection = document.getElementById(id);
+      if (staticSection) { const copiedSection = /** @type {HTMLElement} */ (staticSection.cloneNode(true)); copiedSection.removeAttribute("id"); container.append(copiedSection); }
     }
     container.append(renderFacts(context, content));
   },
@@ -41,14 +41,14 @@ export const summaryView = {
 const sentenceCase = text => text[0]?.toUpperCase() + text.slice(1);
 
 /** @param {any} manifest */
-const formatLanguages = ({ languages: of }) => of?.source && of?.target ? `${of.source} → ${of.target}` : of?.target ?? null;
+const formatLanguages = ({ languages }) => languages?.source && languages?.target ? `${languages.source} → ${languages.target}` : languages?.target ?? null;
 
 /** All that systems are scored by, in the order of the comparison; before them a setting that is none of these. @param {Context} context @param {any} content @returns {ScoredMeasure[]} */
 function listMeasures({ data, current }, content) {
-  const { setting } = current, columns = (data.manifest.columns ?? []).map((/** @type {any} */ c) => ({ ...c, headline: true })), all = [...data.settings.filter(s => s.headline), ...columns];
+  const { setting } = current, columns = (data.manifest.columns ?? []).map((/** @type {any} */ c) => ({ ...c, headline: true })), measures = [...data.settings.filter(s => s.headline), ...columns];
   const place = (/** @type {Setting} */ s) => content.metrics.findIndex((/** @type {any} */ m) => m.name === s.column);
-  all.sort((x, y) => place(x) - place(y));
-  return [...(setting.headline ? [] : [setting]), ...all].map(one => ({ digits: 2, ...one }));
+  measures.sort((x, y) => place(x) - place(y));
+  return [...(setting.headline ? [] : [setting]), ...measures].map(measure => ({ digits: 2, ...measure }));
 }
 
 /** Who is best: as Python says it of what was reported, or of what was changed or made here. @param {Context} context */
@@ -56,86 +56,86 @@ function renderLead(context) {
   const { current, data } = context, { metric, isReported: reported } = current, { headline, comparison } = data.manifest, name = (/** @type {System} */ s) => renderBadge(s, true);
   if (reported && headline) return headline.map((/** @type {any} */ part) => typeof part === "string" ? part : name(/** @type {System} */ (data.systems.find(s => s.name === part.system))));
   if (data.systems.length > 1 && !isTextSplit(context)) return `No system is called best: ${metric.name} cannot split this text into words.`;
-  const [[best, score], second] = data.ranked.map(s => /** @type {[System, number]} */ ([s, current.scoreCorpus(s)])).sort((x, y) => metric.higherIsBetter ? y[1] - x[1] : x[1] - y[1]);
-  if (!second) return [name(best), " scores ", el("strong", {}, formatFixed(score)), ` ${metric.name}.`];
-  const none = comparison.test || !reported ? " Of these numbers there is no test in this file; the list of segments gives an interval." : " Nothing was tested here: chance may make such a difference.";
-  if (second[1] === score) return [name(best), " and ", name(second[0]), ` have the same ${metric.name}, ${formatFixed(score)}.`];
-  const ends = current.getPair(second[0], best)?.interval, turned = score > second[1] ? ends && [ends.low, ends.high] : ends && [-ends.high, -ends.low];
-  const others = reported ? data.settings.filter(s => s.headline && s !== current.setting).map(s => { const better = (/** @type {System} */ x, /** @type {System} */ y) => (s.scores[x.name] - s.scores[y.name]) * (s.higher_is_better ? 1 : -1) > 0; return { label: s.label, first: data.ranked.reduce((x, y) => better(y, x) ? y : x, best) }; }) : [];
-  const same = others.filter(o => o.first === best).map(o => o.label), agreed = `${joinNames(same)} rank${same.length > 1 ? "" : "s"}`;
-  return [name(best), ` has the best ${metric.name}: ${formatFixed(score)}, ${formatFixed(Math.abs(score - second[1]))} ${score > second[1] ? "above" : "below"} `, name(second[0]), turned ? ` (${Math.round(100 * current.level)}% interval ${formatFixed(turned[0])} to ${formatFixed(turned[1])})` : "", ".", none,
-    same.length ? ` ${agreed} the same system first.` : "", ...others.filter(o => o.first !== best).map(o => [` But ${o.label} ranks `, name(o.first), " first."])];
+  const [[best, bestScore], second] = data.ranked.map(s => /** @type {[System, number]} */ ([s, current.scoreCorpus(s)])).sort((x, y) => metric.higherIsBetter ? y[1] - x[1] : x[1] - y[1]);
+  if (!second) return [name(best), " scores ", el("strong", {}, formatFixed(bestScore)), ` ${metric.name}.`];
+  const testNote = comparison.test || !reported ? " Of these numbers there is no test in this file; the list of segments gives an interval." : " Nothing was tested here: chance may make such a difference.";
+  if (second[1] === bestScore) return [name(best), " and ", name(second[0]), ` have the same ${metric.name}, ${formatFixed(bestScore)}.`];
+  const ends = current.getPair(second[0], best)?.interval, bestInterval = bestScore > second[1] ? ends && [ends.low, ends.high] : ends && [-ends.high, -ends.low];
+  const otherWinners = reported ? data.settings.filter(s => s.headline && s !== current.setting).map(s => { const isBetter = (/** @type {System} */ x, /** @type {System} */ y) => (s.scores[x.name] - s.scores[y.name]) * (s.higher_is_better ? 1 : -1) > 0; return { label: s.label, first: data.ranked.reduce((x, y) => isBetter(y, x) ? y : x, best) }; }) : [];
+  const agreeingMetrics = otherWinners.filter(o => o.first === best).map(o => o.label), agreement = `${joinNames(agreeingMetrics)} rank${agreeingMetrics.length > 1 ? "" : "s"}`;
+  return [name(best), ` has the best ${metric.name}: ${formatFixed(bestScore)}, ${formatFixed(Math.abs(bestScore - second[1]))} ${bestScore > second[1] ? "above" : "below"} `, name(second[0]), bestInterval ? ` (${Math.round(100 * current.level)}% interval ${formatFixed(bestInterval[0])} to ${formatFixed(bestInterval[1])})` : "", ".", testNote,
+    agreeingMetrics.length ? ` ${agreement} the same system first.` : "", ...otherWinners.filter(o => o.first !== best).map(o => [` But ${o.label} ranks `, name(o.first), " first."])];
 }
 
 /** Whether the metric's tokenizer splits the text, so that its scores tell systems apart. @param {Context} context */
 const isTextSplit = ({ current: { setting }, store, data: { manifest: { comparison } } }) => !!store.get("tokenize") || comparison.systems[0].scores[setting.column ?? ""]?.rank !== null;
 
-/** What is known of each system by one of `shownOf`. @param {Context} context @param {ScoredMeasure} one @param {any} content @returns {Row[]} */
-function getRows({ data, current }, one, content) {
-  const here = one.id === current.setting.id, reported = one.headline && (!here || current.isReported), { a } = current, base = content.baseline === a.name;
-  const value = (/** @type {System} */ s) => here ? current.scoreCorpus(s) : one.scores[s.name];
+/** What is known of each system by one of `shownOf`. @param {Context} context @param {ScoredMeasure} measure @param {any} content @returns {Row[]} */
+function getRows({ data, current }, measure, content) {
+  const isCurrent = measure.id === current.setting.id, reported = measure.headline && (!isCurrent || current.isReported), { a } = current, isReportedBaseline = content.baseline === a.name;
+  const value = (/** @type {System} */ s) => isCurrent ? current.scoreCorpus(s) : measure.scores[s.name];
   return data.ranked.map(system => {
-    const of = reported ? content.systems.find((/** @type {any} */ s) => s.name === system.name)?.scores[one.column ?? ""] : null;
+    const reportedScores = reported ? content.systems.find((/** @type {any} */ s) => s.name === system.name)?.scores[measure.column ?? ""] : null;
     // The tests against the baseline of the comparison may be corrected for fewer pairs than those of all.
-    const test = !of || system === a ? null : base ? of.difference : current.getPair(a, system, here ? current.setting : one);
-    return { system, scores: of, value: value(system), delta: value(system) - value(a), test };
+    const test = !reportedScores || system === a ? null : isReportedBaseline ? reportedScores.difference : current.getPair(a, system, isCurrent ? current.setting : measure);
+    return { system, scores: reportedScores, value: value(system), delta: value(system) - value(a), test };
   });
 }
 
 /** The p that decides. @param {any} test */
 const getDecidingP = test => test?.corrected_p ?? test?.p;
 
-/** The one table: systems × metrics. @param {Context} context @param {ScoredMeasure[]} all @param {any} content */
-function renderOverview(context, all, content) {
-  const { data, store, current } = context, { a } = current, several = data.systems.length > 1, rows = all.map(one => getRows(context, one, content)), changed = (/** @type {ScoredMeasure} */ one) => one.id === current.setting.id && !current.isReported;
-  const by = String(store.get("by")), key = by.replace("-", ""), down = by[0] === "-", order = data.ranked.map((_, i) => i), at = all.findIndex(one => one.id === key);
-  const score = (/** @type {number} */ i) => (all[at].higher_is_better ? -1 : 1) * rows[at][i].value;
+/** The one table: systems × metrics. @param {Context} context @param {ScoredMeasure[]} measures @param {any} content */
+function renderOverview(context, measures, content) {
+  const { data, store, current } = context, { a } = current, hasSeveralSystems = data.systems.length > 1, rows = measures.map(measure => getRows(context, measure, content)), isChanged = (/** @type {ScoredMeasure} */ measure) => measure.id === current.setting.id && !current.isReported;
+  const sortKey = String(store.get("by")), key = sortKey.replace("-", ""), isDescending = sortKey[0] === "-", order = data.ranked.map((_, i) => i), sortedMeasure = measures.findIndex(measure => measure.id === key);
+  const getSortValue = (/** @type {number} */ i) => (measures[sortedMeasure].higher_is_better ? -1 : 1) * rows[sortedMeasure][i].value;
   if (key === "name") order.sort((i, j) => data.ranked[i].index - data.ranked[j].index);
-  else if (at >= 0) order.sort((i, j) => score(i) - score(j));
-  if (down) order.reverse();
-  const sorter = (/** @type {import("./dom.js").Children} */ title, /** @type {string} */ id) => createButton([title, el("span.arrow", { "aria-hidden": "true" }, key !== id ? "" : down ? " ▲" : " ▼")], () => store.set({ by: by === id ? `-${id}` : by === `-${id}` ? "" : id }, { replace: true }), { title: "Sort" });
-  const sorted = (/** @type {string} */ id) => key === id ? (down ? "ascending" : "descending") : null, clusters = (/** @type {ScoredMeasure} */ one) => several && content.test && one.headline && !changed(one) && content.metrics.some((/** @type {any} */ m) => m.name === one.column && m.clusters), spans = (/** @type {ScoredMeasure} */ one) => 1 + Number(several) + Number(!!clusters(one));
-  const small = (/** @type {string} */ text) => text ? [el("br"), el("small", {}, text)] : null;
-  const cells = (/** @type {ScoredMeasure} */ one, /** @type {Row} */ { system, scores: of, value, delta, test }, /** @type {number} */ k) => {
-    const best = several && of?.rank !== null && rows[k].every(r => (one.higher_is_better ? 1 : -1) * (value - r.value) >= 0), number = renderNumber(value, formatFixed(value, one.digits)), p = getDecidingP(test), data = { measure: one.id };
-    return [el("td.number.first", { data }, best ? el("strong", {}, number) : number, small(of?.interval ? formatInterval(of.interval.low, of.interval.high, one.digits, false) : "")),
-      several ? el("td.number", { data }, system === a ? el("em.soft", {}, "baseline") : [el("span", { class: test?.significant ? ((delta > 0) === one.higher_is_better ? "better" : "worse") : "" }, renderNumber(delta, formatSigned(delta, one.digits)), test?.significant ? "*" : ""), typeof p === "number" ? [" ", el("small", { title: String(p) }, `p ${formatPValue(p)}`)] : null, small(test?.interval ? formatInterval(test.interval.low, test.interval.high, one.digits) : "")]) : null,
-      clusters(one) ? el("td.number", {}, of?.cluster ?? "") : null];
+  else if (sortedMeasure >= 0) order.sort((i, j) => getSortValue(i) - getSortValue(j));
+  if (isDescending) order.reverse();
+  const createSortButton = (/** @type {import("./dom.js").Children} */ title, /** @type {string} */ id) => createButton([title, el("span.arrow", { "aria-hidden": "true" }, key !== id ? "" : isDescending ? " ▲" : " ▼")], () => store.set({ by: sortKey === id ? `-${id}` : sortKey === `-${id}` ? "" : id }, { replace: true }), { title: "Sort" });
+  const getSortDirection = (/** @type {string} */ id) => key === id ? (isDescending ? "ascending" : "descending") : null, hasClusters = (/** @type {ScoredMeasure} */ one) => hasSeveralSystems && content.test && one.headline && !isChanged(one) && content.metrics.some((/** @type {any} */ m) => m.name === one.column && m.clusters), countColumns = (/** @type {ScoredMeasure} */ one) => 1 + Number(hasSeveralSystems) + Number(!!hasClusters(one));
+  const renderSmall = (/** @type {string} */ text) => text ? [el("br"), el("small", {}, text)] : null;
+  const renderCells = (/** @type {ScoredMeasure} */ measure, /** @type {Row} */ { system, scores: reportedScores, value, delta, test }, /** @type {number} */ k) => {
+    const best = hasSeveralSystems && reportedScores?.rank !== null && rows[k].every(r => (measure.higher_is_better ? 1 : -1) * (value - r.value) >= 0), number = renderNumber(value, formatFixed(value, measure.digits)), p = getDecidingP(test), data = { measure: measure.id };
+    return [el("td.number.first", { data }, best ? el("strong", {}, number) : number, renderSmall(reportedScores?.interval ? formatInterval(reportedScores.interval.low, reportedScores.interval.high, measure.digits, false) : "")),
+      hasSeveralSystems ? el("td.number", { data }, system === a ? el("em.soft", {}, "baseline") : [el("span", { class: test?.significant ? ((delta > 0) === measure.higher_is_better ? "better" : "worse") : "" }, renderNumber(delta, formatSigned(delta, measure.digits)), test?.significant ? "*" : ""), typeof p === "number" ? [" ", el("small", { title: String(p) }, `p ${formatPValue(p)}`)] : null, renderSmall(test?.interval ? formatInterval(test.interval.low, test.interval.high, measure.digits) : "")]) : null,
+      hasClusters(measure) ? el("td.number", {}, reportedScores?.cluster ?? "") : null];
   };
   return el("div.table.overview", { tabindex: 0, role: "region", "aria-label": "Systems by all metrics" }, el("table", {}, el("caption.unseen", {}, "Systems by all metrics"),
-    el("thead", {}, el("tr", {}, el("th", { scope: "col", rowspan: 2, "aria-sort": sorted("name") }, sorter("System", "name")), all.map(one => el("th.over", { scope: "colgroup", colspan: spans(one), title: one.signature ? `${one.name}|${one.signature}` : "scores that were given" }, `${one.label} ${getDirectionArrow(one)}`, changed(one) ? el("span.soft", {}, one.headline ? ", changed" : ", not compared") : ""))),
-      el("tr", {}, all.map(one => [el("th.number.first", { scope: "col", "aria-sort": sorted(one.id) }, sorter("score", one.id)), several ? el("th.number", { scope: "col", title: `difference to ${a.letter} ${a.name}` }, "Δ to ", renderBadge(a)) : null, clusters(one) ? el("th.number", { scope: "col", title: "every system of a cluster is significantly better than all of a higher number" }, "cluster") : null]))),
-    el("tbody", {}, order.map(i => el("tr", {}, el("th", { scope: "row" }, several ? el("label.check", {}, el("input", { type: "radio", name: "baseline", checked: data.ranked[i] === a, title: "Take it for the baseline", "aria-label": `Baseline ${data.ranked[i].letter} ${data.ranked[i].name}`, on: { change: () => { const s = data.ranked[i]; store.set(s === current.b ? { a: s.name, b: a.name } : { a: s.name }); } } })) : null, el("span.named", { title: data.ranked[i].name }, renderBadge(data.ranked[i], true))), all.map((one, k) => cells(one, rows[k][i], k)))))));
+    el("thead", {}, el("tr", {}, el("th", { scope: "col", rowspan: 2, "aria-sort": getSortDirection("name") }, createSortButton("System", "name")), measures.map(measure => el("th.over", { scope: "colgroup", colspan: countColumns(measure), title: measure.signature ? `${measure.name}|${measure.signature}` : "scores that were given" }, `${measure.label} ${getDirectionArrow(measure)}`, isChanged(measure) ? el("span.soft", {}, measure.headline ? ", changed" : ", not compared") : ""))),
+      el("tr", {}, measures.map(measure => [el("th.number.first", { scope: "col", "aria-sort": getSortDirection(measure.id) }, createSortButton("score", measure.id)), hasSeveralSystems ? el("th.number", { scope: "col", title: `difference to ${a.letter} ${a.name}` }, "Δ to ", renderBadge(a)) : null, hasClusters(measure) ? el("th.number", { scope: "col", title: "every system of a cluster is significantly better than all of a higher number" }, "cluster") : null]))),
+    el("tbody", {}, order.map(i => el("tr", {}, el("th", { scope: "row" }, hasSeveralSystems ? el("label.check", {}, el("input", { type: "radio", name: "baseline", checked: data.ranked[i] === a, title: "Take it for the baseline", "aria-label": `Baseline ${data.ranked[i].letter} ${data.ranked[i].name}`, on: { change: () => { const s = data.ranked[i]; store.set(s === current.b ? { a: s.name, b: a.name } : { a: s.name }); } } })) : null, el("span.named", { title: data.ranked[i].name }, renderBadge(data.ranked[i], true))), measures.map((one, k) => renderCells(one, rows[k][i], k)))))));
 }
 
-/** Every system's Δ to the baseline, or the one system's scores, with intervals. @param {Context} context @param {ScoredMeasure[]} all @param {any} content */
-function renderForestPlot(context, all, content) {
-  const { data, current } = context, several = data.systems.length > 1, level = Math.round(100 * current.level);
-  const panels = all.map(one => ({ title: several ? `Δ ${one.label} to ${current.a.letter}` : one.label, higher: one.higher_is_better, digits: one.digits, entries: getRows(context, one, content).map(({ scores: of, value, delta, test }) => {
-    const ends = several ? test?.interval : of?.interval, p = getDecidingP(test);
-    return ends ? { value: several ? delta : value, low: ends.low, high: ends.high, isSignificant: !!test?.significant, isBetter: (delta > 0) === one.higher_is_better, p: typeof p === "number" ? `p ${formatPValue(p)}` : "" } : null;
+/** Every system's Δ to the baseline, or the one system's scores, with intervals. @param {Context} context @param {ScoredMeasure[]} measures @param {any} content */
+function renderForestPlot(context, measures, content) {
+  const { data, current } = context, hasSeveralSystems = data.systems.length > 1, level = Math.round(100 * current.level);
+  const panels = measures.map(measure => ({ title: hasSeveralSystems ? `Δ ${measure.label} to ${current.a.letter}` : measure.label, higher: measure.higher_is_better, digits: measure.digits, entries: getRows(context, measure, content).map(({ scores: reportedScores, value, delta, test }) => {
+    const ends = hasSeveralSystems ? test?.interval : reportedScores?.interval, p = getDecidingP(test);
+    return ends ? { value: hasSeveralSystems ? delta : value, low: ends.low, high: ends.high, isSignificant: !!test?.significant, isBetter: (delta > 0) === measure.higher_is_better, p: typeof p === "number" ? `p ${formatPValue(p)}` : "" } : null;
   }) })).filter(panel => panel.entries.some(Boolean));
   if (!panels.length) return null;
-  const backwards = panels.flatMap((panel, k) => panel.higher ? [] : [all[k].label]);
-  return renderForest(several ? `Differences to ${current.a.letter} ${current.a.name} with ${level}% intervals.` : `Scores with ${level}% intervals.`, several ? `Better is to the right${backwards.length ? `; the axis of ${backwards.join(" and ")} runs backwards` : ""}. Filled points: significant.` : "", data.ranked, panels, several);
+  const backwards = panels.flatMap((panel, k) => panel.higher ? [] : [measures[k].label]);
+  return renderForest(hasSeveralSystems ? `Differences to ${current.a.letter} ${current.a.name} with ${level}% intervals.` : `Scores with ${level}% intervals.`, hasSeveralSystems ? `Better is to the right${backwards.length ? `; the axis of ${backwards.join(" and ")} runs backwards` : ""}. Filled points: significant.` : "", data.ranked, panels, hasSeveralSystems);
 }
 
-/** What stands behind a metric's columns. @param {Context} context @param {ScoredMeasure} one @param {any} content */
-function renderDetails(context, one, content) {
-  const { data, store } = context, ids = String(store.get("more")).split(",").filter(Boolean), open = ids.includes(one.id), own = data.settings.find(s => s.id === one.id) ?? one;
-  const what = ["intervals", data.systems.length > 1 ? "tests" : "", data.settings.some(s => s.id === one.id && s.metric === "BLEU") ? "parts and lengths" : "", data.systems.length > 2 ? "all pairs" : ""].filter(Boolean);
-  return el("details.metric", { open, on: { toggle: (/** @type {any} */ e) => { if (e.target.open !== open) store.set({ more: (open ? ids.filter(id => id !== one.id) : [...ids, one.id]).join(",") }, { replace: true }); } } },
-    el("summary", {}, `${one.label} ${getDirectionArrow(one)} in detail: ${joinNames(what)}`), open ? renderMetricTable(context, own, content) : null);
+/** What stands behind a metric's columns. @param {Context} context @param {ScoredMeasure} measure @param {any} content */
+function renderDetails(context, measure, content) {
+  const { data, store } = context, ids = String(store.get("more")).split(",").filter(Boolean), open = ids.includes(measure.id), reportedMeasure = data.settings.find(s => s.id === measure.id) ?? measure;
+  const contents = ["intervals", data.systems.length > 1 ? "tests" : "", data.settings.some(s => s.id === measure.id && s.metric === "BLEU") ? "parts and lengths" : "", data.systems.length > 2 ? "all pairs" : ""].filter(Boolean);
+  return el("details.metric", { open, on: { toggle: (/** @type {any} */ e) => { if (e.target.open !== open) store.set({ more: (open ? ids.filter(id => id !== measure.id) : [...ids, measure.id]).join(",") }, { replace: true }); } } },
+    el("summary", {}, `${measure.label} ${getDirectionArrow(measure)} in detail: ${joinNames(contents)}`), open ? renderMetricTable(context, reportedMeasure, content) : null);
 }
 
 /** Sentences on metrics that call opposite winners, each with a way to their segments. @param {Context} context @param {any} content */
 function renderDisagreements({ store, current }, content) {
-  const all = (content.notes ?? []).filter((/** @type {any} */ n) => n.kind === "disagreement").map((/** @type {any} */ note) => {
+  const sentences = (content.notes ?? []).filter((/** @type {any} */ n) => n.kind === "disagreement").map((/** @type {any} */ note) => {
     const [b, a] = note.systems, [first, second] = note.systems.map((/** @type {string} */ name) => note.metrics.find((/** @type {any} */ m) => m.better === name).metric).map((/** @type {string} */ name) => current.measures.find(m => m.column === name)?.id ?? "");
     const state = { view: "agreement", a, b, across: first, up: second };
     return el("p.opposed", {}, note.text, " ", createStateLink(store, state, {}, "Segment by segment"));
   });
-  return all.length > MAX_DISAGREEMENTS ? [...all.slice(0, MAX_DISAGREEMENTS), el("details", {}, el("summary", {}, `${all.length - MAX_DISAGREEMENTS} more pairs of systems that metrics place in opposite orders`), all.slice(MAX_DISAGREEMENTS))] : all;
+  return sentences.length > MAX_DISAGREEMENTS ? [...sentences.slice(0, MAX_DISAGREEMENTS), el("details", {}, el("summary", {}, `${sentences.length - MAX_DISAGREEMENTS} more pairs of systems that metrics place in opposite orders`), sentences.slice(MAX_DISAGREEMENTS))] : sentences;
 }
 
 /** Which way is better. @param {{higher_is_better: boolean}} metric */
@@ -143,13 +143,13 @@ const getDirectionArrow = metric => metric.higher_is_better ? "↑" : "↓";
 
 /** The systems by one metric. @param {Context} context @param {Setting} setting @param {any} content */
 function renderMetricTable(context, setting, content) {
-  const { data, current } = context, here = setting.id === current.setting.id, reported = setting.headline && (!here || current.isReported), several = data.systems.length > 1, digits = /** @type {any} */ (setting).digits ?? 2, { a } = current;
-  const rows = getRows(context, /** @type {ScoredMeasure} */ (setting), content), spread = rows.every(r => r.scores?.details?.precisions && r.scores.details.brevity_penalty !== undefined), level = `${Math.round(100 * current.level)}% interval`, tests = content.test;
+  const { data, current } = context, isCurrent = setting.id === current.setting.id, reported = setting.headline && (!isCurrent || current.isReported), hasSeveralSystems = data.systems.length > 1, digits = /** @type {any} */ (setting).digits ?? 2, { a } = current;
+  const rows = getRows(context, /** @type {ScoredMeasure} */ (setting), content), hasComponents = rows.every(r => r.scores?.details?.precisions && r.scores.details.brevity_penalty !== undefined), level = `${Math.round(100 * current.level)}% interval`, tests = content.test;
   /** @type {[import("./dom.js").Column, (row: Row) => any][]} */
   const columns = [[{ title: "System" }, r => renderBadge(r.system, true)],
     [{ title: `${setting.name} ${getDirectionArrow(setting)}`, number: true, hint: setting.signature ? `${setting.name}|${setting.signature}` : "given" }, r => [renderNumber(r.value, formatFixed(r.value, digits)), renderLetters(r.scores?.better_than, data)]]];
   if (content.intervals && reported) columns.push([{ title: level, number: true, hint: content.intervals.title }, r => r.scores?.interval ? formatInterval(r.scores.interval.low, r.scores.interval.high, digits, false) : el("span.soft", {}, "n too small")]);
-  if (several) {
+  if (hasSeveralSystems) {
     columns.push([{ title: "Δ", number: true, hint: `difference to ${a.letter} ${a.name}` }, r => r.system === a ? el("span.soft", {}, "baseline") : renderNumber(r.delta, formatSigned(r.delta, digits))]);
     if (content.intervals && reported) columns.push([{ title: "interval of Δ", number: true }, r => r.system === a ? "" : r.test?.interval ? formatInterval(r.test.interval.low, r.test.interval.high, digits) : el("span.soft", {}, "n too small")]);
     if (tests && reported) columns.push([{ title: content.correction ? `p (${content.correction.title})` : "p", number: true, hint: tests.title }, r => { const p = getDecidingP(r.test); return typeof p === "number" ? [renderNumber(p, formatPValue(p)), r.test.significant ? el("span", { title: "significant" }, "*") : el("span.soft", {}, " ")] : ""; }]);
@@ -157,36 +157,36 @@ function renderMetricTable(context, setting, content) {
     if (rows.some(r => r.test?.segments_needed)) columns.push([{ title: "segments needed for 80 % power", number: true, hint: "about how many segments like these would show this difference 4 times in 5" }, r => r.test?.segments_needed ? formatApproximateCount(r.test.segments_needed) : ""]);
   }
   return el("section", {}, renderTable(`Systems by ${setting.label}`, columns.map(([head]) => head), rows.map(row => columns.map(([, cell]) => cell(row))), { quiet: true }),
-    tests && reported && several ? el("p.soft.note", {}, "Raised letters: significantly better than those systems.") : null,
-    spread ? renderComponents(rows.map(row => [row.system, row.scores.details]), setting.label) : null,
+    tests && reported && hasSeveralSystems ? el("p.soft.note", {}, "Raised letters: significantly better than those systems.") : null,
+    hasComponents ? renderComponents(rows.map(row => [row.system, row.scores.details]), setting.label) : null,
     data.systems.length > 2 ? renderMatrix(context, /** @type {ScoredMeasure} */ (setting)) : null,
-    setting.signature ? renderSignature(here ? current.metric.name : setting.name, here ? current.metric.signature : setting.signature) : null);
+    setting.signature ? renderSignature(isCurrent ? current.metric.name : setting.name, isCurrent ? current.metric.signature : setting.signature) : null);
 }
 
 /** What the scores are made of. @param {[import("./report_data.js").System, any][]} rows @param {string} label */
 function renderComponents(rows, label) {
-  const orders = Math.max(...rows.map(([, of]) => of.precisions.length)), whole = (/** @type {number} */ x) => x % 1 ? formatFixed(x, 1) : formatCount(x);
+  const orders = Math.max(...rows.map(([, details]) => details.precisions.length)), formatNumber = (/** @type {number} */ x) => x % 1 ? formatFixed(x, 1) : formatCount(x);
   return renderTable(`What ${label} is made of`, [{ title: "System" }, ...Array.from({ length: orders }, (_, n) => ({ title: [`p`, el("sub", {}, String(n + 1))], number: true, hint: `precision of ${n + 1}-grams, in per cent` })),
     { title: "brevity penalty", number: true }, { title: "tokens of the system", number: true }, { title: "effective reference length", number: true }, { title: "ratio of lengths", number: true }],
-  rows.map(([system, of]) => [renderBadge(system, true), ...of.precisions.map((/** @type {number} */ p) => renderNumber(p, formatFixed(p, 1))), renderNumber(of.brevity_penalty, formatFixed(of.brevity_penalty, 3)), formatCount(of.hypothesis_length), whole(of.reference_length), renderNumber(of.ratio, formatFixed(of.ratio, 3))]), { quiet: true });
+  rows.map(([system, details]) => [renderBadge(system, true), ...details.precisions.map((/** @type {number} */ p) => renderNumber(p, formatFixed(p, 1))), renderNumber(details.brevity_penalty, formatFixed(details.brevity_penalty, 3)), formatCount(details.hypothesis_length), formatNumber(details.reference_length), renderNumber(details.ratio, formatFixed(details.ratio, 3))]), { quiet: true });
 }
 
 /** Letters of the systems that one is significantly better than. @param {string[] | undefined} names @param {import("./report_data.js").ReportData} data */
 function renderLetters(names, data) {
-  const found = data.systems.filter(s => names?.includes(s.name));
-  return found.length ? el("sup", { title: `significantly better than ${found.map(s => s.name).join(", ")}` }, found.map(s => s.letter).join("")) : null;
+  const beatenSystems = data.systems.filter(s => names?.includes(s.name));
+  return beatenSystems.length ? el("sup", { title: `significantly better than ${beatenSystems.map(s => s.name).join(", ")}` }, beatenSystems.map(s => s.letter).join("")) : null;
 }
 
-/** Every two systems. @param {Context} context @param {ScoredMeasure} one */
-function renderMatrix({ data, store, current }, one) {
-  const here = one.id === current.setting.id, systems = data.ranked, values = systems.map(s => here ? current.scoreCorpus(s) : one.scores[s.name]);
-  const most = Math.max(...values) - Math.min(...values) || 1, own = here ? current.setting : one;
-  return el("section", {}, el("h3", {}, `Δ ${one.label} of every two systems`), el("p.soft", {}, "Row less column. A star: significant. A cell takes its two systems for the comparison."),
-    renderTable(`Δ ${one.label}, row less column`, [{ title: "System" }, ...systems.map(s => ({ title: renderBadge(s), number: true, hint: s.name }))], systems.map((row, i) => [renderBadge(row, true), ...systems.map((column, j) => {
+/** Every two systems. @param {Context} context @param {ScoredMeasure} measure */
+function renderMatrix({ data, store, current }, measure) {
+  const isCurrent = measure.id === current.setting.id, systems = data.ranked, values = systems.map(s => isCurrent ? current.scoreCorpus(s) : measure.scores[s.name]);
+  const span = Math.max(...values) - Math.min(...values) || 1, comparedMeasure = isCurrent ? current.setting : measure;
+  return el("section", {}, el("h3", {}, `Δ ${measure.label} of every two systems`), el("p.soft", {}, "Row less column. A star: significant. A cell takes its two systems for the comparison."),
+    renderTable(`Δ ${measure.label}, row less column`, [{ title: "System" }, ...systems.map(s => ({ title: renderBadge(s), number: true, hint: s.name }))], systems.map((row, i) => [renderBadge(row, true), ...systems.map((column, j) => {
       if (i === j) return "";
-      const delta = values[i] - values[j], pair = current.getPair(column, row, own), good = (delta > 0) === one.higher_is_better;
-      const strength = delta ? Math.min(4, Math.ceil(4 * Math.abs(delta) / most)) : 0;
-      return createButton([formatSigned(delta, one.digits ?? 2), pair?.significant ? "*" : ""], () => store.set({ a: column.name, b: row.name }), { class: `heat ${good ? "better" : "worse"}-${strength}`, title: pair?.interval ? formatInterval(pair.interval.low, pair.interval.high) : null });
+      const delta = values[i] - values[j], pair = current.getPair(column, row, comparedMeasure), good = (delta > 0) === measure.higher_is_better;
+      const strength = delta ? Math.min(4, Math.ceil(4 * Math.abs(delta) / span)) : 0;
+      return createButton([formatSigned(delta, measure.digits ?? 2), pair?.significant ? "*" : ""], () => store.set({ a: column.name, b: row.name }), { class: `heat ${good ? "better" : "worse"}-${strength}`, title: pair?.interval ? formatInterval(pair.interval.low, pair.interval.high) : null });
     })]), { quiet: true }));
 }
 

@@ -20,13 +20,13 @@ export function linkSegments({ store }, text, values, title) { return createStat
 export function renderFigure({ title, summary, draw, columns, rows, after, widest = 860 }) {
   const place = el("div.picture");
   let width = 0;
-  /** @param {number} room */
-  const paint = room => {
-    const next = Math.round(Math.max(230, Math.min(widest, room)));
+  /** @param {number} availableWidth */
+  const paint = availableWidth => {
+    const next = Math.round(Math.max(230, Math.min(widest, availableWidth)));
     if (Math.abs(next - width) < 2) return;
-    const all = () => /** @type {SVGElement[]} */ ([...place.querySelectorAll("[tabindex]")]), at = all().indexOf(/** @type {any} */ (document.activeElement));
+    const getTargets = () => /** @type {SVGElement[]} */ ([...place.querySelectorAll("[tabindex]")]), focusIndex = getTargets().indexOf(/** @type {any} */ (document.activeElement));
     replaceChildren(place, draw(width = next));
-    all()[at]?.focus();
+    getTargets()[focusIndex]?.focus();
   };
   paint(lastWidth);
   new ResizeObserver(([entry]) => { if (entry.contentRect.width) paint(lastWidth = entry.contentRect.width); }).observe(place);
@@ -43,9 +43,9 @@ const COPIED_STYLES = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke
 /** A picture as a file that needs no style sheet. @param {SVGElement} picture @param {string} name */
 export function saveSvg(picture, name) {
   const copy = /** @type {SVGElement} */ (picture.cloneNode(true));
-  const [from, to] = [picture, copy].map(node => /** @type {SVGElement[]} */ ([node, ...node.querySelectorAll("*")]));
-  to.forEach((node, i) => {
-    const style = getComputedStyle(from[i]);
+  const [originalNodes, copyNodes] = [picture, copy].map(node => /** @type {SVGElement[]} */ ([node, ...node.querySelectorAll("*")]));
+  copyNodes.forEach((node, i) => {
+    const style = getComputedStyle(originalNodes[i]);
     if (!node.closest("defs")) for (const key of COPIED_STYLES) { const value = style.getPropertyValue(key); if (value && node.getAttribute(key)?.startsWith("url") !== true) node.setAttribute(key, value); }
     for (const key of ["class", "tabindex", "role", "aria-label", "aria-valuenow", "aria-valuemin", "aria-valuemax", "aria-valuetext", "aria-orientation"]) node.removeAttribute(key);
   });
@@ -56,10 +56,10 @@ export function saveSvg(picture, name) {
   downloadText(`${name.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "").toLowerCase()}.svg`, "image/svg+xml", new XMLSerializer().serializeToString(copy));
 }
 
-/** Text that XML can have, and that fits into so many pixels. @param {string} text @param {number} [room] */
-export function fitText(text, room = Infinity) {
-  const letters = [...text.replace(/[\0-\x1F\x7F-\x9F\p{Cs}\uFFFE\uFFFF]/gu, "\uFFFD")], most = Math.max(2, Math.floor(room / LETTER_WIDTH));
-  return letters.length <= most ? letters.join("") : letters.slice(0, most - 1).join("") + "…";
+/** Text that XML can have, and that fits into so many pixels. @param {string} text @param {number} [pixelWidth] */
+export function fitText(text, pixelWidth = Infinity) {
+  const letters = [...text.replace(/[\0-\x1F\x7F-\x9F\p{Cs}\uFFFE\uFFFF]/gu, "\uFFFD")], maxLetters = Math.max(2, Math.floor(pixelWidth / LETTER_WIDTH));
+  return letters.length <= maxLetters ? letters.join("") : letters.slice(0, maxLetters - 1).join("") + "…";
 }
 
 /** 1, 2 or 5 times a power of ten, or a power of ten: the least that is not below. @param {number} raw */
@@ -68,11 +68,11 @@ export function roundUpStep(raw) {
   return unit * ([1, 2, 5].find(k => k * unit >= raw) ?? 10);
 }
 
-/** Round numbers from low to high. @param {number} low @param {number} high @param {number} about how many */
-export function getTicks(low, high, about) {
-  const step = roundUpStep((high - low) / about || 1), all = [];
-  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + step * 1e-9; k++) all.push(Number((k * step).toPrecision(6)));
-  return all;
+/** Round numbers from low to high. @param {number} low @param {number} high @param {number} count how many */
+export function getTicks(low, high, count) {
+  const step = roundUpStep((high - low) / count || 1), values = [];
+  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + step * 1e-9; k++) values.push(Number((k * step).toPrecision(6)));
+  return values;
 }
 
 /** @param {number} x */
@@ -81,8 +81,8 @@ export const formatShortNumber = x => String(Number(x.toPrecision(3))).replace("
 /** @param {number} width @param {number} height @param {string} label @param {...import("./dom.js").Children} children */
 export const createCanvas = (width, height, label, ...children) => svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "group", "aria-label": label }, ...children);
 
-/** Lines and numbers of an axis. @param {number[]} at @param {(x: number) => number} x @param {number} top @param {number} bottom */
-const drawAxis = (at, x, top, bottom) => at.map(t => [svg("line.rule", { x1: x(t), x2: x(t), y1: top, y2: bottom }), svg("text.tick", { x: x(t), y: bottom + 13, "text-anchor": "middle" }, formatShortNumber(t))]);
+/** Lines and numbers of an axis. @param {number[]} positions @param {(x: number) => number} x @param {number} top @param {number} bottom */
+const drawAxis = (positions, x, top, bottom) => positions.map(t => [svg("line.rule", { x1: x(t), x2: x(t), y1: top, y2: bottom }), svg("text.tick", { x: x(t), y: bottom + 13, "text-anchor": "middle" }, formatShortNumber(t))]);
 
 /** An interval with its ends. @param {Ends} ends @param {(x: number) => number} x @param {number} y */
 const drawWhisker = (ends, x, y) => ends ? svg("path.whisker", { d: `M${x(ends.low)} ${y - 3}v6m0 -3H${x(ends.high)}m0 -3v6` }) : null;
@@ -94,24 +94,24 @@ const drawWhisker = (ends, x, y) => ends ? svg("path.whisker", { d: `M${x(ends.l
  * @param {Group[]} groups @param {import("./report_data.js").System[]} systems @param {string} label @param {number} width
  */
 export function drawBars(groups, systems, label, width) {
-  const wide = width >= 560, left = wide ? 150 : 0, right = wide && groups.some(g => g.delta) ? 190 : 44, thick = 13, head = wide ? 4 : 20;
-  const high = Math.max(1e-9, ...groups.flatMap(g => [...g.values, ...g.ends.map(e => e?.high ?? 0)]).filter(Number.isFinite));
-  const x = (/** @type {number} */ v) => left + 18 + (width - left - right - 24) * Math.max(0, v) / high;
-  const tall = Math.max(wide ? 34 : 0, head + thick * systems.length + 9), bottom = tall * groups.length;
-  return createCanvas(width, bottom + 18, label, drawAxis(getTicks(0, high, wide ? 6 : 3), x, 0, bottom), groups.map((g, i) => {
-    const top = i * tall + (wide ? (tall - thick * systems.length) / 2 : head), middle = top + thick * systems.length / 2;
-    const press = g.act && { click: g.act, keydown: (/** @type {KeyboardEvent} */ e) => { if (e.key === "Enter" || e.key === " ") { e.preventDefault(); e.stopPropagation(); g.act?.(); } } };
+  const isWide = width >= 560, left = isWide ? 150 : 0, right = isWide && groups.some(g => g.delta) ? 190 : 44, barHeight = 13, labelHeight = isWide ? 4 : 20;
+  const maximum = Math.max(1e-9, ...groups.flatMap(g => [...g.values, ...g.ends.map(e => e?.high ?? 0)]).filter(Number.isFinite));
+  const x = (/** @type {number} */ v) => left + 18 + (width - left - right - 24) * Math.max(0, v) / maximum;
+  const groupHeight = Math.max(isWide ? 34 : 0, labelHeight + barHeight * systems.length + 9), bottom = groupHeight * groups.length;
+  return createCanvas(width, bottom + 18, label, drawAxis(getTicks(0, maximum, isWide ? 6 : 3), x, 0, bottom), groups.map((g, i) => {
+    const top = i * groupHeight + (isWide ? (groupHeight - barHeight * systems.length) / 2 : labelHeight), middle = top + barHeight * systems.length / 2;
+    const listeners = g.act && { click: g.act, keydown: (/** @type {KeyboardEvent} */ e) => { if (e.key === "Enter" || e.key === " ") { e.preventDefault(); e.stopPropagation(); g.act?.(); } } };
     // What is pressed lies below what is drawn: its name is a sentence, not the scattered words of the picture.
-    return [svg("g.group", { role: g.act ? "button" : "img", tabindex: g.act ? 0 : null, "aria-label": g.description, on: press || {} }, svg("title", {}, g.description), svg("rect.back", { x: 0, y: i * tall, width, height: tall })),
+    return [svg("g.group", { role: g.act ? "button" : "img", tabindex: g.act ? 0 : null, "aria-label": g.description, on: listeners || {} }, svg("title", {}, g.description), svg("rect.back", { x: 0, y: i * groupHeight, width, height: groupHeight })),
       svg("g", { class: g.few ? "few" : "", "aria-hidden": "true", "pointer-events": "none" },
-      wide ? [svg("text.name", { x: 2, y: middle - 1 }, fitText(g.label, left - 8)), svg("text.tick", { x: 2, y: middle + 12 }, g.n)]
+      isWide ? [svg("text.name", { x: 2, y: middle - 1 }, fitText(g.label, left - 8)), svg("text.tick", { x: 2, y: middle + 12 }, g.n)]
         : [svg("text.name", { x: 2, y: top - 5 }, fitText(g.label, width - LETTER_WIDTH * g.n.length - 16)), svg("text.tick", { x: width - 2, y: top - 5, "text-anchor": "end" }, g.n)],
       systems.map((s, k) => {
-        const y = top + k * thick, value = g.values[k];
-        return [svg("text.tick", { x: left + 12, y: y + 10, "text-anchor": "end" }, s.letter), svg("rect.bar", { class: `sys-${s.index % 6}`, x: left + 18, y: y + 1, width: Math.max(0, x(value) - left - 18) || 0, height: thick - 2 }),
-          drawWhisker(g.ends[k], x, y + thick / 2), svg("text.tick", { x: width - right + 40, y: y + 10, "text-anchor": "end" }, formatFixed(value, 1))];
+        const y = top + k * barHeight, value = g.values[k];
+        return [svg("text.tick", { x: left + 12, y: y + 10, "text-anchor": "end" }, s.letter), svg("rect.bar", { class: `sys-${s.index % 6}`, x: left + 18, y: y + 1, width: Math.max(0, x(value) - left - 18) || 0, height: barHeight - 2 }),
+          drawWhisker(g.ends[k], x, y + barHeight / 2), svg("text.tick", { x: width - right + 40, y: y + 10, "text-anchor": "end" }, formatFixed(value, 1))];
       }),
-      wide && g.delta ? svg("text.delta", { x: width - 2, y: middle + 4, "text-anchor": "end" }, g.delta) : null)];
+      isWide && g.delta ? svg("text.delta", { x: width - 2, y: middle + 4, "text-anchor": "end" }, g.delta) : null)];
   }));
 }
 
@@ -120,12 +120,12 @@ export function drawBars(groups, systems, label, width) {
  * @param {{label: string, value: number, ends: Ends, sure: boolean}[]} rows @param {string} label @param {number} width
  */
 export function drawForestPlot(rows, label, width) {
-  const wide = width >= 480, left = wide ? 150 : 8, right = wide ? 150 : 8, line = wide ? 28 : 42, all = [0, ...rows.flatMap(r => [r.value, r.ends?.low ?? r.value, r.ends?.high ?? r.value])];
+  const isWide = width >= 480, left = isWide ? 150 : 8, right = isWide ? 150 : 8, line = isWide ? 28 : 42, all = [0, ...rows.flatMap(r => [r.value, r.ends?.low ?? r.value, r.ends?.high ?? r.value])];
   const low = Math.min(...all), high = Math.max(...all), x = (/** @type {number} */ v) => left + 8 + (width - left - right - 16) * (v - low) / (high - low || 1), bottom = rows.length * line;
-  return createCanvas(width, bottom + 18, label, drawAxis(getTicks(low, high, wide ? 6 : 3), x, 0, bottom), svg("line.zero", { x1: x(0), x2: x(0), y1: 0, y2: bottom }), rows.map((r, i) => {
-    const y = (i + 1) * line - 14, told = `${formatSigned(r.value)}${r.ends ? ` ${formatInterval(r.ends.low, r.ends.high)}` : ", n too small"}`;
-    return svg("g", {}, svg("text.name", { x: 2, y: wide ? y + 4 : y - 13 }, fitText(r.label, wide ? left - 6 : width - 150)), drawWhisker(r.ends, x, y),
-      svg("circle.point", { class: r.sure ? "" : "open", cx: x(r.value), cy: y, r: 4 }), svg("text.tick", { x: width - 2, y: wide ? y + 4 : y - 13, "text-anchor": "end" }, told));
+  return createCanvas(width, bottom + 18, label, drawAxis(getTicks(low, high, isWide ? 6 : 3), x, 0, bottom), svg("line.zero", { x1: x(0), x2: x(0), y1: 0, y2: bottom }), rows.map((r, i) => {
+    const y = (i + 1) * line - 14, valueText = `${formatSigned(r.value)}${r.ends ? ` ${formatInterval(r.ends.low, r.ends.high)}` : ", n too small"}`;
+    return svg("g", {}, svg("text.name", { x: 2, y: isWide ? y + 4 : y - 13 }, fitText(r.label, isWide ? left - 6 : width - 150)), drawWhisker(r.ends, x, y),
+      svg("circle.point", { class: r.sure ? "" : "open", cx: x(r.value), cy: y, r: 4 }), svg("text.tick", { x: width - 2, y: isWide ? y + 4 : y - 13, "text-anchor": "end" }, valueText));
   }));
 }
 
@@ -136,19 +136,19 @@ export function drawForestPlot(rows, label, width) {
 export function drawStackedBar(parts, label, width) {
   const up = parts.reduce((sum, p) => sum + Math.max(0, p.value), 0), down = parts.reduce((sum, p) => sum + Math.min(0, p.value), 0), total = up + down;
   const x = (/** @type {number} */ v) => 22 + (width - 44) * (v - down) / (up - down || 1);
-  const block = (/** @type {number} */ i, /** @type {number} */ left, /** @type {number} */ y, /** @type {number} */ w, /** @type {number} */ height, /** @type {any} */ told = null) => [svg("rect", { class: `part part-${i % 6}`, x: left, y, width: w, height }, told), i % 6 ? svg("rect.hatch", { x: left, y, width: w, height, fill: `url(#hatch-${i % 6})` }) : null];
-  let right = 0, lower = 0, at = 0, row = 0;
+  const drawBlock = (/** @type {number} */ i, /** @type {number} */ left, /** @type {number} */ y, /** @type {number} */ w, /** @type {number} */ height, /** @type {any} */ title = null) => [svg("rect", { class: `part part-${i % 6}`, x: left, y, width: w, height }, title), i % 6 ? svg("rect.hatch", { x: left, y, width: w, height, fill: `url(#hatch-${i % 6})` }) : null];
+  let positiveEnd = 0, negativeEnd = 0, legendX = 0, row = 0;
   const legend = parts.map((p, i) => {
-    const text = `${p.name} ${formatSigned(p.value)}`, room = 34 + text.length * LETTER_WIDTH;
-    if (at && at + room > width) { at = 0; row++; }
-    at += room;
-    return [block(i, at - room + 1, 66 + 20 * row, 16, 12), svg("text.name", { x: at - room + 22, y: 76 + 20 * row }, text)];
+    const text = `${p.name} ${formatSigned(p.value)}`, entryWidth = 34 + text.length * LETTER_WIDTH;
+    if (legendX && legendX + entryWidth > width) { legendX = 0; row++; }
+    legendX += entryWidth;
+    return [drawBlock(i, legendX - entryWidth + 1, 66 + 20 * row, 16, 12), svg("text.name", { x: legendX - entryWidth + 22, y: 76 + 20 * row }, text)];
   });
   return createCanvas(width, 90 + 20 * row, label,
     svg("defs", {}, [0, 1, 2, 3, 4, 5].map(i => svg("pattern", { id: `hatch-${i}`, width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: `rotate(${[45, 0, 135, 90, 20, 160][i]})` }, svg("rect", { width: 6, height: 6, fill: "none" }), svg("line", { x1: 0, x2: 0, y1: 0, y2: 6, stroke: "currentColor", "stroke-width": 1 + i * 0.5 })))),
     drawAxis(getTicks(down, up, 6), x, 8, 42), parts.map((p, i) => {
-      const [from, to] = p.value < 0 ? [lower += p.value, lower - p.value] : [right, right += p.value];
-      return [block(i, x(from), 14, Math.max(0, x(to) - x(from)), 22, svg("title", {}, `${p.name} ${formatSigned(p.value)}`)),
+      const [from, to] = p.value < 0 ? [negativeEnd += p.value, negativeEnd - p.value] : [positiveEnd, positiveEnd += p.value];
+      return [drawBlock(i, x(from), 14, Math.max(0, x(to) - x(from)), 22, svg("title", {}, `${p.name} ${formatSigned(p.value)}`)),
         x(to) - x(from) > p.name.split(" ")[0].length * LETTER_WIDTH + 8 ? svg("text.inside", { x: (x(from) + x(to)) / 2, y: 29, "text-anchor": "middle" }, p.name.split(" ")[0]) : null];
     }),
     svg("line.zero", { x1: x(0), x2: x(0), y1: 6, y2: 44 }), svg("path.total", { d: `M${x(total)} 12l-5 -8h10z` }, svg("title", {}, `together ${formatSigned(total)}`)), legend);
@@ -165,26 +165,26 @@ export const MAX_POINTS = 2000;
  *   how far the axes go, what they are called, -1 for one that runs backwards, what is said in the corners (left to right, top to bottom), and which segments have a ring
  * @param {number} width
  */
-export function drawQuadrants([across, up], { ends: [far, high], titles, signs, corners, marked, label, open }, width) {
-  const n = across.length, wide = width >= 480, L = 56, R = 8, T = 4, height = Math.round(Math.min(480, Math.max(280, width * 0.7))), W = width - L - R, H = height - T - 38;
-  const within = (/** @type {number} */ v, /** @type {number} */ most) => Math.max(-1, Math.min(1, v / most));
+export function drawQuadrants([across, up], { ends: [xLimit, yLimit], titles, signs, corners, marked, label, open }, width) {
+  const n = across.length, isWide = width >= 480, L = 56, R = 8, T = 4, height = Math.round(Math.min(480, Math.max(280, width * 0.7))), W = width - L - R, H = height - T - 38;
+  const clampShare = (/** @type {number} */ v, /** @type {number} */ limit) => Math.max(-1, Math.min(1, v / limit));
   // What is said in the corners has room above and below all points.
-  const x = (/** @type {number} */ v) => L + W / 2 * (1 + 0.96 * within(v, far)), y = (/** @type {number} */ v) => T + H / 2 - (H / 2 - 36) * within(v, high);
+  const x = (/** @type {number} */ v) => L + W / 2 * (1 + 0.96 * clampShare(v, xLimit)), y = (/** @type {number} */ v) => T + H / 2 - (H / 2 - 36) * clampShare(v, yLimit);
   const shapes = [];
   if (n <= MAX_POINTS) for (let i = 0; i < n; i++) shapes.push(svg("circle.dot", { cx: roundHundredth(x(across[i])), cy: roundHundredth(y(up[i])), r: 3 }));
   else {
     // A square around each place that is so many pixels from zero, so that ties lie on the axes.
-    const step = wide ? 8 : 6, columns = 2 * Math.ceil(W / 2 / step) + 1, rows = 2 * Math.ceil(H / 2 / step) + 1, squares = new Uint32Array(columns * rows), [left, top] = [columns >> 1, rows >> 1];
+    const step = isWide ? 8 : 6, columns = 2 * Math.ceil(W / 2 / step) + 1, rows = 2 * Math.ceil(H / 2 / step) + 1, squares = new Uint32Array(columns * rows), [left, top] = [columns >> 1, rows >> 1];
     for (let i = 0; i < n; i++) squares[(Math.round((y(up[i]) - y(0)) / step) + top) * columns + Math.round((x(across[i]) - x(0)) / step) + left]++;
-    const most = squares.reduce((a, b) => Math.max(a, b)), shades = ["", "", "", "", ""];
-    squares.forEach((size, k) => { if (size) shades[Math.min(4, Math.floor(5 * Math.log(size) / Math.log(most + 1)))] += `M${roundHundredth(x(0) + (k % columns - left - 0.5) * step)} ${roundHundredth(y(0) + (Math.floor(k / columns) - top - 0.5) * step)}h${step}v${step}h-${step}z`; });
+    const maximum = squares.reduce((a, b) => Math.max(a, b)), shades = ["", "", "", "", ""];
+    squares.forEach((size, k) => { if (size) shades[Math.min(4, Math.floor(5 * Math.log(size) / Math.log(maximum + 1)))] += `M${roundHundredth(x(0) + (k % columns - left - 0.5) * step)} ${roundHundredth(y(0) + (Math.floor(k / columns) - top - 0.5) * step)}h${step}v${step}h-${step}z`; });
     shades.forEach((d, k) => { if (d) shapes.push(svg("path.dot", { class: `dot-${k}`, d })); });
   }
-  const numbers = (/** @type {number} */ most, /** @type {number} */ about) => getTicks(-most, most, about).filter(t => Math.abs(t) <= most), middle = T + H / 2;
+  const getAxisTicks = (/** @type {number} */ limit, /** @type {number} */ count) => getTicks(-limit, limit, count).filter(t => Math.abs(t) <= limit), middle = T + H / 2;
   const picture = createCanvas(width, height, label,
     [[L, T], [L + W / 2, middle]].map(([left, top]) => svg("rect.apart", { x: left, y: top, width: W / 2, height: H / 2 })),
-    numbers(far, wide ? 8 : 4).map(t => [svg("line.rule", { x1: x(t), x2: x(t), y1: T, y2: T + H }), svg("text.tick", { x: x(t), y: T + H + 13, "text-anchor": "middle" }, formatShortNumber(signs[0] * t || 0))]),
-    numbers(high, 6).map(t => [svg("line.rule", { x1: L, x2: L + W, y1: y(t), y2: y(t) }), svg("text.tick", { x: L - 4, y: y(t) + 4, "text-anchor": "end" }, formatShortNumber(signs[1] * t || 0))]),
+    getAxisTicks(xLimit, isWide ? 8 : 4).map(t => [svg("line.rule", { x1: x(t), x2: x(t), y1: T, y2: T + H }), svg("text.tick", { x: x(t), y: T + H + 13, "text-anchor": "middle" }, formatShortNumber(signs[0] * t || 0))]),
+    getAxisTicks(yLimit, 6).map(t => [svg("line.rule", { x1: L, x2: L + W, y1: y(t), y2: y(t) }), svg("text.tick", { x: L - 4, y: y(t) + 4, "text-anchor": "end" }, formatShortNumber(signs[1] * t || 0))]),
     svg("line.zero", { x1: x(0), x2: x(0), y1: T, y2: T + H }), svg("line.zero", { x1: L, x2: L + W, y1: y(0), y2: y(0) }),
     shapes, Array.from(marked, i => svg("circle.ring", { cx: x(across[i]), cy: y(up[i]), r: 6 })),
     corners.map((lines, k) => lines.map((line, row) => svg("text.inside", { x: k % 2 ? L + W - 5 : L + 5, y: (k < 2 ? T + 14 : T + H - 20) + 14 * row, "text-anchor": k % 2 ? "end" : "start" }, fitText(line, W / 2 - 12)))),
@@ -198,17 +198,17 @@ export function drawQuadrants([across, up], { ends: [far, high], titles, signs, 
   return picture;
 }
 
-/** Which of n points is nearest, and not farther off than so many pixels; -1 if none is. @param {number} n @param {(i: number) => number} away the square of a distance @param {number} most */
-export function findNearest(n, away, most) {
-  let best = -1, near = most ** 2;
-  for (let i = 0; i < n; i++) { const here = away(i); if (here < near) { near = here; best = i; } }
+/** Which of n points is nearest, and not farther off than so many pixels; -1 if none is. @param {number} n @param {(i: number) => number} getSquaredDistance the square of a distance @param {number} maxDistance */
+export function findNearest(n, getSquaredDistance, maxDistance) {
+  let best = -1, smallestDistance = maxDistance ** 2;
+  for (let i = 0; i < n; i++) { const squaredDistance = getSquaredDistance(i); if (squaredDistance < smallestDistance) { smallestDistance = squaredDistance; best = i; } }
   return best;
 }
 
 /** How far an axis goes: to the farthest number, unless a few are far beyond all the others. @param {Float64Array} values */
 export function getAxisLimit(values) {
-  const sizes = values.map(Math.abs).sort(), most = sizes[sizes.length - 1] || 1, usual = 1.25 * sizes[Math.floor(0.99 * (sizes.length - 1))];
-  return usual && most > 1.6 * usual ? usual : most;
+  const sizes = values.map(Math.abs).sort(), maximum = sizes[sizes.length - 1] || 1, typicalMaximum = 1.25 * sizes[Math.floor(0.99 * (sizes.length - 1))];
+  return typicalMaximum && maximum > 1.6 * typicalMaximum ? typicalMaximum : maximum;
 }
 
 /**
@@ -216,15 +216,15 @@ export function getAxisLimit(values) {
  * than a pixel, the largest and the smallest of each pixel are drawn.
  * @param {ArrayLike<number>} values @param {{maximum: number, higher: boolean, signs: boolean, label: string, act: (place: number) => void}} how what a click on a segment does
  */
-export function drawStrip(values, { maximum: most, higher, signs, label, act }) {
+export function drawStrip(values, { maximum, higher, signs, label, act }) {
   const width = 220, height = 34, n = values.length, columns = Math.min(n, width), step = Math.min(9, width / columns), zero = signs ? height / 2 : height - 1, reach = signs ? height / 2 - 1 : height - 2;
   let above = "", below = "";
   for (let c = 0; c < columns; c++) {
     let up = 0, down = 0;
     for (let i = Math.floor(c * n / columns); i < Math.floor((c + 1) * n / columns); i++) { up = Math.max(up, values[i] || 0); down = Math.min(down, values[i] || 0); }
-    const bar = `h${roundHundredth(Math.max(0.7, step - (step > 2 ? 1 : 0)))}`, size = (/** @type {number} */ v) => roundHundredth(Math.max(0.8, reach * Math.min(1, Math.abs(v) / (most || 1)))), back = `H${roundHundredth(c * step)}z`;
-    if (up > 0) above += `M${roundHundredth(c * step)} ${zero}v-${size(up)}${bar}V${zero}${back}`;
-    if (down < 0) below += `M${roundHundredth(c * step)} ${zero}v${size(down)}${bar}V${zero}${back}`;
+    const bar = `h${roundHundredth(Math.max(0.7, step - (step > 2 ? 1 : 0)))}`, getBarHeight = (/** @type {number} */ v) => roundHundredth(Math.max(0.8, reach * Math.min(1, Math.abs(v) / (maximum || 1)))), closingPath = `H${roundHundredth(c * step)}z`;
+    if (up > 0) above += `M${roundHundredth(c * step)} ${zero}v-${getBarHeight(up)}${bar}V${zero}${closingPath}`;
+    if (down < 0) below += `M${roundHundredth(c * step)} ${zero}v${getBarHeight(down)}${bar}V${zero}${closingPath}`;
   }
   const picture = svg("svg.strip.open-to-click", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label }, svg("line.zero", { x1: 0, x2: roundHundredth(columns * step), y1: zero, y2: zero }),
     above ? svg("path", { class: signs ? (higher ? "better" : "worse") : "", d: above }) : null, below ? svg("path", { class: higher ? "worse" : "better", d: below }) : null);
@@ -253,57 +253,57 @@ export function drawHistogram(values, { label, range, ties = false, onChange: ch
   // Bins whose ends are round, so that a range can be said in few digits.
   const edges = getTicks(low, high, Math.min(48, Math.floor(W / 9))), step = edges.length > 1 ? Number((edges[1] - edges[0]).toPrecision(6)) : high - low;
   const first = Math.floor(low / step + 1e-9) * step, n = Math.max(1, Math.ceil((high - first) / step - 1e-9) + (Number.isInteger(high / step) && Number.isInteger(step) ? 1 : 0)), bins = new Array(n).fill(0);
-  let equal = 0;
-  for (let i = 0; i < values.length; i++) if (ties && values[i] === 0) equal++; else if (!Number.isNaN(values[i])) bins[Math.min(n - 1, Math.floor((values[i] - first) / step + 1e-9))]++;
-  const most = Math.max(equal, ...bins), at = (/** @type {number} */ k) => L + W * k / n, edge = (/** @type {number} */ k) => Number((first + k * step).toPrecision(8));
-  const whole = Number.isInteger(step) && Array.prototype.every.call(values, v => Number.isNaN(v) || Number.isInteger(v)) ? 1 : 0;
-  let [from, to] = range ? [Math.round((range[0] - first) / step), Math.round((range[1] + whole - first) / step)].map(k => Math.max(0, Math.min(n, k))) : [0, n];
+  let tieCount = 0;
+  for (let i = 0; i < values.length; i++) if (ties && values[i] === 0) tieCount++; else if (!Number.isNaN(values[i])) bins[Math.min(n - 1, Math.floor((values[i] - first) / step + 1e-9))]++;
+  const maximum = Math.max(tieCount, ...bins), getX = (/** @type {number} */ k) => L + W * k / n, getEdge = (/** @type {number} */ k) => Number((first + k * step).toPrecision(8));
+  const integerStep = Number.isInteger(step) && Array.prototype.every.call(values, v => Number.isNaN(v) || Number.isInteger(v)) ? 1 : 0;
+  let [from, to] = range ? [Math.round((range[0] - first) / step), Math.round((range[1] + integerStep - first) / step)].map(k => Math.max(0, Math.min(n, k))) : [0, n];
   const shade = svg("rect.brush", { y: 0, height: H });
-  const handles = [0, 1].map(which => svg("g.handle", { role: "slider", tabindex: 0, "aria-label": `${label}: ${which ? "up to" : "from"}`, "aria-orientation": "horizontal", on: { keydown: (/** @type {KeyboardEvent} */ e) => key(e, which) } },
+  const handles = [0, 1].map(which => svg("g.handle", { role: "slider", tabindex: 0, "aria-label": `${label}: ${which ? "up to" : "from"}`, "aria-orientation": "horizontal", on: { keydown: (/** @type {KeyboardEvent} */ e) => moveHandle(e, which) } },
     svg("rect.back", { x: -12, y: 0, width: 24, height: H }), svg("path", { d: `M0 0V${H}` }), svg("rect.knob", { x: -4, y: H / 2 - 12, width: 8, height: 24, rx: 3 })));
-  const picture = createCanvas(width, H + 18, label, bins.map((m, k) => m ? svg("rect.bin", { x: at(k) + 0.5, width: Math.max(0.5, W / n - 1), y: H - Math.max(1.5, (H - 6) * m / most), height: Math.max(1.5, (H - 6) * m / most) }, svg("title", {}, `${formatShortNumber(edge(k))} to ${formatShortNumber(edge(k + 1))}: ${formatCount(m)}`)) : null),
-    equal ? svg("rect.ties", { x: at(-first / step) - 2, width: 4, y: H - Math.max(1.5, (H - 6) * equal / most), height: Math.max(1.5, (H - 6) * equal / most) }, svg("title", {}, `0: ${formatCount(equal)}`)) : null,
-    getTicks(low, high, width > 500 ? 8 : 4).map(t => svg("text.tick", { x: at((t - first) / step), y: H + 13, "text-anchor": "middle" }, formatShortNumber(t))), svg("line.rule", { x1: L, x2: width - L, y1: H, y2: H }), changed ? [shade, handles] : null);
+  const picture = createCanvas(width, H + 18, label, bins.map((m, k) => m ? svg("rect.bin", { x: getX(k) + 0.5, width: Math.max(0.5, W / n - 1), y: H - Math.max(1.5, (H - 6) * m / maximum), height: Math.max(1.5, (H - 6) * m / maximum) }, svg("title", {}, `${formatShortNumber(getEdge(k))} to ${formatShortNumber(getEdge(k + 1))}: ${formatCount(m)}`)) : null),
+    tieCount ? svg("rect.ties", { x: getX(-first / step) - 2, width: 4, y: H - Math.max(1.5, (H - 6) * tieCount / maximum), height: Math.max(1.5, (H - 6) * tieCount / maximum) }, svg("title", {}, `0: ${formatCount(tieCount)}`)) : null,
+    getTicks(low, high, width > 500 ? 8 : 4).map(t => svg("text.tick", { x: getX((t - first) / step), y: H + 13, "text-anchor": "middle" }, formatShortNumber(t))), svg("line.rule", { x1: L, x2: width - L, y1: H, y2: H }), changed ? [shade, handles] : null);
   if (!changed) return picture;
   picture.classList.add("brushed");
-  paint();
+  draw();
   let start = -1;
   /** @param {PointerEvent} e */
-  const place = e => { const box = picture.getBoundingClientRect(); return Math.max(0, Math.min(n, ((e.clientX - box.left) * width / box.width - L) * n / W)); };
+  const getBin = e => { const box = picture.getBoundingClientRect(); return Math.max(0, Math.min(n, ((e.clientX - box.left) * width / box.width - L) * n / W)); };
   picture.addEventListener("pointerdown", (/** @type {PointerEvent} */ e) => {
-    const k = place(e), near = Math.min(Math.abs(k - from), Math.abs(k - to)) * W / n < 12;
+    const bin = getBin(e), isNearHandle = Math.min(Math.abs(bin - from), Math.abs(bin - to)) * W / n < 12;
     // Near a handle it is that which is moved: the other end stays.
     picture.classList.add("drawn");
-    start = near ? (Math.abs(k - from) < Math.abs(k - to) ? to : from) : k;
+    start = isNearHandle ? (Math.abs(bin - from) < Math.abs(bin - to) ? to : from) : bin;
     picture.setPointerCapture(e.pointerId);
   });
-  picture.addEventListener("pointermove", (/** @type {PointerEvent} */ e) => { if (start >= 0) { const k = place(e); [from, to] = [Math.floor(Math.min(start, k)), Math.ceil(Math.max(start, k))]; paint(); } });
-  picture.addEventListener("pointerup", (/** @type {PointerEvent} */ e) => { if (start < 0) return; picture.classList.remove("drawn"); if (Math.abs(place(e) - start) * W / n < 3) [from, to] = [0, n]; start = -1; paint(); tell(); });
+  picture.addEventListener("pointermove", (/** @type {PointerEvent} */ e) => { if (start >= 0) { const k = getBin(e); [from, to] = [Math.floor(Math.min(start, k)), Math.ceil(Math.max(start, k))]; draw(); } });
+  picture.addEventListener("pointerup", (/** @type {PointerEvent} */ e) => { if (start < 0) return; picture.classList.remove("drawn"); if (Math.abs(getBin(e) - start) * W / n < 3) [from, to] = [0, n]; start = -1; draw(); notify(); });
   return picture;
 
   /** @param {KeyboardEvent} e @param {number} which */
-  function key(e, which) {
-    const here = which ? to : from, next = { ArrowLeft: here - 1, ArrowDown: here - 1, ArrowRight: here + 1, ArrowUp: here + 1, PageUp: here + 5, PageDown: here - 5, Home: which ? from + 1 : 0, End: which ? n : to - 1 }[e.key];
+  function moveHandle(e, which) {
+    const currentBin = which ? to : from, nextBin = { ArrowLeft: currentBin - 1, ArrowDown: currentBin - 1, ArrowRight: currentBin + 1, ArrowUp: currentBin + 1, PageUp: currentBin + 5, PageDown: currentBin - 5, Home: which ? from + 1 : 0, End: which ? n : to - 1 }[e.key];
     if (e.key === "Escape") [from, to] = [0, n];
-    else if (next === undefined || e.ctrlKey || e.altKey || e.metaKey) return;
-    else if (which) to = Math.max(from + 1, Math.min(n, next));
-    else from = Math.max(0, Math.min(to - 1, next));
+    else if (nextBin === undefined || e.ctrlKey || e.altKey || e.metaKey) return;
+    else if (which) to = Math.max(from + 1, Math.min(n, nextBin));
+    else from = Math.max(0, Math.min(to - 1, nextBin));
     e.preventDefault();
     e.stopPropagation();
-    paint();
-    tell();
+    draw();
+    notify();
   }
 
-  function tell() { changed?.(from === 0 && to === n ? null : [edge(from), edge(to) - whole]); }
+  function notify() { changed?.(from === 0 && to === n ? null : [getEdge(from), getEdge(to) - integerStep]); }
 
-  function paint() {
-    shade.setAttribute("x", String(at(from)));
-    shade.setAttribute("width", String(at(to) - at(from)));
+  function draw() {
+    shade.setAttribute("x", String(getX(from)));
+    shade.setAttribute("width", String(getX(to) - getX(from)));
     shade.classList.toggle("all", from === 0 && to === n);
     handles.forEach((handle, which) => {
       const k = which ? to : from;
-      handle.setAttribute("transform", `translate(${at(k)} 0)`);
-      for (const [name, value] of Object.entries({ valuemin: edge(which ? from + 1 : 0), valuemax: edge(which ? n : to - 1), valuenow: edge(k), valuetext: formatShortNumber(edge(k)) })) handle.setAttribute(`aria-${name}`, String(value));
+      handle.setAttribute("transform", `translate(${getX(k)} 0)`);
+      for (const [name, value] of Object.entries({ valuemin: getEdge(which ? from + 1 : 0), valuemax: getEdge(which ? n : to - 1), valuenow: getEdge(k), valuetext: formatShortNumber(getEdge(k)) })) handle.setAttribute(`aria-${name}`, String(value));
     });
   }
 }

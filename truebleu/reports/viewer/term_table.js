@@ -9,29 +9,29 @@ export const termsView = {
   id: "terms", title: "Terms", key: "t", state: { by_term: "", term_rows: TERM_ROWS },
   missing: data => data.glossary ? null : "This file has no glossary. With --terms FILE, a term of the source, a tab and the wanted term on each line, the report shows how often each system used the wanted terms.",
   render(container, context) {
-    const { data, store, current } = context, { a, b } = current, glossary = /** @type {NonNullable<typeof data.glossary>} */ (data.glossary), { occurrences: found } = glossary;
+    const { data, store, current } = context, { a, b } = current, glossary = /** @type {NonNullable<typeof data.glossary>} */ (data.glossary), { occurrences } = glossary;
     const share = (/** @type {number} */ used, /** @type {number} */ of) => of ? renderNumber(100 * used / of, `${formatFixed(100 * used / of, 1)}%`) : "–";
     // Filters are of the two systems that are compared: another one takes the place of the second.
-    const asked = (/** @type {import("./report_data.js").System} */ s, /** @type {string} */ what) => s === a ? { terms: `${what}-a` } : s === b ? { terms: `${what}-b` } : { terms: `${what}-b`, b: s.name };
-    const shown = (/** @type {number} */ n, /** @type {any} */ state, /** @type {string} */ title) => n ? linkSegments(context, formatCount(n), state, title) : "0";
-    const inAll = (/** @type {import("./report_data.js").System} */ s) => glossary.missed.reduce((sum, missed) => sum + missed[s.index].length, 0);
-    container.append(el("h1", {}, "Terms"), el("p.facts", {}, `${formatPlural(glossary.terms.length, "term")} of `, el("bdi", {}, glossary.name), found ? `: the source has one in ${formatPlural(glossary.segments, "segment")}, ${formatCount(found)} times in all, once a segment.` : ": no segment of the source has one.",
+    const getSystemFilter = (/** @type {import("./report_data.js").System} */ s, /** @type {string} */ condition) => s === a ? { terms: `${condition}-a` } : s === b ? { terms: `${condition}-b` } : { terms: `${condition}-b`, b: s.name };
+    const linkCount = (/** @type {number} */ n, /** @type {any} */ state, /** @type {string} */ title) => n ? linkSegments(context, formatCount(n), state, title) : "0";
+    const countMissed = (/** @type {import("./report_data.js").System} */ s) => glossary.missed.reduce((sum, missed) => sum + missed[s.index].length, 0);
+    container.append(el("h1", {}, "Terms"), el("p.facts", {}, `${formatPlural(glossary.terms.length, "term")} of `, el("bdi", {}, glossary.name), occurrences ? `: the source has one in ${formatPlural(glossary.segments, "segment")}, ${formatCount(occurrences)} times in all, once a segment.` : ": no segment of the source has one.",
       " Terms are found as whole words; case does not count, but in terms all in capitals. Of terms that lie in each other the longest counts."));
-    if (!found) return;
+    if (!occurrences) return;
     container.append(el("section", {}, el("h2", {}, "By system"), renderTable("Wanted terms by system", [{ title: "System" }, { title: "used", number: true }, { title: "missed", number: true }, { title: "share used", number: true }],
-      data.systems.map(s => [renderBadge(s, true), formatCount(glossary.used[s.name]), shown(inAll(s), asked(s, "missed"), `Segments in which ${s.letter} missed one`), share(glossary.used[s.name], found)]), { quiet: true })));
+      data.systems.map(s => [renderBadge(s, true), formatCount(glossary.used[s.name]), linkCount(countMissed(s), getSystemFilter(s, "missed"), `Segments in which ${s.letter} missed one`), share(glossary.used[s.name], occurrences)]), { quiet: true })));
     if (b) container.append(el("p", {}, linkSegments(context, `Segments in which one of ${a.letter} and ${b.letter} used a term and the other did not`, { terms: "differ" })));
     /** @type {[string, import("./dom.js").Children, (k: number) => number][]} */
     const numbers = [["n", "segments", k => glossary.terms[k].segments], ...data.systems.map(s => /** @type {[string, any, (k: number) => number]} */ ([`m${s.index}`, [renderBadge(s), " missed"], k => glossary.missed[k][s.index].length]))];
-    const sort = String(store.get("by_term")), mine = numbers.find(([id]) => id === sort.replace("-", "")), down = sort[0] !== "-", value = mine ? mine[2] : (/** @type {number} */ k) => Math.max(...glossary.missed[k].map(missed => missed.length));
-    const order = glossary.terms.map((_, k) => k).filter(k => glossary.terms[k].segments).sort((x, y) => (down ? 1 : -1) * (value(y) - value(x)) || x - y), rows = order.slice(0, store.get("term_rows")), unseen = glossary.terms.length - order.length;
+    const sort = String(store.get("by_term")), sortColumn = numbers.find(([id]) => id === sort.replace("-", "")), isDescending = sort[0] !== "-", getSortValue = sortColumn ? sortColumn[2] : (/** @type {number} */ k) => Math.max(...glossary.missed[k].map(missed => missed.length));
+    const orderedTerms = glossary.terms.map((_, k) => k).filter(k => glossary.terms[k].segments).sort((x, y) => (isDescending ? 1 : -1) * (getSortValue(y) - getSortValue(x)) || x - y), rows = orderedTerms.slice(0, store.get("term_rows")), absentCount = glossary.terms.length - orderedTerms.length;
     const text = (/** @type {string | null} */ term) => term === null ? el("span.soft", {}, "left out") : el("bdi", {}, term);
-    container.append(el("section", {}, el("h2", {}, "By term"), renderTable("Terms", [{ title: "Term" }, { title: "Wanted" }, ...numbers.map(([id, title]) => ({ title, number: true, sort: () => store.set({ by_term: mine?.[0] === id && down ? `-${id}` : id }, { replace: true }), sorted: mine?.[0] === id ? /** @type {"ascending"} */ (down ? "descending" : "ascending") : null }))],
+    container.append(el("section", {}, el("h2", {}, "By term"), renderTable("Terms", [{ title: "Term" }, { title: "Wanted" }, ...numbers.map(([id, title]) => ({ title, number: true, sort: () => store.set({ by_term: sortColumn?.[0] === id && isDescending ? `-${id}` : id }, { replace: true }), sorted: sortColumn?.[0] === id ? /** @type {"ascending"} */ (isDescending ? "descending" : "ascending") : null }))],
       rows.map(k => {
-        const { source, targets, segments } = glossary.terms[k], of = source === null ? null : { term: source };
-        return [text(source), (targets ?? [null]).map((target, n) => [n ? " or " : "", text(target)]), of ? shown(segments, { terms: "in", ...of }, "Show its segments") : formatCount(segments), ...data.systems.map(s => { const n = glossary.missed[k][s.index].length; return of ? shown(n, { ...asked(s, "missed"), ...of }, `Segments in which ${s.letter} missed it`) : formatCount(n); })];
+        const { source, targets, segments } = glossary.terms[k], termFilter = source === null ? null : { term: source };
+        return [text(source), (targets ?? [null]).map((target, n) => [n ? " or " : "", text(target)]), termFilter ? linkCount(segments, { terms: "in", ...termFilter }, "Show its segments") : formatCount(segments), ...data.systems.map(s => { const n = glossary.missed[k][s.index].length; return termFilter ? linkCount(n, { ...getSystemFilter(s, "missed"), ...termFilter }, `Segments in which ${s.letter} missed it`) : formatCount(n); })];
       }), { quiet: true }),
-      rows.length < order.length ? el("p", {}, `The first ${formatCount(rows.length)} of ${formatCount(order.length)}. `, createMoreButton(store, "term_rows", order.length)) : null,
-      unseen ? el("p.soft", {}, `${formatPlural(unseen, "term")} ${unseen === 1 ? "is" : "are"} in no segment.`) : null));
+      rows.length < orderedTerms.length ? el("p", {}, `The first ${formatCount(rows.length)} of ${formatCount(orderedTerms.length)}. `, createMoreButton(store, "term_rows", orderedTerms.length)) : null,
+      absentCount ? el("p.soft", {}, `${formatPlural(absentCount, "term")} ${absentCount === 1 ? "is" : "are"} in no segment.`) : null));
   },
 };

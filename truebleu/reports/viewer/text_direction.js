@@ -6,7 +6,7 @@ const BYTE_DIRECTIONS = Uint8Array.from({ length: 256 }, (_, byte) => byte >= 0x
 
 /** @param {Uint8Array[][]} columns of texts in UTF-8 @returns {"ltr" | "rtl" | null} null if there are no letters */
 export function detectDirection(columns) {
-  const found = [0, 0, 0];
-  for (const texts of columns) for (const text of texts) for (const byte of text) found[BYTE_DIRECTIONS[byte]]++;
-  return found[1] + found[2] ? found[2] > found[1] ? "rtl" : "ltr" : null;
+  const letterCounts = [0, 0, 0];
+  for (const texts of columns) for (const text of texts) for (const byte of text) letterCounts[BYTE_DIRECTIONS[byte]]++;
+  return letterCounts[1] + letterCounts[2] ? letterCounts[2] > letterCounts[1] ? "rtl" : "ltr" : null;
 }

@@ -11,14 +11,14 @@ export const hasNumber = text => /\p{Nd}/u.test(text);
 
 /** Whether a word with a capital stands inside a sentence: not at its beginning, nor behind an opening quote. @param {string} text */
 export function hasName(text) {
-  let begins = true;
+  let startsSentence = true;
   for (const word of text.split(/\s+/u)) {
     if (!word) continue;
     const start = /[\p{L}\p{N}]/u.exec(word)?.index ?? -1;
     // "I" and "I'm" are no names: two letters at least.
-    if (start >= 0 && !begins && !/["“”„«»‘‚(]/u.test(word.slice(0, start)) && /^\p{Lu}[\p{L}\p{M}]/u.test(word.slice(start))) return true;
+    if (start >= 0 && !startsSentence && !/["“”„«»‘‚(]/u.test(word.slice(0, start)) && /^\p{Lu}[\p{L}\p{M}]/u.test(word.slice(start))) return true;
     // A word of marks alone leaves things as they are.
-    if (start >= 0 || /[.!?:…。！？]/u.test(word)) begins = /[.!?:…。！？]["“”«»’')\]]*$/u.test(word);
+    if (start >= 0 || /[.!?:…。！？]/u.test(word)) startsSentence = /[.!?:…。！？]["“”«»’')\]]*$/u.test(word);
   }
   return false;
 }

@@ -20,24 +20,24 @@ export function locateTokens(text, keys, recipe) {
   /** @type {number[]} */
   const ends = [];
   // `rest` of a letter that is two in lower case may be the next token's.
-  let at = 0, from = 0, rest = "";
+  let position = 0, from = 0, pendingLetters = "";
   for (const key of keys) {
-    let done = rest && key.startsWith(rest) ? rest.length : 0, start = done ? from : -1;
-    rest = "";
-    while (done < key.length && at < text.length) {
-      if (rewritten) rewritten.lastIndex = at;
-      const [found] = rewritten?.exec(text) ?? [""], c = String.fromCodePoint(text.codePointAt(at) ?? 0), small = c.toLowerCase(), wanted = key.slice(done);
-      let made = found ? REPLACEMENTS[found.toLowerCase()] : [c, small].find(one => wanted.startsWith(one)) ?? (c === "Σ" && wanted[0] === "ς" ? "ς" : "");
-      if (!made && !found && small.startsWith(wanted)) { made = wanted; rest = small.slice(wanted.length); }
-      if (made && wanted.startsWith(made)) {
-        if (start < 0) start = at;
-        done += made.length;
+    let matchedLength = pendingLetters && key.startsWith(pendingLetters) ? pendingLetters.length : 0, start = matchedLength ? from : -1;
+    pendingLetters = "";
+    while (matchedLength < key.length && position < text.length) {
+      if (rewritten) rewritten.lastIndex = position;
+      const [replaced] = rewritten?.exec(text) ?? [""], c = String.fromCodePoint(text.codePointAt(position) ?? 0), lowered = c.toLowerCase(), remaining = key.slice(matchedLength);
+      let produced = replaced ? REPLACEMENTS[replaced.toLowerCase()] : [c, lowered].find(candidate => remaining.startsWith(candidate)) ?? (c === "Σ" && remaining[0] === "ς" ? "ς" : "");
+      if (!produced && !replaced && lowered.startsWith(remaining)) { produced = remaining; pendingLetters = lowered.slice(remaining.length); }
+      if (produced && remaining.startsWith(produced)) {
+        if (start < 0) start = position;
+        matchedLength += produced.length;
       }
-      from = at;
-      at += (found || c).length;
+      from = position;
+      position += (replaced || c).length;
     }
-    starts.push(start < 0 ? at : start);
-    ends.push(at);
+    starts.push(start < 0 ? position : start);
+    ends.push(position);
   }
   return { keys, starts, ends };
 }
@@ -51,50 +51,50 @@ export function locateTokens(text, keys, recipe) {
  * @param {string[][]} texts @param {number} orders @returns {Int32Array[][]}
  */
 export function numberNgrams(texts, orders) {
-  const numbered = (/** @type {Map<any, number>} */ known, /** @type {any} */ key) => { let number = known.get(key); if (number === undefined) known.set(key, number = known.size); return number; };
-  const units = new Map(), first = texts.map(text => Int32Array.from(text, unit => numbered(units, unit))), all = [first];
+  const getNumber = (/** @type {Map<any, number>} */ numbersByKey, /** @type {any} */ key) => { let number = numbersByKey.get(key); if (number === undefined) numbersByKey.set(key, number = numbersByKey.size); return number; };
+  const units = new Map(), first = texts.map(text => Int32Array.from(text, unit => getNumber(units, unit))), all = [first];
   for (let size = 2; size <= orders; size++) {
     // One unit behind a shorter n-gram.
-    const known = new Map(), shorter = all[size - 2];
-    all.push(shorter.map((numbers, t) => Int32Array.from({ length: Math.max(0, numbers.length - 1) }, (_, at) => numbered(known, numbers[at] * units.size + first[t][at + size - 1]))));
+    const numbersByKey = new Map(), shorter = all[size - 2];
+    all.push(shorter.map((numbers, t) => Int32Array.from({ length: Math.max(0, numbers.length - 1) }, (_, position) => getNumber(numbersByKey, numbers[position] * units.size + first[t][position + size - 1]))));
   }
   return all.slice(0, orders);
 }
 
 /**
  * The n-grams of the hypothesis by their numbers, in the order of the text.
- * @param {string[]} ours @param {Int32Array[]} numbers of the hypothesis, then of the references that count @param {number} size @returns {Map<number, CountedNgram>}
+ * @param {string[]} hypothesisTokens @param {Int32Array[]} numbers of the hypothesis, then of the references that count @param {number} size @returns {Map<number, CountedNgram>}
  */
-export function clipNgrams(ours, [own, ...others], size) {
+export function clipNgrams(hypothesisTokens, [hypothesisNumbers, ...referenceNumbers], size) {
   /** @type {Map<number, CountedNgram>} */
-  const found = new Map();
-  own.forEach((number, at) => {
-    const known = found.get(number);
-    if (known) { known.hypothesisCount++; known.starts.push(at); } else found.set(number, { tokens: ours.slice(at, at + size), starts: [at], hypothesisCount: 1, referenceCounts: others.map(() => 0), clippedCount: 0 });
+  const ngrams = new Map();
+  hypothesisNumbers.forEach((number, position) => {
+    const ngram = ngrams.get(number);
+    if (ngram) { ngram.hypothesisCount++; ngram.starts.push(position); } else ngrams.set(number, { tokens: hypothesisTokens.slice(position, position + size), starts: [position], hypothesisCount: 1, referenceCounts: referenceNumbers.map(() => 0), clippedCount: 0 });
   });
-  others.forEach((numbers, r) => { for (const number of numbers) { const known = found.get(number); if (known) known.referenceCounts[r]++; } });
-  for (const gram of found.values()) {
+  referenceNumbers.forEach((numbers, r) => { for (const number of numbers) { const ngram = ngrams.get(number); if (ngram) ngram.referenceCounts[r]++; } });
+  for (const gram of ngrams.values()) {
     gram.clippedCount = Math.min(gram.hypothesisCount, Math.max(0, ...gram.referenceCounts));
     gram.starts.length = gram.clippedCount;
   }
-  return found;
+  return ngrams;
 }
 
 /**
  * Which tokens of a text match: for each the length of the longest matched n-gram that it is in, and
  * whether it is in another text, but there fewer times. N-grams count no more often than there.
- * @param {string[]} ours @param {string[][]} theirs @param {number} orders
+ * @param {string[]} textTokens @param {string[][]} otherTexts @param {number} orders
  */
-export function matchTokens(ours, theirs, orders) {
-  const level = ours.map(() => 0), clipped = ours.map(() => false);
-  numberNgrams([ours, ...theirs], orders).forEach((numbers, i) => {
-    const known = clipNgrams(ours, numbers, i + 1);
-    numbers[0].forEach((number, at) => {
+export function matchTokens(textTokens, otherTexts, orders) {
+  const level = textTokens.map(() => 0), clipped = textTokens.map(() => false);
+  numberNgrams([textTokens, ...otherTexts], orders).forEach((numbers, i) => {
+    const ngrams = clipNgrams(textTokens, numbers, i + 1);
+    numbers[0].forEach((number, position) => {
       // It is the first ones that count.
-      const last = known.get(number)?.starts.at(-1);
-      if (last === undefined) return;
-      if (at <= last) level.fill(i + 1, at, at + i + 1);
-      else if (i === 0) clipped[at] = true;
+      const lastStart = ngrams.get(number)?.starts.at(-1);
+      if (lastStart === undefined) return;
+      if (position <= lastStart) level.fill(i + 1, position, position + i + 1);
+      else if (i === 0) clipped[position] = true;
     });
   });
   return { level, clipped };
@@ -102,8 +102,8 @@ export function matchTokens(ours, theirs, orders) {
 
 /** Where a run of tokens begins. @param {string[]} keys @param {string[]} run */
 export function* findRuns(keys, run) {
-  for (let at = keys.indexOf(run[0]); at >= 0 && at + run.length <= keys.length; at = keys.indexOf(run[0], at + 1))
-    if (run.every((token, k) => keys[at + k] === token)) yield at;
+  for (let begin = keys.indexOf(run[0]); begin >= 0 && begin + run.length <= keys.length; begin = keys.indexOf(run[0], begin + 1))
+    if (run.every((token, k) => keys[begin + k] === token)) yield begin;
 }
 
 /** Whether tokens have a run of tokens. @param {string[]} keys @param {string[]} run */

@@ -64,9 +64,9 @@ export class UrlState {
   /** Tells of a change that is no value, as when data has arrived. @param {Set<string>} changed */
   notify(changed) { for (const listener of [...this.listeners]) listener(changed); }
 
-  /** The address of the state, or of a state with some other values. @param {State} [others] */
-  toHash(others = {}) {
-    const { view, ...rest } = { ...this.state, ...others };
+  /** The address of the state, or of a state with some other values. @param {State} [changes] */
+  toHash(changes = {}) {
+    const { view, ...rest } = { ...this.state, ...changes };
     const parts = Object.entries(rest)
       .filter(([key, value]) => key in this.defaults && value !== this.defaults[key])
       .map(([key, value]) => `${key}=${encodeURIComponent(replaceSurrogates(String(value))).replace(/%(20|2C|3A|2F)/g, c => ({ "%20": "+", "%2C": ",", "%3A": ":", "%2F": "/" })[c] ?? c)}`);

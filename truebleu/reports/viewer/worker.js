@@ -19,22 +19,22 @@ self.onmessage = async event => {
   }
 };
 
-/** Intervals as truebleu.significance has them. @param {BootstrapTask} task @param {(share: number) => void} told @returns {Promise<number[][]>} */
-async function resample({ binary, recipe, tables, width, groups, samples, level, seed }, told) {
+/** Intervals as truebleu.significance has them. @param {BootstrapTask} task @param {(share: number) => void} onProgress @returns {Promise<number[][]>} */
+async function resample({ binary, recipe, tables, width, groups, samples, level, seed }, onProgress) {
   if (!kernel) {
     kernel = await Kernel.load(/** @type {BufferSource} */ (binary));
     kernel.setLowercase(new Uint8Array()); // No text is read here.
   }
-  const own = kernel, metric = own.addMetric(recipe), held = tables.map(rows => own.addTableFromRows(rows, width));
-  const draws = kernel.startResampling(metric, held, seed, groups ?? []);
+  const loadedKernel = kernel, metric = loadedKernel.addMetric(recipe), tableHandles = tables.map(rows => loadedKernel.addTableFromRows(rows, width));
+  const draws = kernel.startResampling(metric, tableHandles, seed, groups ?? []);
   try {
     let last = performance.now();
     for (let done = 0; done < samples;) {
       done = kernel.drawResamples(draws, Math.min(RESAMPLES_PER_STEP, samples - done));
-      if (performance.now() - last > 100) { told(done / samples); last = performance.now(); }
+      if (performance.now() - last > 100) { onProgress(done / samples); last = performance.now(); }
     }
     return kernel.getIntervals(draws, level);
-  } finally { for (const handle of [metric, ...held, draws]) kernel.release(handle); }
+  } finally { for (const handle of [metric, ...tableHandles, draws]) kernel.release(handle); }
 }
 
 /** So many resamples between two looks at the clock. */
@@ -42,15 +42,15 @@ const RESAMPLES_PER_STEP = 20;
 
 /** The lists of n-grams, or the rows of the words by frequency. @param {NgramTask} task */
 async function countNgrams({ words, binary, lowercase, recipe, systems, references, n, orders, pair, limit, edges }) {
-  const own = await Kernel.load(/** @type {BufferSource} */ (binary));
-  own.setLowercase(lowercase);
-  const [x, y] = [systems, references].map(blocks => blocks.map(block => own.addTexts(block, n)));
-  const grams = own.addNgrams(own.addMetric(recipe), x, y, words ? 1 : orders);
-  return words ? own.getRows(own.countFrequencies(grams, edges)).bytes : own.compareNgrams(grams, ...pair, limit);
+  const ngramKernel = await Kernel.load(/** @type {BufferSource} */ (binary));
+  ngramKernel.setLowercase(lowercase);
+  const [systemColumns, referenceColumns] = [systems, references].map(blocks => blocks.map(block => ngramKernel.addTexts(block, n)));
+  const grams = ngramKernel.addNgrams(ngramKernel.addMetric(recipe), systemColumns, referenceColumns, words ? 1 : orders);
+  return words ? ngramKernel.getRows(ngramKernel.countFrequencies(grams, edges)).bytes : ngramKernel.compareNgrams(grams, ...pair, limit);
 }
 
 /** The numbers of the texts that match. @param {RegexTask} task */
-function findMatches({ pattern, flags, texts, segments: of }) {
-  const wanted = new RegExp(pattern, flags);
-  return of.filter((_, i) => typeof texts[i] === "string" && wanted.test(/** @type {string} */ (texts[i])));
+function findMatches({ pattern, flags, texts, segments }) {
+  const regex = new RegExp(pattern, flags);
+  return segments.filter((_, i) => typeof texts[i] === "string" && regex.test(/** @type {string} */ (texts[i])));
 }

@@ -23,8 +23,10 @@ def restore():
 
 @pytest.fixture
 def kernel_calls(monkeypatch):
-    calls, original = [], accelerator._rows
-    monkeypatch.setattr(accelerator, "_rows", lambda *args: calls.append(1) or original(*args))
+    calls, original = [], accelerator._count_rows
+    monkeypatch.setattr(
+        accelerator, "_count_rows", lambda *args: calls.append(1) or original(*args)
+    )
     return calls
 
 

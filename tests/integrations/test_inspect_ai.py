@@ -59,13 +59,11 @@ def test_the_corpus_score_is_in_the_log(ours, text, tmp_path):
 
 
 def test_a_tokenizer_without_a_name_is_refused_before_any_sample(ours):
-    with pytest.raises(
-        ValueError, match="the log keeps a metric by its signature, which cannot name this one"
-    ):
+    with pytest.raises(ValueError, match="the log stores the metric's signature, which does not"):
         ours.bleu(tokenize=str.split)
 
 
 def test_epochs_are_refused(ours, text, tmp_path):
     log = run(text, tmp_path, ours.chrf(), epochs=2)
     assert log.status == "error"
-    assert "run with epochs=1" in str(log.error.message)
+    assert "Run with epochs=1" in str(log.error.message)

@@ -20,12 +20,12 @@ def items(text):
 
 def test_all_gold_answers_are_references(text):
     expected = tb.ter(text.hypotheses, text.references).value
-    assert ours.Computation(tb.TER())(items(text)) == expected
+    assert ours.CorpusScorer(tb.TER())(items(text)) == expected
 
 
 def test_one_prediction_a_document():
-    with pytest.raises(tb.InputError, match="document 0: expected one prediction, not 2"):
-        ours.Computation(tb.BLEU())([SimpleNamespace(golds=["a"], preds=["a", "b"])])
+    with pytest.raises(tb.InputError, match="document 0: expected one prediction, found 2"):
+        ours.CorpusScorer(tb.BLEU())([SimpleNamespace(golds=["a"], preds=["a", "b"])])
 
 
 def test_lighteval_itself(text):
@@ -53,7 +53,7 @@ def test_lighteval_itself(text):
 
 
 def test_what_other_processes_cannot_be_given_is_refused_before_any_sample():
-    with pytest.raises(ValueError, match="cannot be pickled"):
+    with pytest.raises(ValueError, match="cannot pickle the metric"):
         ours.corpus_metric("bleu", tokenize=lambda text: text.split())
 
 

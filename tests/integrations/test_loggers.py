@@ -9,7 +9,7 @@ import pytest
 from integration_programs import host, lines, offline_records
 
 import truebleu as tb
-from truebleu.integrations.log_records import of_result, of_texts
+from truebleu.integrations.log_records import make_result_record, make_segments_record
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -32,19 +32,21 @@ def report(text):
 
 def test_a_score_and_the_rates_that_it_is_made_of(text):
     score = tb.bleu(text.hypotheses, text.references)
-    made = of_result(score, "dev")
+    made = make_result_record(score, "dev")
     assert made.metrics == {
         "dev/BLEU": score.value,
         "dev/BLEU/brevity_penalty": score.brevity_penalty,
         "dev/BLEU/ratio": score.ratio,
     }
     assert made.params == {"dev/BLEU/signature": str(score.signature)}
-    several = of_result([score, tb.CHRF(word_order=2).score(text.hypotheses, text.references)])
+    several = make_result_record(
+        [score, tb.CHRF(word_order=2).score(text.hypotheses, text.references)]
+    )
     assert [*several.metrics] == ["BLEU", "BLEU/brevity_penalty", "BLEU/ratio", "chrF2pp"]
 
 
 def test_a_comparison(compared):
-    made = of_result(compared)
+    made = make_result_record(compared)
     content = compared.to_dict()
     aspen, birch = (compared[name]["scores"]["chrF2++"] for name in ("aspen v1", "birch/2"))
     assert made.metrics["aspen_v1/chrF2pp"] == aspen["score"]
@@ -64,7 +66,7 @@ def test_a_comparison(compared):
 def test_segments_with_their_texts(text):
     references = [two[: 1 + number % 2] for number, two in enumerate(text.references)]
     metrics = ["bleu", tb.BLEU("intl"), "ibleu"]
-    columns, rows = of_texts(
+    columns, rows = make_segments_record(
         metrics, text.hypotheses, references, lines("source.de"), "dev"
     ).tables["dev/segments"]
     texts = ("segment", "source", "hypothesis", "reference_1", "reference_2")
@@ -79,13 +81,13 @@ def test_names_that_become_the_same():
     made = tb.compare(
         {"a b": references, "a:b": references}, references, confidence=None, test=None
     )
-    with pytest.raises(tb.InputError, match="two numbers would be called 'a_b/BLEU'"):
-        of_result(made)
+    with pytest.raises(tb.InputError, match="duplicate name 'a_b/BLEU'"):
+        make_result_record(made)
     score = tb.bleu(references, references)
-    with pytest.raises(tb.InputError, match="two numbers would be called 'BLEU'"):
-        of_result([score, score])
-    with pytest.raises(TypeError, match="a score, several, a comparison or a report, not str"):
-        of_result("27")
+    with pytest.raises(tb.InputError, match="duplicate name 'BLEU'"):
+        make_result_record([score, score])
+    with pytest.raises(TypeError, match="scores, a comparison or a report, found str"):
+        make_result_record("27")
 
 
 @pytest.mark.parametrize(("module", "package"), [("mlflow", "MLflow"), ("wandb", "wandb")])
@@ -140,7 +142,7 @@ def test_mlflow_keeps_comparisons_reports_and_segments(mlflow, compared, report,
     log_result(report, step=3, run=run_id)
     for _ in range(2):
         log_segments("bleu", text.hypotheses, text.first, run=run_id)
-    run, log_records = mlflow.get_run(run_id), of_result(compared, "test")
+    run, log_records = mlflow.get_run(run_id), make_result_record(compared, "test")
     assert run.data.metrics == log_records.metrics
     assert run.data.params == log_records.params
 
@@ -165,12 +167,12 @@ def test_mlflow_takes_more_numbers_than_a_server_takes_at_once(mlflow):
     from truebleu.integrations import log_records
     from truebleu.integrations import mlflow as ours
 
-    assert [len(part) for part in ours._parts(dict.fromkeys(range(2500)), 1000)] == [
+    assert [len(part) for part in ours._split_dict(dict.fromkeys(range(2500)), 1000)] == [
         1000,
         1000,
         500,
     ]
-    made = log_records.Logged({str(number): float(number) for number in range(1100)})
+    made = log_records.LogRecord({str(number): float(number) for number in range(1100)})
     with mlflow.start_run() as run:
         ours._log(made, None, None)
     assert mlflow.get_run(run.info.run_id).data.metrics == made.metrics
@@ -194,7 +196,7 @@ def wandb(tmp_path, monkeypatch):
 def test_wandb_keeps_all_of_it_offline(wandb, compared, report, text, tmp_path):
     from truebleu.integrations.wandb import log_result, log_segments
 
-    with pytest.raises(ValueError, match=r"no run to log to; call wandb\.init first"):
+    with pytest.raises(ValueError, match=r"no active run\. Call wandb\.init first"):
         log_result(compared)
     first = tb.bleu(text.hypotheses[:9], text.first[:9])
     with wandb.init(project="tests", mode="offline", dir=str(tmp_path)) as run:
@@ -206,7 +208,7 @@ def test_wandb_keeps_all_of_it_offline(wandb, compared, report, text, tmp_path):
             log_result(tb.BLEU("intl").score(text.hypotheses, text.first), prefix="dev")
     wandb.teardown()  # its process, which writes the file, has then ended
     rows = list(offline_records(tmp_path, "history"))
-    log_records = of_result(compared)
+    log_records = make_result_record(compared)
     assert [row["_step"] for row in rows] == [10, 20, 21]  # the report joins the step before it
     assert rows[0]["dev/BLEU"] == first.value
     assert {name: rows[1][name] for name in log_records.metrics} == log_records.metrics

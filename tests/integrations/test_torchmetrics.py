@@ -182,7 +182,7 @@ def test_mistakes(hosts):
 def test_a_forward_that_fails_changes_nothing(hosts, text):
     metric = hosts.ours.CorpusBLEU()
     metric(text.hypotheses[:9], text.first[:9])
-    before = {name: getattr(metric, name) for name in hosts.ours.ASIDE}
+    before = {name: getattr(metric, name) for name in hosts.ours.SAVED_ATTRIBUTES}
     score = metric.compute()
     for batch in ((["a", "b"], ["a"]), (["a"], [None]), ("a", ["a"])):
         with pytest.raises((tb.InputError, TypeError)):
@@ -190,7 +190,7 @@ def test_a_forward_that_fails_changes_nothing(hosts, text):
         assert metric.compute() == score
     metric(text.hypotheses[9:], text.first[9:])
     assert metric.compute().item() == tb.bleu(text.hypotheses, text.first).value
-    after = {name: getattr(metric, name) for name in hosts.ours.ASIDE}
+    after = {name: getattr(metric, name) for name in hosts.ours.SAVED_ATTRIBUTES}
     assert after == before | {"_update_count": 2, "_computed": metric.compute()}
 
 

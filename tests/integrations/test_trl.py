@@ -68,7 +68,7 @@ def test_any_metric_and_its_source():
     reward = metric_reward("ibleu", scale=1, source_column="prompts", tokenize="none")
     assert reward(prompts=told, **given) == right
     assert reward.__name__ == "ibleu_reward"
-    error = "ibleu_reward: the data set has no column 'source'; .* the sources: .*source_column=…"
+    error = "ibleu_reward: the dataset has no column 'source'; .* of sources: .*source_column=…"
     with pytest.raises(tb.InputError, match=error):
         metric_reward("ibleu")(prompts=told, **given)
     with pytest.raises(tb.InputError, match="'prompts' of completion 2 is None"):
@@ -93,20 +93,24 @@ def test_names_are_what_logs_show():
         (
             ["a"],
             {"references": ["a"], "prompts": ["b"]},
-            "no column 'reference'; did you mean 'references'. There are references, prompts. Name",
+            "no column 'reference'; did you mean 'references'. There are references, prompts. Pass",
         ),
-        (["a"], {}, "no column 'reference'; there are none. Name"),
-        (["a"], {"reference": None}, "'reference' is None; expected a list with a reference"),
-        (["a"], {"reference": "a"}, "'reference' is 'a'; expected a list with a reference"),
-        (["a", "b"], {"reference": ["a"]}, "2 completions and 1 of 'reference'"),
-        (["a", None], {"reference": ["a", "a"]}, "completion 2 is None; expected a string"),
+        (["a"], {}, "no column 'reference'; it has no columns. Pass"),
+        (["a"], {"reference": None}, r"'reference' is None \(expected a list with a reference"),
+        (["a"], {"reference": "a"}, r"'reference' is 'a' \(expected a list with a reference"),
+        (["a", "b"], {"reference": ["a"]}, r"'reference' has length 1 \(expected 2"),
+        (["a", None], {"reference": ["a", "a"]}, r"completion 2 is None \(expected a string"),
         (
             [[{"role": "assistant"}]],
             {"reference": ["a"]},
-            r"completion 1 is .*'role': 'assistant'}\]; expected a string",
+            r"completion 1 is .*'role': 'assistant'}\] \(expected a string",
         ),
         ([[]], {"reference": ["a"]}, r"completion 1 is \[\]"),
-        (["a"], {"reference": [7]}, "'reference' of completion 1 is 7; expected a string, a list"),
+        (
+            ["a"],
+            {"reference": [7]},
+            r"'reference' of completion 1 is 7 \(expected a string, a list",
+        ),
         (["a"], {"reference": [["a", 7]]}, "'reference' of completion 1 is"),
     ],
 )
@@ -117,5 +121,5 @@ def test_what_does_not_fit_is_named(completions, columns, message):
 
 @pytest.mark.parametrize("scale", [math.nan, math.inf])
 def test_a_scale_that_makes_no_rewards(scale):
-    with pytest.raises(ValueError, match=f"bleu_reward: scale={scale}; expected a finite number"):
+    with pytest.raises(ValueError, match=f"bleu_reward: scale={scale} .expected a finite number"):
         bleu_reward(scale=scale)

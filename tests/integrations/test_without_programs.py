@@ -7,7 +7,7 @@ import sys
 import pytest
 
 import truebleu as tb
-from truebleu.integrations import Total, metric_of, name_of, score
+from truebleu.integrations import RunningScore, get_metric_name, resolve_metric, score_corpus
 
 
 def absent(monkeypatch, *names):
@@ -62,28 +62,28 @@ def test_what_to_install_is_said_when_the_host_is_used(monkeypatch, use, module,
 def test_what_a_host_itself_lacks_is_the_hosts_to_say(monkeypatch, tmp_path):
     (tmp_path / "broken_host.py").write_text("import something_it_needs\n")
     monkeypatch.syspath_prepend(tmp_path)
-    from truebleu.integrations import needed
+    from truebleu.integrations import require_package
 
     with (
         pytest.raises(ModuleNotFoundError, match="something_it_needs"),
-        needed("broken-host", "this test"),
+        require_package("broken-host", "this test"),
     ):
         importlib.import_module("broken_host")
 
 
 def test_metrics_are_given_or_named():
-    assert metric_of(None, {"tokenize": "intl"}) == tb.BLEU("intl")
-    assert metric_of("ter", {}) == tb.TER()
-    assert metric_of(tb.CHRF(), {}) == tb.CHRF()
-    assert metric_of(tb.BLEU(), {"tokenize": "intl"}) == tb.BLEU("intl")
-    assert metric_of("chrf++", {}) == tb.CHRF(word_order=2)
+    assert resolve_metric(None, {"tokenize": "intl"}) == tb.BLEU("intl")
+    assert resolve_metric("ter", {}) == tb.TER()
+    assert resolve_metric(tb.CHRF(), {}) == tb.CHRF()
+    assert resolve_metric(tb.BLEU(), {"tokenize": "intl"}) == tb.BLEU("intl")
+    assert resolve_metric("chrf++", {}) == tb.CHRF(word_order=2)
     with pytest.raises(ValueError, match=r"unknown metric 'blue'; did you mean 'bleu'\?"):
-        metric_of("blue", {})
+        resolve_metric("blue", {})
 
 
 def test_two_segments_of_two_references_are_not_taken_for_streams():
     hypotheses, references = ["a b", "c d"], [["a b", "b"], ["c", "c d"]]
-    assert score(tb.BLEU(max_order=1), hypotheses, references).matches == (4,)
+    assert score_corpus(tb.BLEU(max_order=1), hypotheses, references).matches == (4,)
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_two_segments_of_two_references_are_not_taken_for_streams():
     ],
 )
 def test_what_hosts_call_a_metric(metric, name):
-    assert name_of(metric, metric_of(metric, {})) == name
+    assert get_metric_name(metric, resolve_metric(metric, {})) == name
 
 
 @pytest.mark.parametrize("name", ["bleu", "nist", "ibleu", "nltk-sentence-4"])
@@ -108,12 +108,12 @@ def test_a_total_of_batches_is_the_score_of_all(name):
     metric = tb.metric(name)
     hypotheses, references = ["a b c d e", "a b", "x y"], [["a b c d", "a b"], ["a c"], ["x z"]]
     sources = ["d e", "b", "y"]
-    first, second = Total(metric), Total(metric)
+    first, second = RunningScore(metric), RunningScore(metric)
     first.update(hypotheses[:2], references[:2], sources[:2])
     first.update([], [])
     second.update(hypotheses[2:], references[2:], sources[2:])
     kept = json.loads(json.dumps(second.state_dict()))
-    both = Total(metric_of(kept["metric"], {})).load(first.state_dict()).load(kept)
+    both = RunningScore(resolve_metric(kept["metric"], {})).load(first.state_dict()).load(kept)
     more = {"sources": sources} if metric.NEEDS_SOURCE else {}
     assert both.compute() == metric.score(hypotheses, list(map(tuple, references)), **more)
     first.reset()
@@ -122,10 +122,10 @@ def test_a_total_of_batches_is_the_score_of_all(name):
 
 
 def test_batches_that_do_not_fit_add_nothing():
-    total = Total(tb.metric("nist"))
+    total = RunningScore(tb.metric("nist"))
     with pytest.raises(tb.InputError, match="hypotheses 1, references 2"):
         total.update(["a"], ["a", "b"])
-    total = Total(tb.metric("ibleu"))
+    total = RunningScore(tb.metric("ibleu"))
     with pytest.raises(tb.InputError, match="hypotheses 1, references 1, sources 2"):
         total.update(["a"], ["a"], ["b", "c"])
     total.update(["a"], ["a"])

@@ -1,12 +1,12 @@
-"""Accelerators for sacreBLEU and NLTK: the installed packages count in truebleu's kernel.
+"""Accelerators that make installed sacreBLEU and NLTK packages count with truebleu's kernel.
 
     import truebleu.compat
 
     truebleu.compat.install("sacrebleu")
 
-Functions, classes, messages, signatures and data sets stay those of the original; only counting and
-resampling change place. Where the kernel cannot count a call, the original does. An installation
-holds for one process: call `install` in each worker process, too.
+Functions, classes, messages, signatures and datasets of the original package do not change; only
+counting and resampling run in the kernel. The original code handles calls that the kernel does not
+support. An installation affects one process: call `install` in each worker process, too.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from types import ModuleType
 
 __all__ = ["install", "uninstall"]
 
-# The supported releases of each package, the first and the last.
+# The first and last supported release of each package.
 RELEASES = {"sacrebleu": ((2, 3, 1), (2, 6, 0)), "nltk": ((3, 8, 1), (3, 10, 999))}
 NAMES = {"sacrebleu": "sacreBLEU", "nltk": "NLTK"}
 _warned: set[str] = set()
@@ -27,20 +27,21 @@ def install(name: str) -> None:
 
     name: "sacrebleu" for sacreBLEU 2.3.1 to 2.6.0; "nltk" for BLEU and chrF of NLTK 3.8.1 to 3.10.
 
-    sacreBLEU's names that were imported before are accelerated, too; NLTK's `corpus_bleu` and
-    `corpus_chrf` only if they are imported afterwards. Installing again does nothing. Raises
-    ImportError if the package is missing, ValueError for an unknown name; warns once, and changes
-    nothing, if the release is unknown.
+    Names imported from sacreBLEU before this call are accelerated, too. NLTK's `corpus_bleu` and
+    `corpus_chrf` are accelerated only if they are imported afterwards. A second call has no effect.
+    Raises ImportError if the package is missing, and ValueError for an unknown name. For an
+    unsupported release it warns once and changes nothing.
     """
-    accelerator = _accelerator(name)
+    accelerator = _load_accelerator(name)
     try:
         release = accelerator.installed_release()
     except ModuleNotFoundError as error:
         if error.name != name:
             raise
-        wanted = "truebleu[sacrebleu]" if name == "sacrebleu" else name
+        requirement = "truebleu[sacrebleu]" if name == "sacrebleu" else name
         raise ImportError(
-            f"{NAMES[name]} is not installed. Install it with: pip install '{wanted}'", name=name
+            f"{NAMES[name]} is not installed. Install it with: pip install '{requirement}'",
+            name=name,
         ) from None
     first, last = RELEASES[name]
     numbers = release.split(".")
@@ -49,18 +50,18 @@ def install(name: str) -> None:
     elif name not in _warned:
         _warned.add(name)
         warnings.warn(
-            f"this truebleu does not know {NAMES[name]} {release} (expected a release from "
-            f"{_text(first)} to {_text(last)}); it runs unaccelerated",
+            f"unsupported {NAMES[name]} {release} (expected {_format_release(first)} to "
+            f"{_format_release(last)}); it runs without acceleration",
             stacklevel=2,
         )
 
 
 def uninstall(name: str) -> None:
-    """Put the original functions back. Without an installation, do nothing."""
-    _accelerator(name).uninstall()
+    """Restore the original functions. Without an installation this has no effect."""
+    _load_accelerator(name).uninstall()
 
 
-def _accelerator(name: str) -> ModuleType:
+def _load_accelerator(name: str) -> ModuleType:
     if name not in RELEASES:
         from truebleu.text.argument_checks import suggest_names
 
@@ -74,5 +75,5 @@ def _accelerator(name: str) -> ModuleType:
     return sacrebleu_kernel
 
 
-def _text(release: tuple[int, ...]) -> str:
+def _format_release(release: tuple[int, ...]) -> str:
     return ".".join(str(number) for number in release if number != 999)

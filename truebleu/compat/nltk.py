@@ -1,7 +1,7 @@
 """NLTK's `corpus_bleu` and `corpus_chrf` with counts from the kernel.
 
-The kernel counts all segments first. Then NLTK's own code runs with two of its helpers exchanged
-for functions that read these counts, so smoothing, weights, warnings and errors stay NLTK's.
+The kernel counts all segments first. Then NLTK's code runs with two helpers replaced by functions
+that read these counts. Smoothing, weights, warnings and errors therefore do not change.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _patch(
     count_segments: Callable[..., tuple[Any, Any]],
     helpers: tuple[str, str],
 ) -> None:
-    """Replace a function by one whose helpers read the kernel's counts."""
+    """Replace a function by a copy whose helpers read the kernel's counts."""
     original = getattr(module, name)
     code = original.__code__
     if not {*helpers} <= {*code.co_names}:
@@ -78,11 +78,11 @@ def _patch(
         if any(names.get(key) is not value for key, value in depends_on):
             return original(*args, **kwargs)
         try:
-            found = count_segments(module, *args, **kwargs)
-        except Exception:  # noqa: BLE001 - NLTK meets the same problem, and reports it its way
+            helper_functions = count_segments(module, *args, **kwargs)
+        except Exception:  # noqa: BLE001 - NLTK's code reports the same problem
             return original(*args, **kwargs)
-        # Globals of its own for each call, so threads do not meet.
-        run = FunctionType(code, names | dict(zip(helpers, found, strict=True)), name)
+        # Each call has separate globals, for thread safety.
+        run = FunctionType(code, names | dict(zip(helpers, helper_functions, strict=True)), name)
         run.__defaults__ = original.__defaults__
         return run(*args, **kwargs)
 
@@ -91,7 +91,7 @@ def _patch(
 
 
 class _Precision:
-    """A clipped count and a number of n-grams, as NLTK's code reads them of a fraction."""
+    """Clipped count and number of n-grams, with the attributes of a fraction that NLTK reads."""
 
     __slots__ = ("denominator", "numerator")
 
@@ -105,10 +105,10 @@ def _bleu_helpers(
     list_of_references: Any,
     hypotheses: Any,
     weights: Any = (0.25,) * 4,
-    smoothing_function: Any = None,  # noqa: ARG001 - NLTK's code calls it
-    auto_reweigh: Any = False,  # noqa: ARG001 - NLTK's code reads it
+    smoothing_function: Any = None,  # noqa: ARG001 - used by NLTK's code
+    auto_reweigh: Any = False,  # noqa: ARG001 - used by NLTK's code
 ) -> tuple[Any, Any]:
-    """Return stand-ins for NLTK's two helpers of BLEU; raise for input that NLTK has to count."""
+    """Return replacements for NLTK's two BLEU helpers; raise for input that NLTK must count."""
     if len(list_of_references) != len(hypotheses):
         _refuse()
     try:
@@ -121,8 +121,8 @@ def _bleu_helpers(
         kinds = {type(references), type(hypothesis), *map(type, references)}
         if not references or not kinds <= SEQUENCES:
             _refuse()
-    texts = [_texts((hypothesis, *references)) for references, hypothesis in pairs]
-    rows = _rows(_bleu(order), [t[0] for t in texts], [tuple(t[1:]) for t in texts])
+    texts = [_to_texts((hypothesis, *references)) for references, hypothesis in pairs]
+    rows = _count_rows(_make_bleu(order), [t[0] for t in texts], [tuple(t[1:]) for t in texts])
     precisions = (
         _Precision(row[1 + n], row[1 + order + n]) for row in rows for n in range(1, order + 1)
     )
@@ -139,24 +139,25 @@ def _chrf_helpers(
     beta: float = 3.0,
     ignore_whitespace: bool = True,
 ) -> tuple[Any, Any]:
-    """Return stand-ins for NLTK's two helpers of chrF; raise for input that NLTK has to count."""
-    orders = type(min_len) is type(max_len) is int and 1 <= min_len <= max_len <= MAX_ORDER
-    if not orders or len(references) != len(hypotheses):
+    """Return replacements for NLTK's two chrF helpers; raise for input that NLTK must count."""
+    if not (type(min_len) is type(max_len) is int and 1 <= min_len <= max_len <= MAX_ORDER):
+        _refuse()
+    if len(references) != len(hypotheses):
         _refuse()
     preprocess: Any = vars(module)["_preprocess"]
-    expected, found = (
+    reference_texts, hypothesis_texts = (
         [preprocess(text, ignore_whitespace) for text in texts]
         for texts in (references, hypotheses)
     )
-    if not {type(text) for text in (*expected, *found)} <= {str}:
+    if not {type(text) for text in (*reference_texts, *hypothesis_texts)} <= {str}:
         _refuse()
-    rows = _rows(_chrf(max_len), found, expected)
+    rows = _count_rows(_make_chrf(max_len), hypothesis_texts, reference_texts)
     factor = beta**2
 
     def scores() -> Iterator[tuple[float, float, float, int]]:
         for row in rows:
-            for at in range(3 * (min_len - 1), 3 * max_len, 3):
-                tpfp, tpfn, tp = row[at : at + 3]
+            for offset in range(3 * (min_len - 1), 3 * max_len, 3):
+                tpfp, tpfn, tp = row[offset : offset + 3]
                 try:
                     precision, recall = tp / tpfp, tp / tpfn
                     score = (1 + factor) * (precision * recall) / (factor * precision + recall)
@@ -172,8 +173,8 @@ def _refuse() -> NoReturn:
     raise TypeError
 
 
-def _rows(metric: Any, hypotheses: Sequence[str], references: Sequence[Any]) -> Any:
-    """Return the statistics of each segment; of a single one straight from the kernel."""
+def _count_rows(metric: Any, hypotheses: Sequence[str], references: Sequence[Any]) -> Any:
+    """Return the statistics of each segment. A single segment bypasses the corpus code."""
     if len(hypotheses) > 1:
         return metric.statistics(hypotheses, references).tolist()
     [hypothesis], [reference] = hypotheses, references
@@ -181,19 +182,19 @@ def _rows(metric: Any, hypotheses: Sequence[str], references: Sequence[Any]) -> 
 
 
 @cache
-def _bleu(order: int) -> BLEU:
+def _make_bleu(order: int) -> BLEU:
     return BLEU("none", max_order=order, missing_order="at-least-one")
 
 
 @cache
-def _chrf(order: int) -> CHRF:
+def _make_chrf(order: int) -> CHRF:
     return CHRF(order, whitespace=True)
 
 
-def _texts(sequences: Sequence[Sequence[Any]]) -> list[str]:
-    """Convert sequences of hashable tokens to texts whose words are equal where the tokens are.
+def _to_texts(sequences: Sequence[Sequence[Any]]) -> list[str]:
+    """Convert sequences of hashable tokens to texts in which equal words stand for equal tokens.
 
-    >>> _texts([("a", "b"), ("b", "b")]), _texts([(1, "a b"), ("a b", 2.0)])
+    >>> _to_texts([("a", "b"), ("b", "b")]), _to_texts([(1, "a b"), ("a b", 2.0)])
     (['a b', 'b b'], ['0 1', '1 2'])
     """
     tokens = [*chain.from_iterable(sequences)]

@@ -1,8 +1,8 @@
-"""sacreBLEU with truebleu's kernel: importing this installs the accelerator.
+"""sacreBLEU with truebleu's kernel: importing this module installs the accelerator.
 
-All names are sacreBLEU's own (`truebleu.compat.sacrebleu.corpus_bleu is sacrebleu.corpus_bleu`);
-import its modules by their own names, such as `sacrebleu.metrics`. As a command,
-`truebleu-sacrebleu` or `python -m truebleu.compat.sacrebleu`, it runs sacreBLEU's command.
+All names are sacreBLEU's objects (`truebleu.compat.sacrebleu.corpus_bleu is
+sacrebleu.corpus_bleu`). Import submodules from sacreBLEU, such as `sacrebleu.metrics`. The commands
+`truebleu-sacrebleu` and `python -m truebleu.compat.sacrebleu` run sacreBLEU's command.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ import sys
 
 from truebleu.compat import install
 
-# Attributes of the original package that are not names for its users.
-_OWN = ("__path__", "__file__", "__spec__", "__loader__", "__package__")
+# Import-system attributes of the original package.
+_HIDDEN_ATTRIBUTES = ("__path__", "__file__", "__spec__", "__loader__", "__package__")
 
 
 def __getattr__(name: str) -> object:
-    if name in _OWN:  # with a __path__, submodules would be loaded twice
+    if name in _HIDDEN_ATTRIBUTES:  # with __path__, submodules would load twice
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import sacrebleu
 
@@ -31,7 +31,7 @@ def __dir__() -> list[str]:
 
 
 def main() -> None:
-    """Run sacreBLEU's command line, with the words of this process."""
+    """Run sacreBLEU's command line with the arguments of this process."""
     from sacrebleu.sacrebleu import main as run
 
     try:
@@ -41,9 +41,9 @@ def main() -> None:
 
 
 def _flush_or_fail() -> None:
-    """Write the rest of standard output, and end with status 1 if that fails.
+    """Flush standard output, and exit with status 1 if that fails.
 
-    Otherwise Python would try again when it ends, and give status 120.
+    Otherwise Python would retry at exit, and return status 120.
     """
     if sys.stdout is None:
         return

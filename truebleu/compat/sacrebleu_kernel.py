@@ -1,12 +1,12 @@
-"""Counting and resampling for sacreBLEU: patched functions, which call the kernel or the original.
+"""Counting and resampling for sacreBLEU: patched functions that call the kernel or the original.
 
-Each call compares the methods and helpers that counting depends on with those at installation, so
-an overridden method, a replaced helper or a tokenizer of one's own has the effect that it has in
+Each call checks that the methods and helpers which counting depends on are unchanged since
+installation. Overridden methods, replaced helpers and user-defined tokenizers therefore work as in
 sacreBLEU.
 
-In intervals and paired tests the kernel draws, with sacreBLEU's random numbers, and adds up.
-sacreBLEU's own formula scores the sums of a bootstrap, so NumPy's release decides the last digits;
-truebleu's formula scores those of approximate randomization, which are exact integers.
+For intervals and paired tests the kernel resamples with sacreBLEU's random numbers, and sums the
+statistics. Bootstrap sums are scored by sacreBLEU's formula, so NumPy's release affects the last
+digits. Sums of approximate randomization are exact integers, and truebleu's formula scores them.
 """
 
 from __future__ import annotations
@@ -30,25 +30,26 @@ from truebleu.text import argument_checks
 
 Lines = Sequence[str | None]
 Rows = Sequence[Sequence[float]]
-# The name and the parameters of a metric of truebleu.
+# Name and parameters of a truebleu metric.
 Settings = tuple[Any, ...]
 
-# The module of sacreBLEU's tests, which imports NumPy, and the sums in memory at a time.
+# sacreBLEU's module of significance tests, which imports NumPy.
 SIGNIFICANCE = "sacrebleu.significance"
-BLOCK = 2000
+# Number of resamples in memory at a time.
+BLOCK_SIZE = 2000
 
-# The parameters of its two tests.
+# Parameters of sacreBLEU's two tests.
 TEST_PARAMETERS = (
     *("baseline_info", "sys_name", "hypotheses", "references", "metrics"),
     *("n_samples", "n_ar_confidence", "seed"),
 )
 
-# What the kernel raises for text and parameters that it refuses: the original is called then.
+# Kernel errors for unsupported text and parameters. The original function is called instead.
 REFUSALS = (InputError, TypeError, ValueError, OverflowError, MemoryError)
 
-TER_MAX_REFERENCES = 16  # PARTS is a multiple of all numbers up to it
+TER_MAX_REFERENCES = 16  # PARTS_PER_TOKEN is a multiple of all numbers up to it
 
-# The tokenizers of BLEU that the kernel has, by module and class.
+# The kernel's tokenizers, by module and class in sacreBLEU.
 TOKENIZERS = {
     ("sacrebleu.tokenizers.tokenizer_13a", "Tokenizer13a"): "13a",
     ("sacrebleu.tokenizers.tokenizer_intl", "TokenizerV14International"): "intl",
@@ -61,8 +62,8 @@ _METHODS = ("_cache_references", "_extract_reference_info", "_compute_segment_st
 
 # The replaced attributes: an object, a name, the original and the replacement.
 _patches: list[tuple[Any, str, Any, Any]] = []
-_kinds: list[Kind] = []
-# The `__call__` of tokenizer classes that were found to be sacreBLEU's.
+_kinds: list[MetricKind] = []
+# Verified `__call__` methods of sacreBLEU's tokenizer classes.
 _tokenizer_calls: dict[type, Any] = {}
 
 
@@ -74,7 +75,7 @@ def installed_release() -> str:
 
 
 def install() -> None:
-    """Replace the functions that count, and the tests now or when their module is imported."""
+    """Replace the counting functions, and the tests now or when their module is imported."""
     if _patches:
         return
     from sacrebleu.metrics import base, bleu, chrf, ter
@@ -82,13 +83,13 @@ def install() -> None:
     patch(base.Metric, "_extract_corpus_statistics", _extract_corpus_statistics)
     patch(base.Metric, "_cache_references", _cache_references)
     _kinds[:] = [
-        Kind(bleu.BLEU, ("_get_closest_ref_len",), {"extract_all_word_ngrams": bleu}),
-        Kind(
+        MetricKind(bleu.BLEU, ("_get_closest_ref_len",), {"extract_all_word_ngrams": bleu}),
+        MetricKind(
             chrf.CHRF,
             ("_get_match_statistics", "_remove_punctuation", "_compute_f_score", "_PUNCTS"),
             {"extract_all_char_ngrams": chrf, "extract_word_ngrams": chrf},
         ),
-        Kind(ter.TER, (), {"translation_edit_rate": ter}),
+        MetricKind(ter.TER, (), {"translation_edit_rate": ter}),
     ]
     if SIGNIFICANCE in sys.modules:
         _patch_tests(sys.modules[SIGNIFICANCE])
@@ -108,10 +109,10 @@ def uninstall() -> None:
 
 
 def patch(owner: Any, name: str, replacement: Callable[..., Any]) -> None:
-    """Replace a function by one that has the original as its first argument."""
+    """Replace a function by one that receives the original as its first argument."""
     original = getattr(owner, name)
 
-    # `-j` pickles the tests by module and name, so both stay.
+    # `-j` pickles the tests by module and name, so both must not change.
     @wraps(original)
     def patched(*args: Any, **kwargs: Any) -> Any:
         return replacement(original, *args, **kwargs)
@@ -120,8 +121,8 @@ def patch(owner: Any, name: str, replacement: Callable[..., Any]) -> None:
     _patches.append((owner, name, original, patched))
 
 
-class Kind:
-    """One of sacreBLEU's metrics, with the attributes that its counting depends on."""
+class MetricKind:
+    """A sacreBLEU metric class, with the attributes that its counting depends on."""
 
     def __init__(self, cls: Any, methods: Sequence[str], helpers: dict[str, Any]) -> None:
         self.cls = cls
@@ -135,11 +136,11 @@ class Kind:
         self.scoring = [(name, getattr(cls, name)) for name in scoring]
 
 
-def find_kind(metric: Any) -> Kind | None:
-    """Return the kind of a metric whose counting is sacreBLEU's own; None for all others."""
+def find_kind(metric: Any) -> MetricKind | None:
+    """Return the kind of a metric with unmodified counting; None for other metrics."""
     for kind in _kinds:
         if isinstance(metric, kind.cls):
-            if not has_own(metric, kind.methods):
+            if not has_originals(metric, kind.methods):
                 return None
             for names, name, helper in kind.helpers:
                 if names.get(name) is not helper:
@@ -148,8 +149,8 @@ def find_kind(metric: Any) -> Kind | None:
     return None
 
 
-def has_own(metric: Any, attributes: list[tuple[str, Any]]) -> bool:
-    """Return whether no subclass, program or object has replaced these attributes."""
+def has_originals(metric: Any, attributes: list[tuple[str, Any]]) -> bool:
+    """Return whether these attributes are original, on the class and on the object."""
     cls, on_object = type(metric), vars(metric)
     # A loop is faster than all(), which matters for single segments.
     for name, value in attributes:
@@ -158,19 +159,19 @@ def has_own(metric: Any, attributes: list[tuple[str, Any]]) -> bool:
     return True
 
 
-def find_settings(metric: Any, kind: Kind) -> tuple[Settings, bool]:
+def find_settings(metric: Any, kind: MetricKind) -> tuple[Settings, bool]:
     """Return the parameters that counting depends on, and whether Python must prepare the lines."""
     tokenizer = ""
-    is_own = has_own(metric, [("_preprocess_segment", kind.preprocess)])
+    is_original = has_originals(metric, [("_preprocess_segment", kind.preprocess)])
     name = kind.cls.__name__
     if name == "CHRF":
         if metric.order != metric.char_order + metric.word_order:
             raise ValueError("order")
         settings: Settings = (metric.char_order, metric.word_order, metric.beta)
-        settings += (metric.whitespace, metric.eps_smoothing, is_own and metric.lowercase)
-        return (name, *settings), not is_own
-    if is_own:
-        tokenizer = _tokenizer_name(metric.tokenizer)
+        settings += (metric.whitespace, metric.eps_smoothing, is_original and metric.lowercase)
+        return (name, *settings), not is_original
+    if is_original:
+        tokenizer = _find_tokenizer_name(metric.tokenizer)
     if name == "BLEU":
         in_python = tokenizer in ("", "tercom")
         split = ("none", False) if in_python else (tokenizer, bool(metric.lowercase))
@@ -181,13 +182,13 @@ def find_settings(metric: Any, kind: Kind) -> tuple[Settings, bool]:
     return (name, *(bool(getattr(metric.tokenizer, option)) for option in options)), False
 
 
-def _tokenizer_name(tokenizer: Any) -> str:
-    """Return the kernel's name of a tokenizer of sacreBLEU's; empty for others."""
+def _find_tokenizer_name(tokenizer: Any) -> str:
+    """Return the kernel's name of a sacreBLEU tokenizer, or an empty string."""
     cls = type(tokenizer)
     name = TOKENIZERS.get((cls.__module__, cls.__name__), "")
     call: Any = getattr(cls, "__call__", None)  # noqa: B004
     if name and _tokenizer_calls.get(cls) is not call:
-        # The tokenizer's module may be imported long after the installation.
+        # The tokenizer's module may be imported after the installation.
         cached = type(call) is type(find_metric)
         code = getattr(call.__wrapped__ if cached else call, "__code__", None)
         if cls in _tokenizer_calls or code is None:
@@ -200,7 +201,7 @@ def _tokenizer_name(tokenizer: Any) -> str:
 
 @lru_cache(64, typed=True)
 def find_metric(name: str, *values: Any) -> Any:
-    """Return truebleu's metric with the settings of `find_settings`."""
+    """Return the truebleu metric with the settings of `find_settings`."""
     names = {
         "BLEU": ("tokenize", "lowercase", "max_order"),
         "CHRF": ("char_order", "word_order", "beta", "whitespace", "eps_smoothing", "lowercase"),
@@ -210,13 +211,14 @@ def find_metric(name: str, *values: Any) -> Any:
 
 
 class References(Sequence):  # type: ignore[type-arg]
-    """The references that a metric was made with; sacreBLEU prepares them if somebody looks.
+    """The cached references of a metric; sacreBLEU prepares them only when they are accessed.
 
-    streams: as they were given; segments: as the kernel takes them, prepared if Python does that.
+    streams: the reference streams as passed. segments: the references in the kernel's form,
+        prepared if Python prepares lines.
     """
 
     def __init__(self, metric: Any, settings: Settings, streams: Any, segments: Any) -> None:
-        self.metric = copy.copy(metric)  # the metric as it is now
+        self.metric = copy.copy(metric)  # later changes have no effect
         self.settings = settings
         self.streams = streams
         self.segments = segments
@@ -243,12 +245,14 @@ class References(Sequence):  # type: ignore[type-arg]
         return repr(list(self))
 
 
-def _is_text(lines: Lines, *others: type) -> bool:
-    return {*map(type, lines)} <= {str, *others}
+def _is_text(lines: Lines, *other_types: type) -> bool:
+    return {*map(type, lines)} <= {str, *other_types}
 
 
-def _segments(metric: Any, kind: Kind, streams: Any, *, in_python: bool) -> tuple[Any, int]:
-    """Return the references of each segment, and their number (-1: it varies).
+def _to_segments(
+    metric: Any, kind: MetricKind, streams: Any, *, in_python: bool
+) -> tuple[Any, int]:
+    """Return the references of each segment, and their number (-1 if it varies).
 
     A single stream stays a list of lines. Raises TypeError unless all lines are strings or None.
     """
@@ -267,15 +271,15 @@ def _segments(metric: Any, kind: Kind, streams: Any, *, in_python: bool) -> tupl
         raise TypeError
     if in_python:
         lines = segments if len(streams) > 1 else zip(segments, strict=True)
-        times = 2 if kind.cls.__name__ == "TER" else 1  # sacreBLEU's TER does that
+        times = 2 if kind.cls.__name__ == "TER" else 1  # as in sacreBLEU's TER
         segments = tuple(
-            tuple(line if line is None else _prepare(metric, line, times) for line in segment)
+            tuple(line if line is None else _prepare_line(metric, line, times) for line in segment)
             for segment in lines
         )
     return segments, int(numbers.pop()) if len(numbers) == 1 else -1
 
 
-def _prepare(metric: Any, line: Any, times: int = 1) -> str:
+def _prepare_line(metric: Any, line: Any, times: int = 1) -> str:
     for _ in range(times):
         line = metric._preprocess_segment(line)
     if type(line) is not str:
@@ -289,8 +293,8 @@ def _cache_references(original: Any, metric: Any, references: Any) -> Any:
         return original(metric, references)
     try:
         settings, in_python = find_settings(metric, kind)
-        segments, number = _segments(metric, kind, references, in_python=in_python)
-    except Exception:  # noqa: BLE001 - whatever a tokenizer raises, it raises again
+        segments, number = _to_segments(metric, kind, references, in_python=in_python)
+    except Exception:  # noqa: BLE001 - a failing tokenizer fails in the original, too
         return original(metric, references)
     metric.num_refs = number
     return References(metric, (*settings, in_python), references, segments)
@@ -301,26 +305,26 @@ def _extract_corpus_statistics(original: Any, metric: Any, hypotheses: Any, refe
     if kind is None:
         return original(metric, hypotheses, references)
     try:
-        rows = _count(original, metric, kind, hypotheses, references)
-    except Exception:  # noqa: BLE001 - as above, and for all refusals of the kernel
+        rows = _count_corpus(original, metric, kind, hypotheses, references)
+    except Exception:  # noqa: BLE001 - as above, and for errors of the kernel
         rows = None
     return original(metric, hypotheses, references) if rows is None else rows
 
 
-def _count(
-    original: Any, metric: Any, kind: Kind, hypotheses: Any, references: Any
+def _count_corpus(
+    original: Any, metric: Any, kind: MetricKind, hypotheses: Any, references: Any
 ) -> list[list[Any]] | None:
-    """Return the statistics of each segment in sacreBLEU's form; None where it must count."""
+    """Return the statistics of each segment in sacreBLEU's form; None if sacreBLEU must count."""
     settings, in_python = find_settings(metric, kind)
     counter = find_metric(*settings)
     if not isinstance(hypotheses, Sequence):
         return None
-    kept = metric._ref_cache
+    cached = metric._ref_cache
     number = None
     if references:
-        segments, number = _segments(metric, kind, references, in_python=in_python)
-    elif isinstance(kept, References) and kept.settings == (*settings, in_python):
-        segments = kept.segments
+        segments, number = _to_segments(metric, kind, references, in_python=in_python)
+    elif isinstance(cached, References) and cached.settings == (*settings, in_python):
+        segments = cached.segments
     else:
         return None
     size = min(len(hypotheses), len(segments))
@@ -328,7 +332,7 @@ def _count(
     if not size or not _is_text(lines):
         return None
     if in_python:
-        lines = tuple(_prepare(metric, line) for line in lines)
+        lines = tuple(_prepare_line(metric, line) for line in lines)
     rows = count_rows(counter, lines, segments[:size])
     if rows is None:
         return None
@@ -340,22 +344,21 @@ def _count(
 
 
 def count_rows(counter: Any, lines: Sequence[str], segments: Any) -> list[list[Any]] | None:
-    """Return the kernel's rows in sacreBLEU's form; None for more references than it counts."""
+    """Return the kernel's rows in sacreBLEU's form; None for more references than it supports."""
     is_ter = counter.NAME == "TER"
     if is_ter and type(segments[0]) is tuple and len(segments[0]) > TER_MAX_REFERENCES:
         return None
     if len(lines) == 1:
-        [one] = segments
-        rows = [
-            unpack_row(counter._kernel.sentence(lines[0], one if type(one) is tuple else (one,))[1])
-        ]
+        [segment] = segments
+        references = segment if type(segment) is tuple else (segment,)
+        rows = [unpack_row(counter._kernel.sentence(lines[0], references)[1])]
     else:
         rows = counter.statistics(lines, segments).tolist()
     return [[edits, parts / PARTS_PER_TOKEN] for edits, parts in rows] if is_ter else rows
 
 
 class _TokenizedText:
-    """A metric that counts nothing, with which sacreBLEU warns about tokenized text."""
+    """A metric that counts nothing, used to trigger sacreBLEU's warning about tokenized text."""
 
     _force = False
     _ref_cache = (None,) * 100
@@ -399,15 +402,15 @@ class _Finder:
 _finder: Any = _Finder()
 
 
-def _resampled_sums(rows: Rows, samples: int, stream: Stream) -> list[Any]:
-    """Return the sums of resampled rows as arrays in single precision."""
+def _resample_sums(rows: Rows, samples: int, stream: Stream) -> list[Any]:
+    """Return the sums of resampled rows as single-precision arrays."""
     import numpy as np
 
     memory_check.check_memory(len(rows), len(rows[0]), kind="single")
     numbers = [list(map(float, row)) for row in rows]
     sums: list[Any] = []
-    for start in range(0, samples, BLOCK):
-        block = SingleStack.sums(numbers, stream, min(BLOCK, samples - start))
+    for start in range(0, samples, BLOCK_SIZE):
+        block = SingleStack.sums(numbers, stream, min(BLOCK_SIZE, samples - start))
         sums.extend(np.array(block, dtype="float32"))
     return sums
 
@@ -417,26 +420,28 @@ def _bootstrap_resample(original: Any, stats: Rows, metric: Any, n_samples: int 
         return original(stats, metric, n_samples)
     seed = os.environ.get("SACREBLEU_SEED", str(argument_checks.DEFAULT_SEED))
     try:
-        sums = _resampled_sums(stats, n_samples, Stream(int(seed)))  # "none" is not a number
+        sums = _resample_sums(stats, n_samples, Stream(int(seed)))  # "none" is not a number
     except REFUSALS:
         return original(stats, metric, n_samples)
     return seed.lower(), [metric._compute_score_from_stats(values) for values in sums]
 
 
 def _paired_bs_test(original: Any, *args: Any, **kwargs: Any) -> Any:
-    return _each_metric(original, _resample_pair, args, {"n_samples": 1000} | kwargs)
+    return _test_each_metric(original, _resample_pair, args, {"n_samples": 1000} | kwargs)
 
 
 def _paired_ar_test(original: Any, *args: Any, **kwargs: Any) -> Any:
-    return _each_metric(original, _randomize_pair, args, {"n_samples": 10000} | kwargs)
+    return _test_each_metric(original, _randomize_pair, args, {"n_samples": 10000} | kwargs)
 
 
-def _each_metric(original: Any, test: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Test one system by each metric, by the kernel or else by sacreBLEU with that metric alone."""
-    given = {"n_ar_confidence": -1, "seed": None, **kwargs}
-    given |= dict(zip(TEST_PARAMETERS, args, strict=False))
-    *system, metrics, samples, resamples, seed = (given[name] for name in TEST_PARAMETERS)
-    if not seed:  # sacreBLEU draws anew each time then, and once for all metrics
+def _test_each_metric(
+    original: Any, test: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """Test one system by each metric, in the kernel or else in sacreBLEU."""
+    arguments = {"n_ar_confidence": -1, "seed": None, **kwargs}
+    arguments |= dict(zip(TEST_PARAMETERS, args, strict=False))
+    *system, metrics, samples, resamples, seed = (arguments[name] for name in TEST_PARAMETERS)
+    if not seed:  # sacreBLEU then uses new random numbers, shared by all metrics
         return original(*system, metrics, samples, resamples, seed)
     baseline_info, sys_name, hypotheses, _ = system
     results = {}
@@ -445,14 +450,14 @@ def _each_metric(original: Any, test: Any, args: tuple[Any, ...], kwargs: dict[s
         if find_kind(metric) is not None and len(baseline_info[name][0]) == len(hypotheses):
             result = test(metric, name, system, samples, resamples, seed)
         if result is None:
-            one = {name: metric}
-            result = original(*system, one, samples, resamples, seed)[1][name]
+            single_metric = {name: metric}
+            result = original(*system, single_metric, samples, resamples, seed)[1][name]
         results[name] = result
     return sys_name, results
 
 
-def _extract(metric: Any, name: str, system: Sequence[Any]) -> tuple[Any, Any, float]:
-    """Return the system's statistics, its score, and the distance from the baseline's score."""
+def _extract_statistics(metric: Any, name: str, system: Sequence[Any]) -> tuple[Any, Any, float]:
+    """Return the system's statistics, its score, and the absolute delta to the baseline's score."""
     significance: Any = sys.modules[SIGNIFICANCE]
     baseline_info, sys_name, hypotheses, references = system
     significance.sacrelogger.info(
@@ -466,22 +471,22 @@ def _extract(metric: Any, name: str, system: Sequence[Any]) -> tuple[Any, Any, f
 def _resample_pair(
     metric: Any, name: str, system: Sequence[Any], samples: int, _: int, seed: int
 ) -> Any:
-    """Return the result of a paired bootstrap; None if the kernel refuses it."""
+    """Return the result of a paired bootstrap; None if the kernel does not support it."""
     import numpy as np
 
     significance: Any = sys.modules[SIGNIFICANCE]
     try:
-        baseline_sums = _resampled_sums(system[0][name][0], samples, Stream(seed))
+        baseline_sums = _resample_sums(system[0][name][0], samples, Stream(seed))
     except REFUSALS:
         return None
-    stats, score, difference = _extract(metric, name, system)
+    stats, score, difference = _extract_statistics(metric, name, system)
     significance.sacrelogger.info(
         f" > Performing paired bootstrap resampling test (# resamples: {samples})"
     )
-    both = (baseline_sums, _resampled_sums(stats, samples, Stream(seed)))
+    paired_sums = (baseline_sums, _resample_sums(stats, samples, Stream(seed)))
     baseline, scores = (
         np.array([metric._compute_score_from_stats(values).score for values in sums])
-        for sums in both
+        for sums in paired_sums
     )
     mean, ci = significance.estimate_ci(scores)
     differences = np.abs(scores - baseline)
@@ -492,38 +497,38 @@ def _resample_pair(
 def _randomize_pair(
     metric: Any, name: str, system: Sequence[Any], trials: int, resamples: int, seed: int
 ) -> Any:
-    """Return the result of approximate randomization; None if the kernel refuses it."""
+    """Return the result of approximate randomization; None if the kernel does not support it."""
     import numpy as np
 
     significance: Any = sys.modules[SIGNIFICANCE]
     try:
-        scorer = _scorer(metric)
-        baseline = _exact_table(metric, system[0][name][0])
+        scorer = _find_scorer(metric)
+        baseline = _to_exact_table(metric, system[0][name][0])
         stream = Stream(seed)
     except REFUSALS:
         return None
-    stats, score, difference = _extract(metric, name, system)
+    stats, score, difference = _extract_statistics(metric, name, system)
     significance.sacrelogger.info(
         f" > Performing approximate randomization test (# trials: {trials})"
     )
-    blocks = randomize_scores(scorer, (baseline, _exact_table(metric, stats)), trials, stream)
+    blocks = randomize_scores(scorer, (baseline, _to_exact_table(metric, stats)), trials, stream)
     a, b = (np.concatenate([np.asarray(part) for part in s]) for s in zip(*blocks, strict=True))
     result = significance.Result(score, significance._compute_p_value(np.abs(a - b), difference))
     if resamples > 0:
         significance.sacrelogger.info(
             f" > Performing bootstrap resampling for confidence interval (# resamples: {resamples})"
         )
-        sums = _resampled_sums(stats, resamples, stream)
+        sums = _resample_sums(stats, resamples, stream)
         scores = [metric._compute_score_from_stats(values).score for values in sums]
         result.mean, result.ci = significance.estimate_ci(np.array(scores))
     return result
 
 
-def _scorer(metric: Any) -> Any:
-    """Return truebleu's metric with sacreBLEU's formula; ValueError if a program replaced it."""
+def _find_scorer(metric: Any) -> Any:
+    """Return the truebleu metric with sacreBLEU's formula; ValueError if it was replaced."""
     kind: Any = find_kind(metric)
     release = tuple(map(int, installed_release().split(".")))
-    if not has_own(metric, kind.scoring) or release < (2, 4, 3):
+    if not has_originals(metric, kind.scoring) or release < (2, 4, 3):
         raise ValueError
     settings, _ = find_settings(metric, kind)
     scorer = find_metric(*settings)
@@ -539,7 +544,7 @@ def _scorer(metric: Any) -> Any:
     )
 
 
-def _exact_table(metric: Any, rows: Rows) -> Table:
+def _to_exact_table(metric: Any, rows: Rows) -> Table:
     """Return the statistics as integers; ValueError if their sums depend on the order."""
     if find_kind(metric).cls.__name__ == "TER":  # type: ignore[union-attr]
         if any(16 * length % 1 for _, length in rows):

@@ -1,9 +1,9 @@
-"""Training loops and evaluation programs that truebleu plugs into: one file a host, each thin.
+"""Integrations with training loops and evaluation frameworks: one thin module per framework.
 
-Nothing here is imported before it is asked for, and no host is needed for another. `docs/
-integrations.md` has an example of each; `truebleu.Accumulator` does the same work with no host.
+Importing this package does not import any framework, and each integration requires only its own.
+`docs/integrations.md` has examples; `truebleu.Accumulator` does the same work without a framework.
 
-| host | module | gives |
+| framework | module | contents |
 |---|---|---|
 | torch.distributed | `truebleu.integrations.torch` | `all_reduce_` |
 | torchmetrics | `truebleu.integrations.torchmetrics` | `Corpus`, `CorpusBLEU` … |
@@ -14,7 +14,7 @@ integrations.md` has an example of each; `truebleu.Accumulator` does the same wo
 | lighteval | `truebleu.integrations.lighteval` | `corpus_metric` |
 | inspect-ai | `truebleu.integrations.inspect_ai` | `metric_scorer`, `bleu` … |
 | MLflow | `truebleu.integrations.mlflow` | `log_result`, `log_segments` |
-| Weights & Biases | `truebleu.integrations.wandb` | the same |
+| Weights & Biases | `truebleu.integrations.wandb` | `log_result`, `log_segments` |
 """
 
 from __future__ import annotations
@@ -30,12 +30,13 @@ from truebleu.metrics.base import Metric, Score
 
 
 @contextmanager
-def needed(package: str, user: str, install: str | None = None) -> Iterator[None]:
-    """Imports of a host; if it is not installed, ImportError says what `user` needs.
+def require_package(package: str, feature: str, pip_name: str | None = None) -> Iterator[None]:
+    """Add installation advice to the ImportError if a framework is not installed.
 
-    install: what pip installs, if that is not the package.
+    feature: the feature that requires the package. pip_name: the argument of pip, if it is not the
+        package name.
 
-    >>> with needed("no-such-host", "this example"):
+    >>> with require_package("no-such-host", "this example"):
     ...     import no_such_host
     Traceback (most recent call last):
     ImportError: this example needs no-such-host, which is not installed: pip install no-such-host
@@ -43,69 +44,71 @@ def needed(package: str, user: str, install: str | None = None) -> Iterator[None
     try:
         yield
     except ModuleNotFoundError as error:
-        # What the host itself lacks is the host's to say.
+        # A missing dependency of the framework is reported by the framework's own error.
         if (error.name or "").partition(".")[0] != package.replace("-", "_").lower():
             raise
         raise ImportError(
-            f"{user} needs {package}, which is not installed: pip install {install or package}",
+            f"{feature} needs {package}, which is not installed: pip install {pip_name or package}",
             name=error.name,
         ) from None
 
 
-def metric_of(metric: Metric | str | None, parameters: Mapping[str, Any]) -> Metric[Any]:
-    """A metric, as `truebleu.metric` takes it with parameters; BLEU by default.
+def resolve_metric(metric: Metric | str | None, parameters: Mapping[str, Any]) -> Metric[Any]:
+    """Return a metric from any argument of `truebleu.metric` and parameters (default: BLEU).
 
-    >>> metric_of("chrf", {"word_order": 2})
+    >>> resolve_metric("chrf", {"word_order": 2})
     CHRF(word_order=2)
     """
     return registry.metric("bleu" if metric is None else metric, **parameters)
 
 
-def name_of(metric: Metric | str | None, made: Metric[Any]) -> str:
-    """What hosts call a metric: as it was asked for, else as the registry does.
+def get_metric_name(metric: Metric | str | None, resolved: Metric[Any]) -> str:
+    """Return the name of a metric for frameworks: as the user wrote it, or else from the registry.
 
-    >>> name_of("mteval-v13a", metric_of("mteval-v13a", {}))
+    >>> get_metric_name("mteval-v13a", resolve_metric("mteval-v13a", {}))
     'mteval-v13a'
-    >>> name_of(None, metric_of("chrf", {"word_order": 2}))
+    >>> get_metric_name(None, resolve_metric("chrf", {"word_order": 2}))
     'chrf++'
     """
     if isinstance(metric, str) and not set(metric) & set(":| "):
         return metric.lower()
-    for name, (place, parameters) in registry.METRICS.items():
-        own = place.endswith(f":{type(made).__name__}")
-        if own and type(made)(**parameters) == made:
+    for name, (location, parameters) in registry.METRICS.items():
+        is_same_class = location.endswith(f":{type(resolved).__name__}")
+        if is_same_class and type(resolved)(**parameters) == resolved:
             return name
-    return made.name.lower()
+    return resolved.name.lower()
 
 
-def of_segments(references: Sequence[Any]) -> list[Any]:
-    """A reference or several for each segment: lists of two are never taken for two streams."""
-    return [tuple(one) if isinstance(one, list) else one for one in references]
+def as_segment_references(segments: Sequence[Any]) -> list[Any]:
+    """Convert lists of references to tuples, so that they are not read as reference streams."""
+    return [tuple(refs) if isinstance(refs, list) else refs for refs in segments]
 
 
-def score(
+def score_corpus(
     metric: Metric[Any],
     hypotheses: Sequence[str],
     references: Sequence[Any],
     sources: Sequence[str | None] | None = None,
 ) -> Score:
-    """The score of a host's texts; references as `of_segments` has them.
+    """Return the corpus score of a framework's texts, with one or more references per segment.
 
-    sources: n strings, which metrics that read none are not given; of None alone, as if left out.
+    sources: n strings, which are passed only to metrics that read sources. A list of None counts as
+        missing.
 
-    >>> float(score(metric_of("chrf", {}), ["a b", "b"], [["a b", "a"], ["b", "c"]]))
+    >>> float(score_corpus(resolve_metric("chrf", {}), ["a b", "b"], [["a b", "a"], ["b", "c"]]))
     100.0
     """
-    known = sources if sources and any(one is not None for one in sources) else None
-    further: Any = {"sources": known} if metric.NEEDS_SOURCE else {}
-    made: Score = metric.score(hypotheses, of_segments(references), **further)
-    return made
+    present_sources = sources if sources and any(source is not None for source in sources) else None
+    options: Any = {"sources": present_sources} if metric.NEEDS_SOURCE else {}
+    result: Score = metric.score(hypotheses, as_segment_references(references), **options)
+    return result
 
 
-class Total:
-    """The score of text that comes in batches: of sums where those do, else of the text, kept.
+class RunningScore:
+    """Score of text that arrives in batches.
 
-    An `Accumulator` refuses metrics whose score is no formula of sums, and those that read sources.
+    Statistics are accumulated if possible. `Accumulator` rejects metrics whose scores cannot be
+    computed from sums and metrics that read sources; their text is stored instead.
     """
 
     def __init__(self, metric: Metric[Any]) -> None:
@@ -113,9 +116,9 @@ class Total:
         self.reset()
 
     def reset(self) -> None:
-        """Forgets all text."""
-        additive = not (self.metric.NEEDS_SOURCE or self.metric.not_additive)
-        self._sums = Accumulator(self.metric) if additive else None
+        """Discard all text."""
+        is_additive = not (self.metric.NEEDS_SOURCE or self.metric.not_additive)
+        self._accumulator = Accumulator(self.metric) if is_additive else None
         self._texts: list[list[Any]] = []
 
     def update(
@@ -124,40 +127,40 @@ class Total:
         references: Sequence[Any],
         sources: Sequence[str] | None = None,
     ) -> None:
-        """Adds a batch: n strings, a reference or several for each, and n sources if it has them.
+        """Add a batch: n hypotheses, one or more references for each, and n sources if present.
 
-        Raises InputError, and adds nothing, for lengths that differ.
+        Raises InputError, and adds nothing, if the lengths differ.
         """
-        if self._sums is not None:
-            self._sums.update(hypotheses, references)
+        if self._accumulator is not None:
+            self._accumulator.update(hypotheses, references)
             return
-        numbers = {"hypotheses": len(hypotheses), "references": len(references)}
-        numbers |= {} if sources is None else {"sources": len(sources)}
-        if len(set(numbers.values())) > 1:
-            found = ", ".join(f"{name} {number}" for name, number in numbers.items())
-            raise InputError(f"a batch has texts of different numbers: {found}")
-        known = [None] * len(hypotheses) if sources is None else sources
-        self._texts += map(list, zip(hypotheses, references, known, strict=True))
+        lengths = {"hypotheses": len(hypotheses), "references": len(references)}
+        lengths |= {} if sources is None else {"sources": len(sources)}
+        if len(set(lengths.values())) > 1:
+            listed_lengths = ", ".join(f"{name} {number}" for name, number in lengths.items())
+            raise InputError(f"a batch has different numbers of texts: {listed_lengths}")
+        segment_sources = [None] * len(hypotheses) if sources is None else sources
+        self._texts += map(list, zip(hypotheses, references, segment_sources, strict=True))
 
     def compute(self) -> Score:
-        """The score of all text so far. Raises InputError if there was none."""
-        if self._sums is not None:
-            return self._sums.compute()
+        """Return the score of all text so far. Raises InputError if there is none."""
+        if self._accumulator is not None:
+            return self._accumulator.compute()
         hypotheses, references, sources = (
             zip(*self._texts, strict=True) if self._texts else [()] * 3
         )
-        return score(self.metric, hypotheses, references, sources)
+        return score_corpus(self.metric, hypotheses, references, sources)
 
     def state_dict(self) -> dict[str, Any]:
-        """The state as plain values; the metric can be made again from it."""
-        if self._sums is not None:
-            return self._sums.state_dict()
+        """Return the state as plain values, including the metric."""
+        if self._accumulator is not None:
+            return self._accumulator.state_dict()
         return {"metric": str(self.metric), "texts": self._texts}
 
     def load(self, state: Mapping[str, Any]) -> Self:
-        """Adds what another counted, whose `state_dict` this is."""
-        if self._sums is not None:
-            self._sums.merge(Accumulator.from_state_dict(state))
+        """Add the state of another object, from its `state_dict`."""
+        if self._accumulator is not None:
+            self._accumulator.merge(Accumulator.from_state_dict(state))
         else:
             self._texts += state["texts"]
         return self

@@ -1,4 +1,4 @@
-"""lighteval: corpus metrics for tasks of one's own.
+"""lighteval: corpus metrics for user-defined tasks.
 
     from lighteval.tasks.lighteval_task import LightevalTaskConfig
     from truebleu.integrations.lighteval import corpus_metric
@@ -9,8 +9,8 @@
         …,
     )
 
-All gold answers of a document are its references; its query is the source, for the metrics that
-read it. Run with lighteval 0.13.0; before 0.10 metrics had another constructor.
+All gold answers of a document are its references; its query is the source, for metrics that read
+sources. Tested with lighteval 0.13.0; before 0.10 metrics had another constructor.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from truebleu._kernel import InputError
-from truebleu.integrations import metric_of, name_of, needed, score
+from truebleu.integrations import get_metric_name, require_package, resolve_metric, score_corpus
 from truebleu.metrics.base import Metric
 
 
@@ -31,22 +31,22 @@ def corpus_metric(
     source: str | None = None,
     **parameters: Any,
 ) -> Any:
-    """A CorpusLevelMetric.
+    """Create a CorpusLevelMetric.
 
-    metric: a metric, or a name, as `truebleu.metric` takes it; BLEU by default.
-    name: what results call it: "true" and the metric's name by default, as "truechrf++".
-    source: where a document's `specific` has its source; the query by default.
-    parameters: of the metric.
+    metric: a metric, or a name that `truebleu.metric` accepts (default: BLEU).
+    name: the name in results (default: "true" and the metric name, for example "truechrf++").
+    source: the key of the source in a document's `specific` (default: the document's query).
+    parameters: parameters of the metric.
     """
-    made = metric_of(metric, parameters)
+    resolved_metric = resolve_metric(metric, parameters)
     try:
-        pickle.dumps(made)
-    except (AttributeError, TypeError, pickle.PicklingError) as error:  # rather now than at the end
+        pickle.dumps(resolved_metric)
+    except (AttributeError, TypeError, pickle.PicklingError) as error:  # before evaluating
         raise ValueError(
-            f"{made!r}: lighteval hands a metric to other processes, for its standard error, and "
-            f"this one cannot be pickled: {error}"
+            f"{resolved_metric!r}: cannot pickle the metric; lighteval sends it to other processes "
+            f"to compute the standard error: {error}"
         ) from None
-    with needed("lighteval", "truebleu.integrations.lighteval"):
+    with require_package("lighteval", "truebleu.integrations.lighteval"):
         from lighteval.metrics.sample_preparator import GenerativePreparator
         from lighteval.metrics.utils.metric_utils import CorpusLevelMetric
         from lighteval.tasks.requests import SamplingMethod
@@ -58,18 +58,18 @@ def corpus_metric(
             return prepared
 
     return CorpusLevelMetric(
-        metric_name=name or f"true{name_of(metric, made)}",
-        higher_is_better=not made.lower_is_better,
+        metric_name=name or f"true{get_metric_name(metric, resolved_metric)}",
+        higher_is_better=not resolved_metric.lower_is_better,
         category=SamplingMethod.GENERATIVE,
         sample_level_fn=Preparator(),
-        corpus_level_fn=Computation(made),
+        corpus_level_fn=CorpusScorer(resolved_metric),
     )
 
 
-class Computation:
-    """The score of a corpus, as a function.
+class CorpusScorer:
+    """Callable that returns the score of a corpus.
 
-    lighteval's standard error is of many resampled corpora: it asks for the function's name, and
+    lighteval computes the standard error from resampled corpora: it reads the callable's name, and
     pickles it for other processes.
     """
 
@@ -79,16 +79,16 @@ class Computation:
         self.metric = metric
 
     def __call__(self, items: Sequence[Any]) -> float:
-        """The score of items: `golds`, the references; `preds`, of which there is one; `source`."""
+        """Score items with `golds` (the references), `preds` (one prediction) and `source`."""
         hypotheses, references = [], []
         for number, item in enumerate(items):
             predictions = [item.preds] if isinstance(item.preds, str) else list(item.preds)
             if len(predictions) != 1:
                 raise InputError(
-                    f"document {number}: expected one prediction, not {len(predictions)}; ask for "
-                    "one sample per document"
+                    f"document {number}: expected one prediction, found {len(predictions)}. Set "
+                    "one sample per document."
                 )
             hypotheses += predictions
             references.append(item.golds if isinstance(item.golds, str) else list(item.golds))
         sources = [getattr(item, "source", None) for item in items]
-        return float(score(self.metric, hypotheses, references, sources))
+        return float(score_corpus(self.metric, hypotheses, references, sources))

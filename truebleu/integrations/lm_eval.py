@@ -1,6 +1,6 @@
-"""lm-evaluation-harness: corpus metrics under names of our own, which YAML tasks can use.
+"""lm-evaluation-harness: corpus metrics with new names, for use in YAML tasks.
 
-    # utils.py, beside the task's YAML
+    # utils.py, next to the task's YAML file
     from truebleu.integrations.lm_eval import item, register
 
     register()                                     # "truebleu", "truechrf++", "truerouge-l" …
@@ -16,9 +16,9 @@
         aggregation: truebleu
         higher_is_better: true
 
-The harness reads utils.py only for some `!function` of the YAML. Its own names stay what they are.
-Run with lm-eval 0.4.13; registered in 0.4.3, whose registry is plain dictionaries. A branch's, with
-MetricSpec, was read: the same decorators fill it.
+The harness imports utils.py only if the YAML contains a `!function`. Its built-in metrics do not
+change. Tested with lm-eval 0.4.13, and the registration with 0.4.3, whose registry is a plain
+dictionary. Development versions with MetricSpec use the same decorators.
 """
 
 from __future__ import annotations
@@ -27,89 +27,91 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from truebleu._kernel import InputError
-from truebleu.integrations import metric_of, needed
-from truebleu.integrations import score as score_of
+from truebleu.integrations import require_package, resolve_metric, score_corpus
 from truebleu.metrics.base import Metric
 from truebleu.metrics.registry import METRICS
 
-_REGISTERED: dict[str, Metric] = {}
+_registered_metrics: dict[str, Metric] = {}
 
 
 def register(
     name: str | None = None, metric: Metric | str | None = None, **parameters: Any
 ) -> None:
-    """Makes a metric known to the harness; without a name, each of the registry as "true…".
+    """Register a metric with the harness; without a name, register all metrics as "true…".
 
-    name: how tasks call it. It must be a new one, or already this metric's.
-    metric: a metric, or a name, as `truebleu.metric` takes it; BLEU by default.
-    parameters: of the metric.
+    name: the name in tasks. It must be new, or already registered for the same metric.
+    metric: a metric, or a name that `truebleu.metric` accepts (default: BLEU).
+    parameters: parameters of the metric.
     """
     if name is None:
         if metric is not None or parameters:
-            raise TypeError("register: a metric of your own needs a name of its own")
-        for known in METRICS:
-            register(f"true{known}", known)
+            raise TypeError("register: expected a name for a metric with parameters")
+        for metric_name in METRICS:
+            register(f"true{metric_name}", metric_name)
         return
-    made = metric_of(metric, parameters)
-    if name in _REGISTERED:
-        if _REGISTERED[name] != made:
+    resolved_metric = resolve_metric(metric, parameters)
+    if name in _registered_metrics:
+        if _registered_metrics[name] != resolved_metric:
             raise ValueError(
-                f"register: {name!r} is {_REGISTERED[name]!r} already; take a new name"
+                f"register: {name!r} is already registered as {_registered_metrics[name]!r}. Use a "
+                "new name."
             )
         return
-    with needed("lm-eval", "truebleu.integrations.lm_eval"):
-        from lm_eval.api import metrics, registry  # noqa: F401  # its own metrics, first
+    with require_package("lm-eval", "truebleu.integrations.lm_eval"):
+        from lm_eval.api import metrics, registry  # noqa: F401  # registers its metrics
     if name in registry.METRIC_REGISTRY or name in registry.AGGREGATION_REGISTRY:
-        raise ValueError(f"register: {name!r} is another metric's name; take a new one")
-    registry.register_aggregation(name)(aggregation(made))
+        raise ValueError(f"register: {name!r} is a metric of the harness. Use a new name.")
+    registry.register_aggregation(name)(aggregation(resolved_metric))
     registry.register_metric(
         metric=name,
-        higher_is_better=not made.lower_is_better,
+        higher_is_better=not resolved_metric.lower_is_better,
         output_type="generate_until",
         aggregation=name,
-    )(_as_it_is)
-    _REGISTERED[name] = made
+    )(_return_unchanged)
+    _registered_metrics[name] = resolved_metric
 
 
 def item(
     references: str | Sequence[str], prediction: str, source: str | None = None
 ) -> tuple[Any, str, str | None]:
-    """The result of a document's `process_results` for one of these metrics.
+    """Return a document's value for one of these metrics in `process_results`.
 
-    source: for the metrics that read it.
+    source: the source text, for metrics that read sources.
     """
-    known = references if isinstance(references, str) else tuple(references)
-    return (known, prediction, source)
+    targets = references if isinstance(references, str) else tuple(references)
+    return (targets, prediction, source)
 
 
 def aggregation(metric: Metric | str | None = None, **parameters: Any) -> Callable[..., float]:
-    """The score of items, as a function: for YAML's `aggregation: !function utils.…`.
+    """Return a function that scores items, for YAML's `aggregation: !function utils.…`.
 
-    An item is what `item` gives, or a pair: a reference, or several, and the prediction.
+    Items are results of `item`, or pairs of references (one or more) and a prediction.
 
     >>> aggregation("chrf")([("a cat on the mat", "a cat on the mat")])
     100.0
     """
-    made = metric_of(metric, parameters)
+    resolved_metric = resolve_metric(metric, parameters)
 
     def score(items: Iterable[Any]) -> float:
         pairs = list(items)
         for number, pair in enumerate(pairs):
             if not isinstance(pair, list | tuple) or len(pair) not in (2, 3):
                 raise InputError(
-                    f"document {number}: expected a pair of references and prediction, not "
-                    f"{pair!r:.60}. Of documents with several targets the harness keeps only "
-                    "whether any was right; give the pair yourself, in the task's process_results "
-                    "(truebleu.integrations.lm_eval.item)"
+                    f"document {number}: expected a pair of references and prediction, found "
+                    f"{pair!r:.60}. For documents with several targets the harness passes only "
+                    "whether any matched. Return the pair from the task's process_results "
+                    "(truebleu.integrations.lm_eval.item)."
                 )
-        whole = [(*pair, None)[:3] for pair in pairs]
-        references, predictions, sources = zip(*whole, strict=True) if whole else ((), (), ())
-        return float(score_of(made, predictions, references, sources))
+        items_with_sources = [(*pair, None)[:3] for pair in pairs]
+        references, predictions, sources = (
+            zip(*items_with_sources, strict=True) if items_with_sources else ((), (), ())
+        )
+        return float(score_corpus(resolved_metric, predictions, references, sources))
 
-    score.__name__ = made.NAME.lower()
+    score.__name__ = resolved_metric.NAME.lower()
     return score
 
 
-def _as_it_is(items: Any) -> Any:
-    """The harness gives a document's reference and prediction, and aggregates what it gets."""
+def _return_unchanged(items: Any) -> Any:
+    """Return the items: the harness collects references and predictions for the aggregation."""
     return items

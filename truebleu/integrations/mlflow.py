@@ -1,4 +1,4 @@
-"""MLflow: scores, comparisons and reports of a run, with the signatures that make them again.
+"""MLflow: logging of scores, comparisons and reports, with signatures that reproduce the scores.
 
     import mlflow
     import truebleu as tb
@@ -10,9 +10,9 @@
         log_result(tb.report(systems, references))      # report.html
         log_segments(["bleu", "chrf"], hypotheses, references)    # a table
 
-Without a run, MLflow starts one. Signatures are parameters of the run: another one under the same
-name is MLflow's error, as those scores do not compare. Run with
-mlflow-skinny 3.17.2 and its store in a file of SQLite.
+Without a run, MLflow starts one. Signatures are parameters of the run: MLflow raises an error for a
+second signature of the same name, because the scores are not comparable. Tested with
+mlflow-skinny 3.17.2 and an SQLite store.
 """
 
 from __future__ import annotations
@@ -21,43 +21,45 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from truebleu.integrations import log_records, needed
+from truebleu.integrations import log_records, require_package
 
-# The tag by which MLflow's pages know that an artifact is a table.
-TABLES = "mlflow.loggedArtifacts"
+# Tag that lists the artifacts which MLflow's UI displays as tables.
+TABLE_TAG = "mlflow.loggedArtifacts"
 
-# What a server takes at once.
-MOST_PARAMS = 100
-MOST_METRICS = 1000
+# Limits of an MLflow server per request.
+MAX_PARAMS = 100
+MAX_METRICS = 1000
 
 
-def _log(made: log_records.Logged, step: int | None, run: str | None) -> None:
-    with needed("MLflow", "truebleu.integrations.mlflow", "'truebleu[mlflow]'"):
+def _log(record: log_records.LogRecord, step: int | None, run: str | None) -> None:
+    with require_package("MLflow", "truebleu.integrations.mlflow", "'truebleu[mlflow]'"):
         import mlflow
     run_id = run or (mlflow.active_run() or mlflow.start_run()).info.run_id
-    at = "" if step is None else f"-{step}"
-    for params in _parts(made.params, MOST_PARAMS):
+    step_suffix = "" if step is None else f"-{step}"
+    for params in _split_dict(record.params, MAX_PARAMS):
         mlflow.log_params(params, run_id=run_id)
-    for metrics in _parts(made.metrics, MOST_METRICS):
+    for metrics in _split_dict(record.metrics, MAX_METRICS):
         mlflow.log_metrics(metrics, step=step, run_id=run_id)
-    for name, html in made.pages.items():
-        mlflow.log_text(html, f"{name}{at}.html", run_id=run_id)
-    if not made.tables:
+    for name, html in record.pages.items():
+        mlflow.log_text(html, f"{name}{step_suffix}.html", run_id=run_id)
+    if not record.tables:
         return
-    # As MLflow's own log_table, which needs pandas and would add rows to those of before.
+    # MLflow's log_table requires pandas, and would append to existing rows.
     client = mlflow.MlflowClient()
-    known = json.loads(client.get_run(run_id).data.tags.get(TABLES, "[]"))
-    for name, (columns, rows) in made.tables.items():
-        path = f"{name}{at}.json"
+    listed_tables = json.loads(client.get_run(run_id).data.tags.get(TABLE_TAG, "[]"))
+    for name, (columns, rows) in record.tables.items():
+        path = f"{name}{step_suffix}.json"
         mlflow.log_dict({"columns": columns, "data": rows}, path, run_id=run_id)
-        known += [one for one in [{"path": path, "type": "table"}] if one not in known]
-    client.set_tag(run_id, TABLES, json.dumps(known))
+        table_entry = {"path": path, "type": "table"}
+        if table_entry not in listed_tables:
+            listed_tables.append(table_entry)
+    client.set_tag(run_id, TABLE_TAG, json.dumps(listed_tables))
 
 
 log_result, log_segments = log_records.log_functions(_log)
 
 
-def _parts(named: dict[str, Any], most: int) -> Iterator[dict[str, Any]]:
-    pairs = list(named.items())
-    for start in range(0, len(pairs), most):
-        yield dict(pairs[start : start + most])
+def _split_dict(values: dict[str, Any], max_size: int) -> Iterator[dict[str, Any]]:
+    pairs = list(values.items())
+    for start in range(0, len(pairs), max_size):
+        yield dict(pairs[start : start + max_size])

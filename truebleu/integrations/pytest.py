@@ -1,12 +1,12 @@
-"""A plugin of pytest: the fixture `truebleu_check` fails a test whose scores are not good enough.
+"""pytest plugin: the fixture `truebleu_check` fails a test whose scores do not meet conditions.
 
-It is there wherever truebleu is installed:
+The fixture is available wherever truebleu is installed:
 
     def test_translation(truebleu_check):
         truebleu_check(translate(SOURCES), REFERENCES, minimum=30)
 
-Arguments are those of `truebleu.check`. Scores are properties of the test in JUnit's XML
-(`pytest --junit-xml`).
+The arguments are the arguments of `truebleu.check`. Scores are recorded as properties of the test
+in JUnit XML (`pytest --junit-xml`).
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def truebleu_check(record_property: Callable[[str, object], None]) -> Callable[..., Check]:
-    """`truebleu.check`, which fails the test unless everything holds.
+    """`truebleu.check`, which fails the test if a condition does not hold.
 
-    What cannot be compared (a log that is missing, other references) is an error of the test, as
-    any exception is.
+    Input that cannot be compared (a missing log, other references) is an error of the test, as any
+    exception is.
     """
 
-    def checked(hypotheses: Any, references: Any, **asked: Any) -> Check:
-        # Where tests are run that never ask, nothing of truebleu is imported.
+    def check_scores(hypotheses: Any, references: Any, **options: Any) -> Check:
+        # Test runs that do not use the fixture do not import truebleu.
         from truebleu.comparison.gate import check
 
-        made = check(hypotheses, references, **asked)
-        for metric in made.to_dict()["metrics"]:
+        result = check(hypotheses, references, **options)
+        for metric in result.to_dict()["metrics"]:
             record_property(metric["name"], metric["score"])
             record_property(f"{metric['name']} signature", metric["signature"])
-        if not made:
-            pytest.fail(str(made), pytrace=False)
-        return made
+        if not result:
+            pytest.fail(str(result), pytrace=False)
+        return result
 
-    return checked
+    return check_scores

@@ -1,4 +1,4 @@
-"""torchmetrics: corpus scores by any metric that adds up; the state is a tensor of integers.
+"""torchmetrics: corpus scores of any additive metric, with a state of integers.
 
     from truebleu.integrations.torchmetrics import Corpus, CorpusBLEU
 
@@ -6,15 +6,15 @@
     for preds, target in loader:       # strings; each target a string or a list of references
         bleu.update(preds, target)
     bleu.compute()                     # a tensor, 0-100; summed over all processes first
-    bleu.score()                       # the same with everything it was made of, and a signature
+    bleu.score()                       # the Score, with its components and a signature
 
-    Corpus("rouge-l")                  # CorpusBLEU, CorpusCHRF and CorpusTER are this with theirs
+    Corpus("rouge-l")                  # CorpusBLEU, CorpusCHRF and CorpusTER have fixed metrics
     Corpus("ibleu").update(preds, target, sources)     # metrics that read the source
 
-Integers add up exactly: any number of processes, batches and merges gives the score of one
-process to the last bit. A 32-bit float, as other text metrics have it, stops counting at 2**24.
+Integer sums are exact: any number of processes, batches and merges gives exactly the score of one
+process. A 32-bit float state, as in other text metrics, cannot count beyond 2**24.
 
-Run with torchmetrics 1.9.0 and torch 2.15; 1.2.0 was tried, which has no `merge_state`.
+Tested with torchmetrics 1.9.0 and torch 2.15, and with 1.2.0, which does not have `merge_state`.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from typing import Any
 from zlib import crc32
 
 from truebleu._kernel import InputError
-from truebleu.integrations import metric_of, needed, of_segments
+from truebleu.integrations import as_segment_references, require_package, resolve_metric
 from truebleu.metrics import registry
 from truebleu.metrics.base import Metric, Score
 
-with needed("torch", "truebleu.integrations.torchmetrics"):
+with require_package("torch", "truebleu.integrations.torchmetrics"):
     import torch
-with needed("torchmetrics", "truebleu.integrations.torchmetrics"):
+with require_package("torchmetrics", "truebleu.integrations.torchmetrics"):
     import torchmetrics
 
-# Before the metric's columns, the state has: segments, the sum of their numbers of references, and
-# the sum of the squares. They tell whether the number was always the same, and which.
-EXTRA = 3
+# Columns of the state before the metric's columns: segments, the sum of their reference counts, and
+# the sum of the squared counts. They show whether the count was constant, and its value.
+SUMMARY_COLUMNS = 3
 
-# What `forward` of torchmetrics changes while it has a batch alone, and leaves so at an error.
-ASIDE = (
+# Attributes that `forward` of torchmetrics changes temporarily, and does not restore after errors.
+SAVED_ATTRIBUTES = (
     "_computed",
     "_enable_grad",
     "_is_synced",
@@ -50,17 +50,17 @@ ASIDE = (
 
 
 class Corpus(torchmetrics.Metric):  # type: ignore[misc]
-    """The score of a corpus. `update` adds a batch, `compute` gives the score, 0-100.
+    """Corpus score. `update` adds a batch, `compute` returns the score, 0-100.
 
-    metric: a metric or a name, as `truebleu.metric` takes it; ValueError if its totals do not add
-        up. BLEU by default.
-    options: parameters of the metric, and torchmetrics' own (`process_group` …).
+    metric: a metric, or a name that `truebleu.metric` accepts (default: BLEU). Raises ValueError if
+        its statistics cannot be summed.
+    options: parameters of the metric, and options of torchmetrics (`process_group` …).
 
-    The score is a tensor of float64 (float32 where a device has no other); NaN, with torchmetrics'
-    warning, if there was no text at all.
+    The score is a tensor of float64 (float32 on devices without float64). Without any text it is
+    NaN, and torchmetrics warns.
     """
 
-    # The metric if none is given.
+    # The default metric.
     METRIC = "bleu"
 
     is_differentiable = False
@@ -69,18 +69,18 @@ class Corpus(torchmetrics.Metric):  # type: ignore[misc]
 
     def __init__(self, metric: Metric | str | None = None, **options: Any) -> None:
         metric = self.METRIC if metric is None else metric
-        known = registry.metric(metric).parameters
-        own = {name: options.pop(name) for name in known if name in options}
+        parameter_names = registry.metric(metric).parameters
+        parameters = {name: options.pop(name) for name in parameter_names if name in options}
         super().__init__(**options)
-        self.metric = metric_of(metric, own)
+        self.metric = resolve_metric(metric, parameters)
         if self.metric.not_additive:
             raise ValueError(f"metric: {self.metric.not_additive}")
-        # The state is called after what it counts: neither a checkpoint of other parameters nor
-        # another metric can be taken for it. (A MetricCollection lets metrics whose states have
-        # the same names and, after one batch, the same values share one state from then on.)
-        self.counts = f"counts_{crc32(self.metric.fingerprint.encode()):08x}"
-        start = torch.zeros(EXTRA + len(self.metric.columns), dtype=torch.int64)
-        self.add_state(self.counts, default=start, dist_reduce_fx="sum")
+        # The state's name depends on the metric's settings, so checkpoints of other settings do not
+        # load. (A MetricCollection also shares one state between metrics whose states have equal
+        # names and, after one batch, equal values.)
+        self.state_name = f"counts_{crc32(self.metric.fingerprint.encode()):08x}"
+        start = torch.zeros(SUMMARY_COLUMNS + len(self.metric.columns), dtype=torch.int64)
+        self.add_state(self.state_name, default=start, dist_reduce_fx="sum")
 
     @property
     def higher_is_better(self) -> bool:
@@ -89,7 +89,7 @@ class Corpus(torchmetrics.Metric):  # type: ignore[misc]
 
     @property
     def plot_upper_bound(self) -> float | None:
-        """The highest score that can be; None if there is none, as of error rates."""
+        """The largest possible score; None if it is unbounded, as for error rates."""
         return self.metric.bound
 
     def update(
@@ -98,74 +98,75 @@ class Corpus(torchmetrics.Metric):  # type: ignore[misc]
         target: Sequence[str | Sequence[str | None]],
         sources: Sequence[str] | None = None,
     ) -> None:
-        """Adds a batch.
+        """Add a batch.
 
         preds: n strings.
-        target: for each of them a reference or a sequence of references. None is a missing one.
-        sources: n strings, for metrics that read the source; others are not given them.
+        target: a reference or a sequence of references for each. None is a missing reference.
+        sources: n strings, for metrics that read sources; other metrics ignore them.
 
-        Raises InputError, and adds nothing, for lengths that differ and missing text.
+        Raises InputError, and adds nothing, for different lengths and missing text.
         """
-        counts = _counted(self.metric, preds, target, sources)
+        counts = _count_batch(self.metric, preds, target, sources)
         if counts is None:
             return
-        state = getattr(self, self.counts)
-        more = torch.tensor(counts, dtype=torch.int64, device=state.device)
-        setattr(self, self.counts, state + more)
+        state = getattr(self, self.state_name)
+        increment = torch.tensor(counts, dtype=torch.int64, device=state.device)
+        setattr(self, self.state_name, state + increment)
 
     @torch.jit.unused  # type: ignore[untyped-decorator]
-    def forward(self, *batch: Any, **named: Any) -> Any:
-        """Adds a batch, as `update`, and gives its score alone.
+    def forward(self, *batch: Any, **keywords: Any) -> Any:
+        """Add a batch, as `update` does, and return the score of this batch.
 
-        torchmetrics puts the state aside meanwhile; at an error it is put back here.
+        torchmetrics temporarily replaces the state; this method restores it after errors.
         """
-        before = {name: getattr(self, name) for name in (self.counts, *ASIDE)}
+        before = {name: getattr(self, name) for name in (self.state_name, *SAVED_ATTRIBUTES)}
         try:
-            return super().forward(*batch, **named)
+            return super().forward(*batch, **keywords)
         except BaseException:
             for name, value in before.items():
                 setattr(self, name, value)
             raise
 
     def compute(self) -> Any:
-        """The score of all batches, of all processes: a tensor of one number."""
+        """Return the score of all batches and processes: a scalar tensor."""
         score = self._score()
         value = float("nan") if score is None else score.value
-        narrow = self.device.type == "mps"
+        is_float32_only = self.device.type == "mps"
         return torch.tensor(
-            value, dtype=torch.float32 if narrow else torch.float64, device=self.device
+            value, dtype=torch.float32 if is_float32_only else torch.float64, device=self.device
         )
 
     def score(self) -> Score:
-        """The score of all batches, of all processes, with everything it was made of.
+        """Return the Score of all batches and processes, with its components.
 
-        Raises InputError if there was no text.
+        Raises InputError if there is no text.
         """
         with self.sync_context(distributed_available=self.distributed_available_fn):
             score = self._score()
         if score is None:
-            raise InputError("no segments at all; there is nothing to score")
+            raise InputError("no segments to score")
         return score
 
     def plot(self, val: Any = None, ax: Any = None) -> Any:
-        """Draws a score or several, by default `compute`'s, as all of torchmetrics' metrics do."""
+        """Plot one or more scores (default: the result of `compute`), as torchmetrics does."""
         return self._plot(val, ax)
 
     def _score(self) -> Score | None:
-        segments, references, squares, *totals = getattr(self, self.counts).tolist()
+        segments, references, squares, *totals = getattr(self, self.state_name).tolist()
         if not segments:
             return None
-        same = segments * squares == references**2  # Cauchy and Schwarz: equal if all are
-        score: Score = self.metric.score_from_row(totals, references // segments if same else "var")
+        is_constant = segments * squares == references**2  # equality in Cauchy-Schwarz
+        count = references // segments if is_constant else "var"
+        score: Score = self.metric.score_from_row(totals, count)
         return score
 
     def _apply(self, fn: Callable[..., Any], exclude_state: Sequence[str] = ()) -> Any:
-        """As torchmetrics', except that counts move to other devices and stay integers."""
-        made = super()._apply(fn, (*exclude_state, self.counts))
-        setattr(self, self.counts, getattr(self, self.counts).to(self.device))
-        self._defaults[self.counts] = self._defaults[self.counts].to(self.device)
+        """Apply a function as torchmetrics does, but keep the counts as integers."""
+        result = super()._apply(fn, (*exclude_state, self.state_name))
+        setattr(self, self.state_name, getattr(self, self.state_name).to(self.device))
+        self._defaults[self.state_name] = self._defaults[self.state_name].to(self.device)
         self._computed = None
-        return made
+        return result
 
 
 class CorpusBLEU(Corpus):
@@ -184,16 +185,18 @@ class CorpusTER(Corpus):
     METRIC = "ter"
 
 
-def _counted(metric: Metric[Any], preds: Any, target: Any, sources: Any) -> list[int] | None:
-    """Segments, the sum of their numbers of references and of the squares, and the totals.
+def _count_batch(metric: Metric[Any], preds: Any, target: Any, sources: Any) -> list[int] | None:
+    """Return segments, the sums of their reference counts and squared counts, and the totals.
 
-    Of numbers that vary only the fewest and the most are known. One of the fewest and the rest of
-    the most is as good: all that is asked of the sums is whether it varied.
+    For varying reference counts only the range is known. Assuming the minimum once and the maximum
+    otherwise is sufficient, because the sums only show whether the count varies.
     """
     if not (len(preds) or len(target)):
         return None
-    given: Any = {"sources": sources} if metric.NEEDS_SOURCE else {}
-    totals, seen = metric.count(preds, of_segments(target), totals=True, is_part=True, **given)
-    (fewest, most), rest = seen["references"] or (0, 0), seen["segments"] - 1
-    squares = fewest**2 + rest * most**2
-    return [rest + 1, fewest + rest * most, squares, *totals.tolist()[0]]
+    options: Any = {"sources": sources} if metric.NEEDS_SOURCE else {}
+    references = as_segment_references(target)
+    totals, seen = metric.count(preds, references, totals=True, is_part=True, **options)
+    (min_references, max_references), segments = seen["references"] or (0, 0), seen["segments"]
+    reference_sum = min_references + (segments - 1) * max_references
+    squares = min_references**2 + (segments - 1) * max_references**2
+    return [segments, reference_sum, squares, *totals.tolist()[0]]

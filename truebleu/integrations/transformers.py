@@ -1,4 +1,4 @@
-"""transformers: `compute_metrics` for Trainer, for a whole evaluation or batch by batch.
+"""transformers: `compute_metrics` for Trainer, for a complete evaluation or batch by batch.
 
     from transformers import Seq2SeqTrainer, Seq2SeqTrainingArguments
     from truebleu.integrations.transformers import compute_metrics
@@ -10,10 +10,10 @@
         compute_metrics=compute_metrics(tokenizer),   # {"bleu": 27.3}, logged as "eval_bleu"
     )
 
-With `batch_eval_metrics` the ids of one batch are held at a time instead of those of the whole
-evaluation; the text of metrics whose scores are no sums is kept all the same. Those that read the
-source take the model's input: `include_for_metrics=["inputs"]`. Run with transformers 5.23.0:
-Seq2SeqTrainer.evaluate, both ways. transformers itself is not imported here.
+With `batch_eval_metrics` only the ids of one batch are in memory at a time; the text is stored only
+for metrics that cannot be summed. Metrics that read sources use the model's input:
+`include_for_metrics=["inputs"]`. Tested with transformers 5.23.0 (Seq2SeqTrainer.evaluate, both
+modes). This module does not import transformers.
 """
 
 from __future__ import annotations
@@ -22,78 +22,79 @@ from collections.abc import Sequence
 from typing import Any
 
 from truebleu._kernel import InputError
-from truebleu.integrations import Total, metric_of, name_of
+from truebleu.integrations import RunningScore, get_metric_name, resolve_metric
 from truebleu.metrics.base import Metric
 
-# What Trainer pads labels, and predictions of different lengths, with.
-IGNORED = -100
+# Padding of labels, and of predictions with different lengths, in Trainer.
+IGNORED_ID = -100
 
 
 class ComputeMetrics:
-    """Made by `compute_metrics`: called with each batch, or once with all of them."""
+    """Callable for each batch, or for a complete evaluation; created by `compute_metrics`."""
 
     def __init__(
-        self, tokenizer: Any, metrics: Sequence[tuple[str, Metric[Any]]], ignored: int
+        self, tokenizer: Any, metrics: Sequence[tuple[str, Metric[Any]]], ignored_id: int
     ) -> None:
         if not hasattr(tokenizer, "batch_decode"):
             raise TypeError(
-                f"tokenizer: {tokenizer!r:.60} has no batch_decode; expected the tokenizer that "
-                "made the labels"
+                f"tokenizer: {tokenizer!r:.60} has no batch_decode (expected the tokenizer that "
+                "encoded the labels)"
             )
         if not metrics:
-            raise ValueError("metric: none at all; leave it out for BLEU")
+            raise ValueError("metric: expected at least one metric; omit the argument for BLEU")
         self._tokenizer = tokenizer
-        self._ignored = ignored
-        self._totals = {name: Total(metric) for name, metric in metrics}
-        if len(self._totals) != len(metrics):
-            raise ValueError("two metrics of one name, whose scores would have the same key")
+        self._ignored_id = ignored_id
+        self._running_scores = {name: RunningScore(metric) for name, metric in metrics}
+        if len(self._running_scores) != len(metrics):
+            raise ValueError("metric: duplicate metric names; each score needs a unique key")
 
     def __call__(self, prediction: Any, compute_result: bool = True) -> dict[str, float]:
-        """Counts the text of these ids; the scores of all since the last result, if wanted.
+        """Count the decoded text, and return the scores since the last result if requested.
 
-        prediction: an EvalPrediction: `predictions`, `label_ids` and, for metrics that read the
-            source, `inputs`, n × length.
+        prediction: an EvalPrediction: `predictions`, `label_ids` and, for metrics that read
+            sources, `inputs`, each n × length.
         """
         predictions, labels = prediction.predictions, prediction.label_ids
         hypotheses = self._texts("predictions", predictions)
         references = self._texts("label_ids", labels)
         inputs, sources = getattr(prediction, "inputs", None), None
-        if inputs is not None and any(total.metric.NEEDS_SOURCE for total in self._totals.values()):
+        totals = self._running_scores.values()
+        if inputs is not None and any(total.metric.NEEDS_SOURCE for total in totals):
             sources = self._texts("inputs", inputs)
-        for total in self._totals.values():
+        for total in totals:
             total.update(hypotheses, references, sources)
         if not compute_result:
             return {}
         try:
-            return {name: float(total.compute()) for name, total in self._totals.items()}
+            return {name: float(total.compute()) for name, total in self._running_scores.items()}
         finally:
             self.reset()
 
     def reset(self) -> None:
-        """Forgets what was counted since the last result, if an evaluation was broken off."""
-        for total in self._totals.values():
+        """Discard the text since the last result, for example of an interrupted evaluation."""
+        for total in self._running_scores.values():
             total.reset()
 
     def _texts(self, role: str, ids: Any) -> list[str]:
-        # Models that give more than the ids give them first; of a batch, there are all inputs.
+        # Models may return further values after the ids; inputs of a batch are a mapping.
         if isinstance(ids, tuple):
             ids = ids[0]
         elif hasattr(ids, "keys"):
             ids = ids["input_ids"]
         shape = tuple(getattr(ids, "shape", (0, 0)))
         if ids is None or len(shape) != 2:
-            found = "None" if ids is None else f"an array of shape {shape}"
+            description = "None" if ids is None else f"an array of shape {shape}"
             hint = (
                 ". These look like logits: use Seq2SeqTrainer with predict_with_generate=True, or "
-                "give Trainer a preprocess_logits_for_metrics"
+                "pass preprocess_logits_for_metrics to Trainer"
             )
             raise InputError(
-                f"{role}: expected the ids of n texts, n × length, not {found}"
+                f"{role}: expected an array of token ids, n × length, found {description}"
                 f"{hint if len(shape) == 3 else ''}"
             )
         rows = ids.tolist() if hasattr(ids, "tolist") else ids
-        kept = [[number for number in row if number != self._ignored] for row in rows]
-        texts: list[str] = self._tokenizer.batch_decode(kept, skip_special_tokens=True)
+        token_ids = [[number for number in row if number != self._ignored_id] for row in rows]
+        texts: list[str] = self._tokenizer.batch_decode(token_ids, skip_special_tokens=True)
         return texts
 
 
@@ -101,19 +102,21 @@ def compute_metrics(
     tokenizer: Any,
     metric: Metric | str | Sequence[Metric | str] | None = None,
     *,
-    ignored: int = IGNORED,
+    ignored_id: int = IGNORED_ID,
     **parameters: Any,
 ) -> ComputeMetrics:
-    """For Trainer's `compute_metrics`: ids are decoded, counted and scored.
+    """Create a callable for Trainer's `compute_metrics`, which decodes and scores token ids.
 
-    tokenizer: what the ids are decoded with: anything with `batch_decode`.
-    metric: a metric or a name, as `truebleu.metric` takes it, or several; BLEU by default. The
-        keys of the result are the names that were asked for.
-    ignored: the id that is no token; others that are not text are the tokenizer's special tokens.
-    parameters: of each metric.
+    tokenizer: the tokenizer of the ids: any object with `batch_decode`.
+    metric: one or more metrics, or names that `truebleu.metric` accepts (default: BLEU). The keys
+        of the result are the names as passed.
+    ignored_id: the padding id. The tokenizer's special tokens are also skipped.
+    parameters: parameters of every metric.
 
-    With `batch_eval_metrics` it is called with each batch, and `compute_result=True` at the last.
+    With `batch_eval_metrics`, Trainer calls it for each batch, with `compute_result=True` for the
+    last.
     """
-    several: Any = metric if isinstance(metric, list | tuple) else [metric]
-    made = [(one, metric_of(one, parameters)) for one in several]
-    return ComputeMetrics(tokenizer, [(name_of(*pair), pair[1]) for pair in made], ignored)
+    metric_specs: Any = metric if isinstance(metric, list | tuple) else [metric]
+    pairs = [(spec, resolve_metric(spec, parameters)) for spec in metric_specs]
+    metrics = [(get_metric_name(*pair), pair[1]) for pair in pairs]
+    return ComputeMetrics(tokenizer, metrics, ignored_id)

@@ -1,4 +1,4 @@
-"""TRL: rewards for GRPOTrainer and the trainers that call rewards as it does.
+"""TRL: reward functions for GRPOTrainer and trainers with the same interface.
 
     from trl import GRPOTrainer
     from truebleu.integrations.trl import bleu_reward, metric_reward
@@ -9,9 +9,9 @@
         reward_funcs=[bleu_reward("reference"), metric_reward("ter", scale=-0.01)],
     )
 
-Any metric has rewards; those that read the source take it from a column "source". A reward is the
-sentence score of a completion times `scale`. All completions of a step are scored by one call of
-the kernel. Run with TRL 1.16.0: GRPOTrainer's own method that computes rewards.
+Any metric can be a reward; metrics that read sources take them from a column "source". A reward is
+the sentence-level score of a completion times `scale`. One kernel call scores all completions of a
+step. Tested with TRL 1.16.0: the method of GRPOTrainer that computes rewards.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from math import isfinite
 from typing import Any
 
 from truebleu._kernel import InputError
-from truebleu.integrations import metric_of, name_of
+from truebleu.integrations import get_metric_name, resolve_metric
 from truebleu.metrics.base import Metric
 from truebleu.text.argument_checks import suggest_names
 
@@ -39,71 +39,74 @@ def metric_reward(
     name: str | None = None,
     **parameters: Any,
 ) -> Reward:
-    """A reward function: a metric's sentence score times `scale`, so 0-1 by default.
+    """Create a reward function: a metric's sentence-level score times `scale`, so 0-1 by default.
 
-    metric: a metric, or a name, as `truebleu.metric` takes it; parameters: of the metric.
-    reference_column: the column of the data set with a reference, or a list of references, for
-        each completion; None where there is none, for which the reward is None too, and TRL
-        leaves that completion to its other rewards.
-    scale: what scores are multiplied by; below 0 for a metric of which lower is better.
-    source_column: the column with the sources, for metrics that read them; "prompts" has what the
-        model was asked.
-    name: what logs call it ("bleu_reward"); give several of them different names.
+    metric: a metric, or a name that `truebleu.metric` accepts. parameters: parameters of the
+        metric.
+    reference_column: the dataset column with one or more references for each completion. If it is
+        None, the reward is None, and TRL uses only the other rewards for that completion.
+    scale: the factor of the scores; negative for metrics where lower is better.
+    source_column: the column of sources, for metrics that read sources; "prompts" contains the
+        model's prompts.
+    name: the name in logs ("bleu_reward"); different rewards need different names.
 
-    `bleu_reward` and `chrf_reward` are this with their metric. Of BLEU, orders that a completion is
-    too short for are left out (effective order) and orders without a match are smoothed (exp), as
-    sacreBLEU's sentence_bleu does.
+    `bleu_reward` and `chrf_reward` have a fixed metric. As in sacreBLEU's sentence_bleu, BLEU skips
+    n-gram orders without n-grams (effective order), and smooths orders without a match (exp).
 
     >>> reward = metric_reward("bleu")
     >>> reward(completions=["it is", "it rains"], reference=[["that was", "they are"], None])
     [0.0, None]
     """
-    made = metric_of(metric, parameters)
-    name = name or f"{name_of(metric, made)}_reward"
+    resolved_metric = resolve_metric(metric, parameters)
+    name = name or f"{get_metric_name(metric, resolved_metric)}_reward"
     if not isfinite(scale):
-        raise ValueError(f"{name}: scale={scale}; expected a finite number")
+        raise ValueError(f"{name}: scale={scale} (expected a finite number)")
 
-    def column(role: str, wanted: str, columns: dict[str, Any], number: int) -> Sequence[Any]:
-        if wanted not in columns:
-            there = suggest_names(wanted, columns) if columns else "; there are none"
+    def get_column(
+        role: str, column_name: str, columns: dict[str, Any], completion_count: int
+    ) -> Sequence[Any]:
+        if column_name not in columns:
+            suggestion = suggest_names(column_name, columns) if columns else "; it has no columns"
             raise InputError(
-                f"{name}: the data set has no column {wanted!r}{there}. Name "
-                f"the one with the {role}s: {name}({role}_column=…)"
+                f"{name}: the dataset has no column {column_name!r}{suggestion}. Pass the column "
+                f"of {role}s: {name}({role}_column=…)"
             )
-        found = columns[wanted]
-        several = ", or a list of references," if role == "reference" else ""
-        if isinstance(found, str) or not hasattr(found, "__len__"):
+        values = columns[column_name]
+        alternative = ", or a list of references," if role == "reference" else ""
+        if isinstance(values, str) or not hasattr(values, "__len__"):
             raise InputError(
-                f"{name}: {wanted!r} is {found!r:.80}; expected a list with a {role}{several} for "
-                "each completion"
+                f"{name}: {column_name!r} is {values!r:.80} (expected a list with a {role}"
+                f"{alternative} per completion)"
             )
-        if len(found) != number:
+        if len(values) != completion_count:
             raise InputError(
-                f"{name}: {number} completions and {len(found)} of {wanted!r}; expected one {role}"
-                f"{several} per completion"
+                f"{name}: {column_name!r} has length {len(values)} (expected {completion_count}: "
+                f"one {role}{alternative} per completion)"
             )
-        return found  # type: ignore[no-any-return]
+        return values  # type: ignore[no-any-return]
 
     def reward(completions: Sequence[Any], **columns: Any) -> list[float | None]:
-        """The score of each completion times the scale; None where there is no reference."""
-        references = column("reference", reference_column, columns, len(completions))
-        known = [
-            one if type(one) is str else _references(one, number, name, reference_column)
+        """Return the score of each completion times the scale; None without a reference."""
+        references = get_column("reference", reference_column, columns, len(completions))
+        reference_sets = [
+            one if type(one) is str else _to_references(one, number, name, reference_column)
             for number, one in enumerate(references, 1)
         ]
         texts: dict[str, list[Any]] = {
-            "hypotheses": _texts(completions, name, "completion"),
-            "references": known,
+            "hypotheses": _to_texts(completions, name, "completion"),
+            "references": reference_sets,
         }
-        if made.NEEDS_SOURCE:
-            sources = column("source", source_column, columns, len(completions))
-            texts["sources"] = _texts(sources, name, f"{source_column!r} of completion")
-        scored = [one is not None for one in known]
-        if not any(scored):
-            return [None] * len(scored)
-        given = {role: list(compress(every, scored)) for role, every in texts.items()}
-        scores = iter(_scores(made, **given))
-        return [next(scores) * scale if is_scored else None for is_scored in scored]
+        if resolved_metric.NEEDS_SOURCE:
+            sources = get_column("source", source_column, columns, len(completions))
+            texts["sources"] = _to_texts(sources, name, f"{source_column!r} of completion")
+        has_reference = [one is not None for one in reference_sets]
+        if not any(has_reference):
+            return [None] * len(has_reference)
+        scored_texts = {
+            role: list(compress(values, has_reference)) for role, values in texts.items()
+        }
+        scores = iter(_score_sentences(resolved_metric, **scored_texts))
+        return [next(scores) * scale if is_scored else None for is_scored in has_reference]
 
     reward.__name__ = reward.__qualname__ = name
     return reward
@@ -113,53 +116,55 @@ bleu_reward = partial(metric_reward, "bleu")
 chrf_reward = partial(metric_reward, "chrf")
 
 
-def _scores(
+def _score_sentences(
     metric: Metric[Any], hypotheses: list[str], references: list[Any], **sources: Any
 ) -> Iterable[float]:
-    """Sentence scores: in one call, unless a segment's score may depend on those beside it."""
+    """Score sentences in one call, or separately if scores may depend on other segments."""
     if not metric.not_additive:
         return metric.segments(hypotheses, references, **sources)
-    # Of all of these, none reads a source.
+    # None of these metrics reads sources.
     pairs = zip(hypotheses, references, strict=True)
     return [metric.sentence(*pair).value for pair in pairs]
 
 
-def _texts(given: Sequence[Any], name: str, role: str) -> list[str]:
+def _to_texts(values: Sequence[Any], name: str, role: str) -> list[str]:
     return [
-        one if type(one) is str else _text(one, f"{name}: {role} {number}")
-        for number, one in enumerate(given, 1)
+        one if type(one) is str else _extract_text(one, f"{name}: {role} {number}")
+        for number, one in enumerate(values, 1)
     ]
 
 
-def _text(completion: Any, place: str) -> str:
-    """The text of a completion or a prompt: itself, or what the last of its messages says.
+def _extract_text(completion: Any, location: str) -> str:
+    """Return the text of a completion or prompt: a string, or the content of its last message.
 
-    A message with no text, such as a call of a tool alone, says "".
+    A message without text, such as one with only a tool call, has the text "".
     """
-    found = completion
+    content = completion
     if isinstance(completion, list | tuple) and completion and isinstance(completion[-1], dict):
-        found = completion[-1].get("content", 0)  # there, though it may be None
-        if found is None:
+        content = completion[-1].get("content", 0)  # the key may exist with None
+        if content is None:
             return ""
-        if isinstance(found, list) and all(isinstance(part, dict) for part in found):
-            return "".join(part.get("text") or "" for part in found)
-    if not isinstance(found, str):
+        if isinstance(content, list) and all(isinstance(part, dict) for part in content):
+            return "".join(part.get("text") or "" for part in content)
+    if not isinstance(content, str):
         raise InputError(
-            f"{place} is {completion!r:.80}; expected a string, or a list of "
-            'messages like {"role": "assistant", "content": "…"}'
+            f"{location} is {completion!r:.80} (expected a string, or a list of "
+            'messages like {"role": "assistant", "content": "…"})'
         )
-    return found
+    return content
 
 
-def _references(given: Any, number: int, name: str, column: str) -> tuple[str | None, ...] | None:
-    """The references of a completion; None if all are missing."""
-    if given is None:
+def _to_references(
+    value: Any, number: int, name: str, column: str
+) -> tuple[str | None, ...] | None:
+    """Return the references of a completion; None if all are missing."""
+    if value is None:
         return None
-    if not isinstance(given, list | tuple) or not all(
-        one is None or isinstance(one, str) for one in given
+    if not isinstance(value, list | tuple) or not all(
+        one is None or isinstance(one, str) for one in value
     ):
         raise InputError(
-            f"{name}: {column!r} of completion {number} is {given!r:.80}; expected a string, a "
-            "list of strings, or None"
+            f"{name}: {column!r} of completion {number} is {value!r:.80} (expected a string, a "
+            "list of strings, or None)"
         )
-    return tuple(given) if any(one is not None for one in given) else None
+    return tuple(value) if any(one is not None for one in value) else None

@@ -1,17 +1,17 @@
-"""What Hugging Face evaluate loads: `evaluate.load(truebleu.integrations.evaluate.path())`.
+"""Metric module for Hugging Face: `evaluate.load(truebleu.integrations.evaluate.path())`.
 
-evaluate copies this file and finds its imports by reading its text line by line: one import a
-line, and nothing imported from beside it.
+evaluate copies this file and parses its imports line by line: put one import on each line, and do
+not import neighbouring files.
 """
 
 import datasets
 import evaluate
 
-from truebleu.integrations import metric_of, score
+from truebleu.integrations import resolve_metric, score_corpus
 from truebleu.metrics.base import Metric
 
 DESCRIPTION = """\
-BLEU, chrF, TER and others of a corpus, with the numbers of sacreBLEU 2.6.0 to the last bit.
+BLEU, chrF, TER and other corpus scores; BLEU, chrF and TER are identical to sacreBLEU 2.6.0.
 """
 
 CITATION = """\
@@ -21,30 +21,30 @@ Matt Post (2018): A Call for Clarity in Reporting BLEU Scores. WMT. https://acla
 INPUTS = """\
 Args:
     predictions: n strings.
-    references: for each of them a string, or a list of strings, which may vary in number.
-    sources: n strings, for metrics that read the source, and no others.
-    **parameters: those of the metric that the module's configuration names, as truebleu.metric
-        takes it: "bleu" (the default), "chrf++", "rouge-l" ...
+    references: a string or a list of strings for each prediction; lists may differ in length.
+    sources: n strings, only for metrics that read the source.
+    **parameters: parameters of the metric. The configuration name is the metric name, as for
+        truebleu.metric: "bleu" (the default), "chrf++", "rouge-l" ...
 Returns:
     score: the score, 0-100.
-    signature: what was computed, so that anyone can compute it again.
-    and all else that the score was made of.
+    signature: the metric settings, to reproduce the score.
+    and the components of the score.
 """
 
 
 class TrueBLEU(evaluate.Metric):  # type: ignore[misc]
-    """The score of a corpus."""
+    """Corpus score."""
 
     def _info(self) -> evaluate.MetricInfo:
         text = datasets.Value("string")
-        # Every option has the same names, and each is then required.
-        more = {"sources": text} if self._metric({}).NEEDS_SOURCE else {}
+        # All alternative features must have the same names, and every feature is required.
+        source_feature = {"sources": text} if self._metric({}).NEEDS_SOURCE else {}
         return evaluate.MetricInfo(
             description=DESCRIPTION,
             citation=CITATION,
             inputs_description=INPUTS,
             features=[
-                datasets.Features({"predictions": text, "references": references, **more})
+                datasets.Features({"predictions": text, "references": references, **source_feature})
                 for references in (datasets.Sequence(text), text)
             ],
             reference_urls=["https://aclanthology.org/W18-6319"],
@@ -57,8 +57,8 @@ class TrueBLEU(evaluate.Metric):  # type: ignore[misc]
         sources: list[str] | None = None,
         **parameters: object,
     ) -> dict[str, object]:
-        return score(self._metric(parameters), predictions, references, sources).to_dict()
+        return score_corpus(self._metric(parameters), predictions, references, sources).to_dict()
 
     def _metric(self, parameters: dict[str, object]) -> Metric:
         name = None if self.config_name == "default" else self.config_name
-        return metric_of(name, parameters)
+        return resolve_metric(name, parameters)

@@ -1,4 +1,4 @@
-"""Weights & Biases: scores, comparisons and reports of a run, with their signatures.
+"""Weights & Biases: logging of scores, comparisons and reports, with their signatures.
 
     import truebleu as tb
     import wandb
@@ -10,32 +10,32 @@
         log_result(tb.report(systems, references))      # a page
         log_segments(["bleu", "chrf"], hypotheses, references)    # a table
 
-Signatures are in the run's config: another one under the same name is W&B's error, as those scores
-do not compare. Run with wandb 0.31.0, offline.
+Signatures are in the run's config: W&B raises an error for a second signature of the same name,
+because the scores are not comparable. Tested with wandb 0.31.0, offline.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from truebleu.integrations import log_records, needed
+from truebleu.integrations import log_records, require_package
 
 
-def _log(made: log_records.Logged, step: int | None, run: Any) -> None:
-    with needed("wandb", "truebleu.integrations.wandb", "'truebleu[wandb]'"):
+def _log(record: log_records.LogRecord, step: int | None, run: Any) -> None:
+    with require_package("wandb", "truebleu.integrations.wandb", "'truebleu[wandb]'"):
         import wandb
     run = run or wandb.run
     if run is None:
-        raise ValueError("there is no run to log to; call wandb.init first, or give one: run=…")
-    run.config.update(made.params)
-    # In one call: each is a step.
+        raise ValueError("no active run. Call wandb.init first, or pass a run: run=…")
+    run.config.update(record.params)
+    # One call, because each call is a step.
     run.log(
         {
-            **made.metrics,
-            **{key: wandb.Html(html, inject=False) for key, html in made.pages.items()},
+            **record.metrics,
+            **{key: wandb.Html(html, inject=False) for key, html in record.pages.items()},
             **{
-                f"{key}_table" if key in made.pages else key: wandb.Table(list(columns), rows)
-                for key, (columns, rows) in made.tables.items()
+                f"{key}_table" if key in record.pages else key: wandb.Table(list(columns), rows)
+                for key, (columns, rows) in record.tables.items()
             },
         },
         step=step,

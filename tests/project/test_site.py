@@ -83,10 +83,10 @@ VIEWED = (
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("look", axe_core.LOOKS)
+@pytest.mark.parametrize("look", axe_core.APPEARANCES)
 def test_axe_finds_nothing_serious(site, chromium, look):
-    script, wrong = axe_core.script(), {}
-    context = chromium.new_context(reduced_motion="reduce", **axe_core.LOOKS[look])
+    script, wrong = axe_core.load_axe_script(), {}
+    context = chromium.new_context(reduced_motion="reduce", **axe_core.APPEARANCES[look])
     page = context.new_page()
     for name in VIEWED:
         page.goto((site / name).as_uri(), wait_until="load")
@@ -96,7 +96,9 @@ def test_axe_finds_nothing_serious(site, chromium, look):
             ".every(table => table.closest('.md-typeset__scrollwrap'))"
         )
         page.evaluate(script)
-        wrong |= {f"{name}: {rule}": nodes for rule, nodes in axe_core.found(page).items()}
+        wrong |= {
+            f"{name}: {rule}": nodes for rule, nodes in axe_core.find_violations(page).items()
+        }
         width = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
         assert width[0] <= width[1], f"{name} is wider than the window"
     context.close()

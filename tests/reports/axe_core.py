@@ -11,31 +11,31 @@ from pathlib import Path
 
 import pytest
 
-AXE = "4.14.1"
-SHA256 = "e6b0ce02b84d892e2e33e403485e7f3d6c29e2be6df65daf44d89ba564139745"
+AXE_VERSION = "4.14.1"
+ARCHIVE_SHA256 = "e6b0ce02b84d892e2e33e403485e7f3d6c29e2be6df65daf44d89ba564139745"
 
 
-def script() -> str:
+def load_axe_script() -> str:
     """axe-core's script. It is no part of the repository: npm brings it, once."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "truebleu-tests"
-    packed = cache / f"axe-core-{AXE}.tgz"
-    if not packed.exists():
+    archive_path = cache / f"axe-core-{AXE_VERSION}.tgz"
+    if not archive_path.exists():
         npm = shutil.which("npm")
         if not npm:
             pytest.skip("no npm to fetch axe-core with")
         cache.mkdir(parents=True, exist_ok=True)
-        command = [npm, "pack", "--silent", f"axe-core@{AXE}"]
-        done = subprocess.run(command, check=False, cwd=cache, capture_output=True, text=True)
-        if done.returncode:
-            pytest.skip(f"axe-core could not be fetched: {done.stderr.strip()[-200:]}")
-    assert hashlib.sha256(packed.read_bytes()).hexdigest() == SHA256
-    with tarfile.open(packed) as archive:
+        command = [npm, "pack", "--silent", f"axe-core@{AXE_VERSION}"]
+        result = subprocess.run(command, check=False, cwd=cache, capture_output=True, text=True)
+        if result.returncode:
+            pytest.skip(f"axe-core could not be fetched: {result.stderr.strip()[-200:]}")
+    assert hashlib.sha256(archive_path.read_bytes()).hexdigest() == ARCHIVE_SHA256
+    with tarfile.open(archive_path) as archive:
         file = archive.extractfile("package/axe.min.js")
         assert file is not None
         return file.read().decode()
 
 
-def found(tab):
+def find_violations(tab):
     """What axe calls serious or critical, with the elements that it says it of."""
     result = tab.evaluate("() => axe.run(document, {resultTypes: ['violations']})")
     return {
@@ -48,7 +48,7 @@ def found(tab):
     }
 
 
-LOOKS = {
+APPEARANCES = {
     "light": {"color_scheme": "light"},
     "dark": {"color_scheme": "dark"},
     "forced": {"forced_colors": "active"},

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 # Every setting of which a page can have the counts beside those of the example's headline.
-ALSO = [
+FURTHER_SETTINGS = [
     *(BLEU(tokenize=name) for name in ("none", "intl", "char", "zh")),
     BLEU(lowercase=True),
     BLEU(tokenize="intl", lowercase=True),
@@ -37,7 +37,7 @@ ALSO = [
 ]
 
 # Listens from the first moment; the page's own policy stays on.
-WATCH = """
+VIOLATION_LISTENER = """
 window.violations = [];
 addEventListener("securitypolicyviolation", event =>
   violations.push(`${event.effectiveDirective}: ${event.blockedURI} ${event.sample}`));
@@ -45,64 +45,68 @@ addEventListener("securitypolicyviolation", event =>
 
 
 # Until the page has heard of it; its own listener comes first.
-GO = """where => new Promise(done => {
+NAVIGATE_SCRIPT = """where => new Promise(done => {
   addEventListener("hashchange", () => setTimeout(done), {once: true});
   setTimeout(done, 300);
   location.hash = where;
 })"""
 
 
-def wanted(options: dict[str, object]) -> str:
+def format_unsupported_options(options: dict[str, object]) -> str:
     """What is asked of a tab that WebDriver BiDi cannot give in Firefox."""
-    kept = {"color_scheme": "light", "forced_colors": "none", "java_script_enabled": True}
+    supported = {"color_scheme": "light", "forced_colors": "none", "java_script_enabled": True}
     return ", ".join(
-        f"{k}={options[k]}" for k, usual in kept.items() if options.get(k, usual) != usual
+        f"{k}={options[k]}"
+        for k, default in supported.items()
+        if options.get(k, default) != default
     )
 
 
-class Opened:
+class OpenReport:
     """A report in a tab of its own, which has no network and notes everything that goes wrong."""
 
-    def __init__(self, browser, path: Path, where: str = "", script: str = "", **options) -> None:
+    def __init__(
+        self, browser, path: Path, fragment: str = "", script: str = "", **options
+    ) -> None:
         options = {"viewport": {"width": 1360, "height": 850}} | options
-        if browser.browser_type.name == "firefox" and wanted(options):
-            pytest.skip(f"Firefox's driver has no {wanted(options)}")
+        if browser.browser_type.name == "firefox" and format_unsupported_options(options):
+            pytest.skip(f"Firefox's driver has no {format_unsupported_options(options)}")
         # A policy that is switched off for tests is not tested.
         self.context = browser.new_context(bypass_csp=False, **options)
         self.context.set_offline(True)
-        self.context.add_init_script(WATCH + script)
+        self.context.add_init_script(VIOLATION_LISTENER + script)
         self.page = self.context.new_page()
         self.page.set_default_timeout(20_000)
         self.address = path.as_uri()
-        self.wrong: list[str] = []
-        self.page.on("console", self._said)
-        self.page.on("pageerror", lambda error: self.wrong.append(f"error: {error}"))
-        self.page.on("dialog", self._asked)
-        self.context.on("request", self._requested)
-        self.page.goto(f"{self.address}{where}")
+        self.problems: list[str] = []
+        self.page.on("console", self._record_message)
+        self.page.on("pageerror", lambda error: self.problems.append(f"error: {error}"))
+        self.page.on("dialog", self._record_dialog)
+        self.context.on("request", self._record_request)
+        self.page.goto(f"{self.address}{fragment}")
 
-    def _said(self, message) -> None:
+    def _record_message(self, message) -> None:
         if message.type in {"error", "warning"}:
-            self.wrong.append(f"{message.type}: {message.text}")
+            self.problems.append(f"{message.type}: {message.text}")
 
-    def _asked(self, dialog) -> None:
-        self.wrong.append(f"dialog: {dialog.message}")
+    def _record_dialog(self, dialog) -> None:
+        self.problems.append(f"dialog: {dialog.message}")
         dialog.dismiss()
 
-    def _requested(self, request) -> None:
+    def _record_request(self, request) -> None:
         # A blob is the page's own worker.
         if request.url.partition("#")[0] != self.address and not request.url.startswith("blob:"):
-            self.wrong.append(f"request: {request.url}")
+            self.problems.append(f"request: {request.url}")
 
-    def ready(self) -> Opened:
+    def ready(self) -> OpenReport:
         """Waits until all of the file is unpacked."""
         self.page.locator("html[data-ready]").wait_for(state="attached")
         return self
 
-    def go(self, where: str):
+    def go(self, fragment: str):
         """Opens an address within the page, as someone would by a link."""
-        self.page.evaluate(GO, where)
-        name = where.lstrip("#").partition("?")[0]
+        self.page.evaluate(NAVIGATE_SCRIPT, fragment)
+        name = fragment.lstrip("#").partition("?")[0]
         self.page.locator(f"main.view.{name}").wait_for()
         return self.page
 
@@ -117,10 +121,10 @@ class Opened:
         """Nothing went wrong up to now."""
         violations = self.page.evaluate("() => window.violations ?? []")
         assert not violations
-        assert not self.wrong
+        assert not self.problems
 
 
-def lines(name: str) -> list[str]:
+def read_example_lines(name: str) -> list[str]:
     return (EXAMPLES / name).read_text("utf-8").split("\n")[:-1]
 
 
@@ -130,14 +134,14 @@ class Example:
     systems = ("birch", "cedar", "aspen")
 
     def __init__(self, folder: Path, samples: int | None = 200, confidence: int = 200) -> None:
-        self.hypotheses = {name: lines(f"de-en/{name}.en") for name in self.systems}
-        streams = [lines(f"de-en/reference.{name}.en") for name in "ab"]
+        self.hypotheses = {name: read_example_lines(f"de-en/{name}.en") for name in self.systems}
+        streams = [read_example_lines(f"de-en/reference.{name}.en") for name in "ab"]
         self.references = list(map(list, zip(*streams, strict=True)))
-        self.source = lines("de-en/source.de")
-        self.documents = lines("de-en/documents.txt")
+        self.source = read_example_lines("de-en/source.de")
+        self.documents = read_example_lines("de-en/documents.txt")
         self.labels = {"length": ["long" if len(s) > 60 else "short" for s in self.source]}
         self.metrics = [BLEU(), CHRF(), TER()]
-        self.also = ALSO
+        self.also = FURTHER_SETTINGS
         self.report = report(
             self.hypotheses,
             self.references,
@@ -160,30 +164,30 @@ class Example:
         return list(enumerate([*self.metrics, *self.also]))
 
 
-def typed(field, text: str) -> None:
+def type_text(field, text: str) -> None:
     """Replaces what is in a field by the keyboard: Firefox hears no change of what is filled in."""
     field.press("ControlOrMeta+a")
     field.press_sequentially(text)
 
 
-def downloaded(tab, button, saves):
+def download_file(tab, button, saves):
     """The name and content of what a button saves."""
     if tab.context.browser.browser_type.name == "firefox":
-        return left_by_firefox(tab, button, saves)
-    with tab.expect_download() as waiting:
+        return take_firefox_download(tab, button, saves)
+    with tab.expect_download() as download:
         button.click()
-    with open(waiting.value.path(), encoding="utf-8", newline="") as file:
-        return waiting.value.suggested_filename, file.read()
+    with open(download.value.path(), encoding="utf-8", newline="") as file:
+        return download.value.suggested_filename, file.read()
 
 
-def left_by_firefox(tab, button, saves):
+def take_firefox_download(tab, button, saves):
     """Playwright hears nothing of files that Firefox saves; they are in a folder."""
     button.click()
     for _ in range(400):
         tab.wait_for_timeout(50)
-        found = [path for path in saves.iterdir() if path.stat().st_size]
-        if len(found) == 1 and found[0].suffix != ".part":
-            text = found[0].read_bytes().decode()
-            found[0].unlink()
-            return found[0].name, text
+        saved_files = [path for path in saves.iterdir() if path.stat().st_size]
+        if len(saved_files) == 1 and saved_files[0].suffix != ".part":
+            text = saved_files[0].read_bytes().decode()
+            saved_files[0].unlink()
+            return saved_files[0].name, text
     raise AssertionError(f"nothing was saved: {list(saves.iterdir())}")

@@ -6,30 +6,30 @@ from pathlib import Path
 
 import axe_core
 import pytest
-from browser_report import Example, Opened
+from browser_report import Example, OpenReport
 
 
 @pytest.fixture
-def opened(browser, tmp_path):
+def open_report(browser, tmp_path):
     """Opens a report, or a file, and at the end sees to it that nothing went wrong with any."""
-    all_of_them: list[Opened] = []
+    open_reports: list[OpenReport] = []
 
-    def opened(what, where: str = "", *, wait: bool = True, **options) -> Opened:
-        path = what
-        if not isinstance(what, Path):
-            path = tmp_path / f"report{len(all_of_them)}.html"
-            what.save(path)
-        one = Opened(browser, path, where, **options)
-        all_of_them.append(one)
-        return one.ready() if wait else one
+    def open_report(source, fragment: str = "", *, wait: bool = True, **options) -> OpenReport:
+        path = source
+        if not isinstance(source, Path):
+            path = tmp_path / f"report{len(open_reports)}.html"
+            source.save(path)
+        report_tab = OpenReport(browser, path, fragment, **options)
+        open_reports.append(report_tab)
+        return report_tab.ready() if wait else report_tab
 
-    yield opened
+    yield open_report
     try:
-        for one in all_of_them:
-            one.check()
+        for report_tab in open_reports:
+            report_tab.check()
     finally:
-        for one in all_of_them:
-            one.context.close()
+        for report_tab in open_reports:
+            report_tab.context.close()
 
 
 @pytest.fixture(scope="session")
@@ -40,4 +40,4 @@ def example(tmp_path_factory) -> Example:
 @pytest.fixture(scope="session")
 def axe() -> str:
     """axe-core's script."""
-    return axe_core.script()
+    return axe_core.load_axe_script()

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 from itertools import islice
 
 # Elements without an end.
-VOID = {"meta", "line", "circle", "wbr", "br", "link", "input"}
+VOID_ELEMENTS = {"meta", "line", "circle", "wbr", "br", "link", "input"}
 
 
 class Page(HTMLParser):
@@ -30,7 +30,7 @@ class Page(HTMLParser):
         self.elements.append((tag, dict(attrs)))
         if tag in {"script", "style"}:
             self.scripts.append((dict(attrs), ""))
-        if tag not in VOID:
+        if tag not in VOID_ELEMENTS:
             self._open.append(tag)
 
     def handle_startendtag(self, tag, attrs):
@@ -82,27 +82,27 @@ class Page(HTMLParser):
     def texts(self, name: str) -> list[str | None]:
         roles = self.manifest["texts"] or []
         if name in roles:
-            return texts_apart(self.blocks["texts"], len(roles))[roles.index(name)]
-        return decoded_texts(self.blocks[name], self.manifest["segments"])
+            return decode_interleaved_texts(self.blocks["texts"], len(roles))[roles.index(name)]
+        return decode_texts(self.blocks[name], self.manifest["segments"])
 
     def rows(self, setting: int, system: str) -> list[list[float]]:
-        told = self.manifest["settings"][setting]
-        block = self.blocks[told["blocks"][system]]
-        return decoded_rows(block, self.manifest["segments"], len(told["columns"]))
+        entry = self.manifest["settings"][setting]
+        block = self.blocks[entry["blocks"][system]]
+        return decode_rows(block, self.manifest["segments"], len(entry["columns"]))
 
     def indices(self, name: str) -> list[int]:
         return list(struct.unpack(f"<{self.manifest['segments']}I", self.blocks[name]))
 
 
-def texts_apart(block: bytes, roles: int) -> list[list[str | None]]:
+def decode_interleaved_texts(block: bytes, role_count: int) -> list[list[str | None]]:
     """The texts of each role, of a block that has them together."""
-    words, *sizes = struct.unpack_from(f"<{1 + roles}I", block)
-    rest = iter(block[4 + 4 * roles :])
+    words, *sizes = struct.unpack_from(f"<{1 + role_count}I", block)
+    rest = iter(block[4 + 4 * role_count :])
 
-    def piece() -> bytes:
+    def take_piece() -> bytes:
         return bytes(islice(rest, next(rest)))
 
-    dictionary = [piece() for _ in range(words)]
+    dictionary = [take_piece() for _ in range(words)]
     texts: list[bytes | None] = []
     text = b""
     for byte in rest:
@@ -110,10 +110,10 @@ def texts_apart(block: bytes, roles: int) -> list[list[str | None]]:
             texts.append(text if byte == 0xFF else None)
             text = b""
         elif byte == 0xFD:
-            text += piece()
+            text += take_piece()
         else:
             text += bytes([byte]) if byte < 0x80 else dictionary[byte - 0x80 << 8 | next(rest)]
-    columns = [texts[role::roles] for role in range(roles)]
+    columns = [texts[role::role_count] for role in range(role_count)]
     assert [sum(len(text or b"") for text in column) for column in columns] == sizes
     return [
         [None if text is None else text.decode("utf-8", "surrogatepass") for text in column]
@@ -121,32 +121,32 @@ def texts_apart(block: bytes, roles: int) -> list[list[str | None]]:
     ]
 
 
-def decoded_texts(block: bytes, count: int) -> list[str | None]:
+def decode_texts(block: bytes, count: int) -> list[str | None]:
     lengths = struct.unpack_from(f"<{count}I", block)
     texts: list[str | None] = []
-    at = 4 * count
+    offset = 4 * count
     for length in lengths:
         if length == 0xFFFFFFFF:
             texts.append(None)
             continue
-        texts.append(block[at : at + length].decode("utf-8", "surrogatepass"))
-        at += length
-    assert at == len(block)
+        texts.append(block[offset : offset + length].decode("utf-8", "surrogatepass"))
+        offset += length
+    assert offset == len(block)
     return texts
 
 
-def decoded_rows(block: bytes, count: int, width: int) -> list[list[float]]:
+def decode_rows(block: bytes, count: int, width: int) -> list[list[float]]:
     columns = []
-    at = 0
+    offset = 0
     for _ in range(width):
-        size = block[at]
+        number_size = block[offset]
         columns.append(
             struct.unpack_from(
-                f"<{count}{ {1: 'B', 2: 'H', 4: 'I', 8: 'd'}[size] }".replace(" ", ""),
+                f"<{count}{ {1: 'B', 2: 'H', 4: 'I', 8: 'd'}[number_size] }".replace(" ", ""),
                 block,
-                at + 1,
+                offset + 1,
             )
         )
-        at += 1 + size * count
-    assert at == len(block)
+        offset += 1 + number_size * count
+    assert offset == len(block)
     return [list(row) for row in zip(*columns, strict=True)]

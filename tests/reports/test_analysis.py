@@ -34,15 +34,15 @@ def run(tmp_path_factory):
 
     def run(**cases):
         command = [node, script, folder, browser_kernel.KERNEL_PATH]
-        done = subprocess.run(
+        result = subprocess.run(
             command, input=json.dumps(cases), capture_output=True, text=True, check=True
         )
-        return json.loads(done.stdout)
+        return json.loads(result.stdout)
 
     return run
 
 
-def split(metric, a, b, changes=None):
+def make_split_case(metric, a, b, changes=None):
     """A case: two systems by a metric."""
     if not browser_kernel.load_kernel_blocks():
         pytest.skip("the package was built without the kernel for pages")
@@ -77,39 +77,39 @@ def split(metric, a, b, changes=None):
         ({}, {"effective_order": True}),
     ],
 )
-def test_the_parts_add_up_to_the_difference(run, parameters, changes):
-    [got] = run(splits=[split(BLEU(**parameters), POOR, GOOD, changes)])["splits"]
-    assert not got["reason"]
-    a, b = got["scores"]
+def test_parts_sum_to_bleu_difference(run, parameters, changes):
+    [result] = run(splits=[make_split_case(BLEU(**parameters), POOR, GOOD, changes)])["splits"]
+    assert not result["reason"]
+    a, b = result["scores"]
     assert a < b
-    assert math.isclose(sum(p["log"] for p in got["parts"]), math.log(b / a), abs_tol=1e-9)
-    assert math.isclose(sum(p["points"] for p in got["parts"]), b - a, abs_tol=1e-9)
+    assert math.isclose(sum(p["log"] for p in result["parts"]), math.log(b / a), abs_tol=1e-9)
+    assert math.isclose(sum(p["points"] for p in result["parts"]), b - a, abs_tol=1e-9)
     orders = changes.get("max_order", parameters.get("max_order", 4))
-    named = [p["name"] for p in got["parts"]]
-    assert named == ["length (BP)", *(f"{n}-grams" for n in range(1, orders + 1))]
+    names = [p["name"] for p in result["parts"]]
+    assert names == ["length (BP)", *(f"{n}-grams" for n in range(1, orders + 1))]
 
 
-def test_scores_without_a_logarithm_or_a_product_are_not_split(run):
-    nothing = ["xyz"] * len(REFERENCES)
+def test_metric_without_logarithm_or_product_has_no_parts(run):
+    unrelated_texts = ["xyz"] * len(REFERENCES)
     cases = [
-        split(BLEU(), nothing, GOOD),
-        split(BLEU(aggregate="segments"), POOR, GOOD),
-        split(CHRF(), POOR, GOOD),
+        make_split_case(BLEU(), unrelated_texts, GOOD),
+        make_split_case(BLEU(aggregate="segments"), POOR, GOOD),
+        make_split_case(CHRF(), POOR, GOOD),
     ]
-    for got in run(splits=cases)["splits"]:
-        assert got["parts"] == []
-        assert got["reason"]
+    for result in run(splits=cases)["splits"]:
+        assert result["parts"] == []
+        assert result["reason"]
 
 
-def test_equal_scores_have_parts_of_nothing(run):
-    [got] = run(splits=[split(BLEU(), GOOD, GOOD)])["splits"]
-    assert [p["points"] for p in got["parts"]] == [0] * 5
+def test_equal_scores_have_zero_parts(run):
+    [result] = run(splits=[make_split_case(BLEU(), GOOD, GOOD)])["splits"]
+    assert [p["points"] for p in result["parts"]] == [0] * 5
 
 
 # ---- tables ----
 
 
-def test_floats_are_written_as_python_writes_them(run):
+def test_float_format_equals_python_repr(run):
     dice = random.Random(3)
     numbers = [0.0, 1.0, -2.5, 1e-4, 9.999e-05, 1e15, 1e16, 1.5e22, 5e-324, 1e-10, 123456789.125]
     numbers += [dice.uniform(-1, 1) * 10.0 ** dice.randint(-12, 20) for _ in range(3000)]
@@ -119,52 +119,54 @@ def test_floats_are_written_as_python_writes_them(run):
 @pytest.fixture(scope="module")
 def content():
     systems = {"good": GOOD, "=poor|_%": POOR, "@néw\u200b": GOOD[1:] + GOOD[:1]}
-    made = report(systems, REFERENCES, metrics=["bleu", "chrf", "ter"], samples=200, confidence=200)
-    return made.to_dict()["comparison"]
+    example_report = report(
+        systems, REFERENCES, metrics=["bleu", "chrf", "ter"], samples=200, confidence=200
+    )
+    return example_report.to_dict()["comparison"]
 
 
 @pytest.mark.parametrize("separator", [",", "\t"])
-def test_values_with_separators_are_those_of_compare(run, content, separator):
-    [got] = run(comparisons=[[content, separator]])["comparisons"]
-    assert got["rows"] == (
+def test_delimited_export_equals_compare(run, content, separator):
+    [result] = run(comparisons=[[content, separator]])["comparisons"]
+    assert result["rows"] == (
         Comparison(content).csv() if separator == "," else Comparison(content).tsv()
     )
 
 
-def test_formulas_are_left_as_they_are_on_request(run, content):
-    [got] = run(comparisons=[[content, ","]])["comparisons"]
+def test_unsafe_export_keeps_formulas(run, content):
+    [result] = run(comparisons=[[content, ","]])["comparisons"]
     safe, plain = (
-        {row["system"] for row in csv.DictReader(io.StringIO(got[key]))}
+        {row["system"] for row in csv.DictReader(io.StringIO(result[key]))}
         for key in ("rows", "unsafe")
     )
     assert safe == {"good", "'=poor|_%", "'@néw\\u200b"}
     assert plain == {"good", "=poor|_%", "@néw\\u200b"}
 
 
-def test_names_are_text_in_tables_for_papers(run, content):
-    [got] = run(comparisons=[[content, ","]])["comparisons"]
-    assert r"=poor\textbar{}\_\%" in got["latex"]
-    assert got["latex"].count(r"\begin{tabular}") == got["latex"].count(r"\bottomrule") == 3
-    assert r"=poor&#124;\_%" in got["markdown"]
-    rows = [line for line in got["markdown"].splitlines() if line.startswith("|")]
+def test_latex_and_markdown_escape_names(run, content):
+    [result] = run(comparisons=[[content, ","]])["comparisons"]
+    assert r"=poor\textbar{}\_\%" in result["latex"]
+    assert result["latex"].count(r"\begin{tabular}") == result["latex"].count(r"\bottomrule") == 3
+    assert r"=poor&#124;\_%" in result["markdown"]
+    rows = [line for line in result["markdown"].splitlines() if line.startswith("|")]
     assert len({line.count("|") for line in rows}) == 1
 
 
-def test_a_report_of_one_system_has_its_tables(run):
+def test_single_system_has_tables(run):
     content = report({"good": GOOD}, REFERENCES, confidence=100).to_dict()["comparison"]
-    [got] = run(comparisons=[[content, ","]])["comparisons"]
-    assert got["rows"] == Comparison(content).csv()
-    assert "Δ" not in got["markdown"]
+    [result] = run(comparisons=[[content, ","]])["comparisons"]
+    assert result["rows"] == Comparison(content).csv()
+    assert "Δ" not in result["markdown"]
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@a", "\t=1", "\r=1", "＝1"])
-def test_text_of_segments_is_no_formula(run, text):
+def test_segment_text_is_escaped_as_formula(run, text):
     [[safe, plain]] = run(guarded=[text])["guarded"]
     assert safe.lstrip('"').startswith("'")
     assert not plain.lstrip('"').startswith("'")
 
 
-def test_text_of_segments_comes_back(run):
+def test_segment_text_survives_csv_round_trip(run):
     dice = random.Random(5)
     texts = [
         "".join(dice.choices("ab\t\"'\n\r,=é🙂\u2028", k=dice.randint(1, 9))) for _ in range(500)
@@ -177,50 +179,55 @@ def test_text_of_segments_comes_back(run):
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "about", "wanted"),
+    ("low", "high", "approximate_count", "expected_ticks"),
     [(0, 10, 5, [0, 2, 4, 6, 8, 10]), (-0.3, 0.3, 6, [-0.3, -0.2, -0.1, 0, 0.1, 0.2, 0.3])],
 )
-def test_axes_have_round_numbers(run, low, high, about, wanted):
-    assert run(ticks=[[low, high, about]])["ticks"] == [wanted]
+def test_axis_ticks_are_round_numbers(run, low, high, approximate_count, expected_ticks):
+    assert run(ticks=[[low, high, approximate_count]])["ticks"] == [expected_ticks]
 
 
 # ---- two metrics ----
 
 
-def test_what_two_metrics_say_of_segments(run):
+def test_metric_agreement_equals_python(run):
     dice = random.Random(9)
     x = [dice.choice([-2.5, -1.0, 0.0, 0.0, 1.0, 3.25]) * dice.random() for _ in range(400)]
     y = [v / 2 + dice.choice([-1.0, 0.0, 0.0, 1.0]) * dice.random() for v in x]
-    [got] = run(agreements=[[x, y]])["agreements"]
+    [result] = run(agreements=[[x, y]])["agreements"]
 
-    def which(v):
+    def preferred_system(v):
         return "b" if v > 0 else "a" if v < 0 else "="
 
-    kinds = [which(one) + which(other) for one, other in zip(x, y, strict=True)]
-    assert got["counts"] == {kind: kinds.count(kind) for kind in kinds}
-    assert got["correlation"] == pytest.approx(statistics.correlation(x, y), abs=1e-12)
-    wide, tall = (math.sqrt(math.fsum(v * v for v in column) / 400) for column in (x, y))
-    apart = {
-        i: min(abs(x[i]) / wide, abs(y[i]) / tall) for i in range(400) if kinds[i] in {"ab", "ba"}
+    kinds = [
+        preferred_system(first) + preferred_system(second)
+        for first, second in zip(x, y, strict=True)
+    ]
+    assert result["counts"] == {kind: kinds.count(kind) for kind in kinds}
+    assert result["correlation"] == pytest.approx(statistics.correlation(x, y), abs=1e-12)
+    x_scale, y_scale = (math.sqrt(math.fsum(v * v for v in column) / 400) for column in (x, y))
+    disagreement = {
+        i: min(abs(x[i]) / x_scale, abs(y[i]) / y_scale)
+        for i in range(400)
+        if kinds[i] in {"ab", "ba"}
     }
-    assert sorted(got["disagreements"]) == sorted(apart)
-    sizes = [apart[i] for i in got["disagreements"]]
+    assert sorted(result["disagreements"]) == sorted(disagreement)
+    sizes = [disagreement[i] for i in result["disagreements"]]
     assert sizes == pytest.approx(sorted(sizes, reverse=True), rel=1e-9)
 
 
-def test_metrics_that_say_nothing_have_no_correlation(run):
-    [none, whole] = run(agreements=[[[0, 0, 0], [1, 2, 3]], [[1, 2, 4], [-2, -4, -8]]])[
+def test_constant_metric_has_no_correlation(run):
+    [constant, opposite] = run(agreements=[[[0, 0, 0], [1, 2, 3]], [[1, 2, 4], [-2, -4, -8]]])[
         "agreements"
     ]
-    assert none["correlation"] is None
-    assert none["disagreements"] == []
-    assert none["ends"] == [1, 3], "an axis has a length"
-    assert whole["correlation"] == pytest.approx(-1)
-    assert whole["disagreements"] == [2, 1, 0]
+    assert constant["correlation"] is None
+    assert constant["disagreements"] == []
+    assert constant["ends"] == [1, 3], "an axis has a length"
+    assert opposite["correlation"] == pytest.approx(-1)
+    assert opposite["disagreements"] == [2, 1, 0]
 
 
-def test_a_few_far_away_do_not_press_all_others_together(run):
+def test_outlier_does_not_compress_axis(run):
     near = [math.sin(i) for i in range(500)]
-    [got] = run(agreements=[[[*near, 400.0], near]])["agreements"]
-    assert 1 < got["ends"][0] < 2
-    assert got["ends"][1] == max(map(abs, near))
+    [result] = run(agreements=[[[*near, 400.0], near]])["agreements"]
+    assert 1 < result["ends"][0] < 2
+    assert result["ends"][1] == max(map(abs, near))

@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from page_parser import decoded_rows
+from page_parser import decode_rows
 from strategies import TOKENIZERS, corpora
 
 import truebleu as tb
@@ -14,27 +14,27 @@ from truebleu.reports import bins, distinctive_ngrams
 from truebleu.text import tokenizers
 
 
-def read(systems, references, metric):
-    def encoded(texts):
+def build_corpus(systems, references, metric):
+    def encode(texts):
         return [None if text is None else text.encode("utf-8", "surrogatepass") for text in texts]
 
     width = max(map(len, references))
     streams = [[row[i] if i < len(row) else None for row in references] for i in range(width)]
     return distinctive_ngrams.build_corpus(
-        list(map(encoded, systems)), list(map(encoded, streams)), metric
+        list(map(encode, systems)), list(map(encode, streams)), metric
     )
 
 
-def columns(told, systems):
+def bin_columns(entry, systems):
     """The references' words of each bucket, then those of them that each system has."""
-    of = ["reference", *(f"matched_{system}" for system in range(systems))]
-    return [f"{name}_{bucket}" for name in of for bucket in range(len(told["edges"]))]
+    row_names = ["reference", *(f"matched_{system}" for system in range(systems))]
+    return [f"{name}_{bin_index}" for name in row_names for bin_index in range(len(entry["edges"]))]
 
 
-def rows_of(told, block, segments, systems):
-    names = columns(told, systems)
-    rows = decoded_rows(block, segments, len(names))
-    return [dict(zip(names, row, strict=True)) for row in rows]
+def decode_bin_rows(entry, block, segments, systems):
+    columns = bin_columns(entry, systems)
+    rows = decode_rows(block, segments, len(columns))
+    return [dict(zip(columns, row, strict=True)) for row in rows]
 
 
 @given(
@@ -43,12 +43,12 @@ def rows_of(told, block, segments, systems):
     st.none()
     | st.dictionaries(st.sampled_from(["the", "cat", "The", "a", "."]), st.integers(0, 3000)),
 )
-def test_rows_are_those_of_the_definition(texts, tokenize, counts):
+def test_rows_equal_naive_counts(texts, tokenize, counts):
     hypotheses, references = texts
     systems = [hypotheses, hypotheses[::-1]]
     metric = tb.BLEU(tokenize)
-    told, block = bins.encode_frequencies(
-        read(systems, references, metric),
+    entry, block = bins.encode_frequencies(
+        build_corpus(systems, references, metric),
         len(hypotheses),
         None if counts is None else (counts, "counts.tsv"),
     )
@@ -59,18 +59,20 @@ def test_rows_are_those_of_the_definition(texts, tokenize, counts):
     else:
         frequencies = Counter(counts)
     expected = []
-    for i, several in enumerate(segments):
-        most = Counter()
-        for one in several:
-            most |= one
-        row = dict.fromkeys(columns(told, len(systems)), 0)
-        for word, times in most.items():
-            bucket = bisect_right(told["edges"], frequencies[word]) - 1
-            row[f"reference_{bucket}"] += times
+    for i, reference_counts in enumerate(segments):
+        largest_counts = Counter()
+        for counts_of_reference in reference_counts:
+            largest_counts |= counts_of_reference
+        row = dict.fromkeys(bin_columns(entry, len(systems)), 0)
+        for word, word_count in largest_counts.items():
+            bin_index = bisect_right(entry["edges"], frequencies[word]) - 1
+            row[f"reference_{bin_index}"] += word_count
             for number, system in enumerate(systems):
-                row[f"matched_{number}_{bucket}"] += min(times, Counter(split(system[i]))[word])
+                row[f"matched_{number}_{bin_index}"] += min(
+                    word_count, Counter(split(system[i]))[word]
+                )
         expected.append(row)
-    assert rows_of(told, block, len(hypotheses), len(systems)) == expected
+    assert decode_bin_rows(entry, block, len(hypotheses), len(systems)) == expected
     for number, system in enumerate(systems):
         matched = sum(v for row in expected for k, v in row.items() if f"matched_{number}_" in k)
         assert (
@@ -79,43 +81,43 @@ def test_rows_are_those_of_the_definition(texts, tokenize, counts):
         )
 
 
-def test_edges():
-    corpus = read([["a b"]], [["a b"]], tb.BLEU())
-    told, _ = bins.encode_frequencies(corpus, 1)
-    assert told["edges"] == [1, 2, 5, 10, 100, 1000]
-    assert (told["source"], told["segments"], told["block"]) == ("references", 1, "frequency")
+def test_default_entry_has_edges_and_source():
+    corpus = build_corpus([["a b"]], [["a b"]], tb.BLEU())
+    entry, _ = bins.encode_frequencies(corpus, 1)
+    assert entry["edges"] == [1, 2, 5, 10, 100, 1000]
+    assert (entry["source"], entry["segments"], entry["block"]) == ("references", 1, "frequency")
 
 
-def test_a_word_is_in_the_bucket_that_its_frequency_begins():
+def test_word_falls_into_bin_of_its_frequency():
     hypotheses = ["rare often"]
     references = [["rare often"], *[["often"]] * 9]
-    corpus = read([hypotheses + ["none"] * 9], references, tb.BLEU())
-    told, block = bins.encode_frequencies(corpus, 10)
-    first, *_, last = rows_of(told, block, 10, 1)
+    corpus = build_corpus([hypotheses + ["none"] * 9], references, tb.BLEU())
+    entry, block = bins.encode_frequencies(corpus, 10)
+    first, *_, last = decode_bin_rows(entry, block, 10, 1)
     assert {name for name, count in first.items() if count} == {
         *("reference_0", "reference_3", "matched_0_0", "matched_0_3")
     }
     assert {name for name, count in last.items() if count} == {"reference_3"}
 
 
-def test_counts_from_elsewhere(tmp_path):
+def test_external_counts_define_bins(tmp_path):
     path = tmp_path / "counts.tsv"
     path.write_text("often\t1000\nsome\t3\nsome\t2\r\n", encoding="utf-8")
     counts, source = bins.parse_word_counts(tb.File(path))
     assert counts == {"often": 1000, "some": 5}
     assert source == "counts.tsv"
-    corpus = read([["often some never"]], [["often some never"]], tb.BLEU())
-    told, block = bins.encode_frequencies(corpus, 1, (counts, source))
-    assert told["edges"] == [0, 1, 2, 5, 10, 100, 1000]
-    assert told["source"] == "counts.tsv"
-    (row,) = rows_of(told, block, 1, 1)
+    corpus = build_corpus([["often some never"]], [["often some never"]], tb.BLEU())
+    entry, block = bins.encode_frequencies(corpus, 1, (counts, source))
+    assert entry["edges"] == [0, 1, 2, 5, 10, 100, 1000]
+    assert entry["source"] == "counts.tsv"
+    (row,) = decode_bin_rows(entry, block, 1, 1)
     assert {name for name, count in row.items() if count and "reference" in name} == {
         *("reference_0", "reference_3", "reference_6")
     }
 
 
 @pytest.mark.parametrize("line", ["word", "word 3", "word\t-3", "word\t3.5", "word\t٣"])
-def test_lines_that_are_no_counts_are_named(tmp_path, line):
+def test_invalid_count_line_is_named(tmp_path, line):
     path = tmp_path / "counts.tsv"
     path.write_text(f"a\t1\n{line}\n", encoding="utf-8")
     with pytest.raises(
@@ -124,15 +126,15 @@ def test_lines_that_are_no_counts_are_named(tmp_path, line):
         bins.parse_word_counts(path)
 
 
-def test_mappings_that_are_no_counts_are_refused():
+def test_invalid_count_mapping_is_refused():
     with pytest.raises(tb.InputError, match=r"'a': expected a whole number, found 1\.5"):
         bins.parse_word_counts({"a": 1.5})
     with pytest.raises(TypeError, match="expected a mapping from words to counts"):
         bins.parse_word_counts(["a"])
 
 
-def test_segments_that_were_not_counted_have_zeros():
-    corpus = read([["a"]], [["a"]], tb.BLEU())
-    told, block = bins.encode_frequencies(corpus, 3)
-    assert told["segments"] == 1
-    assert [row["reference_0"] for row in rows_of(told, block, 3, 1)] == [1, 0, 0]
+def test_uncounted_segments_have_zeros():
+    corpus = build_corpus([["a"]], [["a"]], tb.BLEU())
+    entry, block = bins.encode_frequencies(corpus, 3)
+    assert entry["segments"] == 1
+    assert [row["reference_0"] for row in decode_bin_rows(entry, block, 3, 1)] == [1, 0, 0]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from axe_core import LOOKS, found
+from axe_core import APPEARANCES, find_violations
 
 pytestmark = pytest.mark.thorough
 
 # Each view, and what can be open in it.
-OPEN = {
+OPEN_STATES = {
     "segment": "#segments?seg=3",
     "tokens": "#segments?seg=17&mode=tokens",
     "differences": "#segments?seg=17&mode=diff",
@@ -22,22 +22,27 @@ OPEN = {
 }
 
 
-@pytest.mark.parametrize("look", LOOKS)
-def test_axe_finds_nothing_serious(example, opened, axe, look):
-    options = {"viewport": {"width": 1440, "height": 900}, "reduced_motion": "reduce"} | LOOKS[look]
-    sheet = opened(example.path, script=axe, **options)
-    places = {view: f"#{view}" for view in sheet.views} | OPEN
-    wrong = {}
+@pytest.mark.parametrize("appearance", APPEARANCES)
+def test_axe_finds_no_serious_violation(example, open_report, axe, appearance):
+    options = {
+        "viewport": {"width": 1440, "height": 900},
+        "reduced_motion": "reduce",
+    } | APPEARANCES[appearance]
+    sheet = open_report(example.path, script=axe, **options)
+    places = {view: f"#{view}" for view in sheet.views} | OPEN_STATES
+    violations = {}
     for name, place in places.items():
-        wrong |= {f"{name}: {rule}": nodes for rule, nodes in found(sheet.go(place)).items()}
+        violations |= {
+            f"{name}: {rule}": nodes for rule, nodes in find_violations(sheet.go(place)).items()
+        }
     sheet.go("#summary")
     sheet.page.keyboard.press("?")
     sheet.page.get_by_role("dialog").wait_for()
-    wrong |= {f"help: {rule}": nodes for rule, nodes in found(sheet.page).items()}
-    assert not wrong
+    violations |= {f"help: {rule}": nodes for rule, nodes in find_violations(sheet.page).items()}
+    assert not violations
 
 
-def test_axe_finds_nothing_serious_without_script(example, browser, axe):
+def test_static_summary_has_no_serious_violation(example, browser, axe):
     """The static summary alone: where script is off, axe cannot run; so it is shown by hand."""
     context = browser.new_context()
     tab = context.new_page()
@@ -45,15 +50,15 @@ def test_axe_finds_nothing_serious_without_script(example, browser, axe):
     start, end = text.index("<script"), text.index("</body>")
     tab.set_content(text[:start] + text[end:])
     tab.evaluate(f"() => {{ {axe} }}")
-    assert not found(tab)
+    assert not find_violations(tab)
     context.close()
 
 
 @pytest.mark.parametrize("width", [320, 1440])
-def test_nothing_is_cut_off_at_the_side(example, opened, width):
+def test_views_do_not_scroll_sideways(example, open_report, width):
     """No view scrolls sideways but within its tables and charts."""
-    sheet = opened(example.path, viewport={"width": width, "height": 800})
-    for place in [f"#{view}" for view in sheet.views] + list(OPEN.values()):
+    sheet = open_report(example.path, viewport={"width": width, "height": 800})
+    for place in [f"#{view}" for view in sheet.views] + list(OPEN_STATES.values()):
         tab = sheet.go(place)
         wide = tab.evaluate(
             "() => [document.documentElement, document.querySelector('main.view')]"
@@ -65,9 +70,9 @@ def test_nothing_is_cut_off_at_the_side(example, opened, width):
         assert high <= 0, (place, high)
 
 
-def test_tables_scroll_only_where_they_must(example, opened):
+def test_fitting_tables_have_no_scroll_bar(example, open_report):
     """A table that fits has no scroll bar: at 1360 pixels none of the summary's needs one."""
-    sheet = opened(example.path)
+    sheet = open_report(example.path)
     for place in ("#summary", "#ngrams", "#documents"):
         tables = sheet.go(place).locator("main .table")
         for i in range(tables.count()):
@@ -81,10 +86,10 @@ def test_tables_scroll_only_where_they_must(example, opened):
             assert bar == 0, (place, i)
 
 
-def test_targets_are_large_enough(example, opened):
+def test_targets_are_at_least_24_pixels(example, open_report):
     """Buttons, links and fields are 24 pixels high and wide (WCAG 2.5.8), or stand in text."""
-    sheet = opened(example.path)
-    small = """() => [...document.querySelectorAll("button, select, input, a[href]")]
+    sheet = open_report(example.path)
+    find_small_targets = """() => [...document.querySelectorAll("button, select, input, a[href]")]
       .filter(e => e.checkVisibility() && !e.matches(".skip"))
       .filter(e => getComputedStyle(e).display !== "inline")
       // A box is ticked by its label, too.
@@ -92,5 +97,5 @@ def test_targets_are_large_enough(example, opened):
       .map(([e, place]) => [e, place.getBoundingClientRect()])
       .filter(([, box]) => box.width && (box.height < 23.5 || box.width < 23.5))
       .map(([e, box]) => `${e.outerHTML.slice(0, 120)} ${box.width}x${box.height}`)"""
-    for place in [f"#{view}" for view in sheet.views] + list(OPEN.values()):
-        assert not sheet.go(place).evaluate(small), place
+    for place in [f"#{view}" for view in sheet.views] + list(OPEN_STATES.values()):
+        assert not sheet.go(place).evaluate(find_small_targets), place

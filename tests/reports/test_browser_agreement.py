@@ -6,9 +6,9 @@ import random
 import re
 
 import pytest
-from browser_report import lines
+from browser_report import read_example_lines
 from playwright_or_skip import expect
-from test_browser_sizes import PATIENCE, many
+from test_browser_sizes import TIMEOUT_MILLISECONDS, make_texts
 
 import truebleu as tb
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.thorough
 BLEU_TO_TER = "#agreement?across=0&up=2"
 
 
-def preferences(example, first, second):
+def preferred_systems(example, first, second):
     """Which of birch (A) and cedar (B) each metric prefers of each segment."""
     marks = []
     for metric in (first, second):
@@ -25,10 +25,10 @@ def preferences(example, first, second):
             list(metric.segments(example.hypotheses[name], example.references))
             for name in ("birch", "cedar")
         ]
-        turned = -1 if metric.LOWER_IS_BETTER else 1
+        sign = -1 if metric.LOWER_IS_BETTER else 1
         marks.append(
             [
-                "=" if abs(b - a) < 1e-9 else "b" if turned * (b - a) > 0 else "a"
+                "=" if abs(b - a) < 1e-9 else "b" if sign * (b - a) > 0 else "a"
                 for a, b in zip(*scores, strict=True)
             ]
         )
@@ -36,12 +36,12 @@ def preferences(example, first, second):
 
 
 @pytest.fixture
-def agreement(example, opened):
-    return opened(example.path, BLEU_TO_TER).page
+def agreement_tab(example, open_report):
+    return open_report(example.path, BLEU_TO_TER).page
 
 
 @pytest.fixture(scope="module")
-def given(tmp_path_factory):
+def external_scores_report(tmp_path_factory):
     """A report with scores from elsewhere, which place the systems the other way round."""
     dice = random.Random(11)
     names = {"birch": 0.8, "cedar": 0.6, "aspen": 0.9, "alder": 0.4}
@@ -52,32 +52,32 @@ def given(tmp_path_factory):
         }
     }
     path = tmp_path_factory.mktemp("given") / "given.html"
-    reference = lines("de-en/reference.a.en")
-    systems = {name: lines(f"de-en/{name}.en") for name in names if name != "alder"}
+    reference = read_example_lines("de-en/reference.a.en")
+    systems = {name: read_example_lines(f"de-en/{name}.en") for name in names if name != "alder"}
     systems["alder"] = [line.rpartition(" ")[0] for line in reference]
     options = {"metrics": ["bleu", "chrf"], "samples": 300, "confidence": 200, "scores": scores}
     tb.report(systems, reference, path=path, **options)
     return path, scores
 
 
-def test_the_counts_are_pythons(example, agreement):
+def test_agreement_counts_equal_python(example, agreement_tab):
     bleu, _, ter = example.metrics
-    kinds = preferences(example, tb.BLEU(effective_order=True), ter)
+    kinds = preferred_systems(example, tb.BLEU(effective_order=True), ter)
     assert bleu == tb.BLEU()
-    agreement.get_by_text("As a table").click()
-    cells = agreement.locator(".chart details td").all_text_contents()
+    agreement_tab.get_by_text("As a table").click()
+    cells = agreement_tab.locator(".chart details td").all_text_contents()
     expected = [kinds.count(x + y) for y in "b=a" for x in "a=b"]
     assert [int(cell.split()[0]) for cell in cells] == expected
     assert sum(expected) == 128
-    told = agreement.locator("figcaption").text_content()
-    assert f"Both prefer B in {kinds.count('bb')} segments" in told
-    assert f"both prefer A in {kinds.count('aa')} segments" in told
+    caption = agreement_tab.locator("figcaption").text_content()
+    assert f"Both prefer B in {kinds.count('bb')} segments" in caption
+    assert f"both prefer A in {kinds.count('aa')} segments" in caption
     ties = sum("=" in kind for kind in kinds)
-    assert f"{ties} segments are ties by at least one" in told
+    assert f"{ties} segments are ties by at least one" in caption
 
 
-def test_the_corners_say_who_is_preferred(agreement):
-    corners = agreement.locator(".chart svg .inside").all_text_contents()
+def test_corners_name_preferred_system(agreement_tab):
+    corners = agreement_tab.locator(".chart svg .inside").all_text_contents()
     assert [text for text in corners if not text.isdigit()] == [
         "BLEU: A, TER: B",
         next(text for text in corners if text.startswith("they disagree")),
@@ -87,89 +87,89 @@ def test_the_corners_say_who_is_preferred(agreement):
         [text for text in corners if text.startswith("they disagree")][1],
     ]
     # Of TER lower is better: its axis runs backwards, so that B is better above.
-    axis = agreement.locator(".chart .tick").all_text_contents()
+    axis = agreement_tab.locator(".chart .tick").all_text_contents()
     numbers = [float(text.replace("−", "-")) for text in axis]
     up = numbers[numbers.index(max(numbers[:5])) + 1 :]
     assert up == sorted(up, reverse=True)
-    expect(agreement.get_by_text("The axis of TER runs backwards")).to_be_visible()
+    expect(agreement_tab.get_by_text("The axis of TER runs backwards")).to_be_visible()
 
 
-def test_what_is_counted_can_be_listed(example, agreement):
-    kinds = preferences(example, tb.BLEU(effective_order=True), example.metrics[2])
-    agreement.locator("figcaption a").nth(3).click()
-    expect(agreement.locator("main.view.segments")).to_be_visible()
-    expect(agreement.locator(".chips")).to_contain_text("BLEU prefers B, TER A")
-    told = f"{kinds.count('ba')} of 128 segments"
-    expect(agreement.locator(".subset")).to_contain_text(told)
-    shown = agreement.locator(".row .c-number > span:first-child").all_text_contents()
-    assert sorted(int(one) for one in shown if one.isdigit()) == [
+def test_count_links_to_its_segments(example, agreement_tab):
+    kinds = preferred_systems(example, tb.BLEU(effective_order=True), example.metrics[2])
+    agreement_tab.locator("figcaption a").nth(3).click()
+    expect(agreement_tab.locator("main.view.segments")).to_be_visible()
+    expect(agreement_tab.locator(".chips")).to_contain_text("BLEU prefers B, TER A")
+    subset_text = f"{kinds.count('ba')} of 128 segments"
+    expect(agreement_tab.locator(".subset")).to_contain_text(subset_text)
+    segment_numbers = agreement_tab.locator(".row .c-number > span:first-child").all_text_contents()
+    assert sorted(int(number) for number in segment_numbers if number.isdigit()) == [
         i for i, kind in enumerate(kinds, 1) if kind == "ba"
     ]
-    agreement.locator(".chips button").first.click()
-    expect(agreement.locator(".subset")).to_contain_text("128 segments")
+    agreement_tab.locator(".chips button").first.click()
+    expect(agreement_tab.locator(".subset")).to_contain_text("128 segments")
 
 
-def test_the_worst_disagreements_open_by_keyboard(example, agreement):
-    kinds = preferences(example, tb.BLEU(effective_order=True), example.metrics[2])
-    listed = agreement.locator("main section tbody th a").all_text_contents()
-    numbers = [int(text.split()[1]) for text in listed]
+def test_worst_disagreement_opens_by_keyboard(example, agreement_tab):
+    kinds = preferred_systems(example, tb.BLEU(effective_order=True), example.metrics[2])
+    links = agreement_tab.locator("main section tbody th a").all_text_contents()
+    numbers = [int(text.split()[1]) for text in links]
     assert sorted(numbers) == [i for i, kind in enumerate(kinds, 1) if kind in {"ab", "ba"}]
-    agreement.locator("main section tbody th a").first.focus()
-    agreement.keyboard.press("Enter")
-    heading = agreement.get_by_role("heading", name=re.compile(rf"^Segment {numbers[0]}\b"))
+    agreement_tab.locator("main section tbody th a").first.focus()
+    agreement_tab.keyboard.press("Enter")
+    heading = agreement_tab.get_by_role("heading", name=re.compile(rf"^Segment {numbers[0]}\b"))
     expect(heading).to_be_visible()
-    agreement.evaluate("history.back()")
-    expect(agreement.locator("main.view.agreement")).to_be_visible()
-    assert BLEU_TO_TER in agreement.url
+    agreement_tab.evaluate("history.back()")
+    expect(agreement_tab.locator("main.view.agreement")).to_be_visible()
+    assert BLEU_TO_TER in agreement_tab.url
 
 
-def test_a_click_opens_the_nearest_segment(agreement):
-    ring = agreement.locator(".chart .ring").first.bounding_box()
-    number = agreement.locator("main section tbody th a").first.text_content().split()[1]
-    agreement.mouse.click(ring["x"] + ring["width"] / 2, ring["y"] + ring["height"] / 2)
-    heading = agreement.get_by_role("heading", name=re.compile(rf"^Segment {number}\b"))
+def test_click_opens_nearest_segment(agreement_tab):
+    ring = agreement_tab.locator(".chart .ring").first.bounding_box()
+    number = agreement_tab.locator("main section tbody th a").first.text_content().split()[1]
+    agreement_tab.mouse.click(ring["x"] + ring["width"] / 2, ring["y"] + ring["height"] / 2)
+    heading = agreement_tab.get_by_role("heading", name=re.compile(rf"^Segment {number}\b"))
     expect(heading).to_be_visible()
 
 
-def test_metrics_and_systems_can_be_chosen(agreement):
-    agreement.get_by_role("combobox", name="Up", exact=True).select_option(label="chrF2")
-    expect(agreement.locator("figcaption strong")).to_have_text("Δ BLEU and Δ chrF2")
-    assert "up=1" in agreement.url
+def test_metrics_and_systems_can_be_selected(agreement_tab):
+    agreement_tab.get_by_role("combobox", name="Up", exact=True).select_option(label="chrF2")
+    expect(agreement_tab.locator("figcaption strong")).to_have_text("Δ BLEU and Δ chrF2")
+    assert "up=1" in agreement_tab.url
     # A metric is not set against itself: the two change places.
-    agreement.get_by_role("combobox", name="Across").select_option(label="chrF2")
-    expect(agreement.locator("figcaption strong")).to_have_text("Δ chrF2 and Δ BLEU")
-    agreement.get_by_role("button", name="Swap the two metrics").click()
-    expect(agreement.locator("figcaption strong")).to_have_text("Δ BLEU and Δ chrF2")
-    both = agreement.locator("figcaption a").first.text_content()
-    agreement.keyboard.press("x")
-    expect(agreement.locator("figcaption a").nth(1)).to_have_text(both)
+    agreement_tab.get_by_role("combobox", name="Across").select_option(label="chrF2")
+    expect(agreement_tab.locator("figcaption strong")).to_have_text("Δ chrF2 and Δ BLEU")
+    agreement_tab.get_by_role("button", name="Swap the two metrics").click()
+    expect(agreement_tab.locator("figcaption strong")).to_have_text("Δ BLEU and Δ chrF2")
+    agreeing_count = agreement_tab.locator("figcaption a").first.text_content()
+    agreement_tab.keyboard.press("x")
+    expect(agreement_tab.locator("figcaption a").nth(1)).to_have_text(agreeing_count)
 
 
-def test_scores_from_elsewhere_take_part(opened, given):
-    path, scores = given
+def test_external_scores_are_plotted(open_report, external_scores_report):
+    path, scores = external_scores_report
     [(name, columns)] = scores.items()
-    tab = opened(path, "#agreement?up=c2").page
+    tab = open_report(path, "#agreement?up=c2").page
     expect(tab.locator("figcaption strong")).to_have_text(f"Δ BLEU and Δ {name}")
     row = tab.locator("main section tbody tr").first
     segment = int(row.locator("th").text_content().split()[1]) - 1
     # The pair that opens is the baseline and the system that is best by BLEU.
     difference = columns["alder"][segment] - columns["birch"][segment]
-    shown = row.locator("td data").nth(1)
-    assert float(shown.get_attribute("value")) == pytest.approx(difference, abs=1e-12)
-    expect(shown).to_have_text(re.compile(r"^[+−]0\.\d{5}$"))
+    delta = row.locator("td data").nth(1)
+    assert float(delta.get_attribute("value")) == pytest.approx(difference, abs=1e-12)
+    expect(delta).to_have_text(re.compile(r"^[+−]0\.\d{5}$"))
 
 
-def test_the_summary_tells_of_opposite_winners_and_leads_to_their_segments(opened, given):
-    path, scores = given
+def test_summary_links_opposite_winners_to_segments(open_report, external_scores_report):
+    path, scores = external_scores_report
     name = next(iter(scores))
-    tab = opened(path, "#summary").page
-    told = tab.locator(".opposed")
-    assert told.count() == 6
-    expect(told.nth(2)).to_be_visible()
-    expect(told.nth(3)).to_be_hidden()
+    tab = open_report(path, "#summary").page
+    notes = tab.locator(".opposed")
+    assert notes.count() == 6
+    expect(notes.nth(2)).to_be_visible()
+    expect(notes.nth(3)).to_be_hidden()
     tab.get_by_text("3 more pairs of systems that metrics place in opposite orders").click()
-    expect(told.nth(5)).to_be_visible()
-    text = told.first.text_content()
+    expect(notes.nth(5)).to_be_visible()
+    text = notes.first.text_content()
     assert re.match(
         r"BLEU \(\+[\d.]+, p = [\d.]+\) and chrF2 \(.*\) call alder better than cedar, ", text
     )
@@ -192,41 +192,43 @@ def test_the_summary_tells_of_opposite_winners_and_leads_to_their_segments(opene
     # Scores that are given have details of their own.
     tab.locator("main.view").get_by_text(f"{name} ↑ in detail").click()
     expect(tab.get_by_role("table", name=f"Systems by {name}")).to_be_visible()
-    told.first.get_by_role("link").click()
+    notes.first.get_by_role("link").click()
     expect(tab.locator("figcaption strong")).to_have_text(f"Δ BLEU and Δ {name}")
 
 
 @pytest.mark.parametrize(
-    ("names", "metrics", "why"),
+    ("names", "metrics", "explanation"),
     [
         (("birch", "cedar"), ["bleu"], "The view needs two metrics, and this file has one."),
         (("birch",), ["bleu", "ter"], "The view compares two systems"),
     ],
 )
-def test_what_cannot_be_compared_is_said(opened, names, metrics, why):
-    systems = {name: lines(f"de-en/{name}.en") for name in names}
+def test_missing_metric_or_system_is_explained(open_report, names, metrics, explanation):
+    systems = {name: read_example_lines(f"de-en/{name}.en") for name in names}
     options = {"metrics": metrics, "samples": 9, "confidence": 9}
-    made = tb.report(systems, lines("de-en/reference.a.en"), **options)
-    tab = opened(made, "#agreement").page
-    expect(tab.locator("main .empty")).to_contain_text(why)
+    example_report = tb.report(systems, read_example_lines("de-en/reference.a.en"), **options)
+    tab = open_report(example_report, "#agreement").page
+    expect(tab.locator("main .empty")).to_contain_text(explanation)
 
 
-def test_an_address_that_names_no_metric_shows_the_first_two(example, opened):
-    tab = opened(example.path, "#agreement?across=99&up=constructor&apart=-3").page
+def test_unknown_metric_in_url_shows_first_two(example, open_report):
+    tab = open_report(example.path, "#agreement?across=99&up=constructor&apart=-3").page
     expect(tab.locator("figcaption strong")).to_have_text("Δ BLEU and Δ chrF2")
-    tab = opened(example.path, "#segments?split=0:9:ab").page
+    tab = open_report(example.path, "#segments?split=0:9:ab").page
     expect(tab.locator(".subset")).to_contain_text("128 segments")
 
 
-def test_fifty_thousand_segments_are_squares(opened, tmp_path):
-    birch, cedar, reference = (many(name, 50_000) for name in ("birch", "cedar", "reference.a"))
+def test_fifty_thousand_segments_are_drawn_as_squares(open_report, tmp_path):
+    birch, cedar, reference = (
+        make_texts(name, 50_000) for name in ("birch", "cedar", "reference.a")
+    )
     path = tmp_path / "many.html"
     options = {"metrics": ["bleu", "wer"], "test": "bs", "samples": 20, "confidence": 20}
     tb.report({"birch": birch, "cedar": cedar}, reference, path=path, **options)
-    tab = opened(path, "#agreement").page
-    tab.set_default_timeout(PATIENCE)
-    drawn = tab.locator(".chart svg *")
-    assert drawn.count() < 150, "a few paths, not a shape for each segment"
+    tab = open_report(path, "#agreement").page
+    tab.set_default_timeout(TIMEOUT_MILLISECONDS)
+    shapes = tab.locator(".chart svg *")
+    assert shapes.count() < 150, "a few paths, not a shape for each segment"
     tab.get_by_text("As a table").click()
     cells = tab.locator(".chart details td").all_text_contents()
     assert sum(int(cell.split()[0].replace(",", "")) for cell in cells) == 50_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from browser_report import lines
+from browser_report import read_example_lines
 from playwright_or_skip import expect
 
 from truebleu.comparison import overview
@@ -14,24 +14,24 @@ from truebleu.reports import report
 pytestmark = pytest.mark.thorough
 
 # As tables write them.
-MINUS = "−"
+MINUS_SIGN = "−"
 
 
 @pytest.fixture(scope="module")
-def five(tmp_path_factory):
+def five_systems(tmp_path_factory):
     """Five systems by three metrics; the last, which is the baseline, is best."""
-    cedar, birch = (lines(f"de-en/{name}.en") for name in ("cedar", "birch"))
+    cedar, birch = (read_example_lines(f"de-en/{name}.en") for name in ("cedar", "birch"))
     pairs = list(zip(birch, cedar, strict=True))
     systems = {
-        "aspen": lines("de-en/aspen.en"),
+        "aspen": read_example_lines("de-en/aspen.en"),
         "birch": birch,
         "a system with a long name": [b if i % 4 else c for i, (b, c) in enumerate(pairs)],
         "JDExploreAcademy": [b if i % 2 else c for i, (b, c) in enumerate(pairs)],
         "cedar": cedar,
     }
-    made = report(
+    five_system_report = report(
         systems,
-        lines("de-en/reference.a.en"),
+        read_example_lines("de-en/reference.a.en"),
         metrics=["bleu", "chrf", "ter"],
         baseline="cedar",
         samples=200,
@@ -39,17 +39,17 @@ def five(tmp_path_factory):
         title="Five systems",
     )
     path = tmp_path_factory.mktemp("five") / "five.html"
-    made.save(path)
-    return path, made.to_dict()
+    five_system_report.save(path)
+    return path, five_system_report.to_dict()
 
 
-def written(value, digits=2, sign=True):
-    return f"{value:{'+' if sign else ''}.{digits}f}".replace("-", MINUS)
+def format_signed(value, digits=2, sign=True):
+    return f"{value:{'+' if sign else ''}.{digits}f}".replace("-", MINUS_SIGN)
 
 
-def test_it_is_seen_whole_without_scrolling(five, opened):
-    path, _ = five
-    tab = opened(path, viewport={"width": 1440, "height": 900}).page
+def test_first_screen_fits_without_scrolling(five_systems, open_report):
+    path, _ = five_systems
+    tab = open_report(path, viewport={"width": 1440, "height": 900}).page
     for place in (".lead", ".overview", ".legend-of-table", ".forest-plot"):
         box = tab.locator(f"main.view {place}").first.bounding_box()
         assert box["y"] + box["height"] <= 900, place
@@ -58,21 +58,21 @@ def test_it_is_seen_whole_without_scrolling(five, opened):
     assert tab.locator(".overview").evaluate("e => e.scrollWidth <= e.clientWidth")
 
 
-def test_the_sentence_is_the_one_without_script(five, opened):
-    path, told = five
-    tab = opened(path).page
-    said = overview.format_headline(told["comparison"])
-    assert said.startswith("E cedar, the baseline, is best of 5 systems: ")
-    assert said.endswith("chrF2 and TER rank the same system first.")
-    shown = tab.locator("main.view .lead").inner_text()
+def test_lead_equals_static_sentence(five_systems, open_report):
+    path, manifest = five_systems
+    tab = open_report(path).page
+    expected_text = overview.format_headline(manifest["comparison"])
+    assert expected_text.startswith("E cedar, the baseline, is best of 5 systems: ")
+    assert expected_text.endswith("chrF2 and TER rank the same system first.")
+    lead_text = tab.locator("main.view .lead").inner_text()
     # A letter stands in a shape of its own, without a space behind it.
-    assert re.sub(r"\s+", "", shown) == said.replace(" ", "")
+    assert re.sub(r"\s+", "", lead_text) == expected_text.replace(" ", "")
 
 
-def test_one_table_says_what_the_comparison_says(five, opened):
-    path, told = five
-    tab = opened(path).page
-    content = told["comparison"]
+def test_overview_table_equals_comparison(five_systems, open_report):
+    path, manifest = five_systems
+    tab = open_report(path).page
+    content = manifest["comparison"]
     rows = tab.locator(".overview tbody tr")
     order = [system["name"] for system in content["systems"]]
     assert rows.locator("bdi").all_text_contents() == order
@@ -81,41 +81,42 @@ def test_one_table_says_what_the_comparison_says(five, opened):
         assert len(cells) == 9
         for i, metric in enumerate(content["metrics"]):
             score = system["scores"][metric["name"]]
-            shown, delta, cluster = cells[3 * i : 3 * i + 3]
+            score_text, delta_text, cluster = cells[3 * i : 3 * i + 3]
             ends = score["interval"]
-            assert shown == (
-                f"{score['score']:.2f} [{written(ends['low'], sign=False)}, "
-                f"{written(ends['high'], sign=False)}]"
+            assert score_text == (
+                f"{score['score']:.2f} [{format_signed(ends['low'], sign=False)}, "
+                f"{format_signed(ends['high'], sign=False)}]"
             )
             assert cluster == str(score["cluster"])
-            one = score["difference"]
-            if one is None:
-                assert delta == "baseline"
+            delta_entry = score["difference"]
+            if delta_entry is None:
+                assert delta_text == "baseline"
                 continue
-            p = "p < 0.001" if one["p"] < 0.001 else f"p {one['p']:.3f}"
-            ends = one["interval"]
-            assert delta == (
-                f"{written(one['value'])}{'*' if one['significant'] else ''} {p} "
-                f"[{written(ends['low'])}, {written(ends['high'])}]"
+            p = "p < 0.001" if delta_entry["p"] < 0.001 else f"p {delta_entry['p']:.3f}"
+            ends = delta_entry["interval"]
+            star = "*" if delta_entry["significant"] else ""
+            assert delta_text == (
+                f"{format_signed(delta_entry['value'])}{star} {p} "
+                f"[{format_signed(ends['low'])}, {format_signed(ends['high'])}]"
             )
             best = row.locator("td").nth(3 * i).locator("strong").count()
             assert bool(best) == (score["rank"] == 1)
 
 
-def test_another_baseline_can_be_chosen(five, opened):
-    path, told = five
-    tab = opened(path).page
+def test_baseline_can_be_changed(five_systems, open_report):
+    path, manifest = five_systems
+    tab = open_report(path).page
     tab.get_by_label("Baseline B birch", exact=True).check()
     expect(tab.get_by_label("Baseline", exact=True)).to_have_value("1")
     row = tab.locator(".overview tbody tr", has_text="cedar")
     (pair,) = [
         p
-        for p in told["comparison"]["pairs"]
+        for p in manifest["comparison"]["pairs"]
         if p["metric"] == "BLEU" and {p["first"], p["second"]} == {"birch", "cedar"}
     ]
     assert pair["first"] == "cedar"
-    expect(row.locator("td").nth(1)).to_contain_text(written(pair["value"]))
-    low, high = (written(pair["interval"][end]) for end in ("low", "high"))
+    expect(row.locator("td").nth(1)).to_contain_text(format_signed(pair["value"]))
+    low, high = (format_signed(pair["interval"][end]) for end in ("low", "high"))
     expect(row.locator("td").nth(1)).to_contain_text(f"[{low}, {high}]")
     expect(tab.locator("main.view .forest-plot")).to_have_attribute(
         "aria-label", "Differences to B birch with 95% intervals."
@@ -124,24 +125,24 @@ def test_another_baseline_can_be_chosen(five, opened):
     expect(tab.locator("main.view .lead")).to_contain_text("cedar, the baseline, is best")
 
 
-def test_a_header_sorts(five, opened):
-    path, told = five
-    tab = opened(path).page
+def test_header_click_sorts_systems(five_systems, open_report):
+    path, manifest = five_systems
+    tab = open_report(path).page
     names = tab.locator(".overview tbody bdi")
     tab.locator(".overview").get_by_role("button", name="System").click()
-    assert names.all_text_contents() == [system["name"] for system in told["systems"]]
+    assert names.all_text_contents() == [system["name"] for system in manifest["systems"]]
     tab.locator(".overview").get_by_role("button", name="score").nth(2).click()
     by_ter = sorted(
-        told["comparison"]["systems"], key=lambda system: system["scores"]["TER"]["score"]
+        manifest["comparison"]["systems"], key=lambda system: system["scores"]["TER"]["score"]
     )
     assert names.all_text_contents() == [system["name"] for system in by_ter]
     tab.locator(".overview").get_by_role("button", name="score").nth(2).click()
     assert names.all_text_contents() == [system["name"] for system in by_ter[::-1]]
 
 
-def test_the_forest_plot_has_all_systems_a_panel_a_metric_and_axes(five, opened):
-    path, told = five
-    tab = opened(path).page
+def test_forest_plot_has_panel_per_metric(five_systems, open_report):
+    path, manifest = five_systems
+    tab = open_report(path).page
     plot = tab.locator("main.view .forest-plot").first
     panels = plot.get_by_role("group")
     assert panels.evaluate_all("all => all.map(g => g.getAttribute('aria-label'))") == [
@@ -149,7 +150,7 @@ def test_the_forest_plot_has_all_systems_a_panel_a_metric_and_axes(five, opened)
         "Δ chrF2 to E",
         "Δ TER to E",
     ]
-    for k, metric in enumerate(told["comparison"]["metrics"]):
+    for k, metric in enumerate(manifest["comparison"]["metrics"]):
         panel = panels.nth(k)
         points = panel.locator("circle")
         assert points.count() == 4
@@ -157,7 +158,9 @@ def test_the_forest_plot_has_all_systems_a_panel_a_metric_and_axes(five, opened)
         base = panel.locator(".base").bounding_box()["x"]
         for point in points.all():
             assert point.bounding_box()["x"] < base, metric["name"]
-        ticks = [float(t.replace(MINUS, "-")) for t in panel.locator(".tick").all_text_contents()]
+        ticks = [
+            float(t.replace(MINUS_SIGN, "-")) for t in panel.locator(".tick").all_text_contents()
+        ]
         assert len(ticks) >= 3
         assert ticks == sorted(ticks)
         assert 0 in ticks
@@ -165,9 +168,9 @@ def test_the_forest_plot_has_all_systems_a_panel_a_metric_and_axes(five, opened)
     assert tab.locator("main.view figure tbody tr").count() == 5
 
 
-def test_details_stand_behind_each_metric(five, opened):
-    path, _ = five
-    tab = opened(path).page
+def test_metric_details_unfold(five_systems, open_report):
+    path, _ = five_systems
+    tab = open_report(path).page
     folds = tab.locator("main.view details.metric")
     expect(folds).to_have_count(3)
     expect(folds.first.locator("section")).to_have_count(0)
@@ -183,8 +186,8 @@ def test_details_stand_behind_each_metric(five, opened):
     expect(folds.first.locator("section")).to_have_count(0)
 
 
-def test_settings_that_were_not_reported_have_their_own_sentence(example, opened):
-    tab = opened(example.path, "#summary?max_order=2").page
+def test_unreported_setting_has_separate_sentence(example, open_report):
+    tab = open_report(example.path, "#summary?max_order=2").page
     expect(tab.locator("main.view .lead")).to_contain_text(
         re.compile(r"cedar has the best BLEU.*: \d")
     )
@@ -194,13 +197,17 @@ def test_settings_that_were_not_reported_have_their_own_sentence(example, opened
     assert "significant at" not in tab.locator("main.view .lead").inner_text()
     expect(tab.locator(".overview thead")).to_contain_text("BLEU ↑, changed")
     # A setting beside the reported ones stands before them.
-    tab = opened(example.path, "#summary?setting=3").page
+    tab = open_report(example.path, "#summary?setting=3").page
     expect(tab.locator(".overview th.over").first).to_contain_text("not compared")
 
 
-def test_of_one_system_there_are_scores_with_intervals(opened):
-    made = report({"cedar": lines("de-en/cedar.en")}, lines("de-en/reference.a.en"), confidence=200)
-    tab = opened(made).page
+def test_single_system_has_scores_with_intervals(open_report):
+    single_report = report(
+        {"cedar": read_example_lines("de-en/cedar.en")},
+        read_example_lines("de-en/reference.a.en"),
+        confidence=200,
+    )
+    tab = open_report(single_report).page
     assert tab.locator("main.view .lead").inner_text().split("cedar ")[1].startswith("scores ")
     assert tab.locator(".overview td").count() == 1
     assert tab.locator("main.view .forest-plot circle").count() == 1
@@ -210,21 +217,21 @@ def test_of_one_system_there_are_scores_with_intervals(opened):
 # ---- narrow ----
 
 
-def test_at_1024_no_name_breaks_and_what_is_beyond_the_edge_has_a_cue(five, opened):
-    path, _ = five
-    tab = opened(path, viewport={"width": 1024, "height": 768}).page
+def test_1024_pixels_keep_names_on_a_line(five_systems, open_report):
+    path, _ = five_systems
+    tab = open_report(path, viewport={"width": 1024, "height": 768}).page
     for name in tab.locator(".overview bdi").all():
         assert name.evaluate("e => e.getClientRects().length") == 1
     view = tab.locator("main.view")
     assert view.evaluate("e => e.scrollWidth <= e.clientWidth")
     # Shadows at the edges that go when there is nothing beyond them.
-    told = tab.locator(".overview").evaluate("e => getComputedStyle(e).backgroundAttachment")
-    assert told == "local, local, scroll, scroll"
+    attachment = tab.locator(".overview").evaluate("e => getComputedStyle(e).backgroundAttachment")
+    assert attachment == "local, local, scroll, scroll"
 
 
-def test_at_390_the_best_its_difference_and_p_are_on_screen(five, opened):
-    path, _ = five
-    tab = opened(path, viewport={"width": 390, "height": 844}).page
+def test_390_pixels_show_best_delta_and_p(five_systems, open_report):
+    path, _ = five_systems
+    tab = open_report(path, viewport={"width": 390, "height": 844}).page
     expect(tab.locator(".overview")).to_be_visible()
     assert tab.locator("main.view").evaluate("e => e.scrollWidth <= e.clientWidth")
     for row in tab.locator(".overview tbody tr").all():
@@ -238,10 +245,10 @@ def test_at_390_the_best_its_difference_and_p_are_on_screen(five, opened):
 
 
 @pytest.mark.parametrize("width", [390, 1024])
-def test_without_script_a_narrow_screen_shows_the_same(five, opened, width):
-    path, _ = five
+def test_narrow_static_summary_fits(five_systems, open_report, width):
+    path, _ = five_systems
     size = {"width": width, "height": 844}
-    tab = opened(path, wait=False, java_script_enabled=False, viewport=size).page
+    tab = open_report(path, wait=False, java_script_enabled=False, viewport=size).page
     rows = tab.locator("#static table").first.locator("tbody tr")
     for row in rows.all():
         for place in range(4):
@@ -256,7 +263,7 @@ def test_without_script_a_narrow_screen_shows_the_same(five, opened, width):
 # ---- in a notebook ----
 
 # What JupyterLab's own style says of what is shown in it.
-LAB = """
+JUPYTERLAB_STYLE = """
 .jp-RenderedHTMLCommon { color: #000; font: 14px/20px sans-serif; }
 .jp-RenderedHTMLCommon dl { margin: 1em 0; }
 .jp-RenderedHTMLCommon dt { font-weight: bold; float: left; width: 160px; }
@@ -269,20 +276,22 @@ LAB = """
 """
 
 
-def test_in_a_notebook_it_stands_against_the_notebook_s_style(five, opened, tmp_path):
+def test_notebook_style_does_not_change_summary(five_systems, open_report, tmp_path):
     """The style of what is shown comes first, or that of the notebook: it looks the same."""
     path = tmp_path / "notebook.html"
-    systems = {name: lines(f"de-en/{name}.en") for name in ("birch", "cedar")}
-    shown = report(systems, lines("de-en/reference.a.en"), samples=99, confidence=99)._repr_html_()
-    looks = """() => [...document.querySelectorAll("td, th, table")].map(e => {
+    systems = {name: read_example_lines(f"de-en/{name}.en") for name in ("birch", "cedar")}
+    markup = report(
+        systems, read_example_lines("de-en/reference.a.en"), samples=99, confidence=99
+    )._repr_html_()
+    read_styles = """() => [...document.querySelectorAll("td, th, table")].map(e => {
       const s = getComputedStyle(e);
       return [s.textAlign, s.whiteSpace, s.backgroundColor, s.tableLayout];
     })"""
     seen = []
-    for before, behind in (("", ""), (LAB, ""), ("", LAB)):
-        page = f"<style>{before}</style><div class=jp-RenderedHTMLCommon>{shown}</div>"
-        path.write_text(f"<!doctype html>{page}<style>{behind}</style>", encoding="utf-8")
-        tab = opened(path, wait=False).page
-        seen.append(tab.evaluate(looks))
+    for style_before, style_after in (("", ""), (JUPYTERLAB_STYLE, ""), ("", JUPYTERLAB_STYLE)):
+        page = f"<style>{style_before}</style><div class=jp-RenderedHTMLCommon>{markup}</div>"
+        path.write_text(f"<!doctype html>{page}<style>{style_after}</style>", encoding="utf-8")
+        tab = open_report(path, wait=False).page
+        seen.append(tab.evaluate(read_styles))
         assert tab.locator("dt, dd").count() == 0
     assert seen[0] == seen[1] == seen[2]

@@ -8,7 +8,7 @@ import json
 import re
 
 import pytest
-from browser_report import downloaded
+from browser_report import download_file
 from playwright_or_skip import expect, only_chromium
 
 import truebleu as tb
@@ -17,7 +17,7 @@ from truebleu import Comparison
 pytestmark = pytest.mark.thorough
 
 # What has the focus: its place and name, whether it is anything, whether that shows, and its size.
-FOCUSED = """() => {
+DESCRIBE_FOCUS = """() => {
   const e = document.activeElement, box = e.getBoundingClientRect();
   const name = e.getAttribute("aria-label") ?? e.labels?.[0]?.textContent ?? e.textContent;
   const {outlineStyle, outlineWidth} = getComputedStyle(e);
@@ -31,29 +31,29 @@ FOCUSED = """() => {
 }"""
 
 
-def pressed(tab, *keys):
+def press_keys(tab, *keys):
     for key in keys:
         tab.keyboard.press(key)
 
 
-def heading(tab, number):
+def segment_heading(tab, number):
     return tab.get_by_role("heading", name=re.compile(rf"^Segment {number}\b"))
 
 
 @pytest.fixture
-def tab(example, opened):
-    return opened(example.path).page
+def tab(example, open_report):
+    return open_report(example.path).page
 
 
 @pytest.fixture
-def segments(example, opened):
-    return opened(example.path, "#segments").page
+def segments(example, open_report):
+    return open_report(example.path, "#segments").page
 
 
 # ---- from view to view ----
 
 
-def test_every_view_has_a_key(tab):
+def test_each_view_has_a_key(tab):
     rail = tab.locator("nav a").evaluate_all(
         "all => all.map(a => [a.title, a.getAttribute('href').slice(1).split('?')[0]])"
     )
@@ -61,21 +61,21 @@ def test_every_view_has_a_key(tab):
     assert len(set(keys)) == len(keys)
     assert keys[:3] == ["s", "w", "e"]
     for key, (_, view) in zip(keys[::-1], rail[::-1], strict=True):
-        pressed(tab, "g", key)
+        press_keys(tab, "g", key)
         expect(tab.locator(f"main.view.{view}")).to_be_visible()
         expect(tab.locator("nav [aria-current=page]")).to_have_attribute("title", f"g {key}")
         expect(tab.locator("main.view h1").first).to_be_attached()
 
 
-def test_tab_goes_through_every_view_and_shows_where_it_is(example, opened):
-    for view in opened(example.path).views:
+def test_tab_key_shows_focus_in_each_view(example, open_report):
+    for view in open_report(example.path).views:
         # A new tab each: at the end of a page, Tab leaves it for what else the browser has.
-        tab = opened(example.path, f"#{view}").page
+        tab = open_report(example.path, f"#{view}").page
         tab.locator("a").first.focus()
         seen = set()
         for _ in range(60):
             tab.keyboard.press("Tab")
-            name, inside, marked, wide, high = tab.evaluate(FOCUSED)
+            name, inside, marked, wide, high = tab.evaluate(DESCRIBE_FOCUS)
             if not inside or name in seen:
                 break
             seen.add(name)
@@ -85,7 +85,7 @@ def test_tab_goes_through_every_view_and_shows_where_it_is(example, opened):
         assert len(seen) > 10, view
 
 
-def test_the_skip_link_comes_first(tab):
+def test_skip_link_is_first(tab):
     tab.keyboard.press("Tab")
     expect(tab.get_by_role("link", name="Skip to the content")).to_be_focused()
     tab.keyboard.press("Enter")
@@ -95,31 +95,31 @@ def test_the_skip_link_comes_first(tab):
 # ---- the list ----
 
 
-def test_next_previous_open_and_close(segments):
-    pressed(segments, "j", "j", "k", "Enter")
-    expect(heading(segments, 2)).to_be_visible()
-    pressed(segments, "j")
-    expect(heading(segments, 3)).to_be_visible()
-    pressed(segments, "k", "k")
-    expect(heading(segments, 1)).to_be_visible()
-    pressed(segments, "Escape")
+def test_keys_move_open_and_close_segments(segments):
+    press_keys(segments, "j", "j", "k", "Enter")
+    expect(segment_heading(segments, 2)).to_be_visible()
+    press_keys(segments, "j")
+    expect(segment_heading(segments, 3)).to_be_visible()
+    press_keys(segments, "k", "k")
+    expect(segment_heading(segments, 1)).to_be_visible()
+    press_keys(segments, "Escape")
     expect(segments.locator(".detail")).to_be_hidden()
     # The list has the focus, and is moved in by the arrows.
-    pressed(segments, "ArrowDown", "ArrowDown", "Enter")
-    expect(heading(segments, 3)).to_be_visible()
+    press_keys(segments, "ArrowDown", "ArrowDown", "Enter")
+    expect(segment_heading(segments, 3)).to_be_visible()
 
 
-def test_the_grid_s_own_keys(segments):
+def test_grid_keys_move_active_row(segments):
     segments.locator(".grid").focus()
     active = segments.locator('.row[aria-selected="true"] .c-number > span').first
     expect(active).to_have_text("1")
-    pressed(segments, "End")
+    press_keys(segments, "End")
     expect(active).to_have_text("128")
-    pressed(segments, "PageUp")
+    press_keys(segments, "PageUp")
     expect(active).not_to_have_text("128")
-    pressed(segments, "Home")
+    press_keys(segments, "Home")
     expect(active).to_have_text("1")
-    pressed(segments, "PageDown", "ArrowUp")
+    press_keys(segments, "PageDown", "ArrowUp")
     expect(active).not_to_have_text("1")
     grid = segments.locator(".grid")
     expect(grid).to_have_attribute("aria-rowcount", "129")
@@ -127,16 +127,16 @@ def test_the_grid_s_own_keys(segments):
     expect(grid).to_have_attribute("aria-activedescendant", selected.get_attribute("id"))
 
 
-def test_search(tab):
+def test_search_key_opens_segment_list(tab):
     # From any view it leads to the list.
-    pressed(tab, "/")
+    press_keys(tab, "/")
     box = tab.get_by_role("searchbox")
     expect(box).to_be_focused()
     tab.keyboard.type("bridge")
     expect(tab.locator(".subset")).to_contain_text("of 128 segments")
     # Letters that are typed are no shortcuts.
     expect(box).to_have_value("bridge")
-    pressed(tab, "Escape")
+    press_keys(tab, "Escape")
     expect(box).not_to_be_focused()
     # Longer than it takes until what is typed is looked for: it stays, although browsers empty it.
     tab.wait_for_timeout(200)
@@ -144,8 +144,8 @@ def test_search(tab):
     expect(tab.locator(".chips button").first).to_contain_text("bridge")
 
 
-def test_filters(segments, example):
-    pressed(segments, "f")
+def test_filter_panel_works_by_keyboard(segments, example):
+    press_keys(segments, "f")
     panel = segments.locator("#filters")
     expect(panel).to_be_visible()
     expect(segments.get_by_label("Better")).to_be_focused()
@@ -159,88 +159,88 @@ def test_filters(segments, example):
     segments.keyboard.type("12")
     segments.keyboard.press("Enter")
     expect(segments.locator(".chips")).to_contain_text("Reference length (tokens) ≥ 12")
-    pressed(segments, "Escape")
-    pressed(segments, "f")
+    press_keys(segments, "Escape")
+    press_keys(segments, "f")
     expect(panel).to_be_hidden()
 
 
-def test_sorting(segments):
-    pressed(segments, "s")
+def test_sort_menu_works_by_keyboard(segments):
+    press_keys(segments, "s")
     expect(segments.get_by_role("menu")).to_be_visible()
-    pressed(segments, "ArrowDown", "ArrowDown", "Enter")
+    press_keys(segments, "ArrowDown", "ArrowDown", "Enter")
     expect(segments.get_by_role("menu")).to_be_hidden()
-    shown = segments.locator(".rows .row").evaluate_all(
+    deltas = segments.locator(".rows .row").evaluate_all(
         "rows => rows.sort((a, b) => a.dataset.position - b.dataset.position)"
         ".map(r => Number(r.querySelector('.c-delta').textContent.replace('−', '-')))"
     )
-    assert shown == sorted(shown, reverse=True)
+    assert deltas == sorted(deltas, reverse=True)
     # A header that is clicked sorts, too.
     segments.get_by_role("button", name=re.compile("Influence")).focus()
-    pressed(segments, "Enter")
+    press_keys(segments, "Enter")
     header = segments.get_by_role("columnheader", name=re.compile("Influence"))
     expect(header).to_have_attribute("aria-sort", "descending")
 
 
-def test_systems(segments):
+def test_keys_select_systems(segments):
     a, b = (segments.get_by_label(name) for name in ("Baseline", "System compared with it"))
     expect(a).to_have_value("0")
-    pressed(segments, "3")
+    press_keys(segments, "3")
     expect(b).to_have_value("2")
-    pressed(segments, "x")
+    press_keys(segments, "x")
     expect(a).to_have_value("2")
     expect(b).to_have_value("0")
-    pressed(segments, "b")
+    press_keys(segments, "b")
     expect(a).to_have_value("0")
     expect(b).to_have_value("2")
-    pressed(segments, "2")
+    press_keys(segments, "2")
     expect(b).to_have_value("1")
 
 
-def test_what_is_marked(segments):
-    pressed(segments, "Enter")
-    expect(heading(segments, 1)).to_be_visible()
+def test_keys_change_highlight_mode(segments):
+    press_keys(segments, "Enter")
+    expect(segment_heading(segments, 1)).to_be_visible()
     for key, name in (
         ("d", "Diff A–B"),
         ("d", "Diff to reference"),
         ("t", "Tokens"),
         ("m", "Matches"),
     ):
-        pressed(segments, key)
+        press_keys(segments, key)
         expect(segments.locator(".modes [aria-pressed=true]")).to_have_text(name)
 
 
-def test_tokens_by_keyboard(segments):
-    pressed(segments, "Enter")
+def test_tokens_are_reached_by_keyboard(segments):
+    press_keys(segments, "Enter")
     token = segments.locator(".detail [data-token]").first
     token.focus()
     info = segments.locator(".token-info")
     expect(info).to_contain_text(f"“{token.inner_text()}”")
-    pressed(segments, "ArrowRight")
+    press_keys(segments, "ArrowRight")
     expect(segments.locator(".detail [data-token]").nth(1)).to_be_focused()
 
 
-def test_a_random_segment_and_documents(segments, example):
-    pressed(segments, "r")
+def test_keys_select_random_segment_and_document(segments, example):
+    press_keys(segments, "r")
     expect(segments.locator(".detail h2")).to_be_visible()
-    pressed(segments, "Escape", "Home", "]")
+    press_keys(segments, "Escape", "Home", "]")
     second = next(i for i, d in enumerate(example.documents) if d != example.documents[0])
     active = segments.locator('.row[aria-selected="true"] .c-number > span').first
     expect(active).to_have_text(str(second + 1))
-    pressed(segments, "[")
+    press_keys(segments, "[")
     expect(active).to_have_text("1")
 
 
-def test_a_link(segments):
+def test_key_copies_link(segments):
     segments.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    pressed(segments, "j", "j", "Enter", "y")
+    press_keys(segments, "j", "j", "Enter", "y")
     expect(segments.locator("#toast")).to_have_text("Link copied")
     copied = segments.evaluate("() => navigator.clipboard.readText()")
     assert copied == segments.url
     assert copied.endswith("#segments?seg=3")
 
 
-def test_help_and_no_shortcuts(tab):
-    pressed(tab, "?")
+def test_shortcuts_can_be_disabled(tab):
+    press_keys(tab, "?")
     dialog = tab.get_by_role("dialog")
     text = dialog.inner_text()
     for key in (
@@ -266,18 +266,18 @@ def test_help_and_no_shortcuts(tab):
     assert "compare this system with the baseline" in text
     box = dialog.get_by_label("Single-key shortcuts")
     box.focus()
-    pressed(tab, "Space", "Escape")
+    press_keys(tab, "Space", "Escape")
     expect(dialog).to_be_hidden()
-    pressed(tab, "g", "e")
+    press_keys(tab, "g", "e")
     expect(tab.locator("main.view.summary")).to_be_visible()
     tab.reload()
     tab.locator("html[data-ready]").wait_for(state="attached")
-    pressed(tab, "g", "e", "x")
+    press_keys(tab, "g", "e", "x")
     expect(tab.locator("main.view.summary")).to_be_visible()
 
 
 @only_chromium
-def test_the_theme(tab):
+def test_theme_can_be_changed(tab):
     background = "() => getComputedStyle(document.body).backgroundColor"
     tab.emulate_media(color_scheme="dark")
     dark = tab.evaluate(background)
@@ -285,7 +285,7 @@ def test_the_theme(tab):
     light = tab.evaluate(background)
     assert dark != light
     tab.get_by_role("button", name="Theme: auto").focus()
-    pressed(tab, "Enter", "Enter")
+    press_keys(tab, "Enter", "Enter")
     assert tab.evaluate(background) == dark
     tab.reload()
     expect(tab.get_by_role("button", name="Theme: dark")).to_be_visible()
@@ -294,21 +294,21 @@ def test_the_theme(tab):
 # ---- addresses ----
 
 
-def test_back_and_forward(tab):
-    pressed(tab, "g", "e")
+def test_browser_history_restores_views(tab):
+    press_keys(tab, "g", "e")
     expect(tab.locator("main.view.segments")).to_be_visible()
-    pressed(tab, "j", "Enter")
-    expect(heading(tab, 2)).to_be_visible()
+    press_keys(tab, "j", "Enter")
+    expect(segment_heading(tab, 2)).to_be_visible()
     tab.evaluate("history.back()")
     expect(tab.locator(".detail")).to_be_hidden()
     tab.evaluate("history.back()")
     expect(tab.locator("main.view.summary")).to_be_visible()
     tab.evaluate("history.forward()")
     tab.evaluate("history.forward()")
-    expect(heading(tab, 2)).to_be_visible()
+    expect(segment_heading(tab, 2)).to_be_visible()
 
 
-STATES = [
+PAGE_STATES = [
     "#summary?setting=1",
     "#why?a=aspen&b=cedar&smoothing=floor",
     "#segments?find=die+Br%C3%BCcke&in=source&sort=-%7Cdelta%7C&seg=2",
@@ -317,12 +317,12 @@ STATES = [
 ]
 
 
-@pytest.mark.parametrize("state", STATES)
-def test_an_address_is_the_state(example, opened, state):
+@pytest.mark.parametrize("state", PAGE_STATES)
+def test_url_restores_state(example, open_report, state):
     """The same address in a fresh tab shows the same."""
-    first = opened(example.path)
+    first = open_report(example.path)
     first.go(state)
-    second = opened(example.path, state)
+    second = open_report(example.path, state)
     for sheet in (first, second):
         expect(sheet.page.locator("main.view")).to_be_visible()
         expect(sheet.page.locator("main.view")).not_to_contain_text("interval …")
@@ -336,47 +336,47 @@ def test_an_address_is_the_state(example, opened, state):
 # ---- what can be taken away ----
 
 
-def test_the_comparison_that_is_saved_is_the_api_s(example, opened, saves):
+def test_saved_comparison_equals_python(example, open_report, saves):
     content = example.report.to_dict()["comparison"]
-    sheet = opened(example.path)
+    sheet = open_report(example.path)
     tab = sheet.go("#exports?format=json")
-    name, text = downloaded(tab, tab.get_by_role("button", name="Save", exact=True).first, saves)
+    name, text = download_file(tab, tab.get_by_role("button", name="Save", exact=True).first, saves)
     assert name == "comparison.json"
     assert json.loads(text) == content
     tab = sheet.go("#exports?format=csv")
-    name, text = downloaded(tab, tab.get_by_role("button", name="Save", exact=True).first, saves)
+    name, text = download_file(tab, tab.get_by_role("button", name="Save", exact=True).first, saves)
     assert name == "comparison.csv"
     assert text == Comparison(content).csv()
     # And that is `compare`'s.
     settings = {"metrics": example.metrics, "samples": 200, "confidence": 200}
     compared = tb.compare(example.hypotheses, example.references, **settings)
-    rows, wanted = (
+    rows, expected = (
         [
             {k: v for k, v in row.items() if k not in {"letter", "better_than"}}
-            for row in csv.DictReader(io.StringIO(one))
+            for row in csv.DictReader(io.StringIO(delimited))
         ]
-        for one in (text, compared.csv())
+        for delimited in (text, compared.csv())
     )
-    assert rows == wanted
+    assert rows == expected
 
 
 @pytest.mark.parametrize("number", [0, 1, 2])
-def test_segments_that_are_saved_are_python_s(example, opened, saves, number):
+def test_saved_segments_equal_python(example, open_report, saves, number):
     """Every segment's score, difference and influence, in full, and its texts."""
     metric = example.metrics[number]
     scores = {
         name: list(metric.segments(texts, example.references))
         for name, texts in example.hypotheses.items()
     }
-    sheet = opened(example.path)
+    sheet = open_report(example.path)
     tab = sheet.go(f"#exports?setting={number}&sort=-delta")
-    name, text = downloaded(tab, tab.get_by_role("button", name="Save as JSON Lines"), saves)
+    name, text = download_file(tab, tab.get_by_role("button", name="Save as JSON Lines"), saves)
     assert name == "segments.jsonl"
-    told = [json.loads(line) for line in text.split("\n")[:-1]]
-    deltas = [one["difference"] for one in told]
+    entries = [json.loads(line) for line in text.split("\n")[:-1]]
+    deltas = [entry["difference"] for entry in entries]
     assert deltas == sorted(deltas, reverse=True)
-    told.sort(key=lambda one: one["segment"])
-    assert [one["segment"] for one in told] == list(range(1, 129))
+    entries.sort(key=lambda entry: entry["segment"])
+    assert [entry["segment"] for entry in entries] == list(range(1, 129))
     rows = [
         metric.statistics(example.hypotheses[name], example.references).tolist()
         for name in ("birch", "cedar")
@@ -388,20 +388,20 @@ def test_segments_that_are_saved_are_python_s(example, opened, saves, number):
             s if i is None else [x - y for x, y in zip(s, r[i], strict=True)]
             for s, r in zip(sums, rows, strict=True)
         ]
-        a, b = (metric.from_statistics(one).value for one in rest)
+        a, b = (metric.from_statistics(entry).value for entry in rest)
         return b - a
 
-    for i, one in enumerate(told):
-        assert one["source"] == example.source[i]
-        assert one["references"] == example.references[i]
-        assert one["document"] == example.documents[i]
-        assert one["labels"] == {"length": example.labels["length"][i]}
-        for system in one["systems"]:
+    for i, entry in enumerate(entries):
+        assert entry["source"] == example.source[i]
+        assert entry["references"] == example.references[i]
+        assert entry["document"] == example.documents[i]
+        assert entry["labels"] == {"length": example.labels["length"][i]}
+        for system in entry["systems"]:
             assert system["text"] == example.hypotheses[system["name"]][i]
             assert abs(system["score"] - scores[system["name"]][i]) <= 1e-9
-        assert abs(one["difference"] - (scores["cedar"][i] - scores["birch"][i])) <= 1e-9
-        assert abs(one["influence"] - (difference() - difference(i))) <= 1e-9
-    name, text = downloaded(tab, tab.get_by_role("button", name="Save as TSV"), saves)
+        assert abs(entry["difference"] - (scores["cedar"][i] - scores["birch"][i])) <= 1e-9
+        assert abs(entry["influence"] - (difference() - difference(i))) <= 1e-9
+    name, text = download_file(tab, tab.get_by_role("button", name="Save as TSV"), saves)
     assert name == "segments.tsv"
     head, *rows = csv.reader(io.StringIO(text), delimiter="\t")
     assert len(rows) == 128
@@ -409,10 +409,10 @@ def test_segments_that_are_saved_are_python_s(example, opened, saves, number):
     assert {row[head.index("Source")] for row in rows} == set(example.source)
 
 
-def test_segments_that_are_saved_are_those_of_the_list(example, opened, saves):
-    sheet = opened(example.path)
+def test_saved_segments_are_those_listed(example, open_report, saves):
+    sheet = open_report(example.path)
     tab = sheet.go("#segments?only=5,3,99")
     expect(tab.locator(".subset strong").first).to_have_text("3")
-    pressed(tab, "g", "x")
-    _, text = downloaded(tab, tab.get_by_role("button", name="Save as JSON Lines"), saves)
+    press_keys(tab, "g", "x")
+    _, text = download_file(tab, tab.get_by_role("button", name="Save as JSON Lines"), saves)
     assert [json.loads(line)["segment"] for line in text.split("\n")[:-1]] == [3, 5, 99]

@@ -40,7 +40,7 @@ PAYLOADS = [
 ]  # fmt: skip
 
 # What the viewer itself makes; anything else was made by the data.
-TAGS = """
+VIEWER_TAGS = """
 A ABBR ARTICLE ASIDE BDI BR BODY BUTTON CAPTION CODE DATA DATALIST DD DETAILS DIALOG DIV DL DT
 EM FIELDSET FIGCAPTION FIGURE H1 H2 H3 HEAD HEADER HTML INPUT KBD LABEL LEGEND LI MAIN MARK
 META NAV OPTION P PRE SCRIPT SECTION SELECT SMALL SPAN STRONG STYLE SUB SUMMARY SUP TABLE TBODY
@@ -48,7 +48,7 @@ TD TEXTAREA TFOOT TH THEAD TITLE TR UL WBR
 svg g path rect line circle text title defs pattern
 """
 
-LOOK = """() => {
+INSPECT_PAGE = """() => {
   const some = query => [...document.querySelectorAll(query)], all = some("*");
   const links = some("[href], [src], [action]");
   return {
@@ -65,18 +65,18 @@ LOOK = """() => {
 }"""
 
 
-def look(tab, where):
-    seen = tab.evaluate(LOOK)
-    assert seen["pwned"] is None, where
-    assert sorted(set(seen["tags"]) - set(TAGS.split())) == [], where
-    assert not seen["handlers"], where
-    assert not seen["named"], where
-    assert not seen["links"], where
-    assert (seen["scripts"], seen["styles"], seen["metas"]) == (1, 1, 5), where
+def check_page(tab, place):
+    seen = tab.evaluate(INSPECT_PAGE)
+    assert seen["pwned"] is None, place
+    assert sorted(set(seen["tags"]) - set(VIEWER_TAGS.split())) == [], place
+    assert not seen["handlers"], place
+    assert not seen["named"], place
+    assert not seen["links"], place
+    assert (seen["scripts"], seen["styles"], seen["metas"]) == (1, 1, 5), place
 
 
 @pytest.fixture(scope="module")
-def hostile(tmp_path_factory):
+def hostile_report(tmp_path_factory):
     """A report in which every field holds every payload, in files with such names, too."""
     folder = tmp_path_factory.mktemp("hostile")
 
@@ -85,11 +85,13 @@ def hostile(tmp_path_factory):
         path.write_bytes("".join(f"{line}\n" for line in lines).encode("utf-8", "surrogatepass"))
         return path
 
-    one = [f"{p} the cat" for p in PAYLOADS]
-    two = [f"the {p} cat" for p in PAYLOADS]
+    first_texts = [f"{p} the cat" for p in PAYLOADS]
+    second_texts = [f"the {p} cat" for p in PAYLOADS]
     references = [[f"the cat {p}", f"{p}"] for p in PAYLOADS]
+    systems = {PAYLOADS[0]: first_texts, PAYLOADS[2]: second_texts}
+    systems |= {PAYLOADS[8]: first_texts[::-1], "__proto__": second_texts[::-1]}
     return report(
-        {PAYLOADS[0]: one, PAYLOADS[2]: two, PAYLOADS[8]: one[::-1], "__proto__": two[::-1]},
+        systems,
         references,
         source=file("<img src=x onerror=window.pwned=1>.de", PAYLOADS),
         documents=[PAYLOADS[i // 2] for i in range(len(PAYLOADS))],
@@ -103,20 +105,20 @@ def hostile(tmp_path_factory):
     )  # fmt: skip
 
 
-def test_every_view_of_hostile_data(hostile, opened):
-    sheet = opened(hostile)
+def test_hostile_data_stays_text_in_each_view(hostile_report, open_report):
+    sheet = open_report(hostile_report)
     tab = sheet.page
     title = tab.title()
     for view in sheet.views:
         for setting in range(3):
             sheet.go(f"#{view}?setting={setting}")
-            look(tab, view)
+            check_page(tab, view)
             assert tab.title().endswith(title.partition(" · ")[2])
 
 
 @pytest.mark.parametrize("mode", ["match", "diff", "ref", "plain", "tokens"])
-def test_every_segment_of_hostile_data(hostile, opened, mode):
-    sheet = opened(hostile)
+def test_hostile_data_stays_text_in_each_segment(hostile_report, open_report, mode):
+    sheet = open_report(hostile_report)
     for i in range(len(PAYLOADS)):
         tab = sheet.go(f"#segments?seg={i + 1}&mode={mode}&setting={i % 4}")
         tab.get_by_role("heading", name=f"Segment {i + 1}").wait_for()
@@ -124,56 +126,59 @@ def test_every_segment_of_hostile_data(hostile, opened, mode):
         token = tab.locator(".detail [data-token]").first
         if token.count():
             token.hover()
-        look(tab, f"segment {i + 1}")
+        check_page(tab, f"segment {i + 1}")
 
 
-def test_what_can_be_opened_over_hostile_data(hostile, opened):
-    wanted = "%3Cx-pwned%3E"
-    sheet = opened(hostile, f"#segments?panel=true&doc=0&label=0:1&find={wanted}&about={wanted}")
+def test_hostile_data_stays_text_in_menus_and_dialogs(hostile_report, open_report):
+    search_text = "%3Cx-pwned%3E"
+    sheet = open_report(
+        hostile_report,
+        f"#segments?panel=true&doc=0&label=0:1&find={search_text}&about={search_text}",
+    )
     tab = sheet.page
-    look(tab, "filters")
+    check_page(tab, "filters")
     for select in tab.locator("select").all():
         assert select.locator("option").count()
     tab.keyboard.press("?")
     tab.get_by_role("dialog").wait_for()
-    look(tab, "help")
+    check_page(tab, "help")
     tab.keyboard.press("Escape")
     # A search for a payload finds it, and shows what was looked for.
-    for wanted in PAYLOADS[:4]:
+    for search_text in PAYLOADS[:4]:
         tab = sheet.go("#segments")
-        tab.get_by_role("searchbox").fill(wanted)
-        expect(tab.locator(".chips")).to_contain_text(wanted)
-        look(tab, "search")
+        tab.get_by_role("searchbox").fill(search_text)
+        expect(tab.locator(".chips")).to_contain_text(search_text)
+        check_page(tab, "search")
     tab.get_by_role("button", name="Sort").click()
-    look(tab, "sort")
+    check_page(tab, "sort")
 
 
-KEYS = """
+URL_KEYS = """
 find about flag label range sort setting weights smoothing mode lines in format mark
 """
 
 
-def test_an_address_can_be_hostile(example, opened):
-    tab = opened(example.path).page
+def test_hostile_url_stays_text(example, open_report):
+    tab = open_report(example.path).page
     for payload in map(quote, PAYLOADS):
-        for key in KEYS.split():
+        for key in URL_KEYS.split():
             tab.evaluate("where => { location.hash = where; }", f"#segments?only=1&{key}={payload}")
-        look(tab, payload)
+        check_page(tab, payload)
         tab.evaluate("where => { location.hash = where; }", f"#{payload}?{payload}=1")
-    look(tab, "views")
+    check_page(tab, "views")
     assert "pwned" not in tab.title()
 
 
-def test_the_static_summary_of_hostile_data(hostile, opened):
-    sheet = opened(hostile, wait=False, java_script_enabled=False)
+def test_hostile_data_stays_text_in_static_summary(hostile_report, open_report):
+    sheet = open_report(hostile_report, wait=False, java_script_enabled=False)
     assert sheet.page.locator("main#static").inner_text().count("onerror") >= 1
     assert sheet.page.locator("x-pwned, img, iframe, [onerror], [onload]").count() == 0
 
 
-def test_the_notebook_s_form_of_hostile_data(hostile, browser, tmp_path):
+def test_hostile_data_stays_text_in_notebook(hostile_report, browser, tmp_path):
     """The summary as a notebook puts it into its own page, which has no policy."""
     path = tmp_path / "notebook.html"
-    path.write_text(f"<!doctype html><title>own</title>{hostile._repr_html_()}", "utf-8")
+    path.write_text(f"<!doctype html><title>own</title>{hostile_report._repr_html_()}", "utf-8")
     tab = browser.new_page()
     dialogs = []
     tab.on("dialog", lambda d: (dialogs.append(d.message), d.dismiss()))

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 import strategies
-from browser_report import ALSO
+from browser_report import FURTHER_SETTINGS
 from closeness import is_close
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -21,7 +21,7 @@ from truebleu.significance import Measure, bootstrap_intervals, run_paired_tests
 from truebleu.text.tokenizers import tokenize
 
 METRICS = [
-    *ALSO,
+    *FURTHER_SETTINGS,
     BLEU(),
     BLEU(tokenize="char", lowercase=True),
     BLEU(lowercase="ascii"),
@@ -39,7 +39,7 @@ METRICS = [
 ]
 SUBSET = (0, 2)
 SAMPLES = 40
-ODD = [
+UNUSUAL_TEXTS = [
     "",
     " ",
     "ΑΣ ΣΑΣ",
@@ -57,20 +57,20 @@ needs_kernel = pytest.mark.skipif(
 needs_node = pytest.mark.skipif(not shutil.which("node"), reason="WebAssembly runs in Node here")
 
 
-def block(texts):
-    made = payload.encode_texts(
+def encode_base64(texts):
+    encoded = payload.encode_texts(
         [t if t is None else t.encode("utf-8", "surrogatepass") for t in texts]
     )
-    return base64.b64encode(made).decode()
+    return base64.b64encode(encoded).decode()
 
 
-def case(metric, hypotheses, references, texts=()):
+def make_case(metric, hypotheses, references, texts=()):
     columns = list(zip(*references, strict=True))
     return {
         "recipe": browser_kernel.kernel_settings(metric),
         "n": len(hypotheses),
-        "hypotheses": block(hypotheses),
-        "references": [block(column) for column in columns],
+        "hypotheses": encode_base64(hypotheses),
+        "references": [encode_base64(column) for column in columns],
         "subset": SUBSET,
         "texts": list(texts),
         "samples": SAMPLES,
@@ -78,77 +78,83 @@ def case(metric, hypotheses, references, texts=()):
     }
 
 
-def in_node(cases=(), lists=(), alignments=()):
-    given = {"cases": list(cases), "lists": list(lists), "alignments": list(alignments)}
-    given["lowercase"] = browser_kernel.lowercase_pairs()
-    words = [
+def run_in_node(cases=(), lists=(), alignments=()):
+    request = {"cases": list(cases), "lists": list(lists), "alignments": list(alignments)}
+    request["lowercase"] = browser_kernel.lowercase_pairs()
+    command = [
         "node",
         __file__.replace("test_browser_kernel.py", "kernel.mjs"),
         html_page.PACKAGE_FOLDER / "viewer",
     ]
-    done = subprocess.run(
-        [*words, browser_kernel.KERNEL_PATH],
-        input=json.dumps(given),
+    result = subprocess.run(
+        [*command, browser_kernel.KERNEL_PATH],
+        input=json.dumps(request),
         capture_output=True,
         text=True,
         encoding="utf-8",
         check=False,
     )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    assert result.returncode == 0, result.stderr
+    return json.loads(result.stdout)
 
 
-def ends(metric, tables, documents=None):
+def interval_ends(metric, tables, documents=None):
     """The ends of the intervals as `compare` has them, and of the differences."""
     measure = Measure(metric, tables)
-    many = {"documents": documents, "resamples": SAMPLES, "level": 0.9}
-    made = list(bootstrap_intervals([measure], **many)[0].values())
+    options = {"documents": documents, "resamples": SAMPLES, "level": 0.9}
+    all_intervals = list(bootstrap_intervals([measure], **options)[0].values())
     if len(tables) > 1:
         first, second = tables
-        [result] = run_paired_tests([measure], baseline=first, test="bs", **many)
-        made.append(result.differences[second].interval)
-    return [[one.low, one.high] for one in made]
+        [result] = run_paired_tests([measure], baseline=first, test="bs", **options)
+        all_intervals.append(result.differences[second].interval)
+    return [[interval.low, interval.high] for interval in all_intervals]
 
 
-def expected(metric, hypotheses, references):
+def python_numbers(metric, hypotheses, references):
     table = metric.statistics(hypotheses, references)
     rows = table.tolist()
-    some = [rows[i] for i in SUBSET]
-    few = [texts[i] for texts in (hypotheses, references) for i in SUBSET]
-    found = {
+    subset_rows = [rows[i] for i in SUBSET]
+    subset_texts = [texts[i] for texts in (hypotheses, references) for i in SUBSET]
+    numbers = {
         "columns": [list(column) for column in zip(*rows, strict=True)],
         "segments": list(metric.segments(hypotheses, references)),
         "corpus": metric.score(hypotheses, references).value,
-        "subset": metric.score(few[: len(SUBSET)], few[len(SUBSET) :]).value,
-        "sums": [sum(column) for column in zip(*some, strict=True)],
-        "rows": [number for row in some for number in row],
-        "single": ends(metric, {"one": table}),
-        "paired": ends(metric, {"one": table, "two": table}),
-        "few": ends(metric, {"one": metric.statistics(few[: len(SUBSET)], few[len(SUBSET) :])}),
-        "documents": ends(metric, {"one": table}, [i % 3 == 1 for i in range(len(rows))]),
+        "subset": metric.score(subset_texts[: len(SUBSET)], subset_texts[len(SUBSET) :]).value,
+        "sums": [sum(column) for column in zip(*subset_rows, strict=True)],
+        "rows": [number for row in subset_rows for number in row],
+        "single": interval_ends(metric, {"one": table}),
+        "paired": interval_ends(metric, {"one": table, "two": table}),
+        "few": interval_ends(
+            metric,
+            {"one": metric.statistics(subset_texts[: len(SUBSET)], subset_texts[len(SUBSET) :])},
+        ),
+        "documents": interval_ends(metric, {"one": table}, [i % 3 == 1 for i in range(len(rows))]),
     }
     if not metric.is_mean:
-        of, total = metric.from_statistics, [sum(column) for column in zip(*rows, strict=True)]
-        rest = [[a - b for a, b in zip(total, row, strict=True)] for row in rows]
-        found["without"] = [of(row).value for row in rest]
-    return found
+        score_statistics, totals = (
+            metric.from_statistics,
+            [sum(column) for column in zip(*rows, strict=True)],
+        )
+        remaining_rows = [[a - b for a, b in zip(totals, row, strict=True)] for row in rows]
+        numbers["without"] = [score_statistics(row).value for row in remaining_rows]
+    return numbers
 
 
-def check(hypotheses, references):
-    found = in_node([case(metric, hypotheses, references) for metric in METRICS])
-    for metric, own in zip(METRICS, found, strict=True):
-        wanted = expected(metric, hypotheses, references)
-        assert is_close({name: own[name] for name in wanted}, wanted), metric
+def check_numbers(hypotheses, references):
+    page_numbers = run_in_node([make_case(metric, hypotheses, references) for metric in METRICS])
+    for metric, numbers in zip(METRICS, page_numbers, strict=True):
+        expected = python_numbers(metric, hypotheses, references)
+        assert is_close({name: numbers[name] for name in expected}, expected), metric
 
 
 @needs_kernel
 @needs_node
-def test_the_tricky_inputs_have_pythons_numbers():
-    hypotheses = [*ODD, "the cat sat on the mat", "a \ud800 b"]
+def test_unusual_texts_equal_python():
+    hypotheses = [*UNUSUAL_TEXTS, "the cat sat on the mat", "a \ud800 b"]
     references = [
         (text.lower(), None if i % 3 else f"{text} and more") for i, text in enumerate(hypotheses)
     ]
-    check(hypotheses, references)
+    check_numbers(hypotheses, references)
 
 
 @pytest.mark.thorough
@@ -156,21 +162,21 @@ def test_the_tricky_inputs_have_pythons_numbers():
 @needs_node
 @settings(max_examples=25, deadline=None)
 @given(st.data())
-def test_any_text_has_the_same_bits(data):
+def test_random_texts_equal_python(data):
     count = data.draw(st.integers(3, 8))
     texts = st.lists(strategies.texts(), min_size=count, max_size=count)
     references = data.draw(st.integers(1, 3))
     columns = [data.draw(texts) for _ in range(references)]
-    check(data.draw(texts), list(zip(*columns, strict=True)))
+    check_numbers(data.draw(texts), list(zip(*columns, strict=True)))
 
 
-LISTED = ("order", "tokens", "matched", "produced", "reference", "log_odds", "z")
+LISTED_FIELDS = ("order", "tokens", "matched", "produced", "reference", "log_odds", "z")
 
 
-def listed(page):
+def select_listed_fields(page):
     """Return the n-grams in the lists of a page, without their examples."""
     return {
-        kind: [{key: gram[key] for key in LISTED} for gram in grams]
+        kind: [{key: gram[key] for key in LISTED_FIELDS} for gram in grams]
         for kind, grams in page["lists"].items()
     }
 
@@ -186,24 +192,26 @@ def check_lists(systems, references, metric, limit):
     corpus = distinctive_ngrams.build_corpus(
         encoded[: len(systems)], encoded[len(systems) :], metric
     )
-    usual = distinctive_ngrams.MAX_LIST_LENGTH, distinctive_ngrams.MAX_EXAMPLE_SEGMENTS
+    previous_limits = distinctive_ngrams.MAX_LIST_LENGTH, distinctive_ngrams.MAX_EXAMPLE_SEGMENTS
     distinctive_ngrams.MAX_LIST_LENGTH, distinctive_ngrams.MAX_EXAMPLE_SEGMENTS = limit, 1
     try:
-        wanted = distinctive_ngrams.list_distinctive_ngrams(corpus, metric, pairs)["pairs"]
+        expected_lists = distinctive_ngrams.list_distinctive_ngrams(corpus, metric, pairs)["pairs"]
     finally:
-        distinctive_ngrams.MAX_LIST_LENGTH, distinctive_ngrams.MAX_EXAMPLE_SEGMENTS = usual
-    given = {
+        distinctive_ngrams.MAX_LIST_LENGTH, distinctive_ngrams.MAX_EXAMPLE_SEGMENTS = (
+            previous_limits
+        )
+    request = {
         "recipe": browser_kernel.kernel_settings(metric),
         "n": len(references),
-        "systems": [block(one) for one in systems],
-        "references": [block(column) for column in columns],
+        "systems": [encode_base64(page_list) for page_list in systems],
+        "references": [encode_base64(column) for column in columns],
         "orders": min(4, metric.max_order),
         "limit": limit,
     }
-    found = in_node(lists=[given | {"pair": pair} for pair in pairs])
-    for one, told in zip(found, wanted, strict=True):
-        assert one["segments"] == len(references)
-        assert is_close(*map(listed, (one, told)))
+    page_lists = run_in_node(lists=[request | {"pair": pair} for pair in pairs])
+    for page_list, expected_list in zip(page_lists, expected_lists, strict=True):
+        assert page_list["segments"] == len(references)
+        assert is_close(*map(select_listed_fields, (page_list, expected_list)))
 
 
 @pytest.mark.thorough
@@ -211,7 +219,7 @@ def check_lists(systems, references, metric, limit):
 @needs_node
 @settings(max_examples=25, deadline=None)
 @given(st.data())
-def test_lists_of_ngrams_are_those_of_python(data):
+def test_ngram_lists_equal_python(data):
     count = data.draw(st.integers(1, 8))
     words = st.lists(st.sampled_from(["a", "b", "c", "d", ".", "É"]), max_size=9).map(" ".join)
     texts = st.lists(words | strategies.texts(), min_size=count, max_size=count)
@@ -225,63 +233,66 @@ def test_lists_of_ngrams_are_those_of_python(data):
 @needs_node
 @settings(max_examples=25, deadline=None)
 @given(st.data())
-def test_alignments_are_those_of_python(data):
+def test_alignments_equal_python(data):
     words = st.lists(st.sampled_from(["a", "b", "c", "d.", "É", "5,0"]), max_size=9).map(" ".join)
     texts = words | strategies.texts()
     rows = st.tuples(texts, st.lists(texts | st.none(), min_size=1, max_size=3))
-    several = rows.filter(lambda row: any(text is not None for text in row[1]))
-    segments = data.draw(st.lists(several, min_size=1, max_size=6))
+    rows_with_reference = rows.filter(lambda row: any(text is not None for text in row[1]))
+    segments = data.draw(st.lists(rows_with_reference, min_size=1, max_size=6))
     metrics = [TER(), TER(normalized=True, case_sensitive=True), WER(), MER(), WIP(), WIL()]
-    found = in_node(
+    alignments_by_metric = run_in_node(
         alignments=[
             {
                 "recipe": browser_kernel.kernel_settings(metric),
                 "segments": [
-                    {"block": block([text, *others]), "n": 1 + len(others)}
-                    for text, others in segments
+                    {"block": encode_base64([text, *references]), "n": 1 + len(references)}
+                    for text, references in segments
                 ],
             }
             for metric in metrics
         ]
     )
-    for metric, made in zip(metrics, found, strict=True):
-        for (text, others), told in zip(segments, made, strict=True):
-            wanted = metric.alignment(text, others)._asdict()
-            del wanted["reference_length"]
-            assert is_close(told, json.loads(json.dumps(wanted))), metric
+    for metric, alignments in zip(metrics, alignments_by_metric, strict=True):
+        for (text, references), alignment in zip(segments, alignments, strict=True):
+            expected = metric.alignment(text, references)._asdict()
+            del expected["reference_length"]
+            expected["chosen"] = expected.pop("reference_index")  # the viewer's name
+            assert is_close(alignment, json.loads(json.dumps(expected))), metric
 
 
 @needs_kernel
 @needs_node
-def test_tokens_are_those_of_python():
+def test_tokens_equal_python():
     names = [("13a", False), ("intl", True), ("zh", False), ("char", True), ("none", True)]
     metrics = [BLEU(tokenize=name, lowercase=lower) for name, lower in names]
-    for (name, lower), found in zip(
-        names, in_node([case(m, ["a"] * 3, [("a",)] * 3, ODD) for m in metrics]), strict=True
+    for (name, lower), result in zip(
+        names,
+        run_in_node([make_case(m, ["a"] * 3, [("a",)] * 3, UNUSUAL_TEXTS) for m in metrics]),
+        strict=True,
     ):
-        assert found["tokens"] == [tokenize(text, name, lowercase=lower) for text in ODD]
+        assert result["tokens"] == [tokenize(text, name, lowercase=lower) for text in UNUSUAL_TEXTS]
 
 
 @needs_kernel
 @needs_node
-def test_what_the_kernel_cannot_do_is_said():
-    usual = BLEU().recipe
-    wrong = [
-        (usual | {"metric": "meteor"}, "the page has no metric meteor"),
-        (usual | {"tokenizer": "ja-mecab"}, "the page has no tokenizer ja-mecab"),
-        (usual | {"max_order": 17}, "max_order=17: expected 1 to 16"),
-        (usual | {"smoothing": "more"}, "no smoothing more"),
-        (usual | {"max_order": "four"}, "max_order=four: expected a number"),
-        (usual | {"weights": [1, 2]}, "2 weights for 4 orders"),
-        (usual | {"lowercase": "yes"}, "lowercase=yes: expected no, python or ascii"),
+def test_invalid_recipe_is_reported():
+    default_recipe = BLEU().recipe
+    invalid_recipes = [
+        (default_recipe | {"metric": "meteor"}, "the page has no metric meteor"),
+        (default_recipe | {"tokenizer": "ja-mecab"}, "the page has no tokenizer ja-mecab"),
+        (default_recipe | {"max_order": 17}, "max_order=17: expected 1 to 16"),
+        (default_recipe | {"smoothing": "more"}, "no smoothing more"),
+        (default_recipe | {"max_order": "four"}, "max_order=four: expected a number"),
+        (default_recipe | {"weights": [1, 2]}, "2 weights for 4 orders"),
+        (default_recipe | {"lowercase": "yes"}, "lowercase=yes: expected no, python or ascii"),
         ({"metric": "bleu"}, "the recipe has no max_order"),
     ]
-    usual_case = case(BLEU(), ["a"] * 3, [("a",)] * 3)
-    found = in_node([usual_case | {"recipe": recipe} for recipe, _ in wrong])
-    assert [one["error"] for one in found] == [told for _, told in wrong]
+    default_case = make_case(BLEU(), ["a"] * 3, [("a",)] * 3)
+    results = run_in_node([default_case | {"recipe": recipe} for recipe, _ in invalid_recipes])
+    assert [result["error"] for result in results] == [message for _, message in invalid_recipes]
 
 
-def test_what_a_page_can_count_is_said():
+def test_browser_kernel_knows_what_it_can_count():
     assert browser_kernel.can_count(BLEU())
     assert browser_kernel.can_count(TER())
     assert browser_kernel.can_count(BLEU(arithmetic="nltk", smoothing="none"))
@@ -306,39 +317,41 @@ CHANGES = [
 @pytest.mark.thorough
 @needs_kernel
 @pytest.mark.parametrize(("setting", "changes", "metric"), CHANGES, ids=lambda x: str(x)[:40])
-def test_the_page_counts_anew_what_python_counts(example, opened, setting, changes, metric):
+def test_recount_in_page_equals_python(example, open_report, setting, changes, metric):
     state = "&".join(f"{key}={value}" for key, value in changes.items())
-    tab = opened(example.path, f"#summary?setting={setting}&{state}").page
+    tab = open_report(example.path, f"#summary?setting={setting}&{state}").page
     expect(tab.locator(".notice")).to_contain_text(str(metric.signature(2)))
     rows = tab.locator("main .overview tbody tr")
     expect(rows).to_have_count(3)
     for k in range(3):
         name = rows.nth(k).locator("bdi").inner_text()
         value = metric.score(example.hypotheses[name], example.references).value
-        told = rows.nth(k).locator(f"[data-measure='{setting}'] data").first.get_attribute("value")
-        assert is_close(float(told), value), name
+        value_text = (
+            rows.nth(k).locator(f"[data-measure='{setting}'] data").first.get_attribute("value")
+        )
+        assert is_close(float(value_text), value), name
 
 
 @needs_kernel
-def test_a_tokenizer_is_chosen_and_given_back(example, opened):
-    tab = opened(example.path, "#why").page
+def test_tokenizer_can_be_changed_and_reset(example, open_report):
+    tab = open_report(example.path, "#why").page
     tab.get_by_label("Tokenizer").select_option("char")
     expect(tab.locator(".notice")).to_contain_text("tok:char")
     tab.get_by_role("button", name="Reset").first.click()
     expect(tab.locator(".notice")).to_be_hidden()
 
 
-def test_without_the_kernel_the_summary_stays(monkeypatch, example, opened, tmp_path):
+def test_missing_kernel_keeps_static_summary(monkeypatch, example, open_report, tmp_path):
     """The package may be built without it: the page says what it lacks."""
     monkeypatch.setattr(browser_kernel, "load_kernel_blocks", dict)
     path = tmp_path / "report.html"
     tb.report(example.hypotheses, example.references, path=path, samples=50, confidence=50)
-    tab = opened(path, "#why", wait=False).page
+    tab = open_report(path, "#why", wait=False).page
     expect(tab.locator(".failed")).to_contain_text("built without the kernel for pages")
     expect(tab.locator("#static")).to_contain_text("birch")
 
 
-def test_without_webassembly_the_summary_stays(example, opened):
-    tab = opened(example.path, wait=False, script="delete window.WebAssembly;").page
+def test_missing_webassembly_keeps_static_summary(example, open_report):
+    tab = open_report(example.path, wait=False, script="delete window.WebAssembly;").page
     expect(tab.locator(".failed")).to_contain_text("has no WebAssembly")
     expect(tab.locator("#static")).to_contain_text("birch")

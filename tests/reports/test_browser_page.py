@@ -37,12 +37,12 @@ TEXTS = {
 
 
 @pytest.fixture(scope="module")
-def texts():
-    every = [text for text, _ in TEXTS.values()]
+def unusual_texts_report():
+    all_texts = [text for text, _ in TEXTS.values()]
     return report(
-        {"same": every, "turned": [" ".join(t.split(" ")[::-1]) for t in every]},
-        [[f"{text} .", "猫 the cat"] for text in every],
-        source=every,
+        {"same": all_texts, "turned": [" ".join(t.split(" ")[::-1]) for t in all_texts]},
+        [[f"{text} .", "猫 the cat"] for text in all_texts],
+        source=all_texts,
         documents=list(TEXTS),
         metrics=["bleu", "chrf"],
         also=["tokenize=char"],
@@ -57,7 +57,7 @@ def utf16(text):
 
 
 # Text of an element without the marks that stand for what cannot be seen.
-PLAIN = """node => {
+READ_CODE_UNITS = """node => {
   const copy = node.cloneNode(true), codes = [];
   for (const mark of copy.querySelectorAll(".mark"))
     mark.replaceWith(String.fromCodePoint(parseInt(mark.title.slice(2), 16)));
@@ -66,8 +66,8 @@ PLAIN = """node => {
 
 
 @pytest.mark.parametrize("mode", ["plain", "match", "diff", "ref"])
-def test_any_text_is_shown_whole(texts, opened, mode):
-    sheet = opened(texts)
+def test_any_text_is_shown_completely(unusual_texts_report, open_report, mode):
+    sheet = open_report(unusual_texts_report)
     for i, (name, (text, marks)) in enumerate(TEXTS.items()):
         tab = sheet.go(f"#segments?seg={i + 1}&mode={mode}")
         tab.get_by_role("heading", name=f"Segment {i + 1}").wait_for()
@@ -79,17 +79,17 @@ def test_any_text_is_shown_whole(texts, opened, mode):
         titles = set(place.locator(".mark").evaluate_all("all => all.map(m => m.title)"))
         assert titles >= set(marks), name
         # A mark of a line's end is followed by one.
-        codes = place.evaluate(PLAIN)
-        wanted = utf16(text.replace("\u2028", "\u2028\n"))
+        codes = place.evaluate(READ_CODE_UNITS)
+        expected_codes = utf16(text.replace("\u2028", "\u2028\n"))
         if mode != "plain":  # White space at the end has nothing to show.
-            wanted = utf16(text.replace("\u2028", "\u2028\n").rstrip())
-            codes = codes[: len(wanted)]
-        assert codes == wanted, name
+            expected_codes = utf16(text.replace("\u2028", "\u2028\n").rstrip())
+            codes = codes[: len(expected_codes)]
+        assert codes == expected_codes, name
 
 
-def test_text_stays_within_the_page(texts, opened):
+def test_text_stays_within_the_page(unusual_texts_report, open_report):
     for width in (320, 1440):
-        sheet = opened(texts, viewport={"width": width, "height": 800})
+        sheet = open_report(unusual_texts_report, viewport={"width": width, "height": 800})
         for i, name in enumerate(TEXTS):
             tab = sheet.go(f"#segments?seg={i + 1}")
             tab.get_by_role("heading", name=f"Segment {i + 1}").wait_for()
@@ -99,26 +99,26 @@ def test_text_stays_within_the_page(texts, opened):
             assert over <= 0, (name, width)
 
 
-def test_text_runs_as_most_of_its_side_does(texts, opened):
+def test_text_direction_follows_majority_of_letters(unusual_texts_report, open_report):
     # Most letters of these texts are Latin: an Arabic segment among them runs as the others do.
-    sheet = opened(texts)
+    sheet = open_report(unusual_texts_report)
     i = list(TEXTS).index("Arabic")
     tab = sheet.go(f"#segments?seg={i + 1}")
     tab.get_by_role("heading", name=f"Segment {i + 1}").wait_for()
-    told = tab.locator(".detail .text").first.evaluate("n => getComputedStyle(n).direction")
-    assert told == "ltr"
+    direction = tab.locator(".detail .text").first.evaluate("n => getComputedStyle(n).direction")
+    assert direction == "ltr"
 
 
-def test_searches_find_any_text(texts, opened):
-    sheet = opened(texts)
-    for wanted, name in (
+def test_search_finds_any_script(unusual_texts_report, open_report):
+    sheet = open_report(unusual_texts_report)
+    for search_text, name in (
         ("السجادة", "Arabic"),
         ("垫子", "Chinese"),
         ("👩‍👩‍👧‍👦", "emoji"),
         ("นั่ง", "Thai"),
     ):
         tab = sheet.go("#segments")
-        tab.get_by_role("searchbox").fill(wanted)
+        tab.get_by_role("searchbox").fill(search_text)
         expect(tab.locator(".subset strong").first).to_have_text("1")
         expect(tab.locator(".rows .row .doc")).to_have_text(name)
 
@@ -126,9 +126,9 @@ def test_searches_find_any_text(texts, opened):
 # ---- what it needs ----
 
 
-def test_nothing_is_asked_of_anybody(example, opened):
+def test_page_makes_no_requests(example, open_report):
     """`opened` is offline and fails at any request; here every view is looked at."""
-    sheet = opened(example.path)
+    sheet = open_report(example.path)
     for view in sheet.views:
         sheet.go(f"#{view}")
         expect(sheet.page.locator("main.view h1").first).to_be_attached()
@@ -138,29 +138,31 @@ def test_nothing_is_asked_of_anybody(example, opened):
     assert all(name.startswith("blob:") for name in loaded)
 
 
-def test_the_summary_is_there_without_script(example, opened):
-    tab = opened(example.path, wait=False, java_script_enabled=False).page
+def test_static_summary_works_without_script(example, open_report):
+    tab = open_report(example.path, wait=False, java_script_enabled=False).page
     text = tab.locator("main#static").inner_text()
     assert "Three systems" in text
-    told = example.report.to_dict()
-    for metric, setting in zip(told["comparison"]["metrics"], told["settings"], strict=False):
+    manifest = example.report.to_dict()
+    for metric, setting in zip(
+        manifest["comparison"]["metrics"], manifest["settings"], strict=False
+    ):
         assert metric["signature"] in text
         for score in setting["scores"].values():
             assert f"{score:.1f}" in text
     assert tab.locator("#app").is_hidden()
 
 
-def test_the_summary_is_readable_before_the_rest_is_unpacked(example):
+def test_summary_is_readable_before_blocks_are_unpacked(example):
     page = example.path.read_bytes()
     assert page.index(b'<main id="static">') < page.index(b"<script")
 
 
 @only_chromium
-def test_it_prints(example, opened):
-    sheets = opened(example.path).page.pdf()
+def test_print_view_has_first_segments(example, open_report):
+    sheets = open_report(example.path).page.pdf()
     assert sheets.startswith(b"%PDF")
     assert len(sheets) > 20_000
-    tab = opened(example.path).page
+    tab = open_report(example.path).page
     tab.evaluate("() => dispatchEvent(new Event('beforeprint'))")
     tab.emulate_media(media="print")
     printed = tab.locator("#printed")
@@ -173,13 +175,13 @@ def test_it_prints(example, opened):
     assert printed.count() == 0
 
 
-def test_a_notebook_s_frame_keeps_it_in(example, opened, tmp_path):
+def test_notebook_frame_isolates_report(example, open_report, tmp_path):
     """`show` in a page of another program: no address, no storage, no way out; and it works."""
     path = tmp_path / "notebook.html"
     path.write_text(
         f"<!doctype html><title>own</title>{example.report.show()._repr_html_()}", "utf-8"
     )
-    sheet = opened(path, wait=False)
+    sheet = open_report(path, wait=False)
     frame = sheet.page.frame_locator("iframe")
     frame.locator("html[data-ready]").wait_for(state="attached")
     expect(frame.locator("main.view h1")).to_have_text("Three systems")
@@ -191,6 +193,6 @@ def test_a_notebook_s_frame_keeps_it_in(example, opened, tmp_path):
     assert sheet.page.title() == "own"
 
 
-def test_two_of_one_input_are_the_same_file(example):
+def test_same_input_gives_same_file(example):
     assert example.report.to_bytes() == example.path.read_bytes()
     assert json.dumps(example.report.to_dict()) == json.dumps(example.report.to_dict())

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 import pytest
 import strategies
-from browser_report import ALSO
+from browser_report import FURTHER_SETTINGS
 from closeness import near
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -48,7 +48,7 @@ CHANGES = [
 ]
 
 
-class Python:
+class PythonNumbers:
     """The numbers that a page must have, by one metric."""
 
     def __init__(self, metric, hypotheses, references) -> None:
@@ -60,38 +60,40 @@ class Python:
             name: list(metric.segments(texts, references)) for name, texts in hypotheses.items()
         }
 
-    def corpus(self, system, chosen=None):
+    def corpus(self, system, segment_numbers=None):
         rows = self.tables[system].tolist()
-        kept = rows if chosen is None else [rows[i] for i in chosen]
+        selected_rows = rows if segment_numbers is None else [rows[i] for i in segment_numbers]
         return self.metric.from_statistics(
-            [sum(column) for column in zip(*kept, strict=True)]
+            [sum(column) for column in zip(*selected_rows, strict=True)]
         ).value
 
     def influence(self, a, b, i):
         """By how much b less a falls without a segment."""
         rest = [j for j in range(len(self.segments[a])) if j != i]
-        whole = self.corpus(b) - self.corpus(a)
-        return whole - (self.corpus(b, rest) - self.corpus(a, rest))
+        full_delta = self.corpus(b) - self.corpus(a)
+        return full_delta - (self.corpus(b, rest) - self.corpus(a, rest))
 
 
 # ---- what the page shows ----
 
 
-def shown(place):
+def read_data_values(place):
     """The numbers behind what is shown, in their order."""
     return [float(v) for v in place.locator("data").evaluate_all("all => all.map(d => d.value)")]
 
 
-def address(view, setting, **state):
+def view_url(view, setting, **state):
     return f"#{view}?{urlencode({'setting': setting, **state})}"
 
 
-def test_every_setting_is_in_the_page(example, opened):
-    choices = opened(example.path).page.get_by_role("combobox", name="Metric").locator("option")
+def test_page_has_all_settings(example, open_report):
+    choices = (
+        open_report(example.path).page.get_by_role("combobox", name="Metric").locator("option")
+    )
     assert choices.count() == len(example.settings) == 29
 
 
-def rows_of(page, setting):
+def find_metric_cells(page, setting):
     """The rows of the table of all metrics: a name, and the cells of one setting."""
     page.locator("main .overview").wait_for()
     rows = page.locator("main .overview tbody tr")
@@ -101,49 +103,49 @@ def rows_of(page, setting):
     ]
 
 
-def numbers_in(cells):
+def read_cell_values(cells):
     """The numbers behind what cells show, in their order."""
     return [float(v) for v in cells.locator("data").evaluate_all("all => all.map(d => d.value)")]
 
 
-def test_scores_of_systems_are_pythons(example, opened):
-    sheet = opened(example.path)
+def test_system_scores_equal_python(example, open_report):
+    sheet = open_report(example.path)
     for number, metric in example.settings:
-        python = Python(metric, example.hypotheses, example.references)
-        tab = sheet.go(address("summary", number))
-        rows = rows_of(tab, number)
+        python = PythonNumbers(metric, example.hypotheses, example.references)
+        tab = sheet.go(view_url("summary", number))
+        rows = find_metric_cells(tab, number)
         assert len(rows) == 3
         for name, cells in rows:
-            score, *delta = numbers_in(cells)
+            score, *delta = read_cell_values(cells)
             assert score == near(python.corpus(name)), (metric, name)
             if name != "birch":
                 assert delta[0] == near(python.corpus(name) - python.corpus("birch"))
 
 
-def test_scores_of_some_segments_are_pythons(example, opened):
-    sheet = opened(example.path)
+def test_subset_scores_equal_python(example, open_report):
+    sheet = open_report(example.path)
     only = ",".join(str(i + 1) for i in SUBSET)
     for number, metric in example.settings:
-        python = Python(metric, example.hypotheses, example.references)
-        tab = sheet.go(address("segments", number, only=only))
+        python = PythonNumbers(metric, example.hypotheses, example.references)
+        tab = sheet.go(view_url("segments", number, only=only))
         tab.locator(".subset", has_text=f"{len(SUBSET)} of 128").wait_for()
         a, b = (python.corpus(name, SUBSET) for name in ("birch", "cedar"))
-        assert shown(tab.locator(".subset")) == near([a, b, b - a]), metric
+        assert read_data_values(tab.locator(".subset")) == near([a, b, b - a]), metric
 
 
-def test_numbers_of_a_segment_are_pythons(example, opened):
-    sheet = opened(example.path)
+def test_segment_numbers_equal_python(example, open_report):
+    sheet = open_report(example.path)
     for number, metric in example.settings:
-        python = Python(metric, example.hypotheses, example.references)
+        python = PythonNumbers(metric, example.hypotheses, example.references)
         for i in (0, 17, 127):
-            tab = sheet.go(address("segments", number, seg=i + 1))
+            tab = sheet.go(view_url("segments", number, seg=i + 1))
             tab.get_by_role("heading", name=f"Segment {i + 1}").wait_for()
             scores = {
-                heading.locator("bdi").inner_text(): shown(heading)[0]
+                heading.locator("bdi").inner_text(): read_data_values(heading)[0]
                 for heading in tab.locator(".detail h3:has(.score)").all()
             }
             assert scores == {name: near(python.segments[name][i]) for name in example.systems}
-            walk = shown(tab.locator(".detail .walk"))
+            walk = read_data_values(tab.locator(".detail .walk"))
             if hasattr(metric, "alignment"):
                 continue
             delta, influence = walk[-2:]
@@ -155,36 +157,36 @@ def test_numbers_of_a_segment_are_pythons(example, opened):
 
 
 @pytest.mark.parametrize(("setting", "changes", "metric"), CHANGES, ids=lambda x: str(x)[:40])
-def test_numbers_with_other_parameters_are_pythons(example, opened, setting, changes, metric):
-    python = Python(metric, example.hypotheses, example.references)
-    sheet = opened(example.path, address("summary", setting, **changes))
-    said = sheet.page.locator(".notice").inner_text()
+def test_changed_parameters_equal_python(example, open_report, setting, changes, metric):
+    python = PythonNumbers(metric, example.hypotheses, example.references)
+    sheet = open_report(example.path, view_url("summary", setting, **changes))
+    notice = sheet.page.locator(".notice").inner_text()
     if metric == example.metrics[setting]:
-        assert not said
+        assert not notice
     elif changes != {"effective_order": "no"}:
-        assert "Not the reported score" in said
-        assert str(metric.signature(2)) in said
-    for name, cells in rows_of(sheet.page, setting):
-        assert numbers_in(cells)[0] == near(python.corpus(name))
+        assert "Not the reported score" in notice
+        assert str(metric.signature(2)) in notice
+    for name, cells in find_metric_cells(sheet.page, setting):
+        assert read_cell_values(cells)[0] == near(python.corpus(name))
     only = ",".join(str(i + 1) for i in SUBSET)
-    tab = sheet.go(address("segments", setting, only=only, seg=18, **changes))
+    tab = sheet.go(view_url("segments", setting, only=only, seg=18, **changes))
     tab.locator(".subset", has_text=f"{len(SUBSET)} of 128").wait_for()
     a, b = (python.corpus(name, SUBSET) for name in ("birch", "cedar"))
-    assert shown(tab.locator(".subset")) == near([a, b, b - a])
-    score = shown(tab.locator(".detail h3:has(.score)").first)[0]
+    assert read_data_values(tab.locator(".subset")) == near([a, b, b - a])
+    score = read_data_values(tab.locator(".detail h3:has(.score)").first)[0]
     assert score == near(python.segments["birch"][17])
 
 
-def test_steps_to_the_score_are_pythons(example, opened):
+def test_last_calculation_step_equals_python(example, open_report):
     """The view Why ends in the scores, whatever the metric."""
-    sheet = opened(example.path)
+    sheet = open_report(example.path)
     for number, metric in example.settings[:3]:
-        python = Python(metric, example.hypotheses, example.references)
-        tab = sheet.go(address("why", number))
+        python = PythonNumbers(metric, example.hypotheses, example.references)
+        tab = sheet.go(view_url("why", number))
         table = tab.locator("main section:has(h2:text-is('From counts to the score')) table").first
-        told = shown(table.locator("tbody tr").last)
+        values = read_data_values(table.locator("tbody tr").last)
         a, b = (python.corpus(name) for name in ("birch", "cedar"))
-        assert told == near([a, b, b - a]), metric
+        assert values == near([a, b, b - a]), metric
 
 
 # ---- what the page's functions make of any text ----
@@ -197,7 +199,8 @@ globalThis.numbers = async (manifest, blocks, subset) => {
   const data = new ReportData(manifest, name => unpackBlock(blocks[name]));
   await data.load();
   const codes = text => text === null ? null : text.split("").map(c => c.charCodeAt(0));
-  const texts = role => [role, Array.from({length: data.n}, (_, i) => codes(data.getText(role, i)))];
+  const read = role => Array.from({length: data.n}, (_, i) => codes(data.getText(role, i)));
+  const texts = role => [role, read(role)];
   const result = {settings: [], texts: Object.fromEntries(data.roles.map(texts))};
   for (const setting of data.settings) {
     const store = new UrlState();
@@ -216,7 +219,7 @@ globalThis.numbers = async (manifest, blocks, subset) => {
 
 
 @pytest.fixture(scope="module")
-def numbers(browser, tmp_path_factory):
+def compute_in_page(browser, tmp_path_factory):
     """Gives what the viewer's modules make of a report, in the browser."""
     folder = tmp_path_factory.mktemp("modules") / "viewer"
     shutil.copytree(html_page.PACKAGE_FOLDER / "viewer", folder)
@@ -224,16 +227,15 @@ def numbers(browser, tmp_path_factory):
     tab = browser.new_page()
     tab.evaluate(f"() => {{ {html_page.join_modules(folder, 'entry.js')} }}")
 
-    def numbers(made, subset):
-        contents = made._data
+    def compute_in_page(example_report, subset):
+        data = example_report._data
         blocks = {
-            name: block.decode()
-            for name, block in payload.encode_blocks(contents.encode_blocks(), 1)
+            name: block.decode() for name, block in payload.encode_blocks(data.encode_blocks(), 1)
         }
-        manifest = json.loads(payload.to_script_json(contents.build_manifest()))
+        manifest = json.loads(payload.to_script_json(data.build_manifest()))
         return tab.evaluate("all => numbers(...all)", [manifest, blocks, subset])
 
-    yield numbers
+    yield compute_in_page
     tab.close()
 
 
@@ -243,53 +245,67 @@ def utf16(text):
     return [raw[i] + 256 * raw[i + 1] for i in range(0, len(raw), 2)]
 
 
-def check(numbers, systems, references, metrics, also):
-    made = report(systems, references, metrics=metrics, also=also, samples=20, confidence=20)
+def check_page_numbers(compute_in_page, systems, references, metrics, also):
+    example_report = report(
+        systems, references, metrics=metrics, also=also, samples=20, confidence=20
+    )
     n = len(references)
     subset = list(range(0, n, 2))
-    told = numbers(made, subset)
+    page_numbers = compute_in_page(example_report, subset)
     for i, texts in enumerate(systems.values()):
-        assert told["texts"][f"system{i}"] == [utf16(text) for text in texts]
-    every = [*metrics, *(metric for metric in also if metric not in metrics)]
-    assert len(told["settings"]) == len(every)
+        assert page_numbers["texts"][f"system{i}"] == [utf16(text) for text in texts]
+    all_metrics = [*metrics, *(metric for metric in also if metric not in metrics)]
+    assert len(page_numbers["settings"]) == len(all_metrics)
     names = list(systems)
-    for metric, of in zip(every, told["settings"], strict=True):
-        python = Python(metric, systems, references)
-        assert of["corpus"] == near([python.corpus(name) for name in names]), metric
-        assert of["subset"] == near([python.corpus(name, subset) for name in names]), metric
-        for name, segments in zip(names, of["segments"], strict=True):
+    for metric, setting_numbers in zip(all_metrics, page_numbers["settings"], strict=True):
+        python = PythonNumbers(metric, systems, references)
+        assert setting_numbers["corpus"] == near([python.corpus(name) for name in names]), metric
+        assert setting_numbers["subset"] == near([python.corpus(name, subset) for name in names]), (
+            metric
+        )
+        for name, segments in zip(names, setting_numbers["segments"], strict=True):
             assert segments == near(python.segments[name]), metric
         a, b = names[:2]
         pairs = zip(python.segments[a], python.segments[b], strict=True)
-        assert of["delta"] == near([y - x for x, y in pairs]), metric
+        assert setting_numbers["delta"] == near([y - x for x, y in pairs]), metric
         if n > 1:
-            wanted = [python.influence(a, b, i) for i in range(n)]
-            assert of["influence"] == near(wanted), metric
+            influences = [python.influence(a, b, i) for i in range(n)]
+            assert setting_numbers["influence"] == near(influences), metric
 
 
 @st.composite
 def two_systems(draw):
     hypotheses, references = draw(strategies.corpora())
     # An own hypothesis, in other words: another segment's, or a piece of a reference.
-    others = [draw(st.sampled_from([text, text[::-1], *hypotheses])) for text in hypotheses]
+    second_texts = [draw(st.sampled_from([text, text[::-1], *hypotheses])) for text in hypotheses]
     if not any(any(r for r in rs) for rs in references):
         references[0] = [*references[0], "a"]
     # Inner lists could be taken for the transposed shape, tuples cannot.
-    return {"one": hypotheses, "two": others}, [tuple(refs) for refs in references]
+    return {"one": hypotheses, "two": second_texts}, [tuple(refs) for refs in references]
 
 
 @settings(max_examples=25)
 @given(two_systems())
-def test_any_text_gives_pythons_numbers(numbers, corpora):
+def test_random_texts_equal_python(compute_in_page, corpora):
     systems, references = corpora
-    check(numbers, systems, references, [BLEU(), CHRF(), TER()], ALSO)
+    check_page_numbers(
+        compute_in_page, systems, references, [BLEU(), CHRF(), TER()], FURTHER_SETTINGS
+    )
 
 
-def test_tricky_text_gives_pythons_numbers(numbers, corpus):
+def test_unusual_texts_equal_python(compute_in_page, corpus):
     hypotheses, references = corpus
     systems = {"one": hypotheses[::4], "two": references[::4]}
-    other = [[r, h] for r, h in zip(references[::4], hypotheses[1::4], strict=True)]
-    check(numbers, systems, other, [BLEU(), CHRF()], [BLEU(tokenize="zh"), CHRF(word_order=2)])
+    references_with_hypotheses = [
+        [r, h] for r, h in zip(references[::4], hypotheses[1::4], strict=True)
+    ]
+    check_page_numbers(
+        compute_in_page,
+        systems,
+        references_with_hypotheses,
+        [BLEU(), CHRF()],
+        [BLEU(tokenize="zh"), CHRF(word_order=2)],
+    )
 
 
 def test_blocks_are_gzip_in_base64(example):
@@ -298,14 +314,16 @@ def test_blocks_are_gzip_in_base64(example):
     assert gzip.decompress(base64.b64decode(block)), name
 
 
-def test_parameters_of_chrf_with_one_reference_are_pythons(example, opened):
+def test_chrf_with_single_reference_equals_python(example, open_report):
     references = [first for first, _ in example.references]
-    made = report(example.hypotheses, references, metrics=["chrf++"], samples=20, confidence=20)
-    sheet = opened(made)
+    chrf_report = report(
+        example.hypotheses, references, metrics=["chrf++"], samples=20, confidence=20
+    )
+    sheet = open_report(chrf_report)
     for changes in ({"beta": 3}, {"beta": 0.5, "char_order": 3}, {"word_order": 0}):
         metric = CHRF(**{"word_order": 2, **changes})
-        python = Python(metric, example.hypotheses, references)
-        tab = sheet.go(address("summary", 0, **changes))
+        python = PythonNumbers(metric, example.hypotheses, references)
+        tab = sheet.go(view_url("summary", 0, **changes))
         tab.locator(".notice", has_text=str(metric.signature(1))).wait_for()
-        for name, cells in rows_of(tab, 0):
-            assert numbers_in(cells)[0] == near(python.corpus(name)), changes
+        for name, cells in find_metric_cells(tab, 0):
+            assert read_cell_values(cells)[0] == near(python.corpus(name)), changes

@@ -12,7 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from browser_report import downloaded
+from browser_report import download_file
 from closeness import near
 from playwright_or_skip import expect
 
@@ -23,14 +23,14 @@ from truebleu.reports import report
 pytestmark = pytest.mark.thorough
 
 VIEWER = Path(package.__file__).parent / "viewer"
-KINDS = ("scatter", "spread", "ratio", "course", "all", "groups", "metrics")
+CHART_KINDS = ("scatter", "spread", "ratio", "course", "all", "groups", "metrics")
 
 
-def number(text: str) -> float:
+def parse_number(text: str) -> float:
     return float(text.replace("−", "-").replace("+", "").replace(",", ""))
 
 
-def cells(tab) -> list[list[str]]:
+def read_table_cells(tab) -> list[list[str]]:
     """The picture's table."""
     tab.locator("main figure details").first.evaluate("d => { d.open = true; }")
     return tab.locator("main figure tbody tr").evaluate_all(
@@ -38,14 +38,14 @@ def cells(tab) -> list[list[str]]:
     )
 
 
-def exact(tab) -> list[list[float]]:
+def read_exact_values(tab) -> list[list[float]]:
     """Its numbers, with all their digits."""
     return tab.locator("main figure tbody tr").evaluate_all(
         "rows => rows.map(r => [...r.querySelectorAll('data')].map(d => Number(d.value)))"
     )
 
 
-def shown(tab) -> int:
+def count_shown_segments(tab) -> int:
     tab.locator("main.view.segments").wait_for()
     expect(tab.locator(".subset")).to_contain_text("segments")
     return int(tab.locator(".subset strong").first.inner_text().replace(",", ""))
@@ -54,9 +54,9 @@ def shown(tab) -> int:
 # ---- every picture ----
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_picture_has_axes_a_legend_a_table_and_an_svg(example, opened, saves, kind):
-    tab = opened(example.path).go(f"#pictures?picture={kind}")
+@pytest.mark.parametrize("kind", CHART_KINDS)
+def test_each_chart_has_axes_legend_table_and_svg(example, open_report, saves, kind):
+    tab = open_report(example.path).go(f"#pictures?picture={kind}")
     figure = tab.locator("main figure")
     names = figure.locator("svg text.name").all_text_contents()
     ticks = figure.locator("svg text.tick").all_text_contents()
@@ -64,16 +64,16 @@ def test_every_picture_has_axes_a_legend_a_table_and_an_svg(example, opened, sav
     # The titles of both axes, one of which is turned.
     assert figure.locator("svg text.name[transform*=rotate]").count() == 1
     assert len(names) >= 4
-    assert len(cells(tab)) >= 2
-    _, text = downloaded(tab, figure.get_by_role("button", name="Save as SVG"), saves)
+    assert len(read_table_cells(tab)) >= 2
+    _, text = download_file(tab, figure.get_by_role("button", name="Save as SVG"), saves)
     assert text.startswith("<svg")
     assert "tabindex" not in text
     assert "class=" not in text
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_keyboard_reaches_every_place_and_its_segments(example, opened, kind):
-    tab = opened(example.path).go(f"#pictures?picture={kind}")
+@pytest.mark.parametrize("kind", CHART_KINDS)
+def test_keyboard_reaches_all_chart_places(example, open_report, kind):
+    tab = open_report(example.path).go(f"#pictures?picture={kind}")
     place = tab.locator("main figure .reach")
     place.focus()
     first = place.get_attribute("aria-label")
@@ -96,8 +96,8 @@ def test_the_keyboard_reaches_every_place_and_its_segments(example, opened, kind
 # ---- A against B ----
 
 
-def test_a_cell_of_the_scatter_leads_to_its_segments(example, opened):
-    sheet = opened(example.path)
+def test_scatter_cell_links_to_its_segments(example, open_report):
+    sheet = open_report(example.path)
     tab = sheet.go("#pictures?picture=scatter")
     place = tab.locator("main figure .reach")
     for steps in (0, 3, 9):
@@ -106,17 +106,17 @@ def test_a_cell_of_the_scatter_leads_to_its_segments(example, opened):
         tab.keyboard.press("Home")
         for _ in range(steps):
             tab.keyboard.press("ArrowUp")
-        told = place.get_attribute("aria-label")
-        count = int(re.search(r": (\d+) segment", told)[1])
+        label = place.get_attribute("aria-label")
+        count = int(re.search(r": (\d+) segment", label)[1])
         tab.keyboard.press("Enter")
         expect(tab.locator(".subset strong").first).to_have_text(str(count))
     sheet.go("#pictures?picture=scatter")
-    total = sum(int(cell) for row in cells(tab) for cell in row[1:] if cell)
+    total = sum(int(cell) for row in read_table_cells(tab) for cell in row[1:] if cell)
     assert total == len(example.source)
 
 
-def test_an_area_by_keyboard_and_by_pointer(example, opened):
-    sheet = opened(example.path)
+def test_area_selection_works_by_keyboard_and_pointer(example, open_report):
+    sheet = open_report(example.path)
     tab = sheet.go("#pictures?picture=scatter")
     place = tab.locator("main figure .reach")
     place.focus()
@@ -124,8 +124,8 @@ def test_an_area_by_keyboard_and_by_pointer(example, opened):
     for _ in range(2):
         tab.keyboard.press("Shift+ArrowRight")
     tab.keyboard.press("Shift+ArrowUp")
-    told = place.get_attribute("aria-label")
-    count = int(re.search(r": (\d+) segment", told)[1])
+    label = place.get_attribute("aria-label")
+    count = int(re.search(r": (\d+) segment", label)[1])
     assert count > 1
     tab.keyboard.press("Enter")
     expect(tab.locator(".subset strong").first).to_have_text(str(count))
@@ -135,20 +135,20 @@ def test_an_area_by_keyboard_and_by_pointer(example, opened):
     tab.mouse.move(box["x"] + box["width"] * 0.1, box["y"] + box["height"] * 0.1)
     tab.mouse.down()
     tab.mouse.move(box["x"] + box["width"] * 0.5, box["y"] + box["height"] * 0.6, steps=4)
-    told = tab.locator(".readout").inner_text()
+    label = tab.locator(".readout").inner_text()
     tab.mouse.up()
-    count = int(re.search(r": (\d+) segment", told)[1])
+    count = int(re.search(r": (\d+) segment", label)[1])
     expect(tab.locator(".subset strong").first).to_have_text(str(count))
     scores = [
         tb.BLEU().segments(example.hypotheses[name], example.references)
         for name in ("birch", "cedar")
     ]
-    low, high, bottom, top = map(float, re.findall(r"\d+\.?\d*", told.split(":")[0]))
+    low, high, bottom, top = map(float, re.findall(r"\d+\.?\d*", label.split(":")[0]))
     inside = sum(low <= x <= high and bottom <= y <= top for x, y in zip(*scores, strict=True))
     assert inside == count
 
 
-def test_from_ten_thousand_segments_on_they_are_hexagons(opened):
+def test_ten_thousand_segments_are_drawn_as_hexagons(open_report):
     draw = random.Random(1)
     words = ["one", "two", "three", "four", "five", "six"]
     references = [" ".join(draw.choices(words, k=8)) for _ in range(10_000)]
@@ -157,7 +157,7 @@ def test_from_ten_thousand_segments_on_they_are_hexagons(opened):
         for name, p in {"a": 0.8, "b": 0.9}.items()
     }
     page = report(systems, references, samples=10, confidence=None)
-    tab = opened(page).go("#pictures?picture=scatter")
+    tab = open_report(page).go("#pictures?picture=scatter")
     assert tab.locator("main figure svg path.dot").count() > 3
     assert tab.locator("main figure svg path.points").count() == 0
     legend = tab.locator("main figure svg text.name", has_text="segments").all_text_contents()
@@ -167,32 +167,34 @@ def test_from_ten_thousand_segments_on_they_are_hexagons(opened):
 # ---- numbers ----
 
 
-def test_groups_have_the_scores_of_their_segments(example, opened):
-    sheet = opened(example.path)
+def test_group_scores_equal_python(example, open_report):
+    sheet = open_report(example.path)
     tab = sheet.go("#pictures?picture=groups&picture_by=document")
-    names = [row[0] for row in cells(tab)]
-    for name, values in list(zip(names, exact(tab), strict=True))[:4]:
+    names = [row[0] for row in read_table_cells(tab)]
+    for name, values in list(zip(names, read_exact_values(tab), strict=True))[:4]:
         inside = [i for i, document in enumerate(example.documents) if document == name]
         for system, value in zip(example.systems, values, strict=True):
-            wanted = tb.bleu(
+            expected = tb.bleu(
                 [example.hypotheses[system][i] for i in inside],
                 [example.references[i] for i in inside],
             )
-            assert value == near(wanted.value)
+            assert value == near(expected.value)
     sheet.go("#pictures?picture=all&picture_by=label0")
     kinds = example.labels["length"]
-    for name, values in zip([row[0] for row in cells(tab)], exact(tab), strict=True):
+    for name, values in zip(
+        [row[0] for row in read_table_cells(tab)], read_exact_values(tab), strict=True
+    ):
         inside = [i for i, kind in enumerate(kinds) if kind == name]
-        wanted = [
+        expected = [
             tb.bleu([texts[i] for i in inside], [example.references[i] for i in inside]).value
             for texts in example.hypotheses.values()
         ]
-        assert values == near(wanted)
+        assert values == near(expected)
 
 
-def test_the_course_ends_at_the_difference_of_all(example, opened):
-    tab = opened(example.path).go("#pictures?picture=course")
-    rows = exact(tab)
+def test_delta_by_position_ends_at_total_delta(example, open_report):
+    tab = open_report(example.path).go("#pictures?picture=course")
+    rows = read_exact_values(tab)
     birch, cedar = (
         tb.bleu(example.hypotheses[name], example.references).value for name in ("birch", "cedar")
     )
@@ -200,17 +202,17 @@ def test_the_course_ends_at_the_difference_of_all(example, opened):
     assert rows[0][0] == rows[0][1]
 
 
-def test_metrics_agree_as_far_as_python_says(example, opened):
-    tab = opened(example.path).go("#pictures?picture=metrics")
-    rows = dict(zip([row[0] for row in cells(tab)], exact(tab), strict=True))
+def test_metric_correlation_equals_python(example, open_report):
+    tab = open_report(example.path).go("#pictures?picture=metrics")
+    rows = dict(zip([row[0] for row in read_table_cells(tab)], read_exact_values(tab), strict=True))
     deltas = []
     for metric in (tb.BLEU(), tb.TER()):
-        one, other = (
+        first_scores, second_scores = (
             metric.segments(example.hypotheses[name], example.references)
             for name in ("birch", "cedar")
         )
         sign = -1 if metric.lower_is_better else 1
-        deltas.append([sign * (y - x) for x, y in zip(one, other, strict=True)])
+        deltas.append([sign * (y - x) for x, y in zip(first_scores, second_scores, strict=True)])
     means = [sum(column) / len(column) for column in deltas]
     x, y = ([v - m for v in column] for column, m in zip(deltas, means, strict=True))
     r = sum(a * b for a, b in zip(x, y, strict=True)) / math.sqrt(
@@ -221,12 +223,12 @@ def test_metrics_agree_as_far_as_python_says(example, opened):
     link = tab.locator("main figure tbody tr", has_text="BLEU and TER").get_by_role("link").first
     link.click()
     expect(tab.locator(".chips")).to_contain_text("BLEU prefers B, TER A")
-    assert shown(tab) == up_down
+    assert count_shown_segments(tab) == up_down
 
 
-def test_one_system_has_the_pictures_that_need_no_second(opened):
+def test_single_system_has_charts_without_comparison(open_report):
     texts = [f"the {i} cats sat on a mat of {i}" for i in range(40)]
-    tab = opened(report({"only": texts}, texts, confidence=None)).go("#pictures")
+    tab = open_report(report({"only": texts}, texts, confidence=None)).go("#pictures")
     options = tab.get_by_label("Picture").locator("option").all_inner_texts()
     assert options == [
         "How scores are spread", "How length ratios are spread", "All systems in buckets",
@@ -236,36 +238,36 @@ def test_one_system_has_the_pictures_that_need_no_second(opened):
 # ---- without a browser ----
 
 
-def counted(cases):
+def run_in_node(cases):
     node = shutil.which("node")
     if node is None:
         pytest.skip("no Node")
     script = Path(__file__).with_name("pictures.mjs")
-    done = subprocess.run(
+    result = subprocess.run(
         [node, script, VIEWER], input=json.dumps(cases), capture_output=True, text=True, check=True
     )
-    return json.loads(done.stdout)
+    return json.loads(result.stdout)
 
 
-def test_each_point_is_in_the_nearest_hexagon():
+def test_points_fall_into_nearest_hexagon():
     draw = random.Random(2)
     x, y = ([draw.uniform(0, 300) for _ in range(500)] for _ in range(2))
-    [found] = counted({"hexagons": [[x, y, 8]], "densities": [], "blocks": []})["hexagons"]
-    assert sum(one["n"] for one in found) == 500
+    [hexagons] = run_in_node({"hexagons": [[x, y, 8]], "densities": [], "blocks": []})["hexagons"]
+    assert sum(hexagon["n"] for hexagon in hexagons) == 500
     nearest: dict[tuple[float, float], int] = {}
     for point in zip(x, y, strict=True):
-        middle = min(found, key=lambda one: math.dist(point, (one["x"], one["y"])))
+        middle = min(hexagons, key=lambda hexagon: math.dist(point, (hexagon["x"], hexagon["y"])))
         assert math.dist(point, (middle["x"], middle["y"])) <= 8.01
         key = middle["x"], middle["y"]
         nearest[key] = nearest.get(key, 0) + 1
-    assert nearest == {(one["x"], one["y"]): one["n"] for one in found}
+    assert nearest == {(hexagon["x"], hexagon["y"]): hexagon["n"] for hexagon in hexagons}
 
 
-def test_a_density_is_one_in_all():
+def test_density_integrates_to_one():
     draw = random.Random(3)
     middle = [min(100, max(0, draw.gauss(50, 10))) for _ in range(2000)]
     cases = {"hexagons": [], "densities": [[middle, 0, 100], [[100] * 50, 0, 100], [[], 0, 100]]}
-    bell, ties, none = counted({**cases, "blocks": []})["densities"]
+    bell, ties, none = run_in_node({**cases, "blocks": []})["densities"]
     step = 100 / (len(bell) - 1)
     assert sum(bell) * step == pytest.approx(1)
     assert bell.index(max(bell)) * step == pytest.approx(50, abs=4)
@@ -274,10 +276,12 @@ def test_a_density_is_one_in_all():
     assert set(none) == {0}
 
 
-def test_blocks_are_all_segments_in_turn():
+def test_blocks_cover_all_segments_in_order():
     for n, blocks in zip(
         (1, 9, 128, 2037, 100_000),
-        counted({"hexagons": [], "densities": [], "blocks": [1, 9, 128, 2037, 100_000]})["blocks"],
+        run_in_node({"hexagons": [], "densities": [], "blocks": [1, 9, 128, 2037, 100_000]})[
+            "blocks"
+        ],
         strict=True,
     ):
         assert blocks[0][0] == 0

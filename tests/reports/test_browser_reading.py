@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 GLOSSARY_JS = json.dumps((html_page.PACKAGE_FOLDER / "viewer/glossary.js").as_uri())
 RULES_JS = json.dumps((html_page.PACKAGE_FOLDER / "viewer/text_filters.js").as_uri())
 
-EVIL = "<img src=x onerror=alert(1)>"
+HOSTILE_NAME = "<img src=x onerror=alert(1)>"
 SOURCE = [
     "Der Zug nach Köln kam um 9 Uhr.",
     "Die IT fehlt heute.",
@@ -36,11 +36,11 @@ REFERENCES = [
 ] * 30
 GOOD = ["The train to Cologne came at 9.", "No IT today.", "A house, not a train.", "So."] * 30
 POOR = ["The trains to Cologne came.", "It is not here.", "A house, not a bus.", "So."] * 30
-GLOSSARY = {"Zug": "train", "IT": "IT", "Haus": "house", EVIL: EVIL}
+GLOSSARY = {"Zug": "train", "IT": "IT", "Haus": "house", HOSTILE_NAME: HOSTILE_NAME}
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory) -> Path:
+def example_report(tmp_path_factory) -> Path:
     """Two systems with a glossary, one of them with a name that must be written in addresses."""
     path = tmp_path_factory.mktemp("reading") / "reading.html"
     report(
@@ -57,11 +57,11 @@ def made(tmp_path_factory) -> Path:
     return path
 
 
-def count(tab):
+def subset_count(tab):
     return tab.locator(".subset strong").first
 
 
-def marks(tab, kind="found"):
+def read_marks(tab, kind="found"):
     """The texts of the marks in the rows in sight, in their order."""
     rows = tab.locator(f".rows .row mark.{kind}")
     return rows.all_inner_texts()
@@ -70,8 +70,8 @@ def marks(tab, kind="found"):
 # ---- names in addresses ----
 
 
-def test_addresses_name_systems(made, opened):
-    tab = opened(made, "#segments?a=poor&b=a+%26+b").page
+def test_url_names_systems(example_report, open_report):
+    tab = open_report(example_report, "#segments?a=poor&b=a+%26+b").page
     expect(tab.get_by_label("Baseline", exact=True)).to_have_value("1")
     expect(tab.get_by_label("System compared with it")).to_have_value("0")
     tab.get_by_label("System compared with it").select_option("2")
@@ -82,9 +82,9 @@ def test_addresses_name_systems(made, opened):
     expect(tab.locator(".notice")).to_be_hidden()
 
 
-@pytest.mark.parametrize("name", ["elsewhere", "1", EVIL])
-def test_a_name_that_no_system_has_is_told_of(made, opened, name):
-    tab = opened(made, f"#segments?b={quote(name)}").page
+@pytest.mark.parametrize("name", ["elsewhere", "1", HOSTILE_NAME])
+def test_unknown_system_in_url_is_reported(example_report, open_report, name):
+    tab = open_report(example_report, f"#segments?b={quote(name)}").page
     notice = tab.locator(".notice")
     expect(notice).to_contain_text(
         f"The address names “{name}”, which no system of this report is called."
@@ -98,45 +98,45 @@ def test_a_name_that_no_system_has_is_told_of(made, opened, name):
 # ---- marks in the list ----
 
 
-def test_what_is_sought_is_marked_in_the_list(made, opened):
-    tab = opened(made, "#segments?find=TRAIN").page
-    expect(count(tab)).to_have_text("60")
-    assert {text.lower() for text in marks(tab)} == {"train"}
-    tab = opened(made, "#segments?find=train&case=true&in=reference").page
-    expect(count(tab)).to_have_text("60")
+def test_search_matches_are_highlighted_in_list(example_report, open_report):
+    tab = open_report(example_report, "#segments?find=TRAIN").page
+    expect(subset_count(tab)).to_have_text("60")
+    assert {text.lower() for text in read_marks(tab)} == {"train"}
+    tab = open_report(example_report, "#segments?find=train&case=true&in=reference").page
+    expect(subset_count(tab)).to_have_text("60")
     texts = tab.locator(".rows .row").first.locator(".line").all_inner_texts()
     assert "train" in texts[1]
     assert tab.locator(".rows .row").first.locator(".line").nth(1).locator("mark").count() == 1
     assert tab.locator(".rows .row").first.locator(".line").nth(2).locator("mark").count() == 0
 
 
-def test_a_pattern_is_marked_when_the_other_thread_has_found_it(made, opened):
-    tab = opened(made, "#segments?regex=true&find=t.a.n").page
+def test_pattern_matches_are_highlighted(example_report, open_report):
+    tab = open_report(example_report, "#segments?regex=true&find=t.a.n").page
     expect(tab.locator(".rows mark.found").first).to_be_visible()
-    assert set(marks(tab)) == {"train"}
+    assert set(read_marks(tab)) == {"train"}
 
 
-def test_a_pattern_that_does_not_end_leaves_the_page_alive(opened, tmp_path):
+def test_endless_pattern_can_be_cancelled(open_report, tmp_path):
     texts = ["nobody was there", "a" * 200 + "!"] * 30
     path = tmp_path / "endless.html"
     report({"one": texts}, texts, confidence=None, path=path)
-    tab = opened(path, "#segments?regex=true&find=%28%28a%2B%29%2B%29%2B%24").page
+    tab = open_report(path, "#segments?regex=true&find=%28%28a%2B%29%2B%29%2B%24").page
     tab.get_by_role("button", name="Cancel").click()
-    expect(count(tab)).to_have_text("60")
+    expect(subset_count(tab)).to_have_text("60")
 
 
-def test_an_n_gram_is_marked_in_the_list(made, opened):
-    tab = opened(made, "#segments?holds=The+train&mark=The+train").page
-    expect(count(tab)).to_have_text("30")
-    assert set(marks(tab)) == {"The train"}
+def test_ngram_is_highlighted_in_list(example_report, open_report):
+    tab = open_report(example_report, "#segments?holds=The+train&mark=The+train").page
+    expect(subset_count(tab)).to_have_text("30")
+    assert set(read_marks(tab)) == {"The train"}
 
 
-def test_a_match_far_to_the_right_is_brought_into_sight(opened, tmp_path):
+def test_match_beyond_the_edge_is_scrolled_into_view(open_report, tmp_path):
     texts = ["many words " * 60 + "needle at the end", "short"] * 20
     path = tmp_path / "long.html"
     report({"one": texts}, texts, confidence=None, path=path)
-    tab = opened(path, "#segments?find=needle").page
-    expect(count(tab)).to_have_text("20")
+    tab = open_report(path, "#segments?find=needle").page
+    expect(subset_count(tab)).to_have_text("20")
     mark = tab.locator(".rows .row mark.found").first
     expect(mark).to_have_text("needle")
     line, place = mark.locator("xpath=..").bounding_box(), mark.bounding_box()
@@ -146,24 +146,24 @@ def test_a_match_far_to_the_right_is_brought_into_sight(opened, tmp_path):
 # ---- directions ----
 
 
-def test_a_side_runs_as_most_of_its_letters_do(opened, tmp_path):
+def test_text_direction_follows_majority_of_letters(open_report, tmp_path):
     hebrew = ["Windows היא מערכת הפעלה", "שלום עולם", "NASA"] * 10
     english = ["Windows is an operating system", "hello world", "NASA"] * 10
     path = tmp_path / "hebrew.html"
     report({"one": hebrew}, hebrew, source=english, confidence=None, path=path)
-    tab = opened(path, "#segments?seg=1").page
+    tab = open_report(path, "#segments?seg=1").page
     row = tab.locator(".rows .row").first
-    directions = [one.get_attribute("dir") for one in row.locator(".preview").all()]
+    directions = [element.get_attribute("dir") for element in row.locator(".preview").all()]
     assert directions == ["ltr", "rtl", "rtl"]
-    directions = [one.get_attribute("dir") for one in tab.locator(".detail p.text").all()]
+    directions = [element.get_attribute("dir") for element in tab.locator(".detail p.text").all()]
     assert directions == ["ltr", "rtl", "rtl"]
 
 
 # ---- the glossary ----
 
 
-def test_the_view_of_terms_has_pythons_numbers_and_leads_to_the_segments(made, opened):
-    tab = opened(made, "#terms?b=poor").page
+def test_terms_view_equals_python_and_links_to_segments(example_report, open_report):
+    tab = open_report(example_report, "#terms?b=poor").page
     view = tab.locator("main.view.terms")
     expect(view).to_contain_text("4 terms of given terms: the source has one in 90 segments")
     rows = view.locator("table").first.locator("tbody tr").all_inner_texts()
@@ -174,12 +174,12 @@ def test_the_view_of_terms_has_pythons_numbers_and_leads_to_the_segments(made, o
     ]
     expect(view).to_contain_text("1 term is in no segment.")
     view.get_by_role("link", name="90").click()
-    expect(count(tab)).to_have_text("90")
+    expect(subset_count(tab)).to_have_text("90")
     expect(tab.locator(".chips")).to_contain_text("a term missed by B")
 
 
 @pytest.mark.parametrize(
-    ("where", "left"),
+    ("query", "left"),
     [
         ("terms=in", 90),
         ("terms=in&term=Zug", 60),
@@ -193,26 +193,26 @@ def test_the_view_of_terms_has_pythons_numbers_and_leads_to_the_segments(made, o
         ("terms=nonsense", 120),
     ],
 )
-def test_filters_by_terms(made, opened, where, left):
-    tab = opened(made, f"#segments?b=poor&{where}").page
-    expect(count(tab)).to_have_text(str(left))
+def test_filters_by_terms(example_report, open_report, query, left):
+    tab = open_report(example_report, f"#segments?b=poor&{query}").page
+    expect(subset_count(tab)).to_have_text(str(left))
 
 
-def test_terms_are_marked_in_the_text_and_missed_ones_named(made, opened):
-    tab = opened(made, "#segments?seg=1&mode=plain").page
+def test_terms_are_highlighted_and_missed_terms_listed(example_report, open_report):
+    tab = open_report(example_report, "#segments?seg=1&mode=plain").page
     detail = tab.locator(".detail")
     assert detail.locator("mark.term-of:not(.used)").all_inner_texts() == ["Zug"]
     assert set(detail.locator("mark.used").all_inner_texts()) == {"train"}
     expect(detail).to_contain_text("Wanted terms missed: Zug → train")
-    tab = opened(made, "#segments?b=poor&terms=in").page
-    assert "Zug" in marks(tab, "term-of")
+    tab = open_report(example_report, "#segments?b=poor&terms=in").page
+    assert "Zug" in read_marks(tab, "term-of")
     tab.get_by_role("button", name="Filters").click()
     tab.get_by_label("Terms").select_option("missed-b")
     expect(tab.locator(".chips")).to_contain_text("a term missed by B")
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="no Node")
-def test_the_page_finds_terms_where_python_does():
+def test_term_search_equals_python():
     cases = [
         (term, text)
         for term in ["train", "IT", "C++", "machine learning", "東京", "Straße", "e", "3", "a.b"]
@@ -228,14 +228,14 @@ def test_the_page_finds_terms_where_python_does():
       const found = ([term, text]) => termPlaces(text, term, "").length;
       console.log(JSON.stringify({json.dumps(cases)}.map(found)));
     """
-    told = subprocess.run(
+    result = subprocess.run(
         ["node", "--input-type=module", "-e", script], capture_output=True, check=True, text=True
     )
     expected = [
         len(list(term_glossary.make_finder(term)(term_glossary.SearchableText(text.encode()))))
         for term, text in cases
     ]
-    assert json.loads(told.stdout) == expected
+    assert json.loads(result.stdout) == expected
 
 
 # ---- rules ----
@@ -244,14 +244,14 @@ def test_the_page_finds_terms_where_python_does():
 @pytest.mark.parametrize(
     ("rule", "left"), [("numbers", 30), ("-numbers", 90), ("names", 60), ("-names", 60)]
 )
-def test_filters_by_rule(made, opened, rule, left):
-    tab = opened(made, f"#segments?rule={rule}").page
-    expect(count(tab)).to_have_text(str(left))
+def test_filters_by_rule(example_report, open_report, rule, left):
+    tab = open_report(example_report, f"#segments?rule={rule}").page
+    expect(subset_count(tab)).to_have_text(str(left))
     expect(tab.locator(".chips button")).to_have_count(1)
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="no Node")
-def test_names_are_words_with_a_capital_inside_a_sentence():
+def test_names_are_capitalized_words_inside_sentences():
     cases = {
         "The train to Cologne.": True,
         "The train came. Then it left.": False,
@@ -270,13 +270,13 @@ def test_names_are_words_with_a_capital_inside_a_sentence():
       const names = {json.dumps(list(cases))}.map(hasName);
       console.log(JSON.stringify([names, ["٣", "3", "three", ""].map(hasNumber)]));
     """
-    told = subprocess.run(
+    result = subprocess.run(
         ["node", "--input-type=module", "-e", script], capture_output=True, check=True, text=True
     )
-    assert json.loads(told.stdout) == [list(cases.values()), [True, True, False, False]]
+    assert json.loads(result.stdout) == [list(cases.values()), [True, True, False, False]]
 
 
-def test_length_is_a_filter_too(made, opened):
-    tab = opened(made, "#segments?range=length:8:99").page
+def test_filters_by_length(example_report, open_report):
+    tab = open_report(example_report, "#segments?range=length:8:99").page
     expect(tab.locator(".chips")).to_contain_text("Reference length (tokens) 8 to 99")
-    expect(count(tab)).to_have_text("30")
+    expect(subset_count(tab)).to_have_text("30")

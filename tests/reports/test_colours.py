@@ -9,17 +9,17 @@ from truebleu.rendering import html
 from truebleu.reports import html_page
 
 CSS = (html_page.PACKAGE_FOLDER / "page.css").read_text(encoding="utf-8")
-SYSTEMS = re.findall(r"--c\d: (#\w{6});", CSS)
+SYSTEM_COLOURS = re.findall(r"--c\d: (#\w{6});", CSS)
 PAPER = re.search(r"--paper: light-dark\((#\w+), (#\w+)\)", CSS).groups()
 
 
-def pair(name):
+def find_colour_pair(name):
     """A colour on light and on dark screens."""
     return re.search(rf"--{name}: light-dark\((#\w+), (#\w+)\)", CSS).groups()
 
 
 # Machado, Oliveira and Fernandes 2009, complete deficiencies, of linear RGB.
-SEEN = {
+VISION_MATRICES = {
     "all": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
     "protanopia": [
         [0.152286, 1.052583, -0.204868],
@@ -39,66 +39,74 @@ SEEN = {
 }
 
 
-def times(matrix, vector):
+def multiply(matrix, vector):
     return [sum(x * y for x, y in zip(row, vector, strict=True)) for row in matrix]
 
 
-def linear(colour):
+def to_linear_rgb(colour):
     if len(colour) == 4:
         colour = "#" + "".join(c * 2 for c in colour[1:])
     parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     return [x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in parts]
 
 
-def contrast(one, other):
+def contrast_ratio(first, second):
     """By WCAG 2."""
-    light = [times([[0.2126, 0.7152, 0.0722]], linear(c))[0] + 0.05 for c in (one, other)]
+    light = [
+        multiply([[0.2126, 0.7152, 0.0722]], to_linear_rgb(c))[0] + 0.05 for c in (first, second)
+    ]
     return max(light) / min(light)
 
 
-def lab(rgb):
+def to_lab(rgb):
     """CIE L*a*b* of linear RGB, at D65."""
     to_xyz = [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]
-    seen = times(to_xyz, [min(1, max(0, c)) for c in rgb])
+    xyz = multiply(to_xyz, [min(1, max(0, c)) for c in rgb])
     x, y, z = (
         t ** (1 / 3) if t > 0.008856 else 7.787 * t + 16 / 116
-        for t in (v / white for v, white in zip(seen, (0.9505, 1, 1.089), strict=True))
+        for t in (v / white for v, white in zip(xyz, (0.9505, 1, 1.089), strict=True))
     )
     return 116 * y - 16, 500 * (x - y), 200 * (y - z)
 
 
-def apart(one, other):
+def minimum_distance(first, second):
     """How far two colours are apart for whoever tells them apart least: ΔE of 1976."""
     return min(
         sum(
             (x - y) ** 2
-            for x, y in zip(*(lab(times(m, linear(c))) for c in (one, other)), strict=True)
+            for x, y in zip(
+                *(to_lab(multiply(m, to_linear_rgb(c))) for c in (first, second)), strict=True
+            )
         )
         ** 0.5
-        for m in SEEN.values()
+        for m in VISION_MATRICES.values()
     )
 
 
-def test_systems_have_colours_that_everyone_tells_apart():
-    assert len(SYSTEMS) == 6
-    for one, other in itertools.combinations(SYSTEMS, 2):
-        assert apart(one, other) > 20, (one, other)
+def test_system_colours_are_distinguishable():
+    assert len(SYSTEM_COLOURS) == 6
+    for first, second in itertools.combinations(SYSTEM_COLOURS, 2):
+        assert minimum_distance(first, second) > 20, (first, second)
 
 
-def test_better_and_worse_are_colours_of_their_own():
-    for one, other, paper in zip(pair("better"), pair("worse"), PAPER, strict=True):
-        assert apart(one, other) > 35
-        for colour in (one, other):
-            assert contrast(colour, paper) >= 4.5
-            assert min(apart(colour, system) for system in SYSTEMS) > 14
+def test_better_and_worse_colours_are_distinguishable():
+    for first, second, paper in zip(
+        find_colour_pair("better"), find_colour_pair("worse"), PAPER, strict=True
+    ):
+        assert minimum_distance(first, second) > 35
+        for colour in (first, second):
+            assert contrast_ratio(colour, paper) >= 4.5
+            assert min(minimum_distance(colour, system) for system in SYSTEM_COLOURS) > 14
 
 
 @pytest.mark.parametrize("name", ["better", "worse"])
-def test_pages_without_script_have_the_same_two(name):
-    assert f"--{name}: light-dark({', '.join(pair(name))});" in html.STYLE
+def test_static_pages_have_same_colours(name):
+    assert f"--{name}: light-dark({', '.join(find_colour_pair(name))});" in html.STYLE
 
 
-def test_letters_can_be_read_on_the_colour_of_their_system():
+def test_badge_letters_have_enough_contrast():
     dark = set(re.findall(r"\.badge\.sys-(\d)(?=[^{}]*\{ color: #10141c; \})", CSS))
-    for number, colour in enumerate(SYSTEMS):
-        assert contrast(colour, "#10141c" if str(number) in dark else "#ffffff") >= 4.5, colour
+    for number, colour in enumerate(SYSTEM_COLOURS):
+        assert contrast_ratio(colour, "#10141c" if str(number) in dark else "#ffffff") >= 4.5, (
+            colour
+        )

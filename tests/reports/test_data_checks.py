@@ -12,58 +12,62 @@ from truebleu import _kernel
 from truebleu.reports import data_checks
 from truebleu.text import segments
 
-PLAIN = "The weather was fine that day."
+PLAIN_TEXT = "The weather was fine that day."
 
 
-def flagged(systems, references, source=None, tokenize="13a"):
+def find_flags_by_role(systems, references, source=None, tokenize="13a"):
     """The flags of each text: by role, for each segment a set of names."""
 
     def encoded(column):
         return [None if text is None else text.encode("utf-8", "surrogatepass") for text in column]
 
-    told, blocks, _ = data_checks.find_flags(
-        [encoded(one) for one in systems],
-        [encoded(one) for one in references],
+    entry, blocks, _ = data_checks.find_flags(
+        [encoded(flags) for flags in systems],
+        [encoded(flags) for flags in references],
         None if source is None else encoded(source),
         tokenize,
     )
-    assert set(blocks) == set(told["blocks"].values())
+    assert set(blocks) == set(entry["blocks"].values())
     names = dict(enumerate(data_checks.FLAGS))
-    found = {}
-    for role, block in told["blocks"].items():
+    flags_by_role = {}
+    for role, block in entry["blocks"].items():
         column = struct.unpack(f"<{len(systems[0])}I", blocks[block])
-        found[role] = [{names[bit] for bit in names if bits >> bit & 1} for bits in column]
-        counts = {name: sum(name in one for one in found[role]) for name in names.values()}
-        assert told["counts"].get(role, {}) == {name: n for name, n in counts.items() if n}
-    assert set(told["counts"]) <= set(told["blocks"])
-    known = {flag["id"]: flag["bit"] for flag in told["flags"]}
-    assert all(names[bit] == name for name, bit in known.items())
-    assert set().union(*(one for column in found.values() for one in column), set()) <= set(known)
-    return found
+        flags_by_role[role] = [{names[bit] for bit in names if bits >> bit & 1} for bits in column]
+        counts = {
+            name: sum(name in flags for flags in flags_by_role[role]) for name in names.values()
+        }
+        assert entry["counts"].get(role, {}) == {name: n for name, n in counts.items() if n}
+    assert set(entry["counts"]) <= set(entry["blocks"])
+    bits_by_name = {flag["id"]: flag["bit"] for flag in entry["flags"]}
+    assert all(names[bit] == name for name, bit in bits_by_name.items())
+    assert set().union(
+        *(flags for column in flags_by_role.values() for flags in column), set()
+    ) <= set(bits_by_name)
+    return flags_by_role
 
 
-def flags_of(hypothesis, *references, source=None, tokenize="13a"):
+def find_hypothesis_flags(hypothesis, *references, source=None, tokenize="13a"):
     """The flags of a hypothesis."""
-    references = references or (PLAIN,)
-    found = flagged(
+    references = references or (PLAIN_TEXT,)
+    flags_by_role = find_flags_by_role(
         [[hypothesis]],
-        [[one] for one in references],
+        [[reference] for reference in references],
         None if source is None else [source],
         tokenize,
     )
-    return found.get("system0", [set()])[0]
+    return flags_by_role.get("system0", [set()])[0]
 
 
-def kept_of(hypothesis, reference, source, language="en"):
+def find_preservation_flags(hypothesis, reference, source, language="en"):
     """The flags of what should be kept."""
 
-    def one(text):
+    def encode(text):
         return [text.encode("utf-8", "surrogatepass")]
 
-    told, blocks, _ = data_checks.find_flags(
-        [one(hypothesis)], [one(reference)], one(source), "13a", language
+    entry, blocks, _ = data_checks.find_flags(
+        [encode(hypothesis)], [encode(reference)], encode(source), "13a", language
     )
-    (bits,) = struct.unpack("<I", blocks[told["blocks"]["system0"]])
+    (bits,) = struct.unpack("<I", blocks[entry["blocks"]["system0"]])
     names = ("numbers-differ", "name-missing", "partly-untranslated", "negation-differs")
     return {name for bit, name in enumerate(data_checks.FLAGS) if bits >> bit & 1 and name in names}
 
@@ -89,18 +93,18 @@ def kept_of(hypothesis, reference, source, language="en"):
         (set(), "He failed to come, not once.", "He did not come.", "Er kam nicht."),
     ],
 )
-def test_what_a_translation_should_keep(flags, hypothesis, reference, source):
-    assert kept_of(hypothesis, reference, source) == flags
+def test_preservation_flags(flags, hypothesis, reference, source):
+    assert find_preservation_flags(hypothesis, reference, source) == flags
 
 
-def test_negation_is_looked_for_in_languages_whose_words_are_known():
-    assert kept_of("He came.", "He did not come.", "x", "xx") == set()
-    assert kept_of("Er kam.", "Er kam nicht.", "x", "de") == {"negation-differs"}
-    assert kept_of("Да", "Не знаю", "x", "ru") == {"negation-differs"}
+def test_negation_needs_known_language():
+    assert find_preservation_flags("He came.", "He did not come.", "x", "xx") == set()
+    assert find_preservation_flags("Er kam.", "Er kam nicht.", "x", "de") == {"negation-differs"}
+    assert find_preservation_flags("Да", "Не знаю", "x", "ru") == {"negation-differs"}
 
 
-def test_fine_text_has_no_flags():
-    assert flags_of("That day the weather was nice (mostly).") == set()
+def test_natural_text_has_no_flags():
+    assert find_hypothesis_flags("That day the weather was nice (mostly).") == set()
 
 
 @pytest.mark.parametrize(
@@ -108,7 +112,7 @@ def test_fine_text_has_no_flags():
     [
         ("empty", ""),
         ("empty", " \t\u3000"),
-        ("identical-reference", PLAIN),
+        ("identical-reference", PLAIN_TEXT),
         ("much-shorter", "The weather"),
         (
             "much-longer",
@@ -146,55 +150,59 @@ def test_fine_text_has_no_flags():
         ("unbalanced-brackets", "The weather (fine that day."),
     ],
 )
-def test_what_has_a_flag(flag, text):
-    assert flag in flags_of(text)
+def test_problem_sets_flag(flag, text):
+    assert flag in find_hypothesis_flags(text)
 
 
 @pytest.mark.parametrize(
     ("flag", "text", "reference"),
     [
-        ("empty", ".", PLAIN),
+        ("empty", ".", PLAIN_TEXT),
         # Short references are too short to say.
         ("much-shorter", "No.", "No, thank you."),
         ("much-longer", "It was that.", "That."),
-        ("loop", "- - - - - - - - - -", PLAIN),
+        ("loop", "- - - - - - - - - -", PLAIN_TEXT),
         ("loop", "no no no no", "No no no no no"),
-        ("loop", "very, very, very fine", PLAIN),
-        ("other-script", "Москва: that day the weather was fine.", PLAIN),
+        ("loop", "very, very, very fine", PLAIN_TEXT),
+        ("other-script", "Москва: that day the weather was fine.", PLAIN_TEXT),
         ("other-script", "OK", "Погода в тот день была хорошей."),
-        ("unsplit-script", "The word 天气 means weather.", PLAIN),
-        ("tokenized", "10, 20 ,30 ... @@", PLAIN),
-        ("tokenized", "Quelle heure est-il ?", PLAIN),
-        ("tokenized", "Write to me@example.org @ home", PLAIN),
-        ("mojibake", "«Elle va à « Paris », puis à « Rome »."[1:].replace(" «", "\xa0«"), PLAIN),
-        ("mojibake", "„Spaß“ und „Fuß“ und „Gruß…“", PLAIN),
-        ("mojibake", "A MANHÃ” e a IRMÃ”", PLAIN),
-        ("mojibake", "Ça, c'était déjà à l'âge d'or: «É», «À»…", PLAIN),
-        ("mojibake", "naïve façade – Ångström’s", PLAIN),
-        ("control-character", "a\tb", PLAIN),
-        ("invisible-character", "نمی\u200cخواهم 👩\u200d🚀", PLAIN),
-        ("html-entities", "AT&T; R&D", PLAIN),
+        ("unsplit-script", "The word 天气 means weather.", PLAIN_TEXT),
+        ("tokenized", "10, 20 ,30 ... @@", PLAIN_TEXT),
+        ("tokenized", "Quelle heure est-il ?", PLAIN_TEXT),
+        ("tokenized", "Write to me@example.org @ home", PLAIN_TEXT),
+        (
+            "mojibake",
+            "«Elle va à « Paris », puis à « Rome »."[1:].replace(" «", "\xa0«"),
+            PLAIN_TEXT,
+        ),
+        ("mojibake", "„Spaß“ und „Fuß“ und „Gruß…“", PLAIN_TEXT),
+        ("mojibake", "A MANHÃ” e a IRMÃ”", PLAIN_TEXT),
+        ("mojibake", "Ça, c'était déjà à l'âge d'or: «É», «À»…", PLAIN_TEXT),
+        ("mojibake", "naïve façade – Ångström’s", PLAIN_TEXT),
+        ("control-character", "a\tb", PLAIN_TEXT),
+        ("invisible-character", "نمی\u200cخواهم 👩\u200d🚀", PLAIN_TEXT),
+        ("html-entities", "AT&T; R&D", PLAIN_TEXT),
         ("unbalanced-brackets", "Fine :)", "Good :)"),
-        ("unbalanced-brackets", "(fine) [that] {day}", PLAIN),
+        ("unbalanced-brackets", "(fine) [that] {day}", PLAIN_TEXT),
     ],
 )
-def test_what_has_not(flag, text, reference):
-    assert flag not in flags_of(text, reference)
+def test_correct_text_does_not_set_flag(flag, text, reference):
+    assert flag not in find_hypothesis_flags(text, reference)
 
 
-def test_text_that_is_meant_to_be_tokenized_is_not_told_of():
-    assert "tokenized" not in flags_of("The weather was fine .", tokenize="none")
+def test_tokenizer_none_expects_tokenized_text():
+    assert "tokenized" not in find_hypothesis_flags("The weather was fine .", tokenize="none")
 
 
 @pytest.mark.parametrize(
     ("tokenize", "chinese", "japanese"),
     [("13a", True, True), ("zh", False, True), ("char", False, False), (str.split, False, False)],
 )
-def test_scripts_that_a_tokenizer_splits(tokenize, chinese, japanese):
-    found = flags_of("那天天气很好，我们去了公园。", tokenize=tokenize)
-    assert ("unsplit-script" in found) is chinese
-    found = flags_of("その日はとてもよかったです。", tokenize=tokenize)
-    assert ("unsplit-script" in found) is japanese
+def test_unsplit_script_depends_on_tokenizer(tokenize, chinese, japanese):
+    flags = find_hypothesis_flags("那天天气很好，我们去了公园。", tokenize=tokenize)
+    assert ("unsplit-script" in flags) is chinese
+    flags = find_hypothesis_flags("その日はとてもよかったです。", tokenize=tokenize)
+    assert ("unsplit-script" in flags) is japanese
 
 
 @pytest.mark.parametrize(
@@ -207,71 +215,90 @@ def test_scripts_that_a_tokenizer_splits(tokenize, chinese, japanese):
         ("none", False, False),
     ],
 )
-def test_korean_and_tibetan(tokenize, korean, tibetan):
-    found = flags_of("그날은 날씨가 아주 좋았습니다.", tokenize=tokenize)
-    assert ("unsplit-script" in found) is korean
-    found = flags_of("ཉིན་དེར་གནམ་གཤིས་ཡག་པོ་རེད།", tokenize=tokenize)
-    assert ("unsplit-script" in found) is tibetan
+def test_unsplit_korean_and_tibetan_depend_on_tokenizer(tokenize, korean, tibetan):
+    flags = find_hypothesis_flags("그날은 날씨가 아주 좋았습니다.", tokenize=tokenize)
+    assert ("unsplit-script" in flags) is korean
+    flags = find_hypothesis_flags("ཉིན་དེར་གནམ་གཤིས་ཡག་པོ་རེད།", tokenize=tokenize)
+    assert ("unsplit-script" in flags) is tibetan
 
 
 def test_japanese_and_chinese_share_a_script():
-    assert "other-script" not in flags_of(
+    assert "other-script" not in find_hypothesis_flags(
         "東京都大阪府京都府北海道", "これはひらがなだけのぶんです。"
     )
-    assert "other-script" in flags_of("東京都大阪府京都府北海道", "그날은 날씨가 아주 좋았습니다.")
+    assert "other-script" in find_hypothesis_flags(
+        "東京都大阪府京都府北海道", "그날은 날씨가 아주 좋았습니다."
+    )
 
 
-def test_copies_of_the_source():
-    assert "copied-source" in flags_of("Das Wetter war gut.", source="Das Wetter war gut.")
-    assert "copied-source" not in flags_of("Das Wetter war gut.", source="Das Wetter war gut")
-    assert "copied-source" not in flags_of("", source="")
+def test_copied_source_needs_equal_text():
+    assert "copied-source" in find_hypothesis_flags(
+        "Das Wetter war gut.", source="Das Wetter war gut."
+    )
+    assert "copied-source" not in find_hypothesis_flags(
+        "Das Wetter war gut.", source="Das Wetter war gut"
+    )
+    assert "copied-source" not in find_hypothesis_flags("", source="")
 
 
-def test_one_of_several_references_is_enough():
-    assert "identical-reference" in flags_of("a b", PLAIN, "a b")
-    assert "much-shorter" not in flags_of("The weather", PLAIN, "The weather was")
-    assert "unbalanced-brackets" not in flags_of("The (weather", PLAIN, "The (weather was")
+def test_single_matching_reference_is_enough():
+    assert "identical-reference" in find_hypothesis_flags("a b", PLAIN_TEXT, "a b")
+    assert "much-shorter" not in find_hypothesis_flags("The weather", PLAIN_TEXT, "The weather was")
+    assert "unbalanced-brackets" not in find_hypothesis_flags(
+        "The (weather", PLAIN_TEXT, "The (weather was"
+    )
 
 
-def test_missing_references():
-    found = flagged([["a", "b"]], [["x", "x"], [None, "y"]])
-    assert found["reference1"] == [{"missing-reference"}, set()]
+def test_missing_reference_sets_flag():
+    flags_by_role = find_flags_by_role([["a", "b"]], [["x", "x"], [None, "y"]])
+    assert flags_by_role["reference1"] == [{"missing-reference"}, set()]
 
 
-def test_duplicates_are_of_different_sources():
-    text, other = "I do not know what to say.", "Something else altogether."
-    one, two, three = "I don't know what I should say.", "I would not say so.", "Anything but that."
+def test_duplicate_hypotheses_need_different_sources():
+    text, other_text = "I do not know what to say.", "Something else altogether."
+    first_reference, second_reference, third_reference = (
+        "I don't know what I should say.",
+        "I would not say so.",
+        "Anything but that.",
+    )
 
     def duplicates(*arguments):
-        found = flagged(*arguments)["system0"]
-        return ["duplicate-hypothesis" in flags for flags in found]
+        flag_sets = find_flags_by_role(*arguments)["system0"]
+        return ["duplicate-hypothesis" in flags for flags in flag_sets]
 
-    references = [[one, two, three]]
-    assert duplicates([[text, text, other]], references, ["x", "y", "z"]) == [True, True, False]
-    assert not any(duplicates([[text, text, other]], references, ["x", "x", "z"]))
+    references = [[first_reference, second_reference, third_reference]]
+    assert duplicates([[text, text, other_text]], references, ["x", "y", "z"]) == [
+        True,
+        True,
+        False,
+    ]
+    assert not any(duplicates([[text, text, other_text]], references, ["x", "x", "z"]))
     # Short ones are right more often than not.
     assert not any(duplicates([["Yes."] * 3], references, ["x", "y", "z"]))
     # Without sources the references tell segments apart.
-    assert duplicates([[text, text]], [[one, two]]) == [True, True]
-    assert not any(duplicates([[text, text]], [[one, one]]))
+    assert duplicates([[text, text]], [[first_reference, second_reference]]) == [True, True]
+    assert not any(duplicates([[text, text]], [[first_reference, first_reference]]))
 
 
-def test_repeated_segments_are_those_after_the_first():
-    again = [set(), {"repeated-segment"}, set(), {"repeated-segment"}]
-    assert flagged([["a"] * 4], [["x", "x", "z", "x"]])["reference0"] == again
-    assert flagged([["a"] * 4], [["x", "x", "x", "x"]], ["s", "s", "t", "s"])["source"] == again
-    found = flagged([["a"] * 4], [["x"] * 4, ["1", "1", "2", "1"]])
-    assert found["reference0"] == again
+def test_repeated_segments_exclude_first():
+    expected = [set(), {"repeated-segment"}, set(), {"repeated-segment"}]
+    assert find_flags_by_role([["a"] * 4], [["x", "x", "z", "x"]])["reference0"] == expected
+    assert (
+        find_flags_by_role([["a"] * 4], [["x", "x", "x", "x"]], ["s", "s", "t", "s"])["source"]
+        == expected
+    )
+    flags_by_role = find_flags_by_role([["a"] * 4], [["x"] * 4, ["1", "1", "2", "1"]])
+    assert flags_by_role["reference0"] == expected
 
 
-def test_flags_that_cannot_be_are_not_told_of():
-    told, _, _ = data_checks.find_flags([[b"a"]], [[b"b"]], None)
-    names = {flag["id"] for flag in told["flags"]}
+def test_inapplicable_flags_are_not_listed():
+    entry, _, _ = data_checks.find_flags([[b"a"]], [[b"b"]], None)
+    names = {flag["id"] for flag in entry["flags"]}
     assert not names & {"copied-source", "missing-reference"}
     assert {"empty", "mojibake", "unsplit-script"} <= names
 
 
-def test_bits_are_those_of_the_kernel():
+def test_flags_follow_kernel_bit_order():
     """A flag of each bit, in the order of the kernel's constants."""
     assert list(data_checks.FLAGS)[:3] == ["empty", "missing-reference", "copied-source"]
     # None is there twice.
@@ -280,13 +307,17 @@ def test_bits_are_those_of_the_kernel():
 
 
 @given(corpora(), st.data())
-def test_simple_flags_are_those_of_the_definition(corpus, data):
+def test_simple_flags_equal_definition(corpus, data):
     hypotheses, references = corpus
     sources = [data.draw(st.sampled_from(hypotheses) | texts(4)) for _ in hypotheses]
     width = max(map(len, references))
     streams = [[row[i] if i < len(row) else None for row in references] for i in range(width)]
-    found = flagged([hypotheses], streams, sources).get("system0", [set()] * len(hypotheses))
-    for hypothesis, row, source, flags in zip(hypotheses, references, sources, found, strict=True):
+    flag_sets = find_flags_by_role([hypotheses], streams, sources).get(
+        "system0", [set()] * len(hypotheses)
+    )
+    for hypothesis, row, source, flags in zip(
+        hypotheses, references, sources, flag_sets, strict=True
+    ):
         stripped = hypothesis.strip()
         assert ("empty" in flags) is not stripped
         assert ("outer-space" in flags) is bool(stripped and stripped != hypothesis)
@@ -308,34 +339,35 @@ pieces = st.lists(
 
 
 @given(st.lists(st.tuples(pieces, pieces, pieces), min_size=1, max_size=3))
-def test_every_instruction_set_looks_alike(rows):
+def test_instruction_sets_give_same_flags(rows):
     columns = [
-        [text.encode("utf-8", "surrogatepass") for text in one] for one in zip(*rows, strict=True)
+        [text.encode("utf-8", "surrogatepass") for text in column]
+        for column in zip(*rows, strict=True)
     ]
     before = _kernel.instructions()
-    found = []
+    results = []
     try:
         for name in _kernel.available_instructions():
             _kernel.use_instructions(name)
-            found.append(
+            results.append(
                 data_checks.find_flags(columns[:1], columns[1:2], columns[2], language="en")
             )
     finally:
         _kernel.use_instructions(before)
-    assert all(one == found[0] for one in found)
+    assert all(column == results[0] for column in results)
 
 
-def test_lines_are_looked_at_as_texts_are():
+def test_file_lines_equal_texts():
     texts = [b"  two ", b"", "ein Satz, ü".encode(), b"a" * 70 + b")", b"two"]
     text = b"".join(text + b"\n" for text in texts)
     assert segments.FileText(text[:-1]).text == text
-    for whole in (segments.FileText(text), segments.FileText(b"")):
-        lines = list(whole)
-        assert len(whole) == len(lines) == text.count(b"\n") * bool(lines)
-        for column in (whole, lines):
-            others = [lines, lines[::-1]]
-            assert data_checks.find_flags([column], others, column) == data_checks.find_flags(
-                [lines], others, lines
+    for file_text in (segments.FileText(text), segments.FileText(b"")):
+        lines = list(file_text)
+        assert len(file_text) == len(lines) == text.count(b"\n") * bool(lines)
+        for column in (file_text, lines):
+            references = [lines, lines[::-1]]
+            assert data_checks.find_flags([column], references, column) == data_checks.find_flags(
+                [lines], references, lines
             )
             assert _kernel.count_same(
                 segments.to_kernel_texts(column), segments.to_kernel_texts(lines)
@@ -347,22 +379,22 @@ def test_lines_are_looked_at_as_texts_are():
 
 
 @pytest.mark.parametrize("size", [0, 1, (1 << 20) - 1, 1 << 20, (1 << 20) + 1, 3 << 20])
-def test_lines_are_counted_and_utf8_is_seen_in_texts_of_all_sizes(size):
+def test_line_count_and_utf8_check_work_for_any_size(size):
     text = ("é" * (size // 2) + "\n" * (size % 2)).encode()
     assert _kernel.count_lines(text + b"\n\nend") == 2 + size % 2
     assert _kernel.is_utf8(text)
     assert not _kernel.is_utf8(text + b"\xc3\n\xa9")
 
 
-def test_a_file_that_was_decoded_wrongly_is_found():
+def test_wrongly_decoded_text_is_mojibake():
     for text in ["Ça déjà vu.", "Größe für Übung", "naïve café", "Это проверка", "żółć źdźbło"]:
         wrong = text.encode().decode("cp1252", "replace").replace("\ufffd", "\x81")
-        assert "mojibake" in flags_of(wrong), wrong
-        assert "mojibake" not in flags_of(text)
+        assert "mojibake" in find_hypothesis_flags(wrong), wrong
+        assert "mojibake" not in find_hypothesis_flags(text)
 
 
-def test_the_reading_of_files_is_that_of_the_report(tmp_path):
+def test_files_keep_carriage_returns(tmp_path):
     (tmp_path / "ref").write_bytes(b"a b\r\nc d\r\n")
     (tmp_path / "hyp").write_bytes(b"a b\nc\n")
-    told = tb.report({"A": tb.File(tmp_path / "hyp")}, tb.File(tmp_path / "ref")).to_dict()
-    assert told["health"]["counts"]["reference0"] == {"outer-space": 2}
+    manifest = tb.report({"A": tb.File(tmp_path / "hyp")}, tb.File(tmp_path / "ref")).to_dict()
+    assert manifest["health"]["counts"]["reference0"] == {"outer-space": 2}

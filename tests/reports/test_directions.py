@@ -8,7 +8,7 @@ HEBREW = ["Windows הוא מערכת הפעלה", "שלום עולם", "IBM", "G
 
 
 @pytest.mark.parametrize(
-    ("texts", "told"),
+    ("texts", "direction"),
     [
         (HEBREW, "rtl"),
         (["مرحبا بالعالم", "Google"], "rtl"),
@@ -19,14 +19,18 @@ HEBREW = ["Windows הוא מערכת הפעלה", "שלום עולם", "IBM", "G
         (["1 2 3 …", "«»“”", ""], None),
     ],
 )
-def test_most_letters_say_the_direction(texts, told):
-    made = tb.report({"a": texts}, texts, confidence=None).to_dict()
-    assert made["directions"] == {"source": None, "reference": told, "system": told}
+def test_direction_follows_majority_of_letters(texts, direction):
+    manifest = tb.report({"a": texts}, texts, confidence=None).to_dict()
+    assert manifest["directions"] == {"source": None, "reference": direction, "system": direction}
 
 
-def test_each_side_has_its_own():
+def test_sources_and_references_have_separate_directions():
     english = ["Windows is an operating system", "hello world", "IBM", "so is Linux"]
-    made = tb.report({"a": HEBREW}, HEBREW, source=english, confidence=None)
-    assert made.to_dict()["directions"] == {"source": "ltr", "reference": "rtl", "system": "rtl"}
+    example_report = tb.report({"a": HEBREW}, HEBREW, source=english, confidence=None)
+    assert example_report.to_dict()["directions"] == {
+        "source": "ltr",
+        "reference": "rtl",
+        "system": "rtl",
+    }
     redacted = tb.report({"a": HEBREW}, HEBREW, confidence=None, redact_text=True)
     assert redacted.to_dict()["directions"] == {"source": None, "reference": None, "system": None}

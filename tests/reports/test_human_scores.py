@@ -15,45 +15,45 @@ SYSTEMS = {name: GERMAN / f"{name}.en" for name in ("cedar", "birch", "aspen")}
 SEGMENTS = 128
 
 
-def people(*further):
+def make_human_scores(*further_systems):
     """Scores of people: of each system one of each segment, with holes."""
-    means = {"cedar": -1.0, "birch": -3.0, "aspen": -5.0, **dict.fromkeys(further, -2.0)}
+    means = {"cedar": -1.0, "birch": -3.0, "aspen": -5.0, **dict.fromkeys(further_systems, -2.0)}
     return {
         name: [None if i % 7 == 0 else mean + (i * 37 % 11) / 10 for i in range(SEGMENTS)]
         for name, mean in means.items()
     }
 
 
-def made(**more):
+def make_report(**options):
     return tb.report(
         SYSTEMS,
         GERMAN / "reference.a.en",
         metrics=["bleu", "ter"],
         confidence=20,
         samples=20,
-        **more,
+        **options,
     )
 
 
-def manifest(page):
+def parse_manifest(page):
     return json.loads(page.partition('id="manifest">')[2].partition("</script>")[0])
 
 
-def test_the_page_has_what_meta_says():
+def test_page_equals_meta_evaluate():
     """Of the same numbers, from the tables that were counted for the page."""
-    page = made(
-        human=people("oak"), scores={"X": {n: list(range(SEGMENTS)) for n in SYSTEMS}}
+    page = make_report(
+        human=make_human_scores("oak"), scores={"X": {n: list(range(SEGMENTS)) for n in SYSTEMS}}
     ).html()
-    content = manifest(page)["people"]
-    alone = tb.meta_evaluate(
-        people(),
+    content = parse_manifest(page)["people"]
+    meta_result = tb.meta_evaluate(
+        make_human_scores(),
         {"BLEU": tb.BLEU(), "TER": tb.TER()},
         text=tb.EvaluatedText(SYSTEMS, GERMAN / "reference.a.en"),
     ).to_dict()
-    assert content["sets"] == alone["sets"]
+    assert content["sets"] == meta_result["sets"]
     scores = {row["name"]: row["scores"] for row in content["metrics"]}
     assert set(scores) == {"BLEU", "TER", "X"}
-    for row in alone["metrics"]:
+    for row in meta_result["metrics"]:
         assert scores[row["name"]] == row["scores"]
     assert content["reading"].startswith("BLEU orders 3 of 3 pairs of systems as people do")
     section = page.partition('<div id="people"')[2].partition('<div id="app"')[0]
@@ -63,13 +63,13 @@ def test_the_page_has_what_meta_says():
     assert "oak" not in section
 
 
-def test_without_people_there_is_nothing_of_it():
-    page = made().html()
-    assert manifest(page)["people"] is None
+def test_page_without_human_scores_has_no_section():
+    page = make_report().html()
+    assert parse_manifest(page)["people"] is None
     assert '<div id="people"' not in page
 
 
-def test_names_are_no_markup():
+def test_system_names_are_escaped():
     names = {"<b>cedar": SYSTEMS["cedar"], 'b"&': SYSTEMS["birch"]}
     human = {name: [float(i % 5) for i in range(SEGMENTS)] for name in names}
     page = tb.report(
@@ -80,35 +80,37 @@ def test_names_are_no_markup():
     assert "&lt;b&gt;cedar" in section
 
 
-def test_systems_that_nobody_judged():
-    human = people()
+def test_system_without_human_scores_is_refused():
+    human = make_human_scores()
     del human["birch"]
     with pytest.raises(InputError, match="human scores: none of birch; there are those of cedar"):
-        made(human=human)
+        make_report(human=human)
 
 
-def test_on_the_command_line(tmp_path, capsys):
+def test_command_reads_human_scores(tmp_path, capsys):
     path, page = tmp_path / "people.score", tmp_path / "page.html"
-    lines = [f"{name}\t{score}\n" for name, column in people().items() for score in column]
+    lines = [
+        f"{name}\t{score}\n" for name, column in make_human_scores().items() for score in column
+    ]
     path.write_text("".join(lines), encoding="utf-8")
     words = [str(GERMAN / "reference.a.en"), "-i", *map(str, SYSTEMS.values())]
     words += ["-parn", "20", "-ci", "20", "--human", str(path)]
     assert main(["report", *words, "-o", str(page)]) == 0
     assert "Agreement with people" in page.read_text(encoding="utf-8")
     path.write_text("".join(lines[:-1]), encoding="utf-8")
-    other = tmp_path / "other.html"
-    assert main(["report", *words, "-o", str(other)]) == 1
-    said = capsys.readouterr().err
-    assert said.startswith("truebleu: error: ")
-    assert said.count("\n") == 1
-    assert not other.exists()
+    second_path = tmp_path / "other.html"
+    assert main(["report", *words, "-o", str(second_path)]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("truebleu: error: ")
+    assert error.count("\n") == 1
+    assert not second_path.exists()
 
 
-def test_the_viewer_shows_it(opened, tmp_path):
+def test_viewer_shows_agreement(open_report, tmp_path):
     """Beside what it draws itself, within the width of a telephone."""
     path = tmp_path / "page.html"
-    made(human=people(), path=path)
-    page = opened(path, "#summary").page
+    make_report(human=make_human_scores(), path=path)
+    page = open_report(path, "#summary").page
     heading = page.locator("#app").get_by_role("heading", name="Agreement with people")
     expect(heading).to_be_visible()
     expect(page.locator("#app .people svg").first).to_be_visible()

@@ -25,33 +25,33 @@ pytestmark = [
 DE_EN = EXAMPLES / "de-en"
 REFERENCES = ["reference.a.en", "reference.b.en"]
 SYSTEMS = ["birch.en", "cedar.en", "aspen.en"]
-BESIDE = ["source.de", "documents.txt"]
+SOURCE_AND_DOCUMENTS = ["source.de", "documents.txt"]
 
 
 @pytest.fixture(scope="module")
-def written(tmp_path_factory):
+def lab_path(tmp_path_factory):
     path = tmp_path_factory.mktemp("lab") / "lab.html"
     lab(path)
     return path
 
 
 @pytest.fixture
-def page(opened, written):
-    return opened(written).page
+def page(open_report, lab_path):
+    return open_report(lab_path).page
 
 
-def choose(page, *paths):
+def select_files(page, *paths):
     """Takes files as if somebody had chosen them."""
     page.locator("input[type=file]").set_input_files([str(path) for path in paths])
     page.locator(".tray .table, .tray .failed").first.wait_for()
 
 
-def make(page):
+def build_report(page):
     page.get_by_role("button", name="Make the report").click()
     page.locator("main.view.summary").wait_for()
 
 
-def parts(page):
+def read_roles(page):
     """What each file is taken for."""
     return dict(
         zip(
@@ -64,104 +64,113 @@ def parts(page):
     )
 
 
-def test_files_become_the_report_that_truebleu_writes_of_them(page, opened, tmp_path):
-    files = [DE_EN / name for name in [*SYSTEMS, *REFERENCES, *BESIDE]]
-    choose(page, *files)
-    assert parts(page) == {
+def test_dropped_files_give_same_report_as_command(page, open_report, tmp_path):
+    files = [DE_EN / name for name in [*SYSTEMS, *REFERENCES, *SOURCE_AND_DOCUMENTS]]
+    select_files(page, *files)
+    assert read_roles(page) == {
         **dict.fromkeys(SYSTEMS, "system"),
         **dict.fromkeys(REFERENCES, "reference"),
         "source.de": "source",
         "documents.txt": "documents",
     }
     page.get_by_label("TER").check()
-    make(page)
-    words = [*(str(DE_EN / name) for name in REFERENCES), "-i", *(str(DE_EN / s) for s in SYSTEMS)]
-    words += ["-src", str(DE_EN / "source.de"), "--docs", str(DE_EN / "documents.txt")]
+    build_report(page)
+    arguments = [
+        *(str(DE_EN / name) for name in REFERENCES),
+        "-i",
+        *(str(DE_EN / s) for s in SYSTEMS),
+    ]
+    arguments += ["-src", str(DE_EN / "source.de"), "--docs", str(DE_EN / "documents.txt")]
     path = tmp_path / "written.html"
     metrics = ["-m", "bleu", "chrf", "ter", "--paired-ar-n", "10", "-ci", "10"]
-    assert main(["report", *words, *metrics, "-q", "-o", str(path)]) == 0
-    other = opened(path).page
-    assert page.locator(".top .title").text_content() == other.locator(".top .title").text_content()
+    assert main(["report", *arguments, *metrics, "-q", "-o", str(path)]) == 0
+    written_page = open_report(path).page
+    assert (
+        page.locator(".top .title").text_content()
+        == written_page.locator(".top .title").text_content()
+    )
     assert (
         page.locator("main.view .facts").first.text_content()
-        == other.locator("main.view .facts").first.text_content()
+        == written_page.locator("main.view .facts").first.text_content()
     )
-    for where in ("why", "documents"):
-        for one in (page, other):
-            one.evaluate("where => { location.hash = where; }", f"#{where}")
-            one.locator(f"main.view.{where}").wait_for()
+    for view in ("why", "documents"):
+        for tab in (page, written_page):
+            tab.evaluate("where => { location.hash = where; }", f"#{view}")
+            tab.locator(f"main.view.{view}").wait_for()
         numbers = [
-            one.locator("main data.num").evaluate_all("all => all.map(x => x.value)")
-            for one in (page, other)
+            tab.locator("main data.num").evaluate_all("all => all.map(x => x.value)")
+            for tab in (page, written_page)
         ]
         assert numbers[0]
         assert [float(x) for x in numbers[0]] == near([float(x) for x in numbers[1]])
 
 
-def lines(name):
+def read_example_lines(name):
     return (DE_EN / name).read_text(encoding="utf-8").split("\n")[:-1]
 
 
-def expected(metrics, systems=SYSTEMS, references=REFERENCES):
-    streams = list(map(list, zip(*map(lines, references), strict=True)))
+def expected_scores(metrics, systems=SYSTEMS, references=REFERENCES):
+    streams = list(map(list, zip(*map(read_example_lines, references), strict=True)))
     return {
         (tb.metric(metric).name, name.removesuffix(".en")): tb.metric(metric)
-        .score(lines(name), streams)
+        .score(read_example_lines(name), streams)
         .value
         for metric in metrics
         for name in systems
     }
 
 
-def check_scores(page, metrics=("bleu", "chrf"), **given):
-    shown = set(page.locator("main data.num").evaluate_all("all => all.map(x => Number(x.value))"))
-    for score in expected(metrics, **given).values():
-        assert any(score == near(value) for value in shown), score
+def check_scores(page, metrics=("bleu", "chrf"), **selection):
+    page_scores = set(
+        page.locator("main data.num").evaluate_all("all => all.map(x => Number(x.value))")
+    )
+    for score in expected_scores(metrics, **selection).values():
+        assert any(score == near(value) for value in page_scores), score
 
 
-def test_plain_files_have_the_scores_of_truebleu_score(page, capsys):
-    choose(page, *(DE_EN / name for name in [*REFERENCES, *SYSTEMS]))
-    make(page)
+def test_dropped_files_give_same_scores_as_command(page, capsys):
+    select_files(page, *(DE_EN / name for name in [*REFERENCES, *SYSTEMS]))
+    build_report(page)
     check_scores(page)
-    words = [*(str(DE_EN / name) for name in REFERENCES), "-i", str(DE_EN / "cedar.en")]
-    assert main(["score", *words, "-m", "bleu", "chrf"]) == 0
-    said = {one["score"] for one in json.loads(capsys.readouterr().out)["scores"]}
-    assert said <= set(expected(["bleu", "chrf"]).values())
+    arguments = [*(str(DE_EN / name) for name in REFERENCES), "-i", str(DE_EN / "cedar.en")]
+    assert main(["score", *arguments, "-m", "bleu", "chrf"]) == 0
+    command_scores = {one["score"] for one in json.loads(capsys.readouterr().out)["scores"]}
+    assert command_scores <= set(expected_scores(["bleu", "chrf"]).values())
 
 
-def test_compressed_files_are_unpacked(page, tmp_path):
+def test_compressed_files_are_decompressed(page, tmp_path):
     for name in [REFERENCES[0], SYSTEMS[0]]:
         (tmp_path / f"{name}.gz").write_bytes(gzip.compress((DE_EN / name).read_bytes()))
-    choose(page, *(tmp_path / f"{name}.gz" for name in [REFERENCES[0], SYSTEMS[0]]))
-    assert list(parts(page).values()) == ["reference", "system"]
-    make(page)
+    select_files(page, *(tmp_path / f"{name}.gz" for name in [REFERENCES[0], SYSTEMS[0]]))
+    assert list(read_roles(page).values()) == ["reference", "system"]
+    build_report(page)
     check_scores(page, systems=SYSTEMS[:1], references=REFERENCES[:1])
 
 
-def test_columns_of_a_table_are_systems_and_references(page, tmp_path):
+def test_table_columns_become_systems_and_references(page, tmp_path):
     names = ["ref_a", "birch", "cedar", "ref_b", "id"]
-    columns = [lines(name) for name in (REFERENCES[0], *SYSTEMS[:2], REFERENCES[1])]
+    columns = [read_example_lines(name) for name in (REFERENCES[0], *SYSTEMS[:2], REFERENCES[1])]
     columns.append([str(i) for i in range(len(columns[0]))])
     rows = ["\t".join(row) for row in [names, *zip(*columns, strict=True)]]
     path = tmp_path / "all.tsv.gz"
     path.write_bytes(gzip.compress("".join(f"{row}\n" for row in rows).encode()))
-    choose(page, path)
-    assert list(parts(page).values()) == ["reference", "system", "system", "reference", "out"]
-    make(page)
+    select_files(page, path)
+    assert list(read_roles(page).values()) == ["reference", "system", "system", "reference", "out"]
+    build_report(page)
     assert page.locator(".top .title").text_content() == "birch and cedar"
     check_scores(page, systems=SYSTEMS[:2])
 
 
-def test_columns_without_names_are_numbered_as_on_the_command_line(page, tmp_path):
+def test_unnamed_columns_are_numbered(page, tmp_path):
     path = tmp_path / "both.txt"
-    rows = zip(lines(REFERENCES[0]), lines(SYSTEMS[0]), strict=True)
+    rows = zip(read_example_lines(REFERENCES[0]), read_example_lines(SYSTEMS[0]), strict=True)
     path.write_text("".join("\t".join(row) + "\n" for row in rows), encoding="utf-8")
-    choose(page, path)
-    assert parts(page) == {"both.txt": "system"}
+    select_files(page, path)
+    assert read_roles(page) == {"both.txt": "system"}
     page.get_by_label("How both.txt is read").select_option("plain")
-    assert parts(page) == {"both.txt#1": "system", "both.txt#2": "system"}
+    assert read_roles(page) == {"both.txt#1": "system", "both.txt#2": "system"}
     page.get_by_label("What both.txt#1 is").select_option("reference")
-    make(page)
+    build_report(page)
     check_scores(page, systems=SYSTEMS[:1], references=REFERENCES[:1])
     page.evaluate("() => { location.hash = '#exports'; }")
     expect(page.locator("main.view")).to_contain_text(
@@ -169,21 +178,21 @@ def test_columns_without_names_are_numbered_as_on_the_command_line(page, tmp_pat
     )
 
 
-def test_files_that_do_not_belong_together_are_named(page, tmp_path):
+def test_inconsistent_files_are_reported(page, tmp_path):
     (tmp_path / "short.en").write_text("only one line\n")
-    choose(page, DE_EN / REFERENCES[0], tmp_path / "short.en")
-    said = page.locator(".tray [role=alert]")
-    expect(said).to_have_text(
+    select_files(page, DE_EN / REFERENCES[0], tmp_path / "short.en")
+    alert = page.locator(".tray [role=alert]")
+    expect(alert).to_have_text(
         "short.en has 1 line, and reference.a.en has 128 lines: line by line they belong together."
     )
     assert page.get_by_role("button", name="Make the report").is_disabled()
     page.get_by_label("What reference.a.en is").select_option("system")
-    expect(said).to_have_text("No file is a reference: say which one is.")
+    expect(alert).to_have_text("No file is a reference: say which one is.")
     page.get_by_role("button", name="Remove short.en").click()
-    assert parts(page) == {"reference.a.en": "system"}
+    assert read_roles(page) == {"reference.a.en": "system"}
 
 
-BAD = {
+UNREADABLE_FILES = {
     "latin.en": (b"fine\ncaf\xe9\n", "latin.en, line 2: this is not UTF-8"),
     "utf16.en": ("text\n".encode("utf-16"), "utf16.en is UTF-16; save it as UTF-8"),
     "empty.en": (b"", "empty.en has no lines"),
@@ -194,22 +203,22 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("name", BAD)
-def test_a_file_that_cannot_be_read_is_named(page, tmp_path, name):
-    content, said = BAD[name]
+@pytest.mark.parametrize("name", UNREADABLE_FILES)
+def test_unreadable_file_is_named(page, tmp_path, name):
+    content, message = UNREADABLE_FILES[name]
     (tmp_path / name).write_bytes(content)
-    choose(page, tmp_path / name, DE_EN / SYSTEMS[0])
-    expect(page.locator(".tray .failed").first).to_contain_text(said)
-    assert parts(page) == {"birch.en": "system"}
+    select_files(page, tmp_path / name, DE_EN / SYSTEMS[0])
+    expect(page.locator(".tray .failed").first).to_contain_text(message)
+    assert read_roles(page) == {"birch.en": "system"}
 
 
-def test_lines_end_at_newlines_only_and_the_last_needs_none(page, tmp_path):
+def test_only_newlines_end_lines(page, tmp_path):
     text = "one\r\n\x0btwo\u2028three\n\nfour"
     for name in ("reference.txt", "system.txt"):
         (tmp_path / name).write_bytes(text.encode())
-    choose(page, tmp_path / "reference.txt", tmp_path / "system.txt")
+    select_files(page, tmp_path / "reference.txt", tmp_path / "system.txt")
     assert page.locator(".tray tbody td.number").all_text_contents() == ["4", "4"]
-    make(page)
+    build_report(page)
     score = tb.metric("bleu").score(
         tb.File(tmp_path / "system.txt"), [tb.File(tmp_path / "reference.txt")]
     )
@@ -218,32 +227,36 @@ def test_lines_end_at_newlines_only_and_the_last_needs_none(page, tmp_path):
     ).removesuffix(".0")
 
 
-def test_the_metric_of_the_sentences_brings_its_parameters(page):
+def test_sentence_settings_apply_to_files(page):
     page.get_by_label("Tokenizer").select_option("intl")
-    choose(page, *(DE_EN / name for name in [REFERENCES[0], SYSTEMS[0]]))
+    select_files(page, *(DE_EN / name for name in [REFERENCES[0], SYSTEMS[0]]))
     page.get_by_label("BLEU with tokenize=intl").check()
-    make(page)
-    value = tb.BLEU(tokenize="intl").score(lines(SYSTEMS[0]), lines(REFERENCES[0])).value
+    build_report(page)
+    value = (
+        tb.BLEU(tokenize="intl")
+        .score(read_example_lines(SYSTEMS[0]), read_example_lines(REFERENCES[0]))
+        .value
+    )
     assert page.locator("main data.num").first.get_attribute("value") == repr(value)
     assert "tok:intl" in page.locator("main.view").text_content()
 
 
-def test_back_in_the_laboratory_everything_is_as_it_was_left(page):
+def test_return_to_playground_restores_inputs(page):
     page.get_by_role("textbox", name="Translation").fill("a sentence of my own")
-    choose(page, *(DE_EN / name for name in [REFERENCES[0], SYSTEMS[0]]))
-    make(page)
+    select_files(page, *(DE_EN / name for name in [REFERENCES[0], SYSTEMS[0]]))
+    build_report(page)
     page.get_by_role("button", name="Laboratory").click()
     assert page.get_by_role("textbox", name="Translation").input_value() == "a sentence of my own"
-    assert list(parts(page).values()) == ["reference", "system"]
+    assert list(read_roles(page).values()) == ["reference", "system"]
     # Keys of the report mean nothing here.
     page.keyboard.press("g")
     page.keyboard.press("s")
     assert page.locator("main.view.lab").count() == 1
-    make(page)
+    build_report(page)
     check_scores(page, systems=SYSTEMS[:1], references=REFERENCES[:1])
 
 
-def test_files_can_be_dropped_anywhere(page):
+def test_files_can_be_dropped_on_whole_page(page):
     transfer = page.evaluate_handle("""() => {
       const all = new DataTransfer();
       all.items.add(new File(["the cat\\n"], "ref.txt"));
@@ -252,7 +265,7 @@ def test_files_can_be_dropped_anywhere(page):
     }""")
     page.dispatch_event("header.top", "drop", {"dataTransfer": transfer})
     page.locator(".tray .table").wait_for()
-    assert parts(page) == {"ref.txt": "reference", "sys.txt": "system"}
+    assert read_roles(page) == {"ref.txt": "reference", "sys.txt": "system"}
     expect(page.get_by_role("button", name="Make the report")).to_be_focused()
     page.keyboard.press("Enter")
     page.locator("main.view.summary").wait_for()
@@ -261,9 +274,9 @@ def test_files_can_be_dropped_anywhere(page):
 HOSTILE = "<img src=x onerror=alert(1)></script><script>alert(2)</script>\u202e{{1}}"
 
 
-def test_hostile_names_and_texts_are_text(opened, written):
-    one = opened(written)
-    page = one.page
+def test_hostile_names_and_texts_stay_text(open_report, lab_path):
+    sheet = open_report(lab_path)
+    page = sheet.page
     page.get_by_role("textbox", name="Translation").fill(HOSTILE)
     page.get_by_role("textbox", name="Reference").fill(HOSTILE)
     page.evaluate(
@@ -279,64 +292,66 @@ def test_hostile_names_and_texts_are_text(opened, written):
     page.locator(".tray .table").wait_for()
     page.get_by_role("button", name="Remove <i>.tsv").click()
     page.locator(".tray tbody select").nth(0).select_option("reference")
-    make(page)
-    for view in one.views:
-        one.go(f"#{view}")
+    build_report(page)
+    for view in sheet.views:
+        sheet.go(f"#{view}")
     assert page.locator("main img, main script, main b").count() == 0
-    one.check()
+    sheet.check()
 
 
-def test_nothing_leaves_the_machine(opened, written):
-    one = opened(written)
-    page = one.page
-    asked = []
-    one.context.on("request", lambda request: asked.append(request.url))
+def test_page_makes_no_requests(open_report, lab_path):
+    sheet = open_report(lab_path)
+    page = sheet.page
+    requested_urls = []
+    sheet.context.on("request", lambda request: requested_urls.append(request.url))
     page.get_by_role("textbox", name="Translation").fill("a secret")
-    choose(page, *(DE_EN / name for name in [REFERENCES[0], SYSTEMS[0]]))
-    make(page)
-    one.go("#segments")
+    select_files(page, *(DE_EN / name for name in [REFERENCES[0], SYSTEMS[0]]))
+    build_report(page)
+    sheet.go("#segments")
     # Its own worker is a blob of the page.
-    assert not [url for url in asked if not url.startswith("blob:")]
+    assert not [url for url in requested_urls if not url.startswith("blob:")]
     refused = page.evaluate(
         """() => fetch("https://example.org/").then(() => "sent", () => "refused")"""
     )
     assert refused == "refused"
     assert page.evaluate("() => violations.length") == 1
     page.evaluate("() => { violations.length = 0; }")
-    one.wrong.clear()
+    sheet.problems.clear()
 
 
-def test_a_segment_is_worked_through_in_the_laboratory(opened, written):
-    one = opened(written)
-    page = one.page
+def test_segment_opens_in_playground(open_report, lab_path):
+    sheet = open_report(lab_path)
+    page = sheet.page
     page.get_by_label("Tokenizer").select_option("intl")
-    choose(page, *(DE_EN / name for name in [*REFERENCES, *SYSTEMS[:2], "source.de"]))
-    make(page)
-    one.go("#segments?seg=17")
+    select_files(page, *(DE_EN / name for name in [*REFERENCES, *SYSTEMS[:2], "source.de"]))
+    build_report(page)
+    sheet.go("#segments?seg=17")
     page.get_by_role("button", name="B in the laboratory").click()
     page.locator("main.view.lab").wait_for()
     texts = [box.input_value() for box in page.locator("textarea").all()]
-    assert texts == [lines(name)[16] for name in (SYSTEMS[1], *REFERENCES, "source.de")]
+    assert texts == [
+        read_example_lines(name)[16] for name in (SYSTEMS[1], *REFERENCES, "source.de")
+    ]
     score = tb.BLEU(tokenize="intl").sentence(texts[0], texts[1:3])
     assert page.locator(".big data").get_attribute("value") == repr(score.value)
 
 
-def test_intervals_are_those_of_truebleu_compare(opened, written):
-    one = opened(written)
-    page = one.page
-    choose(page, *(DE_EN / name for name in [*REFERENCES, *SYSTEMS]))
+def test_intervals_equal_compare(open_report, lab_path):
+    sheet = open_report(lab_path)
+    page = sheet.page
+    select_files(page, *(DE_EN / name for name in [*REFERENCES, *SYSTEMS]))
     page.get_by_label("TER").check()
-    make(page)
-    one.go("#exports?format=csv")
+    build_report(page)
+    sheet.go("#exports?format=csv")
     table = page.locator("main.view .given").first.text_content()
     rows = list(csv.DictReader(table.splitlines()))
-    streams = list(map(list, zip(*map(lines, REFERENCES), strict=True)))
-    systems = {name.removesuffix(".en"): lines(name) for name in SYSTEMS}
-    made = tb.compare(systems, streams, metrics=["bleu", "chrf", "ter"], test=None).to_dict()
+    streams = list(map(list, zip(*map(read_example_lines, REFERENCES), strict=True)))
+    systems = {name.removesuffix(".en"): read_example_lines(name) for name in SYSTEMS}
+    comparison = tb.compare(systems, streams, metrics=["bleu", "chrf", "ter"], test=None).to_dict()
     expected = {
         (metric["name"], system["name"]): system["scores"][metric["name"]]
-        for metric in made["metrics"]
-        for system in made["systems"]
+        for metric in comparison["metrics"]
+        for system in comparison["systems"]
     }
     assert [(row["metric"], row["system"]) for row in rows] == list(expected)
     for row in rows:
@@ -354,20 +369,20 @@ def test_intervals_are_those_of_truebleu_compare(opened, written):
             assert float(row["difference_high"]) == near(difference["interval"]["high"])
 
 
-def test_ngrams_are_listed_as_in_a_report_that_was_written(opened, written, tmp_path):
+def test_ngrams_equal_written_report(open_report, lab_path, tmp_path):
     tb.report(
-        {"birch": lines(SYSTEMS[0]), "cedar": lines(SYSTEMS[1])},
-        lines(REFERENCES[0]),
+        {"birch": read_example_lines(SYSTEMS[0]), "cedar": read_example_lines(SYSTEMS[1])},
+        read_example_lines(REFERENCES[0]),
         metrics=["bleu", "chrf"],
         test=None,
         confidence=None,
         path=tmp_path / "written.html",
     )
-    one, other = opened(written), opened(tmp_path / "written.html")
-    choose(one.page, *(DE_EN / name for name in [REFERENCES[0], *SYSTEMS[:2]]))
-    make(one.page)
+    lab_sheet, report_sheet = open_report(lab_path), open_report(tmp_path / "written.html")
+    select_files(lab_sheet.page, *(DE_EN / name for name in [REFERENCES[0], *SYSTEMS[:2]]))
+    build_report(lab_sheet.page)
     rows = []
-    for sheet in (one, other):
+    for sheet in (lab_sheet, report_sheet):
         sheet.go("#ngrams")
         sheet.page.locator("main.view tbody tr").first.wait_for()
         rows.append(sheet.page.locator("main.view tbody tr").all_text_contents())
@@ -376,26 +391,26 @@ def test_ngrams_are_listed_as_in_a_report_that_was_written(opened, written, tmp_
 
 
 @pytest.mark.parametrize("bucket", ["frequency", "length"])
-def test_buckets_are_those_of_a_report_that_was_written(opened, written, tmp_path, bucket):
+def test_bins_equal_written_report(open_report, lab_path, tmp_path, bucket):
     tb.report(
-        {"birch": lines(SYSTEMS[0]), "cedar": lines(SYSTEMS[1])},
-        list(zip(*map(lines, REFERENCES), strict=True)),
+        {"birch": read_example_lines(SYSTEMS[0]), "cedar": read_example_lines(SYSTEMS[1])},
+        list(zip(*map(read_example_lines, REFERENCES), strict=True)),
         confidence=None,
         # What such a page has no text for is counted in Python.
         redact_text=True,
         path=tmp_path / "written.html",
     )
-    sheets = opened(written), opened(tmp_path / "written.html")
-    choose(sheets[0].page, *(DE_EN / name for name in [*REFERENCES, *SYSTEMS[:2]]))
-    make(sheets[0].page)
+    sheets = open_report(lab_path), open_report(tmp_path / "written.html")
+    select_files(sheets[0].page, *(DE_EN / name for name in [*REFERENCES, *SYSTEMS[:2]]))
+    build_report(sheets[0].page)
     rows = []
     for sheet in sheets:
         sheet.go(f"#buckets?bucket={bucket}")
-        own = sheet.page.locator("main.view.buckets figure tbody tr")
-        own.first.wait_for(state="attached")
+        table_rows = sheet.page.locator("main.view.buckets figure tbody tr")
+        table_rows.first.wait_for(state="attached")
         # Names and numbers of segments or words; scores and intervals are compared elsewhere.
         cells = "[...row.cells].slice(0, 2).map(cell => cell.textContent)"
-        rows.append(own.evaluate_all(f"all => all.map(row => {cells})"))
+        rows.append(table_rows.evaluate_all(f"all => all.map(row => {cells})"))
     assert all(name and number for name, number in rows[0])
     assert rows[0] == rows[1]
     assert len(rows[0]) > 2

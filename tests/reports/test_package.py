@@ -16,22 +16,22 @@ from playwright_or_skip import expect, only_chromium
 pytest.importorskip("maturin", reason="no maturin to build the package with")
 
 # As a compiler that was installed without the target answers.
-RUSTC = """#!/bin/sh
+FAKE_RUSTC = """#!/bin/sh
 case "$*" in *target-libdir*wasm32*) echo /nowhere; exit;; esac
 exec rustc "$@"
 """
-PAGE_KERNEL = "truebleu/reports/kernel.wasm"
-TARGET = "wasm32-unknown-unknown"
+KERNEL_FILE = "truebleu/reports/kernel.wasm"
+WASM_TARGET = "wasm32-unknown-unknown"
 
 pytestmark = pytest.mark.thorough
 
 
-def run(*words, **variables):
+def run_python(*words, **variables):
     """The output of a program of this environment, which must succeed."""
     path = f"{os.path.dirname(sys.executable)}{os.pathsep}{os.environ['PATH']}"
     # Beside the checkout's own, and kept: what does not change is compiled once.
     target = str(ROOT / "target" / "package")
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, *map(str, words)],
         capture_output=True,
         text=True,
@@ -39,18 +39,18 @@ def run(*words, **variables):
         check=False,
         env={**os.environ, "PATH": path, "CARGO_TARGET_DIR": target, **variables},
     )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout + done.stderr
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout + result.stderr
 
 
 @pytest.fixture(scope="module")
-def source(tmp_path_factory):
+def source_folder(tmp_path_factory):
     """The source distribution, unpacked."""
     folder = tmp_path_factory.mktemp("source")
     hook = (
         f"import os; os.chdir({str(ROOT)!r}); import backend; backend.build_sdist({str(folder)!r})"
     )
-    run("-c", hook, PYTHONPATH=str(ROOT / "kernel"))
+    run_python("-c", hook, PYTHONPATH=str(ROOT / "kernel"))
     (packed,) = folder.glob("*.tar.gz")
     with tarfile.open(packed) as archive:
         archive.extractall(folder, filter="data")
@@ -58,21 +58,23 @@ def source(tmp_path_factory):
     return unpacked
 
 
-def wheel(source, folder, **variables):
+def build_wheel(source_folder, folder, **variables):
     """A wheel of the source, its names, and what was said while it was built."""
-    words = ["-m", "pip", "wheel", "-v", "--no-deps", "--no-build-isolation", "--no-cache-dir"]
+    arguments = ["-m", "pip", "wheel", "-v", "--no-deps", "--no-build-isolation", "--no-cache-dir"]
     # What is tested is what is in it: a kernel that is compiled fast will do.
     variables["CARGO_NET_OFFLINE"] = "true"  # the crates are in the source distribution
-    said = run(*words, "-C", "build-args=--profile=dev", "-w", folder, source, **variables)
-    (made,) = folder.glob("*.whl")
-    return zipfile.ZipFile(made), said
+    output = run_python(
+        *arguments, "-C", "build-args=--profile=dev", "-w", folder, source_folder, **variables
+    )
+    (wheel_path,) = folder.glob("*.whl")
+    return zipfile.ZipFile(wheel_path), output
 
 
-def test_the_source_distribution_has_what_the_build_needs(source):
+def test_source_distribution_has_build_files(source_folder):
     names = ["kernel/backend.py", "kernel/Cargo.toml", "Cargo.lock", "rust-toolchain.toml"]
     names += ["LICENSE", "NOTICE", "THIRD-PARTY-LICENSES.txt"]
     for name in (*names, ".cargo/config.toml", "vendor/memchr/LICENSE-MIT"):
-        assert (source / name).read_bytes(), name
+        assert (source_folder / name).read_bytes(), name
     for folder, kinds in {
         "truebleu": (".py", ".pyi", ".js", ".css"),
         "kernel/src": (".rs",),
@@ -80,36 +82,36 @@ def test_the_source_distribution_has_what_the_build_needs(source):
     }.items():
         for path in (ROOT / folder).rglob("*"):
             if path.suffix in kinds:
-                assert (source / path.relative_to(ROOT)).is_file(), path
-    built = [path for path in source.rglob("*") if path.suffix in {".wasm", ".so", ".pyd"}]
-    built += source.rglob("report.html")
+                assert (source_folder / path.relative_to(ROOT)).is_file(), path
+    built = [path for path in source_folder.rglob("*") if path.suffix in {".wasm", ".so", ".pyd"}]
+    built += source_folder.rglob("report.html")
     assert not built
 
 
-def test_the_package_has_the_kernel_for_pages(source, tmp_path):
-    asked = ["rustc", "--print", "target-libdir", "--target", TARGET]
-    if not os.path.isdir(subprocess.check_output(asked, text=True).strip()):
-        pytest.skip(f"no {TARGET} here: rustup target add {TARGET}")
-    made, said = wheel(source, tmp_path)
-    with made, made.open(PAGE_KERNEL) as kernel:
+def test_package_has_browser_kernel(source_folder, tmp_path):
+    command = ["rustc", "--print", "target-libdir", "--target", WASM_TARGET]
+    if not os.path.isdir(subprocess.check_output(command, text=True).strip()):
+        pytest.skip(f"no {WASM_TARGET} here: rustup target add {WASM_TARGET}")
+    wheel, output = build_wheel(source_folder, tmp_path)
+    with wheel, wheel.open(KERNEL_FILE) as kernel:
         assert kernel.read(4) == b"\0asm"
         # What `truebleu demo` writes.
         for path in EXAMPLES.glob("*/*"):
             packed = f"truebleu/cli/examples/{path.relative_to(EXAMPLES).as_posix()}"
-            assert made.read(packed) == path.read_bytes()
-    assert "truebleu is built without" not in said
+            assert wheel.read(packed) == path.read_bytes()
+    assert "truebleu is built without" not in output
 
 
-def test_the_package_has_the_example_files(without):
-    packed = without[0] / "truebleu" / "cli" / "examples"
+def test_package_has_example_files(package_without_kernel):
+    packed = package_without_kernel[0] / "truebleu" / "cli" / "examples"
     for path in EXAMPLES.glob("*/*"):
         assert (packed / path.relative_to(EXAMPLES)).read_bytes() == path.read_bytes()
 
 
-def test_the_package_says_of_which_crates_it_is_and_not_where_it_was_built(source, tmp_path):
-    made, _ = wheel(source, tmp_path)
-    with made:
-        files = {name: made.read(name) for name in made.namelist()}
+def test_package_lists_crates_without_build_paths(source_folder, tmp_path):
+    wheel, _ = build_wheel(source_folder, tmp_path)
+    with wheel:
+        files = {name: wheel.read(name) for name in wheel.namelist()}
     (bill,) = (text for name, text in files.items() if ".dist-info/sboms/" in name)
     (licenses,) = (
         text for name, text in files.items() if name.endswith("/THIRD-PARTY-LICENSES.txt")
@@ -117,58 +119,56 @@ def test_the_package_says_of_which_crates_it_is_and_not_where_it_was_built(sourc
     crates = {f"{one['name']} {one['version']}: " for one in json.loads(bill)["components"]}
     assert crates
     assert crates <= {line[: line.find(": ") + 2] for line in licenses.decode().splitlines()}
-    assert str(source).encode() not in bill
+    assert str(source_folder).encode() not in bill
     record = next(text for name, text in files.items() if name.endswith("/RECORD")).decode()
     sum_ = base64.urlsafe_b64encode(hashlib.sha256(bill).digest()).rstrip(b"=").decode()
     assert f".cyclonedx.json,sha256={sum_},{len(bill)}\n" in record
 
 
 @pytest.fixture(scope="module")
-def without(source, tmp_path_factory):
+def package_without_kernel(source_folder, tmp_path_factory):
     """Where a package without the kernel for pages is unpacked, and what its build said."""
     folder = tmp_path_factory.mktemp("without")
     rustc = folder / "rustc"
-    rustc.write_text(RUSTC, "utf-8")
+    rustc.write_text(FAKE_RUSTC, "utf-8")
     rustc.chmod(0o755)
-    made, said = wheel(source, folder, RUSTC=str(rustc))
-    with made:
-        assert PAGE_KERNEL not in made.namelist()
-        made.extractall(folder / "package")
-    return folder / "package", said
+    wheel, output = build_wheel(source_folder, folder, RUSTC=str(rustc))
+    with wheel:
+        assert KERNEL_FILE not in wheel.namelist()
+        wheel.extractall(folder / "package")
+    return folder / "package", output
 
 
-def test_a_build_without_the_target_says_how_to_have_it(without):
-    _, said = without
-    assert said.count(f"rustc has no target {TARGET}") == 1
-    assert f"rustup target add {TARGET}" in said
+def test_build_without_wasm_target_explains_how_to_add_it(package_without_kernel):
+    _, output = package_without_kernel
+    assert output.count(f"rustc has no target {WASM_TARGET}") == 1
+    assert f"rustup target add {WASM_TARGET}" in output
 
 
-def test_the_laboratory_of_such_a_package_says_how_to_have_it(without, tmp_path):
+def test_lab_without_kernel_explains_how_to_add_it(package_without_kernel, tmp_path):
     words = "import sys; from truebleu.cli import main; sys.exit(main(['lab', '-o', 'lab.html']))"
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", words],
         capture_output=True,
         text=True,
         check=False,
         cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(without[0]), "PYTHONSAFEPATH": "1"},
+        env={**os.environ, "PYTHONPATH": str(package_without_kernel[0]), "PYTHONSAFEPATH": "1"},
     )
-    assert done.returncode == 1
-    assert f"rustup target add {TARGET}" in done.stderr
-    assert "Traceback" not in done.stderr
+    assert result.returncode == 1
+    assert f"rustup target add {WASM_TARGET}" in result.stderr
+    assert "Traceback" not in result.stderr
 
 
 @only_chromium
-def test_a_report_of_such_a_package_is_whole_and_says_that_it_is_not_live(
-    without, opened, tmp_path
-):
+def test_report_without_kernel_keeps_static_summary(package_without_kernel, open_report, tmp_path):
     path = tmp_path / "report.html"
     folder = EXAMPLES / "de-en"
     words = [folder / "reference.a.en", "-i", folder / "birch.en", folder / "cedar.en"]
-    place = {"PYTHONPATH": str(without[0]), "PYTHONSAFEPATH": "1"}
-    said = run("-m", "truebleu", "report", *words, "-o", path, **place)
-    assert "Traceback" not in said
-    tab = opened(path, "#why", wait=False).page
+    place = {"PYTHONPATH": str(package_without_kernel[0]), "PYTHONSAFEPATH": "1"}
+    output = run_python("-m", "truebleu", "report", *words, "-o", path, **place)
+    assert "Traceback" not in output
+    tab = open_report(path, "#why", wait=False).page
     expect(tab.locator(".failed")).to_contain_text("built without the kernel for pages")
     # The first screen stays, which was made in Python.
     expect(tab.locator("#static")).to_contain_text("B cedar is best: 47.0 BLEU")

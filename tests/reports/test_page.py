@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 from page_parser import Page
-from viewer_rules import broken
+from viewer_rules import find_violated_rules
 
 from truebleu.reports import html_page
 
@@ -42,7 +42,7 @@ export class Thing { get size() { return 38; } }
 
 
 @pytest.fixture
-def folder(tmp_path):
+def viewer_folder(tmp_path):
     (tmp_path / "viewer").mkdir()
     (tmp_path / "page.html").write_text(TEMPLATE)
     (tmp_path / "page.css").write_text("body { margin: 0 }\n")
@@ -51,20 +51,20 @@ def folder(tmp_path):
     return tmp_path
 
 
-def viewer(folder):
-    return html_page.Viewer(folder, "")
+def make_viewer(viewer_folder):
+    return html_page.Viewer(viewer_folder, "")
 
 
-def assembled(folder, title="A title", **options):
-    given = {"summary": "<p>read</p>", "manifest": {"a": 1}, "blocks": [("b", b"QUJD")]} | options
-    return html_page.assemble_page(title, **given, viewer=viewer(folder))
+def assemble_page(viewer_folder, title="A title", **options):
+    parts = {"summary": "<p>read</p>", "manifest": {"a": 1}, "blocks": [("b", b"QUJD")]} | options
+    return html_page.assemble_page(title, **parts, viewer=make_viewer(viewer_folder))
 
 
 # ---- joining ----
 
 
-def test_modules_stand_behind_those_they_import_once_each(folder):
-    script = viewer(folder).script
+def test_modules_follow_their_imports(viewer_folder):
+    script = make_viewer(viewer_folder).script
     assert re.findall(r"^// (\S+\.js)$", script, re.MULTILINE) == [
         "words.js",
         "numbers.js",
@@ -73,7 +73,7 @@ def test_modules_stand_behind_those_they_import_once_each(folder):
     assert not re.search(r"^(import|export)\b", script, re.MULTILINE)
 
 
-def test_the_joined_script_runs(folder):
+def test_joined_script_runs(viewer_folder):
     node = (
         "const s = require('fs').readFileSync(0, 'utf8'); let result; eval(s); console.log(result)"
     )
@@ -81,7 +81,7 @@ def test_the_joined_script_runs(folder):
         done = subprocess.run(
             ["node", "-e", node],
             check=False,
-            input=viewer(folder).script,
+            input=make_viewer(viewer_folder).script,
             capture_output=True,
             text=True,
         )
@@ -90,29 +90,29 @@ def test_the_joined_script_runs(folder):
     assert done.stdout == "word 42\n", done.stderr
 
 
-def test_comments_and_indentation_stay_behind(folder):
-    (folder / "viewer" / "words.js").write_text(
+def test_comments_and_indentation_are_removed(viewer_folder):
+    (viewer_folder / "viewer" / "words.js").write_text(
         "// One.\n/** Two,\n * three.\n */\nexport const word = [\n"
         '  /** @type {string} */ ("a // b"),\n\n  // Four.\n    "/* c */", 8];\n'
     )
-    script = viewer(folder).script
+    script = make_viewer(viewer_folder).script
     words = script[script.index("// words.js") : script.index("\n// numbers.js")]
     assert words.split("\n")[1:] == ["const word = [", '("a // b"),', '"/* c */", 8];']
 
 
-def test_the_worker_is_joined_from_its_own_imports(folder):
-    worker = viewer(folder).worker
+def test_worker_contains_only_its_imports(viewer_folder):
+    worker = make_viewer(viewer_folder).worker
     assert 'const word = "word";' in worker
     assert "told" not in worker
 
 
-def test_modules_may_import_each_other_in_a_circle(folder):
-    (folder / "viewer" / "words.js").write_text(
+def test_circular_imports_are_joined(viewer_folder):
+    (viewer_folder / "viewer" / "words.js").write_text(
         'import {number} from "./numbers.js";\nexport const word = "word";\n'
         "export function again() { return number; }\n"
     )
     # As a browser would run them: what is begun first is done last.
-    script = viewer(folder).script
+    script = make_viewer(viewer_folder).script
     assert (
         script.index("// words.js") < script.index("// numbers.js") < script.index("// report.js")
     )
@@ -145,15 +145,15 @@ def test_modules_may_import_each_other_in_a_circle(folder):
         ("report.js", "const x = `<!--`;\n", "<!-- would be read as markup"),
     ],
 )
-def test_what_cannot_be_joined_is_refused(folder, name, source, message):
-    assert not list(broken(folder))
-    (folder / "viewer" / name).write_text(source)
-    assert any(message in rule for rule in broken(folder))
+def test_unsupported_syntax_is_reported(viewer_folder, name, source, message):
+    assert not list(find_violated_rules(viewer_folder))
+    (viewer_folder / "viewer" / name).write_text(source)
+    assert any(message in rule for rule in find_violated_rules(viewer_folder))
 
 
 @pytest.mark.parametrize("entry", ["report.js", "lab.js"])
-def test_the_files_of_the_package_can_be_joined(entry):
-    assert not list(broken(html_page.PACKAGE_FOLDER, entry))
+def test_package_modules_follow_rules(entry):
+    assert not list(find_violated_rules(html_page.PACKAGE_FOLDER, entry))
 
 
 @pytest.mark.parametrize(
@@ -166,35 +166,35 @@ def test_the_files_of_the_package_can_be_joined(entry):
         ("{{css}}<", "{{css}} <", "css and nothing else stands in <style>"),
     ],
 )
-def test_a_template_that_does_not_fit_is_refused(folder, old, new, message):
-    (folder / "page.html").write_text(TEMPLATE.replace(old, new))
-    assert any(message in rule for rule in broken(folder))
+def test_invalid_template_is_reported(viewer_folder, old, new, message):
+    (viewer_folder / "page.html").write_text(TEMPLATE.replace(old, new))
+    assert any(message in rule for rule in find_violated_rules(viewer_folder))
 
 
 # ---- the page ----
 
 
-def test_everything_is_in_its_place(folder):
-    made = Page(assembled(folder))
-    assert made.title == "A title"
-    assert "read" in made.text
-    assert made.manifest == {"a": 1}
-    assert [text for attributes, text in made.scripts if attributes.get("data-block") == "b"] == [
+def test_page_contains_all_parts(viewer_folder):
+    page = Page(assemble_page(viewer_folder))
+    assert page.title == "A title"
+    assert "read" in page.text
+    assert page.manifest == {"a": 1}
+    assert [text for attributes, text in page.scripts if attributes.get("data-block") == "b"] == [
         "QUJD"
     ]
 
 
-def test_the_policy_names_this_script_and_this_style_and_nothing_else(folder):
-    made = Page(assembled(folder))
+def test_policy_allows_only_own_script_and_style(viewer_folder):
+    page = Page(assemble_page(viewer_folder))
 
     def hashed(text):
         return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
-    style = made.scripts[0][1]
-    script = made.scripts[-1][1]
+    style = page.scripts[0][1]
+    script = page.scripts[-1][1]
     assert style.startswith("body")
     assert script.startswith("(() => {")
-    assert made.policy == {
+    assert page.policy == {
         "default-src": "'none'",
         "script-src": f"{hashed(script)} 'wasm-unsafe-eval'",
         "worker-src": "blob:",
@@ -206,25 +206,25 @@ def test_the_policy_names_this_script_and_this_style_and_nothing_else(folder):
     }
 
 
-def test_a_server_can_be_named(folder):
-    made = Page(assembled(folder, connect="'self'"))
-    assert made.policy["connect-src"] == "'self'"
+def test_policy_can_allow_own_server(viewer_folder):
+    page = Page(assemble_page(viewer_folder, connect="'self'"))
+    assert page.policy["connect-src"] == "'self'"
 
 
-def test_data_that_looks_like_a_place_is_data(folder):
-    made = Page(assembled(folder, title="{{script}}", manifest={"a": "{{css}}"}))
-    assert made.title == "{{script}}"
-    assert made.manifest == {"a": "{{css}}"}
+def test_placeholders_in_data_are_not_replaced(viewer_folder):
+    page = Page(assemble_page(viewer_folder, title="{{script}}", manifest={"a": "{{css}}"}))
+    assert page.title == "{{script}}"
+    assert page.manifest == {"a": "{{css}}"}
 
 
-def test_a_title_is_text(folder):
-    made = Page(assembled(folder, title="</title><script>alert(1)</script>"))
-    assert made.title == "</title><script>alert(1)</script>"
-    assert len(made.scripts) == len(Page(assembled(folder)).scripts)
+def test_title_is_escaped(viewer_folder):
+    page = Page(assemble_page(viewer_folder, title="</title><script>alert(1)</script>"))
+    assert page.title == "</title><script>alert(1)</script>"
+    assert len(page.scripts) == len(Page(assemble_page(viewer_folder)).scripts)
 
 
-def test_line_ends_of_windows_are_not_hashed(folder):
-    script = viewer(folder).script
-    for file in (folder / "viewer").iterdir():
+def test_windows_line_ends_do_not_change_script(viewer_folder):
+    script = make_viewer(viewer_folder).script
+    for file in (viewer_folder / "viewer").iterdir():
         file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
-    assert viewer(folder).script == script
+    assert make_viewer(viewer_folder).script == script

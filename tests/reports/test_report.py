@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from page_parser import Page, decoded_rows
+from page_parser import Page, decode_rows
 
 import truebleu as tb
 from truebleu import InputError
@@ -26,7 +26,7 @@ SOURCE = ["die Katze", "niemand", "Regen"] * 4
 SYSTEMS = {"good": GOOD, "poor": POOR}
 
 
-def page(*arguments, **options) -> Page:
+def parse_report_page(*arguments, **options) -> Page:
     arguments = arguments or (SYSTEMS, REFERENCES)
     return Page(tb.report(*arguments, **options).to_bytes())
 
@@ -34,86 +34,88 @@ def page(*arguments, **options) -> Page:
 # ---- what is in the page ----
 
 
-def test_texts_tables_and_names_come_back():
-    made = page(
+def test_page_contains_texts_and_names():
+    report_page = parse_report_page(
         source=[*SOURCE[:-1], None],
         documents=["d1"] * 5 + ["d2"] * 7,
         labels={"domain": ["a", "b", "a"] * 4, "level": [1, None] * 6},
     )
-    told = made.manifest
-    assert made.texts("system0") == GOOD
-    assert made.texts("system1") == POOR
-    assert made.texts("reference0") == REFERENCES
-    assert made.texts("source") == [*SOURCE[:-1], None]
-    assert told["segments"] == told["embedded"] == 12
-    assert told["documents"] == {"names": ["d1", "d2"], "block": "documents"}
-    assert made.indices("documents") == [0] * 5 + [1] * 7
-    assert told["labels"] == [
+    manifest = report_page.manifest
+    assert report_page.texts("system0") == GOOD
+    assert report_page.texts("system1") == POOR
+    assert report_page.texts("reference0") == REFERENCES
+    assert report_page.texts("source") == [*SOURCE[:-1], None]
+    assert manifest["segments"] == manifest["embedded"] == 12
+    assert manifest["documents"] == {"names": ["d1", "d2"], "block": "documents"}
+    assert report_page.indices("documents") == [0] * 5 + [1] * 7
+    assert manifest["labels"] == [
         {"name": "domain", "values": ["a", "b"], "block": "label0"},
         {"name": "level", "values": ["1", ""], "block": "label1"},
     ]
-    assert made.indices("label1") == [0, 1] * 6
+    assert report_page.indices("label1") == [0, 1] * 6
 
 
 @pytest.mark.parametrize("name", ["bleu", "chrf", "chrf++", "ter"])
-def test_statistics_and_scores_are_those_of_the_metric(name):
-    made = page(metrics=[name], embed_text=11)
-    (setting,) = made.manifest["settings"]
+def test_statistics_and_scores_equal_metric(name):
+    report_page = parse_report_page(metrics=[name], embed_text=11)
+    (setting,) = report_page.manifest["settings"]
     metric = tb.metric(f"{setting['metric']}|{setting['signature']}")
     for system, hypotheses in SYSTEMS.items():
         table = metric.statistics(hypotheses, REFERENCES)
-        assert made.rows(0, system) == table.tolist()
+        assert report_page.rows(0, system) == table.tolist()
         assert setting["scores"][system] == metric.score(hypotheses, REFERENCES).value
     assert tuple(setting["columns"]) == metric.columns
     assert setting["higher_is_better"] == (name != "ter")
 
 
-def test_scores_from_elsewhere_and_other_metrics_are_columns():
+def test_external_scores_are_columns():
     dice = random.Random(2)
-    given = {name: [dice.random() for _ in GOOD] for name in SYSTEMS}
-    made = page(scores={"COMET": given}, lower_is_better="COMET", confidence=99, samples=99)
-    [column] = made.manifest["columns"]
+    external_scores = {name: [dice.random() for _ in GOOD] for name in SYSTEMS}
+    report_page = parse_report_page(
+        scores={"COMET": external_scores}, lower_is_better="COMET", confidence=99, samples=99
+    )
+    [column] = report_page.manifest["columns"]
     assert [column[key] for key in ("name", "label", "column", "signature")] == [
         *("COMET",) * 3,
         "given|sha256:a7afd478",
     ]
     assert not column["higher_is_better"]
     assert column["digits"] == 5
-    for system, numbers in given.items():
-        block = made.blocks[column["blocks"][system]]
-        assert decoded_rows(block, 12, 1) == [[number] for number in numbers]
+    for system, numbers in external_scores.items():
+        block = report_page.blocks[column["blocks"][system]]
+        assert decode_rows(block, 12, 1) == [[number] for number in numbers]
         assert column["scores"][system] == pytest.approx(sum(numbers) / 12)
 
 
-def test_a_metric_whose_formula_the_page_has_not_is_a_column():
-    made = page(metrics=["bleu", "rouge-l"], confidence=99, samples=99)
-    assert [setting["name"] for setting in made.manifest["settings"]] == ["BLEU"]
-    [column] = made.manifest["columns"]
+def test_metric_without_viewer_support_is_column():
+    report_page = parse_report_page(metrics=["bleu", "rouge-l"], confidence=99, samples=99)
+    assert [setting["name"] for setting in report_page.manifest["settings"]] == ["BLEU"]
+    [column] = report_page.manifest["columns"]
     assert column["name"] == "ROUGE-L"
     assert "|type:l|" in column["signature"]
     rouge = tb.metric("rouge-l")
     for system, hypotheses in SYSTEMS.items():
         expected = rouge.segments(hypotheses, REFERENCES).tolist()
-        block = made.blocks[column["blocks"][system]]
-        assert decoded_rows(block, 12, 1) == [[number] for number in expected]
+        block = report_page.blocks[column["blocks"][system]]
+        assert decode_rows(block, 12, 1) == [[number] for number in expected]
         assert column["scores"][system] == rouge.score(hypotheses, REFERENCES).value
 
 
-def test_without_such_scores_a_page_has_no_columns():
-    made = page(metrics=["bleu", "chrf", "ter"], confidence=9, samples=9)
-    assert made.manifest["columns"] == []
-    assert not [name for name in made.blocks if name.startswith("c")]
+def test_viewer_metrics_give_no_columns():
+    report_page = parse_report_page(metrics=["bleu", "chrf", "ter"], confidence=9, samples=9)
+    assert report_page.manifest["columns"] == []
+    assert not [name for name in report_page.blocks if name.startswith("c")]
 
 
-def test_numbers_stand_before_texts():
-    given = {"source": SOURCE, "documents": ["d"] * 12, "also": ["lowercase"]}
-    names = list(page(**given).blocks)
+def test_numeric_blocks_precede_texts():
+    options = {"source": SOURCE, "documents": ["d"] * 12, "also": ["lowercase"]}
+    names = list(parse_report_page(**options).blocks)
     # A page that has not all texts cannot count them.
-    some = list(page(**given, embed_text=11).blocks)
-    assert [name for name in some if name in names] == names
+    partial_names = list(parse_report_page(**options, embed_text=11).blocks)
+    assert [name for name in partial_names if name in names] == names
     counts = {"s0.0", "s0.1", "s1.0", "s1.1", "frequency", "ngrams"}
-    assert {*some} - {*names} == counts
-    assert max(map(some.index, counts)) < some.index("texts")
+    assert {*partial_names} - {*names} == counts
+    assert max(map(partial_names.index, counts)) < partial_names.index("texts")
     assert names == [
         "documents",
         *("h.0", "h.1", "h.2", "h.3", "lengths"),
@@ -122,55 +124,59 @@ def test_numbers_stand_before_texts():
     ]
 
 
-def test_the_comparison_is_that_of_compare():
+def test_comparison_equals_compare():
     compared = tb.compare(SYSTEMS, REFERENCES, metrics=["bleu", "chrf"], correction="holm")
-    told = page(metrics=["bleu", "chrf"], correction="holm").manifest
-    assert told["comparison"] == json.loads(compared.to_json())
-    assert [setting["column"] for setting in told["settings"]] == ["BLEU", "chrF2"]
+    manifest = parse_report_page(metrics=["bleu", "chrf"], correction="holm").manifest
+    assert manifest["comparison"] == json.loads(compared.to_json())
+    assert [setting["column"] for setting in manifest["settings"]] == ["BLEU", "chrF2"]
 
 
-def test_of_one_system_there_are_intervals():
-    told = page({"good": GOOD}, REFERENCES).manifest
-    assert told["comparison"]["systems"][0]["scores"]["BLEU"]["interval"]["low"] > 0
+def test_single_system_has_intervals():
+    manifest = parse_report_page({"good": GOOD}, REFERENCES).manifest
+    assert manifest["comparison"]["systems"][0]["scores"]["BLEU"]["interval"]["low"] > 0
 
 
 # ---- settings ----
 
 
-def labels_of(**options):
+def list_setting_labels(**options):
     return [s["label"] for s in tb.report(SYSTEMS, REFERENCES, **options).to_dict()["settings"]]
 
 
-def test_further_settings_are_changes_of_those_that_there_are():
-    assert labels_of(also=["tokenize=intl,char", "lowercase"]) == [
+def test_parameter_changes_give_further_settings():
+    assert list_setting_labels(also=["tokenize=intl,char", "lowercase"]) == [
         *("BLEU", "BLEU tok:intl", "BLEU tok:char", "BLEU case:lc")
     ]
-    assert labels_of(also="tokenize=intl+lowercase") == ["BLEU", "BLEU case:lc tok:intl"]
-    assert labels_of(metrics=["bleu", "chrf"], also=["lowercase"]) == [
+    assert list_setting_labels(also="tokenize=intl+lowercase") == ["BLEU", "BLEU case:lc tok:intl"]
+    assert list_setting_labels(metrics=["bleu", "chrf"], also=["lowercase"]) == [
         *("BLEU", "chrF2", "BLEU case:lc", "chrF2 case:lc")
     ]
-    assert labels_of(also=["max_order=2", "smoothing=add-k"])[1:] != []
+    assert list_setting_labels(also=["max_order=2", "smoothing=add-k"])[1:] != []
 
 
-def test_further_settings_may_be_other_metrics():
-    assert labels_of(also=["chrf++", tb.BLEU("char")]) == ["BLEU", "chrF2++", "BLEU tok:char"]
+def test_other_metrics_give_further_settings():
+    assert list_setting_labels(also=["chrf++", tb.BLEU("char")]) == [
+        "BLEU",
+        "chrF2++",
+        "BLEU tok:char",
+    ]
 
 
-def test_further_settings_are_counted_with_the_others_and_not_compared():
-    made = page(also=["tokenize=char"])
+def test_further_settings_are_not_compared():
+    report_page = parse_report_page(also=["tokenize=char"])
     metric = tb.BLEU("char")
-    further = made.manifest["settings"][1]
-    assert not further["headline"]
-    assert further["column"] is None
-    assert further["scores"]["poor"] == metric.score(POOR, REFERENCES).value
-    assert further["blocks"] is None
-    counted = page(also=["tokenize=char"], embed_text=11).rows(1, "poor")
-    assert counted == metric.statistics(POOR, REFERENCES).tolist()
-    assert [metric["name"] for metric in made.manifest["comparison"]["metrics"]] == ["BLEU"]
+    further_setting = report_page.manifest["settings"][1]
+    assert not further_setting["headline"]
+    assert further_setting["column"] is None
+    assert further_setting["scores"]["poor"] == metric.score(POOR, REFERENCES).value
+    assert further_setting["blocks"] is None
+    counted_rows = parse_report_page(also=["tokenize=char"], embed_text=11).rows(1, "poor")
+    assert counted_rows == metric.statistics(POOR, REFERENCES).tolist()
+    assert [metric["name"] for metric in report_page.manifest["comparison"]["metrics"]] == ["BLEU"]
 
 
-def test_a_setting_that_is_there_already_is_not_there_twice():
-    assert labels_of(also=["tokenize=13a,intl"]) == ["BLEU", "BLEU tok:intl"]
+def test_existing_setting_is_not_duplicated():
+    assert list_setting_labels(also=["tokenize=13a,intl"]) == ["BLEU", "BLEU tok:intl"]
 
 
 @pytest.mark.parametrize(
@@ -182,21 +188,21 @@ def test_a_setting_that_is_there_already_is_not_there_twice():
         ("blue", "unknown metric 'blue'; did you mean 'bleu'?"),
     ],
 )
-def test_a_setting_that_there_is_not_is_refused(also, message):
+def test_invalid_setting_is_refused(also, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         tb.report(SYSTEMS, REFERENCES, also=[also])
 
 
-def test_a_tokenizer_of_ones_own_has_no_name_in_the_page():
-    told = tb.report(SYSTEMS, REFERENCES, metrics=[tb.BLEU(str.split)]).to_dict()
-    assert told["settings"][0]["parameters"]["tokenize"] is None
-    assert json.dumps(told)
+def test_custom_tokenizer_has_no_name():
+    manifest = tb.report(SYSTEMS, REFERENCES, metrics=[tb.BLEU(str.split)]).to_dict()
+    assert manifest["settings"][0]["parameters"]["tokenize"] is None
+    assert json.dumps(manifest)
 
 
-def test_a_metric_that_the_page_cannot_browse_is_in_its_tables():
-    told = tb.report(SYSTEMS, REFERENCES, metrics=["nist", "chrf"]).to_dict()
-    assert [metric["name"] for metric in told["comparison"]["metrics"]] == ["NIST", "chrF2"]
-    assert [setting["metric"] for setting in told["settings"]] == ["chrF"]
+def test_metric_without_viewer_support_is_in_tables():
+    manifest = tb.report(SYSTEMS, REFERENCES, metrics=["nist", "chrf"]).to_dict()
+    assert [metric["name"] for metric in manifest["comparison"]["metrics"]] == ["NIST", "chrF2"]
+    assert [setting["metric"] for setting in manifest["settings"]] == ["chrF"]
     metrics = "BLEU, chrF, TER, WER, MER, WIL, WIP and CER"
     with pytest.raises(
         ValueError, match=f"metrics: expected at least one of {metrics}, found NIST"
@@ -209,7 +215,7 @@ def test_a_metric_that_the_page_cannot_browse_is_in_its_tables():
 # ---- inputs ----
 
 
-def files(write):
+def write_files(write):
     return (
         {name: write(f"{name}.en", lines) for name, lines in SYSTEMS.items()},
         write("reference.en", REFERENCES),
@@ -217,26 +223,33 @@ def files(write):
     )
 
 
-def test_files_and_lists_give_the_same_page_but_for_names(write):
-    systems, references, source = files(write)
-    ours = page(systems, references, source=source)
-    theirs = page(SYSTEMS, REFERENCES, source=SOURCE)
-    assert ours.blocks == theirs.blocks
-    assert list(ours.manifest["data_hash"].values()) == list(theirs.manifest["data_hash"].values())
-    assert list(ours.manifest["data_hash"]) == ["good.en", "poor.en", "reference.en", "source.de"]
-    assert list(theirs.manifest["data_hash"]) == ["good", "poor", "reference", "source"]
-    assert ours.manifest["languages"] == {"source": "de", "target": "en"}
-    assert theirs.manifest["languages"] == {"source": None, "target": None}
+def test_files_and_lists_give_same_blocks(write):
+    systems, references, source = write_files(write)
+    file_page = parse_report_page(systems, references, source=source)
+    list_page = parse_report_page(SYSTEMS, REFERENCES, source=SOURCE)
+    assert file_page.blocks == list_page.blocks
+    assert list(file_page.manifest["data_hash"].values()) == list(
+        list_page.manifest["data_hash"].values()
+    )
+    assert list(file_page.manifest["data_hash"]) == [
+        "good.en",
+        "poor.en",
+        "reference.en",
+        "source.de",
+    ]
+    assert list(list_page.manifest["data_hash"]) == ["good", "poor", "reference", "source"]
+    assert file_page.manifest["languages"] == {"source": "de", "target": "en"}
+    assert list_page.manifest["languages"] == {"source": None, "target": None}
 
 
-def test_the_hash_of_a_file_is_that_of_sha256sum(write):
-    systems, references, _ = files(write)
-    told = tb.report(systems, references).to_dict()["data_hash"]
-    assert told["reference.en"] == hashlib.sha256(references.read_bytes()).hexdigest()[:16]
+def test_file_hash_equals_sha256sum(write):
+    systems, references, _ = write_files(write)
+    hashes = tb.report(systems, references).to_dict()["data_hash"]
+    assert hashes["reference.en"] == hashlib.sha256(references.read_bytes()).hexdigest()[:16]
 
 
 def test_different_texts_have_different_hashes():
-    told = [
+    hashes = [
         tb.report({"a": ["x", "y"]}, references).to_dict()["data_hash"]["reference 1"]
         for references in (
             [("a", "b"), ("c", None)],
@@ -245,51 +258,60 @@ def test_different_texts_have_different_hashes():
             [(None, "b"), ("c", "a")],
         )
     ]
-    assert len(set(told)) == 4
+    assert len(set(hashes)) == 4
 
 
 @pytest.mark.parametrize(
-    "made",
+    "make_column",
     [pa.array, pa.chunked_array, pl.Series, tuple],
     ids=["pyarrow", "chunked", "polars", "tuple"],
 )
-def test_columns_of_others_give_the_same_page(made):
-    column = (lambda texts: pa.chunked_array([texts])) if made is pa.chunked_array else made
+def test_column_types_give_same_page(make_column):
+    column = (
+        (lambda texts: pa.chunked_array([texts]))
+        if make_column is pa.chunked_array
+        else make_column
+    )
     systems = {name: column(texts) for name, texts in SYSTEMS.items()}
-    ours = page(systems, column(REFERENCES), source=column(SOURCE))
-    assert ours.blocks == page(SYSTEMS, REFERENCES, source=SOURCE).blocks
+    page = parse_report_page(systems, column(REFERENCES), source=column(SOURCE))
+    assert page.blocks == parse_report_page(SYSTEMS, REFERENCES, source=SOURCE).blocks
 
 
 def test_references_may_vary_in_number():
     references = [["a b c d", "a b"], "a b c e", ["x", None, "y z"], [None, "only"]]
-    made = page({"s": ["a b c d", "a b c d", "x y z", "only"]}, references)
-    assert made.manifest["references"] == 3
-    assert made.texts("reference0") == ["a b c d", "a b c e", "x", None]
-    assert made.texts("reference1") == ["a b", None, None, "only"]
-    assert made.texts("reference2") == [None, None, "y z", None]
+    report_page = parse_report_page({"s": ["a b c d", "a b c d", "x y z", "only"]}, references)
+    assert report_page.manifest["references"] == 3
+    assert report_page.texts("reference0") == ["a b c d", "a b c e", "x", None]
+    assert report_page.texts("reference1") == ["a b", None, None, "only"]
+    assert report_page.texts("reference2") == [None, None, "y z", None]
 
 
-def test_several_files_of_references(write):
-    both = [write("a.en", REFERENCES), write("b.en", reversed(REFERENCES))]
-    made = page(SYSTEMS, both)
-    assert made.texts("reference1") == REFERENCES[::-1]
-    assert list(made.manifest["data_hash"])[2:] == ["a.en", "b.en"]
-    assert made.manifest["settings"][0]["signature"].startswith("nrefs:2|")
+def test_multiple_reference_files(write):
+    reference_files = [write("a.en", REFERENCES), write("b.en", reversed(REFERENCES))]
+    report_page = parse_report_page(SYSTEMS, reference_files)
+    assert report_page.texts("reference1") == REFERENCES[::-1]
+    assert list(report_page.manifest["data_hash"])[2:] == ["a.en", "b.en"]
+    assert report_page.manifest["settings"][0]["signature"].startswith("nrefs:2|")
 
 
-def test_any_string_is_text():
+def test_unusual_strings_survive():
     odd = ["\ud800 lone", "nul \x00", "two\nlines", "\u2028", "</script><!--", "e\u0301 👩\u200d🔬"]
-    made = page({"a": odd, "b": odd[::-1]}, odd, source=odd)
-    assert made.texts("system0") == made.texts("source") == odd
-    assert made.texts("system1") == odd[::-1]
+    report_page = parse_report_page({"a": odd, "b": odd[::-1]}, odd, source=odd)
+    assert report_page.texts("system0") == report_page.texts("source") == odd
+    assert report_page.texts("system1") == odd[::-1]
 
 
 @pytest.mark.thorough
 @given(st.lists(st.text(st.characters(), max_size=9), min_size=1, max_size=4))
 @settings(max_examples=25)
-def test_any_strings_are_text(texts):
-    made = page({"a": texts}, texts, source=texts, confidence=10)
-    assert made.texts("system0") == made.texts("reference0") == made.texts("source") == texts
+def test_random_strings_survive(texts):
+    report_page = parse_report_page({"a": texts}, texts, source=texts, confidence=10)
+    assert (
+        report_page.texts("system0")
+        == report_page.texts("reference0")
+        == report_page.texts("source")
+        == texts
+    )
 
 
 @pytest.mark.parametrize(
@@ -303,14 +325,14 @@ def test_any_strings_are_text(texts):
         ({"source": [["a", "b"]] * 12}, "source: segment 1 is of type list, not str"),
     ],
 )
-def test_what_does_not_fit_is_refused(options, message):
+def test_inconsistent_inputs_are_refused(options, message):
     with pytest.raises((InputError, TypeError), match=re.escape(message)):
         tb.report(SYSTEMS, REFERENCES, **options)
 
 
 def test_documents_may_be_numbered():
-    told = page(documents=[7] * 5 + [8] * 7).manifest
-    assert told["documents"]["names"] == ["7", "8"]
+    manifest = parse_report_page(documents=[7] * 5 + [8] * 7).manifest
+    assert manifest["documents"]["names"] == ["7", "8"]
 
 
 def test_systems_of_different_lengths_are_refused():
@@ -324,17 +346,17 @@ def test_tokens_are_refused():
         tb.report({"good": tokens}, tokens, metrics=[tb.BLEU("none")])
 
 
-def test_a_source_that_is_not_utf_8_is_refused(tmp_path):
+def test_source_with_invalid_utf8_is_refused(tmp_path):
     path = tmp_path / "source.txt"
     path.write_bytes(b"one\n" * 4 + b"tw\xff\n" + b"x\n" * 7)
     with pytest.raises(InputError, match=r"source \(source.txt\), line 5: byte 0xff is not UTF-8"):
         tb.report(SYSTEMS, REFERENCES, source=path)
 
 
-def test_a_table_of_labels(write):
+def test_label_table_is_read(write):
     path = write("labels.tsv", ["domain\tlevel", *["news\t1", "chat\t"] * 6])
-    told = page(labels=path).manifest["labels"]
-    assert [(label["name"], label["values"]) for label in told] == [
+    labels = parse_report_page(labels=path).manifest["labels"]
+    assert [(label["name"], label["values"]) for label in labels] == [
         ("domain", ["news", "chat"]),
         ("level", ["1", ""]),
     ]
@@ -349,7 +371,7 @@ def test_a_table_of_labels(write):
         (["a", *["x"] * 3], "labels: a has 3 segments, and the systems have 12"),
     ],
 )
-def test_a_table_of_labels_that_does_not_fit(write, lines, message):
+def test_invalid_label_table_is_refused(write, lines, message):
     with pytest.raises(InputError, match=re.escape(message)):
         tb.report(SYSTEMS, REFERENCES, labels=write("labels.tsv", lines))
 
@@ -357,32 +379,38 @@ def test_a_table_of_labels_that_does_not_fit(write, lines, message):
 # ---- how much text ----
 
 
-def test_without_text_there_is_none(write):
-    systems, references, source = files(write)
-    made = tb.report(systems, references, source=source, metrics=["bleu", "ter"], redact_text=True)
-    data = made.to_bytes() + made._repr_html_().encode()
-    named = Page(data).blocks.items()
-    blocks = b"".join(block for name, block in named if name not in browser_kernel.KERNEL_BLOCKS)
+def test_redacted_report_contains_no_text(write):
+    systems, references, source = write_files(write)
+    redacted_report = tb.report(
+        systems, references, source=source, metrics=["bleu", "ter"], redact_text=True
+    )
+    data = redacted_report.to_bytes() + redacted_report._repr_html_().encode()
+    blocks_by_name = Page(data).blocks.items()
+    blocks = b"".join(
+        block for name, block in blocks_by_name if name not in browser_kernel.KERNEL_BLOCKS
+    )
     for word in ("mat", "nobody", "niemand", "Regen"):
         assert re.search(rf"\b{word}\b".encode(), data) is None
         assert word.encode() not in blocks
-    told = made.to_dict()
-    assert told["redacted"]
-    assert told["embedded"] == 0
+    manifest = redacted_report.to_dict()
+    assert manifest["redacted"]
+    assert manifest["embedded"] == 0
 
 
-def test_of_many_segments_some_texts_are_there_and_all_numbers():
-    made = page(embed_text=5, source=SOURCE)
-    assert made.manifest["embedded"] == 5
-    kept = [i for i, text in enumerate(made.texts("system0")) if text is not None]
-    assert len(kept) == 5
+def test_embed_text_limits_texts_but_not_numbers():
+    report_page = parse_report_page(embed_text=5, source=SOURCE)
+    assert report_page.manifest["embedded"] == 5
+    embedded = [i for i, text in enumerate(report_page.texts("system0")) if text is not None]
+    assert len(embedded) == 5
     for name in ("system1", "reference0", "source"):
-        assert [i for i, text in enumerate(made.texts(name)) if text is not None] == kept
-    assert len(made.rows(0, "good")) == 12
-    assert page(embed_text=5, source=SOURCE).texts("system0") == made.texts("system0")
+        assert [i for i, text in enumerate(report_page.texts(name)) if text is not None] == embedded
+    assert len(report_page.rows(0, "good")) == 12
+    assert parse_report_page(embed_text=5, source=SOURCE).texts("system0") == report_page.texts(
+        "system0"
+    )
 
 
-def test_half_of_them_are_those_that_the_result_depends_on_most():
+def test_most_influential_segment_is_embedded():
     odd = list(GOOD)
     odd[7] = "something else entirely of many many words"
     report = tb.report({"good": GOOD, "odd": odd}, REFERENCES, embed_text=2)
@@ -391,36 +419,38 @@ def test_half_of_them_are_those_that_the_result_depends_on_most():
 
 @pytest.mark.parametrize("metric", ["bleu", "chrf", "ter", tb.BLEU(aggregate="segments")])
 @pytest.mark.parametrize("names", [["good"], ["good", "poor"], ["good", "poor", "mixed"]])
-def test_influence_is_what_leaving_a_segment_out_changes(metric, names):
+def test_influence_equals_leave_one_out_change(metric, names):
     systems = {**SYSTEMS, "mixed": GOOD[:6] + POOR[6:]}
-    chosen = {name: systems[name] for name in names}
+    selected_systems = {name: systems[name] for name in names}
     testing = Significance(test=None, confidence=10, seed=1)
-    made = report_builder.ReportData(Request(chosen, REFERENCES, [metric], testing=testing))
-    setting = made.settings[0]
-    found = segment_influences(setting.metric, setting.tables, names)
+    data = report_builder.ReportData(
+        Request(selected_systems, REFERENCES, [metric], testing=testing)
+    )
+    setting = data.settings[0]
+    influences = segment_influences(setting.metric, setting.tables, names)
 
     def scores(rows):
         return [setting.metric.from_statistics(setting.tables[name][rows]).value for name in names]
 
-    whole = scores(list(range(12)))
+    full_scores = scores(list(range(12)))
     for i in range(12):
         rest = scores([row for row in range(12) if row != i])
-        changes = [after - before for after, before in zip(rest, whole, strict=True)]
-        expected = [abs(other - changes[0]) for other in changes[1:]] or [abs(changes[0])]
-        assert found[i] == pytest.approx(max(expected), abs=1e-9)
+        changes = [after - before for after, before in zip(rest, full_scores, strict=True)]
+        expected = [abs(change - changes[0]) for change in changes[1:]] or [abs(changes[0])]
+        assert influences[i] == pytest.approx(max(expected), abs=1e-9)
 
 
 # ---- the object ----
 
 
-def test_the_same_input_gives_the_same_bytes():
+def test_same_input_gives_same_bytes():
     options = {"source": SOURCE, "metrics": ["bleu", "chrf"], "also": ["lowercase"]}
     first = tb.report(SYSTEMS, REFERENCES, **options).to_bytes()
     assert tb.report(SYSTEMS, REFERENCES, **options).to_bytes() == first
     assert tb.report(SYSTEMS, REFERENCES, workers=3, **options).to_bytes() == first
 
 
-def test_a_file_has_what_html_gives(tmp_path):
+def test_saved_file_equals_html(tmp_path):
     path = tmp_path / "report.html"
     report = tb.report(SYSTEMS, REFERENCES, path=path)
     assert path.read_bytes() == report.to_bytes() == report.html().encode()
@@ -428,12 +458,12 @@ def test_a_file_has_what_html_gives(tmp_path):
     assert (tmp_path / "again.html").read_bytes() == path.read_bytes()
 
 
-def test_the_dict_is_the_manifest():
+def test_to_dict_equals_manifest():
     report = tb.report(SYSTEMS, REFERENCES)
     assert json.loads(json.dumps(report.to_dict())) == Page(report.to_bytes()).manifest
 
 
-def test_a_notebook_shows_the_page_in_a_frame_that_nothing_gets_out_of():
+def test_notebook_frame_is_sandboxed():
     frame = Page(tb.report(SYSTEMS, REFERENCES).show(rows=3, height=500)._repr_html_())
     ((tag, attributes),) = frame.elements
     assert tag == "iframe"
@@ -445,43 +475,47 @@ def test_a_notebook_shows_the_page_in_a_frame_that_nothing_gets_out_of():
     assert "default-src" in inner.policy
 
 
-def test_a_frame_has_no_more_text_than_the_report():
+def test_frame_respects_embed_text():
     report = tb.report(SYSTEMS, REFERENCES, embed_text=2)
     ((_, attributes),) = Page(report.show()._repr_html_()).elements
     assert Page(attributes["srcdoc"]).manifest["embedded"] == 2
 
 
 @pytest.mark.parametrize("wrong", [-1, 2.5, True, "all"])
-def test_wrong_numbers_of_texts_are_refused(wrong):
+def test_invalid_text_limits_are_refused(wrong):
     with pytest.raises(ValueError, match="embed_text="):
         tb.report(SYSTEMS, REFERENCES, embed_text=wrong)
     with pytest.raises(ValueError, match="rows="):
         tb.report(SYSTEMS, REFERENCES).show(wrong)
 
 
-def test_a_comparison_gives_its_report(tmp_path):
+def test_comparison_can_be_reported(tmp_path):
     options = {"metrics": ["bleu", "chrf"], "baseline": "poor", "seed": 3, "confidence": 200}
     compared = tb.compare(SYSTEMS, REFERENCES, **options)
-    made = tb.report(compared, source=SOURCE, title="Cats", path=tmp_path / "page.html")
+    comparison_report = tb.report(
+        compared, source=SOURCE, title="Cats", path=tmp_path / "page.html"
+    )
     expected = tb.report(SYSTEMS, REFERENCES, source=SOURCE, title="Cats", **options)
-    assert made.to_bytes() == expected.to_bytes() == (tmp_path / "page.html").read_bytes()
+    assert (
+        comparison_report.to_bytes() == expected.to_bytes() == (tmp_path / "page.html").read_bytes()
+    )
 
 
-def test_a_comparison_from_elsewhere_has_no_text():
+def test_restored_comparison_has_no_text():
     compared = tb.compare(SYSTEMS, REFERENCES)
-    for other in (
+    for restored in (
         type(compared).from_json(compared.to_json()),
         pickle.loads(pickle.dumps(compared)),
     ):
-        assert other == compared
+        assert restored == compared
         with pytest.raises(ValueError, match="has no text"):
-            tb.report(other)
+            tb.report(restored)
 
 
-def test_a_comparison_of_scores_alone_or_of_standard_input_has_no_text():
-    alone = tb.compare(None, None, metrics=(), scores={"S": {"a": [1, 2, 3], "b": [2, 2, 4]}})
+def test_comparison_without_rereadable_text_is_refused():
+    scores_only = tb.compare(None, None, metrics=(), scores={"S": {"a": [1, 2, 3], "b": [2, 2, 4]}})
     with pytest.raises(ValueError, match="scores from elsewhere has no text"):
-        tb.report(alone)
+        tb.report(scores_only)
     content = tb.compare({"a": GOOD}, REFERENCES).to_dict()
     piped = tb.Comparison(content, Request({"a": tb.File("-")}, REFERENCES))
     with pytest.raises(ValueError, match="and cannot be read again"):
@@ -504,10 +538,10 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_whatever_stands_in_a_field_the_elements_are_the_same(text):
-    def made(text):
+def test_hostile_fields_add_no_elements(text):
+    def build_page(text):
         texts = [text, "b", "c"]
-        return page(
+        return parse_report_page(
             {text: texts, "other": ["b", text, text]},
             [(text, None), ("b", text), ("c", "d")],
             source=texts,
@@ -519,7 +553,7 @@ def test_whatever_stands_in_a_field_the_elements_are_the_same(text):
             languages=(text, text),
         )
 
-    harmless, hostile = made("a word that is long enough"), made(text)
+    harmless, hostile = build_page("a word that is long enough"), build_page(text)
     assert hostile.tags <= harmless.tags
     assert hostile.attributes <= harmless.attributes
     assert hostile.policy == harmless.policy

@@ -10,7 +10,7 @@ import screenshots
 from PIL import Image, ImageDraw
 
 
-def picture(*, moved=0, ink="#1c2230", paper="#ffffff", noise=0):
+def draw_picture(*, moved=0, ink="#1c2230", paper="#ffffff", noise=0):
     image = Image.new("RGB", (1440, 900), paper)
     draw = ImageDraw.Draw(image)
     for row in range(20):
@@ -20,31 +20,31 @@ def picture(*, moved=0, ink="#1c2230", paper="#ffffff", noise=0):
     return out.getvalue()
 
 
-def told(before, after):
-    return screenshots.differences(
-        {"one": screenshots.kept(before)}, {"one": screenshots.kept(after)}
+def describe_change(before, after):
+    return screenshots.describe_differences(
+        {"one": screenshots.fingerprint(before)}, {"one": screenshots.fingerprint(after)}
     )
 
 
-def test_the_same_picture_and_one_a_pixel_beside_are_accepted():
-    assert told(picture(), picture()) == []
-    assert told(picture(), picture(noise=1)) == []
+def test_equal_and_slightly_shifted_images_are_accepted():
+    assert describe_change(draw_picture(), draw_picture()) == []
+    assert describe_change(draw_picture(), draw_picture(noise=1)) == []
 
 
-def test_a_change_is_told():
-    assert "places moved" in told(picture(), picture(moved=14))[0]
-    assert "a colour by" in told(picture(), picture(paper="#c0d0ff"))[0]
-    blank = picture(ink="#ffffff")
-    assert "places moved" in told(picture(), blank)[0]
+def test_visible_change_is_reported():
+    assert "places moved" in describe_change(draw_picture(), draw_picture(moved=14))[0]
+    assert "a colour by" in describe_change(draw_picture(), draw_picture(paper="#c0d0ff"))[0]
+    blank = draw_picture(ink="#ffffff")
+    assert "places moved" in describe_change(draw_picture(), blank)[0]
 
 
-def test_new_pictures_and_missing_ones_are_told():
-    one = screenshots.kept(picture())
-    found = screenshots.differences({"old": one}, {"new": one})
-    assert found == ["old: accepted, and no longer made", "new: new"]
+def test_new_and_missing_images_are_reported():
+    fingerprint = screenshots.fingerprint(draw_picture())
+    differences = screenshots.describe_differences({"old": fingerprint}, {"new": fingerprint})
+    assert differences == ["old: accepted, and no longer made", "new: new"]
 
 
-def test_the_readme_s_pictures_are_small_and_the_same_size():
-    small = screenshots.smaller(picture())
+def test_reduced_image_keeps_size():
+    small = screenshots.reduce_colours(draw_picture())
     assert Image.open(io.BytesIO(small)).size == (1440, 900)
     assert len(small) < 5_000

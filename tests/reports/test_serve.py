@@ -32,16 +32,16 @@ POOR = ["Cat on mat.", "\u2028<script>alert(1)</script>", "late\x00 is", "y" * 1
 posix = pytest.mark.skipif(sys.platform == "win32", reason="POSIX only")
 
 
-def contents(systems, references, **options) -> ReportData:
+def make_report_data(systems, references, **options) -> ReportData:
     testing = Significance(test=None, confidence=None, seed=1)
-    given = {name: options.pop(name) for name in ("metrics", "source") if name in options}
-    request = Request(systems, references, testing=testing, **given)
+    request_options = {name: options.pop(name) for name in ("metrics", "source") if name in options}
+    request = Request(systems, references, testing=testing, **request_options)
     return ReportData(request, options.pop("also", ()), **options)
 
 
 @contextmanager
-def served(made: ReportData):
-    with Server(made) as server:
+def run_server(data: ReportData):
+    with Server(data) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         try:
@@ -51,7 +51,7 @@ def served(made: ReportData):
             thread.join()
 
 
-def ask(server, target="", method="GET", headers=None, body=None):
+def send_request(server, target="", method="GET", headers=None, body=None):
     """Status, headers and body of the answer to a request for what is behind the token."""
     connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=20)
     try:
@@ -68,38 +68,42 @@ def ask(server, target="", method="GET", headers=None, body=None):
         connection.close()
 
 
-def texts(server, roles, first, last):
+def request_texts(server, roles, first, last):
     """The texts of some segments, by role, and no byte besides."""
     query = f"texts?roles={','.join(roles)}&from={first}&to={last}"
-    status, headers, body = ask(server, query)
+    status, headers, body = send_request(server, query)
     assert status == 200, body
     assert headers["Content-Type"] == "application/octet-stream"
-    found, at, count = {}, 0, last - first
+    texts_by_role, offset, count = {}, 0, last - first
     for role in roles:
-        lengths = struct.unpack_from(f"<{count}I", body, at)
-        at += 4 * count
-        found[role] = []
+        lengths = struct.unpack_from(f"<{count}I", body, offset)
+        offset += 4 * count
+        texts_by_role[role] = []
         for length in lengths:
-            there = length != payload.MISSING_LENGTH
-            text = body[at : at + length].decode("utf-8", "surrogatepass") if there else None
-            found[role].append(text)
-            at += length if there else 0
-    assert at == len(body)
-    return found
+            is_present = length != payload.MISSING_LENGTH
+            text = (
+                body[offset : offset + length].decode("utf-8", "surrogatepass")
+                if is_present
+                else None
+            )
+            texts_by_role[role].append(text)
+            offset += length if is_present else 0
+    assert offset == len(body)
+    return texts_by_role
 
 
 @pytest.fixture(scope="module")
 def server():
-    made = contents({"good": GOOD, "poor": POOR}, REFERENCES, metrics=["bleu", "ter"])
-    with served(made) as server:
+    data = make_report_data({"good": GOOD, "poor": POOR}, REFERENCES, metrics=["bleu", "ter"])
+    with run_server(data) as server:
         yield server
 
 
 # ---- the page ----
 
 
-def test_the_page_has_numbers_and_no_texts(server):
-    status, headers, body = ask(server)
+def test_page_has_numbers_but_no_texts(server):
+    status, headers, body = send_request(server)
     assert status == 200
     assert headers["Content-Type"] == "text/html; charset=utf-8"
     page = Page(body)
@@ -113,8 +117,8 @@ def test_the_page_has_numbers_and_no_texts(server):
     assert urllib.parse.urlsplit(server.url).path.strip("/").encode() not in body
 
 
-def test_the_page_may_load_from_its_own_server_alone(server):
-    _, headers, body = ask(server)
+def test_page_policy_allows_own_server_only(server):
+    _, headers, body = send_request(server)
     policy = headers["Content-Security-Policy"]
     assert "connect-src 'self';" in policy
     assert "default-src 'none'" in policy
@@ -126,24 +130,26 @@ def test_the_page_may_load_from_its_own_server_alone(server):
     assert f"{inside}; frame-ancestors 'none'" == policy
 
 
-def test_a_file_has_no_server_and_may_load_nothing():
+def test_saved_file_has_no_server():
     body = tb.report({"a": GOOD}, REFERENCES).html()
     assert "connect-src 'none'" in body
     assert '"serve":null' in body
 
 
-def test_without_text_there_is_none():
-    with served(contents({"a": GOOD}, REFERENCES, is_redacted=True, metrics=["ter"])) as server:
-        _, headers, body = ask(server)
+def test_redacted_report_serves_no_texts():
+    with run_server(
+        make_report_data({"a": GOOD}, REFERENCES, is_redacted=True, metrics=["ter"])
+    ) as server:
+        _, headers, body = send_request(server)
         assert "connect-src 'none'" in headers["Content-Security-Policy"]
         assert b'"serve":null' in body
         for role in ("system0", "reference0"):
-            assert ask(server, f"texts?roles={role}&from=0&to=1")[0] == 404
+            assert send_request(server, f"texts?roles={role}&from=0&to=1")[0] == 404
 
 
 @pytest.mark.parametrize("target", ["", "texts?roles=system0&from=0&to=1", "x", "/", "texts"])
-def test_every_answer_is_kept_nowhere(server, target):
-    _, headers, _ = ask(server, target)
+def test_responses_have_security_headers(server, target):
+    _, headers, _ = send_request(server, target)
     assert headers["Cache-Control"] == "no-store"
     assert headers["X-Content-Type-Options"] == "nosniff"
     assert headers["X-Frame-Options"] == "DENY"
@@ -168,19 +174,22 @@ def test_every_answer_is_kept_nowhere(server, target):
         "/{token}/viewer/main.js",
     ],
 )
-def test_nothing_else_is_there(server, target):
+def test_other_paths_are_not_found(server, target):
     token = urllib.parse.urlsplit(server.url).path.strip("/")
-    made = target.format(token=token, half=token[:20], upper=token.swapcase())
-    status, _, body = ask(server, made)
+    path = target.format(token=token, half=token[:20], upper=token.swapcase())
+    status, _, body = send_request(server, path)
     assert (status, body) == (404, b"Not Found\n")
 
 
-def test_tokens_are_long_and_new_each_time(server):
-    with served(contents({"a": ["a"]}, ["a"])) as other:
-        tokens = [urllib.parse.urlsplit(one.url).path.strip("/") for one in (server, other)]
+def test_tokens_are_long_and_unique(server):
+    with run_server(make_report_data({"a": ["a"]}, ["a"])) as second_server:
+        tokens = [
+            urllib.parse.urlsplit(running.url).path.strip("/")
+            for running in (server, second_server)
+        ]
         assert tokens[0] != tokens[1]
         assert min(map(len, tokens)) >= 43
-        assert ask(other, f"/{tokens[0]}/")[0] == 404
+        assert send_request(second_server, f"/{tokens[0]}/")[0] == 404
 
 
 @pytest.mark.parametrize(
@@ -209,15 +218,15 @@ def test_tokens_are_long_and_new_each_time(server):
     ids=str,
 )
 @pytest.mark.parametrize("target", ["", "texts?roles=system0&from=0&to=1", "/x/"])
-def test_who_comes_from_elsewhere_is_refused(server, headers, target):
-    def filled(value):
+def test_foreign_requests_are_forbidden(server, headers, target):
+    def fill(value):
         return value.format(port=server.server_port)
 
-    made = {
-        name: [filled(one) for one in value] if isinstance(value, list) else filled(value)
+    filled_headers = {
+        name: [fill(item) for item in value] if isinstance(value, list) else fill(value)
         for name, value in headers.items()
     }
-    status, _, body = ask(server, target, headers=made)
+    status, _, body = send_request(server, target, headers=filled_headers)
     assert (status, body) == (403, b"Forbidden\n")
 
 
@@ -236,28 +245,30 @@ def test_who_comes_from_elsewhere_is_refused(server, headers, target):
     ],
     ids=str,
 )
-def test_the_page_and_its_reader_are_let_in(server, headers):
-    made = {name: value.format(port=server.server_port) for name, value in headers.items()}
-    assert ask(server, headers=made)[0] == 200
+def test_own_requests_are_allowed(server, headers):
+    filled_headers = {
+        name: value.format(port=server.server_port) for name, value in headers.items()
+    }
+    assert send_request(server, headers=filled_headers)[0] == 200
 
 
 @pytest.mark.parametrize("method", ["HEAD", "POST", "PUT", "DELETE", "OPTIONS", "TRACE", "X"])
-def test_only_get(server, method):
-    status, headers, _ = ask(server, method=method)
+def test_other_methods_are_refused(server, method):
+    status, headers, _ = send_request(server, method=method)
     assert status == 405
     assert headers["Allow"] == "GET"
 
 
-def test_it_listens_on_this_machine_alone(server):
+def test_server_listens_on_loopback_only(server):
     assert server.url.startswith(f"http://127.0.0.1:{server.server_port}/")
     try:
-        own = socket.gethostbyname(socket.gethostname())
+        own_address = socket.gethostbyname(socket.gethostname())
     except OSError:
         pytest.skip("this machine has no other address")
-    if own.startswith("127."):
+    if own_address.startswith("127."):
         pytest.skip("this machine has no other address")
     with pytest.raises(OSError, match=r".*"):
-        socket.create_connection((own, server.server_port), timeout=2).close()
+        socket.create_connection((own_address, server.server_port), timeout=2).close()
 
 
 @pytest.mark.parametrize(
@@ -274,41 +285,43 @@ def test_it_listens_on_this_machine_alone(server):
         b"GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
     ],
 )
-def test_what_is_no_request_is_told_nothing(server, sent):
+def test_malformed_request_reveals_nothing(server, sent):
     with socket.create_connection(("127.0.0.1", server.server_port), timeout=20) as connection:
         connection.sendall(sent)
         connection.shutdown(socket.SHUT_WR)
-        got = b""
+        response = b""
         try:
             while piece := connection.recv(1 << 16):
-                got += piece
+                response += piece
         except ConnectionResetError:
             pass
-    assert b"200 OK" not in got
-    assert b"Python" not in got
-    assert len(got) < 1000
-    assert ask(server)[0] == 200
+    assert b"200 OK" not in response
+    assert b"Python" not in response
+    assert len(response) < 1000
+    assert send_request(server)[0] == 200
 
 
 # ---- texts ----
 
 
-def test_texts_come_back_as_they_were(server):
+def test_texts_survive_transfer(server):
     columns = {"reference0": REFERENCES, "system0": GOOD, "system1": POOR}
     for first, last in ((0, 20), (0, 1), (19, 20), (3, 11)):
-        found = texts(server, list(columns), first, last)
-        assert found == {role: column[first:last] for role, column in columns.items()}
+        received = request_texts(server, list(columns), first, last)
+        assert received == {role: open_column[first:last] for role, open_column in columns.items()}
 
 
-def test_surrogates_and_missing_references():
+def test_surrogates_and_missing_references_survive_transfer():
     references = [["a \ud800 b", None], ["c", "\udfff"], [None, "d"]]
     hypotheses = ["a \ud800 b", "c", "\ud83d \ude00"]
-    with served(contents({"a": hypotheses}, references, source=["1", "2", "3"])) as server:
-        found = texts(server, ["source", "reference0", "reference1", "system0"], 0, 3)
-    assert found["system0"] == hypotheses
-    assert found["reference0"] == ["a \ud800 b", "c", None]
-    assert found["reference1"] == [None, "\udfff", "d"]
-    assert found["source"] == ["1", "2", "3"]
+    with run_server(
+        make_report_data({"a": hypotheses}, references, source=["1", "2", "3"])
+    ) as server:
+        received = request_texts(server, ["source", "reference0", "reference1", "system0"], 0, 3)
+    assert received["system0"] == hypotheses
+    assert received["reference0"] == ["a \ud800 b", "c", None]
+    assert received["reference1"] == [None, "\udfff", "d"]
+    assert received["source"] == ["1", "2", "3"]
 
 
 @pytest.mark.parametrize(
@@ -327,58 +340,72 @@ def test_surrogates_and_missing_references():
         *(("?roles=../../etc/passwd&from=0&to=1", 404), ("?roles=s0.0&from=0&to=1", 404)),
     ],
 )
-def test_what_there_is_not(server, query, status):
-    got, _, body = ask(server, "texts" + urllib.parse.quote(query, safe="?=&+,#/%"))
-    assert got == status
+def test_invalid_query_is_refused(server, query, status):
+    response_status, _, body = send_request(
+        server, "texts" + urllib.parse.quote(query, safe="?=&+,#/%")
+    )
+    assert response_status == status
     assert body in (b"Bad Request\n", b"Not Found\n")
 
 
-def test_so_many_at_once_and_no_more():
+def test_segments_per_request_are_limited():
     count = MAX_SEGMENTS_PER_REQUEST + 1
-    with served(contents({"a": ["a b c d"] * count}, ["a b c d"] * count)) as server:
-        assert len(texts(server, ["system0"], 1, count)["system0"]) == MAX_SEGMENTS_PER_REQUEST
-        assert ask(server, f"texts?roles=system0&from=0&to={count}")[0] == 400
+    with run_server(make_report_data({"a": ["a b c d"] * count}, ["a b c d"] * count)) as server:
+        assert (
+            len(request_texts(server, ["system0"], 1, count)["system0"]) == MAX_SEGMENTS_PER_REQUEST
+        )
+        assert send_request(server, f"texts?roles=system0&from=0&to={count}")[0] == 400
 
 
 # ---- texts that stay in their files ----
 
 
-def column(path, **options):
+def open_column(path, **options):
     return open_disk_lines(File(path, **options))
 
 
 @given(st.lists(st.binary().map(lambda line: line.replace(b"\n", b""))), st.booleans())
-def test_any_lines_on_disk(tmp_path_factory, lines, ended):
+def test_random_lines_on_disk_survive(tmp_path_factory, lines, ended):
     path = tmp_path_factory.getbasetemp() / "lines"
-    whole = b"\n".join(lines) + (b"\n" if ended and lines else b"")
-    path.write_bytes(whole)
-    expected = whole.split(b"\n")
+    content = b"\n".join(lines) + (b"\n" if ended and lines else b"")
+    path.write_bytes(content)
+    expected = content.split(b"\n")
     if not expected[-1]:
         del expected[-1]
-    found = column(path)
-    assert list(found) == [found[i] for i in range(len(found))] == found[:] == expected
+    disk_lines = open_column(path)
+    assert (
+        list(disk_lines)
+        == [disk_lines[i] for i in range(len(disk_lines))]
+        == disk_lines[:]
+        == expected
+    )
     for first in range(len(expected)):
-        size, pieces = payload.encode_text_range(found, first, len(expected))
+        size, pieces = payload.encode_text_range(disk_lines, first, len(expected))
         block = b"".join(pieces)
         assert len(block) == size
         assert block == payload.encode_texts(expected[first:])
 
 
-def test_lines_longer_than_a_piece(tmp_path):
+def test_lines_longer_than_a_chunk_survive(tmp_path):
     lines = [b"x" * (CHUNK_BYTES - 1), b"", b"y" * (3 * CHUNK_BYTES), b"z", b"w" * CHUNK_BYTES]
     (tmp_path / "lines").write_bytes(b"\n".join(lines))
-    found = column(tmp_path / "lines")
-    assert list(found) == [found[i] for i in range(5)] == lines
-    assert b"".join(payload.encode_text_range(found, 1, 4)[1]) == payload.encode_texts(lines[1:4])
+    disk_lines = open_column(tmp_path / "lines")
+    assert list(disk_lines) == [disk_lines[i] for i in range(5)] == lines
+    assert b"".join(payload.encode_text_range(disk_lines, 1, 4)[1]) == payload.encode_texts(
+        lines[1:4]
+    )
 
 
 @pytest.mark.parametrize("kind", ["plain", "gzip", "column", "latin-1"])
-def test_a_page_of_files_is_that_of_what_is_in_them(tmp_path, kind):
+def test_files_on_disk_give_same_page(tmp_path, kind):
     """Whatever the files are: numbers, hashes, texts."""
     lines = {"ref": REFERENCES, "good": [line + " é" for line in GOOD], "src": POOR}
-    lines = {name: [one.replace("\u2028", "") for one in column] for name, column in lines.items()}
+    lines = {
+        name: [text.replace("\u2028", "") for text in open_column]
+        for name, open_column in lines.items()
+    }
 
-    def written(name):
+    def write_file(name):
         path = tmp_path / (f"{name}.gz" if kind == "gzip" else name)
         data = "".join(f"{line}\n" for line in lines[name])
         if kind == "column":
@@ -391,66 +418,72 @@ def test_a_page_of_files_is_that_of_what_is_in_them(tmp_path, kind):
             "latin-1" if kind == "latin-1" else "utf-8",
         )
 
-    def made(*, on_disk):
-        return contents(
-            {"good": written("good")}, [written("ref")], source=written("src"), on_disk=on_disk
+    def build_data(*, on_disk):
+        return make_report_data(
+            {"good": write_file("good")},
+            [write_file("ref")],
+            source=write_file("src"),
+            on_disk=on_disk,
         )
 
-    whole, on_disk = made(on_disk=False), made(on_disk=True)
-    assert on_disk.build_manifest() == whole.build_manifest()
-    assert on_disk.encode_numeric_blocks() == whole.encode_numeric_blocks()
-    with served(on_disk) as server:
-        found = texts(server, ["system0", "reference0", "source"], 2, 20)
-    assert found == {
+    in_memory, on_disk = build_data(on_disk=False), build_data(on_disk=True)
+    assert on_disk.build_manifest() == in_memory.build_manifest()
+    assert on_disk.encode_numeric_blocks() == in_memory.encode_numeric_blocks()
+    with run_server(on_disk) as server:
+        received = request_texts(server, ["system0", "reference0", "source"], 2, 20)
+    assert received == {
         role: lines[name][2:]
         for role, name in {"system0": "good", "reference0": "ref", "source": "src"}.items()
     }
 
 
-def test_a_file_that_changed_is_not_shown(tmp_path, write):
+def test_changed_file_gives_conflict(tmp_path, write):
     reference, system = write("ref", REFERENCES), write("system", REFERENCES)
-    made = contents({"a": system}, [reference], on_disk=True)
-    with served(made) as server:
-        assert ask(server, "texts?roles=system0&from=0&to=2")[0] == 200
+    data = make_report_data({"a": system}, [reference], on_disk=True)
+    with run_server(data) as server:
+        assert send_request(server, "texts?roles=system0&from=0&to=2")[0] == 200
         system.write_text("short\n")
-        status, headers, body = ask(server, "texts?roles=reference0,system0&from=0&to=2")
+        status, headers, body = send_request(server, "texts?roles=reference0,system0&from=0&to=2")
         assert status == 409
         assert headers["Content-Type"] == "text/plain; charset=utf-8"
         assert b"system has changed since it was read; start again" in body
-        assert ask(server, "texts?roles=reference0&from=0&to=2")[0] == 200
+        assert send_request(server, "texts?roles=reference0&from=0&to=2")[0] == 200
 
 
-def test_what_is_odd_is_looked_for_in_the_first_segments(write, monkeypatch):
+def test_checks_stop_at_memory_limit(write, monkeypatch):
     """In as many as there is memory for; it is said in how many."""
     from truebleu.reports import data_checks
 
     files = {"a": write("a", ["", *["b c d e"] * 99])}, [write("ref", ["b c d e"] * 100)]
-    whole = contents(*files, on_disk=True)
+    all_checked = make_report_data(*files, on_disk=True)
     monkeypatch.setattr(data_checks, "MAX_CHECKED_BYTES", 400)
-    part = contents(*files, on_disk=True)
-    assert whole.build_manifest()["health"]["segments"] == 100
-    assert part.build_manifest()["health"]["segments"] == (400 - 9) // 16 + 1
-    first, block = whole.encode_numeric_blocks()["h.0"], part.encode_numeric_blocks()["h.0"]
+    some_checked = make_report_data(*files, on_disk=True)
+    assert all_checked.build_manifest()["health"]["segments"] == 100
+    assert some_checked.build_manifest()["health"]["segments"] == (400 - 9) // 16 + 1
+    first, block = (
+        all_checked.encode_numeric_blocks()["h.0"],
+        some_checked.encode_numeric_blocks()["h.0"],
+    )
     assert len(first) == len(block) == 400
     assert block[100:] == bytes(300)
     assert block[:4] == first[:4] != bytes(4)
 
 
-def test_what_is_no_utf8_is_refused_with_its_line(tmp_path, write):
+def test_invalid_utf8_is_refused_with_line(tmp_path, write):
     reference, system = write("ref", REFERENCES), write("system", REFERENCES)
     source = tmp_path / "source"
     source.write_bytes(b"a\n" * 5 + b"\xff\n" + b"a\n" * 14)
     with pytest.raises(tb.InputError, match=r"source.*line 6: byte 0xff"):
-        contents({"a": system}, [reference], source=source, on_disk=True)
+        make_report_data({"a": system}, [reference], source=source, on_disk=True)
     with pytest.raises(tb.InputError, match="line 6: byte 0xff"):
-        contents({"a": source}, [reference], on_disk=True)
+        make_report_data({"a": source}, [reference], on_disk=True)
 
 
 # ---- the command ----
 
 
 @contextmanager
-def command(*words, script="from truebleu.cli import main; sys.exit(main())", **options):
+def start_command(*words, script="from truebleu.cli import main; sys.exit(main())", **options):
     """A server that the command has started, its address, and its process."""
     process = subprocess.Popen(
         [sys.executable, "-c", f"import sys; {script}", "report", *map(str, words)],
@@ -465,7 +498,7 @@ def command(*words, script="from truebleu.cli import main; sys.exit(main())", **
         process.communicate()
 
 
-def get(url, path=""):
+def fetch_url(url, path=""):
     parts = urllib.parse.urlsplit(url)
     connection = http.client.HTTPConnection(parts.netloc, timeout=20)
     connection.request("GET", parts.path + path)
@@ -476,38 +509,41 @@ def get(url, path=""):
 
 
 @posix
-def test_interrupting_it_ends_it(write):
+def test_interrupt_ends_server(write):
     words = [write("ref", REFERENCES), "-i", write("a", GOOD), write("b", POOR), "--serve"]
-    with command(*words, start_new_session=True) as (process, url):
-        assert get(url)[0] == 200
-        assert get(url, "texts?roles=system1&from=0&to=20")[0] == 200
+    with start_command(*words, start_new_session=True) as (process, url):
+        assert fetch_url(url)[0] == 200
+        assert fetch_url(url, "texts?roles=system1&from=0&to=20")[0] == 200
         process.send_signal(signal.SIGINT)
         _, error = process.communicate(timeout=20)
         assert process.returncode == 0
         assert b"Traceback" not in error
         with pytest.raises(ConnectionError):
-            get(url)
+            fetch_url(url)
 
 
 @posix
-def test_standard_input_is_served(write):
+def test_standard_input_can_be_served(write):
     words = [write("ref", REFERENCES), "--serve", "0", "-q"]
-    with open(write("in", GOOD), "rb") as given, command(*words, stdin=given) as (_, url):
-        status, body = get(url, "texts?roles=system0&from=0&to=1")
+    with (
+        open(write("in", GOOD), "rb") as input_file,
+        start_command(*words, stdin=input_file) as (_, url),
+    ):
+        status, body = fetch_url(url, "texts?roles=system0&from=0&to=1")
         assert status == 200
         assert body.endswith(GOOD[0].encode())
 
 
-def test_a_port_that_is_taken(write, truebleu_command):
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        port = taken.getsockname()[1]
+def test_occupied_port_is_reported(write, truebleu_command):
+    with socket.socket() as occupied:
+        occupied.bind(("127.0.0.1", 0))
+        occupied.listen()
+        port = occupied.getsockname()[1]
         reference = write("ref", REFERENCES)
-        done = truebleu_command("report", reference, "-i", reference, "--serve", port)
-    assert done.status == 1
-    assert f"127.0.0.1:{port}: " in done.error
-    assert "Traceback" not in done.error
+        result = truebleu_command("report", reference, "-i", reference, "--serve", port)
+    assert result.status == 1
+    assert f"127.0.0.1:{port}: " in result.error
+    assert "Traceback" not in result.error
 
 
 @pytest.mark.parametrize(
@@ -519,16 +555,16 @@ def test_a_port_that_is_taken(write, truebleu_command):
         (["--serve", "70000"], "from 0 to 65,535"),
     ],
 )
-def test_what_does_not_go_together(write, truebleu_command, words, problem):
+def test_incompatible_options_are_refused(write, truebleu_command, words, problem):
     reference = write("ref", REFERENCES)
-    done = truebleu_command("report", reference, "-i", reference, *words)
-    assert done.status == 2
-    assert problem in done.error
+    result = truebleu_command("report", reference, "-i", reference, *words)
+    assert result.status == 2
+    assert problem in result.error
 
 
 @pytest.mark.thorough
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="needs /proc")
-def test_memory_does_not_grow_with_the_text(tmp_path):
+def test_memory_is_independent_of_text_size(tmp_path):
     """Of files eight times as large, with as many segments, nothing more is in memory.
 
     n-grams and what is odd about texts are looked for in as much of them as there is memory for,
@@ -537,7 +573,8 @@ def test_memory_does_not_grow_with_the_text(tmp_path):
     script = (
         "from truebleu.cli import main; "
         "from truebleu.reports import data_checks, distinctive_ngrams;"
-        "data_checks.MOST_BYTES = 1 << 20; distinctive_ngrams.read.__defaults__ = (1 << 16,);"
+        "data_checks.MAX_CHECKED_BYTES = 1 << 20;"
+        "distinctive_ngrams.build_corpus.__defaults__ = (1 << 16,);"
         "sys.exit(main())"
     )
     words = b"the cat sat on the mat and looked at it "
@@ -547,10 +584,10 @@ def test_memory_does_not_grow_with_the_text(tmp_path):
             (tmp_path / name).write_bytes((words * repeats + name.encode() + b"\n") * 2000)
         files = [str(tmp_path / name) for name in ("ref", "a", "src")]
         words_of = [files[0], "-i", files[1], "--source", files[2], "--serve", "-q"]
-        with command(*words_of, script=script) as (process, url):
+        with start_command(*words_of, script=script) as (process, url):
             for first in range(0, 2000, 500):
                 query = f"texts?roles=system0,reference0,source&from={first}&to={first + 500}"
-                status, body = get(url, query)
+                status, body = fetch_url(url, query)
                 assert status == 200
                 assert len(body) > 3 * 500 * len(words) * repeats
             with open(f"/proc/{process.pid}/status") as status:

@@ -27,28 +27,28 @@ HOSTILE = [
 ]
 
 
-def manifest(systems=None, references=REFERENCES, **options):
+def build_manifest(systems=None, references=REFERENCES, **options):
     return tb.report(systems or {"poor": POOR, "good": GOOD}, references, **options).to_dict()
 
 
-def sentence_of(told) -> str:
+def make_sentence(manifest) -> str:
     """Who is best, as the summary and the page's first lines say it."""
-    return overview.format_headline(told["comparison"])
+    return overview.format_headline(manifest["comparison"])
 
 
-def rendered(*arguments, **options) -> Page:
-    return Page(static_summary.render_summary(manifest(*arguments, **options)))
+def render(*arguments, **options) -> Page:
+    return Page(static_summary.render_summary(build_manifest(*arguments, **options)))
 
 
 # ---- the sentence ----
 
 
-def test_the_sentence_says_who_wins_by_how_much_and_whether_it_is_real():
-    told = manifest()
-    sentence = sentence_of(told)
-    difference = told["comparison"]["pairs"][0]
+def test_sentence_has_winner_delta_and_significance():
+    manifest = build_manifest()
+    sentence = make_sentence(manifest)
+    difference = manifest["comparison"]["pairs"][0]
     low, high = (difference["interval"][end] for end in ("low", "high"))
-    best = told["comparison"]["systems"][0]["scores"]["BLEU"]["score"]
+    best = manifest["comparison"]["systems"][0]["scores"]["BLEU"]["score"]
     assert sentence == (
         f"B good is best: {best:.1f} BLEU, {difference['value']:.1f} above A poor "
         f"(95% interval {low:.1f} to {high:.1f}; p = 0.0001). "
@@ -56,79 +56,79 @@ def test_the_sentence_says_who_wins_by_how_much_and_whether_it_is_real():
     )
 
 
-def test_the_sentence_says_so_if_the_baseline_is_best():
-    sentence = sentence_of(manifest({"good": GOOD, "poor": POOR}))
+def test_sentence_names_winning_baseline():
+    sentence = make_sentence(build_manifest({"good": GOOD, "poor": POOR}))
     assert sentence.startswith("A good, the baseline, is best: ")
 
 
-def test_the_sentence_says_whether_other_metrics_agree():
+def test_sentence_mentions_other_metrics():
     same = {"X": {"poor": [0.1] * 36, "good": [0.2] * 36}}
     opposite = {"Y": {"poor": [0.2] * 35 + [0.3], "good": [0.1] * 36}}
-    told = manifest(metrics=["bleu", "ter"], scores=same, samples=99, confidence=99)
-    assert sentence_of(told).endswith(" TER and X rank the same system first.")
-    told = manifest(scores=same | opposite, samples=99, confidence=99)
-    assert sentence_of(told).endswith(
+    manifest = build_manifest(metrics=["bleu", "ter"], scores=same, samples=99, confidence=99)
+    assert make_sentence(manifest).endswith(" TER and X rank the same system first.")
+    manifest = build_manifest(scores=same | opposite, samples=99, confidence=99)
+    assert make_sentence(manifest).endswith(
         " X ranks the same system first. But Y ranks A poor first: 0.2028, 0.1028 above B good "
         "(significant)."
     )
     error = {"TER": {"poor": [10.0] * 36, "good": [12.0] * 36}}
-    told = manifest(scores=error, samples=99, confidence=99)
-    assert sentence_of(told).endswith(
+    manifest = build_manifest(scores=error, samples=99, confidence=99)
+    assert make_sentence(manifest).endswith(
         " But TER ranks A poor first: 10.00, 2.00 below B good (significant)."
     )
 
 
-def test_the_page_s_sentence_is_the_same_in_pieces():
-    told = manifest({"poor": POOR, "worst": WORST, "good": GOOD}, metrics=["bleu", "ter"])
-    letters = {system["name"]: system["letter"] for system in told["systems"]}
+def test_headline_pieces_form_sentence():
+    manifest = build_manifest({"poor": POOR, "worst": WORST, "good": GOOD}, metrics=["bleu", "ter"])
+    letters = {system["name"]: system["letter"] for system in manifest["systems"]}
     pieces = [
         one if isinstance(one, str) else f"{letters[one['system']]} {one['system']}"
-        for one in told["headline"]
+        for one in manifest["headline"]
     ]
-    assert "".join(pieces) == sentence_of(told)
+    assert "".join(pieces) == make_sentence(manifest)
 
 
-def test_of_many_systems_it_compares_the_first_two():
-    sentence = sentence_of(manifest({"poor": POOR, "worst": WORST, "good": GOOD}))
+def test_sentence_compares_two_best_systems():
+    sentence = make_sentence(build_manifest({"poor": POOR, "worst": WORST, "good": GOOD}))
     assert sentence.startswith("C good is best of 3 systems: ")
     assert re.search(r" BLEU, \d+\.\d above A poor \(95% interval ", sentence)
 
 
-def test_of_one_system_it_has_the_interval():
-    told = manifest({"good": GOOD})
+def test_single_system_sentence_has_interval():
+    manifest = build_manifest({"good": GOOD})
     assert re.fullmatch(
-        r"good scores \d+\.\d BLEU \(95% interval \d+\.\d to \d+\.\d\)\.", sentence_of(told)
+        r"good scores \d+\.\d BLEU \(95% interval \d+\.\d to \d+\.\d\)\.", make_sentence(manifest)
     )
 
 
-def test_where_lower_is_better_it_is_below():
-    sentence = sentence_of(manifest(metrics=["ter"]))
-    told = r"B good is best: \d+\.\d TER, \d+\.\d below A poor \(95% interval \d.* to \d"
-    assert re.match(told, sentence)
+def test_lower_is_better_gives_below():
+    sentence = make_sentence(build_manifest(metrics=["ter"]))
+    pattern = r"B good is best: \d+\.\d TER, \d+\.\d below A poor \(95% interval \d.* to \d"
+    assert re.match(pattern, sentence)
 
 
-def test_the_same_output_is_the_same():
-    sentence = sentence_of(manifest({"a": GOOD, "b": list(GOOD)}))
+def test_equal_outputs_have_same_score():
+    sentence = make_sentence(build_manifest({"a": GOOD, "b": list(GOOD)}))
     assert re.fullmatch(r"A a and B b have the same BLEU, \d+\.\d\.", sentence)
 
 
-def test_what_chance_makes_is_said_to_be_so():
-    other = ["the cat is on the mat", *GOOD[1:]]
-    sentence = sentence_of(manifest({"a": GOOD, "b": other}))
+def test_insignificant_difference_is_explained():
+    nearly_equal = ["the cat is on the mat", *GOOD[1:]]
+    sentence = make_sentence(build_manifest({"a": GOOD, "b": nearly_equal}))
     assert sentence.endswith(
         "not significant at 0.05: a difference of this size can arise by chance."
     )
 
 
-def test_without_a_test_there_is_no_verdict():
-    sentence = sentence_of(manifest(test=None))
+def test_no_test_gives_no_verdict():
+    sentence = make_sentence(build_manifest(test=None))
     assert "p =" not in sentence
     assert "significant" not in sentence
     assert "95% interval" in sentence
 
 
-def test_one_segment_is_too_few_for_an_interval():
-    page = rendered({"a": ["the cat sat on the mat"], "b": ["a cat is here on a mat"]}, ["the cat"])
+def test_one_segment_gives_no_interval():
+    page = render({"a": ["the cat sat on the mat"], "b": ["a cat is here on a mat"]}, ["the cat"])
     assert "n too small" in page.text
     assert "there is only one segment" in page.text
 
@@ -136,9 +136,9 @@ def test_one_segment_is_too_few_for_an_interval():
 # ---- the tables ----
 
 
-def cells(told):
+def read_first_table(manifest):
     """The text of the first table, row by row."""
-    markup = static_summary.render_summary(told)
+    markup = static_summary.render_summary(manifest)
     table = markup[markup.index("<table>") : markup.index("</table>")]
     rows = re.findall("(?s)<tr>(.*?)</tr>", table)
     return [
@@ -146,12 +146,12 @@ def cells(told):
     ]
 
 
-def test_one_table_has_all_systems_and_all_metrics():
-    told = manifest(metrics=["bleu", "ter"])
-    over, head, good, poor = cells(told)
+def test_table_has_all_systems_and_metrics():
+    manifest = build_manifest(metrics=["bleu", "ter"])
+    over, head, good, poor = read_first_table(manifest)
     assert over == ["", "system", "BLEU ↑", "TER ↓"]
     assert head == ["score", "Δ to A", "cluster"] * 2
-    best, baseline = told["comparison"]["systems"]
+    best, baseline = manifest["comparison"]["systems"]
     assert (best["name"], baseline["name"]) == ("good", "poor")
     assert good[:2] == ["B", "good"]
     assert poor[:2] == ["A", "poor"]
@@ -167,9 +167,9 @@ def test_one_table_has_all_systems_and_all_metrics():
         assert poor[3 + 3 * i : 5 + 3 * i] == ["baseline", "2"]
 
 
-def test_details_are_behind_a_line_each():
-    told = manifest({"poor": POOR, "good": GOOD, "worst": WORST}, metrics=["bleu", "ter"])
-    markup = static_summary.render_summary(told)
+def test_details_fold_per_metric():
+    manifest = build_manifest({"poor": POOR, "good": GOOD, "worst": WORST}, metrics=["bleu", "ter"])
+    markup = static_summary.render_summary(manifest)
     folds = re.findall("(?s)<details><summary>(.*?)</summary>(.*?)</details>", markup)
     assert [title for title, _ in folds] == [
         "BLEU ↑ in detail: intervals, tests, parts and lengths and all pairs",
@@ -180,139 +180,140 @@ def test_details_are_behind_a_line_each():
         assert "segments needed for 80 % power" in text
         assert "segments won" in text
     assert "brevity penalty" in Page(folds[0][1]).text
-    pair = told["comparison"]["pairs"][0]
+    pair = manifest["comparison"]["pairs"][0]
     assert f"+{pair['value']:.1f}*" in Page(folds[0][1]).text
 
 
-def test_terms_explain_themselves_where_they_stand():
-    text = Page(static_summary.render_summary(manifest(correction="holm"))).text
-    for told in (
+def test_legend_explains_terms():
+    text = Page(static_summary.render_summary(build_manifest(correction="holm"))).text
+    for explanation in (
         "Bold: best by the metric.",
         "In brackets: 95% intervals (percentile bootstrap).",
         "Δ: difference to poor, the baseline.",
         "(paired approximate randomization, corrected by Holm); *: p < 0.05, significant.",
         "Cluster: systems of one number are not told apart",
     ):
-        assert told in text
+        assert explanation in text
     assert text.index("Cluster: systems") < text.index("in detail:")
 
 
-def test_the_forest_plot_has_all_systems_and_a_panel_a_metric_with_an_axis():
-    told = manifest({"poor": POOR, "good": GOOD, "worst": WORST}, metrics=["bleu", "ter"])
-    markup = static_summary.render_summary(told)
+def test_forest_plot_has_panel_and_axis_per_metric():
+    manifest = build_manifest({"poor": POOR, "good": GOOD, "worst": WORST}, metrics=["bleu", "ter"])
+    markup = static_summary.render_summary(manifest)
     plot = markup[markup.index('<table class="forest-plot">') :]
     plot = plot[: plot.index("</table>")]
     assert re.findall('<th scope="col">(.*?)</th>', plot) == ["Δ BLEU to A", "Δ TER to A"]
     names = re.findall('<th scope="row">(.*?)</th>', plot)
-    assert names == [f"{s['letter']} {s['name']}" for s in told["comparison"]["systems"]]
-    drawn = re.findall("<svg.*?</svg>", plot)
-    assert len(drawn) == 2 * 3 + 2
+    assert names == [f"{s['letter']} {s['name']}" for s in manifest["comparison"]["systems"]]
+    drawings = re.findall("<svg.*?</svg>", plot)
+    assert len(drawings) == 2 * 3 + 2
     # The baseline stands at zero; TER's axis runs backwards, so that better is to the right.
     places = {}
     for panel, metric in enumerate(["BLEU", "TER"]):
-        for row, system in enumerate(told["comparison"]["systems"]):
-            found = re.search(r'circle cx="([\d.]+)"|path d="M([\d.]+)', drawn[2 * row + panel])
-            places[metric, system["name"]] = float(found[1] or found[2])
-        assert re.search(rf'class="zero" x1="{places[metric, "poor"]}', drawn[panel])
+        for row, system in enumerate(manifest["comparison"]["systems"]):
+            match = re.search(r'circle cx="([\d.]+)"|path d="M([\d.]+)', drawings[2 * row + panel])
+            places[metric, system["name"]] = float(match[1] or match[2])
+        assert re.search(rf'class="zero" x1="{places[metric, "poor"]}', drawings[panel])
         assert places[metric, "worst"] < places[metric, "poor"] < places[metric, "good"]
         ticks = [
-            float(t.replace("−", "-")) for t in re.findall(">([−0-9.]+)</text>", drawn[6 + panel])
+            float(t.replace("−", "-"))
+            for t in re.findall(">([−0-9.]+)</text>", drawings[6 + panel])
         ]
         assert 0 in ticks
         assert len(ticks) > 2
     assert "better is to the right (TER: axis reversed)" in plot
 
 
-def test_without_styles_and_pictures_a_plain_table_is_left():
+def test_untrusted_notebook_keeps_plain_table():
     """As a notebook shows it that is not trusted."""
-    shown = tb.report({"poor": POOR, "good": GOOD}, REFERENCES, title="Cats")._repr_html_()
-    assert not re.search("<d[ltd]>", shown)
-    plain = re.sub("(?s)<style>.*?</style>|<svg.*?</svg>", "", shown)
+    markup = tb.report({"poor": POOR, "good": GOOD}, REFERENCES, title="Cats")._repr_html_()
+    assert not re.search("<d[ltd]>", markup)
+    plain = re.sub("(?s)<style>.*?</style>|<svg.*?</svg>", "", markup)
     for needed in ("<table>", "<th", "<br><small>["):
         assert needed in plain
     # Numbers of an axis stay apart where the picture's elements are taken away but not its text.
-    axis = re.search("(?s)<tfoot>.*?</tfoot>", shown)[0]
+    axis = re.search("(?s)<tfoot>.*?</tfoot>", markup)[0]
     assert re.search(r"(^|\s)0\s+\d", re.sub("<[^>]*>", "", axis))
 
 
-def test_letters_are_those_of_the_order_in_which_systems_were_given():
-    told = manifest({"x": WORST, "y": GOOD, "z": POOR})
-    assert [s["letter"] for s in told["systems"]] == ["A", "B", "C"]
-    assert {s["name"]: s["letter"] for s in told["comparison"]["systems"]} == {
+def test_letters_follow_input_order():
+    manifest = build_manifest({"x": WORST, "y": GOOD, "z": POOR})
+    assert [s["letter"] for s in manifest["systems"]] == ["A", "B", "C"]
+    assert {s["name"]: s["letter"] for s in manifest["comparison"]["systems"]} == {
         "x": "A",
         "y": "B",
         "z": "C",
     }
 
 
-def test_letters_go_on_behind_z_and_leave_out_q():
-    told = manifest({str(i): GOOD for i in range(27)}, test=None, confidence=None)
-    letters = [s["letter"] for s in told["systems"]]
+def test_letters_continue_after_z_without_q():
+    manifest = build_manifest({str(i): GOOD for i in range(27)}, test=None, confidence=None)
+    letters = [s["letter"] for s in manifest["systems"]]
     assert letters[-3:] == ["Z", "AA", "AB"]
     assert letters[15:17] == ["P", "R"]
 
 
-def test_intervals_are_drawn_where_there_are_any():
-    assert "svg" in rendered().tags
-    assert "svg" not in rendered(confidence=None).tags
+def test_intervals_are_drawn_if_computed():
+    assert "svg" in render().tags
+    assert "svg" not in render(confidence=None).tags
 
 
-def test_what_bleu_was_made_of():
-    text = rendered().text
+def test_bleu_components_are_listed():
+    text = render().text
     for head in ("p1", "p4", "brevity penalty", "reference tokens", "ratio"):
         assert head in text
-    assert "p1" not in rendered(metrics=["chrf"]).text
+    assert "p1" not in render(metrics=["chrf"]).text
 
 
-def test_a_correction_is_named():
+def test_correction_is_named():
     systems = {"poor": POOR, "good": GOOD, "worst": WORST}
-    assert "p Holm" in rendered(systems, correction="holm").text
+    assert "p Holm" in render(systems, correction="holm").text
 
 
-def test_given_scores_have_a_table():
+def test_external_scores_have_table():
     scores = {"COMET": {"poor": [0.5] * 36, "good": [0.75] * 18 + [0.5] * 18}}
-    assert "COMET ↑ in detail" in rendered(scores=scores).text
-    assert cells(manifest(scores=scores))[0][2:] == ["BLEU ↑", "COMET ↑"]
+    assert "COMET ↑ in detail" in render(scores=scores).text
+    assert read_first_table(build_manifest(scores=scores))[0][2:] == ["BLEU ↑", "COMET ↑"]
 
 
 # ---- the facts ----
 
 
-def test_what_was_computed_can_be_computed_again():
-    told = manifest(seed=7, confidence=200, title="Cats")
-    page = Page(static_summary.render_summary(told))
-    signature = told["comparison"]["metrics"][0]["signature"]
+def test_settings_and_hashes_are_listed():
+    manifest = build_manifest(seed=7, confidence=200, title="Cats")
+    page = Page(static_summary.render_summary(manifest))
+    signature = manifest["comparison"]["metrics"][0]["signature"]
     for fact in (f"BLEU|{signature}", "200 resamples", "7", f"truebleu {tb.__version__}"):
         assert fact in page.text
     assert "36 segments" in page.text
-    for digits in told["data_hash"].values():
+    for digits in manifest["data_hash"].values():
         assert digits in page.text
 
 
-def test_texts_that_are_not_there_are_said_not_to_be():
-    assert "omitted from this page" in rendered(redact_text=True).text
-    assert "4 of 36 segments: half of them influence" in rendered(embed_text=4).text
+def test_omitted_texts_are_reported():
+    assert "omitted from this page" in render(redact_text=True).text
+    assert "4 of 36 segments: half of them influence" in render(embed_text=4).text
 
 
-def test_the_day_is_there_if_it_is_given(monkeypatch):
-    assert "Made" not in rendered().text
+def test_date_needs_source_date_epoch(monkeypatch):
+    assert "Made" not in render().text
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
-    assert "2023-11-14" in rendered().text
+    assert "2023-11-14" in render().text
 
 
 # ---- names ----
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_names_are_text(name):
-    plain = rendered(
+def test_names_are_escaped(name):
+    plain = render(
         {"poor": POOR, "good": GOOD},
         title="t",
         scores={"S": {"poor": [1.0] * 36, "good": [2.0] * 36}},
         documents=["d"] * 36,
         labels={"l": ["v"] * 36},
     )
-    hostile = rendered(
+    hostile = render(
         {"poor": POOR, name: GOOD},
         title=name,
         scores={name: {"poor": [1.0] * 36, name: [2.0] * 36}},
@@ -326,16 +327,16 @@ def test_names_are_text(name):
         assert f"B {name} is " in hostile.text
 
 
-def test_no_style_and_no_handler_stands_at_an_element():
+def test_elements_have_no_style_or_handler():
     systems = {"poor": POOR, "good": GOOD, "worst": WORST}
-    attributes = rendered(systems, metrics=["bleu", "chrf"], correction="bh").attributes
+    attributes = render(systems, metrics=["bleu", "chrf"], correction="bh").attributes
     assert "style" not in attributes
     assert not [name for name in attributes if name.startswith("on")]
 
 
-def test_a_notebook_gets_the_summary_and_a_style_of_its_own_class():
-    shown = tb.report({"poor": POOR, "good": GOOD}, REFERENCES)._repr_html_()
-    page = Page(shown)
+def test_notebook_style_is_scoped():
+    markup = tb.report({"poor": POOR, "good": GOOD}, REFERENCES)._repr_html_()
+    page = Page(markup)
     assert page.tags.isdisjoint({"script", "iframe", "link"})
     assert "B good is " in page.text
     rules = re.sub(r"@media[^{]*\{|/\*.*?\*/", "", page.scripts[0][1])
@@ -349,18 +350,20 @@ def test_a_notebook_gets_the_summary_and_a_style_of_its_own_class():
 # ---- several metrics ----
 
 
-def opposed(**options):
+def build_opposed_manifest(**options):
     """Systems that BLEU and given scores place in opposite orders."""
     order = {"good": 0.5, "poor": 0.7, "worst": 0.9}
     scores = {"X": {name: [x, x + 0.05, x + 0.1] * 12 for name, x in order.items()}}
     systems = {"good": GOOD, "poor": POOR, "worst": WORST}
-    return manifest(systems, scores=scores, samples=999, confidence=99, **options)
+    return build_manifest(systems, scores=scores, samples=999, confidence=99, **options)
 
 
-def test_metrics_that_call_opposite_winners_are_told_of_first():
-    told = opposed()
-    text = Page(static_summary.render_summary(told)).text
-    notes = [one["text"] for one in told["comparison"]["notes"] if one["kind"] == "disagreement"]
+def test_opposite_winners_precede_tables():
+    manifest = build_opposed_manifest()
+    text = Page(static_summary.render_summary(manifest)).text
+    notes = [
+        one["text"] for one in manifest["comparison"]["notes"] if one["kind"] == "disagreement"
+    ]
     assert len(notes) == 3
     for note in notes:
         assert text.count(note) == 1
@@ -369,8 +372,8 @@ def test_metrics_that_call_opposite_winners_are_told_of_first():
     assert "), X calls worst better (+0.4000, p = 0.0010)." in text
 
 
-def test_clusters_of_several_metrics_are_beside_each_other():
-    _, head, *rows = cells(opposed())
+def test_clusters_are_listed_per_metric():
+    _, head, *rows = read_first_table(build_opposed_manifest())
     assert [i for i, name in enumerate(head) if name == "cluster"] == [2, 5]
     assert [(row[1], row[4], row[7]) for row in rows] == [
         ("good", "1", "3"),

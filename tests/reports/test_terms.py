@@ -28,11 +28,11 @@ SYSTEMS = {
 GLOSSARY = {"Zug": "train", "maschinelle Lernen": "machine learning", "IT": "IT", "Lernen": "study"}
 
 
-def report(glossary=GLOSSARY, **options):
+def make_report(glossary=GLOSSARY, **options):
     return tb.report(SYSTEMS, REFERENCES, source=SOURCE, terms=glossary, confidence=None, **options)
 
 
-def found(term, text):
+def count_matches(term, text):
     places = list(
         term_glossary.make_finder(term)(
             term_glossary.SearchableText(text.encode("utf-8", "surrogatepass"))
@@ -60,28 +60,28 @@ def found(term, text):
         ("3", "3 33 3.", 2),
     ],
 )
-def test_terms_are_whole_words_whose_case_does_not_count_unless_all_are_capitals(term, text, times):
-    assert found(term, text) == times
+def test_terms_match_whole_words_and_ignore_case(term, text, times):
+    assert count_matches(term, text) == times
 
 
 @given(st.text(max_size=20), st.text(max_size=5), st.text(max_size=20))
-def test_a_term_between_spaces_is_always_found(before, term, after):
+def test_term_between_spaces_matches(before, term, after):
     term = " ".join(term.split())
     if term:
-        assert found(term, f"{before} {term} {after}") >= 1
+        assert count_matches(term, f"{before} {term} {after}") >= 1
 
 
 @given(st.text(max_size=30))
-def test_small_letters_stand_where_the_letters_stand(text):
+def test_lower_casing_keeps_length(text):
     assert len(term_glossary.lower_same_length(text)) == len(text)
 
 
 # ---- how often it was used ----
 
 
-def test_terms_count_once_in_a_segment_and_the_longest_of_those_that_lie_in_each_other():
-    told = report().to_dict()["terms"]
-    assert told == {
+def test_longest_term_counts_once_per_segment():
+    entry = make_report().to_dict()["terms"]
+    assert entry == {
         "name": "given terms",
         "found": 3,
         "used": {"good": 3, "poor": 1},
@@ -106,9 +106,9 @@ def test_terms_count_once_in_a_segment_and_the_longest_of_those_that_lie_in_each
     }
 
 
-def test_the_block_says_which_segments_have_a_term_and_which_systems_did_not_use_it():
-    made = Page(report().to_bytes())
-    assert json.loads(made.blocks["terms"]) == [
+def test_block_lists_segments_and_missed_terms():
+    page = Page(make_report().to_bytes())
+    assert json.loads(page.blocks["terms"]) == [
         [[1], [[], []]],
         [[0], [[], [0]]],
         [[2], [[], [2]]],
@@ -116,9 +116,9 @@ def test_the_block_says_which_segments_have_a_term_and_which_systems_did_not_use
     ]
 
 
-def test_any_of_several_wanted_terms_will_do():
-    told = report([("Zug", "railway"), ("Zug", "train")]).to_dict()["terms"]
-    assert told["terms"] == [
+def test_alternative_target_term_counts():
+    entry = make_report([("Zug", "railway"), ("Zug", "train")]).to_dict()["terms"]
+    assert entry["terms"] == [
         {
             "source": "Zug",
             "targets": ["railway", "train"],
@@ -128,33 +128,33 @@ def test_any_of_several_wanted_terms_will_do():
     ]
 
 
-def test_without_a_glossary_there_is_none():
-    told = tb.report(SYSTEMS, REFERENCES, source=SOURCE, confidence=None).to_dict()
-    assert told["terms"] is None
+def test_no_glossary_gives_no_entry():
+    manifest = tb.report(SYSTEMS, REFERENCES, source=SOURCE, confidence=None).to_dict()
+    assert manifest["terms"] is None
 
 
-def test_a_redacted_page_has_numbers_and_no_term():
-    made = report({"Zug": "Lokomotivführerschein"}, redact_text=True)
-    assert b"Lokomotiv" not in made.to_bytes()
-    assert made.to_dict()["terms"]["terms"] == [
+def test_redacted_page_omits_terms():
+    redacted_report = make_report({"Zug": "Lokomotivführerschein"}, redact_text=True)
+    assert b"Lokomotiv" not in redacted_report.to_bytes()
+    assert redacted_report.to_dict()["terms"]["terms"] == [
         {"source": None, "targets": None, "segments": 1, "used": {"good": 0, "poor": 0}}
     ]
 
 
-def test_the_summary_without_script_says_how_often_each_system_used_them():
-    text = re.sub(r"<[^>]+>", " ", report()._repr_html_())
+def test_static_summary_has_term_usage():
+    text = re.sub(r"<[^>]+>", " ", make_report()._repr_html_())
     text = re.sub(r"\s+", " ", text)
     assert "The source contains one of the 4 terms in 3 segments, 3 times." in text
     assert "A good 3 of 3 100.0%" in text
     assert "B poor 1 of 3 33.3%" in text
-    none = re.sub(r"<[^>]+>", " ", report({"Elefant": "elephant"})._repr_html_())
+    none = re.sub(r"<[^>]+>", " ", make_report({"Elefant": "elephant"})._repr_html_())
     assert "The source contains none of the 1 term." in re.sub(r"\s+", " ", none)
 
 
 # ---- a file, and what is wrong with it ----
 
 
-def test_a_file_may_have_empty_lines_and_carriage_returns(tmp_path):
+def test_empty_lines_and_carriage_returns_are_ignored(tmp_path):
     path = tmp_path / "terms.tsv"
     path.write_bytes(b"Zug\ttrain\r\n\r\n Haus \t big  house \n")
     assert term_glossary.parse_terms(File(str(path))) == (
@@ -164,7 +164,7 @@ def test_a_file_may_have_empty_lines_and_carriage_returns(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("Zug\ttrain\nHaus house\n", "line 2: expected a source term, a tab and a target term"),
         ("Zug\ttrain\tbus\n", "line 1: expected a source term, a tab and a target term"),
@@ -174,27 +174,27 @@ def test_a_file_may_have_empty_lines_and_carriage_returns(tmp_path):
         ("\n\n", "no terms found"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_with_a_file_is_told_with_its_line(tmp_path, text, told):
+def test_invalid_glossary_line_is_named(tmp_path, text, message):
     path = tmp_path / "terms.tsv"
     path.write_text(text)
-    with pytest.raises(InputError, match=re.escape(told)) as error:
+    with pytest.raises(InputError, match=re.escape(message)) as error:
         term_glossary.parse_terms(path)
     assert "terms.tsv" in str(error.value)
 
 
 @pytest.mark.parametrize("value", ["Zug", 7, b"Zug"])
-def test_what_is_no_glossary_is_refused(value):
+def test_invalid_glossary_type_is_refused(value):
     with pytest.raises(TypeError, match="terms: expected a mapping from source terms"):
         term_glossary.parse_terms(value)
 
 
 @pytest.mark.parametrize("pairs", [[("Zug",)], [("Zug", 1)], ["Zug"], [("Zug", None)]])
-def test_what_is_no_pair_is_refused_with_its_number(pairs):
+def test_invalid_pair_is_numbered(pairs):
     with pytest.raises(InputError, match="terms, pair 1: expected"):
         term_glossary.parse_terms(pairs)
 
 
-def test_terms_without_a_source_are_refused():
+def test_terms_need_source():
     with pytest.raises(ValueError, match="terms: a glossary needs source texts"):
         tb.report(SYSTEMS, REFERENCES, terms=GLOSSARY)
 
@@ -203,30 +203,30 @@ def test_terms_without_a_source_are_refused():
 
 
 @pytest.fixture
-def files(tmp_path):
+def term_files(tmp_path):
     for name, lines in {"ref.en": REFERENCES, "src.de": [*SOURCE[:3], ""], **SYSTEMS}.items():
         (tmp_path / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
     (tmp_path / "terms.tsv").write_text("Zug\ttrain\n", encoding="utf-8")
     return tmp_path
 
 
-def test_the_command_reads_a_glossary_and_says_so_in_the_page(files, monkeypatch):
-    monkeypatch.chdir(files)
+def test_command_reads_glossary(term_files, monkeypatch):
+    monkeypatch.chdir(term_files)
     words = ["report", "ref.en", "-i", "good", "poor", "-src", "src.de", "--terms", "terms.tsv"]
     assert main([*words, "-o", "r.html", "-q"]) == 0
-    told = Page((files / "r.html").read_bytes()).manifest
-    assert told["terms"]["name"] == "terms.tsv"
-    assert told["terms"]["used"] == {"good": 1, "poor": 1}
-    assert "--terms terms.tsv" in told["commands"][0]
+    manifest = Page((term_files / "r.html").read_bytes()).manifest
+    assert manifest["terms"]["name"] == "terms.tsv"
+    assert manifest["terms"]["used"] == {"good": 1, "poor": 1}
+    assert "--terms terms.tsv" in manifest["commands"][0]
 
 
-def test_the_command_names_the_line_and_what_is_missing(files, monkeypatch, capsys):
-    monkeypatch.chdir(files)
-    (files / "bad.tsv").write_text("Zug\ttrain\nZug train\n", encoding="utf-8")
+def test_command_reports_invalid_glossary(term_files, monkeypatch, capsys):
+    monkeypatch.chdir(term_files)
+    (term_files / "bad.tsv").write_text("Zug\ttrain\nZug train\n", encoding="utf-8")
     words = ["report", "ref.en", "-i", "good", "-o", "r.html"]
     assert main([*words, "-src", "src.de", "--terms", "bad.tsv"]) == 1
-    assert "bad.tsv" in (told := capsys.readouterr().err)
-    assert "line 2" in told
+    assert "bad.tsv" in (error := capsys.readouterr().err)
+    assert "line 2" in error
     assert main([*words, "--terms", "terms.tsv"]) == 2
     assert (
         "--terms: they are looked for in the source; name it with -src" in capsys.readouterr().err

@@ -20,7 +20,7 @@ VIEWER = html_page.PACKAGE_FOLDER / "viewer"
 MODULES = sorted(VIEWER.glob("*.js"))
 
 # What turns data into markup or script, or asks somebody else for something.
-FORBIDDEN = (
+FORBIDDEN_PATTERNS = (
     r"\binnerHTML\b",
     r"\bouterHTML\b",
     r"\binsertAdjacentHTML\b",
@@ -39,14 +39,14 @@ FORBIDDEN = (
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda path: path.name)
-def test_data_cannot_become_markup_or_script(module):
+def test_modules_cannot_create_markup_or_script(module):
     source = module.read_text(encoding="utf-8")
-    for pattern in FORBIDDEN:
-        found = re.search(pattern, source)
-        assert not found, found[0]
+    for pattern in FORBIDDEN_PATTERNS:
+        match = re.search(pattern, source)
+        assert not match, match[0]
 
 
-def test_only_the_data_module_asks_a_server_and_only_where_the_manifest_has_one():
+def test_only_data_module_uses_server():
     asking = [m.name for m in MODULES if re.search(r"\bfetch\s*\(", m.read_text(encoding="utf-8"))]
     assert asking == ["report_data.js"]
     source = (VIEWER / "report_data.js").read_text(encoding="utf-8")
@@ -54,7 +54,7 @@ def test_only_the_data_module_asks_a_server_and_only_where_the_manifest_has_one(
     assert "fetch(`${this.manifest.serve.base}" in source
 
 
-def test_the_page_template_has_no_handlers_and_no_styles_of_elements():
+def test_template_has_no_handlers_or_inline_styles():
     template = (html_page.PACKAGE_FOLDER / "page.html").read_text(encoding="utf-8")
     assert not re.search(r"\s(?:on\w+|style)\s*=", template)
 
@@ -72,12 +72,12 @@ def test_the_page_template_has_no_handlers_and_no_styles_of_elements():
         ("s = '  // no ' + \" /* no */ \";\n", "s = '  // no ' + \" /* no */ \";\n"),
     ],
 )
-def test_comments_and_white_space_go(long, short):
+def test_comments_and_indentation_are_removed(long, short):
     assert strip_comments(long) == short
 
 
 @pytest.mark.thorough
-def test_the_script_with_and_without_them_is_understood(node, tmp_path):
+def test_stripped_modules_are_valid(node, tmp_path):
     for module in MODULES:
         path = tmp_path / f"{module.stem}.mjs"
         path.write_text(strip_comments(module.read_text(encoding="utf-8")), encoding="utf-8")
@@ -89,10 +89,10 @@ def test_the_script_with_and_without_them_is_understood(node, tmp_path):
 
 @pytest.fixture(scope="module")
 def node():
-    found = shutil.which("node")
-    if not found:
+    path = shutil.which("node")
+    if not path:
         pytest.skip("no Node here to run the viewer's functions")
-    return found
+    return path
 
 
 @pytest.fixture(scope="module")
@@ -106,14 +106,14 @@ def run(node, tmp_path_factory):
     script = VIEWER.parents[2] / "tests" / "reports" / "viewer.mjs"
 
     def run(**cases):
-        done = subprocess.run(
+        result = subprocess.run(
             [node, script, folder, browser_kernel.KERNEL_PATH],
             input=json.dumps(cases),
             capture_output=True,
             text=True,
             check=True,
         )
-        return json.loads(done.stdout)
+        return json.loads(result.stdout)
 
     return run
 
@@ -121,7 +121,7 @@ def run(node, tmp_path_factory):
 WORDS = ["the", "cat", "sat", "on", "a", "mat", ".", "1,5", "dog", "in", "of"]
 
 
-def corpus_of_words(seed):
+def make_corpus(seed):
     dice = random.Random(seed)
 
     def sentence(words):
@@ -135,7 +135,7 @@ def corpus_of_words(seed):
     return hypotheses, references
 
 
-def smoothings():
+def list_smoothing_parameters():
     values = [("exp", None), ("floor", None), ("floor", 0.01), ("add-k", None), ("add-k", 0.3)]
     values += [(name, None) for name in ("none", "add-k-all", "epsilon", "tiny", "add-k-tiny")]
     for (smoothing, value), order in itertools.product(values, (1, 2, 4, 6)):
@@ -151,7 +151,7 @@ def smoothings():
             }
 
 
-def members():
+def sample_bleu_variants():
     """Parameters of other programs' BLEU, some hundred of the many combinations."""
     names = ("arithmetic", "brevity_penalty", "missing_order", "no_match", "aggregate")
     declared = {parameter.name: parameter for parameter in BLEU.PARAMETERS}
@@ -167,7 +167,7 @@ def members():
         )
 
 
-def described(metric):
+def describe_setting(metric):
     return {
         "id": "0",
         "metric": metric.NAME,
@@ -184,22 +184,24 @@ def check_scores(run, pairs, seed=4):
     """The page's numbers of each metric, from the table of a setting, are Python's."""
     if not browser_kernel.load_kernel_blocks():
         pytest.skip("the package was built without the kernel for pages")
-    hypotheses, references = corpus_of_words(seed)
-    cases, wanted = [], []
+    hypotheses, references = make_corpus(seed)
+    cases, expected_numbers = [], []
     subset = list(range(3, 40, 3))
-    for own, base, changes in pairs:
-        table = own.statistics(hypotheses, references)
+    for metric, base, changes in pairs:
+        table = metric.statistics(hypotheses, references)
         rows = table.tolist()
         try:
-            segments = list(own.segments(hypotheses, references))
+            segments = list(metric.segments(hypotheses, references))
 
-            def score(chosen, own=own):
-                chosen = list(chosen)
-                few = [[texts[i] for i in chosen] for texts in (hypotheses, references)]
-                return own.score(*few).value
+            def score(segment_numbers, metric=metric):
+                segment_numbers = list(segment_numbers)
+                selected_texts = [
+                    [texts[i] for i in segment_numbers] for texts in (hypotheses, references)
+                ]
+                return metric.score(*selected_texts).value
 
-            found = {
-                "signature": str(own.signature(2)),
+            expected = {
+                "signature": str(metric.signature(2)),
                 "segments": segments,
                 "corpus": score(range(40)),
                 "subset": score(subset),
@@ -211,33 +213,33 @@ def check_scores(run, pairs, seed=4):
             }
         except ValueError:  # AllenNLP's has no logarithm of a difference below 0.
             continue
-        wanted.append(found)
+        expected_numbers.append(expected)
         table = base.statistics(hypotheses, references).tolist()
         cases.append(
-            {"setting": described(base), "changes": changes, "rows": table, "subset": subset}
+            {"setting": describe_setting(base), "changes": changes, "rows": table, "subset": subset}
         )
-    assert len(wanted) > 0.5 * len(pairs)
-    for given, found in zip(run(scores=cases)["scores"], wanted, strict=True):
-        mean = "agg" in found["signature"]
-        walked, without = given.pop("corpus_steps"), given.pop("without")
+    assert len(expected_numbers) > 0.5 * len(pairs)
+    for page_numbers, expected in zip(run(scores=cases)["scores"], expected_numbers, strict=True):
+        mean = "agg" in expected["signature"]
+        recomputed, without = page_numbers.pop("corpus_steps"), page_numbers.pop("without")
         # A sum less one of its parts is not the sum of the rest; no such number is shown.
-        expected = found.pop("without")
-        assert without == pytest.approx(expected, abs=1e-9, rel=1e-12)
-        assert mean or is_close(walked, found["corpus"])
-        assert is_close(given, found)
+        expected_without = expected.pop("without")
+        assert without == pytest.approx(expected_without, abs=1e-9, rel=1e-12)
+        assert mean or is_close(recomputed, expected["corpus"])
+        assert is_close(page_numbers, expected)
 
 
 @pytest.mark.thorough
-def test_bleu_with_other_smoothing_order_and_weights_is_pythons(run):
+def test_changed_bleu_parameters_equal_python(run):
     base = BLEU(max_order=6, effective_order=False)
-    check_scores(run, [(BLEU(**changes), base, changes) for changes in smoothings()])
+    check_scores(run, [(BLEU(**changes), base, changes) for changes in list_smoothing_parameters()])
 
 
-def test_every_kind_of_bleu_is_pythons(run):
-    check_scores(run, [(metric, metric, {}) for metric in members()])
+def test_bleu_variants_equal_python(run):
+    check_scores(run, [(metric, metric, {}) for metric in sample_bleu_variants()])
 
 
-def test_chrf_is_pythons(run):
+def test_chrf_equals_python(run):
     metrics = [
         CHRF(char_order, word_order, beta, eps_smoothing=eps, whitespace=whitespace)
         for char_order, word_order, beta, eps, whitespace in itertools.product(
@@ -248,11 +250,11 @@ def test_chrf_is_pythons(run):
     check_scores(run, [(metric, metric, {}) for metric in metrics])
 
 
-def test_ter_is_pythons(run):
+def test_ter_equals_python(run):
     check_scores(run, [(TER(), TER(), {}), (TER(normalized=True), TER(normalized=True), {})])
 
 
-def test_error_rates_are_pythons(run):
+def test_error_rates_equal_python(run):
     check_scores(run, [(metric, metric, {}) for metric in (WER(), MER(), WIL(), WIP(), CER())])
 
 
@@ -260,7 +262,7 @@ HTML = {"lt;": "<", "gt;": ">", "&amp;": "&", "&quot;": '"'}
 
 
 @pytest.mark.thorough
-def test_tokens_to_show_are_pythons_and_stand_where_they_are_shown(run, corpus):
+def test_displayed_tokens_equal_python(run, corpus):
     if not browser_kernel.load_kernel_blocks():
         pytest.skip("the package was built without the kernel for pages")
     rewritten = "&amp;lt; x-\ny <skipped>1.5,,6 İ ΑΣ. -5-6 ½.½ «a» &quot;b &amp; c&gt;"
@@ -276,34 +278,36 @@ def test_tokens_to_show_are_pythons_and_stand_where_they_are_shown(run, corpus):
         # Unicode's releases differ in what makes a sigma final.
         if not (metric.lowercase and "Σ" in text and "ʕ" in text)
     ]
-    found = run(
+    tokens_by_case = run(
         tokens=[[text, browser_kernel.kernel_settings(metric)] for text, metric in cases],
         lowercase=browser_kernel.load_kernel_blocks()["lowercase"].hex(),
     )["tokens"]
-    for (text, metric), own in zip(cases, found, strict=True):
+    for (text, metric), tokens in zip(cases, tokens_by_case, strict=True):
         keys = tokenize(text, metric.tokenize, lowercase=metric.lowercase)
-        assert own["keys"] == keys, (text, metric)
+        assert tokens["keys"] == keys, (text, metric)
         # JavaScript counts what is beyond U+FFFF as two.
         units = text.encode("utf-16-le", "surrogatepass")
         last = 0, 0
-        for key, start, end in zip(keys, own["starts"], own["ends"], strict=True):
+        for key, start, end in zip(keys, tokens["starts"], tokens["ends"], strict=True):
             if (start, end) == last:  # Of İ, two characters in lower case.
                 assert key[0] == "\u0307", (text, metric, key)
                 continue
             assert last[1] <= start < end, (text, metric, key)
             last = start, end
-            here = units[2 * start : 2 * end].decode("utf-16-le", "surrogatepass")
-            here = here.lower() if metric.lowercase else here
+            shown_text = units[2 * start : 2 * end].decode("utf-16-le", "surrogatepass")
+            shown_text = shown_text.lower() if metric.lowercase else shown_text
             if metric.tokenize == "13a":
-                here = re.sub("&(?:amp;)?([lg]t;)|&amp;|&quot;", lambda m: HTML[m[1] or m[0]], here)
-                here = here.replace("-\n", "").replace("<skipped>", "")
+                shown_text = re.sub(
+                    "&(?:amp;)?([lg]t;)|&amp;|&quot;", lambda m: HTML[m[1] or m[0]], shown_text
+                )
+                shown_text = shown_text.replace("-\n", "").replace("<skipped>", "")
             # Sigmas differ by what is around them.
-            same = here if key != "i" else here[:1]
+            same = shown_text if key != "i" else shown_text[:1]
             assert same.replace("ς", "σ") == key.replace("ς", "σ"), (text, metric, key)
 
 
-def test_matches_to_show_are_those_that_were_counted(run):
-    hypotheses, references = corpus_of_words(5)
+def test_displayed_matches_equal_counts(run):
+    hypotheses, references = make_corpus(5)
     rows = BLEU().statistics(hypotheses, references).tolist()
     cases = [
         [tokenize(text), [tokenize(reference) for reference in several]]
@@ -312,7 +316,7 @@ def test_matches_to_show_are_those_that_were_counted(run):
     assert run(matches=cases)["matches"] == [row[2:] for row in rows]
 
 
-def test_a_search_finds_what_python_finds(run):
+def test_search_equals_python(run):
     texts = ["The Cat", None, "", "cat", "ca", "t the", "ΜΌΣΧΑ Москва", "Straße É", "é%É", "猫の猫"]
     needles = ["cat", "CAT", "a", "t", "москва", "É", "e\u0301", "猫", "%", "the cat", "ß"]
     cases = [[texts, needle, exact] for needle in needles for exact in (False, True)]
@@ -322,7 +326,7 @@ def test_a_search_finds_what_python_finds(run):
         assert hits == expected, (needle, exact)
 
 
-def test_sorting_keeps_equal_numbers_in_order_and_puts_missing_ones_last(run):
+def test_sort_is_stable_with_missing_values_last(run):
     dice = random.Random(3)
     values = [dice.choice([-1.5, -0.0, 0.0, 1e-300, -1e300, 3.25, None]) for _ in range(500)]
     values += [dice.uniform(-100, 100) for _ in range(500)]
@@ -333,7 +337,7 @@ def test_sorting_keeps_equal_numbers_in_order_and_puts_missing_ones_last(run):
     assert run(sorts=[values])["sorts"][0] == sorted(range(1000), key=place)
 
 
-def test_texts_come_back_as_they_were(run):
+def test_texts_survive_round_trip(run):
     texts = ["", "a\x00b", None, "\ufeffBOM", "\ud800 lone \udfff", "👩‍👩‍👧", "\u2028\r\n", "�"]
     columns = [texts, texts[::-1], [*texts[3:], *texts[:3]]]
     encoded = [

@@ -256,7 +256,7 @@ def test_on_a_terminal(width):
         (["-b"], r"unknown option -b"),
         (["--threads", "5000"], r"expected a whole number from 0 to 1,024, not '5000'"),
         (["--max-order", "99"], r"max_order=99: expected a whole number from 1 to 16"),
-        (["--weights", "x"], r"expected numbers with commas between them, not 'x'"),
+        (["--weights", "x"], r"expected numbers separated by commas, not 'x'"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

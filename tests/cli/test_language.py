@@ -147,7 +147,7 @@ def test_unknown_tags(files, truebleu_command):
         (
             ["hant", "hant"],
             ["-l", "zh-CN"],
-            "this is traditional Chinese, and -l zh-CN is simplified",
+            "this is traditional Chinese, but -l zh-CN is simplified",
         ),
         (["unknown", "unknown"], [], "leaves 1.0 tokens of a segment with 24 characters"),
         (["hyp", "hyp"], ["-tok", "none"], "Use -tok ja-mecab"),

@@ -637,7 +637,7 @@ def test_errors_in_a_tokenizer_come_through():
 def test_what_is_no_formula_of_sums_is_refused():
     with pytest.raises(ValueError, match=r"NIST .* the sums of parts do not add up"):
         Sums(NIST())
-    with pytest.raises(ValueError, match="a mean of segments' scores"):
+    with pytest.raises(ValueError, match="a mean of segment scores"):
         Sums(BLEU(aggregate="segments"))
     with pytest.raises(ValueError, match=r"unknown metric 'blue'; did you mean 'bleu'\?"):
         Sums("blue")

@@ -231,7 +231,7 @@ def test_a_table_of_sums_with_integers_that_no_text_has():
         rows = [{**one, "statistics": list(one["statistics"])} for one in state]
         rows[row]["statistics"][at] = value
         table = pa.Table.from_pylist(rows, schema=pa.table(own).schema)
-        with pytest.raises(InputError, match="not those of text"):
+        with pytest.raises(InputError, match="cannot come from text"):
             own.spawn().merge_state(table)
 
 

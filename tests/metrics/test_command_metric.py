@@ -116,15 +116,21 @@ def test_equal_to_its_numbers_given_as_scores(program, tmp_path):
 FAILURES = {
     "too few": ("print(1)", "1 number for 3 segments; none for segment 2"),
     "nothing": ("", "0 numbers for 3 segments; none for segment 1"),
-    "too many": ("print('1\\n2\\n3\\n4')", "4 lines for 3 segments; the first beyond is '4'"),
-    "NaN": ("print('1\\nnan\\n3')", "segment 2: the program printed 'nan', and a number"),
-    "infinite": ("print('1\\n2\\n-inf')", "segment 3: the program printed '-inf', and a number"),
+    "too many": ("print('1\\n2\\n3\\n4')", "4 lines for 3 segments; the first extra line is '4'"),
+    "NaN": ("print('1\\nnan\\n3')", "segment 2: expected a number, but the program printed 'nan'"),
+    "infinite": (
+        "print('1\\n2\\n-inf')",
+        "segment 3: expected a number, but the program printed '-inf'",
+    ),
     "huge": ("print('1e300\\n2\\n3')", "segment 1 is 1e+300; expected a finite number below 8,192"),
-    "text": ("print('1\\n2\\nworse')", "segment 3: the program printed 'worse', and a number"),
-    "blank": ("print('1\\n\\n3')", "segment 2: the program printed '', and a number"),
+    "text": (
+        "print('1\\n2\\nworse')",
+        "segment 3: expected a number, but the program printed 'worse'",
+    ),
+    "blank": ("print('1\\n\\n3')", "segment 2: expected a number, but the program printed ''"),
     "not UTF-8": (
         "import sys; sys.stdout.buffer.write(b'1\\n\\xff\\n3')",
-        "segment 2: the program printed '\ufffd'",
+        "segment 2: expected a number, but the program printed '\ufffd'",
     ),
     "status": (
         "import sys; print(1); sys.exit('no model: there')",
@@ -158,7 +164,8 @@ open({str(tmp_path / "child")!r}, "w").write(str(child.pid))
 child.wait()
 """
     with pytest.raises(
-        MetricFailedError, match=r"has not ended after 3 seconds; --command-timeout"
+        MetricFailedError,
+        match=r"exceeded the timeout of 3 seconds. Increase it with --command-timeout",
     ):
         Command("X", program(source, "{hyp}"), timeout=3).score(["a"], ["a"])
     child = int((tmp_path / "child").read_text())
@@ -178,7 +185,7 @@ child.wait()
     [
         ("command:X", "expected command:NAME='PROGRAM {hyp} {ref}'"),
         ("command:=p {hyp}", "expected command:NAME="),
-        ("command:X=p", "the program needs {hyp}"),
+        ("command:X=p", "the program has no {hyp}"),
         ("command:X=p 'open {hyp}", "No closing quotation"),
     ],
 )

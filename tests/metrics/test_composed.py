@@ -72,7 +72,7 @@ def test_documents_that_do_not_fit():
         document_bleu(HYPOTHESES, REFERENCES, DOCUMENTS[:3])
     with pytest.raises(InputError, match="3 keys for 4 segments"):
         mean_document_bleu(HYPOTHESES, REFERENCES, DOCUMENTS[:3])
-    with pytest.raises(InputError, match="segment 3 has 1, earlier ones of its document 'one'"):
+    with pytest.raises(InputError, match="segment 3 has 1, but earlier segments of document 'one'"):
         document_bleu(HYPOTHESES, [*REFERENCES[:2], ("a",), REFERENCES[3]], DOCUMENTS)
     with pytest.raises(TypeError, match="one key per segment"):
         document_bleu(HYPOTHESES, REFERENCES, "1212")

@@ -281,7 +281,7 @@ def test_line_ends_are_white_space():
 
 @with_program
 def test_text_that_is_none_names_the_segment():
-    with pytest.raises(InputError, match=r"^segment 2 has half a character \(U\+D800\)"):
+    with pytest.raises(InputError, match=r"^segment 2 has a lone surrogate \(U\+D800\)"):
         QUICK.score(["a", "b\ud800"], ["a", "b"])
     with pytest.raises(TypeError, match="segment 1 is of type list"):
         QUICK.score([["a", "b"]], ["a b"])
@@ -296,7 +296,7 @@ def test_any_text_is_a_row(pairs):
     try:
         table = QUICK.statistics(hypotheses, references)
     except InputError as error:
-        assert "half a character" in str(error)  # noqa: PT017
+        assert "lone surrogate" in str(error)  # noqa: PT017
         return
     assert len(table) == len(pairs)
     assert all(0 <= value <= 100 for value in QUICK.segment_scores(table))
@@ -384,7 +384,10 @@ def test_the_language_decides_the_default():
     ("parameters", "said"),
     [
         ({"language": "xy"}, "unknown language 'xy'"),
-        ({"language": "de", "task": "adq"}, "no task 'adq' for 'de'; there are rank, li, tune"),
+        (
+            {"language": "de", "task": "adq"},
+            "no task 'adq' for 'de' (expected one of rank, li, tune",
+        ),
         ({"language": "it"}, "METEOR does not tokenize 'it'"),
         ({"normalize": False, "no_punct": True}, "no_punct is for text that is tokenized"),
         ({"modules": ["exat"]}, "unknown module in modules: 'exat'; did you mean 'exact'"),
@@ -514,11 +517,11 @@ def test_no_paraphrases(tmp_path, monkeypatch):
         ),
         (
             "import sys\nfor line in sys.stdin: print('0.5', flush=True)",
-            "segment 1: the program said '0.5', and 23 numbers were expected",
+            "but the program printed '0.5'",
         ),
         (
             "import sys\nfor line in sys.stdin: print('Error: no hypothesis', flush=True)",
-            "segment 1: the program said 'Error: no hypothesis'",
+            "segment 1: expected 23 numbers as from METEOR 1.5, but the program printed 'Error",
         ),
         (
             """

@@ -69,7 +69,9 @@ def test_bleurt_alone_is_the_usual_model():
 
 @pytest.mark.parametrize("name", ["comet", "bertscore", "comet:", "bertscore: "])
 def test_others_name_their_model(name):
-    with pytest.raises(ValueError, match=r"expected (comet|bertscore):MODEL, a folder, or a name"):
+    with pytest.raises(
+        ValueError, match=r"expected (comet|bertscore):MODEL, with a folder or a name"
+    ):
         tb.metric(name)
 
 
@@ -82,8 +84,8 @@ def test_others_name_their_model(name):
             "comet:x",
             (
                 "the metric COMET is not installed: pip install unbabel-comet 'setuptools<81', in "
-                "an environment of its own, as it needs numpy below 2; from here "
-                "-m command:COMET='…' runs it there, and --scores reads its file"
+                "a separate environment, because it needs numpy below 2; run it there with "
+                "-m command:COMET='…', or read its scores with --scores"
             ),
         ),
     ],
@@ -115,13 +117,13 @@ def test_a_model_that_is_not_here(name, packages, tmp_path):
 
     prefix = NAMES[name].NAME
     assert told("owner/model") == (
-        f"{prefix}: the model owner/model is not here, and truebleu downloads none: "
-        "'hf download owner/model' does, or give a folder that has it"
+        f"{prefix}: model not found: owner/model. Download it with 'hf download owner/model', "
+        "or use a folder that has it."
     )
-    assert "'hf download owner/model' does" in told("owner/model@12345678")
-    assert told(tmp_path / "gone") == f"{prefix}: there is no folder {tmp_path / 'gone'}"
+    assert "with 'hf download owner/model'" in told("owner/model@12345678")
+    assert told(tmp_path / "gone") == f"{prefix}: folder not found: {tmp_path / 'gone'}"
     (tmp_path / "file").write_text("")
-    assert told(tmp_path / "file").endswith("is a file; give the folder of the model")
+    assert told(tmp_path / "file").endswith("is a file (expected the folder of the model)")
 
 
 # ---- signatures ----
@@ -150,7 +152,9 @@ def test_parameters_are_in_signatures_but_those_that_change_no_number():
 
 
 def test_with_idf_parts_do_not_add_up():
-    with pytest.raises(ValueError, match="idf weighs words by all references, so parts do not add"):
+    with pytest.raises(
+        ValueError, match="idf weights words by all references, so parts do not add"
+    ):
         tb.Accumulator(BERTScore("m", idf=True))
     assert tb.Accumulator(BERTScore("m"))
 
@@ -206,7 +210,7 @@ def test_a_signature_finds_its_model_again(folder, tmp_path, monkeypatch):
     monkeypatch.chdir(folder.parent)
     assert neural_metric.find_model(named) == str(folder)
     (folder / "config.json").write_text("{}")
-    with pytest.raises(MetricFailedError, match=r"the model small here is small@\w{8}, and not"):
+    with pytest.raises(MetricFailedError, match=r"the revision of model small is small@\w{8}, not"):
         neural_metric.find_model(named)
 
 
@@ -214,7 +218,7 @@ def test_what_was_used_and_has_changed_is_another_model(folder):
     metric = tb.metric(str(BLEURT(str(folder))))
     assert neural_metric.find_model(metric.model) == str(folder)
     (folder / "config.json").write_text("{}")
-    with pytest.raises(MetricFailedError, match="and not small@"):
+    with pytest.raises(MetricFailedError, match="not small@"):
         neural_metric.find_model(metric.model)
 
 

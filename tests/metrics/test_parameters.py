@@ -150,7 +150,7 @@ def test_degenerate_text_has_a_score_for_every_member_of_the_family():
         (BLEU(weights=(1, 2)), "the sum of weights is 3, not 1"),
         (NLTKBLEU(weights=[(0.5, 0.5), (1, 1)]), "the sum of weights is 2, not 1"),
         (BLEU(arithmetic="cdec"), "arithmetic cdec ignores smoothing exp"),
-        (BLEU(arithmetic="coco", smoothing="none"), "the score has smoothing epsilon"),
+        (BLEU(arithmetic="coco", smoothing="none"), "it applies smoothing epsilon"),
         (BLEU(arithmetic="cdec", smoothing="none"), ""),
         (BLEU(weights=(1 / 3,) * 3), ""),
         (CHRF(), ""),

@@ -327,7 +327,7 @@ def test_scores_of_different_signatures_do_not_compare(score):
 )
 def test_attributes_of_sacrebleus_scores(function, theirs, ours):
     score = function(HYPOTHESES, REFERENCES)
-    with pytest.raises(AttributeError, match=f"no attribute '{theirs}'; it is .{ours} here"):
+    with pytest.raises(AttributeError, match=f"no attribute '{theirs}'; use .{ours}"):
         getattr(score, theirs)
     getattr(score, ours)
 
@@ -343,7 +343,7 @@ def test_no_hint_at_what_is_not_there():
 def test_columns_by_name():
     table = tb.BLEU().statistics(["a b", "c"], ["a c", "c"])
     assert table["matches_1"] == table.column("matches_1") == [1, 1]
-    with pytest.raises(KeyError, match="no column 'matches_5'; there are hypothesis_length"):
+    with pytest.raises(KeyError, match=r"no column 'matches_5' .expected one of hypothesis_length"):
         table["matches_5"]
 
 

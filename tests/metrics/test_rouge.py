@@ -244,7 +244,7 @@ def test_unknown_names(name):
 
 
 def test_the_stemmer_is_for_its_own_tokenizer():
-    with pytest.raises(ValueError, match="the stemmer is for English"):
+    with pytest.raises(ValueError, match="stemmer is for English"):
         ROUGE("l", stemmer=True, tokenize="char")
 
 

@@ -290,7 +290,7 @@ def test_signatures():
         assert pickle.loads(pickle.dumps(metric)) == metric
     assert str(MER().signature(1)).startswith("nrefs:1|case:mixed|tok:jiwer|measure:mer|by:")
     assert str(CER().signature(1)).startswith("nrefs:1|case:mixed|measure:cer|by:")
-    with pytest.raises(ValueError, match="measure:mer: WER has measure:wer alone"):
+    with pytest.raises(ValueError, match="measure:mer: WER only has measure:wer"):
         tb.metric("WER|measure:mer")
     assert tb.metric("case:lc|tok:13a|smooth:exp") == tb.BLEU(lowercase=True)
 

@@ -170,7 +170,7 @@ def test_wrong_candidates():
         tb.mbr("a b")
     with pytest.raises(ValueError, match="unknown metric 'blue'; did you mean 'bleu'"):
         tb.mbr(["a"], utility="blue")
-    with pytest.raises(TypeError, match=r"CHRF is a class; give CHRF\(\)"):
+    with pytest.raises(TypeError, match=r"CHRF is a class; use CHRF\(\)"):
         tb.mbr(["a"], utility=CHRF)
     with pytest.raises(TypeError, match=r"expected a metric such as truebleu.CHRF\(\), or a name"):
         tb.mbr(["a"], utility=7)
@@ -207,9 +207,9 @@ def test_wrong_references():
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        ([1], "weights: 1 for 2 references; give one for each"),
+        ([1], "weights: expected one per reference (2), found 1"),
         ([1, 2, 3], "weights: 3 for 2 references"),
-        ([1, -1], "weights: number 2 is -1.0; they are finite and not negative"),
+        ([1, -1], "weights: weight 2 is -1.0 (expected a finite number"),
         ([float("nan"), 1], "weights: number 1 is nan"),
         ([float("inf"), 1], "weights: number 1 is inf"),
         ([0, 0], "weights: their sum must be positive"),

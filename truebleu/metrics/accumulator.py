@@ -1,4 +1,4 @@
-"""Accumulator: a score of text that comes a batch at a time, in training loops and streams."""
+"""Accumulator of a metric's totals over batches, for training loops and streams."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from truebleu.text import corpus_inputs
 # The format of `state_dict`.
 STATE_FORMAT = "truebleu accumulator 1"
 
-# 64-bit integers are what others keep totals in.
+# Other programs store totals as 64-bit integers.
 MAX_TOTAL = 2**63 - 1
 
 
 class Accumulator:
-    """The totals of a metric over batches of text: the same score as of all batches at once.
+    """Totals of a metric over batches, which give the same score as all batches together.
 
-    metric: a metric that is a formula of sums, or its name: BLEU, chrF, TER, GLEU, ...
+    metric: a metric computed from sums, or its name: BLEU, chrF, TER, GLEU, ...
 
-    Totals are integers, so the score is the same to the last bit however the text is split, and in
-    whichever order parts are merged.
+    Totals are integers, so the score does not depend on how the text is split or in which order
+    parts are merged, to the last bit.
 
     >>> total = Accumulator()
     >>> total.update(["a cat on a mat"], ["a cat on the mat"])
@@ -59,11 +59,11 @@ class Accumulator:
 
     @property
     def references(self) -> int | str | None:
-        """The number of references per segment; "var" if it varies, None before any text."""
+        """The number of references per segment; "var" if it varies, None without any text."""
         return count_references(self._references)
 
     def reset(self) -> None:
-        """Forgets all text."""
+        """Reset all totals to 0."""
         self._segments = 0
         self._totals = [0] * len(self._metric.columns)
         self._references = None
@@ -75,24 +75,24 @@ class Accumulator:
         *,
         workers: int = 1,
     ) -> None:
-        """Adds the segments of a batch; all or, if an error is raised, none.
+        """Add the segments of a batch; after an error, no segment has been added.
 
         hypotheses, references, workers: as for `Metric.score`. A batch may be empty.
         """
         if _is_empty(hypotheses) and _is_empty(references):
             return
         if isinstance(references, list | tuple):
-            # A batch may have as many segments as references; tuples are never taken for streams.
-            references = [tuple(one) if isinstance(one, list) else one for one in references]
+            # A batch may have as many segments as references; tuples are not read as columns.
+            references = [tuple(item) if isinstance(item, list) else item for item in references]
         totals, summary = self._metric.count(
             hypotheses, references, workers=workers, totals=True, is_part=True
         )
         self._add(summary["segments"], totals.tolist()[0], summary["references"])
 
     def merge(self, other: Accumulator) -> Self:
-        """Adds the text of another: of another process, or another part of the data.
+        """Add the totals of another accumulator, such as one from another process.
 
-        Raises InputError if it counts something else.
+        Raises InputError if the other accumulator has different statistics.
         """
         if not isinstance(other, Accumulator):
             raise TypeError(f"expected an Accumulator, not {type(other).__name__}")
@@ -104,7 +104,7 @@ class Accumulator:
         return self.merge(other)
 
     def compute(self) -> Score:
-        """The score of all text so far. Raises InputError if there was none."""
+        """Return the score of all text so far. Raises InputError without any text."""
         summary: Any = {"segments": self._segments, "references": self._references}
         self._metric.check_summary(summary, None)
         self._metric.check_corpus(Table.from_rows([self._totals], len(self._totals)))
@@ -112,10 +112,10 @@ class Accumulator:
         return score
 
     def state_dict(self) -> dict[str, Any]:
-        """The state as plain values: numbers, strings and lists, for JSON or torch.save.
+        """Return the state as numbers, strings and lists, for JSON or torch.save.
 
-        The metric can be made again from "metric". "segments", "references" (the fewest and the
-        most of a segment) and "totals" add up as `merge` does: by sum, by min and max, by sum.
+        "metric" recreates the metric. To merge states, add "segments" and "totals", and take the
+        minimum and maximum of "references", the range of the number of references per segment.
         """
         return {
             "format": STATE_FORMAT,
@@ -127,9 +127,9 @@ class Accumulator:
         }
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Replaces the state. Raises InputError for a state that is not of this metric.
+        """Replace the state. Raises InputError for the state of another metric.
 
-        Metrics that differ in their formula alone, such as BLEU's smoothing, have the same states.
+        Metrics that only differ in their formula, such as BLEU's smoothing, share their states.
         """
         segments, totals, references = _validate_state(state)
         self._metric.check_fingerprint("totals", state["fingerprint"])
@@ -140,16 +140,18 @@ class Accumulator:
     def from_state_dict(
         cls, state: Mapping[str, Any], metric: str | Metric | None = None
     ) -> Accumulator:
-        """An accumulator of a state.
+        """Return an accumulator with a saved state.
 
-        metric: the metric; needed only for custom tokenizers, otherwise the state names it.
+        metric: the metric, needed only for custom tokenizers; otherwise the state names it.
         """
         if metric is None:
             _validate_state(state)
             try:
                 metric = registry.metric(str(state.get("metric")))
             except ValueError as error:
-                raise InputError(f"state: its metric has to be given: {error}") from None
+                raise InputError(
+                    f"state: pass the metric, because its signature cannot be read: {error}"
+                ) from None
         accumulator = cls(metric)
         accumulator.load_state_dict(state)
         return accumulator
@@ -157,7 +159,7 @@ class Accumulator:
     def _add(self, segments: int, totals: list[int], references: tuple[int, int] | None) -> None:
         summed = [total + added for total, added in zip(self._totals, totals, strict=True)]
         if max(summed) > MAX_TOTAL or min(summed) < -MAX_TOTAL:
-            raise InputError("totals beyond 64-bit integers: these are no statistics of text")
+            raise InputError("totals exceed 64-bit integers; they cannot come from text")
         self._totals = summed
         self._segments += segments
         if self._references is None or references is None:
@@ -181,9 +183,9 @@ class Accumulator:
 
 
 def require_additive(metric: Any) -> Metric[Any]:
-    """The metric, if its score is a formula of sums of integers; otherwise an error says why not.
+    """Return a metric that is computed from sums; raise ValueError with the reason for others.
 
-    >>> checked("chrf")
+    >>> require_additive("chrf")
     CHRF()
     """
     resolved = registry.metric(metric)
@@ -195,21 +197,22 @@ def require_additive(metric: Any) -> Metric[Any]:
 
 
 def _is_empty(texts: object) -> bool:
-    """True for an empty sequence. Files and columns are not looked into."""
+    """Return True for an empty sequence. Files and columns are not read."""
     return isinstance(texts, list | tuple) and not texts
 
 
 def _validate_state(state: Any) -> tuple[int, list[int], tuple[int, int] | None]:
-    """The numbers of a state; InputError for what is none."""
+    """Return the segments, totals and references of a state; raise InputError if invalid."""
     if not hasattr(state, "get") or state.get("format") != STATE_FORMAT:
-        raise InputError(f"state: not what Accumulator.state_dict gives: {state!r:.60}")
+        raise InputError(f"state: expected a result of Accumulator.state_dict, not {state!r:.60}")
     segments, totals, references = (state.get(x) for x in ("segments", "totals", "references"))
-    if not isinstance(state.get("fingerprint"), str):
-        raise InputError(f"state: the fingerprint is {state.get('fingerprint')!r:.60}")
+    fingerprint = state.get("fingerprint")
+    if not isinstance(fingerprint, str):
+        raise InputError(f"state: fingerprint: expected a str, not {fingerprint!r:.60}")
     if not _is_count(segments):
-        raise InputError(f"state: segments are {segments!r:.60}")
+        raise InputError(f"state: segments: expected a count, not {segments!r:.60}")
     if not isinstance(totals, list | tuple) or not all(map(_is_integer, totals)):
-        raise InputError(f"state: totals are {totals!r:.60}, no list of integers of 64 bits")
+        raise InputError(f"state: totals: expected a list of 64-bit integers, not {totals!r:.60}")
     if references is None:
         if segments:
             raise InputError("state: segments without references")
@@ -221,7 +224,7 @@ def _validate_state(state: Any) -> tuple[int, list[int], tuple[int, int] | None]
         or not 1 <= references[0] <= references[1]
     ):
         raise InputError(
-            f"state: references are {references!r:.60}, not the fewest and the most of a segment"
+            f"state: references: expected their range [min, max], not {references!r:.60}"
         )
     return segments, list(totals), (references[0], references[1])
 

@@ -1,6 +1,6 @@
-"""The base of all metrics: text, a row of integers per segment, a sum, a formula, a score.
+"""Base class of all metrics: count a row of integers per segment, sum the rows, apply a formula.
 
-The kernel counts the rows and has the formula, or a subclass does either in Python.
+The kernel counts the rows and computes the formula, or a subclass does either in Python.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from truebleu.text import argument_checks, corpus_inputs, tokenizers
 
 __all__ = ["CONTEXT_FIELDS", "Metric", "MetricFailedError", "Score", "Signature"]
 
-# The names of columns, the numbers of those that may be below 0, and what limits others.
+# Column names, indices of the columns that may be negative, and limits of columns by others.
 Constraints = tuple[Sequence[str], list[int], list[tuple[int, int, int]]]
-# A row per segment, and the fewest and the most references of a segment.
+# One row per segment, and the smallest and largest number of references of a segment.
 CountedRows = tuple[list[list[int]], tuple[int, int]]
 
 if TYPE_CHECKING:
@@ -39,38 +39,38 @@ else:
 
     S = TypeVar("S", bound=Score, covariant=True)  # noqa: PLC0105
 
-# The definition that signatures name: the program whose numbers these are.
+# The sacreBLEU release that defines the scores; signatures name it.
 SACREBLEU_VERSION = "2.6.0"
 
-# A mean of lengths is counted in parts of a token, so that it is an integer: 1 to 16 all divide it.
+# Mean lengths are integers in this fraction of a token, because 1 to 16 all divide the number.
 PARTS_PER_TOKEN = 720720
 
-# Integers of 64 bits are below this, and not below its negative.
+# 64-bit integers are below this limit, and not below its negative.
 INT64_LIMIT = 1 << 63
 
 _allocate = object.__new__
 
 
 class MetricFailedError(InputError):
-    """A metric cannot score this: its own program failed, or the text is not for it.
+    """Error for text that a metric cannot score, or for a failure of the metric's own program.
 
-    Other metrics are none the worse.
+    Other metrics are not affected.
     """
 
 
 class MetricMissingError(MetricFailedError, ImportError):
-    """A metric needs what is not installed; the message says what installs it."""
+    """Error for a metric whose package is not installed; the message has the install command."""
 
 
 @dataclass(slots=True)
 class Corpus:
-    """The text to count: hypotheses, references, for some metrics the sources; and how.
+    """Hypotheses, references and, for some metrics, sources to count, with options for counting.
 
-    workers: threads.
-    progress: called about twenty times a second with the number of segments so far.
-    totals: True if the sum of all rows is wanted, and not the rows.
-    is_part: True if more text follows, so that `check_corpus` must wait for the sum of all.
-    normalize: the Unicode form that the text was converted to.
+    workers: number of threads.
+    progress: function called about twenty times per second with the number of segments so far.
+    totals: return only the sum of all rows.
+    is_part: more text follows, so `check_corpus` must wait for the sum of all parts.
+    unicode_form: Unicode form that the text was converted to.
     """
 
     hypotheses: corpus_inputs.Hypotheses
@@ -87,7 +87,7 @@ class Corpus:
         self.workers = argument_checks.check_workers(self.workers)
 
     def with_unicode_form(self, form: str | None) -> Corpus:
-        """Return the corpus with its text in a Unicode form; itself without one."""
+        """Return the corpus with its text in a Unicode form; the same corpus for None."""
         if form == self.unicode_form:
             return self
         from truebleu.text.corpus_inputs import normalize_input
@@ -102,32 +102,32 @@ class Corpus:
 
 
 class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
-    """A metric with its parameters: frozen, hashable, equal if its parameters are.
+    """Metric with its parameters: frozen, hashable, and equal to metrics with equal parameters.
 
-    A metric is a row of integers per segment, a sum, and a formula; its scores are an `S`. A
-    subclass declares its parameters, says in `FIELDS` in which order signatures have them, names
-    the `columns` and the class of its scores (`SCORE`). If the kernel counts it, `asked` says how.
+    A metric counts a row of integers per segment, sums rows and computes a score of class `S`. A
+    subclass declares its parameters, their order in signatures (`FIELDS`), its `columns` and the
+    class of its scores (`SCORE`). `build_kernel_settings` has the settings for the kernel.
     """
 
     __slots__ = ("_kernel", "_reads_text", "_tokenizes_in_kernel")
 
     NAME: ClassVar[str]
-    # The fields of signatures, in sacreBLEU's order; those that are not here follow.
+    # Signature fields in sacreBLEU's order; other fields follow.
     FIELDS: ClassVar[tuple[str, ...]] = ()
-    # Fields with a constant value, and their short forms.
+    # Signature fields with a constant value: the value and the short name of the field.
     CONSTANTS: ClassVar[dict[str, tuple[str, str]]] = {}
-    # The prefix of its options on the command line.
+    # Prefix of the metric's command-line options.
     PREFIX: ClassVar[str] = ""
     LOWER_IS_BETTER: ClassVar[bool] = False
-    # The score of a perfect match; None if there is no such bound.
+    # Score of a perfect match; None for metrics without an upper bound.
     BOUND: ClassVar[float | None] = 100.0
-    # The worst possible score; None if there is no such bound.
+    # Worst possible score; None for metrics without such a bound.
     WORST: ClassVar[float | None] = 0.0
     # The number of decimals to print.
     DIGITS: ClassVar[int] = 1
-    # True if the numbers are those of sacreBLEU; signatures then name its version.
+    # True if scores equal sacreBLEU's; signatures then name its version.
     MATCHES_SACREBLEU: ClassVar[bool] = False
-    # Names that are public beside the parameters, in the order of `dir()`.
+    # Public names in addition to the parameters, in the order of `dir()`.
     PUBLIC: ClassVar[tuple[str, ...]] = (
         *("score", "sentence", "segments", "matrix", "triangle", "top_k"),
         "expected",
@@ -135,17 +135,17 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         *("name", "parameters", "signature", "warnings"),
     )
     SCORE: ClassVar[type[TableScore]]
-    # The reason why statistics of parts do not add up to those of the whole, or None.
+    # Reason why the statistics of parts cannot be added up, or None.
     NOT_ADDITIVE: ClassVar[str | None] = None
-    # True if it needs the source of each segment.
+    # True if the metric needs the source of each segment.
     NEEDS_SOURCE: ClassVar[bool] = False
-    # True if it may fail on text that others can score.
+    # True if the metric may fail on text that other metrics can score.
     FALLIBLE: ClassVar[bool] = False
-    # False if it reads text alone, and no lists of tokens.
+    # True if the metric accepts lists of tokens as well as text.
     TAKES_TOKENS: ClassVar[bool] = True
-    # True if the kernel has the formula, too.
+    # True if the kernel computes the formula, too.
     _has_kernel_formula = True
-    # The most references that a segment may have.
+    # Largest number of references per segment.
     _max_references = maxsize
 
     _: KW_ONLY
@@ -155,10 +155,10 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
 
     @classmethod
     def from_fields(cls, fields: Mapping[str, str]) -> Self:
-        """The metric that a signature's fields name, without those of `CONTEXT_FIELDS`."""
+        """Return the metric for the fields of a signature, without the `CONTEXT_FIELDS`."""
         for key, (value, _) in cls.CONSTANTS.items():
             if fields.get(key, value) != value:
-                raise ValueError(f"{key}:{fields[key]}: {cls.NAME} has {key}:{value} alone")
+                raise ValueError(f"{key}:{fields[key]}: {cls.NAME} only has {key}:{value}")
         values: dict[str, Any] = {}
         for parameter in cls.PARAMETERS:
             if parameter.key in fields:
@@ -170,17 +170,17 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
 
     @classmethod
     def fields_from_name(cls, name: str) -> dict[str, str] | None:
-        """The fields that a score's name implies; None if it is no name of this metric."""
+        """Return the fields that a score name implies; None for names of other metrics."""
         return {} if name.lower() == cls.NAME.lower() else None
 
     @classmethod
     def map_short_names(cls) -> dict[str, str]:
-        """The fields of its signatures, and their short forms."""
+        """Return the short name of each signature field."""
         constants = {key: short for key, (_, short) in cls.CONSTANTS.items()}
         return {**CONTEXT_FIELDS, **constants, **{p.key: p.short for p in cls.PARAMETERS}}
 
     def _fields(self, *, segment: bool | None) -> dict[str, str]:  # noqa: ARG002
-        """The fields of the parameters: for a corpus, for one segment, or None for the metric."""
+        """Return the parameter fields of a corpus or segment score, or of the metric for None."""
         fields = {key: value for key, (value, _) in self.CONSTANTS.items()}
         for parameter in self.PARAMETERS:
             value = self._values[parameter.name]
@@ -193,10 +193,10 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
     def signature(
         self, references: int | str | None = None, *, segment: bool | None = False
     ) -> Signature:
-        """A complete description of the computation, enough to reproduce it.
+        """Return a complete description of the computation, which reproduces it.
 
-        references: how many there are per segment, or "var".
-        segment: True for the score of one; None for the metric, whatever it will score.
+        references: number of references per segment, or "var".
+        segment: True for the score of a segment, False for a corpus, None for the metric itself.
         """
         parameter_fields = self._fields(segment=segment)
         fields = {} if references is None else {"nrefs": str(references)}
@@ -208,30 +208,30 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
 
     @property
     def name(self) -> str:
-        """The name of the score, with parameters where that is the convention, as in chrF2++."""
+        """The name of the score, including parameters where that is customary, as in chrF2++."""
         return self.NAME
 
     @property
     def bound(self) -> float | None:
-        """The score of a perfect match; None if there is no such bound."""
+        """The score of a perfect match; None for metrics without an upper bound."""
         return self.BOUND
 
     @property
     def lower_is_better(self) -> bool:
-        """True if a better system has a lower score, as with error rates."""
+        """True if lower scores are better, as for error rates."""
         return self.LOWER_IS_BETTER
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What is unusual about the parameters, in a sentence each; most metrics have none."""
+        """Sentences about unusual parameters; most metrics have none."""
         return ()
 
     # ---- languages ----
 
     def can_split(self, script: str) -> bool:
-        """Return whether the metric's tokens divide text in a script of `UNSPLIT_SCRIPTS`.
+        """Return whether the metric splits text in a script of `UNSPLIT_SCRIPTS`.
 
-        True for a metric without a tokenizer, which counts characters or has a model.
+        True for metrics without a tokenizer, which count characters or use a model.
         """
         from truebleu.text import languages
 
@@ -239,7 +239,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         return tokenize is None or languages.can_split(tokenize, script)
 
     def parameters_to_split(self, script: str) -> dict[str, Any]:
-        """Return the parameters that make the metric split a script; empty if none does."""
+        """Return the parameters that make the metric split a script; empty if there are none."""
         from truebleu.text import languages
 
         has_tokenizer = "tokenize" in self._values
@@ -248,12 +248,12 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         )
 
     def adapt_to_language(self, language: Language, user_parameters: Collection[str] = ()) -> Self:
-        """Return the metric with the parameters that its original has for a language.
+        """Return the metric with the parameters that its original uses for a language.
 
-        given: the parameters that the user has set, which stay as they are.
+        user_parameters: names of the parameters set by the user, which do not change.
         """
         default_tokenizer = self._CHECKS.get("tokenize", (None,))[0]
-        # Text for "none" comes with tokens; jiwer and ROUGE have no tokenizers of languages.
+        # Input for "none" is tokenized; jiwer and ROUGE have no language-specific tokenizers.
         language_tokenizer = language.tokenizer
         fits = default_tokenizer in ("13a", "jiwer", "rouge") and (
             default_tokenizer == "13a" or language_tokenizer != "13a"
@@ -267,25 +267,25 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the columns of this metric's statistics."""
+        """The column names of the metric's statistics."""
         raise NotImplementedError
 
     @property
     def _signed_columns(self) -> tuple[str, ...]:
-        """The columns whose integers may be below 0."""
+        """The columns that may be negative."""
         return ()
 
     @property
     def _column_limits(self) -> tuple[tuple[str, int, str], ...]:
-        """What limits columns, in every row and so in every sum of rows.
+        """Limits of columns, in every row and therefore in every sum of rows.
 
-        The size of the first column is at most so many times that of the last.
+        `(column, factor, other)`: the column is at most `factor` times the other column.
         """
         return ()
 
     @property
     def constraints(self) -> Constraints:
-        """What holds of its rows, as the kernel checks it: columns are numbers there."""
+        """Constraints of the rows as the kernel checks them, with columns as indices."""
         columns = self.columns
         positions = {name: place for place, name in enumerate(columns)}
         limits = [
@@ -295,25 +295,25 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
 
     @property
     def segment_detail_names(self) -> tuple[str, ...]:
-        """The names of what stands beside the scores of segments in a list: the columns."""
+        """The names of the details listed next to segment scores: the columns."""
         return self.columns
 
     def compute_segment_details(self, table: Table) -> list[Any]:
-        """These columns, of a table."""
+        """Return the details of each segment of a table, one sequence per name."""
         return [table.columns_of([i]) for i in range(table.width)]
 
     @property
     def fingerprint(self) -> str:
-        """The parameters that decide the statistics, as `Statistics.fingerprint` has them."""
+        """The parameters that determine the statistics, as in `Statistics.fingerprint`."""
         fields = self._fields(segment=False)
         return "|".join([self.name, *(f"{key}:{value}" for key, value in fields.items())])
 
     @property
     def not_additive(self) -> str | None:
-        """The reason why statistics of parts do not add up to those of the whole, or None."""
+        """The reason why the statistics of parts cannot be added up, or None."""
         if self._is_sum_based:
             return self.NOT_ADDITIVE
-        mean = f"{self.NAME} by segments is a mean of segments' scores, which do not add up exactly"
+        mean = f"{self.NAME} by segments is a mean of segment scores, which do not add up exactly"
         return self.order_matters or mean
 
     @property
@@ -323,7 +323,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
 
     @property
     def _tokenizer_settings(self) -> dict[str, Any]:
-        """The tokenizer and lower-casing, of metrics that take tokens or custom tokenizers."""
+        """The tokenizer and lower-casing of metrics that accept tokens or custom tokenizers."""
         values = self._values
         if "tokenize" not in values:
             return {}
@@ -337,37 +337,37 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         segment: bool = False,
         value: float | None = None,
     ) -> S:
-        """The score of a row of statistics; `value` is its number, if it is known."""
+        """Return the score of a row of statistics; `value` avoids computing it again."""
         try:
             return self.SCORE(self, row, references, segment, value)  # type: ignore[return-value]
         except (ArithmeticError, ValueError) as error:
             raise _as_input_error(self, error) from None
 
     def zero_reason(self, row: Sequence[int], *, segment: bool) -> str:  # noqa: ARG002
-        """Return why the score of a row is 0, and what to use instead; empty if that is plain."""
+        """Return why the score of a row is 0, and what to use instead; empty if unknown."""
         return ""
 
     # ---- what the kernel counts ----
 
     def build_kernel_settings(self) -> dict[str, Any] | None:
-        """What the kernel is asked for: its name of the metric, and the parameters it takes.
+        """Return the metric settings for the kernel: its name for the metric, and its options.
 
-        None for a metric that is counted in Python.
+        None for metrics that are counted in Python.
         """
         return None
 
     @property
     def recipe(self) -> dict[str, Any] | None:
-        """What a kernel elsewhere is asked for, as in a page; None if it does not count this.
+        """The metric settings for a browser kernel; None for metrics that it cannot count.
 
-        It counts what this one counts if the metric `reads_text`, with a tokenizer that it has.
+        The kernels agree if the metric `reads_text` and the browser kernel has its tokenizer.
         """
         return self.build_kernel_settings()
 
     def _prepare(self) -> None:
-        """Make the kernel's counter, behind the check of parameters."""
+        """Create the kernel's counter after checking the parameters."""
         values = self._values
-        # What Python tokenizes reaches the kernel as tokens.
+        # Text that Python tokenizes reaches the kernel as tokens.
         self._tokenizes_in_kernel = "lowercase" not in values or tokenizers.is_in_kernel(
             values.get("tokenize", "none"), values["lowercase"]
         )
@@ -382,18 +382,18 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         return getattr(_kernel.Metric, settings.pop("metric"))(**settings)
 
     def _build_lexer_settings(self) -> dict[str, str]:
-        """The kernel's tokenizer and lower-casing."""
+        """Return the tokenizer and lower-casing settings of the kernel."""
         tokenizer = str(self._values["tokenize"]) if self._tokenizes_in_kernel else "none"
         lowercase = tokenizers.LOWERCASE_MODES[self._values["lowercase"]]
         return {"tokenizer": tokenizer, "lowercase": lowercase}
 
     @property
     def reads_text(self) -> bool:
-        """True if the kernel reads the text itself; other metrics can then share the reading."""
+        """True if the kernel reads the text, so that several metrics can share one pass."""
         return self._reads_text
 
     def _scan(self, corpus: Corpus) -> Scan | None:
-        """The kernel's run over the text, if it is the kernel that counts."""
+        """Return the kernel's pass over the text; None for metrics counted in Python."""
         return corpus_inputs.scan_corpus(
             self._kernel,
             corpus.hypotheses,
@@ -403,18 +403,18 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         )
 
     def _count(self, corpus: Corpus) -> tuple[Table, Summary]:
-        """A row per segment, or their sum, and what was noticed of the text."""
+        """Return one row per segment, or their sum, and a summary of the text."""
         run: Any = self._scan(corpus)
         result: tuple[Table, Summary]
         result = run.totals(corpus.progress) if corpus.totals else run.table()
         return result
 
     def _scores(self, table: Table, *, segment: bool) -> Scores:
-        """The score of each row, 0-100: taken for a segment, or for the totals of a corpus."""
+        """Return the score of each row, 0-100, as a segment or as the totals of a corpus."""
         return self._kernel.scores(table, corpus=not segment)
 
     def _value(self, row: Sequence[int], *, segment: bool) -> float:
-        """The score of one row."""
+        """Return the score of one row."""
         return self._scores(Table.from_rows([row], len(row)), segment=segment)[0]
 
     # ---- one corpus ----
@@ -430,10 +430,10 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         totals: bool = False,
         is_part: bool = False,
     ) -> tuple[Statistics, Summary]:
-        """The table of statistics, or with `totals` its sum, and what was noticed of the text.
+        """Return the statistics, or with `totals` their sum, and a summary of the text.
 
-        Memory does not grow with the size of files if `totals` are asked for. Arguments are as
-        for `Corpus`.
+        With `totals`, memory use does not depend on the size of files. Arguments are as for
+        `Corpus`.
         """
         return self.count_corpus(
             Corpus(
@@ -444,17 +444,17 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         )
 
     def count_corpus(self, corpus: Corpus) -> tuple[Statistics, Summary]:
-        """The same, of a corpus."""
+        """Return the statistics of a corpus, or their sum, and a summary of the text."""
         table, summary = self._checked_count(corpus.with_unicode_form(self.unicode_form))
         return self.make_statistics(table, count_references(summary["references"])), summary
 
     @property
     def unicode_form(self) -> str | None:
-        """The Unicode form that text is converted to first: the parameter `normalize`."""
+        """The Unicode form that text is converted to before counting: parameter `normalize`."""
         return self._values["normalize"]  # type: ignore[no-any-return]
 
     def _make_corpus(self, *arguments: Any, **options: Any) -> Corpus:
-        """Return the corpus of these arguments of `Corpus`, in the metric's Unicode form."""
+        """Return `Corpus(*arguments, **options)` in the metric's Unicode form."""
         return Corpus(*arguments, **options).with_unicode_form(self.unicode_form)
 
     def _normalized(self, *texts: Any) -> tuple[Any, ...]:
@@ -476,20 +476,20 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         return table, summary
 
     def check_corpus(self, table: Table) -> None:
-        """Raise MetricFailedError if the table is of a corpus that the metric cannot score."""
+        """Raise MetricFailedError for the table of a corpus that the metric cannot score."""
 
     def make_statistics(self, table: Table, references: int | str | None) -> Statistics:
-        """Rows as statistics of this metric."""
+        """Return a table of rows as statistics of this metric."""
         return Statistics(
             table, columns=self.columns, fingerprint=self.fingerprint, references=references
         )
 
     def reference_text(self, corpus: Corpus, summary: Summary) -> ScriptSummary:  # noqa: ARG002
-        """Return what was noticed in the references of a corpus that this metric has counted."""
+        """Return the summary of the references of a corpus that this metric has counted."""
         return summary["reference_text"]
 
     def check_summary(self, summary: Summary, hypotheses: object) -> None:
-        """Raises InputError if this metric is not defined for what was seen."""
+        """Raise InputError if this metric is not defined for the summarized text."""
         if not summary["segments"]:
             name = corpus_inputs.label_input("hypotheses", hypotheses)
             raise InputError(f"{name}: no segments at all; there is nothing to score")
@@ -501,16 +501,16 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         *,
         workers: int = 1,
     ) -> S:
-        """The score of a corpus.
+        """Return the score of a corpus.
 
         hypotheses: n strings (any sequence, an Arrow column), or a path or `File` of n lines.
         references: for each segment a string or a sequence of strings and None; or an Arrow
             column of strings or lists of strings; or a path or `File`; or a list of such columns
             or files, one per reference.
-        workers: threads.
+        workers: number of threads.
 
-        Memory does not grow with the size of files. Raises InputError, which names the input and
-        the segment, for lengths that differ, missing text, bytes that are not UTF-8.
+        Memory use does not depend on the size of files. Raises InputError for unequal lengths,
+        missing text and invalid UTF-8; the message names the input and the segment.
         """
         return self._score(
             self._make_corpus(hypotheses, references, workers, totals=self._is_sum_based)
@@ -525,12 +525,12 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
 
     @property
     def _is_sum_based(self) -> bool:
-        """True if the score of a corpus is a formula of sums, not a mean of segment scores."""
+        """True if a corpus score is computed from sums, False if it averages segment scores."""
         return True
 
     @property
     def is_mean(self) -> bool:
-        """True if the score of a corpus is the mean of its segments' scores, which is resampled."""
+        """True if the corpus score, which is resampled, is the mean of segment scores."""
         return not self._is_sum_based
 
     def statistics(
@@ -540,7 +540,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         *,
         workers: int = 1,
     ) -> Statistics:
-        """The table of what was counted, a row per segment. Arguments as for `score`."""
+        """Return the sufficient statistics, one row per segment. Arguments as for `score`."""
         return self.count(hypotheses, references, workers=workers)[0]
 
     def segments(
@@ -550,7 +550,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         *,
         workers: int = 1,
     ) -> Scores:
-        """The score of each segment: n numbers, 0-100. Arguments as for `score`.
+        """Return the score of each segment: n numbers, 0-100. Arguments as for `score`.
 
         >>> from truebleu import BLEU
         >>> BLEU().segments(["a b c d e", "a b"], ["a b c d f", "a c"])
@@ -568,7 +568,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
     # ---- one segment ----
 
     def sentence(self, hypothesis: str, references: str | Sequence[str | None]) -> S:
-        """The score of one segment.
+        """Return the score of one segment.
 
         >>> from truebleu import BLEU
         >>> BLEU().sentence("a cat on a mat", ["a cat on the mat", "the cat"]).precisions
@@ -584,7 +584,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
             return self._score_sentence(hypothesis, references)
         if not self._has_kernel_formula:
             value = self._value(unpack_row(row), segment=True)
-        # The constructor would take as long as reading the text.
+        # Calling the constructor would take as long as reading the text.
         score: Any = _allocate(self.SCORE)
         score._metric = self  # noqa: SLF001
         score._packed_row = row  # noqa: SLF001
@@ -594,7 +594,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         return score  # type: ignore[no-any-return]
 
     def _score_sentence(self, hypothesis: Any, references: Any, sources: Any = None) -> S:
-        """The general path, which takes all kinds of input and explains errors."""
+        """Score a segment on the general path, which accepts any input and explains errors."""
         if isinstance(hypothesis, bytes) or not hasattr(hypothesis, "__len__"):
             raise TypeError(
                 f"hypothesis: expected a str, not {argument_checks.describe_type(hypothesis, '')}"
@@ -606,17 +606,16 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         row = table.tolist()[0]
         return self.score_from_row(row, count_references(summary["references"]), segment=True)
 
-    # ---- the formula alone ----
+    # ---- scores from statistics ----
 
     def from_statistics(
         self, totals: Statistics | Sequence[int], *, references: int | str | None = None
     ) -> S:
-        """The formula alone: the score of statistics.
+        """Return the score computed from statistics, without any text.
 
-        totals: a table of this metric's statistics, whose sum counts, or of a metric that is a
-            mean of segments' scores each row; or the k integers of one row in the order of
-            `columns`.
-        references: how many references there were, for the signature; a table knows it.
+        totals: a table of this metric's statistics, or the k integers of one row in the order of
+            `columns`. A table is summed; metrics that average segment scores score each row.
+        references: number of references for the signature; tables include it.
         """
         if not isinstance(totals, Statistics):
             return self.score_from_row(self._validate_row(totals), references)
@@ -627,18 +626,18 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         return self._average_rows(totals, references)
 
     def _average_rows(self, table: Table, references: int | str | None) -> S:
-        """The score of a corpus that is no formula of sums."""
+        """Compute the corpus score of a metric that averages segment scores."""
         raise NotImplementedError
 
     def scores(self, totals: Statistics | Table) -> Scores:
-        """The score of each row of a table, each taken for the totals of a corpus.
+        """Return the score of each row of a table, with each row as the totals of a corpus.
 
-        This is what resampling needs: many sums of one table, many scores.
+        Resampling uses it: the rows are sums over many samples of the segments.
         """
         return self._checked_scores(totals, segment=False)
 
     def segment_scores(self, statistics: Statistics | Table) -> Scores:
-        """The score of each row of a table, each taken for a segment."""
+        """Return the score of each row of a table, with each row as a segment."""
         return self._checked_scores(statistics, segment=True)
 
     def _checked_scores(self, table: Table, *, segment: bool) -> Scores:
@@ -652,7 +651,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
 
     @property
     def tokenizes_in_python(self) -> bool:
-        """True if its text is split into tokens in Python, so that once a text saves time."""
+        """True if Python splits the text into tokens, so that splitting once saves time."""
         plain = self.unicode_form is None and not self.reads_text
         return plain and "tokenize" in self._values and self.TAKES_TOKENS
 
@@ -662,7 +661,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         references: corpus_inputs.Hypotheses | None,
         workers: int,
     ) -> Pairs:
-        """All pairs, by the kernel or by the formula that is in Python."""
+        """Return an object that scores all pairs, in the kernel or in Python."""
         hypotheses, references = self._normalized(hypotheses, references)
         if self._has_kernel_formula:
             return corpus_inputs.scan_pairs(
@@ -680,7 +679,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
             )
         metric = self
         if self.tokenizes_in_python and not corpus_inputs.has_token_segments(hypothesis_texts):
-            # Each text is split once, and not once for each pair.
+            # Split each text once, not once per pair.
             split = tokenizers.make_tokenizer(**self._tokenizer_settings)
             hypothesis_texts, reference_texts = (
                 tuple(map(split, texts)) for texts in (hypothesis_texts, reference_texts)
@@ -691,7 +690,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
     def _make_pair_scorer(self, workers: int) -> Callable[[Sequence[Any], Sequence[Any]], Scores]:
         """Return a function that scores texts against as many references, as `sentence` does."""
         if self.NEEDS_SOURCE:
-            raise ValueError(f"{self.NAME} needs a source beside each pair")
+            raise ValueError(f"{self.NAME} needs a source for each pair")
         return lambda texts, others: self._segments(Corpus(texts, others, workers, is_part=True))
 
     # ---- checks ----
@@ -704,15 +703,15 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
                     ", ".join(columns) for columns in (table.columns, self.columns)
                 )
                 raise InputError(
-                    f"these statistics have other columns than those of {self.name}: "
-                    f"{table_columns}; expected {metric_columns}"
+                    f"columns of the statistics do not match {self.name} (expected "
+                    f"{metric_columns}, found {table_columns})"
                 )
             table.check(*self.constraints)
         elif table.width != len(self.columns):
             raise InputError(f"expected {len(self.columns)} columns, not {table.width}")
 
     def check_fingerprint(self, subject: str, fingerprint: str) -> None:
-        """Raises InputError for statistics or totals that another metric has counted."""
+        """Raise InputError for statistics or totals that another metric counted."""
         if fingerprint != self.fingerprint:
             raise InputError(
                 f"these {subject} were made with {fingerprint}, and this metric is "
@@ -720,7 +719,7 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
             )
 
     def check_totals(self, subject: str, totals: Sequence[int]) -> None:
-        """Raises InputError for the integers of a row that this metric cannot have counted."""
+        """Raise InputError for a row of integers that this metric cannot have counted."""
         if len(totals) != len(self.columns):
             raise InputError(f"{subject}: expected {len(self.columns)} totals, not {len(totals)}")
         try:
@@ -754,21 +753,21 @@ class Metric(p.Parametrized, PairwiseScoring, Generic[S]):
         return [*self.PUBLIC, *self._values]
 
     def __str__(self) -> str:
-        """The signature, with the metric's name: it makes the metric again."""
+        """Return the metric's name and signature, from which `metric` recreates the metric."""
         return f"{self.name}|{self.signature(segment=None)}"
 
 
 def _as_input_error(metric: Metric[Any], error: Exception) -> InputError:
-    """The error for integers that the formula cannot take; other reasons stay what they are."""
+    """Return the error for integers outside the formula's domain; keep InputErrors unchanged."""
     if isinstance(error, InputError):
         return error
     return InputError(
-        f"these statistics have no score of {metric.name} ({error}); they are not those of text"
+        f"{metric.name} is not defined for these statistics ({error}); they cannot come from text"
     )
 
 
 def count_references(reference_range: tuple[int, int] | None) -> int | str | None:
-    """The number of references per segment, given the fewest and the most; or "var"."""
+    """Return the number of references per segment from its range (min, max), or "var"."""
     if reference_range is None:
         return None
     minimum, maximum = reference_range

@@ -1,7 +1,7 @@
-"""BERTScore: words matched by the similarity of a model's vectors, as the package bert-score does.
+"""BERTScore: words matched by the similarity of a model's vectors, as in the package bert-score.
 
-Tianyi Zhang et al. (2020): BERTScore: Evaluating text generation with BERT. ICLR. The numbers are
-those of `bert-score`.
+Tianyi Zhang et al. (2020): BERTScore: Evaluating text generation with BERT. ICLR. Scores equal
+those from `bert-score`.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from truebleu.metrics.neural_metric import NeuralMetric, find_model, read_config
 from truebleu.metrics.python_metric import SegmentTexts
 
 DEFAULT_MODEL = "roberta-large"
-# Where the configurations of models say how many layers there are.
+# Keys of the number of layers in model configurations.
 LAYER_COUNT_KEYS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
 
 
 class BERTScore(NeuralMetric):
-    """BERTScore: the F of a segment by a model's vectors, 0-1 for most text, and its mean.
+    """BERTScore: F-score from a model's vectors, 0-1 for most text, averaged over segments.
 
-    Of several references each of F, precision and recall is the best one, as in bert-score. The
-    signature has what bert-score's hash has: model, layer, idf, rescaling and versions.
+    With several references, F, precision and recall are each the best, as in bert-score. The
+    signature has the contents of bert-score's hash: model, layer, idf, rescaling and versions.
     """
 
     __slots__ = ()
@@ -43,29 +43,27 @@ class BERTScore(NeuralMetric):
     )
     layer: p.Parameter[int] = p.WholeNumber(
         0,
-        "the layer; 0 for that which bert-score has for a model of this name, else the last",
+        "the layer; 0 for bert-score's choice for this model name, or else the last",
         minimum=0,
         maximum=1000,
         optional=True,
     )
     _: KW_ONLY
     idf: p.Parameter[bool] = p.Flag(
-        "words of the references count by their inverse document frequency"
+        "weight words by their inverse document frequency in the references"
     )
     rescale: p.Parameter[str] = p.Text(
-        "no", "the language whose baseline rescales scores, as en; or no"
+        "no", "the language of the baseline that rescales scores, such as en; or no"
     )
-    device: p.Parameter[str] = p.Text(
-        "auto", "the device by torch's name: auto, cpu, cuda:1", is_hidden=True
-    )
+    device: p.Parameter[str] = p.Text("auto", "the torch device: auto, cpu, cuda:1", is_hidden=True)
     batch: p.Parameter[int] = p.WholeNumber(
-        64, "the texts in a batch", maximum=1 << 20, is_hidden=True
+        64, "the batch size in texts", maximum=1 << 20, is_hidden=True
     )
 
     @property
     def NOT_ADDITIVE(self) -> str | None:  # type: ignore[override]  # noqa: N802
-        """With idf every segment's score depends on all references."""
-        reason = "BERTScore with idf weighs words by all references, so parts do not add up"
+        """Reason why statistics of parts cannot be added up with idf; None otherwise."""
+        reason = "BERTScore with idf weights words by all references, so parts do not add up"
         return reason if self.idf else None
 
     def _fields(self, *, segment: bool | None) -> dict[str, str]:
@@ -77,7 +75,7 @@ class BERTScore(NeuralMetric):
 
     @staticmethod
     def _short(model_name: str) -> str:
-        """A model's name without the revision."""
+        """Return a model's name without the revision."""
         return model_name.rpartition("@")[0] or model_name
 
     def _find_versions(self) -> tuple[str, str]:
@@ -120,20 +118,22 @@ class BERTScore(NeuralMetric):
         return self._run_model(len(texts), predict)
 
     def _check(self, folder: str, layer: int) -> None:
-        """Raises MetricFailedError for what bert-score would take for something else."""
+        """Raise MetricFailedError for models and layers that bert-score would misinterpret."""
         settings = read_config(folder)
         layer_count = _read_layer_count(settings)
         if not layer or (layer_count and layer > layer_count):
-            detail = f"it has {layer_count}" if layer_count else "its config.json says of none"
+            detail = (
+                f"it has {layer_count}" if layer_count else "its config.json has no layer count"
+            )
             raise MetricFailedError(f"{self.name}: layer {layer} of {self.model}: {detail}")
         if "t5" in folder and "t5" not in str(settings.get("model_type")):
             raise MetricFailedError(
-                f"{self.name}: bert-score takes a model for T5 if its path has t5, and {folder} is "
-                f"of the type {settings.get('model_type')}; call the folder something else"
+                f"{self.name}: bert-score treats models with t5 in their path as T5, but {folder} "
+                f"has the type {settings.get('model_type')}. Rename the folder."
             )
 
     def _baseline(self, name: str) -> str | None:
-        """The file of the baseline; None if scores stay as they are."""
+        """Return the path of the baseline; None if scores are not rescaled."""
         if self.rescale == "no":
             return None
         name = name if name in _read_package()[1] else os.path.basename(name)
@@ -145,13 +145,13 @@ class BERTScore(NeuralMetric):
             )
             raise MetricFailedError(
                 f"{self.name}: bert-score has no baseline of {name} for {self.rescale!r}; it has "
-                f"those of its own models, for {languages}"
+                f"baselines of its own models, for {languages}"
             )
         return path
 
 
 def find_model_or_none(model: str) -> str | None:
-    """The folder of a model; None if it is another, or not here."""
+    """Return the folder of a model; None if it is missing or another revision."""
     try:
         return find_model(model)
     except MetricFailedError:
@@ -159,14 +159,14 @@ def find_model_or_none(model: str) -> str | None:
 
 
 def _read_layer_count(settings: dict[str, Any]) -> int:
-    """The number of layers that a configuration says; 0 if it does not."""
+    """Return the number of layers in a configuration; 0 if it is missing."""
     return next(
         (int(settings[key]) for key in LAYER_COUNT_KEYS if isinstance(settings.get(key), int)), 0
     )
 
 
 def _choose_layer(name: str, folder: str | None) -> int:
-    """The layer that bert-score has for a model; else the last one; 0 if none is known."""
+    """Return bert-score's layer for a model, or else the last layer; 0 if unknown."""
     table = _read_package()[1]
     default_layer = table.get(name) or table.get(os.path.basename(name), 0)
     layer_count = _read_layer_count(read_config(folder)) if folder else 0
@@ -179,7 +179,7 @@ def _choose_layer(name: str, folder: str | None) -> int:
 
 @lru_cache(maxsize=1)
 def _read_package() -> tuple[str, dict[str, int], str]:
-    """bert-score's own version, its layers of models, and its folder, without its imports."""
+    """Return bert-score's version, its layer per model, and its folder, without importing it."""
     import ast
     from importlib.util import find_spec
 
@@ -202,7 +202,7 @@ def _read_package() -> tuple[str, dict[str, int], str]:
 def _load_scorer(
     folder: str, layer: int, idf: bool, baseline: str | None, device_name: str, _identity: str
 ) -> Any:
-    """bert-score's object, with the model loaded."""
+    """Return bert-score's scorer, with the model loaded."""
     from bert_score import BERTScorer
 
     return BERTScorer(
@@ -211,7 +211,7 @@ def _load_scorer(
         idf=idf,
         device=resolve_device(device_name),
         nthreads=0,
-        lang="en" if baseline else None,  # it asks for one, and reads the baseline's file
+        lang="en" if baseline else None,  # required, but the file determines the baseline
         rescale_with_baseline=baseline is not None,
         baseline_path=baseline,
     )

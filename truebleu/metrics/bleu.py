@@ -1,8 +1,8 @@
-"""BLEU: its parameters, its columns, its scores.
+"""BLEU: parameters, statistics columns and scores.
 
 Kishore Papineni, Salim Roukos, Todd Ward and Wei-Jing Zhu (2002): BLEU, a method for automatic
-evaluation of machine translation. ACL. Counting and arithmetic are sacreBLEU 2.6.0's (Matt Post,
-2018: A call for clarity in reporting BLEU scores. WMT), operation by operation.
+evaluation of machine translation. ACL. Counts and floating-point operations equal sacreBLEU 2.6.0
+(Matt Post, 2018: A call for clarity in reporting BLEU scores. WMT).
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from truebleu._kernel import Summary
 
 LENGTH_RULES = {
-    "closest": "of several references the closest to the hypothesis in length",
+    "closest": "the length closest to the hypothesis",
     "shortest": "",
     "longest": "",
-    "average": "the mean of all",
-    "average-truncated": "their mean, truncated to an integer in each segment",
-    "single": "more than one reference is refused",
+    "average": "the mean length",
+    "average-truncated": "the mean length of each segment, truncated to an integer",
+    "single": "reject segments with several references",
 }
 NO_TOKENS = "no hypothesis has any tokens"
 USE_INSTEAD = (
@@ -43,7 +43,7 @@ ARITHMETICS = ("sacrebleu", "nltk", "nmt", "coco", "codenn", "allennlp", "float3
 
 
 class BLEUScore(TableScore):
-    """A BLEU score and its components."""
+    """BLEU score and its components."""
 
     __slots__ = ()
 
@@ -56,7 +56,7 @@ class BLEUScore(TableScore):
 
     @property
     def _formula(self) -> Formula:
-        """The formula, whose steps most scores are never asked for."""
+        """The formula, which computes the components on request."""
         return self._metric.formula(segment=self._segment)
 
     @property
@@ -69,23 +69,23 @@ class BLEUScore(TableScore):
 
     @property
     def fraction(self) -> float:
-        """The score, 0-1, to the last bit of the programs that work in this scale."""
+        """The score, 0-1, identical to programs that compute in this scale."""
         return super().fraction if self._metric.natural_scale == 100.0 else self._value
 
     @property
     def published(self) -> float:
-        """The score in the scale that the metric is published in."""
+        """The score in the scale in which it is published."""
         scale = self._metric.scale
         return self.value if scale == 100.0 else self._value / self._metric.natural_scale * scale
 
     @property
     def precisions(self) -> tuple[float, ...]:
-        """The precision of each order in per cent, smoothed, as sacreBLEU gives it."""
+        """The smoothed precision of each order in per cent, as in sacreBLEU."""
         return self._formula.list_percentages(self.matches, self.totals)
 
     @property
     def brevity_penalty(self) -> float:
-        """1, or less if the hypotheses are shorter than the references."""
+        """The brevity penalty: below 1 if hypotheses are shorter than the references."""
         return self._formula.compute_brevity_penalty(self._row[0], self.reference_length)
 
     @property
@@ -100,17 +100,17 @@ class BLEUScore(TableScore):
 
     @property
     def hypothesis_length(self) -> int:
-        """The tokens of the hypotheses."""
+        """The number of tokens in the hypotheses."""
         return self._row[0]
 
     @property
     def reference_length(self) -> float:
-        """The effective reference length, an integer unless it is a mean."""
+        """The effective reference length; a mean may not be an integer."""
         return self._metric.reference_length_from_row(self._row)
 
     @property
     def ratio(self) -> float:
-        """Hypothesis length over reference length; 0 if there is no reference token."""
+        """Hypothesis length divided by reference length; 0 if the references are empty."""
         return self._row[0] / self.reference_length if self._row[1] else 0.0
 
     @property
@@ -124,10 +124,10 @@ class BLEUScore(TableScore):
 
 
 class SmoothingValue(p.Number["float | None"]):
-    """The value that smoothing uses, given or default; None if it uses none."""
+    """The smoothing value, set or default; None for methods without a value."""
 
     def __get__(self, metric: Any, _: type | None = None) -> float | None:
-        """The value given, or that of the smoothing."""
+        """Return the user's value, or the default of the smoothing method."""
         if metric is None:
             return self  # type: ignore[return-value]
         values = metric._values  # noqa: SLF001
@@ -136,7 +136,7 @@ class SmoothingValue(p.Number["float | None"]):
 
 
 class MaxOrder(p.WholeNumber):
-    """The longest n-grams; None for as many as there are weights."""
+    """The largest n-gram order; None for the number of weights."""
 
     if TYPE_CHECKING:
 
@@ -146,7 +146,7 @@ class MaxOrder(p.WholeNumber):
 class BLEU(Metric[BLEUScore]):
     """BLEU with its parameters. The defaults are sacreBLEU's.
 
-    The parameters from `reference_length` on are those in which published implementations differ;
+    Published implementations differ in the parameters from `reference_length` on;
     `truebleu.family` has their values for each implementation.
 
     >>> metric = BLEU(lowercase=True)
@@ -188,7 +188,7 @@ class BLEU(Metric[BLEUScore]):
     effective_order: p.Parameter[bool | None] = p.Choice(
         None,
         "leave out orders that the hypothesis is too short for",
-        {None: "for single segments, not for a corpus, as sacreBLEU", True: "", False: ""},
+        {None: "for single segments only, as in sacreBLEU", True: "", False: ""},
         words={True: "yes", False: "no"},
         key="eff",
         short="e",
@@ -199,7 +199,7 @@ class BLEU(Metric[BLEUScore]):
     )
     max_order: MaxOrder = MaxOrder(
         4,
-        "the longest n-grams; as many as there are weights, if these are given",
+        "the largest n-gram order; the number of weights, if they are set",
         key="order",
         short="ord",
         phrase="order {}",
@@ -209,14 +209,14 @@ class BLEU(Metric[BLEUScore]):
     )
     weights: p.Numbers = p.Numbers(
         None,
-        "a weight for each order; their mean without weights",
+        "a weight for each order; equal weights by default",
         short="wt",
         common=True,
         optional=True,
     )
     reference_length: p.Parameter[str] = p.Choice(
         "closest",
-        "which reference gives the reference length",
+        "the effective reference length with several references",
         LENGTH_RULES,
         key="reflen",
         short="rl",
@@ -230,7 +230,7 @@ class BLEU(Metric[BLEUScore]):
     )
     tie: p.Parameter[str] = p.Choice(
         "shorter",
-        "which of two equally close reference lengths counts",
+        "the choice between two equally close reference lengths",
         dict.fromkeys(("shorter", "first", "longer"), ""),
         short="ti",
         phrase="{} of ties",
@@ -242,7 +242,7 @@ class BLEU(Metric[BLEUScore]):
         {
             "standard": "exp(1 - r/c) if c < r",
             "plus-one": "with 1 added to both lengths",
-            "coco": "as pycocoevalcap",
+            "coco": "as in pycocoevalcap",
             "none": "always 1",
         },
         key="bp",
@@ -261,11 +261,11 @@ class BLEU(Metric[BLEUScore]):
         None,
         "an order that the hypotheses are too short for",
         {
-            None: "as effective_order says",
+            None: "set by effective_order",
             "zero": "makes the score 0",
             "one": "counts as precision 1",
             "drop": "is left out",
-            "at-least-one": "cannot be, each segment counts an n-gram of each order",
+            "at-least-one": "does not occur, as segments count at least one n-gram per order",
         },
         key="miss",
         short="mi",
@@ -281,7 +281,7 @@ class BLEU(Metric[BLEUScore]):
         "the score without matches",
         {
             "zero": "0 without any match",
-            "any-zero": "0 without a match in any one order",
+            "any-zero": "0 if any order has no match",
             "smoothed": "smoothing may make it positive",
         },
         key="zero",
@@ -292,7 +292,7 @@ class BLEU(Metric[BLEUScore]):
     aggregate: p.Parameter[str] = p.Choice(
         "corpus",
         "the score of a corpus",
-        {"corpus": "of summed counts", "segments": "the mean of all segments' scores"},
+        {"corpus": "from summed counts", "segments": "the mean of segment scores"},
         key="agg",
         short="ag",
         labels={"segments": "mean of segments", "corpus": "summed counts"},
@@ -308,7 +308,7 @@ class BLEU(Metric[BLEUScore]):
     )
     arithmetic: p.Parameter[str] = p.Choice(
         "sacrebleu",
-        "whose order of floating-point operations, which decides the last bit",
+        "the program whose order of floating-point operations decides the last bit",
         dict.fromkeys(ARITHMETICS, ""),
         key="arith",
         short="fp",
@@ -316,7 +316,7 @@ class BLEU(Metric[BLEUScore]):
     )
 
     def _store_parameters(self, values: Mapping[str, Any]) -> None:
-        """Check and keep the parameters; as many orders as weights, if none are given."""
+        """Check and store the parameters; `max_order` defaults to the number of weights."""
         if values.get("max_order") is None:
             weights = values.get("weights")
             count = 4 if weights is None else len(p.validate_weights("weights", weights))
@@ -324,7 +324,7 @@ class BLEU(Metric[BLEUScore]):
         super()._store_parameters(values)
 
     def _prepare(self) -> None:
-        """Check parameters that depend on each other, and make the kernel's counter."""
+        """Check parameters that depend on each other, and create the kernel's counter."""
         self._check_together()
         values = self._values
         self._has_kernel_formula = (
@@ -340,14 +340,14 @@ class BLEU(Metric[BLEUScore]):
         super()._prepare()
 
     def counter(self, reference_lengths: Sequence[str]) -> _kernel.Metric:
-        """The kernel's counter and formula, with a column for each rule for the length."""
+        """Return a kernel metric with a column per reference length rule."""
         counter_metric: _kernel.Metric = self._build_kernel_metric(
             reference_lengths=list(reference_lengths)
         )
         return counter_metric
 
     def build_kernel_settings(self) -> dict[str, Any]:
-        """What the kernel is asked for."""
+        """Return the metric settings for the kernel."""
         values = self._values
         return {
             "metric": "bleu",
@@ -367,7 +367,7 @@ class BLEU(Metric[BLEUScore]):
 
     @property
     def recipe(self) -> dict[str, Any]:
-        """What a kernel elsewhere is asked for, which has every variant's formula."""
+        """The metric settings for a browser kernel, which computes all variants' formulas."""
         values = self._values
         settings = self.build_kernel_settings()
         del settings["effective_order"]
@@ -383,7 +383,7 @@ class BLEU(Metric[BLEUScore]):
         return settings | formula_settings | {"missing": missing}
 
     def _check_together(self) -> None:
-        """Checks parameters that depend on each other; what is the default is kept as that."""
+        """Check parameters that depend on each other, and store default values as defaults."""
         values = self._values
         smoothing, value = values["smoothing"], values["smoothing_value"]
         if value is not None:
@@ -400,11 +400,11 @@ class BLEU(Metric[BLEUScore]):
         if weights is not None and not any(weights):
             raise ValueError(f"weights={weights}: at least one must not be 0")
         if values["missing_order"] is not None and values["effective_order"] is not None:
-            raise ValueError("give either effective_order or missing_order; both say the same")
+            raise ValueError("effective_order and missing_order are mutually exclusive")
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Warnings of weights whose sum is not 1, and of smoothing that the arithmetic ignores."""
+        """Warnings about weights that do not add up to 1, and about ignored smoothing."""
         messages = p.check_weight_sum("weights", self.weights)
         applied_smoothing = FIXED_SMOOTHING.get(self.arithmetic, self.smoothing)
         # Without a value, these two do not smooth.
@@ -413,7 +413,7 @@ class BLEU(Metric[BLEUScore]):
             value = self.smoothing_value or 0.0
             value_text = f" {value:g}" if applied_smoothing in SMOOTHING_VALUES else ""
             ignored = f"arithmetic {self.arithmetic} ignores smoothing {self.smoothing}"
-            messages += (f"{ignored}; the score has smoothing {applied_smoothing}{value_text}",)
+            messages += (f"{ignored}; it applies smoothing {applied_smoothing}{value_text}",)
         return messages
 
     def with_parameters(self, **changed: Any) -> BLEU:
@@ -424,7 +424,7 @@ class BLEU(Metric[BLEUScore]):
 
     @property
     def length_rule(self) -> str:
-        """The rule for the reference length, as the kernel calls it."""
+        """The kernel's name of the rule for the reference length."""
         rule, tie = self._values["reference_length"], self._values["tie"]
         if rule == "single" or (rule == "closest" and tie == "shorter"):
             return "closest"
@@ -437,7 +437,7 @@ class BLEU(Metric[BLEUScore]):
 
     @property
     def natural_scale(self) -> float:
-        """The scale that the arithmetic works in."""
+        """The scale in which the arithmetic computes."""
         return 100.0 if self.arithmetic == "sacrebleu" else 1.0
 
     @property
@@ -445,7 +445,7 @@ class BLEU(Metric[BLEUScore]):
         return bool(self._values["aggregate"] == "corpus")
 
     def missing(self, *, segment: bool) -> str:
-        """The treatment of an order that the hypotheses are too short for."""
+        """Return the treatment of orders for which the hypotheses are too short."""
         describe_missing, effective = self._values["missing_order"], self._values["effective_order"]
         if describe_missing is not None:
             return str(describe_missing)
@@ -453,12 +453,12 @@ class BLEU(Metric[BLEUScore]):
 
     @property
     def _key(self) -> tuple[Any, ...]:
-        # `effective_order` and `missing_order` can say the same.
+        # `effective_order` and `missing_order` are two names for one setting.
         missing = {"missing_order": (self.missing(segment=True), self.missing(segment=False))}
         return tuple((self._values | missing | {"effective_order": None}).values())
 
     def formula(self, *, segment: bool = False) -> Formula:
-        """The formula, for a corpus or for one segment."""
+        """Return the formula, for a corpus or for one segment."""
         missing = self.missing(segment=segment)
         return Formula(self._values, self.smoothing_value or 0.0, missing)
 
@@ -467,11 +467,11 @@ class BLEU(Metric[BLEUScore]):
     def _fields(self, *, segment: bool | None) -> dict[str, str]:
         fields = super()._fields(segment=segment)
         missing = self._values["missing_order"]
-        if segment is not None or missing:  # otherwise the default is both, and goes unsaid
+        if segment is not None or missing:  # the default differs for segments and corpora
             effective = self.missing(segment=segment or not self._is_sum_based) == "drop"
             fields["eff"] = "yes" if effective else "no"
         if missing in ("drop", "zero"):
-            del fields["miss"]  # effective order says it
+            del fields["miss"]  # the field `eff` implies it
         value = self.smoothing_value
         fields.pop("value", None)
         if value is not None:
@@ -482,7 +482,7 @@ class BLEU(Metric[BLEUScore]):
 
     @classmethod
     def from_fields(cls, fields: Mapping[str, str]) -> BLEU:
-        """The metric that a signature's fields name."""
+        """Return the metric for the fields of a signature."""
         remaining = dict(fields)
         smoothing, bracket, value = remaining.get("smooth", "exp").partition("[")
         if bracket:
@@ -493,7 +493,7 @@ class BLEU(Metric[BLEUScore]):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the columns of this metric's statistics."""
+        """The column names of the metric's statistics."""
         orders = range(1, self.max_order + 1)
         return (
             "hypothesis_length",
@@ -509,7 +509,7 @@ class BLEU(Metric[BLEUScore]):
 
     @property
     def fingerprint(self) -> str:
-        """The parameters that decide the statistics, as `Statistics.fingerprint` has them."""
+        """The parameters that determine the statistics, as in `Statistics.fingerprint`."""
         tok, case = (p.to_field(self._values[p.name]) for p in self.PARAMETERS[:2])
         suffix = "|least:1" if self.counts_at_least_one else ""
         if (form := self.unicode_form) is not None:
@@ -521,11 +521,11 @@ class BLEU(Metric[BLEUScore]):
     # ---- from rows to scores ----
 
     def check_summary(self, summary: Summary, hypotheses: object) -> None:
-        """Raises InputError if this metric is not defined for what was seen."""
+        """Raise InputError if this metric is not defined for the summarized text."""
         super().check_summary(summary, hypotheses)
         if self._values["reference_length"] == "single" and summary["references"] != (1, 1):
             raise InputError(
-                "references: more than one for a segment, and this metric is defined for one only"
+                "references: a segment has several, but this metric is only defined for one"
             )
 
     def zero_reason(self, row: Sequence[int], *, segment: bool) -> str:
@@ -533,7 +533,7 @@ class BLEU(Metric[BLEUScore]):
         orders = self.max_order
         matches, totals = row[2 : 2 + orders], row[2 + orders :]
         if not any(matches):
-            return "no token of a hypothesis is in its references" if row[0] else NO_TOKENS
+            return "no hypothesis has a token of its references" if row[0] else NO_TOKENS
         if not totals[-1] and self.missing(segment=segment or not self._is_sum_based) == "zero":
             return (
                 f"no hypothesis has {orders} tokens, and BLEU needs n-grams of each order up to "
@@ -545,15 +545,15 @@ class BLEU(Metric[BLEUScore]):
         return f"no n-gram of order {order} matches; a smoothing method (-s exp) keeps it above 0"
 
     def reference_length_from_row(self, row: Sequence[int]) -> float:
-        """The reference length that a row of statistics says."""
+        """Return the reference length in a row of statistics."""
         return row[1] / PARTS_PER_TOKEN if self.length_rule == "average" else row[1]
 
     def _value(self, row: Sequence[int], *, segment: bool) -> float:
-        """The score of one row, in the scale of the arithmetic."""
+        """Return the score of one row, in the scale of the arithmetic."""
         return self.compute_values(Table.from_rows([row], len(row)), segment=segment)[0]
 
     def compute_values(self, table: Table, *, segment: bool) -> Sequence[float]:
-        """The score of each row, in the scale of the arithmetic."""
+        """Return the score of each row, in the scale of the arithmetic."""
         if self._has_kernel_formula:
             return self._kernel.scores(table, corpus=not segment).tolist()
         value, orders = self.formula(segment=segment).compute_score, self.max_order
@@ -565,7 +565,7 @@ class BLEU(Metric[BLEUScore]):
         ]
 
     def _scores(self, table: Table, *, segment: bool) -> Scores:
-        segment = segment or not self._is_sum_based  # a mean is of segments' scores, not of counts
+        segment = segment or not self._is_sum_based  # the mean is over segment scores, not counts
         if self._has_kernel_formula:
             return self._kernel.scores(table, corpus=not segment)
         factor = 100.0 / self.natural_scale
@@ -601,9 +601,9 @@ def bleu(
     normalize: str | None = None,
     **unknown: Any,
 ) -> BLEUScore:
-    """The BLEU score of a corpus: `BLEU(...).score(hypotheses, references)`.
+    """Return the BLEU score of a corpus: `BLEU(...).score(hypotheses, references)`.
 
-    Text is as for `BLEU.score`, parameters are as for `BLEU`.
+    Text arguments are as for `BLEU.score`, parameters as for `BLEU`.
 
     >>> score = bleu(["the cat is on the mat"], [["the cat sat on the mat", "a cat is on it"]])
     >>> round(float(score), 2)
@@ -633,7 +633,7 @@ def bleu(
 
 
 def limit_ngram_columns(max_order: int) -> tuple[tuple[str, int, str], ...]:
-    """What limits n-grams: those that match are some of them, and longer ones are fewer."""
+    """Return column limits: matches are at most totals, which do not grow with the order."""
     matches = ((f"matches_{order}", 1, f"totals_{order}") for order in range(1, max_order + 1))
     longer = ((f"totals_{order}", 1, f"totals_{order - 1}") for order in range(2, max_order + 1))
     return (*matches, *longer)

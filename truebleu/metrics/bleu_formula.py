@@ -1,9 +1,9 @@
-"""From counts to BLEU: smoothing, missing orders, brevity, and the mean, step by step.
+"""BLEU's formula, step by step: smoothing, missing orders, brevity penalty and mean.
 
-BLEU = BP · exp(Σ wₙ ln pₙ). Every published BLEU is this; they differ in what they do when an order
-has no n-gram or no match, in the brevity penalty's edge cases, and in the order of floating-point
-operations, which decides the last bit. Each of these is a parameter here.
-kernel/src/bleu.rs has sacreBLEU's case for many rows at once; the tests hold the two equal.
+BLEU = BP · exp(Σ wₙ ln pₙ) in all published implementations. They differ in orders without n-grams
+or matches, in edge cases of the brevity penalty, and in the order of floating-point operations,
+which decides the last bit. Each difference is a parameter.
+kernel/src/bleu.rs computes sacreBLEU's case for many rows at once; tests compare the two.
 """
 
 from __future__ import annotations
@@ -13,36 +13,36 @@ from collections.abc import Mapping, Sequence
 from math import exp, fsum, inf, log
 from typing import Any
 
-# sacreBLEU's stand-in for the logarithm of 0; its exponential is 0.
+# sacreBLEU's substitute for the logarithm of 0; its exponential is 0.
 LOG_OF_ZERO = -9999999999
 
 # pycocoevalcap's guards against division by 0.
 TINY, SMALL = 1e-15, 1e-9
 
-# Each smoothing method: the numerator of an order without a match.
+# Smoothing methods, with the numerator of an order without a match.
 SMOOTHING = {
-    "exp": "1/2, 1/4, ... of a match, as mteval-v13a",
+    "exp": "1/2, 1/4, ... of a match, as in mteval-v13a",
     "floor": "smoothing_value matches",
-    "add-k": "smoothing_value more matches and n-grams above order 1",
+    "add-k": "adds smoothing_value to matches and n-grams above order 1",
     "none": "the score is 0",
-    "add-k-all": "add-k at order 1, too",
-    "add-k-tiny": "add-k, and the smallest positive number of matches at order 1",
+    "add-k-all": "add-k also at order 1",
+    "add-k-tiny": "add-k, with the smallest positive number as matches at order 1",
     "epsilon": "pycocoevalcap's guards",
     "tiny": "the smallest positive number",
 }
-# Arithmetics that have one smoothing method of their own, whichever is named.
+# Arithmetics that always use one smoothing method, whatever the parameter.
 FIXED_SMOOTHING = {
     "cdec": "floor",
     "allennlp": "add-k-all",
     "coco": "epsilon",
     "codenn": "add-k-tiny",
 }
-# The value of those that take one, if none is given.
+# Default values of the smoothing methods that have one.
 SMOOTHING_VALUES = {"floor": 0.1, "add-k": 1.0, "add-k-all": 1.0, "add-k-tiny": 1.0}
 
 
 class Formula:
-    """BLEU's parameters after counting; `bleu.BLEU` says what they mean."""
+    """BLEU's formula with the parameters that apply after counting; see `bleu.BLEU`."""
 
     smoothing: str
     smoothing_value: float
@@ -56,13 +56,13 @@ class Formula:
     def __init__(
         self, parameters: Mapping[str, Any], smoothing_value: float, missing_order: str
     ) -> None:
-        """The last two depend on others of the parameters, and on corpus or segment."""
+        """Take parameters; the last two also depend on other parameters and the score's level."""
         vars(self).update(parameters)
         self.smoothing_value = smoothing_value
         self.missing_order = missing_order
 
     def list_percentages(self, matches: Sequence[int], totals: Sequence[int]) -> tuple[float, ...]:
-        """The precision of each order in per cent, as scores show it: 0 for one without."""
+        """Return the precision of each order in per cent, with 0 for missing orders."""
         zeros = (0.0,) * len(matches)
         if self._is_zero_before_smoothing(matches):
             return zeros
@@ -71,7 +71,7 @@ class Formula:
         return (*percentages, *zeros)[: len(matches)]
 
     def _is_zero_before_smoothing(self, matches: Sequence[int]) -> bool:
-        """True if the score is 0 before smoothing, for most members without any match."""
+        """Return whether the score is 0 before smoothing, usually for lack of any match."""
         if self.no_match == "zero":
             return not any(matches)
         return self.no_match == "any-zero" and not all(matches)
@@ -83,7 +83,7 @@ class Formula:
         hypothesis_length: int,
         reference_length: float,
     ) -> float:
-        """The score of these counts, in the arithmetic's scale: 0-100 for sacreBLEU's, else 0-1."""
+        """Return the score of counts: 0-100 in sacreBLEU's arithmetic, 0-1 in others."""
         if self._is_zero_before_smoothing(matches):
             return 0.0
         if self.arithmetic == "codenn":
@@ -101,7 +101,7 @@ class Formula:
         return mean * brevity
 
     def compute_brevity_penalty(self, hypothesis_length: int, reference_length: float) -> float:
-        """The brevity penalty."""
+        """Return the brevity penalty."""
         c, r = hypothesis_length, reference_length
         if self.brevity_penalty == "none":
             return 1.0
@@ -110,7 +110,7 @@ class Formula:
             return exp(1 - 1 / ratio) if ratio < 1 else 1.0
         if self.brevity_penalty == "plus-one":
             return exp(min(0.0, 1 - (r + 1) / (c + 1)))
-        # Where a score may be positive without a match, nothing against nothing is not perfect.
+        # If scores without matches may be positive, two empty texts are not a perfect match.
         if c == 0 and (r > 0 or self.no_match == "smoothed"):
             return self.empty_brevity
         if c >= r:
@@ -124,10 +124,10 @@ class Formula:
     def compute_precisions(
         self, matches: Sequence[int], totals: Sequence[int]
     ) -> list[float | None]:
-        """The precision of each order after smoothing; None for one that counts as 1.
+        """Return the precision of each order after smoothing; None counts as 1.
 
-        In per cent with sacreBLEU's arithmetic, as fractions with the others. Orders that do not
-        count at all are left out at the end.
+        Precisions are in per cent in sacreBLEU's arithmetic, and fractions in others. Orders that
+        are left out are missing at the end.
         """
         unit = 100.0 if self.arithmetic == "sacrebleu" else 1.0
         smoothing, value = self.smoothing, self.smoothing_value
@@ -165,9 +165,9 @@ class Formula:
         return precisions
 
     def _compute_mean(self, precisions: Sequence[float | None]) -> float:
-        """The weighted geometric mean of the precisions."""
+        """Return the weighted geometric mean of the precisions."""
         if not precisions:
-            # No order is left: the hypotheses have no token at all.
+            # All orders are left out, because the hypotheses have no tokens.
             return 0.0
         if self.arithmetic == "sacrebleu":
             return self._mean_as_sacrebleu(precisions)
@@ -175,7 +175,7 @@ class Formula:
         weights = self.weights or [1.0 / len(precisions)] * len(precisions)
         pairs = zip(weights, fractions, strict=False)
         if self.arithmetic == "nltk":
-            # An order that smoothing has left without a match is skipped.
+            # NLTK skips orders without matches after smoothing.
             return exp(fsum(weight * log(p) for weight, p in pairs if p > 0))
         if min(fractions) <= 0:
             return 0.0
@@ -194,7 +194,7 @@ class Formula:
     def _score_as_codenn(
         self, matches: Sequence[int], totals: Sequence[int], c: int, r: float
     ) -> float:
-        """CodeNN's: guards in both logarithms, the brevity penalty among them."""
+        """Return CodeNN's score: guarded logarithms that include the brevity penalty."""
         added, mean = 0.0, 0.0
         for match, total in zip(matches, totals, strict=True):
             numerator, denominator = match + added, total + added
@@ -205,7 +205,7 @@ class Formula:
     def _score_as_cdec(
         self, matches: Sequence[int], totals: Sequence[int], c: int, r: float
     ) -> float:
-        """cdec's: logarithms in single precision, the brevity penalty among them."""
+        """Return cdec's score: logarithms in single precision, including the brevity penalty."""
         zero_match_value = round_to_single(self.smoothing_value)
         mean, orders = 0.0, 0
         for match, total in zip(matches, totals, strict=True):
@@ -223,10 +223,10 @@ class Formula:
         return round_to_single(exp(round_to_single(round_to_single(mean / orders) + brevity)))
 
     def _mean_as_allennlp(self, matches: Sequence[int], totals: Sequence[int]) -> float:
-        """AllenNLP's: a difference of logarithms per order."""
+        """Return AllenNLP's mean: a difference of logarithms per order."""
         guard = self.smoothing_value
         weights = self.weights or [1.0 / len(matches)] * len(matches)
-        # Without a guard, an order without n-grams is perfect as it is with the smallest guard.
+        # An order without n-grams counts as 1, as it does with the smallest guard.
         return exp(
             sum(
                 w * (_log_or_minus_infinity(match + guard) - log(total + guard))
@@ -248,7 +248,7 @@ class Formula:
 
 
 def _mean_as_coco(matches: Sequence[int], totals: Sequence[int]) -> float:
-    """Pycocoevalcap's mean: a running product of guarded precisions, and its root."""
+    """Return pycocoevalcap's mean: the root of a running product of guarded precisions."""
     product = 1.0
     for match, total in zip(matches, totals, strict=True):
         product *= (match + TINY) / (total + SMALL)
@@ -256,12 +256,12 @@ def _mean_as_coco(matches: Sequence[int], totals: Sequence[int]) -> float:
 
 
 def _log_or_minus_infinity(number: float) -> float:
-    """Return the logarithm of a number, of 0 negative infinity."""
+    """Return the logarithm of a number; negative infinity for 0."""
     return log(number) if number else -inf
 
 
 def round_to_single(number: float) -> float:
-    """A number in single precision."""
-    from struct import pack, unpack  # most scores do without
+    """Return a number rounded to single precision."""
+    from struct import pack, unpack  # imported late, because most scores do not need it
 
     return float(unpack("f", pack("f", number))[0])

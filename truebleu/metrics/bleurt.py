@@ -1,4 +1,4 @@
-"""BLEURT: a model's judgement of a text beside a reference, as the package bleurt-pytorch runs it.
+"""BLEURT: a model's score of a hypothesis and a reference, from the package bleurt-pytorch.
 
 Thibault Sellam, Dipanjan Das, Ankur Parikh (2020): BLEURT: Learning robust metrics for text
 generation. ACL. Amy Pu et al. (2021), EMNLP, for BLEURT-20.
@@ -20,9 +20,9 @@ DEFAULT_MODEL = "lucadiliello/BLEURT-20"
 
 
 class BLEURT(NeuralMetric):
-    """BLEURT: a model's judgement of a segment beside one reference, and the mean.
+    """BLEURT: a model's score of each segment with one reference, averaged over segments.
 
-    Most scores are between 0 and 1, and some beyond. What is longer than the model reads is cut.
+    Most scores are between 0 and 1. Text beyond the model's maximum length is cut.
     """
 
     __slots__ = ()
@@ -37,16 +37,14 @@ class BLEURT(NeuralMetric):
         DEFAULT_MODEL, "the model: a folder, or a name in the hub's cache"
     )
     _: KW_ONLY
-    device: p.Parameter[str] = p.Text(
-        "auto", "the device by torch's name: auto, cpu, cuda:1", is_hidden=True
-    )
+    device: p.Parameter[str] = p.Text("auto", "the torch device: auto, cpu, cuda:1", is_hidden=True)
     batch: p.Parameter[int] = p.WholeNumber(
-        16, "the segments in a batch", maximum=1 << 20, is_hidden=True
+        16, "the batch size in segments", maximum=1 << 20, is_hidden=True
     )
 
     @classmethod
     def from_text(cls, text: str) -> Self:
-        """The metric of a model; of none named, that of the usual one."""
+        """Return the metric for a model; for an empty text, the default model."""
         return cls(model=text if text.strip() else DEFAULT_MODEL)
 
     def _compute_numbers(self, _: Corpus, texts: SegmentTexts) -> list[float]:
@@ -67,12 +65,12 @@ class BLEURT(NeuralMetric):
 
 @lru_cache(maxsize=2)
 def _load_model(folder: str, device_name: str, _identity: str) -> tuple[Any, Any]:
-    """The tokenizer and the model."""
+    """Return the tokenizer and the model."""
     try:
         from bleurt_pytorch import BleurtForSequenceClassification, BleurtTokenizer
     except ImportError as error:
         raise MetricFailedError(
-            f"BLEURT: bleurt-pytorch cannot be imported ({error.msg.split(' (')[0]}); it needs "
+            f"BLEURT: bleurt-pytorch cannot be imported ({error.msg.split(' (')[0]}). Run "
             "pip install 'transformers<5'"
         ) from None
     model = BleurtForSequenceClassification.from_pretrained(folder, local_files_only=True)
@@ -81,7 +79,7 @@ def _load_model(folder: str, device_name: str, _identity: str) -> tuple[Any, Any
 
 
 def _predict_scores(tokenizer: Any, model: Any, pairs: list[tuple[str, str]]) -> list[float]:
-    """What the model says of hypotheses and references."""
+    """Return the model's scores of pairs of hypothesis and reference."""
     import torch
 
     with torch.no_grad():

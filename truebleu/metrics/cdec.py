@@ -1,7 +1,7 @@
-"""cdec's QCRI_BLEU, in the single precision that cdec computes in.
+"""cdec's QCRI_BLEU, computed in single precision as in cdec.
 
-Its other three, IBM_BLEU, KOEHN_BLEU and NIST_BLEU, are parameters of `BLEU` (members of the
-family). Chris Dyer et al. (2010): cdec, a decoder, alignment and learning framework for
+cdec's IBM_BLEU, KOEHN_BLEU and NIST_BLEU are settings of `BLEU` (members of the family).
+Chris Dyer et al. (2010): cdec, a decoder, alignment and learning framework for
 finite-state and context-free translation models. ACL demonstrations; mteval/ns.cc.
 """
 
@@ -23,9 +23,9 @@ from truebleu.text import tokenizers
 class CdecBLEU(PythonMetric):
     """cdec's QCRI_BLEU.
 
-    An order without a match has one, and an order without n-grams is left out. The brevity penalty
-    is exp((c - r - 1) / c), and what a text without any match would get is taken off, so that the
-    score can be 0 where smoothing alone would leave some. cdec takes tokens.
+    Orders without matches count one match, and orders without n-grams are left out. The brevity
+    penalty is exp((c - r - 1) / c). The score of a text without any match is subtracted, so the
+    score can be 0 despite smoothing. cdec takes tokens.
 
     >>> print(CdecBLEU().sentence("the cat sat on the mat", "the cat is on the mat"))
     cdec-BLEU = 26.61
@@ -39,12 +39,12 @@ class CdecBLEU(PythonMetric):
     _: KW_ONLY
     lowercase: p.Parameter[bool | str] = p.declare_lowercase()
     variant: p.Parameter[str] = p.Choice(
-        "qcri", "which of cdec's scores", {"qcri": "QCRI_BLEU"}, key="cdec", short="cd"
+        "qcri", "the cdec score", {"qcri": "QCRI_BLEU"}, key="cdec", short="cd"
     )
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the columns of this metric's statistics: BLEU's."""
+        """The column names of BLEU's statistics."""
         return BLEU().columns
 
     @property
@@ -69,7 +69,7 @@ class CdecBLEU(PythonMetric):
 def _compute_qcri_bleu(
     matches: Sequence[int], totals: Sequence[int], length: int, reference_length: float
 ) -> tuple[float, float]:
-    """The score and the brevity penalty, each operation rounded to single precision."""
+    """Return the score and the brevity penalty, rounding each operation to single precision."""
     mean = zero_match_mean = 0.0
     orders = 0
     for match, total in zip(matches, totals, strict=True):

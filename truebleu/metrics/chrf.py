@@ -1,10 +1,10 @@
-"""chrF, chrF+ and chrF++: F-scores of character n-grams, and of words.
+"""chrF, chrF+ and chrF++: F-scores of character and word n-grams.
 
 Maja Popović (2015): chrF: character n-gram F-score for automatic MT evaluation. WMT.
 Maja Popović (2017): chrF++: words helping character n-grams. WMT.
-Counting and arithmetic are sacreBLEU 2.6.0's, operation by operation. It departs from the papers:
-orders that a text is too short for are left out of the mean (`eps_smoothing` keeps them), the mean
-is of precisions and recalls and not of F-scores, and a corpus is scored by its sums.
+Counts and floating-point operations equal sacreBLEU 2.6.0, which departs from the papers: it leaves
+out orders for which a text is too short (`eps_smoothing` keeps them), averages precisions and
+recalls instead of F-scores, and scores a corpus from summed counts.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["CHRF", "CHRFScore", "chrf"]
 
 
 class CHRFScore(TableScore):
-    """A chrF score and its components."""
+    """chrF score and its components."""
 
     __slots__ = ()
 
@@ -35,12 +35,12 @@ class CHRFScore(TableScore):
 
     @property
     def char_order(self) -> int:
-        """The length of the longest character n-grams."""
+        """The largest order of character n-grams."""
         return self._metric.char_order
 
     @property
     def word_order(self) -> int:
-        """The length of the longest word n-grams."""
+        """The largest order of word n-grams."""
         return self._metric.word_order
 
     @property
@@ -50,12 +50,12 @@ class CHRFScore(TableScore):
 
     @property
     def hypothesis_totals(self) -> tuple[int, ...]:
-        """The n-grams of each order in the hypotheses: of characters, then of words."""
+        """The number of n-grams per order in the hypotheses: characters, then words."""
         return tuple(self._row[0::3])
 
     @property
     def reference_totals(self) -> tuple[int, ...]:
-        """The n-grams of each order in the references."""
+        """The number of n-grams per order in the references."""
         return tuple(self._row[1::3])
 
     @property
@@ -65,20 +65,20 @@ class CHRFScore(TableScore):
 
     @property
     def precisions(self) -> tuple[float, ...]:
-        """The share of the hypotheses' n-grams that match, of each order, in per cent."""
+        """The percentage of hypothesis n-grams that match, per order."""
         return _divide_to_percent(self.matches, self.hypothesis_totals)
 
     @property
     def recalls(self) -> tuple[float, ...]:
-        """The share of the references' n-grams that are matched, of each order, in per cent."""
+        """The percentage of reference n-grams that are matched, per order."""
         return _divide_to_percent(self.matches, self.reference_totals)
 
 
 class CHRF(Metric[CHRFScore]):
-    """chrF with its parameters. The defaults are sacreBLEU's: chrF2 of 6 characters.
+    """chrF with its parameters. The defaults are sacreBLEU's: chrF2 of up to 6 characters.
 
-    Of several references the one with the best score of its segment counts, of equally good ones
-    the first: their order can matter, as in sacreBLEU.
+    With several references, the first with the best segment score counts. Their order
+    can matter, as in sacreBLEU.
 
     >>> print(CHRF().score(["The cat sat on the mat."], ["The cat sat on a mat."]))
     chrF2 = 71.42
@@ -95,7 +95,7 @@ class CHRF(Metric[CHRFScore]):
     FIELDS = ("case", "eff", "nc", "nw", "space", "beta")
     char_order: p.Parameter[int] = p.WholeNumber(
         6,
-        "the longest character n-grams",
+        "the largest order of character n-grams",
         minimum=0,
         maximum=100,
         key="nc",
@@ -105,7 +105,7 @@ class CHRF(Metric[CHRFScore]):
     )
     word_order: p.Parameter[int] = p.WholeNumber(
         0,
-        "the longest word n-grams; 1 is chrF+, 2 is chrF++",
+        "the largest order of word n-grams; 1 is chrF+, 2 is chrF++",
         minimum=0,
         key="nw",
         flags=("-cw",),
@@ -127,7 +127,7 @@ class CHRF(Metric[CHRFScore]):
         "count white space as characters", key="space", short="s", common=True
     )
     eps_smoothing: p.Parameter[bool] = p.Flag(
-        "keep orders that the text is too short for, with a tiny precision and recall, as "
+        "keep orders for which the text is too short, with a tiny precision and recall, as "
         "chrF++.py, Moses and NLTK do",
         words=("yes", "no"),
         key="eff",
@@ -141,7 +141,7 @@ class CHRF(Metric[CHRFScore]):
         super()._prepare()
 
     def build_kernel_settings(self) -> dict[str, Any]:
-        """What the kernel is asked for."""
+        """Return the metric settings for the kernel."""
         factor = self.beta**2
         return {
             "metric": "chrf",
@@ -161,15 +161,15 @@ class CHRF(Metric[CHRFScore]):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the columns of this metric's statistics: three per order.
+        """The column names of the metric's statistics: three per order.
 
-        `hypothesis_c2` is the number of character bigrams in the hypothesis, `matches_w1` that of
-        the words that match. An order that the reference is too short for has none in either.
+        `hypothesis_c2` is the number of character bigrams in the hypothesis, `matches_w1` the
+        number of matching words. Orders for which the reference is too short count as 0 in both.
         """
         orders = [f"c{order}" for order in range(1, self.char_order + 1)]
         orders += [f"w{order}" for order in range(1, self.word_order + 1)]
         return tuple(
-            f"{what}_{order}" for order in orders for what in ("hypothesis", "reference", "matches")
+            f"{part}_{order}" for order in orders for part in ("hypothesis", "reference", "matches")
         )
 
     @property
@@ -184,7 +184,7 @@ class CHRF(Metric[CHRFScore]):
 
     @classmethod
     def fields_from_name(cls, name: str) -> dict[str, str] | None:
-        """The fields that a name implies: "chrF3++" that β is 3."""
+        """Return the fields that a name implies: "chrF3++" implies β = 3 and two word orders."""
         lower = name.lower()
         beta = lower.removeprefix("chrf").rstrip("+") if lower.startswith("chrf") else "no"
         try:
@@ -217,9 +217,9 @@ def chrf(
     normalize: str | None = None,
     **unknown: Any,
 ) -> CHRFScore:
-    """The chrF score of a corpus: `CHRF(...).score(hypotheses, references)`.
+    """Return the chrF score of a corpus: `CHRF(...).score(hypotheses, references)`.
 
-    Text is as for `CHRF.score`, parameters are as for `CHRF`.
+    Text arguments are as for `CHRF.score`, parameters as for `CHRF`.
 
     >>> score = chrf(["the cat is on the mat"], [["the cat sat on the mat", "a cat is on it"]])
     >>> round(float(score), 2)

@@ -1,7 +1,7 @@
-"""CodeBLEU's two parts that are counted in n-grams; the other two need a parser of each language.
+"""CodeBLEU's two n-gram components; the other two components need a parser for each language.
 
 Shuo Ren et al. (2020): CodeBLEU, a method for automatic evaluation of code synthesis.
-arXiv:2009.10297. As CodeXGLUE's evaluator and its package `codebleu` 0.7.0 compute it.
+arXiv:2009.10297. Scores equal CodeXGLUE's evaluator and its package `codebleu` 0.7.0.
 """
 
 from __future__ import annotations
@@ -17,14 +17,13 @@ from truebleu.metrics.bleu import BLEU
 from truebleu.metrics.python_metric import PythonMetric, count_ngrams
 from truebleu.text import tokenizers
 
-# The original measures the length of a pair, tokens and weights, in the place of the reference's.
+# The original takes the length of a pair of tokens and weights for the reference length.
 ORIGINAL_REFERENCE_LENGTH = 2
 MAX_ORDER = 4
-# Tokens weigh 1 or 0.2; in fifths, their sums are integers.
+# Token weights are 1 or 0.2, so their sums in fifths are integers.
 WEIGHT_UNITS = 5
 
-# The reserved words of languages, as CodeBLEU counts them. For another language, or another idea
-# of what is reserved, give the words.
+# Reserved words per language, as in CodeBLEU. For other languages or other words, use `keywords`.
 KEYWORDS = {
     "c": """auto break case char const continue default do double else enum extern float for goto
         if int long register return short signed sizeof static struct switch typedef union unsigned
@@ -50,10 +49,10 @@ KEYWORDS = {
 
 
 class CodeBLEU(PythonMetric):
-    """One of CodeBLEU's parts that are counted in n-grams.
+    """One of CodeBLEU's two n-gram components.
 
-    `combined` makes CodeBLEU of all four parts, if you have the other two. CodeBLEU strips the code
-    and splits it at white space.
+    `combine_parts` computes CodeBLEU from all four components. CodeBLEU strips the code and splits
+    it at white space.
 
     >>> hypothesis, reference = "return a + b ;", "return x + b ;"
     >>> print(CodeBLEU(language="java").sentence(hypothesis, reference))
@@ -71,19 +70,19 @@ class CodeBLEU(PythonMetric):
     lowercase: p.Parameter[bool | str] = p.declare_lowercase()
     part: p.Parameter[str] = p.Choice(
         "weighted",
-        "which part",
+        "the component",
         {
             "ngram": "NLTK's corpus_bleu with method1",
-            "weighted": "not what its name says: numerators and denominators are counted in "
-            "the references, so it is a recall, and several references add up; among unigrams "
-            "a reserved word counts 1 and any other token 0.2. By mistake every reference is "
-            "2 tokens long in its brevity penalty. Both have 0.1 match where there is none",
+            "weighted": "despite its name a recall: numerators and denominators are counted in "
+            "the references, and several references add up; among unigrams, reserved words "
+            "count 1 and other tokens 0.2. By mistake, its brevity penalty takes every reference "
+            "to have 2 tokens. Both components count 0.1 match for orders without matches",
         },
         short="pt",
     )
     language: p.Parameter[str | None] = p.Choice(
         None,
-        "whose reserved words count in the weighted part",
+        "the programming language whose reserved words the weighted component uses",
         {None: "", **dict.fromkeys(KEYWORDS, "")},
         short="lg",
         optional=True,
@@ -95,17 +94,17 @@ class CodeBLEU(PythonMetric):
     def _prepare(self) -> None:
         """Check the parameters together."""
         if self.language is not None and self.keywords is not None:
-            raise ValueError("give either a language or its keywords")
+            raise ValueError("language and keywords are mutually exclusive")
         if self.part == "weighted" and self.language is None and self.keywords is None:
-            raise ValueError("the weighted part needs a language or keywords")
+            raise ValueError("the weighted component needs language or keywords")
         words = KEYWORDS[self.language].split() if self.language else self.keywords or ()
         self._reserved: frozenset[str] = frozenset(words)
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the columns of this metric's statistics.
+        """The column names of the metric's statistics.
 
-        Matches and totals of the weighted part are in fifths of an n-gram.
+        Matches and totals of the weighted component are in fifths of an n-gram.
         """
         return BLEU().columns
 
@@ -124,8 +123,8 @@ class CodeBLEU(PythonMetric):
         )
 
     def _apply_formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:  # noqa: ARG002
-        # The sums are exact integers. The original adds rounded numbers, so its last bits depend
-        # on the order of the segments.
+        # The original adds rounded numbers, so its last bits depend on the order of segments;
+        # these sums are exact integers.
         unit = 1 if self.part == "ngram" else WEIGHT_UNITS
         length, reference_length = row[:2]
         counts = [count / unit for count in row[2:]]
@@ -146,7 +145,7 @@ class CodeBLEU(PythonMetric):
 def _count_weighted_recall(
     hypothesis: list[Any], references: list[list[Any]], reserved: frozenset[str]
 ) -> list[int]:
-    """Lengths, matches and totals of a segment, n-grams weighed and counted in references."""
+    """Return lengths, matches and totals of weighted n-grams in the references of a segment."""
     matches = [0] * MAX_ORDER
     totals = [0] * MAX_ORDER
     for order in range(MAX_ORDER):
@@ -168,9 +167,9 @@ def combine_parts(
     dataflow: float,
     weights: Sequence[float] = (0.25, 0.25, 0.25, 0.25),
 ) -> float:
-    """CodeBLEU of its four parts, each between 0 and 1.
+    """Return CodeBLEU of its four components, each between 0 and 1.
 
-    A data flow of 0 counts as 1, because the original takes it for code without any data flow.
+    A data flow score of 0 counts as 1, because the original takes it for code without data flow.
     """
     parts = (ngram, weighted, syntax, dataflow or 1)
     alpha, beta, gamma, theta = weights

@@ -1,4 +1,4 @@
-"""COMET: a model's judgement of a translation beside its source and reference, by unbabel-comet.
+"""COMET: a model's score of a translation, its source and its reference, from unbabel-comet.
 
 Ricardo Rei et al. (2020): COMET: A neural framework for MT evaluation. EMNLP. Rei et al. (2022):
 COMET-22, CometKiwi. WMT. Nuno Guerreiro et al. (2024): xCOMET. TACL.
@@ -20,7 +20,7 @@ from truebleu.metrics.python_metric import SegmentTexts
 DEFAULT_MODEL = "Unbabel/wmt22-comet-da"
 CHECKPOINT = os.path.join("checkpoints", "model.ckpt")
 SETTINGS_FILE = "hparams.yaml"
-# What models read beside the hypothesis, by kind; a unified model's settings say it.
+# Inputs of a model in addition to the hypothesis, by its kind; unified models list them.
 INPUTS_BY_KIND = {
     "regression_metric": ("src", "ref"),
     "ranking_metric": ("src", "ref"),
@@ -31,11 +31,11 @@ INPUT_SEGMENTS = re.compile(r"^input_segments:[ ]*(\[.*?\]|(?:\n[ ]*-[ ]*\w+)+)"
 
 
 class COMET(NeuralMetric):
-    """COMET: a model's judgement of a segment beside its source and one reference, and the mean.
+    """COMET: a model's score of a segment, its source and one reference, averaged over segments.
 
-    What a model reads its own settings say: CometKiwi reads no references. Its scores are those
-    of `predict` in full precision; the command `comet-score` computes in half precision, which
-    changes later digits.
+    The model's settings list its inputs: CometKiwi reads no references. Scores equal `predict` in
+    full precision; the command `comet-score` computes in half precision, which changes later
+    digits.
     """
 
     __slots__ = ()
@@ -46,38 +46,36 @@ class COMET(NeuralMetric):
     FIELDS = ("model", "precision", "agg")
     PACKAGE = ("unbabel-comet", "comet")
     INSTALL = (
-        "pip install unbabel-comet 'setuptools<81', in an environment of its own, as it needs "
-        "numpy below 2; from here -m command:COMET='…' runs it there, and --scores reads its file"
+        "pip install unbabel-comet 'setuptools<81', in a separate environment, because it needs "
+        "numpy below 2; run it there with -m command:COMET='…', or read its scores with --scores"
     )
     EXAMPLE = DEFAULT_MODEL
     model: p.Parameter[str] = p.Text(
         DEFAULT_MODEL, "the model: a folder, or a name in the hub's cache"
     )
     _: KW_ONLY
-    device: p.Parameter[str] = p.Text(
-        "auto", "the device by torch's name: auto, cpu, cuda:1", is_hidden=True
-    )
+    device: p.Parameter[str] = p.Text("auto", "the torch device: auto, cpu, cuda:1", is_hidden=True)
     batch: p.Parameter[int] = p.WholeNumber(
-        16, "the segments in a batch", maximum=1 << 20, is_hidden=True
+        16, "the batch size in segments", maximum=1 << 20, is_hidden=True
     )
 
     @property
     def NEEDS_SOURCE(self) -> bool:  # type: ignore[override]  # noqa: N802
-        """True if the model reads the sources, as most do."""
+        """True if the model reads the sources, as most models do."""
         return "src" in self._list_inputs()
 
     @property
     def REFERENCES(self) -> str:  # type: ignore[override]  # noqa: N802
-        """One, or none if the model reads no references."""
+        """The number of references that the model reads: "one" or "none"."""
         return "one" if "ref" in self._list_inputs() else "none"
 
     @property
     def bound(self) -> float | None:
-        """The best score of xCOMET, 1; there is no such bound for others."""
+        """The best score: 1 for xCOMET; None for models without an upper bound."""
         return 1.0 if _read_settings(self.model)[0] == "xcomet_metric" else None
 
     def _list_inputs(self) -> tuple[str, ...]:
-        """What the model reads beside the hypothesis."""
+        """Return the model's inputs in addition to the hypothesis."""
         kind, segments, _ = _read_settings(self.model)
         return INPUTS_BY_KIND.get(kind) or segments or INPUTS_BY_KIND["regression_metric"]
 
@@ -121,17 +119,17 @@ class COMET(NeuralMetric):
         return self._run_model(len(texts), predict)
 
     def _check_encoder(self, name: str) -> None:
-        """Raises MetricFailedError if the encoder that a model is built on is not here."""
+        """Raise MetricFailedError if the encoder that a model is built on is missing."""
         if name and find_model(name) is None:
             raise MetricFailedError(
-                f"{self.name}: {self.model} is built on {name}, whose settings and words are not "
-                f'here; \'hf download {name} --exclude "*.bin" "*.safetensors" "*.h5" '
-                '"*.msgpack" "onnx/*"\' brings them'
+                f"{self.name}: {self.model} is built on {name}, whose settings and vocabulary are "
+                f'missing. Run: hf download {name} --exclude "*.bin" "*.safetensors" "*.h5" '
+                '"*.msgpack" "onnx/*"'
             )
 
 
 def _read_settings(model: str) -> tuple[str, tuple[str, ...], str]:
-    """A model's kind, what it reads beside the hypothesis, and what encoder it is built on."""
+    """Return a model's kind, its inputs in addition to the hypothesis, and its encoder."""
     try:
         folder = find_model(model)
         with open(os.path.join(folder or "", SETTINGS_FILE), encoding="utf-8") as file:
@@ -141,13 +139,13 @@ def _read_settings(model: str) -> tuple[str, tuple[str, ...], str]:
     kind = re.search(r"^class_identifier:\s*(\w+)", text, re.MULTILINE)
     segments = INPUT_SEGMENTS.search(text)
     encoder = re.search(r"^pretrained_model:\s*(.+?)\s*$", text, re.MULTILINE)
-    inputs = [one for one in re.findall(r"\w+", segments[1]) if one != "mt"] if segments else []
+    inputs = [name for name in re.findall(r"\w+", segments[1]) if name != "mt"] if segments else []
     return kind[1] if kind else "", tuple(inputs), encoder[1].strip("'\"") if encoder else ""
 
 
 @lru_cache(maxsize=2)
 def _load_model(path: str, _identity: str) -> Any:
-    """The model, as the package loads it."""
+    """Return the model, loaded by its package."""
     from comet import load_from_checkpoint
 
     return load_from_checkpoint(path, local_files_only=True)

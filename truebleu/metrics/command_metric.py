@@ -1,4 +1,4 @@
-"""A program of somebody's own as a metric: it reads files of text, and prints a number a line."""
+"""Metric that runs a user's program, which reads text files and prints one number per line."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from truebleu.metrics.base import Corpus, MetricFailedError
 from truebleu.metrics.python_metric import SegmentMeanMetric, SegmentTexts
 from truebleu.text.argument_checks import parse_number
 
-# What stands for files in a program's words.
+# Placeholders for files in the arguments of a program, with their meanings.
 PLACEHOLDERS = {
     "src": "the sources",
     "ref": "the references",
-    "refs": "them, of several a file each",
+    "refs": "several references, one file each",
 }
 PLACEHOLDER_PATTERN = re.compile(r"\{(src|refs?|hyp)\}")
-# Seconds; a program that takes longer for a system is taken to hang.
+# A program that takes longer for one system is assumed to hang.
 DEFAULT_TIMEOUT_SECONDS = 3600.0
 LINE_ENDS = re.compile("[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+")
-# Characters of what a program printed in a message.
+# Maximum number of characters of a program's output in a message.
 MAX_QUOTED_CHARACTERS = 60
 
 
 class Command(SegmentMeanMetric):
-    r"""A program of your own, in whatever environment it needs, as a metric.
+    r"""Metric that runs a user's program, which may need its own environment.
 
-    It is called once for each system, without a shell, with the names of files in place of {hyp},
-    {ref} or {refs}, and {src}: a segment a line, white space in place of line ends inside. With
-    {refs} there is a file for each reference. It prints a number for each segment, a line each,
-    and ends with status 0; what it says on standard error is shown if it fails.
+    The program runs once per system, without a shell. File names replace {hyp}, {ref} or {refs},
+    and {src}. Files have one segment per line, with spaces instead of line ends inside segments;
+    {refs} stands for one file per reference. The program prints one number per line for each
+    segment and exits with status 0. If it fails, its last line on standard error is shown.
 
     >>> import sys
     >>> program = sys.executable + " -c 'for line in open(\"{hyp}\"): print(len(line.split()))'"
@@ -56,14 +56,16 @@ class Command(SegmentMeanMetric):
     CONSTANTS = {**SegmentMeanMetric.CONSTANTS, "measure": ("command", "m")}  # noqa: RUF012
     FIELDS = ("measure", "called", "program", "lower", "agg")
     score_name: p.Parameter[str] = p.Text("metric", "the name of the scores", key="called")
-    program: p.Parameter[str] = p.Text("", "the program and its words, with {hyp}, {ref} and {src}")
+    program: p.Parameter[str] = p.Text(
+        "", "the program and its arguments, with {hyp}, {ref} and {src}"
+    )
     _: KW_ONLY
     lower_is_better: p.Parameter[bool] = p.Flag(
-        "lower scores are better, as of error rates", key="lower", short="lo", optional=True
+        "lower scores are better, as for error rates", key="lower", short="lo", optional=True
     )
     timeout: p.Parameter[float] = p.Number(
         DEFAULT_TIMEOUT_SECONDS,
-        "the seconds after which the program is taken to hang",
+        "the number of seconds after which the program is stopped",
         maximum=1e9,
         is_hidden=True,
     )
@@ -71,9 +73,7 @@ class Command(SegmentMeanMetric):
     def _prepare(self) -> None:
         """Check the parameters together."""
         if not self.score_name.isprintable() or set(self.score_name) & set("|:="):
-            raise ValueError(
-                f"score_name={self.score_name!r:.40}: expected a name in one line without | : ="
-            )
+            raise ValueError(f"score_name={self.score_name!r:.40}: expected one line without | : =")
         try:
             words = shlex.split(self.program)
         except ValueError as error:
@@ -82,41 +82,44 @@ class Command(SegmentMeanMetric):
             ) from None
         if not any("{hyp}" in word for word in words):
             raise ValueError(
-                f"command {self.score_name}: the program needs {{hyp}} where the file of "
-                "hypotheses belongs, and {ref} and {src} if it reads them, "
-                f"not {self.program!r:.60}"
+                f"command {self.score_name}: the program has no {{hyp}} in place of the hypothesis "
+                f"file: {self.program!r:.60}. Add {{ref}} and {{src}} if it reads them."
             )
 
     @classmethod
     def from_text(cls, text: str) -> Self:
-        """The metric of NAME=PROGRAM; known error rates are so by their name."""
+        """Return the metric for NAME=PROGRAM; names of known error rates imply lower is better."""
         name, mark, program = text.partition("=")
         if not (mark and name.strip() and program.strip()):
             raise ValueError(
-                f"command:{text:.40}: expected command:NAME='PROGRAM {{hyp}} {{ref}}', a program "
-                "that prints a number for each segment"
+                f"command:{text:.40}: expected command:NAME='PROGRAM {{hyp}} {{ref}}', with a "
+                "program that prints one number per segment"
             )
         return cls(name, program, lower_is_better=registry.lower_is_better(name.strip()))
 
     @classmethod
     def from_fields(cls, fields: Mapping[str, str]) -> Self:
-        """The metric that a signature names."""
+        """Return the metric for the fields of a signature."""
         if not {"called", "program"} <= fields.keys():
-            raise ValueError("the signature of a command has called:… and program:…")
+            raise ValueError("signatures of commands need the fields called:… and program:…")
         return super().from_fields(fields)
 
     @classmethod
     def fields_from_name(cls, name: str) -> dict[str, str] | None:  # noqa: ARG003
-        """None: its names are those that users give."""
+        """Return None, because users choose the names of commands."""
         return None
 
     @property
     def _key(self) -> tuple[Any, ...]:
-        return (self.score_name, self.program, self.lower_is_better)  # the time changes no number
+        return (
+            self.score_name,
+            self.program,
+            self.lower_is_better,
+        )  # the timeout does not change scores
 
     @property
     def name(self) -> str:
-        """The name that it was given."""
+        """The name of the scores, chosen by the user."""
         return self.score_name
 
     @property
@@ -125,7 +128,7 @@ class Command(SegmentMeanMetric):
         return "{src}" in self.program
 
     def _describe_environment(self) -> str:
-        """The files that the program's words name, as they are now."""
+        """Return names and checksums of the files among the program's arguments."""
         from shutil import which
 
         words = shlex.split(self.program)
@@ -147,8 +150,8 @@ class Command(SegmentMeanMetric):
         if "{ref}" in self.program and max_references > 1:
             number = 1 + next(i for i, (_, others) in enumerate(texts) if len(others) > 1)
             raise MetricFailedError(
-                f"{self.name}: segment {number} has several references; the program takes them "
-                "with {refs}, a file each"
+                f"{self.name}: segment {number} has several references. Use {{refs}} to pass one "
+                "file per reference to the program."
             )
         with temporary_folder() as folder:
             columns = {"hyp": [[text for text, _ in texts]], "src": [sources or []]}
@@ -163,7 +166,7 @@ class Command(SegmentMeanMetric):
     def _fill_placeholders(
         self, folder: str, columns: Mapping[str, Sequence[list[str]]]
     ) -> Iterator[str]:
-        """The program's words, with files in their places."""
+        """Yield the program's arguments, with file names in place of placeholders."""
         paths: dict[str, list[str]] = {}
         for placeholder in set(PLACEHOLDER_PATTERN.findall(self.program)):
             paths[placeholder] = [
@@ -185,7 +188,7 @@ def _write_lines(folder: str, name: str, lines: Sequence[str]) -> str:
 
 
 def _hash_file(path: str) -> str:
-    """A file's name and content, in short; nothing if there is no such file."""
+    """Return a file's name and checksum; an empty string if the file does not exist."""
     try:
         with open(path, "rb") as file:
             return f"{path}:{hashlib.file_digest(file, 'sha256').hexdigest()}"
@@ -194,7 +197,7 @@ def _hash_file(path: str) -> str:
 
 
 def _run_program(name: str, words: Sequence[str], folder: str, timeout: float) -> str:
-    """What a program printed. It and whatever it started has ended when this returns."""
+    """Run a program and return its output; it and its child processes have ended on return."""
     import subprocess
 
     with (
@@ -216,8 +219,8 @@ def _run_program(name: str, words: Sequence[str], folder: str, timeout: float) -
             status = process.wait(timeout)
         except subprocess.TimeoutExpired:
             raise MetricFailedError(
-                f"{name}: {words[0]} has not ended after {timeout:g} seconds; "
-                "--command-timeout (timeout= in Python) gives it more"
+                f"{name}: {words[0]} exceeded the timeout of {timeout:g} seconds. Increase it with "
+                "--command-timeout (timeout= in Python)."
             ) from None
         finally:
             _kill_process_group(process)
@@ -232,7 +235,7 @@ def _run_program(name: str, words: Sequence[str], folder: str, timeout: float) -
 
 
 def _kill_process_group(process: Any) -> None:
-    """Ends a program and what it started, if it still runs."""
+    """Kill a program and its child processes if they are still running."""
     import signal
 
     try:
@@ -246,7 +249,7 @@ def _kill_process_group(process: Any) -> None:
 
 
 def _parse_numbers(name: str, printed: str, segments: int) -> list[float]:
-    """The numbers that a program printed, one for each segment."""
+    """Return the numbers that a program printed, one per segment."""
     lines = printed.splitlines()
     while lines and not lines[-1].strip():
         lines.pop()
@@ -256,12 +259,12 @@ def _parse_numbers(name: str, printed: str, segments: int) -> list[float]:
             numbers.append(parse_number(line))
         except ValueError:
             raise MetricFailedError(
-                f"{name}: segment {i}: the program printed "
-                f"{line.strip()[:MAX_QUOTED_CHARACTERS]!r}, and a number was expected"
+                f"{name}: segment {i}: expected a number, but the program printed "
+                f"{line.strip()[:MAX_QUOTED_CHARACTERS]!r}"
             ) from None
     if len(lines) > segments:
         raise MetricFailedError(
             f"{name}: the program printed {len(lines)} lines for {segments} segments; the first "
-            f"beyond is {lines[segments].strip()[:MAX_QUOTED_CHARACTERS]!r}"
+            f"extra line is {lines[segments].strip()[:MAX_QUOTED_CHARACTERS]!r}"
         )
     return numbers

@@ -1,4 +1,4 @@
-"""Scores made of other scores: of documents, and of sets of texts."""
+"""Scores composed of other scores: document scores and scores of sets of texts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from truebleu.text import argument_checks, corpus_inputs
 
 
 class CompositeScore(Score):
-    """A score made of other scores."""
+    """Score composed of other scores."""
 
     __slots__ = ("_details", "_name", "_signature", "_value", "_warnings")
 
@@ -26,7 +26,7 @@ class CompositeScore(Score):
         *,
         segment: bool = False,
     ) -> None:
-        """fields: of the signature, before those of the metric."""
+        """fields: signature fields in front of the metric's fields."""
         self._name = name
         self._value = value
         metric_signature = metric.signature(segment=segment)
@@ -47,16 +47,16 @@ class CompositeScore(Score):
 
     @property
     def signature(self) -> Signature:
-        """The way it is composed, and the fields of the metric."""
+        """The fields of the composition, followed by the fields of the metric."""
         return self._signature
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What is unusual about the metric, in a sentence each."""
+        """Sentences about unusual settings of the metric."""
         return self._warnings
 
     def details(self) -> dict[str, Any]:
-        """The components of the score."""
+        """Return the components of the score."""
         return dict(self._details)
 
 
@@ -68,14 +68,14 @@ def document_bleu(
     metric: str | Metric | None = None,
     workers: int = 1,
 ) -> Score:
-    """BLEU with each document as one segment: its segments, joined by spaces.
+    """Return BLEU with each document as one segment: its segments, joined by spaces.
 
-    N-grams may then cross from one sentence to the next, and brevity is that of documents. It is
-    neither mteval's score of a document nor the mean of those: see `mean_document_bleu`.
+    N-grams may cross sentence boundaries, and the brevity penalty compares document lengths. It is
+    not mteval's document score, nor the mean of such scores: see `mean_document_bleu`.
 
-    documents: for each segment the document it belongs to. The segments of a document need not be
-        neighbours; their order is kept. They all need the same number of references.
-    metric: any metric; by default `BLEU()`.
+    documents: the document of each segment. The segments of a document need not be adjacent and
+        stay in their order. They all need the same number of references.
+    metric: any metric; default: `BLEU()`.
 
     >>> hypotheses, references = ["a b c", "d e f", "a b"], ["a b c", "d e f", "a c"]
     >>> score = document_bleu(hypotheses, references, ["one", "one", "two"])
@@ -94,9 +94,9 @@ def document_bleu(
         lines, columns = joined.setdefault(document, ([], [[] for _ in references_of_segment]))
         if len(columns) != len(references_of_segment):
             raise InputError(
-                f"references: segment {number} has {len(references_of_segment)}, "
-                f"earlier ones of its document {document!r} have {len(columns)}; "
-                "all need as many to be joined"
+                f"references: segment {number} has {len(references_of_segment)}, but earlier "
+                f"segments of document {document!r} have {len(columns)}. All segments of a "
+                "document need the same number."
             )
         lines.append(text)
         for column, reference in zip(columns, references_of_segment, strict=True):
@@ -117,13 +117,13 @@ def mean_document_bleu(
     metric: str | Metric | None = None,
     workers: int = 1,
 ) -> CompositeScore:
-    """The mean of the documents' scores, each from its segments' sums, as mteval's `-d 1` has them.
+    """Return the mean of document scores, each from summed statistics, as in mteval's `-d 1`.
 
-    mteval's own score of a system is of all sums, not this mean. N-grams stay inside sentences; for
-    documents as one text see `document_bleu`.
+    mteval's system score is not this mean, but the score of all sums. N-grams do not cross sentence
+    boundaries; see `document_bleu` for documents as single texts.
 
-    documents: for each segment the document it belongs to.
-    metric: any metric; by default `BLEU()`.
+    documents: the document of each segment.
+    metric: any metric; default: `BLEU()`.
 
     >>> hypotheses, references = ["a b c d", "a b d c", "a b c d"], ["a b c d"] * 3
     >>> score = mean_document_bleu(hypotheses, references, ["one", "two", "two"])

@@ -1,4 +1,4 @@
-"""The edits that an error rate counts, token by token."""
+"""Token alignments for word and character error rates."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ EDIT_KINDS = {"h": "match", "s": "substitution", "d": "deletion", "i": "insertio
 
 
 class EditAlignment(Alignment):
-    """The edits of one segment. Immutable; `print` draws it.
+    """Edit operations of one segment. Immutable; `print` draws the alignment.
 
-    Its fields are those of TER's `Alignment`, without shifts. As is the custom of error rates, the
-    hypothesis is what was made of the reference: a deletion is a token that only the reference has,
-    an insertion one that only the hypothesis has.
+    It has the fields of TER's `Alignment`, without shifts. Error rates describe edits from
+    reference to hypothesis: a deletion is a token that only the reference has, and an insertion a
+    token that only the hypothesis has.
     """
 
     __slots__ = ()
 
     @property
     def counts(self) -> tuple[int, int, int, int]:
-        """Hits, substitutions, deletions, insertions."""
+        """The number of hits, substitutions, deletions and insertions."""
         kinds = [kind for kind, _, _ in self.operations]
         hits, substitutions, deletions, insertions = map(kinds.count, EDIT_KINDS.values())
         return hits, substitutions, deletions, insertions
@@ -39,11 +39,11 @@ class EditAlignment(Alignment):
         return 100.0 * (self.edits / length if length else insertions)
 
     def row_names(self) -> tuple[str, str]:
-        """The rows of a drawing, from the top."""
+        """Return the names of the rows of a drawing, from the top."""
         return "reference", "hypothesis"
 
     def format_title(self) -> str:
-        """The error rate and the numbers of edits."""
+        """Return a title with the error rate and the number of edits of each kind."""
         kinds = list(EDIT_KINDS.values())[1:]
         edits = ", ".join(
             format_count(n, kind) for n, kind in zip(self.counts[1:], kinds, strict=True)
@@ -55,7 +55,7 @@ class EditAlignment(Alignment):
 def align_edits(
     metric: Any, hypothesis: str, references: str | Sequence[str | None]
 ) -> EditAlignment:
-    """The alignment of one segment with the reference by which `metric` scores it."""
+    """Return the alignment of one segment with the reference that `metric` selects."""
     reference_texts = [references] if isinstance(references, str) else references
     texts = [hypothesis, *(text for text in reference_texts if text is not None)]
     if any(not isinstance(text, str) for text in texts):

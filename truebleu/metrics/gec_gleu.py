@@ -1,4 +1,4 @@
-"""GLEU for grammatical error correction: BLEU that takes off what should have been changed.
+"""GLEU for grammatical error correction: BLEU with a penalty for uncorrected source n-grams.
 
 Courtney Napoles, Keisuke Sakaguchi, Matt Post and Joel Tetreault (2015): Ground truth for
 grammatical error correction metrics. ACL; and (2016): GLEU without tuning. arXiv:1605.02592.
@@ -24,14 +24,14 @@ ORDERS = (1, 2, 3, 4)
 class GECGLEU(SourceMetric):
     """GLEU for grammatical error correction. It needs the source of each segment.
 
-    An n-gram of the hypothesis that the source has and the reference has not counts against it:
-    numerator Σ min(h, r) - Σ min(h, s without r's n-grams), at least 0; denominator and brevity
-    penalty are BLEU's.
+    Hypothesis n-grams that are in the source but not in the reference reduce the score: the
+    numerator is Σ min(h, r) - Σ min(h, s without r's n-grams), at least 0. The denominator and the
+    brevity penalty are BLEU's.
 
-    With several references, the original draws one for each segment, 500 times with seeds of its
-    own, and gives the mean of the 500 corpus scores, so every segment of a corpus needs the same
-    number of references. A segment's score is the mean over its
-    references, with each count of 0 taken for 1. The original splits at white space.
+    With several references, the original samples one per segment, 500 times with fixed seeds, and
+    averages the 500 corpus scores. All segments of a corpus therefore need the same number of
+    references. A segment score is the mean over its references, with counts of 0 replaced by 1.
+    The original splits at white space.
 
     >>> metric = GECGLEU()
     >>> source, reference = "He go to school every day .", "He goes to school every day ."
@@ -50,21 +50,21 @@ class GECGLEU(SourceMetric):
     lowercase: p.Parameter[bool | str] = p.declare_lowercase()
     draw: p.Parameter[str] = p.Choice(
         "random",
-        "which of several references",
+        "the choice between several references",
         {
-            "random": "drawn as the original does, the same numbers as its Python 2 gave",
-            "each": "the mean of the corpus scores against the first references, the second, "
-            "and so on, which involves no chance",
+            "random": "sampled as in the original, with Python 2's random numbers",
+            "each": "the mean of the corpus scores against the first references, the second "
+            "references and so on, without random numbers",
         },
         short="dr",
     )
     iterations: p.Parameter[int] = p.WholeNumber(
-        500, "how often random draws", maximum=1_000_000, key="iter", short="it"
+        500, "the number of random samples", maximum=1_000_000, key="iter", short="it"
     )
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the columns of this metric's statistics, against one reference."""
+        """The column names of the metric's statistics, for one reference."""
         orders = (name for n in ORDERS for name in (f"matches_{n}", f"totals_{n}"))
         return ("hypothesis_length", "reference_length", *orders)
 
@@ -76,7 +76,9 @@ class GECGLEU(SourceMetric):
         rows = self._count_with_sources(corpus)
         reference_counts = {len(row) for row in rows}
         if len(reference_counts) > 1:
-            raise InputError("references: GEC-GLEU draws one of them, so all segments need as many")
+            raise InputError(
+                "references: GEC-GLEU samples them, so all segments need the same number"
+            )
         (count,) = reference_counts
         values = []
         for drawn_references in self._draw_references(len(rows), count):
@@ -86,7 +88,7 @@ class GECGLEU(SourceMetric):
         return PythonScore(self, (), count, False, mean, {"draws": len(values)})
 
     def _draw_references(self, segments: int, references: int) -> Iterator[Sequence[int]]:
-        """For each corpus score, which reference each segment is compared with."""
+        """Yield the reference index of each segment, once for each corpus score."""
         if references == 1 or self._values["draw"] == "each":
             for reference in range(references):
                 yield [reference] * segments
@@ -99,7 +101,7 @@ class GECGLEU(SourceMetric):
     def sentence(  # type: ignore[override]
         self, hypothesis: str, references: str | Sequence[str | None], source: str
     ) -> PythonScore:
-        """The score of one segment: the mean over its references, smoothed."""
+        """Return the score of one segment: the smoothed mean over its references."""
         reference_texts = references if isinstance(references, str) else tuple(references)
         (row,) = self._count_with_sources(
             self._make_corpus((hypothesis,), (reference_texts,), sources=(source,))
@@ -115,20 +117,20 @@ class GECGLEU(SourceMetric):
         rows = self._count_with_sources(corpus)
         if any(len(row) > 1 for row in rows):
             raise InputError(
-                "references: GEC-GLEU draws one of several at random, so it has no table of sums; "
-                "give one per segment"
+                "references: GEC-GLEU samples one of several, so it has no sufficient statistics. "
+                "Pass one reference per segment."
             )
         return [list(row[0]) for row in rows], (1, 1)
 
     def zero_reason(self, row: Sequence[int], *, segment: bool) -> str:  # noqa: ARG002
-        """Return why the score is 0."""
-        return f"n-grams of some order up to {len(ORDERS)} do not match, or no hypothesis has them"
+        """Return the reason why a score is 0."""
+        return f"n-grams of some order up to {len(ORDERS)} do not match or do not exist"
 
     def _apply_formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:
         return _compute_score([count or 1 for count in row] if segment else row), {}
 
     def _count_with_sources(self, corpus: Corpus) -> list[list[tuple[int, ...]]]:
-        """For each segment and each of its references, both lengths and BLEU-like counts."""
+        """Return lengths and n-gram counts for each reference of each segment."""
         rows = []
         with_references = self._tokenize_segments(corpus.hypotheses, corpus.references)
         with_sources = self._tokenize_segments(corpus.hypotheses, corpus.sources)
@@ -165,7 +167,7 @@ def _mean_smoothed_score(row: Sequence[Sequence[int]]) -> float:
 
 
 def _compute_score(counts: Sequence[int]) -> float:
-    """The score of counts: lengths, then matches and totals of each order."""
+    """Return the score of counts: lengths, then matches and totals of each order."""
     if not all(counts):
         return 0.0
     hypothesis_length, reference_length, *fractions = counts

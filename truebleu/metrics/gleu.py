@@ -1,4 +1,4 @@
-"""Google's GLEU: the smaller of precision and recall over n-grams of all orders together.
+"""Google's GLEU: the minimum of precision and recall over n-grams of all orders together.
 
 Yonghui Wu et al. (2016): Google's neural machine translation system, section 4.3. arXiv:1609.08144.
 Not to be confused with the GLEU of grammatical error correction (gec_gleu.py).
@@ -18,11 +18,11 @@ from truebleu.text import tokenizers
 
 
 class GLEU(PythonMetric):
-    """Google's GLEU: the smaller of precision and recall over n-grams of all orders together.
+    """Google's GLEU: the minimum of precision and recall over n-grams of all orders together.
 
-    Of several references the one with the best ratio counts. A corpus adds up matches and n-grams
-    of its segments; there is no brevity penalty. It is NLTK's `gleu_score` and Hugging Face's
-    `google_bleu`.
+    With several references, the best score counts. Corpus scores sum the matches and n-grams of
+    segments; there is no brevity penalty. Scores equal NLTK's `gleu_score` and Hugging
+    Face's `google_bleu`.
 
     >>> metric = GLEU(tokenize="none")
     >>> print(metric.sentence("the cat sat on the mat", ["the cat is on the mat", "a cat sat"]))
@@ -36,8 +36,12 @@ class GLEU(PythonMetric):
     tokenize: p.Parameter[tokenizers.Tokenize] = p.Tokenizer()
     _: KW_ONLY
     lowercase: p.Parameter[bool | str] = p.declare_lowercase()
-    min_order: p.Parameter[int] = p.WholeNumber(1, "the shortest n-grams", key="least", short="mn")
-    max_order: p.Parameter[int] = p.WholeNumber(4, "the longest n-grams", key="order", short="ord")
+    min_order: p.Parameter[int] = p.WholeNumber(
+        1, "the smallest n-gram order", key="least", short="mn"
+    )
+    max_order: p.Parameter[int] = p.WholeNumber(
+        4, "the largest n-gram order", key="order", short="ord"
+    )
 
     def _prepare(self) -> None:
         """Check the parameters together."""
@@ -46,7 +50,7 @@ class GLEU(PythonMetric):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the columns of this metric's statistics."""
+        """The column names of the metric's statistics."""
         return ("matches", "totals")
 
     @property
@@ -64,7 +68,7 @@ class GLEU(PythonMetric):
             reference_counts.append(len(segment_references))
             tokens += [hypothesis] * len(segment_references)
             references += segment_references
-        # Each reference alone: what matches in it is what BLEU counts with a single reference.
+        # Compare each reference separately, with the matches of a single-reference BLEU.
         metric = BLEU("none", max_order=max_order)
         table = iter(metric.statistics(tokens, references, workers=corpus.workers).tolist())
         rows = []
@@ -78,8 +82,8 @@ class GLEU(PythonMetric):
                     max(0, row[1] - order) for order in range(min_order - 1, max_order)
                 )
                 total = max(hypothesis_total, reference_total)
-                # Of equally good references the first counts; one that is empty as the hypothesis
-                # is does not.
+                # The first of equally good references counts; a reference without n-grams, like
+                # the hypothesis, does not.
                 if total and (not best[1] or matched / total > best[0] / best[1]):
                     best = [matched, total]
             rows.append(best)

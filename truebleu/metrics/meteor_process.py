@@ -1,4 +1,4 @@
-"""The Java program of METEOR: where it is, and processes that count segments until Python ends."""
+"""Processes of METEOR's Java program, which count segments until Python ends."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from truebleu.metrics.python_metric import missing_package_error
 from truebleu.text.argument_checks import parse_number
 
 METRIC_NAME = "METEOR"
-# The number of numbers in the program's answer to a segment.
+# Number of integers in the program's answer for a segment.
 ANSWER_LENGTH = 23
-# As many processes stay, each with another setting: one with paraphrases takes half a gigabyte.
+# Maximum number of processes, one per setting; with paraphrases, each takes half a gigabyte.
 MAX_PROCESSES = 2
-# So many segments are sent at once: their answers fit into any pipe, so neither side waits.
+# Segments per batch; their answers fit into any pipe buffer, so neither process blocks.
 BATCH_SIZE = 64
-# What is not a command, and the program's answer to that: between two corpora, nothing else comes.
+# Invalid command after each corpus, and the program's answer, which confirms the end.
 END_REQUEST, END_RESPONSE = b"END\n", b"Error: specify SCORE or EVAL"
-# Of memory as the program's documentation says; no files beside (performance data, crash logs);
-# lower case as in English, in whatever language Java speaks.
+# Memory as documented by the program, no extra files (performance data, crash logs), and English
+# rules for lower case in any locale.
 JAVA_OPTIONS = (
     *("-Xmx2G", "-XX:+UseSerialGC", "-XX:-UsePerfData", f"-XX:ErrorFile={os.devnull}"),
     *("-Duser.language=en", "-Duser.country=US"),
@@ -32,7 +32,7 @@ JAVA_OPTIONS = (
 
 
 def find_java() -> str:
-    """The command that runs Java: that of $JAVA_HOME, or on the path."""
+    """Return the path of Java, from $JAVA_HOME or the search path."""
     from shutil import which
 
     home = os.environ.get("JAVA_HOME")
@@ -47,7 +47,7 @@ def find_java() -> str:
 
 
 def find_jar() -> str:
-    """The file of the program: $METEOR_JAR, or that of the package pycocoevalcap."""
+    """Return the path of the program, from $METEOR_JAR or the package pycocoevalcap."""
     path = os.environ.get("METEOR_JAR")
     if path:
         if not os.path.isfile(path):
@@ -68,22 +68,22 @@ def find_jar() -> str:
 
 
 def check_paraphrases(path: str, language: str) -> None:
-    """Raises MetricFailedError if the table of a language's paraphrases is not beside the jar."""
+    """Raise MetricFailedError if a language's paraphrase table is not next to the jar."""
     table = os.path.join(os.path.dirname(path), "data", f"paraphrase-{language}.gz")
     if not os.path.isfile(table):
         raise MetricFailedError(
-            f"{METRIC_NAME}: no paraphrases of '{language}': put the table that METEOR 1.5 is "
-            f"distributed with at {table}, or leave the module paraphrase out"
+            f"{METRIC_NAME}: no paraphrases for '{language}'. Copy the table from the METEOR 1.5 "
+            f"distribution to {table}, or leave out the module paraphrase."
         )
 
 
 def count_segments(
     options: Sequence[str], requests: Sequence[bytes], progress: Callable[[int], None] | None = None
 ) -> list[list[int]]:
-    """The program's numbers of each request, a line without its end.
+    """Return the program's integers for each request, which is a line without its line end.
 
     The process stays for the next corpus. Raises MetricFailedError, which names the segment, for
-    an answer that is none, and if the process ends.
+    invalid answers and if the process ends.
     """
     command = (find_java(), *JAVA_OPTIONS, "-jar", find_jar(), "-", "-", "-stdio", *options)
     with _PROCESS_LOCK:
@@ -91,22 +91,22 @@ def count_segments(
         try:
             return list(process.request_answers(requests, progress))
         except BaseException:
-            # Interrupted, or out of step: what it says next would be of no use.
+            # After an interrupt or an invalid answer, later answers could not be assigned.
             _PROCESSES.pop(command, None)
             process.end()
             raise
 
 
 class _MeteorProcess:
-    """One process, which answers line by line."""
+    """Process of the METEOR program, which answers line by line."""
 
     def __init__(self, command: Sequence[str]) -> None:
         from tempfile import TemporaryFile
 
-        # Without a name, so that nothing of it can stay.
+        # An unnamed file, which the operating system deletes in any case.
         self.errors: IO[bytes] = TemporaryFile()  # noqa: SIM115
         try:
-            # Apart from the terminal's signals: Ctrl-C is Python's, which ends the process.
+            # A new session does not receive Ctrl-C; Python handles it and ends the process.
             self.process = subprocess.Popen(
                 command,
                 stdin=subprocess.PIPE,
@@ -127,7 +127,7 @@ class _MeteorProcess:
     def request_answers(
         self, requests: Sequence[bytes], progress: Callable[[int], None] | None
     ) -> Iterator[list[int]]:
-        """The numbers of each request."""
+        """Send requests in batches and yield the integers for each request."""
         for start in range(0, len(requests), BATCH_SIZE):
             part = requests[start : start + BATCH_SIZE]
             self._send(b"".join(b"%s\n" % line for line in part))
@@ -139,12 +139,12 @@ class _MeteorProcess:
         line = self._read_line(len(requests))
         if not line.startswith(END_RESPONSE):
             raise MetricFailedError(
-                f"{METRIC_NAME}: the program said more than {ANSWER_LENGTH} numbers for each of "
+                f"{METRIC_NAME}: the program printed more than {ANSWER_LENGTH} numbers for each of "
                 f"{len(requests)} segments: {_quote_line(line)}"
             )
 
     def _send(self, text: bytes) -> None:
-        # One that has ended says why when its answer is read.
+        # If the process has ended, reading its answer gives the reason.
         with suppress(BrokenPipeError):
             self.requests.write(text)
             self.requests.flush()
@@ -159,8 +159,8 @@ class _MeteorProcess:
             numbers = []
         if len(numbers) != ANSWER_LENGTH or min(numbers) < 0:
             raise MetricFailedError(
-                f"{METRIC_NAME}: segment {segment}: the program said {_quote_line(line)}, "
-                f"and {ANSWER_LENGTH} numbers were expected, as METEOR 1.5 gives them"
+                f"{METRIC_NAME}: segment {segment}: expected {ANSWER_LENGTH} numbers as from "
+                f"METEOR 1.5, but the program printed {_quote_line(line)}"
             )
         return numbers
 
@@ -177,15 +177,15 @@ class _MeteorProcess:
         )
 
     def end(self) -> None:
-        """Ends the process, whatever it does."""
+        """Kill the process and close its files."""
         self.process.kill()
         self.process.wait()
         for file in (self.requests, self.output, self.errors):
-            with suppress(OSError):  # what was not yet sent
+            with suppress(OSError):  # closing flushes data that was not sent
                 file.close()
 
     def detach(self) -> None:
-        """In a copy of this Python: leaves the process, and its pipes, to the first."""
+        """Detach a forked copy of Python from the process and pipes of its parent."""
         null = os.open(os.devnull, os.O_RDWR)
         for file in (self.requests, self.output):
             os.dup2(null, file.fileno())
@@ -198,7 +198,7 @@ _PROCESSES: dict[tuple[str, ...], _MeteorProcess] = {}
 
 
 def _get_process(command: tuple[str, ...]) -> _MeteorProcess:
-    """The process of these words, started if need be; the one that was used longest ago ends."""
+    """Return the process for a command, starting it if needed; end the least recently used one."""
     process = _PROCESSES.pop(command, None)
     if process is not None and process.process.poll() is not None:
         process.end()
@@ -213,7 +213,7 @@ def _get_process(command: tuple[str, ...]) -> _MeteorProcess:
 
 @atexit.register
 def end_all() -> None:
-    """Ends all processes. They end by themselves, too, when this Python is no longer there."""
+    """End all processes. They also end by themselves after this Python process has ended."""
     while _PROCESSES:
         _PROCESSES.popitem()[1].end()
 
@@ -230,7 +230,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def _extract_error(lines: Sequence[str]) -> str:
-    """What Java said on standard error: its exception if there is one, else the last line."""
+    """Return Java's exception from the lines of standard error, or else the last line."""
     for line in lines:
         if line.startswith("Exception in thread"):
             return f": {line.partition(' java.')[2].partition(': ')[2] or line:.200}"

@@ -1,6 +1,6 @@
-"""A metric whose numbers a neural model gives: where the model is, what names it, and its failures.
+"""Base class of metrics with a neural model: finding, identifying and running the model.
 
-Nothing is downloaded: a model is a folder, or stands in the cache of the Hugging Face hub.
+Nothing is downloaded: a model is a folder, or is in the cache of the Hugging Face hub.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from truebleu.metrics.python_metric import (
 )
 from truebleu.text.argument_checks import load_json
 
-# What a model consists of; files of other kinds beside it change nothing.
+# Suffixes of the files of a model; other files do not affect scores.
 MODEL_FILE_SUFFIXES = (
     ".json",
     ".txt",
@@ -32,24 +32,24 @@ MODEL_FILE_SUFFIXES = (
     ".yaml",
     ".yml",
 )
-# Of a file of more bytes than `WHOLE`, `BLOCKS` blocks decide, evenly spaced from end to end.
+# Files larger than the limit are hashed in evenly spaced blocks.
 MAX_FULLY_HASHED_BYTES, HASHED_BLOCKS, BLOCK_BYTES = 1 << 22, 64, 1 << 16
-# What torch says of a device, or of this machine, that has too little memory.
+# Phrases in torch's errors about insufficient memory of a device or of this machine.
 OUT_OF_MEMORY_PHRASES = ("out of memory", "can't allocate memory", "not enough memory")
-# Digits of a revision in signatures.
+# Number of digits of a revision in signatures.
 REVISION_DIGITS = 8
-# Folders of models that were used, by what signatures call them.
+# Folders of used models, by their names in signatures.
 _USED_FOLDERS: dict[str, str] = {}
 
 
 class NeuralMetric(SegmentMeanMetric):
-    """A metric of a neural model: `model` is a folder, or a name in the cache of the hub.
+    """Metric that uses a neural model: `model` is a folder, or a name in the hub's cache.
 
-    In signatures it is the folder's last part, or the name, and behind an @ the revision: the
-    first digits of the hub's, or of a sum of the folder's files. So a signature says nothing of
-    this machine, and reads back wherever that model is: in the process that used it, in the
-    working folder, in a folder of TRUEBLEU_MODELS, or in the hub's cache. Another model of that
-    name is refused.
+    Signatures have the last part of the folder, or the name, then @ and the revision: the first
+    digits of the hub's revision, or of a checksum of the folder's files. A signature is therefore
+    independent of the machine. It can be read wherever the model is: in the process that used it,
+    in the working folder, in a folder of TRUEBLEU_MODELS, or in the hub's cache. A different model
+    with the same name is an error.
     """
 
     __slots__ = ()
@@ -59,12 +59,12 @@ class NeuralMetric(SegmentMeanMetric):
     BOUND: ClassVar[float | None] = None
     WORST: ClassVar[float | None] = None
     IS_CACHED = True
-    # The last bits depend on the device, and on the texts beside it in a batch.
+    # The last bits depend on the device and on the other texts in the batch.
     DETERMINISTIC = False
-    # The package, the module that it installs, and what installs it.
+    # The package and its module, and the command that installs the package.
     PACKAGE: ClassVar[tuple[str, str]]
     INSTALL: ClassVar[str] = "pip install 'truebleu[neural]'"
-    # A model's name, for messages.
+    # Example of a model name, for messages.
     EXAMPLE: ClassVar[str]
 
     model: str
@@ -73,18 +73,18 @@ class NeuralMetric(SegmentMeanMetric):
 
     @classmethod
     def from_text(cls, text: str) -> Self:
-        """The metric of a model."""
+        """Return the metric for a model."""
         if not text.strip():
             name = cls.NAME.lower()
             raise ValueError(
-                f"{name}:{text}: expected {name}:MODEL, a folder, or a name in the hub's cache, "
-                f"as {name}:{cls.EXAMPLE}"
+                f"{name}:{text}: expected {name}:MODEL, with a folder or a name in the hub's "
+                f"cache, such as {name}:{cls.EXAMPLE}"
             )
         return cls(model=text)  # type: ignore[call-arg]
 
     @property
     def _key(self) -> frozenset[tuple[str, str]]:
-        # Where the model is, and the device, change no number.
+        # The location of the model and the device do not change scores.
         return frozenset(self._fields(segment=None).items())
 
     def _fields(self, *, segment: bool | None) -> dict[str, str]:
@@ -99,7 +99,7 @@ class NeuralMetric(SegmentMeanMetric):
     def signature(
         self, references: int | str | None = None, *, segment: bool | None = False
     ) -> Signature:
-        """A complete description of the computation, and the program that it was made with."""
+        """Return a complete description of the computation and its program."""
         return super().signature(None if self.REFERENCES == "none" else references, segment=segment)
 
     def _describe_environment(self) -> str:
@@ -115,7 +115,7 @@ class NeuralMetric(SegmentMeanMetric):
         )
 
     def _find_folder(self) -> str:
-        """Where the model is. Raises MetricFailedError if it, or its package, is not here."""
+        """Return the model's folder. Raises MetricFailedError without the model or its package."""
         from importlib.util import find_spec
 
         if find_spec(self.PACKAGE[1]) is None:
@@ -126,9 +126,9 @@ class NeuralMetric(SegmentMeanMetric):
         return folder
 
     def _run_model(self, segments: int, predict: Callable[[range], Sequence[Any]]) -> list[Any]:
-        """What a model says of all segments; `say` has it say that of some.
+        """Return a model's numbers for all segments; `predict` returns them for a range.
 
-        Raises MetricFailedError that names the segment on which it fails.
+        Raises MetricFailedError, which names the segment that fails.
         """
         failing = range(segments)
         try:
@@ -139,9 +139,9 @@ class NeuralMetric(SegmentMeanMetric):
         if _is_out_of_memory(failed):
             batch = f"--{self.PREFIX}batch"
             raise MetricFailedError(
-                f"{self.name}: the memory of the device does not hold a batch of {self.batch}; "
-                f"{batch} {max(1, self.batch // 4)} (batch= in Python) takes less, "
-                f"--{self.PREFIX}device cpu none of a GPU's"
+                f"{self.name}: out of memory with a batch size of {self.batch}. Use {batch} "
+                f"{max(1, self.batch // 4)} (batch= in Python), or --{self.PREFIX}device cpu "
+                "instead of a GPU."
             ) from None
         while len(failing) > 1:
             half = failing[: len(failing) // 2]
@@ -158,11 +158,11 @@ class NeuralMetric(SegmentMeanMetric):
             except Exception as error:  # noqa: BLE001
                 location, failed = f"segment {failing[0] + 1}: ", error
             else:
-                location = ""  # it failed on these together
+                location = ""  # segments only fail together
         raise MetricFailedError(f"{self.name}: {location}{_format_error(failed)}") from None
 
     def _load(self, load: Callable[..., Any], *arguments: Any) -> Any:
-        """A model as the package loads it. Raises MetricFailedError if it cannot."""
+        """Load a model with its package. Raises MetricFailedError if loading fails."""
         try:
             with silence_libraries():
                 return load(*arguments)
@@ -170,16 +170,16 @@ class NeuralMetric(SegmentMeanMetric):
             raise
         except Exception as error:  # noqa: BLE001
             if _is_out_of_memory(error):
-                reason = f"the memory of {self.device} does not hold it; --{self.PREFIX}device cpu"
+                reason = f"out of memory on device {self.device}. Use --{self.PREFIX}device cpu."
             else:
-                reason = f"it cannot be loaded: {_format_error(error)}"
+                reason = f"cannot be loaded: {_format_error(error)}"
             raise MetricFailedError(f"{self.name}: the model {self.model}: {reason}") from None
 
 
 def find_model(model: str) -> str | None:
-    """The folder of a model; None if it is not here.
+    """Return the folder of a model; None if it is not on this machine.
 
-    Raises MetricFailedError if it is another model than the one that a revision names.
+    Raises MetricFailedError if only other revisions of the model exist.
     """
     if os.path.isdir(folder := os.path.expanduser(model)):
         return os.path.abspath(folder)
@@ -196,14 +196,14 @@ def find_model(model: str) -> str | None:
         return snapshot
     if other_revisions:
         raise MetricFailedError(
-            f"the model {name} here is {name}@{other_revisions[0][:REVISION_DIGITS]}, "
-            f"and not {model}; give the folder that has it"
+            f"the revision of model {name} is {name}@{other_revisions[0][:REVISION_DIGITS]}, "
+            f"not {model}. Use the folder with that revision."
         )
     return None
 
 
 def describe_model(model: str) -> str:
-    """A model as signatures have it, NAME@REVISION; as it was given if it is not here."""
+    """Return a model's NAME@REVISION for signatures; the unchanged name if it is missing."""
     try:
         folder = find_model(model)
     except MetricFailedError:
@@ -211,7 +211,7 @@ def describe_model(model: str) -> str:
     if folder is None:
         return model
     parts = folder.split(os.sep)
-    # A folder of the hub's cache is …/models--OWNER--NAME/snapshots/REVISION.
+    # Folders in the hub's cache are …/models--OWNER--NAME/snapshots/REVISION.
     name = (
         parts[-1] if _parse_snapshot_revision(folder) is None else parts[-3][8:].replace("--", "/")
     )
@@ -221,7 +221,7 @@ def describe_model(model: str) -> str:
 
 
 def _list_candidate_folders(name: str, used: str | None) -> Iterator[str]:
-    """The folders of this name: the one that was used, here, and in those of TRUEBLEU_MODELS."""
+    """Yield folders with a name: the used one, then in this folder and in TRUEBLEU_MODELS."""
     parents = filter(None, os.environ.get("TRUEBLEU_MODELS", "").split(os.pathsep))
     name = os.path.expanduser(name)
     for folder in (used or name, name, *(os.path.join(parent, name) for parent in parents)):
@@ -230,7 +230,7 @@ def _list_candidate_folders(name: str, used: str | None) -> Iterator[str]:
 
 
 def find_hub_cache() -> str:
-    """The folder of the hub's cache, which its variables place."""
+    """Return the folder of the hub's cache, from the hub's environment variables."""
     cache = os.environ.get("XDG_CACHE_HOME") or os.path.join("~", ".cache")
     home = os.environ.get("HF_HOME") or os.path.join(cache, "huggingface")
     hub_cache = os.environ.get("HF_HUB_CACHE") or os.environ.get("HUGGINGFACE_HUB_CACHE")
@@ -238,7 +238,7 @@ def find_hub_cache() -> str:
 
 
 def _find_snapshot(name: str, revision: str = "") -> str | None:
-    """The folder of a model in the hub's cache: of its main branch, or of a revision."""
+    """Return a model's folder in the hub's cache, for its main branch or a revision."""
     folder = os.path.join(find_hub_cache(), f"models--{name.replace('/', '--')}")
     try:
         if not revision:
@@ -252,18 +252,18 @@ def _find_snapshot(name: str, revision: str = "") -> str | None:
 
 
 def _parse_snapshot_revision(folder: str) -> str | None:
-    """The revision of a folder of the hub's cache; None for any other."""
+    """Return the revision of a folder in the hub's cache; None for other folders."""
     parent, commit = os.path.split(folder)
     return commit if os.path.dirname(os.path.dirname(parent)) == find_hub_cache() else None
 
 
 def _compute_revision(folder: str) -> str:
-    """What names the content of a model in full."""
+    """Return the full revision of a model: the hub's, or a checksum of its files."""
     return _parse_snapshot_revision(folder) or _hash_files(_list_model_files(folder))
 
 
 def _list_model_files(folder: str) -> tuple[tuple[str, str, int, int], ...]:
-    """The files of a model: name, place, size and time of change."""
+    """Return name, path, size and modification time of each file of a model."""
     model_files = []
     for parent, folders, files in os.walk(folder):
         folders[:] = sorted(one for one in folders if not one.startswith((".", "__")))
@@ -278,7 +278,7 @@ def _list_model_files(folder: str) -> tuple[tuple[str, str, int, int], ...]:
 
 @lru_cache(maxsize=64)
 def _hash_files(files: tuple[tuple[str, str, int, int], ...]) -> str:
-    """A sum of the files' names, sizes and content; of large ones, of blocks of it."""
+    """Return a checksum of files' names, sizes and content, or blocks of large files."""
     digest = hashlib.sha256()
     for name, path, size, _ in files:
         digest.update(f"{len(name)}:{name}:{size}:".encode())
@@ -293,20 +293,20 @@ def _hash_files(files: tuple[tuple[str, str, int, int], ...]) -> str:
 
 
 def _explain_missing_model(model: str) -> str:
-    """What to do about a model that is not here."""
+    """Return the message for a missing model."""
     name = model.rpartition("@")[0] or model
     if os.path.isfile(os.path.expanduser(model)):
-        return f"{model} is a file; give the folder of the model"
+        return f"{model} is a file (expected the folder of the model)"
     if os.path.isabs(name) or name.startswith((".", "~")) or name.count("/") > 1:
-        return f"there is no folder {model}"
+        return f"folder not found: {model}"
     return (
-        f"the model {model} is not here, and truebleu downloads none: 'hf download {name}' does, "
-        "or give a folder that has it"
+        f"model not found: {model}. Download it with 'hf download {name}', or use a folder that "
+        "has it."
     )
 
 
 def _is_out_of_memory(error: BaseException) -> bool:
-    """Whether a device, or this machine, had too little memory."""
+    """Return whether an error means that a device or this machine is out of memory."""
     message = str(error).lower()
     return isinstance(error, MemoryError) or any(
         words in message for words in OUT_OF_MEMORY_PHRASES
@@ -314,13 +314,13 @@ def _is_out_of_memory(error: BaseException) -> bool:
 
 
 def _format_error(error: BaseException) -> str:
-    """An error in one line."""
+    """Return an error's type and message in one line."""
     lines = str(error).strip().splitlines()
     return f"{type(error).__name__}: {lines[0].strip():.200}" if lines else type(error).__name__
 
 
 def read_config(folder: str) -> dict[str, Any]:
-    """A model's config.json; nothing if there is none that can be read."""
+    """Return the content of a model's config.json; empty if it cannot be read."""
     try:
         with open(os.path.join(folder, "config.json"), encoding="utf-8") as file:
             content = load_json(file.read())
@@ -331,7 +331,7 @@ def read_config(folder: str) -> dict[str, Any]:
 
 @contextmanager
 def silence_libraries() -> Iterator[None]:
-    """Libraries say nothing meanwhile: no warnings, no bars, no notes on the machine."""
+    """Silence libraries in the context: no warnings, progress bars or log messages."""
     import logging
     import warnings
     from contextlib import redirect_stderr, redirect_stdout
@@ -352,7 +352,7 @@ def silence_libraries() -> Iterator[None]:
 
 
 def resolve_device(name: str) -> str:
-    """The device by torch's name; for "auto" a GPU if there is one. Raises if it is not there."""
+    """Return torch's name of a device; "auto" prefers a GPU. Raises an error without the device."""
     import torch
 
     if name == "auto":

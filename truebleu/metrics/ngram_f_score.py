@@ -1,4 +1,4 @@
-"""Precision, recall and F-score of n-grams: how much of either text is in the other."""
+"""Precision, recall and F-score of n-grams."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["NGramF", "NGramFScore"]
 
 
 class NGramFScore(TableScore):
-    """An F-score of n-grams, and its parts."""
+    """F-score of n-grams and its components."""
 
     __slots__ = ()
 
@@ -30,22 +30,22 @@ class NGramFScore(TableScore):
 
     @property
     def hypothesis_totals(self) -> tuple[int, ...]:
-        """The n-grams of each order in the hypotheses."""
+        """The number of n-grams per order in the hypotheses."""
         return tuple(self._row[1::3])
 
     @property
     def reference_totals(self) -> tuple[int, ...]:
-        """The n-grams of each order in the references: of several, in the one that counts."""
+        """The number of n-grams per order in the reference that counts."""
         return tuple(self._row[2::3])
 
     @property
     def precision(self) -> float:
-        """The share of the hypotheses' n-grams that match, in per cent."""
+        """The percentage of hypothesis n-grams that match."""
         return _divide_to_percent(sum(self.matches), sum(self.hypothesis_totals))
 
     @property
     def recall(self) -> float:
-        """The share of the references' n-grams that are matched, in per cent."""
+        """The percentage of reference n-grams that are matched."""
         return _divide_to_percent(sum(self.matches), sum(self.reference_totals))
 
     @property
@@ -60,16 +60,14 @@ class NGramFScore(TableScore):
 
 
 class NGramF(Metric[NGramFScore]):
-    """The F-score of n-grams, with its precision and recall, from BLEU's own counts.
+    """F-score of n-grams, with precision and recall, from the counts that BLEU uses.
 
-    Matches are clipped as BLEU's, in BLEU's tokens. Precision is over the n-grams of the
-    hypotheses, recall over those of the references; several orders are added up before either is
-    computed, and so are the segments of a corpus. Of several references the one with the best
-    score of its segment counts, of equally good ones the first.
+    Matches are clipped as in BLEU, with BLEU's tokens. Precision divides by the hypothesis n-grams,
+    recall by the reference n-grams. Counts are summed over orders and segments before dividing.
+    With several references, the first with the best segment score counts.
 
-    ROUGE-N is the F-score of other words: it keeps lower-cased runs of a-z and 0-9 alone, stems
-    them if asked to, and a corpus is the mean of its segments. On the same tokens a segment's score
-    is the same.
+    ROUGE-N uses other words: lower-cased runs of a-z and 0-9, optionally stemmed. Its corpus score
+    is the mean of segment scores. With equal tokens, segment scores are equal.
 
     >>> score = NGramF(2).score(["the cat sat on the mat"], ["the cat is on the mat today"])
     >>> print(score)
@@ -84,9 +82,7 @@ class NGramF(Metric[NGramFScore]):
     SCORE = NGramFScore
     PREFIX = "ngram-f-"
     FIELDS = ("case", "tok", "orders", "beta")
-    orders: p.Orders = p.Orders(
-        (1,), "the lengths of the n-grams: one, or several that are added up"
-    )
+    orders: p.Orders = p.Orders((1,), "the n-gram orders; counts of several orders are added up")
     beta: p.Parameter[float] = p.Number(
         1, "β, the weight of recall relative to precision", maximum=1e100, integers=True, short="b"
     )
@@ -95,7 +91,7 @@ class NGramF(Metric[NGramFScore]):
     lowercase: p.Parameter[bool | str] = p.declare_lowercase()
 
     def build_kernel_settings(self) -> dict[str, Any]:
-        """What the kernel is asked for."""
+        """Return the metric settings for the kernel."""
         factor = float(self.beta) ** 2
         return {
             "metric": "ngram_f",
@@ -106,7 +102,7 @@ class NGramF(Metric[NGramFScore]):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the columns of this metric's statistics: three per order."""
+        """The column names of the metric's statistics: three per order."""
         parts = ("matches", "hypothesis", "reference")
         return tuple(f"{part}_{order}" for order in self.orders for part in parts)
 

@@ -1,7 +1,7 @@
 """The NIST score: n-gram matches weighted by their information.
 
 George Doddington (2002): Automatic evaluation of machine translation quality using n-gram
-co-occurrence statistics. HLT. As mteval-v11b to v14 compute it, and as NLTK does.
+co-occurrence statistics. HLT. Scores equal mteval-v11b to v14, or NLTK.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from truebleu.metrics.base import PARTS_PER_TOKEN, Corpus, CountedRows
 from truebleu.metrics.python_metric import PythonMetric
 from truebleu.text import tokenizers
 
-# A logarithm to the base 2 is a quotient in Perl, in NLTK and here; log2 differs in the last bit.
+# Perl and NLTK compute base-2 logarithms as quotients; `math.log2` differs in the last bit.
 _LN_2 = log(2)
 
-# Information is counted in parts of 2^-52 bits, so that it adds up exactly, in two columns: what
-# is above 32 of these bits, and what is below.
+# Information is an integer in units of 2^-52 bits, so that sums are exact. Two columns hold its
+# high part and its low 32 bits.
 UNITS_PER_BIT, LOW_BITS = 2.0**52, 32
 
 
 class NIST(PythonMetric):
-    """The NIST score. There is no upper bound; good systems get 5 to 12.
+    """NIST score. There is no upper bound; good systems score 5 to 12.
 
     NIST = Σₙ (Σ info(g) over matched n-grams g) / (n-grams of the hypotheses) · penalty, where
     info(w₁…wₙ) = log₂(count(w₁…wₙ₋₁) / count(w₁…wₙ)) is counted in all references of the corpus.
-    The score of a segment therefore depends on the corpus: `segments` weighs with the whole
-    corpus, as mteval's `-d 2`, and `sentence` with that one segment's references.
+    Segment scores therefore depend on the corpus: `segments` weights n-grams by all references, as
+    mteval's `-d 2`, and `sentence` only by the references of its segment.
 
     >>> hypothesis = "It is a guide to action which ensures that the military always obeys"
     >>> reference = "It is a guide to action that ensures that the military will forever heed"
@@ -48,31 +48,33 @@ class NIST(PythonMetric):
     BOUND = None
     DIGITS = 3
     NOT_ADDITIVE = (
-        "NIST weighs n-grams by all references of the corpus, so the sums of parts do not add up"
+        "NIST weights n-grams by all references of the corpus, so the sums of parts do not add up"
     )
     tokenize: p.Parameter[tokenizers.Tokenize] = p.Tokenizer()
     _: KW_ONLY
     lowercase: p.Parameter[bool | str] = p.declare_lowercase()
-    max_order: p.Parameter[int] = p.WholeNumber(5, "the longest n-grams", key="order", short="ord")
+    max_order: p.Parameter[int] = p.WholeNumber(
+        5, "the largest n-gram order", key="order", short="ord"
+    )
     variant: p.Parameter[str] = p.Choice(
         "mteval",
-        "whose NIST score",
+        "the implementation of NIST",
         {
-            "mteval": "mteval-v11b's to v14's, in which an n-gram behind the lone token 0 "
-            "counts as if it had no history, because Perl takes 0 for false",
-            "doddington": "without that",
-            "nltk": "NLTK's, which takes of several references the best for each segment and "
-            "order instead of matching in all",
+            "mteval": "mteval-v11b to v14, in which an n-gram with the history 0 counts as if it "
+            "had no history, because 0 is false in Perl",
+            "doddington": "the same without this exception",
+            "nltk": "NLTK, which uses the best reference for each segment and order instead of "
+            "all references",
         },
         short="var",
     )
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the columns of this metric's statistics.
+        """The column names of the metric's statistics.
 
-        The information of the matched n-grams of each order is in parts of 2^-20 bits, with the
-        rest in parts of 2^-52; the length of several references is their mean, in parts of a token.
+        The information of matched n-grams per order is in units of 2^-20 bits, with a remainder in
+        units of 2^-52 bits. The reference length is the mean over references, in token fractions.
         """
         orders = range(1, self.max_order + 1)
         return (
@@ -97,7 +99,7 @@ class NIST(PythonMetric):
         self,
         workers: int,  # noqa: ARG002
     ) -> Callable[[Sequence[Any], Sequence[Any]], Scores]:
-        # A segment of a corpus is weighed with the whole corpus, a pair by itself.
+        # Segments of a corpus are weighted by all references, pairs by their own reference.
         return lambda texts, others: Scores(
             [self.sentence(text, other).value for text, other in zip(texts, others, strict=True)]
         )
@@ -111,7 +113,7 @@ class NIST(PythonMetric):
         )
 
     def _weigh_segments(self, corpus: Corpus) -> Iterator[_SegmentCounts]:
-        """Each segment with the information of its matched n-grams, order by order."""
+        """Yield each segment with the information of its matched n-grams per order."""
         counter = _NgramCounter(self.max_order)
         for hypothesis, references in self._tokenize_segments(corpus.hypotheses, corpus.references):
             counter.add_segment(hypothesis, references)
@@ -134,24 +136,25 @@ class NIST(PythonMetric):
     def zero_reason(self, row: Sequence[int], *, segment: bool) -> str:  # noqa: ARG002
         """Return why the score of a row is 0, and what to use instead."""
         return (
-            "no n-gram matches, or those that match carry no information, as in references that "
-            "are too few or too short; chrF (-m chrf) suits short text better"
+            "no n-gram matches, or matching n-grams have no information, as with few or short "
+            "references; chrF (-m chrf) suits short text better"
         )
 
     def _apply_formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:  # noqa: ARG002
         high, low = (row[2 + i * self.max_order : 2 + (i + 1) * self.max_order] for i in (0, 1))
-        # Exact sums. NLTK adds rounded numbers, so its last bits depend on the order of segments.
+        # NLTK adds rounded numbers, so its last bits depend on the order of segments; these sums
+        # are exact.
         sums = [
             ((above << LOW_BITS) + below) / UNITS_PER_BIT
             for above, below in zip(high, low, strict=True)
         ]
         length, reference_parts, totals = row[0], row[1], row[2 + 2 * self.max_order :]
-        # NLTK adds the lengths up once for each order, which decides the last bit.
+        # NLTK adds the lengths once per order, which affects the last bit.
         factor = self.max_order if self.variant == "nltk" else 1
         penalty = _compute_length_penalty(
             length * factor, reference_parts * factor / PARTS_PER_TOKEN
         )
-        # mteval and NLTK divide by 0 where no hypothesis is long enough.
+        # mteval and NLTK divide by 0 if no hypothesis is long enough.
         parts = [weight / max(1, total) for weight, total in zip(sums, totals, strict=True)]
         precision = 0.0
         for part in parts:
@@ -165,7 +168,7 @@ class NIST(PythonMetric):
 
 
 def _compute_length_penalty(hypothesis_length: int, reference_length: float) -> float:
-    """1/2 for a hypothesis two thirds as long as the mean reference, 1 for one as long."""
+    """Return 1/2 for two thirds of the mean reference length, 1 for the full length or more."""
     ratio = hypothesis_length / reference_length if reference_length else 1.0
     if not 0 < ratio < 1:
         return max(min(ratio, 1.0), 0.0)
@@ -174,7 +177,7 @@ def _compute_length_penalty(hypothesis_length: int, reference_length: float) -> 
 
 
 class _SegmentCounts:
-    """One segment: its n-grams and those of its references, by number, for each order."""
+    """N-gram counts of a segment and its references, by n-gram ID."""
 
     __slots__ = (
         "best",
@@ -201,7 +204,7 @@ class _SegmentCounts:
         self.best: list[int] = []
 
     def clip(self, bits: Sequence[float]) -> None:
-        """Information of n-grams that match, each at most as often as in one of the references."""
+        """Set the information of matching n-grams, clipped by the largest reference count."""
         max_counts: dict[int, int] = {}
         for reference in self.reference_counts:
             for i, n in reference.items():
@@ -212,7 +215,7 @@ class _SegmentCounts:
         ]
 
     def choose(self, bits: Sequence[float]) -> None:
-        """NLTK's: for each order, the reference with the highest precision."""
+        """Set NLTK's information: per order, from the reference with the highest precision."""
         for n, order in enumerate(self.hypothesis_counts):
             total = max(0, self.length - n)
             candidates = []
@@ -227,7 +230,7 @@ class _SegmentCounts:
 
 
 class _NgramCounter:
-    """The n-grams of all references, as numbers: an n-gram is its history and its last token."""
+    """Counter of all references' n-grams; an n-gram ID stands for a history and a last token."""
 
     def __init__(self, max_order: int) -> None:
         self.max_order = max_order
@@ -239,7 +242,7 @@ class _NgramCounter:
         self.segments: list[_SegmentCounts] = []
 
     def add_segment(self, hypothesis: Sequence[Any], references: Sequence[Sequence[Any]]) -> None:
-        """Counts a segment, its references first."""
+        """Count the n-grams of a segment, its references first."""
         reference_counts = [self.count_reference(tokens) for tokens in references]
         hypothesis_counts = list(self.count_hypothesis(hypothesis))
         self.segments.append(
@@ -249,7 +252,7 @@ class _NgramCounter:
         )
 
     def count_reference(self, tokens: Sequence[Any]) -> Counter[int]:
-        """The counts of the n-grams of a reference, which are added to those of the corpus."""
+        """Return the n-gram counts of a reference after adding them to the corpus counts."""
         self.word_count += len(tokens)
         token_ids, numbers, history = self.token_ids, self.ngram_ids, self.history_ids
         words = [token_ids.setdefault(token, len(token_ids)) for token in tokens]
@@ -269,11 +272,11 @@ class _NgramCounter:
         return Counter(ngrams)
 
     def count_hypothesis(self, tokens: Sequence[Any]) -> Iterator[dict[int, int]]:
-        """For each order, how often each n-gram known from references is in a hypothesis."""
+        """Yield per order the counts of a hypothesis' n-grams that references have."""
         words = [self.token_ids.get(token, -1) for token in tokens]
         previous = [-1] * len(words)
         for n in range(self.max_order):
-            # -2 is an n-gram that no reference has, and neither has any that it begins.
+            # -2 stands for n-grams that no reference has, and for their continuations.
             previous = [
                 self.ngram_ids.get(key, -2) for key in zip(previous, words[n:], strict=False)
             ]
@@ -282,10 +285,10 @@ class _NgramCounter:
             yield counts
 
     def compute_information(self, *, zero: bool) -> list[float]:
-        """The information of each n-gram, in bits; `zero` for Perl's reading of a history "0"."""
+        """Return the information of each n-gram in bits; `zero` treats "0" as in Perl."""
         ignored = {-1}
         if zero:
-            # Perl takes an empty text for false as well.
+            # An empty string is false in Perl, too.
             firsts = (
                 self.ngram_ids.get((-1, self.token_ids.get(token, -1))) for token in ("0", "")
             )

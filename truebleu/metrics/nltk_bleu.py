@@ -1,7 +1,7 @@
-"""NLTK's BLEU in every version, with the smoothing methods that are no parameter of `BLEU`.
+"""NLTK's BLEU in every version, with the smoothing methods that `BLEU` does not have.
 
 Boxing Chen and Colin Cherry (2014): A systematic comparison of smoothing techniques for
-sentence-level BLEU. WMT. As NLTK's `translate.bleu_score` has them, mistakes included.
+sentence-level BLEU. WMT. Scores equal NLTK's `translate.bleu_score`, including its mistakes.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from truebleu.metrics.python_metric import PythonMetric, PythonScore
 from truebleu.text import argument_checks, tokenizers
 
 Precision = Fraction | float
-# Where a method changed. The first release whose behaviour is known here is 3.2.5.
+# The oldest supported release.
 OLDEST_RELEASE = (3, 2, 5)
 RELEASE_PATTERN = re.compile(r"[0-9]{1,4}(?:\.[0-9]{1,4})+")
 
 
 class Weights(p.Parameter["Any"]):
-    """A weight per order, or several such sequences. Signatures put ; between these."""
+    """Weight per order, or several such sequences, which signatures separate by semicolons."""
 
     metavar = "X"
 
     def __get__(self, metric: Any, _: type | None = None) -> Any:
-        """The sequences of weights, one for each score; of a class the declaration itself."""
+        """Return the weight sequences, one per score; for a class, the declaration itself."""
         return self if metric is None else _as_sequences(metric.parameters["weights"])
 
     def validate(self, value: Any) -> tuple[Any, ...]:
-        """The sequence, or the sequences, as tuples."""
+        """Return the sequence, or the sequences, as tuples."""
         items = argument_checks.check_sequence(self.name, value, "numbers, or such sequences")
         has_sequences = items and hasattr(items[0], "__len__")
         sequences = [
@@ -47,11 +47,11 @@ class Weights(p.Parameter["Any"]):
         return tuple(sequences) if len(sequences) > 1 else sequences[0]
 
     def to_field(self, value: Any) -> str:
-        """The weights between commas."""
+        """Return the weights, separated by commas."""
         return ";".join(",".join(map(repr, one)) for one in _as_sequences(value))
 
     def from_field(self, text: str) -> Any:
-        """The weights that were written so."""
+        """Return the weights in a signature field."""
         return [list(map(argument_checks.parse_number, one.split(","))) for one in text.split(";")]
 
 
@@ -60,41 +60,41 @@ def _as_sequences(weights: tuple[Any, ...]) -> tuple[tuple[float, ...], ...]:
 
 
 class Release(p.Parameter[str]):
-    """A release of NLTK."""
+    """Release number of NLTK."""
 
     def validate(self, value: Any) -> str:
-        """The release as it was given."""
+        """Return a valid release unchanged."""
         if not isinstance(value, str) or not RELEASE_PATTERN.fullmatch(value):
             raise ValueError(
                 f"version={argument_checks.format_value(value)}: expected a release of NLTK, "
                 "such as '3.10.4'"
             )
         if _parse_release(value) < OLDEST_RELEASE:
-            raise ValueError(f"version={value!r}: known from 3.2.5 on")
+            raise ValueError(f"version={value!r}: expected 3.2.5 or later")
         return value
 
     def from_field(self, text: str) -> str:
-        """The release."""
+        """Return the release in a signature field."""
         return text
 
 
 class NLTKScore(PythonScore):
-    """NLTK's score, or its scores for several sequences of weights."""
+    """NLTK's score, or its scores for several weight sequences."""
 
     __slots__ = ()
 
     @property
     def values(self) -> tuple[float, ...]:
-        """For each sequence of weights the score as NLTK gives it, 0-1."""
+        """NLTK's score for each weight sequence, 0-1."""
         return tuple(self._details["values"])
 
 
 class NLTKBLEU(PythonMetric):
     """NLTK's sentence_bleu and corpus_bleu.
 
-    NLTK takes tokens, so white space separates by default. (It takes a str for a list of
-    characters. That is `tokenize=list`.) Method 0 is no smoothing, which is not 0 in NLTK but the
-    smallest positive number for a precision of 0.
+    NLTK takes tokens, so text is split at white space by default. (NLTK treats a str as a list of
+    characters, which is `tokenize=list`.) Method 0, no smoothing, replaces a precision of 0 by the
+    smallest positive number.
 
     >>> metric = NLTKBLEU(method=4)
     >>> print(metric.sentence("the cat sat on the mat", ["the cat is on the mat"]))
@@ -118,33 +118,33 @@ class NLTKBLEU(PythonMetric):
     )
     weights: Weights = Weights(
         (0.25, 0.25, 0.25, 0.25),
-        "one per order, or several such sequences, which give several scores at once "
+        "one per order, or several such sequences, which give several scores "
         "(score.values; score.value is the first)",
         short="wt",
     )
     auto_reweigh: p.Parameter[bool] = p.Flag(
-        "with fewer than 4 tokens in all and the default weights, 1/tokens for as many orders",
+        "for fewer than 4 tokens and default weights, use 1/tokens for that number of orders",
         key="reweigh",
         short="rw",
     )
-    epsilon: p.Parameter[float] = p.Number(0.1, "of method 1", maximum=1e9, key="eps", short="ep")
-    alpha: p.Parameter[float] = p.Number(5.0, "of method 6", maximum=1e9, short="al")
-    k: p.Parameter[float] = p.Number(5.0, "of method 4", minimum=1e-9, maximum=1e9)
+    epsilon: p.Parameter[float] = p.Number(0.1, "ε of method 1", maximum=1e9, key="eps", short="ep")
+    alpha: p.Parameter[float] = p.Number(5.0, "α of method 6", maximum=1e9, short="al")
+    k: p.Parameter[float] = p.Number(5.0, "k of method 4", minimum=1e-9, maximum=1e9)
     version: p.Parameter[str] = Release(
         "3.10.4",
-        "the release of NLTK: methods 2 and 4 changed at 3.6, 4 at 3.5, 0 and the length that "
-        "4 uses for a corpus at 3.3 and 3.4; since 3.6.6 a precision that smoothing left at 0 "
+        "the release of NLTK: method 0 changed in 3.3, the corpus length of method 4 in 3.4, "
+        "method 4 in 3.5, methods 2 and 4 in 3.6; since 3.6.6 a precision of 0 after smoothing "
         "counts as 1",
         key="nltk",
         short="nv",
     )
     context: p.Parameter[str] = p.Choice(
         "corpus",
-        "what methods 5 to 7 take 5-grams and the number of n-grams from",
+        "the source of 5-grams and the number of n-grams in methods 5 to 7",
         {
             "corpus": "all segments",
-            "last-segment": "as NLTK's corpus_bleu, the segment that happens to be the last, "
-            "so that the score changes with the order of segments and can be far above 1",
+            "last-segment": "the last segment, as in NLTK's corpus_bleu, so that the score "
+            "depends on the order of segments and can be far above 1",
         },
         short="cx",
     )
@@ -157,37 +157,41 @@ class NLTKBLEU(PythonMetric):
     )
 
     def _prepare(self) -> None:
-        """Check the parameters together."""
+        """Check parameters that depend on each other."""
         if _parse_release(self.version) < (3, 6, 6) and len(self.weights) > 1:
             raise ValueError(
-                f"weights: NLTK {self.version} takes one sequence of weights; since 3.6.6 several"
+                f"weights: NLTK {self.version} takes one sequence of weights (several since 3.6.6)"
             )
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """A warning for each sequence of weights whose sum is not 1."""
-        return tuple(told for one in self.weights for told in p.check_weight_sum("weights", one))
+        """Warnings about weight sequences that do not add up to 1."""
+        return tuple(
+            message
+            for weights in self.weights
+            for message in p.check_weight_sum("weights", weights)
+        )
 
     @property
     def max_order(self) -> int:
-        """The length of the longest n-grams that weights are for."""
+        """The largest n-gram order that has a weight."""
         return max(map(len, self.weights))
 
     @property
     def _orders(self) -> int:
-        """The length of the longest n-grams that are counted: methods 5 and 7 look at 5-grams."""
+        """The largest counted n-gram order, which is at least 5 for methods 5 and 7."""
         return max(self.max_order, 5)
 
     @property
     def bound(self) -> float | None:
-        """The score of a perfect match; methods 5 to 7, which interpolate, can be above 1."""
+        """The score of a perfect match; None for methods 5 to 7, which can exceed 1."""
         return None if self.method >= 5 else self.BOUND
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the columns of this metric's statistics.
+        """The column names of the metric's statistics.
 
-        Those of a BLEU that counts one n-gram of each order at least, and the true numbers.
+        BLEU's columns with at least one n-gram per order, then the actual number of n-grams.
         """
         ngrams = (f"ngrams_{order}" for order in range(1, self._orders + 1))
         return (*BLEU(max_order=self._orders).columns, *ngrams)
@@ -203,7 +207,7 @@ class NLTKBLEU(PythonMetric):
 
     @property
     def order_matters(self) -> str | None:
-        """The reason why the order of segments matters, which rules out resampling, or None."""
+        """The reason why the order of segments matters, which prevents resampling, or None."""
         if self.aggregate != "corpus":
             return None
         if self.context == "last-segment" and self.method >= 5:
@@ -238,11 +242,11 @@ class NLTKBLEU(PythonMetric):
         return super()._scores(table, segment=segment or self.aggregate == "segments")
 
     def zero_reason(self, row: Sequence[int], *, segment: bool) -> str:  # noqa: ARG002
-        """Return why the score of a row is next to 0, and what to use instead."""
+        """Return why the score of a row is almost 0, and what to use instead."""
         return (
-            f"n-grams of some order up to {self.max_order} do not match, or no hypothesis has "
-            "them; --nltk-method 1 to 7 (method= in Python) smooths, --nltk-auto-reweigh yes "
-            "leaves out the orders that short text does not have"
+            f"n-grams of some order up to {self.max_order} do not match or do not exist; "
+            "--nltk-method 1 to 7 (method= in Python) smooths, and --nltk-auto-reweigh yes "
+            "leaves out orders for which the text is too short"
         )
 
     def _apply_formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:  # noqa: ARG002
@@ -260,13 +264,13 @@ class NLTKBLEU(PythonMetric):
         }
 
     def _compute_values(self, row: Sequence[int], last: Sequence[int] | None = None) -> list[float]:
-        """For each sequence of weights, the score of a row: of a segment, or a corpus.
+        """Return the score of a segment or corpus row for each weight sequence.
 
-        last: the last segment of a corpus, which some methods of NLTK mix in.
+        last: the last segment of a corpus, which some of NLTK's methods use.
         """
         last = row if last is None else last
         release, order_count = _parse_release(self.version), self._orders
-        # The row that method 5 takes 5-grams from, and method 6 the number of n-grams.
+        # Source of 5-grams in method 5, and of the number of n-grams in method 6.
         context = last if self.context == "last-segment" else row
         length, reference_length = row[0], row[1]
         matches, totals = row[2 : 2 + order_count], row[2 + order_count : 2 + 2 * order_count]
@@ -276,7 +280,7 @@ class NLTKBLEU(PythonMetric):
         orders = self.max_order
         if self._values["auto_reweigh"]:
             weights = tuple(_reweigh(one, length) for one in weights)
-            if release < (3, 6, 6):  # which cut the precisions before smoothing
+            if release < (3, 6, 6):  # these releases cut the precisions before smoothing
                 orders = len(weights[0])
         smoothed = self._smooth_precisions(
             list(zip(matches[:orders], totals[:orders], strict=True)),
@@ -290,8 +294,7 @@ class NLTKBLEU(PythonMetric):
             pairs = list(zip(sequence_weights, smoothed, strict=False))
             if release < (3, 6, 6) and not all(p > 0 for _, p in pairs):
                 raise InputError(
-                    f"NLTK {self.version} takes the logarithm of 0 here and stops; since 3.6.6 it "
-                    "goes on"
+                    f"NLTK {self.version} fails on the logarithm of 0 here (fixed in 3.6.6)"
                 )
             values.append(brevity * exp(fsum(weight * log(p) for weight, p in pairs if p > 0)))
         return values
@@ -303,7 +306,7 @@ class NLTKBLEU(PythonMetric):
         ngrams: Sequence[int],
         length: int,
     ) -> Sequence[Precision]:
-        """The precisions after smoothing; exact where NLTK keeps them exact."""
+        """Return the precisions after smoothing, as exact fractions where NLTK has them."""
         method = self.method
         if method <= 2:
             return self._smooth_simply(fractions)
@@ -321,7 +324,7 @@ class NLTKBLEU(PythonMetric):
         method, release = self.method, _parse_release(self.version)
         if method == 0:
             if release < (3, 3):
-                # Orders from the first without a match on were left out, with their weights.
+                # NLTK left out the first order without a match and all higher orders.
                 order_count = next(
                     (i for i, (m, _) in enumerate(fractions) if not m), len(fractions)
                 )
@@ -335,7 +338,7 @@ class NLTKBLEU(PythonMetric):
         ]
 
     def _smooth_by_length(self, fractions: list[tuple[int, int]], length: int) -> list[Precision]:
-        """Method 4: matches that shrink with the logarithm of the length, if there are none."""
+        """Apply method 4: replace 0 matches by a value that depends on the text length."""
         release, k = _parse_release(self.version), self._values["k"]
         precisions: list[Precision] = []
         zeros = 0
@@ -345,7 +348,7 @@ class NLTKBLEU(PythonMetric):
                 continue
             if length <= 1:
                 raise InputError(
-                    f"NLTK {self.version} divides by ln(1) for a hypothesis of one token"
+                    f"NLTK {self.version} divides by ln(1) for hypotheses of one token"
                 )
             if release >= (3, 6):
                 zeros += 1
@@ -359,11 +362,11 @@ class NLTKBLEU(PythonMetric):
     def _smooth_by_interpolation(
         self, fractions: list[tuple[int, int]], ngrams: Sequence[int]
     ) -> list[Precision]:
-        """Method 6: with a prior from the two orders below (Gao and He 2013)."""
+        """Apply method 6: interpolate with a prior from the two orders below (Gao and He 2013)."""
         precisions: list[Precision] = [Fraction(*pair) for pair in fractions]
         if len(precisions) < 3 or not precisions[2]:
             raise InputError(
-                "method 6 needs a match of 3-grams; NLTK stops with an AssertionError about bigrams"
+                "method 6 needs a matching 3-gram; NLTK raises an AssertionError about bigrams"
             )
         alpha = self._values["alpha"]
         alpha = int(alpha) if alpha == int(alpha) else alpha
@@ -375,7 +378,7 @@ class NLTKBLEU(PythonMetric):
 
 
 def _smooth_by_halving(fractions: list[tuple[int, int]]) -> list[float]:
-    """Method 3: 1/2, 1/4, ... of a match, as mteval-v13a."""
+    """Apply method 3: count 1/2, 1/4, ... of a match, as in mteval-v13a."""
     precisions, zeros = [], 0
     for match, total in fractions:
         zeros += not match
@@ -386,7 +389,7 @@ def _smooth_by_halving(fractions: list[tuple[int, int]]) -> list[float]:
 def _average_neighbours(
     precisions: list[Precision], five_gram_precision: Fraction
 ) -> list[Precision]:
-    """Method 5: the mean of the orders before (smoothed), at and behind each one."""
+    """Apply method 5: average each order with the smoothed order below and the order above."""
     mean: Precision = precisions[0] + 1
     means: list[Precision] = []
     for precision, following in zip(
@@ -398,12 +401,12 @@ def _average_neighbours(
 
 
 def _reweigh(weights: tuple[float, ...], length: int) -> tuple[float, ...]:
-    """NLTK's auto_reweigh, which is for the default weights alone."""
+    """Return the weights after NLTK's auto_reweigh, which only changes default weights."""
     if length < 4 and weights == (0.25, 0.25, 0.25, 0.25):
         return (1 / length,) * length
     return weights
 
 
 def _parse_release(version: str) -> tuple[int, ...]:
-    """A release as numbers that compare: (3, 6, 5)."""
+    """Return a release as comparable numbers: (3, 6, 5)."""
     return tuple(map(int, version.split(".")))

@@ -1,4 +1,4 @@
-"""METEOR as NLTK computes it, which is not METEOR 1.5: another formula, and another alignment.
+"""METEOR as computed by NLTK, whose formula and alignment differ from METEOR 1.5.
 
 Alon Lavie and Abhaya Agarwal (2007): METEOR: an automatic metric for MT evaluation with high levels
 of correlation with human judgments. Workshop on Statistical Machine Translation.
@@ -24,15 +24,15 @@ from truebleu.text.record import Record
 
 
 class NLTKMETEOR(SegmentMeanMetric):
-    """METEOR as NLTK's `meteor_score`: 100 times its number of a segment, and their mean.
+    """NLTK's `meteor_score` times 100, averaged over segments.
 
-    Tokens in lower case match exactly, then by stem, then as synonyms of WordNet 3.0; the score is
-    F · (1 - γ · (chunks / matches)^β), with F = PR / (αP + (1-α)R). Of several references the best
-    counts. It is not METEOR 1.5 (`METEOR`), whose words, weights and scores differ. NLTK takes
-    tokens: the default splits at white space.
+    Lower-cased tokens match exactly, then by stem, then as synonyms in WordNet 3.0. The score is
+    F · (1 - γ · (chunks / matches)^β), with F = PR / (αP + (1-α)R). With several references, the
+    best counts. METEOR 1.5 (`METEOR`) has different words, weights and scores. NLTK takes tokens,
+    so text is split at white space by default.
 
-    It needs NLTK (`pip install 'truebleu[meteor]'`) and, for synonyms, WordNet 3.0: in NLTK's data,
-    or as Debian's package wordnet-base.
+    It needs NLTK (`pip install 'truebleu[meteor]'`) and, for synonyms, WordNet 3.0, from NLTK's
+    data or Debian's package wordnet-base.
     """
 
     __slots__ = ()
@@ -45,22 +45,22 @@ class NLTKMETEOR(SegmentMeanMetric):
     _: KW_ONLY
     alpha: p.Parameter[float] = p.Number(0.9, "α, the weight of recall in F", maximum=1, short="a")
     beta: p.Parameter[float] = p.Number(
-        3.0, "β, the power of the share of chunks in matches", maximum=1000, short="b"
+        3.0, "β, the exponent of chunks / matches", maximum=1000, short="b"
     )
     gamma: p.Parameter[float] = p.Number(
-        0.5, "γ, the most that the order of matches can cost", maximum=1, short="g"
+        0.5, "γ, the largest penalty for the order of matches", maximum=1, short="g"
     )
     stemmer: p.Parameter[str] = p.Choice(
         "porter",
-        "whose stems match",
+        "the stemmer",
         {"porter": "NLTK's variant of Porter's", "snowball": "Snowball's for English"},
         key="stem",
         short="st",
     )
     synonyms: p.Parameter[bool] = p.Choice(
         True,
-        "whether synonyms of WordNet match",
-        {True: "", False: "a number of its own: NLTK has them always"},
+        "match synonyms of WordNet",
+        {True: "", False: "differs from NLTK, which always matches them"},
         words={True: "wordnet-3.0", False: "no"},
         key="syn",
     )
@@ -81,7 +81,7 @@ class NLTKMETEOR(SegmentMeanMetric):
         return scores
 
     def _make_scorer(self) -> Callable[[Any, Any], float]:
-        """NLTK's function, from references and hypothesis."""
+        """Return a function that computes NLTK's score from references and hypothesis."""
         try:
             from nltk.stem import PorterStemmer, SnowballStemmer
             from nltk.translate.meteor_score import meteor_score
@@ -99,6 +99,6 @@ class NLTKMETEOR(SegmentMeanMetric):
 
 
 class _CachedStemmer(Record):
-    """A stemmer as NLTK takes it, which remembers."""
+    """Stemmer for NLTK with a cache."""
 
     stem: Callable[[str], str]

@@ -1,4 +1,4 @@
-"""WordNet 3.0 for NLTK's METEOR: from NLTK's data, or from Debian's package wordnet-base."""
+"""WordNet 3.0 for NLTK's METEOR, from NLTK's data or Debian's package wordnet-base."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from truebleu.text.record import Record
 
 WORDNET_VERSION = "3.0"
 DEBIAN_FOLDER = "/usr/share/wordnet"
-# Files of lexicographers, by kind: NLTK wants them listed, and Debian leaves the list out.
+# Lexicographer files by part of speech; NLTK needs their list, which Debian leaves out.
 NOUN_CATEGORIES = (
     "Tops act animal artifact attribute body cognition communication event feeling food group "
     "location motive object person phenomenon plant possession process quantity relation shape "
@@ -27,32 +27,32 @@ VERB_CATEGORIES = (
     "body change cognition communication competition consumption contact creation emotion motion "
     "perception possession social stative weather"
 )
-# As many words are remembered: text has few beyond, and their synonyms take 100 MB at most.
+# Number of cached words: few texts have more, and their synonyms take at most 100 MB.
 CACHE_SIZE = 1 << 16
 
 
 class Lemma(Record):
-    """A word of a synset, as NLTK's METEOR reads it."""
+    """Word of a synset, with the interface that NLTK's METEOR uses."""
 
     word: str
 
     def name(self) -> str:
-        """The word."""
+        """Return the word."""
         return self.word
 
 
 class Synset(Record):
-    """Words that mean the same."""
+    """Set of synonyms, with the interface that NLTK's METEOR uses."""
 
     words: tuple[Lemma, ...]
 
     def lemmas(self) -> Sequence[Lemma]:
-        """The words."""
+        """Return the words."""
         return self.words
 
 
 class WordNet:
-    """The synonyms of a word, looked up once. With no reader, there are none."""
+    """Cached synonyms of words. Without a reader, words have no synonyms."""
 
     def __init__(self, reader: Any = None) -> None:
         self.reader = reader
@@ -68,12 +68,12 @@ class WordNet:
 
 @lru_cache(1)
 def load_wordnet() -> WordNet:
-    """WordNet 3.0, wherever it is. Raises MetricFailedError, with what installs it, without."""
+    """Return WordNet 3.0. Raises MetricFailedError, with the install command, if missing."""
     reader = _WordNetReader(_find_folder(), object())
     version = reader.get_version()
     if version != WORDNET_VERSION:
         raise MetricFailedError(
-            f"METEOR-nltk: WordNet {WORDNET_VERSION} is needed, and {reader.root} has {version}"
+            f"METEOR-nltk: {reader.root}: expected WordNet {WORDNET_VERSION}, found {version}"
         )
     return WordNet(reader)
 
@@ -94,20 +94,20 @@ def _find_folder() -> nltk.data.PathPointer:
 
 
 class _WordNetReader(WordNetCorpusReader):  # type: ignore[misc]
-    """NLTK's reader, without what is for other languages and other versions."""
+    """NLTK's reader without the parts for other languages and versions."""
 
     def map_wn(self, version: str = WORDNET_VERSION) -> None:
-        """No other version is mapped to this."""
+        """Do nothing: no other WordNet version is mapped."""
 
     def open(self, file: str) -> Any:
-        """A file of the folder."""
+        """Open a file of the folder."""
         if isinstance(self.root, _OutsideFolder):
             return self.root.join(file).open(self.encoding(file))
         return super().open(file)
 
 
 class _OutsideFolder(nltk.data.PathPointer):  # type: ignore[misc]
-    """A folder, or a file in it, outside the folders of NLTK's data, which NLTK would refuse."""
+    """Folder or file outside NLTK's data folders, which NLTK itself does not accept."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -116,15 +116,15 @@ class _OutsideFolder(nltk.data.PathPointer):  # type: ignore[misc]
         return self.path
 
     def join(self, fileid: str) -> _OutsideFolder:
-        """A file of the folder."""
+        """Return a file of the folder."""
         return _OutsideFolder(os.path.join(self.path, fileid))
 
     def file_size(self) -> int:
-        """The bytes of a file."""
+        """Return the size of the file in bytes."""
         return os.path.getsize(self.path)
 
     def open(self, encoding: str | None = None) -> Any:
-        """A file as text, as NLTK opens it."""
+        """Open the file as text, in the same way as NLTK."""
         stream: Any
         if os.path.basename(self.path) == "lexnames":
             stream = io.BytesIO("".join(_list_lexnames()).encode())
@@ -134,7 +134,7 @@ class _OutsideFolder(nltk.data.PathPointer):  # type: ignore[misc]
 
 
 def _list_lexnames() -> list[str]:
-    """The list of files, as WordNet's own `lexnames`: a number, a name, a part of speech."""
+    """Return the lines of WordNet's file `lexnames`: number, name and part of speech."""
     names = [("adj.all", 3), ("adj.pert", 3), ("adv.all", 4)]
     names += [(f"noun.{name}", 1) for name in NOUN_CATEGORIES.split()]
     names += [(f"verb.{name}", 2) for name in VERB_CATEGORIES.split()]

@@ -1,6 +1,6 @@
-"""The scores of all pairs: each hypothesis against each reference, or each text and a later one.
+"""Scores of all pairs: each hypothesis with each reference, or each text with each later text.
 
-What scores are averaged for is in `truebleu.pairwise`.
+`truebleu.pairwise` averages them, for minimum Bayes risk decoding and diversity.
 """
 
 from __future__ import annotations
@@ -15,27 +15,26 @@ from truebleu._kernel import InputError, PairScores, Scores
 from truebleu.metrics.statistics import resolve_index
 from truebleu.text import argument_checks, corpus_inputs
 
-# sacreBLEU's sum of logarithms, and a mean of scores, is Python's sum(), which adds with
-# compensation since 3.12: the last bit depends on the Python that computes it. The kernel does as
-# this Python does.
+# sacreBLEU's sum of logarithms and mean of scores use sum(), which compensates rounding errors
+# since Python 3.12. The last bit therefore depends on Python's version, which the kernel follows.
 COMPENSATED = sys.version_info >= (3, 12)
 
 
 class StoredPairs(PairScores):
-    """Scores of pairs, in one of two precisions."""
+    """Scores of pairs in double or single precision."""
 
     __slots__ = ()
 
     @property
     def dtype(self) -> str:
-        """The type of the numbers: "float64" or "float32"."""
+        """The number type: "float64" or "float32"."""
         return "float32" if self.single else "float64"
 
 
 class Matrix(StoredPairs):
-    """The score of each hypothesis against each reference: n × m numbers.
+    """Scores of each hypothesis with each reference: n × m numbers.
 
-    A metric's `matrix` makes it. It is read-only; `numpy.asarray(matrix)` shares its memory, and
+    Returned by a metric's `matrix`. It is read-only; `numpy.asarray(matrix)` shares its memory, and
     Arrow libraries read it as n lists of m numbers.
 
     >>> from truebleu import BLEU
@@ -64,17 +63,17 @@ class Matrix(StoredPairs):
     def __getitem__(
         self, index: int | slice | tuple[int | slice, int | slice]
     ) -> Scores | float | Matrix:
-        """`[i]`: the scores of hypothesis i; `[i, j]`: that against reference j.
+        """Return the scores of hypothesis i for `[i]`, its score with reference j for `[i, j]`.
 
-        A slice in place of a number takes several, as a `Matrix` if it is hypotheses and references
-        of both: `[i:k]`, `[:, j]`, `[i:k, j:l]`. The numbers are copied; those of a part of
-        `numpy.asarray(matrix)` are not.
+        Slices select several hypotheses or references: `[i:k]`, `[:, j]`, `[i:k, j:l]`; the result
+        is a `Matrix` if both dimensions remain. Scores are copied. Slices of
+        `numpy.asarray(matrix)` share memory.
         """
         height, width = self.shape
         if not isinstance(index, tuple):
             index = (index, slice(None))
         if len(index) != 2:
-            raise IndexError(f"{len(index)} numbers; [i] is a row and [i, j] a score")
+            raise IndexError(f"{len(index)} indices (expected [i] for a row or [i, j] for a score)")
         row, column = index
         if not isinstance(row, slice):
             i = resolve_index("hypothesis", integer(row), height)
@@ -89,11 +88,11 @@ class Matrix(StoredPairs):
         return Matrix(PairScores.from_rows(rows, len(range(width)[column]), self.single))
 
     def __iter__(self) -> Iterator[Scores]:
-        """The rows."""
+        """Iterate over the rows."""
         return map(self.row, range(len(self)))
 
     def tolist(self) -> list[list[float]]:
-        """The rows as lists."""
+        """Return the rows as lists."""
         return [row.tolist() for row in self]
 
     def __eq__(self, other: object) -> bool:
@@ -108,7 +107,7 @@ class Matrix(StoredPairs):
         return f"Matrix({height} x {width}, {self.dtype})"
 
     def __str__(self) -> str:
-        """The shape, and the scores of the first texts, as far as they fit on a page."""
+        """Return the shape and the scores of the first texts."""
         rows, columns = (range(min(count, 10)) for count in self.shape)
         numbers = [[f"{self[i, j]:6.2f}" for j in columns] for i in rows]
         row_ending = " …" if self.shape[1] > len(columns) else ""
@@ -120,11 +119,10 @@ class Matrix(StoredPairs):
 
 
 class Triangle(StoredPairs):
-    """The score of each text against each later one: n(n-1)/2 numbers in one row.
+    """Scores of each text with each later text: n(n-1)/2 numbers in one row.
 
-    A metric's `triangle` makes it. The order is that of
-    `itertools.combinations(texts, 2)`: (0, 1), (0, 2), ..., (1, 2), ... `numpy.asarray` shares its
-    memory.
+    Returned by a metric's `triangle`. The order is `itertools.combinations(texts, 2)`: (0, 1),
+    (0, 2), ..., (1, 2), ... `numpy.asarray` shares its memory.
 
     >>> from truebleu import BLEU
     >>> triangle = BLEU("none").triangle(["a b", "a c", "d"])
@@ -146,19 +144,18 @@ class Triangle(StoredPairs):
     def __getitem__(self, index: slice) -> Scores: ...
 
     def __getitem__(self, index: int | slice | tuple[int, int]) -> float | Scores:
-        """`[i, j]`: the score of text i against text j, where i < j; `[k]`: the k-th number."""
+        """Return the score of texts i and j for `[i, j]` with i < j; the k-th score for `[k]`."""
         if isinstance(index, slice):
             return Scores([self.at(k) for k in range(len(self))[index]])
         if not isinstance(index, tuple):
             return self.at(resolve_index("pair", integer(index), len(self)))
         if len(index) != 2:
-            raise IndexError(f"{len(index)} numbers; [i, j] is the score of a pair")
+            raise IndexError(f"{len(index)} indices (expected [i, j] for the score of a pair)")
         count = self.texts
         i, j = (resolve_index("text", integer(one), count) for one in index)
         if i >= j:
             raise IndexError(
-                f"pair {i}, {j}: only those of a text and a later one are here; matrix() "
-                "has all of them"
+                f"pair {i}, {j}: expected an earlier and a later text. Use matrix() for all pairs."
             )
         return self.at(i * (2 * count - i - 1) // 2 + j - i - 1)
 
@@ -166,7 +163,7 @@ class Triangle(StoredPairs):
         return map(self.at, range(len(self)))
 
     def tolist(self) -> list[float]:
-        """All scores, one after the other."""
+        """Return all scores in one list."""
         return self.all()
 
     def __eq__(self, other: object) -> bool:
@@ -184,9 +181,9 @@ class Triangle(StoredPairs):
 
 
 class PairsInPython:
-    """All pairs by a formula that is Python's: slower, and the same verbs as `_kernel.Pairs`.
+    """Pairs that are scored in Python: slower, with the same methods as `_kernel.Pairs`.
 
-    segments: gives the scores of texts against as many references.
+    segments: function that returns the scores of texts with an equal number of references.
     """
 
     def __init__(
@@ -201,11 +198,11 @@ class PairsInPython:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """The numbers of hypotheses and references."""
+        """The number of hypotheses and of references."""
         return len(self._hypotheses), len(self._references)
 
     def _row(self, i: int, first: int = 0) -> Scores:
-        """The scores of a hypothesis against the references from one on."""
+        """Return the scores of a hypothesis with the references from index `first` on."""
         later_references = self._references[first:]
         return (
             self._segments([self._hypotheses[i]] * len(later_references), later_references)
@@ -214,19 +211,19 @@ class PairsInPython:
         )
 
     def matrix(self, is_float32: bool, triangle: bool) -> PairScores:
-        """All scores."""
+        """Return all scores, or only the scores of each text with each later text."""
         height, width = self.shape
         rows = [self._row(i, i + 1 if triangle else 0) for i in range(height)]
         return PairScores.from_rows(rows, None if triangle else width, is_float32)
 
     def top_k(self, k: int, lowest: bool) -> list[list[tuple[int, float]]]:
-        """For each hypothesis the best references and their scores."""
+        """Return the k best references of each hypothesis and their scores."""
         sign = 1 if lowest else -1
         rows = (enumerate(self._row(i)) for i in range(self.shape[0]))
         return [sorted(row, key=lambda pair: (sign * pair[1], pair[0]))[:k] for row in rows]
 
     def expected(self, weights: Sequence[float] | None, divisor: float, _: bool) -> Scores:
-        """For each hypothesis the mean of its scores, or the weighted one."""
+        """Return the mean score of each hypothesis, or its weighted mean."""
         rows = map(self._row, range(self.shape[0]))
         if weights is None:
             return Scores([sum(row) / divisor for row in rows])
@@ -236,7 +233,7 @@ class PairsInPython:
 
 
 def is_single_precision(dtype: object) -> bool:
-    """True for "float32", False for "float64"."""
+    """Return True for "float32", False for "float64"."""
     name = getattr(dtype, "__name__", None) or str(dtype)
     if name not in ("float64", "float32"):
         raise ValueError(f"dtype={dtype!r}: expected 'float64' or 'float32'")
@@ -246,7 +243,7 @@ def is_single_precision(dtype: object) -> bool:
 def validate_reference_weights(
     weights: Sequence[float], count: int, location: str = ""
 ) -> list[float]:
-    """A weight per reference, as floats: none negative, and not all 0."""
+    """Return a weight per reference as floats, none negative and not all 0."""
     try:
         numbers = list(map(float, weights))
     except (TypeError, ValueError):
@@ -255,16 +252,16 @@ def validate_reference_weights(
         ) from None
     if len(numbers) != count:
         raise InputError(
-            f"weights{location}: {len(numbers)} for {count} references; give one for each"
+            f"weights{location}: expected one per reference ({count}), found {len(numbers)}"
         )
     for position, number in enumerate(numbers, 1):
         if not 0 <= number < inf:
             raise InputError(
-                f"weights{location}: number {position} is {number}; they are finite and not "
-                "negative"
+                f"weights{location}: weight {position} is {number} (expected a finite number of 0 "
+                "or more)"
             )
     if not 0 < sum(numbers) < inf:
-        raise InputError(f"weights{location}: their sum must be positive, and finite")
+        raise InputError(f"weights{location}: the sum must be positive and finite")
     return numbers
 
 
@@ -275,13 +272,13 @@ def _pairs_from_bytes(
 
 
 class PairwiseScoring:
-    """What a metric does with every pair of texts; it says how they are scored (`_pairs`)."""
+    """Methods of metrics that score all pairs of texts, based on the metric's `_pairs`."""
 
     __slots__ = ()
 
     @property
     def lower_is_better(self) -> bool:
-        """True if a better system has a lower score, as with error rates."""
+        """True if lower scores are better, as for error rates."""
         raise NotImplementedError
 
     def _pairs(
@@ -290,7 +287,7 @@ class PairwiseScoring:
         references: corpus_inputs.Hypotheses | None,
         workers: int,
     ) -> Any:
-        """What scores all pairs: `_kernel.Pairs` or `PairsInPython`."""
+        """Return an object that scores all pairs: `_kernel.Pairs` or `PairsInPython`."""
         raise NotImplementedError
 
     def matrix(
@@ -301,15 +298,15 @@ class PairwiseScoring:
         workers: int = 1,
         dtype: object = "float64",
     ) -> Matrix:
-        """The score of each hypothesis against each reference, each as `sentence` gives it.
+        """Return the score of each hypothesis with each reference, as computed by `sentence`.
 
         hypotheses, references: n and m strings (any sequence, an Arrow column, a file). Without
-            references, the hypotheses against each other, each against itself too.
-        workers: threads. The scores are the same for any number.
+            references, all hypotheses are also the references.
+        workers: number of threads, which does not affect scores.
         dtype: "float64", or "float32" for half the memory.
 
-        Gives a `Matrix` of n × m scores, 0-100. Memory beside them is that of the texts. Raises
-        InputError for no texts or a missing one, MemoryError, before anything is scored, if the
+        The result is a `Matrix` of n × m scores, 0-100. Other memory use depends on the texts only.
+        Raises InputError for no texts or a missing text, and MemoryError, before scoring, if the
         scores do not fit into memory.
 
         >>> from truebleu import BLEU
@@ -324,7 +321,7 @@ class PairwiseScoring:
     def triangle(
         self, texts: corpus_inputs.Hypotheses, *, workers: int = 1, dtype: object = "float64"
     ) -> Triangle:
-        """The score of each text against each later one: n(n-1)/2, half of `matrix(texts)`.
+        """Return the score of each text with each later text: n(n-1)/2, half of `matrix(texts)`.
 
         Arguments and errors as for `matrix`.
 
@@ -343,10 +340,10 @@ class PairwiseScoring:
         *,
         workers: int = 1,
     ) -> list[list[tuple[int, float]]]:
-        """For each hypothesis the k references with the best scores: pairs of index and score.
+        """Return the k best references of each hypothesis, as pairs of index and score.
 
-        The best comes first; of equal scores the reference that comes first. Fewer than k
-        references give as many as there are. Memory grows with n · k and the texts, not with n · m.
+        The best reference is first; equal scores keep the order of references. With fewer than k
+        references, all are returned. Memory use grows with n · k and the texts, not with n · m.
         Arguments and errors as for `matrix`.
 
         >>> from truebleu import CHRF
@@ -367,16 +364,16 @@ class PairwiseScoring:
         weights: Sequence[float] | None = None,
         workers: int = 1,
     ) -> Scores:
-        """The mean score of each hypothesis against all references: n numbers.
+        """Return the mean score of each hypothesis with all references: n numbers.
 
-        Without references, against all hypotheses, itself among them: what minimum Bayes risk
-        decoding chooses by.
+        Without references, all hypotheses, including itself, are the references. The result is then
+        the expected utility in minimum Bayes risk decoding.
 
-        weights: a number per reference, none negative; their sum is made 1.
-        workers: threads. The scores are added from left to right, so they are the same for any
-            number: sum(w * s) / sum(w), or sum(s) / m.
+        weights: a number per reference, none negative; they are divided by their sum.
+        workers: number of threads, which does not affect results: scores are added from left to
+            right, as sum(w * s) / sum(w), or sum(s) / m.
 
-        Memory grows with the texts, not with n · m. Other arguments and errors as for `matrix`.
+        Memory use grows with the texts, not with n · m. Other arguments and errors as for `matrix`.
 
         >>> from truebleu import BLEU
         >>> BLEU().expected(["a b c d", "a b c e", "f"])

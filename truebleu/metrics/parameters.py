@@ -1,10 +1,9 @@
-"""A metric's parameters, each declared once: its name, default and range, its field in signatures,
-its option on the command line, and a sentence of help.
+"""Parameters of metrics: name, default, range, signature field, command-line option and help.
 
-A metric declares its parameters as annotated attributes of its class. Its constructor with all
-checks, its attributes, its signature both ways, its options, its documentation and the labels of
-views are made of these declarations.
-"""  # noqa: D205
+A metric declares its parameters as annotated attributes of its class. The constructor with its
+checks, the attributes, the signature and its parser, the options, the documentation and the labels
+in views are derived from these declarations.
+"""
 
 from __future__ import annotations
 
@@ -20,23 +19,23 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# The longest n-grams that a metric counts.
+# Largest n-gram order of a metric.
 MAX_ORDER = 16
-# The sum of weights: 100 ** MAX_WEIGHT is a finite number.
+# Limit of the sum of weights, for which 100 ** MAX_WEIGHT_SUM is finite.
 MAX_WEIGHT_SUM = 100
-# Integers below this are exact as floating-point numbers, and have fewer than 16 digits.
+# Smaller integers are exact as floating-point numbers, and have fewer than 16 digits.
 MAX_EXACT_INTEGER = 10**15
 
 
-# ---- an object that is its parameters ----
+# ---- objects defined by parameters ----
 
 
 class _ConstructorSignature:
-    """The arguments of a constructor that is made of declarations, for `help` and `inspect`."""
+    """Descriptor with the arguments of a derived constructor, for `help` and `inspect`."""
 
     def __get__(self, _: object, cls: type[Parametrized]) -> inspect.Signature | None:
         if cls.__init__ is not Parametrized.__init__:
-            return None  # it has its own
+            return None  # the class defines its own constructor
         from inspect import Parameter as Argument
         from inspect import Signature
 
@@ -60,17 +59,17 @@ class _ConstructorSignature:
 
 @dataclass_transform(eq_default=False)
 class Parametrized:
-    """An object with parameters: frozen, hashable, equal if its parameters are.
+    """Object with parameters: frozen, hashable, and equal to objects with equal parameters.
 
-    A subclass declares each parameter as an attribute that is annotated `Parameter[type]`. Those
-    before `_: KW_ONLY` may be given by position. As in a dataclass, the constructor is made of the
-    annotated attributes, for type checkers too; `_prepare` is called in the end.
+    A subclass declares each parameter as an attribute annotated `Parameter[type]`. Parameters
+    before `_: KW_ONLY` may be positional. As in a dataclass, the constructor is derived from the
+    annotated attributes, for type checkers too; it calls `_prepare` at the end.
     """
 
     __slots__ = ("_values",)
 
     PARAMETERS: ClassVar[tuple[Parameter[Any], ...]] = ()
-    # The default and the check of each parameter, and the names that may be given by position.
+    # Default and validator of each parameter, and the names of positional parameters.
     _CHECKS: ClassVar[dict[str, tuple[Any, Callable[[Any], Any]]]] = {}
     _POSITIONAL: ClassVar[tuple[str, ...]] = ()
     _values: dict[str, Any]
@@ -78,9 +77,9 @@ class Parametrized:
     __signature__ = _ConstructorSignature()
 
     def __init_subclass__(cls) -> None:
-        """Collect the declarations, and add their help to the documentation."""
+        """Collect the declarations, and add their help to the class docstring."""
         super().__init_subclass__()
-        if "PARAMETERS" in vars(cls):  # else they are those of the class above
+        if "PARAMETERS" in vars(cls):  # otherwise they are inherited
             inherited_parameters = (
                 p for base in cls.__bases__ for p in getattr(base, "PARAMETERS", ())
             )
@@ -94,13 +93,13 @@ class Parametrized:
             first = annotated.index("_") if "_" in annotated else 0
             cls._POSITIONAL = tuple(name for name in annotated[:first] if name in names)
         if cls.PARAMETERS and vars(cls).get("__doc__") is not None:
-            # The sentences of help stand behind the first paragraphs, before the example.
+            # Help texts follow the first paragraphs, before the example.
             head, mark, example = (cls.__doc__ or "").partition("\n    >>> ")
             parameter_help = "\n".join(f"    {p.name}: {p.python_help}." for p in cls.PARAMETERS)
             cls.__doc__ = f"{head.rstrip()}\n\n{parameter_help}\n{mark}{example}"
 
     def __new__(cls, *_: Any, **values: Any) -> Self:
-        """Refuse unknown parameters, and name the nearest known one."""
+        """Raise TypeError for unknown parameters, and suggest the most similar name."""
         if not values.keys() <= cls._CHECKS.keys():
             name = min(values.keys() - cls._CHECKS.keys())
             for parameter in cls.PARAMETERS:
@@ -116,8 +115,8 @@ class Parametrized:
     def __init__(self, *positional_values: Any, **keyword_values: Any) -> None:
         if len(positional_values) > len(self._POSITIONAL):
             raise TypeError(
-                f"{type(self).__name__} takes {len(self._POSITIONAL)} arguments by position at "
-                f"most, not {len(positional_values)}; give others by name"
+                f"{type(self).__name__} takes at most {len(self._POSITIONAL)} positional "
+                f"arguments, not {len(positional_values)}. Pass the others by name."
             )
         for name, value in zip(self._POSITIONAL, positional_values, strict=False):
             if name in keyword_values:
@@ -127,18 +126,18 @@ class Parametrized:
         self._prepare()
 
     def _store_parameters(self, values: Mapping[str, Any]) -> None:
-        """Check and keep the parameters; those that are not given have their defaults.
+        """Check and store the parameters, with defaults for missing ones.
 
-        given: values by name. Names of no parameter are ignored.
+        values: values by name; unknown names are ignored.
         """
-        # Defaults need no check, and most values are.
+        # Defaults need no check, and most values are defaults.
         self._values = {
             name: value if (value := values.get(name, default)) is default else validate(value)
             for name, (default, validate) in self._CHECKS.items()
         }
 
     def _prepare(self) -> None:
-        """Check what depends on several parameters, and make what is needed to count."""
+        """Check parameters that depend on each other, and prepare for counting."""
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -146,7 +145,7 @@ class Parametrized:
         return dict(self._values)
 
     def with_parameters(self, **changes: Any) -> Self:
-        """The same metric with some parameters changed."""
+        """Return the metric with some parameters changed."""
         return type(self)(**{**self._values, **changes})
 
     def __repr__(self) -> str:
@@ -159,7 +158,7 @@ class Parametrized:
 
     @property
     def _key(self) -> Any:
-        """The parameters in a form that is equal for metrics of the same signature."""
+        """The parameters in a form that is equal for equal signatures."""
         return tuple(self._values.values())
 
     def __eq__(self, other: object) -> bool:
@@ -182,30 +181,30 @@ def _construct(cls: type[Parametrized], values: dict[str, Any]) -> Parametrized:
 
 
 class Parameter(Generic[T]):
-    """One parameter. Subclasses say which values it takes, and how these are written.
+    """Parameter of a metric. Subclasses define its values and their text form.
 
-    name, default: as in the constructor. `checked` gives the value that is kept.
+    name, default: as in the constructor. `validate` returns the stored value.
     """
 
-    # The field in signatures, and its short form; an optional field is left out for the default.
+    # Signature field and its short name; optional fields are left out for the default.
     key = ""
     short = ""
     optional = False
-    # True if it changes no number (as a device does), so that no signature has it.
+    # True if signatures leave it out, because it does not affect scores (such as a device).
     is_hidden = False
-    # Short options beside `--name`, which has the metric's prefix; shared options have no prefix
-    # and set the parameter of each metric that has it.
+    # Short options in addition to `--PREFIX-name`. Shared options have no prefix and set the
+    # parameter of every metric that has it.
     flags: Sequence[str] = ()
     shared = False
-    # The name in the long option, if it is not that of the parameter.
+    # Name in the long option, if it differs from the parameter's name.
     long = ""
-    # True if commands have its option where no metric is named, too.
+    # True if commands have its option even if no metric is named.
     common = False
-    # True if every class below the one that declares it has it, too.
+    # True if all subclasses inherit it.
     inherited = False
-    # The names of the parameter in other programs, for messages.
+    # Names of the parameter in other programs, for messages.
     hints: Sequence[str] = ()
-    # Words for values, and for some of them, where settings are compared.
+    # Format of values in comparisons of settings, and labels of some values.
     phrase = ""
     labels: Mapping[Any, str] = {}
 
@@ -216,7 +215,7 @@ class Parameter(Generic[T]):
     name: str
 
     def __init__(self, default: T, help: str, **attributes: Any) -> None:  # noqa: A002
-        """more: of the attributes above, and of those of the subclass, what is not the default."""
+        """attributes: class attributes whose value is not the default."""
         self.default = default
         self.help = self.__doc__ = help
         for name, value in attributes.items():
@@ -231,40 +230,40 @@ class Parameter(Generic[T]):
         self.phrase = self.phrase or f"{name.replace('_', ' ')} {{}}"
 
     def __get__(self, metric: Any, _: type | None = None) -> T:
-        """The value in a metric; of a class the declaration itself."""
+        """Return a metric's value, or the declaration itself for a class."""
         return self if metric is None else metric._values[self.name]  # type: ignore[return-value]  # noqa: SLF001
 
     def __set__(self, metric: Any, value: T) -> None:
-        """Refuse another value in a metric, which would no longer be the same metric."""
-        raise AttributeError(f"metrics are frozen; make another with {self.name}={value!r}")
+        """Raise AttributeError, because metrics are frozen."""
+        raise AttributeError(f"metrics are frozen; use with_parameters({self.name}={value!r})")
 
     def validate(self, value: Any) -> Any:
-        """The value as it is kept. Raises ValueError or TypeError for an invalid one."""
+        """Return the value to store. Raises ValueError or TypeError for invalid values."""
         raise NotImplementedError
 
     def to_field(self, value: Any) -> str:
-        """The value as written in a signature."""
+        """Return the text of a value in a signature."""
         return str(value)
 
     def from_field(self, text: str) -> Any:
-        """The value of a field of a signature."""
+        """Return the value of a signature field."""
         raise NotImplementedError
 
     def from_option(self, text: str) -> Any:
-        """The value of an option on the command line."""
+        """Return the value of a command-line option."""
         return self.validate(self.from_field(text))
 
     @property
     def choices(self) -> list[str]:
-        """The words to choose from; empty for other kinds."""
+        """The possible values; empty for other kinds of parameters."""
         return []
 
     def option(self, prefix: str) -> str:
-        """The long option."""
+        """Return the name of the long option."""
         return f"--{'' if self.shared else prefix}{(self.long or self.name).replace('_', '-')}"
 
     def label(self, value: Any) -> str:
-        """A value in a word or two, where settings are compared; may be empty.
+        """Return a short label of a value for comparisons of settings; it may be empty.
 
         >>> from truebleu import BLEU
         >>> BLEU.PARAMETERS[5].label(2)
@@ -273,22 +272,22 @@ class Parameter(Generic[T]):
         return self.labels.get(value) or self.phrase.format(self.to_field(value))
 
     def to_json_value(self, value: Any) -> Any:
-        """The value in the types of JSON."""
+        """Return the value in JSON's types."""
         return list(value) if isinstance(value, tuple) else value
 
     @property
     def python_help(self) -> str:
-        """The sentence of help, with the choices in Python."""
+        """The help text, with possible values in Python."""
         return self.help
 
     @property
     def option_help(self) -> str:
-        """The sentence of help, with the choices on the command line."""
+        """The help text, with possible values on the command line."""
         return self.python_help
 
 
 class Flag(Parameter[bool]):
-    """Yes or no. `words` stand for no and yes in signatures."""
+    """Boolean parameter. Signatures have `words` for False and True."""
 
     metavar = None
     words = ("no", "yes")
@@ -297,7 +296,7 @@ class Flag(Parameter[bool]):
         super().__init__(False, help, **attributes)
 
     def validate(self, value: Any) -> bool:
-        # NumPy's truth values have a type of their own.
+        # NumPy has its own boolean types.
         is_boolean = isinstance(value, bool | int) or type(value).__name__ in ("bool", "bool_")
         if not is_boolean or value not in (0, 1):
             raise ValueError(
@@ -310,12 +309,12 @@ class Flag(Parameter[bool]):
 
     def from_option(self, text: str) -> bool:
         if text.lower() not in ("yes", "no", "true", "false"):
-            raise ValueError(f"'{text}' is neither yes nor no")
+            raise ValueError(f"expected yes or no, not '{text}'")
         return text.lower() in ("yes", "true")
 
     def from_field(self, text: str) -> bool:
         if text not in self.words:
-            raise ValueError(f"'{text}' is neither {' nor '.join(self.words)}")
+            raise ValueError(f"expected {' or '.join(self.words)}, not '{text}'")
         return text == self.words[1]
 
     def label(self, value: Any) -> str:
@@ -323,9 +322,9 @@ class Flag(Parameter[bool]):
 
 
 class Choice(Parameter[T]):
-    """One of a few values, each with its meaning.
+    """Parameter with a few possible values, each with its meaning.
 
-    words: the names in signatures of values that are not words.
+    words: names in signatures for values that are not strings.
     """
 
     words: Mapping[Any, str] = {}
@@ -355,7 +354,7 @@ class Choice(Parameter[T]):
     def from_field(self, text: str) -> Any:
         values_by_text = {self.to_field(value): value for value in self.meanings}
         if text not in values_by_text:
-            raise ValueError(f"'{text}' is none of {', '.join(values_by_text)}")
+            raise ValueError(f"expected one of {', '.join(values_by_text)}, not '{text}'")
         return values_by_text[text]
 
     def from_option(self, text: str) -> Any:
@@ -383,7 +382,7 @@ class Choice(Parameter[T]):
         return self._format_help({v: words.get(v, str(v)) for v in self.meanings if v is not None})
 
     def _format_help(self, words: Mapping[Any, str]) -> str:
-        """The sentence of help, with values in these words and what they mean."""
+        """Return the help text with the names and meanings of values."""
         descriptions = (
             f"{word} ({self.meanings[value]})" if self.meanings[value] else word
             for value, word in words.items()
@@ -392,7 +391,7 @@ class Choice(Parameter[T]):
 
 
 class Number(Parameter[T]):
-    """A number between two limits; with `integers`, one that was written without a point stays."""
+    """Number between two limits; with `integers`, integers are not converted to floats."""
 
     metavar = "X"
     minimum: float = 0
@@ -403,7 +402,7 @@ class Number(Parameter[T]):
         if value is None and self.default is None:
             return None
         number = argument_checks.check_number(self.name, value, self.minimum, self.maximum)
-        # Signatures do not tell longer integers from floating-point numbers.
+        # In signatures, longer integers look like floating-point numbers.
         return (
             value if self.integers and type(value) is int and number < MAX_EXACT_INTEGER else number
         )
@@ -421,7 +420,7 @@ class Number(Parameter[T]):
 
 
 class WholeNumber(Number[int]):
-    """A whole number between two limits."""
+    """Integer between two limits."""
 
     metavar = "N"
     minimum = 1
@@ -443,7 +442,7 @@ class WholeNumber(Number[int]):
 
 
 class Orders(Parameter[tuple[int, ...]]):
-    """One length of n-grams or several, kept in order. Signatures separate them by commas."""
+    """One or several n-gram orders, sorted. Signatures separate them by commas."""
 
     metavar = "N"
     is_sequence = True
@@ -475,12 +474,12 @@ class Orders(Parameter[tuple[int, ...]]):
             return list(map(argument_checks.parse_whole_number, text.split(",")))
         except ValueError:
             raise ValueError(
-                f"expected whole numbers with commas between them, not '{text:.40}'"
+                f"expected whole numbers separated by commas, not '{text:.40}'"
             ) from None
 
 
 class Numbers(Parameter[tuple[float, ...] | None]):
-    """Up to `MAX_ORDER` weights, whose sum is at most `MAX_WEIGHT`, or None."""
+    """Up to `MAX_ORDER` weights with a sum of at most `MAX_WEIGHT_SUM`, or None."""
 
     metavar = "X"
     is_sequence = True
@@ -499,16 +498,14 @@ class Numbers(Parameter[tuple[float, ...] | None]):
         try:
             return list(map(argument_checks.parse_number, text.split(",")))
         except ValueError:
-            raise ValueError(
-                f"expected numbers with commas between them, not '{text:.40}'"
-            ) from None
+            raise ValueError(f"expected numbers separated by commas, not '{text:.40}'") from None
 
     def label(self, value: Any) -> str:
-        return f"{self.name} {','.join(f'{one:g}' for one in value)}"
+        return f"{self.name} {','.join(f'{weight:g}' for weight in value)}"
 
 
 class Words(Parameter[tuple[str, ...] | None]):
-    """Several words, or None, in no order."""
+    """Set of words, or None."""
 
     is_sequence = True
 
@@ -536,7 +533,7 @@ class Words(Parameter[tuple[str, ...] | None]):
 
 
 class Text(Parameter[str]):
-    """A text that is not empty, as the name of a model."""
+    """Text that is not empty, such as the name of a model."""
 
     def validate(self, value: Any) -> str:
         if not isinstance(value, str) or not value.strip():
@@ -557,7 +554,7 @@ class Text(Parameter[str]):
 
 
 class Tokenizer(Parameter[tokenizers.Tokenize]):
-    """A tokenizer by name, or a callable."""
+    """Tokenizer: a name or a callable."""
 
     key = "tok"
     flags = ("-tok",)
@@ -602,12 +599,12 @@ class Tokenizer(Parameter[tokenizers.Tokenize]):
             if room == "program_tokenizers"
         }
         built_in_names = [name for name in tokenizers.TOKENIZER_NAMES if name not in external_names]
-        return f"the tokenizer: {', '.join(built_in_names)}, or another program's"
+        return f"the tokenizer: {', '.join(built_in_names)}, or from another program"
 
 
 def declare_lowercase(*, has_variants: bool = True, shared: bool = True) -> Choice[bool | str]:
-    """Lower-casing, a parameter of most metrics; with `more`, of several kinds."""
-    meanings: dict[Any, str] = {False: "", True: "first, as str.lower()"}
+    """Declare lower-casing, a parameter of most metrics; `has_variants` adds its variants."""
+    meanings: dict[Any, str] = {False: "", True: "before tokenizing, as str.lower()"}
     if has_variants:
         meanings |= {"ascii": "A to Z only", "after": "each token, after tokenizing"}
     return Choice(
@@ -631,15 +628,15 @@ def declare_lowercase(*, has_variants: bool = True, shared: bool = True) -> Choi
 
 
 def declare_normalization() -> Choice[str | None]:
-    """The Unicode form of text, a parameter of all metrics."""
+    """Declare the Unicode form of text, a parameter of all metrics."""
     return Choice(
         None,
         "convert all text to a Unicode form first",
         {
-            None: "as it is",
+            None: "unchanged",
             "nfc": "a letter and its accents as one character",
-            "nfkc": "also compatible characters, such as full-width letters, as the usual ones",
-            "nfc-strip": "nfc without diacritics, which are the characters of category Mn",
+            "nfkc": "also replaces compatibility characters, such as full-width letters",
+            "nfc-strip": "nfc without diacritics, which are characters of category Mn",
             "nfkc-strip": "",
         },
         key="unicode",
@@ -656,21 +653,21 @@ def declare_normalization() -> Choice[str | None]:
 
 # ---- texts and weights as values ----
 
-# Characters that stand in a signature as they are. Those that separate its fields, "%", and an
-# equals sign between spaces, behind which a score stands, are percent-encoded.
+# Characters that signatures do not encode. Field separators, "%", and an equals sign between
+# spaces, which precedes a score, are percent-encoded.
 _SAFE_CHARACTERS = " !\"#$&'()*,/;<=>?@[\\]^`{}~"
 _SPACED_EQUALS = re.compile("(?<= )=(?= )")
 
 
 def quote_field(text: str) -> str:
-    """Return text as the value of a field of a signature."""
+    """Return text encoded as the value of a signature field."""
     from urllib.parse import quote
 
     return _SPACED_EQUALS.sub("%3D", quote(text, safe=_SAFE_CHARACTERS, errors="surrogatepass"))
 
 
 def unquote_field(text: str) -> str:
-    """Return the text of which `quoted` made the value of a field."""
+    """Return the text encoded by `quote_field`."""
     from urllib.parse import unquote
 
     return unquote(text, errors="surrogatepass")
@@ -679,7 +676,7 @@ def unquote_field(text: str) -> str:
 def validate_weights(name: str, value: Any) -> tuple[float, ...]:
     """Return weights as a tuple of 1 to `MAX_ORDER` finite numbers of 0 or more.
 
-    Their sum is at most `MAX_WEIGHT`: larger exponents of a precision give no finite score.
+    Their sum is at most `MAX_WEIGHT_SUM`, because larger exponents may give infinite scores.
     """
     items = argument_checks.check_sequence(name, value, "numbers")
     weights = tuple(
@@ -689,8 +686,8 @@ def validate_weights(name: str, value: Any) -> tuple[float, ...]:
         raise ValueError(f"{name}={weights!r:.60}: expected 1 to {MAX_ORDER} numbers")
     if fsum(weights) > MAX_WEIGHT_SUM:
         raise ValueError(
-            f"{name}={weights!r:.60}: their sum is {fsum(weights):g}, above {MAX_WEIGHT_SUM}; "
-            "divide all by their sum"
+            f"{name}={weights!r:.60}: the sum is {fsum(weights):g} (expected at most "
+            f"{MAX_WEIGHT_SUM}). Divide all weights by their sum."
         )
     return weights
 

@@ -1,8 +1,8 @@
-"""Metrics whose rows are counted in Python, or by an inner metric, and whose formula is Python.
+"""Base classes of metrics whose rows and formula are computed in Python.
 
-A `ColumnMetric` says a number of each segment, whose mean is the score: a library, or a program.
-The numbers stand in the table as integers that add up exactly, so documents, groups, engines and
-resampling are those of any other metric.
+A `SegmentMeanMetric` averages numbers per segment from a library or a program. Its statistics
+contain these numbers as integers that add up exactly, so documents, groups, engines and resampling
+work as for other metrics.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from truebleu.metrics.statistics import Statistics
 from truebleu.text import corpus_inputs
 from truebleu.text.terminal_layout import format_count
 
-# The text of each segment, and the texts of its references.
+# The hypothesis and the references of each segment.
 SegmentTexts = Sequence[tuple[str, list[str]]]
-# What is said of each segment: a number, or as many as `NUMBERS` names.
+# One number per segment, or one per name in `NUMBER_NAMES`.
 SegmentNumbers = Sequence[float] | Sequence[Sequence[float]]
 
 if TYPE_CHECKING:
     from truebleu._kernel import ScriptSummary, Summary
 
-# A number is kept in parts of 2^-20, 2^-50 and 2^-80: all bits of numbers from 2^-28 on, and sums
-# of 2^30 segments fit into 64 bits.
+# A number is stored in units of 2^-20, 2^-50 and 2^-80, which keeps all bits of numbers from 2^-28
+# on. Sums of 2^30 segments fit into 64 bits.
 HIGH_BITS, STEP_BITS = 20, 30
 FIXED_POINT_SCALE, STEP_SCALE = 1 << (HIGH_BITS + 2 * STEP_BITS), float(1 << STEP_BITS)
 NUMBER_LIMIT = 1 << 13
 
 
 class PythonScore(TableScore):
-    """The score of such a metric, and its components."""
+    """Score of a metric in Python, and its components."""
 
     __slots__ = ("_details",)
 
@@ -50,7 +50,7 @@ class PythonScore(TableScore):
         value: float | None = None,
         details: dict[str, Any] | None = None,
     ) -> None:
-        """value: in the scale of the original program; it counts with the details alone."""
+        """value: score in the original program's scale, ignored without `details`."""
         if details is None:
             value, details = metric._apply_formula(row, segment=segment)  # noqa: SLF001
         super().__init__(metric, row, references, segment, value)
@@ -58,29 +58,29 @@ class PythonScore(TableScore):
 
     @property
     def published(self) -> float:
-        """The score as the original program gives it, to the last bit where that can be."""
+        """The score in the original program's scale, to its last bit where possible."""
         return self._value
 
     @property
     def value(self) -> float:
-        """The score as it is printed: 0-100 for most, NIST as it is."""
+        """The printed score: 0-100 for most metrics, unscaled for NIST."""
         return self._metric.SCALE * self._value  # type: ignore[no-any-return]
 
     @property
     def fraction(self) -> float:
-        """The score as papers define it, which is what the original program gives."""
+        """The score as defined in papers, in the original program's scale."""
         return self._value
 
     def details(self) -> dict[str, Any]:
-        """The components of the score."""
+        """Return the components of the score."""
         return dict(self._details)
 
 
 class PythonMetric(Metric[PythonScore]):
-    """A metric with a row of integers per segment (`_rows`), and a formula of sums (`_formula`).
+    """Metric with a row of integers per segment (`_count_rows`) and a formula (`_apply_formula`).
 
-    The formula gives the score as the original program does, and its components; `SCALE` times
-    that number is printed.
+    The formula returns the score in the original program's scale, and its components. Printed
+    scores are multiplied by `SCALE`.
     """
 
     __slots__ = ()
@@ -91,35 +91,35 @@ class PythonMetric(Metric[PythonScore]):
     _has_kernel_formula = False
 
     def _prepare(self) -> None:
-        """Prepare nothing: no kernel counts this."""
+        """Do nothing, because the kernel does not count this metric."""
 
     @property
     def reads_text(self) -> bool:
-        """False: the text is read in Python."""
+        """False, because the text is read in Python."""
         return False
 
     def _scan(self, _: Corpus) -> None:
         return None
 
     def sentence(self, hypothesis: str, references: str | Sequence[str | None]) -> PythonScore:
-        """The score of one segment."""
+        """Return the score of one segment."""
         return self._score_sentence(hypothesis, references)
 
     def _count_rows(self, corpus: Corpus) -> CountedRows:
         raise NotImplementedError
 
     def _apply_formula(self, row: Sequence[int], *, segment: bool) -> tuple[float, dict[str, Any]]:
-        """The score of a row, of a segment or of a corpus, and its components."""
+        """Return the score of a segment or corpus row, and its components."""
         raise NotImplementedError
 
     def _tokenize_segments(
         self, hypotheses: corpus_inputs.Hypotheses, references: corpus_inputs.References
     ) -> Iterator[tuple[list[Any], list[list[Any]]]]:
-        """The tokens of each segment and of its references."""
+        """Yield the tokens of each segment and of its references."""
         return corpus_inputs.tokenize_segments(hypotheses, references, **self._tokenizer_settings)
 
     def _count_bleu_rows(self, corpus: Corpus, **parameters: Any) -> CountedRows:
-        """The rows that a BLEU with this metric's tokens, and these parameters, counts."""
+        """Return the rows of a BLEU with this metric's tokenizer and other parameters."""
         metric = BLEU(**self._tokenizer_settings, **parameters)
         statistics, summary = metric.count(
             corpus.hypotheses, corpus.references, workers=corpus.workers
@@ -151,7 +151,7 @@ class PythonMetric(Metric[PythonScore]):
         }
 
     def reference_text(self, corpus: Corpus, summary: Summary) -> ScriptSummary:  # noqa: ARG002
-        """Return what the kernel notices in the references, which this metric reads in Python."""
+        """Return the kernel's summary of the references, which this metric reads in Python."""
         return BLEU("none").count(corpus.hypotheses, corpus.references)[1]["reference_text"]
 
     def _apply_formula_to_rows(
@@ -170,7 +170,7 @@ class PythonMetric(Metric[PythonScore]):
 
 
 class SourceMetric(PythonMetric):
-    """A metric that may read a source beside each segment: every verb takes it."""
+    """Metric that may read a source for each segment; all its methods accept sources."""
 
     __slots__ = ()
 
@@ -184,7 +184,7 @@ class SourceMetric(PythonMetric):
         *,
         workers: int = 1,
     ) -> PythonScore:
-        """The score of a corpus. Arguments as for `BLEU.score`, and a source for each segment."""
+        """Return the score of a corpus. Arguments as for `BLEU.score`, with one source each."""
         return self._score(self._make_corpus(hypotheses, references, workers, sources, totals=True))
 
     def statistics(
@@ -195,7 +195,7 @@ class SourceMetric(PythonMetric):
         *,
         workers: int = 1,
     ) -> Statistics:
-        """The table of what was counted, a row per segment. Arguments as for `score`."""
+        """Return the sufficient statistics, one row per segment. Arguments as for `score`."""
         return self.count_corpus(Corpus(hypotheses, references, workers, sources))[0]
 
     def segments(
@@ -206,38 +206,38 @@ class SourceMetric(PythonMetric):
         *,
         workers: int = 1,
     ) -> Scores:
-        """The score of each segment, 0-100. Arguments as for `score`."""
+        """Return the score of each segment, 0-100. Arguments as for `score`."""
         return self._segments(self._make_corpus(hypotheses, references, workers, sources))
 
     def sentence(
         self, hypothesis: str, references: str | Sequence[str | None], source: str | None = None
     ) -> PythonScore:
-        """The score of one segment."""
+        """Return the score of one segment."""
         return self._score_sentence(hypothesis, references, None if source is None else (source,))
 
 
 def count_ngrams(tokens: Sequence[Any], order: int) -> Counter[tuple[Any, ...]]:
-    """The counts of the n-grams of this order, in the order of their first appearance."""
+    """Return the counts of the n-grams of an order, by first appearance."""
     return Counter(zip(*(tokens[i:] for i in range(order)), strict=False))
 
 
 class SegmentMeanScore(PythonScore):
-    """The mean of numbers, and of those beside them."""
+    """Score that is a mean over segments, with the means of other numbers as details."""
 
     __slots__ = ()
 
     def format(
         self, width: int | None = None, *, score_only: bool = False, signature: bool | str = False
     ) -> str:
-        """One line; numbers near 1 have more digits than those of up to 100."""
+        """Return the score in one line; metrics from 0 to 1 have more digits than from 0 to 100."""
         width = max(2, self._metric.DIGITS) if width is None else width
         return super().format(width, score_only=score_only, signature=signature)
 
 
 class SegmentMeanMetric(SourceMetric):
-    """A metric whose score is the mean of the numbers that are said of each segment (`_numbers`).
+    """Metric whose corpus score is the mean of one number per segment (`_compute_numbers`).
 
-    Verbs take `sources` for those that read them (`NEEDS_SOURCE`).
+    Its methods accept `sources`, for metrics that read them (`NEEDS_SOURCE`).
     """
 
     __slots__ = ()
@@ -246,26 +246,26 @@ class SegmentMeanMetric(SourceMetric):
     TAKES_TOKENS = False
     FALLIBLE = True
     SCORE = SegmentMeanScore
-    # What is said of a segment; the first is the score, the others are its details.
+    # Names of the numbers per segment: the score, then its details.
     NUMBER_NAMES: ClassVar[tuple[str, ...]] = ("score",)
     CONSTANTS: ClassVar[dict[str, tuple[str, str]]] = {"agg": ("mean", "agg")}
-    # Columns of further integers of each segment (`_further_integers`).
+    # Columns of additional integers per segment (`_count_extra_columns`).
     EXTRA_COLUMNS: ClassVar[tuple[str, ...]] = ()
-    # "several", "one" or "none": the references that a segment can have, or that are read at all.
+    # Number of references per segment: "several", "one", or "none" if they are not read.
     REFERENCES: ClassVar[str] = "several"
-    # False if the same text may get another number the next time.
+    # True if scores of the same text are always identical.
     DETERMINISTIC: ClassVar[bool] = True
-    # True if numbers may be dear: those that took long are kept (see `kept_columns`).
+    # True if numbers that took long to compute are cached (see `score_cache`).
     IS_CACHED: ClassVar[bool] = False
 
     @property
     def is_mean(self) -> bool:
-        """True: a test of the mean is one of the segments' numbers."""
+        """True, because the corpus score is the mean of segment scores."""
         return True
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the columns: the number of segments, and each number in three parts."""
+        """The column names: the number of segments, and three parts of each number."""
         parts = (
             f"{name}_{part}" for name in self.NUMBER_NAMES for part in ("high", "middle", "low")
         )
@@ -290,11 +290,11 @@ class SegmentMeanMetric(SourceMetric):
 
     @property
     def segment_detail_names(self) -> tuple[str, ...]:
-        """The names of the numbers beside the score, as precision and recall."""
+        """The names of numbers in addition to the score, such as precision and recall."""
         return self.NUMBER_NAMES[1:]
 
     def compute_segment_details(self, table: Table) -> list[Scores]:
-        """These numbers, of a table."""
+        """Return the details of each segment of a table, one sequence per name."""
         rows = table.tolist()
         starts = range(4, 1 + 3 * len(self.NUMBER_NAMES), 3)
         return [
@@ -303,21 +303,21 @@ class SegmentMeanMetric(SourceMetric):
         ]
 
     def _compute_numbers(self, corpus: Corpus, texts: SegmentTexts) -> SegmentNumbers:
-        """What is said of each segment, in the original's scale."""
+        """Return the numbers of each segment, in the original program's scale."""
         raise NotImplementedError
 
     def _find_versions(self) -> tuple[str, str]:
-        """The version that defines the numbers, and the program that gives them."""
+        """Return the version that defines the numbers, and the program that computes them."""
         return "", ""
 
     def _describe_environment(self) -> str:
-        """What else decides the numbers, beside parameters and programs: kept ones depend on it."""
+        """Return whatever else determines the numbers, such as files, for the cache key."""
         return ""
 
     def signature(
         self, references: int | str | None = None, *, segment: bool | None = False
     ) -> Signature:
-        """A complete description of the computation, and the program that it was made with."""
+        """Return a complete description of the computation and its program."""
         signature = super().signature(references, segment=segment)
         release, program = self._find_versions()
         version_field = {"version": release} if release else {}
@@ -331,7 +331,7 @@ class SegmentMeanMetric(SourceMetric):
         )
         if self.REFERENCES == "one" and reference_range[1] > 1:
             raise MetricFailedError(
-                f"references: {self.name} takes one of each segment, and segment "
+                f"references: {self.name} accepts one per segment, but segment "
                 f"{1 + reference_counts.index(reference_range[1])} has {reference_range[1]}"
             )
         flat_numbers = self._load_or_compute_numbers(corpus, texts)
@@ -344,11 +344,11 @@ class SegmentMeanMetric(SourceMetric):
         ], reference_range
 
     def _count_extra_columns(self, texts: SegmentTexts) -> Iterable[Sequence[int]]:  # noqa: ARG002
-        """Yield the integers of each segment in the columns `FURTHER`."""
+        """Yield the integers of each segment in the columns `EXTRA_COLUMNS`."""
         return repeat(())
 
     def _load_or_compute_numbers(self, corpus: Corpus, texts: SegmentTexts) -> Sequence[float]:
-        """The numbers of all segments, one after the other; dear ones may be known already."""
+        """Return the numbers of all segments in one sequence, from the cache if possible."""
         if not self.IS_CACHED:
             return self._compute_checked_numbers(corpus, texts)
         from truebleu.metrics import score_cache
@@ -359,7 +359,7 @@ class SegmentMeanMetric(SourceMetric):
         )
 
     def _list_cache_key_parts(self, corpus: Corpus, texts: SegmentTexts) -> Iterator[str]:
-        """What decides the numbers."""
+        """Yield everything that determines the numbers, for the cache key."""
         yield f"{self.name}|{self.signature(segment=None)}"
         yield self._describe_environment()
         for text, references in texts:
@@ -370,7 +370,7 @@ class SegmentMeanMetric(SourceMetric):
             yield from corpus_inputs.read_text_list("sources", corpus.sources)
 
     def _compute_checked_numbers(self, corpus: Corpus, texts: SegmentTexts) -> Sequence[float]:
-        """The numbers of all segments, one after the other, checked."""
+        """Compute, check and return the numbers of all segments in one sequence."""
         numbers = self._compute_numbers(corpus, texts) if texts else ()
         if len(numbers) != len(texts):
             missing = f"; none for segment {len(numbers) + 1}" if len(numbers) < len(texts) else ""
@@ -401,7 +401,7 @@ class SegmentMeanMetric(SourceMetric):
 
 
 def _split_number(number: float) -> tuple[int, int, int]:
-    """A number as whole parts; all but the last are exact."""
+    """Split a number into three integers, of which only the last is rounded."""
     scaled = ldexp(number, HIGH_BITS)
     high = floor(scaled)
     rest = (scaled - high) * STEP_SCALE
@@ -410,14 +410,14 @@ def _split_number(number: float) -> tuple[int, int, int]:
 
 
 def _mean_from_parts(parts: Sequence[int], segments: int) -> float:
-    """The mean of as many numbers, of the sums of their parts, rounded once."""
+    """Return the mean of numbers from the sums of their parts, rounded once."""
     high, middle, low = parts
     total = (high << 2 * STEP_BITS) + (middle << STEP_BITS) + low
     return total / (segments * FIXED_POINT_SCALE) if segments else 0.0
 
 
 def find_installed_version(package: str) -> str:
-    """The version of an installed package; nothing if it is not there."""
+    """Return the version of a package; an empty string if it is not installed."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:
@@ -427,11 +427,11 @@ def find_installed_version(package: str) -> str:
 
 
 def format_package_version(package: str) -> str:
-    """A package and its version, as signatures have it."""
+    """Return a package and its version for signatures; an empty string if it is missing."""
     version = find_installed_version(package)
     return f"{package}-{version}" if version else ""
 
 
 def missing_package_error(name: str, installation: str) -> MetricMissingError:
-    """The error for a metric whose package is not there; `what` installs it."""
+    """Return the error for a missing package, with the command or steps that install it."""
     return MetricMissingError(f"the metric {name} is not installed: {installation}")

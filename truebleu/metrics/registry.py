@@ -1,7 +1,7 @@
-"""Every metric by name: one table, which Python, the command line, views, engines and logs read.
+"""Registry of all metrics by name, for Python, the command line, views, engines and logs.
 
-A new metric is one file in this folder and one line in `METRICS`. Nothing is imported before it is
-asked for. Rooms above add what they know by name (`add_source`), as the BLEU family does.
+A new metric is one file in this folder and one line in `METRICS`. Modules are imported on first
+use. Higher layers add names with `add_name_source`, such as the members of the BLEU family.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from truebleu.metrics.scores import split_signature
 from truebleu.text import argument_checks
 
 AnyMetric = Metric[Any]
-# Each name: where the metric is, and the parameters that the name stands for.
+# Metric names, with module and class, and the parameters that the name implies.
 METRICS: dict[str, tuple[str, dict[str, Any]]] = {
     "bleu": ("bleu:BLEU", {}),
     "chrf": ("chrf:CHRF", {}),
@@ -43,8 +43,8 @@ METRICS: dict[str, tuple[str, dict[str, Any]]] = {
     "cdec-bleu": ("cdec:CdecBLEU", {}),
 }
 
-# Names that go on with what they need, behind a colon: where the metric is, and what that is. The
-# class has `named(text)`.
+# Names that continue after a colon: module and class, and the form of the rest. The class has a
+# method `from_text(text)`.
 PREFIXED_METRICS: dict[str, tuple[str, str]] = {
     "bertscore": ("bertscore:BERTScore", "MODEL"),
     "bleurt": ("bleurt:BLEURT", "MODEL"),
@@ -52,17 +52,17 @@ PREFIXED_METRICS: dict[str, tuple[str, str]] = {
     "command": ("command_metric:Command", "NAME=PROGRAM"),
 }
 
-# Names of several metrics.
+# Names of groups of metrics.
 METRIC_GROUPS = {
     "all": ("bleu", "chrf", "chrf++", "ter", "nist", "gleu"),
     "rouge": ("rouge-1", "rouge-2", "rouge-l"),
 }
 
 
-# How names of error rates begin that other programs compute.
+# Prefixes of the names of error rates from other programs.
 ERROR_RATE_PREFIXES = ("metricx", "character", "cder", "hter", "sacreter")
 
-# Further names: a word for them, a function that lists them, and one that makes the metric of one.
+# Additional names: a description, a function that lists them, and a function from name to metric.
 NAME_SOURCES: list[tuple[str, Callable[[], Iterable[str]], Callable[[str], AnyMetric]]] = []
 
 
@@ -71,12 +71,12 @@ def add_name_source(
     list_names: Callable[[], Iterable[str]],
     make_metric: Callable[[str], AnyMetric],
 ) -> None:
-    """Adds names of metrics. `metric` raises KeyError for a name that it does not know."""
+    """Add names of metrics. `make_metric` raises KeyError for unknown names."""
     NAME_SOURCES.append((description, list_names, make_metric))
 
 
 def list_metric_names() -> list[str]:
-    """Every name, those of further sources included."""
+    """Return all names, including the names from additional sources."""
     return [
         *METRICS,
         *list_prefixed_names(),
@@ -85,19 +85,19 @@ def list_metric_names() -> list[str]:
 
 
 def list_prefixed_names() -> list[str]:
-    """The names that go on behind a colon, as they are listed: "comet:MODEL"."""
+    """Return the names that continue after a colon, in the form "comet:MODEL"."""
     return [f"{name}:{text}" for name, (_, text) in PREFIXED_METRICS.items()]
 
 
 def get_metric_class(name: str) -> type[AnyMetric]:
-    """The class of a name in `METRICS` or `WITH_TEXT`."""
+    """Return the class of a name in `METRICS` or `PREFIXED_METRICS`."""
     module, _, cls = (METRICS.get(name) or PREFIXED_METRICS[name])[0].partition(":")
     metric_class: type[AnyMetric] = getattr(import_module(f"truebleu.metrics.{module}"), cls)
     return metric_class
 
 
 def iterate_metric_classes() -> Iterator[type[AnyMetric]]:
-    """Each class once, in the order of the table."""
+    """Yield each metric class once, in the order of the tables."""
     names_by_location = {
         place: name for name, (place, _) in {**METRICS, **PREFIXED_METRICS}.items()
     }
@@ -105,13 +105,13 @@ def iterate_metric_classes() -> Iterator[type[AnyMetric]]:
 
 
 def metric(name: str | Signature | Metric, **parameters: Any) -> Metric[Any]:
-    """The metric of this name, ready to use.
+    """Return the metric for a name or a signature.
 
     name: "bleu", "chrf++", "ter", "nist", ...; a member of the BLEU family ("mteval-v13a"); or a
-        printed signature, whoever printed it. A metric is returned as it is.
-    parameters: of the metric, for a name.
+        signature printed by truebleu or sacreBLEU. Metrics are returned unchanged.
+    parameters: parameters of the metric to change.
 
-    Raises ValueError for an unknown name, and names the nearest.
+    Raises ValueError for an unknown name, and suggests the most similar name.
 
     >>> metric("chrf++")
     CHRF(word_order=2)
@@ -126,13 +126,13 @@ def metric(name: str | Signature | Metric, **parameters: Any) -> Metric[Any]:
 
 def _resolve_metric(name: Any) -> AnyMetric:
     if isinstance(name, str):
-        # If it is not registered, a score's name, as "chrF3", or a signature.
+        # Unregistered names are names of scores, such as "chrF3", or signatures.
         return _find_registered(name) or require_metric(Signature.parse(name).metric())
     return require_metric(name.metric() if isinstance(name, Signature) else name)
 
 
 def _find_registered(name: str) -> AnyMetric | None:
-    """The metric of a name that is registered."""
+    """Return the metric of a registered name, or None."""
     lower = name.strip().lower()
     if lower in METRICS:
         return get_metric_class(lower)(**METRICS[lower][1])
@@ -151,23 +151,23 @@ def _find_registered(name: str) -> AnyMetric | None:
 
 
 def require_metric(metric: Any) -> AnyMetric:
-    """The metric, or the metric of a member of the family. Raises TypeError for anything else."""
-    for candidate in (metric, getattr(metric, "metric", None)):  # a member of the family has one
+    """Return a metric, or the metric of a family member; raise TypeError for other objects."""
+    for candidate in (metric, getattr(metric, "metric", None)):  # family members have this field
         if isinstance(candidate, Metric):
             return candidate
     if isinstance(metric, type) and issubclass(metric, Metric):
-        raise TypeError(f"metric: {metric.__name__} is a class; give {metric.__name__}()")
+        raise TypeError(f"metric: {metric.__name__} is a class; use {metric.__name__}()")
     raise TypeError(
         f"metric: expected a metric such as truebleu.CHRF(), or a name, not {metric!r:.60}"
     )
 
 
 def resolve_metrics(requested: Any) -> dict[AnyMetric, str | None]:
-    """Each metric once, in order, with what it was asked for as, if that says more than its name.
+    """Return the requested metrics in order, with their requested names if these differ.
 
-    wanted: a name or a metric, or several; "all" and "rouge" are several (`GROUPS`).
+    requested: a name or a metric, or several; "all" and "rouge" are groups (`METRIC_GROUPS`).
 
-    >>> metrics(["bleu", "mteval-v13a"])
+    >>> resolve_metrics(["bleu", "mteval-v13a"])
     {BLEU(): None, BLEU(tokenize='mteval-v13a-lower', ...): 'mteval-v13a'}
     """
     is_single = isinstance(requested, str | Metric | Signature) or not hasattr(
@@ -190,7 +190,7 @@ def resolve_metrics(requested: Any) -> dict[AnyMetric, str | None]:
 
 
 def lower_is_better(name: str) -> bool:
-    """True if lower scores of this name are known to be better, as of "TER" or "MetricX-24"."""
+    """Return whether lower is known to be better for a name, such as "TER" or "MetricX-24"."""
     if name.lower().startswith(ERROR_RATE_PREFIXES):
         return True
     matching_classes = (
@@ -199,13 +199,13 @@ def lower_is_better(name: str) -> bool:
     return any(cls.LOWER_IS_BETTER for cls in matching_classes)
 
 
-# Signatures that were read before: logs and engines read the same ones again and again.
+# Cache of parsed signatures, because logs and engines repeat the same signatures.
 _PARSED_SIGNATURES: dict[str, Signature] = {}
 MAX_PARSED_SIGNATURES = 256
 
 
 def _parse_cached(text: str) -> Signature:
-    """A printed signature; see `Signature.parse`."""
+    """Return a parsed signature from the cache or by parsing; see `Signature.parse`."""
     if text not in _PARSED_SIGNATURES:
         if len(_PARSED_SIGNATURES) >= MAX_PARSED_SIGNATURES:
             _PARSED_SIGNATURES.clear()
@@ -224,7 +224,9 @@ def _parse_signature(text: str) -> Signature:
     for key, value in {**implied, **fields}.items():
         if key not in long_names:
             field_names = ", ".join(short_names)
-            raise ValueError(f"'{text}': {cls.NAME} has no field '{key}'; there are {field_names}")
+            raise ValueError(
+                f"'{text}': {cls.NAME} has no field '{key}' (expected one of {field_names})"
+            )
         if long_fields.setdefault(long_names[key], value) != value:
             raise ValueError(
                 f"'{text}' says both {long_names[key]}:{long_fields[long_names[key]]} and "
@@ -249,11 +251,11 @@ def _parse_signature(text: str) -> Signature:
 def _find_class_of_signature(
     name: str, fields: Mapping[str, str]
 ) -> tuple[type[AnyMetric], dict[str, str]]:
-    """The metric that a signature is of, by its name, or without one by the fields that it has.
+    """Return the metric class of a signature, by name or otherwise by fields.
 
-    With it come the fields that the name implies.
+    The second value has the fields that the name implies.
     """
-    if "called" in fields:  # users name commands, even as other metrics
+    if "called" in fields:  # users may name commands like other metrics
         return get_metric_class("command"), {}
     for cls in iterate_metric_classes():
         if name:
@@ -275,7 +277,7 @@ def _find_class_of_signature(
 
 
 def _has_same_measure(cls: type[Metric], fields: Mapping[str, str]) -> bool:
-    """Whether fields say what is constant in a metric that others differ from by that alone."""
+    """Return whether fields have the class's constant `measure`, which distinguishes classes."""
     constants = cls.CONSTANTS.get("measure")
     if constants is None:
         return True

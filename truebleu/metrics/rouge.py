@@ -1,8 +1,8 @@
-"""ROUGE: shared n-grams, or the longest common subsequence, as Google's package counts them.
+"""ROUGE: F-scores of n-grams or the longest common subsequence, as in Google's package.
 
 Chin-Yew Lin (2004): ROUGE: a package for automatic evaluation of summaries. ACL workshop Text
-Summarization Branches Out. The numbers are those of `rouge-score` 0.1.2; where it is installed
-`rouge-score-rs` computes them, which gives the same bits in less time.
+Summarization Branches Out. Scores equal `rouge-score` 0.1.2. If `rouge-score-rs` is installed, it
+computes identical scores in less time.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from truebleu.metrics.python_metric import (
 )
 from truebleu.text import tokenizers
 
-# The release of rouge-score that defines the numbers; rouge-score-rs is held equal to it.
+# The release of rouge-score that defines the scores; tests compare rouge-score-rs with it.
 REFERENCE_RELEASE = "0.1.2"
-# The packages that give them, the faster one first.
+# Packages that compute the scores, fastest first.
 PACKAGES = ("rouge-score-rs", "rouge-score")
 ROUGE_TOKENIZER = "rouge"
 TYPE_SUFFIXES = {"l": "L", "lsum": "Lsum"}
 ASCII_LETTERS = ascii_letters.encode()
-# Letters that are not in the blocks of Latin ones.
+# Letters outside the Unicode blocks of Latin letters.
 NON_LATIN_LETTER = re.compile(
     r"(?![\u1e00-\u1eff\u2c60-\u2c7f\ua720-\ua7ff\uab30-\uab6f\uff21-\uff5a])"
     r"[^\W\d_\0-\u024f]"
@@ -42,32 +42,32 @@ NON_LATIN_LETTER = re.compile(
 
 
 class ROUGEScore(SegmentMeanScore):
-    """A ROUGE score. It has a warning if most letters are of scripts that ROUGE ignores."""
+    """ROUGE score, with a warning if most letters belong to scripts that ROUGE ignores."""
 
     __slots__ = ()
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What is unusual about the score, in a sentence each."""
+        """Sentences about unusual properties of the score."""
         problem = _describe_non_latin_text(*self._row[-2:]) if self._row else ""
         return (f"{self.name}: {problem}",) if problem else ()
 
 
 class _TypeParameter(p.Choice[str]):
-    """The kind of ROUGE, in whatever case."""
+    """Kind of ROUGE, in upper or lower case."""
 
     def validate(self, value: Any) -> Any:
         return super().validate(str(value).lower())
 
 
 class ROUGE(SegmentMeanMetric):
-    """ROUGE-1 to 9, L and Lsum: the F-score of a segment, 0-100, and its mean.
+    """ROUGE-1 to 9, L and Lsum: F-score per segment, 0-100, averaged over segments.
 
-    Words are runs of a-z and 0-9 in lower case, so text of other scripts would score 0 and is
-    refused: give it a tokenizer. Of several references the one with the best F-score counts. Lsum
-    takes the lines of a segment for sentences; in a segment of one line it is L. It is not the
-    F-score of n-grams by BLEU's tokens, which is `NGramF`. rouge_score's interval, whose draws
-    have no seed, is not used: intervals and tests are those of any metric here.
+    Words are lower-cased runs of a-z and 0-9. Text in other scripts would score 0 and is an error;
+    use a tokenizer for it. With several references, the best F-score counts. Lsum
+    treats the lines of a segment as sentences; for one line, it equals L. `NGramF` is the F-score
+    of n-grams with BLEU's tokens. Intervals and tests are the same as for other metrics;
+    rouge_score's intervals, which have no seed, are not used.
 
     >>> score = ROUGE("l").score(["the cat sat on the mat"], ["the cat is on the mat"])
     >>> print(score, score.details()["recall"])
@@ -85,20 +85,20 @@ class ROUGE(SegmentMeanMetric):
     FIELDS = ("type", "stem", "tok", "agg")
     type: p.Parameter[str] = _TypeParameter(
         "l",
-        "what is counted",
+        "the kind of ROUGE",
         {**{str(n): "" for n in range(1, 10)}, "l": "", "lsum": ""},
         short="ty",
     )
     _: KW_ONLY
     stemmer: p.Parameter[bool] = p.Flag(
-        "English stems, by Porter's stemmer", key="stem", short="st"
+        "use English stems from Porter's stemmer", key="stem", short="st"
     )
     tokenize: p.Parameter[tokenizers.Tokenize] = p.Tokenizer(ROUGE_TOKENIZER)
 
     def _prepare(self) -> None:
         """Check the parameters together."""
         if self.stemmer and self.tokenize != ROUGE_TOKENIZER:
-            raise ValueError("the stemmer is for English, split by tokenize='rouge'")
+            raise ValueError("stemmer is for English and needs tokenize='rouge'")
 
     @property
     def name(self) -> str:
@@ -107,7 +107,7 @@ class ROUGE(SegmentMeanMetric):
 
     @classmethod
     def fields_from_name(cls, name: str) -> dict[str, str] | None:
-        """The fields of "ROUGE-2", "rouge-l", "rouge-lsum+stem" and so on."""
+        """Return the fields that a name such as "ROUGE-2" or "rouge-lsum+stem" implies."""
         lower = name.lower().removesuffix("+stem")
         kind = lower.removeprefix("rouge-").removeprefix("rouge")
         if not lower.startswith("rouge") or kind not in cls.list_types():
@@ -117,23 +117,23 @@ class ROUGE(SegmentMeanMetric):
 
     @classmethod
     def list_types(cls) -> list[str]:
-        """What there is: 1 to 9, l, lsum."""
+        """Return the kinds of ROUGE: 1 to 9, l, lsum."""
         return cls.PARAMETERS[0].choices
 
     def zero_reason(self, row: Sequence[int], *, segment: bool) -> str:  # noqa: ARG002
         """Return why the score is 0, and what to use instead."""
         if self.type in ("1", "l", "lsum"):
-            return "no word of a hypothesis is in its references"
+            return "no hypothesis has a word of its references"
         return (
-            f"no {self.type} words in a row match, and text of fewer than {self.type} words has "
-            "none; ROUGE-1 (-m rouge-1) and chrF (-m chrf) suit short text better"
+            f"no sequence of {self.type} words matches; ROUGE-1 (-m rouge-1) and chrF (-m chrf) "
+            "suit short text better"
         )
 
     def tokenize_text(self, text: str) -> list[str]:
-        """The words of a text that are counted, stems with `stemmer`."""
+        """Return the counted words of a text, or their stems with `stemmer`."""
         if not self.stemmer:
             return _TokenizerAdapter(self.tokenize).tokenize(text)
-        # The stems are those of whichever package is there.
+        # Stems come from the installed package.
         stems: list[str] = (
             _import_scoring_module("tokenizers").DefaultTokenizer(use_stemmer=True).tokenize(text)
         )
@@ -146,7 +146,7 @@ class ROUGE(SegmentMeanMetric):
         return list(self._score_segments(texts))
 
     def _count_extra_columns(self, texts: SegmentTexts) -> Iterator[Sequence[int]]:
-        """Yield the numbers of Latin and other letters, where ROUGE splits the text."""
+        """Yield the number of Latin and other letters per segment, if ROUGE splits the text."""
         for hypothesis, references in texts:
             yield (
                 _count_letters((hypothesis, *references))
@@ -155,20 +155,20 @@ class ROUGE(SegmentMeanMetric):
             )
 
     def check_corpus(self, table: Table) -> None:
-        """Raise MetricFailedError if most letters are of scripts whose words ROUGE ignores."""
+        """Raise MetricFailedError if most letters belong to scripts that ROUGE ignores."""
         if problem := _describe_non_latin_text(*table.total().tolist()[0][-2:]):
             raise MetricFailedError(f"{self.name}: {problem}")
 
     def _score_segments(self, texts: SegmentTexts) -> Iterator[tuple[float, float, float]]:
         score, kind = self._make_scorer(), f"rouge{TYPE_SUFFIXES.get(self.type, self.type)}"
         for hypothesis, references in texts:
-            # The first of equally good ones, as in the original.
+            # The first of equally good references counts, as in the original.
             scores = (score(other, hypothesis)[kind] for other in references)
             best = max(scores, key=lambda one: one.fmeasure)
             yield best.fmeasure, best.precision, best.recall
 
     def _make_scorer(self) -> Callable[[str, str], Any]:
-        """The function of the package that is there, from reference and hypothesis."""
+        """Return a function of reference and hypothesis from the installed package."""
         scorer = _import_scoring_module("rouge_scorer").RougeScorer
         tokenizer = None if self.tokenize == ROUGE_TOKENIZER else _TokenizerAdapter(self.tokenize)
         kinds = [f"rouge{TYPE_SUFFIXES.get(self.type, self.type)}"]
@@ -178,7 +178,7 @@ class ROUGE(SegmentMeanMetric):
 
 
 def _import_scoring_module(name: str) -> Any:
-    """A module of the package that is there, the faster one if both are."""
+    """Return a module of the fastest installed package."""
     for package in PACKAGES:
         with suppress(ImportError):
             return import_module(f"{package.replace('-', '_')}.{name}")
@@ -186,7 +186,7 @@ def _import_scoring_module(name: str) -> Any:
 
 
 class _TokenizerAdapter:
-    """A tokenizer of truebleu as the packages take one."""
+    """Adapter of truebleu's tokenizers for the packages."""
 
     def __init__(self, tokenize: tokenizers.Tokenize) -> None:
         from truebleu.text.tokenizers import make_tokenizer
@@ -195,12 +195,12 @@ class _TokenizerAdapter:
 
 
 def _describe_non_latin_text(latin: int, non_latin: int) -> str:
-    """Return the message for text in which most letters are not Latin; nothing for other text."""
+    """Return the message for mostly non-Latin text; an empty string for other text."""
     if non_latin <= latin:
         return ""
     return (
-        f"{non_latin / (non_latin + latin):.0%} of the letters are not Latin, and its words are "
-        "runs of a-z and 0-9; give a tokenizer, as -tok intl, zh or ja-mecab (tokenize= in Python)"
+        f"{non_latin / (non_latin + latin):.0%} of the letters are not Latin, but ROUGE's words "
+        "are runs of a-z and 0-9. Use a tokenizer: -tok intl, zh or ja-mecab (tokenize= in Python)."
     )
 
 

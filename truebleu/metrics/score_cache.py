@@ -1,8 +1,8 @@
-"""Numbers of dear metrics, kept by content: the same text is not scored twice.
+"""Cache of expensive metrics' scores, keyed by content.
 
-A file of the cache has the numbers of one system, eight bytes each; its name is a sum of what
-decides them: the metric with its programs, and all text. Numbers that took less than a millisecond
-a segment are not kept.
+A cache file has the numbers of one system, eight bytes each. Its name is a checksum of the metric
+with its programs, and of all text. Numbers that took less than a millisecond per segment are not
+cached.
 """
 
 from __future__ import annotations
@@ -18,32 +18,32 @@ from truebleu.text import download
 from truebleu.text.operating_system import write_atomically
 from truebleu.text.record import Record
 
-# Changes when files of an earlier release could no longer be read.
+# Part of the key, changed when files of earlier releases become invalid.
 VERSION = "1"
 
 
 class CacheSettings(Record):
-    """Whether numbers are kept, and above how many seconds a segment."""
+    """Settings of the cache: whether it is used, and the minimum seconds per segment."""
 
     is_enabled: bool = True
     min_seconds_per_segment: float = 1e-3
 
 
-# `--no-cache` of a command line changes them for the process.
+# The option `--no-cache` changes them for the process.
 cache_settings = CacheSettings()
 
 
 def find_score_cache() -> str:
-    """Where numbers are kept; it may not exist."""
+    """Return the folder of the cache, which may not exist."""
     return os.path.join(download.get_cache_folder(), "companions")
 
 
 def load_or_compute(
     parts: Iterable[str], segments: int, width: int, compute: Callable[[], Sequence[float]]
 ) -> Sequence[float]:
-    """The numbers that the parts decide, from the cache or computed; those that took long are kept.
+    """Return numbers from the cache, or compute them and cache them if that took long.
 
-    parts: what decides the numbers. width: how many numbers each segment has.
+    parts: everything that determines the numbers. width: the number of numbers per segment.
     """
     if not cache_settings.is_enabled or os.environ.get("TRUEBLEU_NO_CACHE"):
         return compute()
@@ -54,7 +54,7 @@ def load_or_compute(
     start = perf_counter()
     numbers = compute()
     if perf_counter() - start > cache_settings.min_seconds_per_segment * segments:
-        # A full disk is no reason to lose a score.
+        # A full disk must not prevent scoring.
         with suppress(OSError):
             os.makedirs(find_score_cache(), exist_ok=True)
             write_atomically(path, array("d", numbers).tobytes())
@@ -62,7 +62,7 @@ def load_or_compute(
 
 
 def _read_numbers(path: str, count: int) -> Sequence[float] | None:
-    """The numbers of a file; None if it is not there, or not of as many."""
+    """Return the numbers in a file; None if it is missing or has another size."""
     try:
         with open(path, "rb") as file:
             content = file.read()
@@ -72,7 +72,7 @@ def _read_numbers(path: str, count: int) -> Sequence[float] | None:
 
 
 def _hash_parts(parts: Iterable[str]) -> str:
-    """The sum of all that decides the numbers."""
+    """Return the checksum of everything that determines the numbers."""
     digest = hashlib.sha256(VERSION.encode())
     for part in parts:
         data = part.encode("utf-8", "surrogatepass")

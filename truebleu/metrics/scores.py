@@ -1,4 +1,4 @@
-"""What metrics give: scores, and signatures that name the computation and make it again."""
+"""Scores, and signatures that describe and reproduce their computation."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 
 from truebleu.text.record import Picklable
 
-# Fields that say what was scored, or how sure the score is, but do not change the metric; and
-# sacreBLEU's short names of them.
+# Signature fields for the scored data and confidence intervals, which do not change the metric,
+# with sacreBLEU's short names.
 CONTEXT_FIELDS = {
     "nrefs": "#",
     "bs": "bs",
@@ -29,12 +29,12 @@ CONTEXT_FIELDS = {
     "by": "by",
 }
 
-# NLTK's BLEU is not 0 but a tiny positive number where a precision is 0.
+# NLTK's BLEU is a tiny positive number instead of 0 if a precision is 0.
 PRINTED_AS_ZERO = 1e-9
 
 
 class Signature(Picklable):
-    """The parameters of a metric as sacreBLEU prints them, and the program that computed them.
+    """Parameters of a metric in sacreBLEU's format, and the program that computed the score.
 
     >>> from truebleu import BLEU
     >>> signature = BLEU(tokenize="intl").signature(references=1)
@@ -46,13 +46,13 @@ class Signature(Picklable):
 
     __slots__ = ("_fields", "_metric", "_name")
 
-    # The registry, which knows all metrics, is above this module and puts its reader here.
+    # Set by the registry, which has all metrics and imports this module.
     parser: ClassVar[Callable[[str], Signature]]
 
     def __init__(self, metric: Any, fields: Mapping[str, str], name: str | None = None) -> None:
         self._metric = metric
         self._fields = dict(fields)
-        # The name of a score composed of scores of the metric, such as self-BLEU.
+        # Name of a score composed of the metric's scores, such as self-BLEU.
         self._name = name
 
     @property
@@ -62,7 +62,7 @@ class Signature(Picklable):
 
     @property
     def fields(self) -> dict[str, str]:
-        """Names and values, in the order they are printed."""
+        """Names and values in printed order."""
         return dict(self._fields)
 
     def __getitem__(self, field: str) -> str:
@@ -96,9 +96,9 @@ class Signature(Picklable):
         seed: object,
         resample: str = "segments",
     ) -> Signature:
-        """The same, with how often and from which seed was resampled, where sacreBLEU has it.
+        """Return the signature with fields for resampling, in sacreBLEU's order.
 
-        What was resampled is said if it is not segments, as in sacreBLEU.
+        The unit of resampling is only added if it is not segments.
 
         >>> from truebleu import BLEU
         >>> print(BLEU().signature(references=1).with_resampling(bs=1000, seed=12345).short())
@@ -112,11 +112,11 @@ class Signature(Picklable):
         return self._insert_after(("nrefs",), known_fields)
 
     def with_runs(self, runs: str) -> Signature:
-        """The same, with the number of runs that the score is the mean of."""
+        """Return the signature with the number of runs that the score averages."""
         return self._insert_after(("nrefs",), {"runs": runs})
 
     def with_test_set(self, test_set: Mapping[str, str]) -> Signature:
-        """The same, with the test set that was scored: test, lang, origlang and so on.
+        """Return the signature with the fields of a test set: test, lang, origlang and so on.
 
         >>> from truebleu import BLEU
         >>> signature = BLEU().signature(references=1)
@@ -126,37 +126,37 @@ class Signature(Picklable):
         return self._insert_after(("nrefs", "bs", "ar", "seed", "resample", "runs"), test_set)
 
     def _insert_after(self, preceding: Sequence[str], added_fields: Mapping[str, str]) -> Signature:
-        """The same with more fields, behind those that sacreBLEU has before them."""
+        """Return the signature with fields added after the preceding fields, if these exist."""
         preceding_fields = {name: self._fields[name] for name in preceding if name in self._fields}
         return Signature(
             self._metric, {**preceding_fields, **added_fields, **self._fields}, self._name
         )
 
     def with_last_fields(self, fields: Mapping[str, str]) -> Signature:
-        """The same with these fields in the end: the version and the program of the numbers."""
+        """Return the signature with these fields at the end, such as version and program."""
         rest = {name: value for name, value in self._fields.items() if name not in fields}
         return Signature(self._metric, {**rest, **fields}, self._name)
 
     def short(self) -> str:
-        """The short form: "#:1|c:mixed|e:no|tok:13a|s:exp|v:2.6.0|by:truebleu-0.1.0"."""
+        """Return the short form: "#:1|c:mixed|e:no|tok:13a|s:exp|v:2.6.0|by:truebleu-0.1.0"."""
         short = self._metric.map_short_names()
         return "|".join(f"{short.get(name, name)}:{value}" for name, value in self._fields.items())
 
     @classmethod
     def parse(cls, text: str) -> Signature:
-        """A signature from print, whoever printed it.
+        """Return the signature in a printed text.
 
-        It may be truebleu's, sacreBLEU 2.x's, long or short, or sacreBLEU 1.x's with plus signs;
-        the metric's name may stand before it and the score behind it. Raises ValueError for a
-        field that is not known, because it may change the score.
+        The text is from truebleu or sacreBLEU 2.x, in the long or short form, or from sacreBLEU
+        1.x with plus signs. The metric's name may precede it, and the score may follow. Raises
+        ValueError for unknown fields, because they may change the score.
         """
         return cls.parser(text)
 
     @classmethod
     def shorten(cls, name: str, fields: str) -> str:
-        """The short form of the signature of a metric; the same if it is not known.
+        """Return the short form of a metric's signature; unchanged if it cannot be parsed.
 
-        So it is for a tokenizer of somebody's own, or of a later version.
+        Signatures with custom tokenizers or from later releases cannot be parsed.
         """
         try:
             return cls.parse(f"{name}|{fields}").short()
@@ -164,9 +164,12 @@ class Signature(Picklable):
             return fields
 
     def metric(self) -> Any:
-        """The metric that this signature names."""
+        """Return the metric that this signature describes."""
         if self._name is not None:
-            raise ValueError(f"{self._name} is made of scores of {self._metric}, and is no metric")
+            raise ValueError(
+                f"{self._name} is a composite score of {self._metric}; "
+                "it cannot be converted to a metric"
+            )
         fields = {k: v for k, v in self._fields.items() if k not in CONTEXT_FIELDS}
         return type(self._metric).from_fields(
             {**(self._metric.fields_from_name(self.name) or {}), **fields}
@@ -174,10 +177,10 @@ class Signature(Picklable):
 
 
 def split_signature(text: str) -> tuple[str, dict[str, str]]:
-    """A printed signature as the name before it, which may be empty, and its fields as printed."""
+    """Split a printed signature into the preceding name, which may be empty, and its fields."""
     if not isinstance(text, str):
-        raise TypeError(f"a signature is a str, not {type(text).__name__}")
-    # As in "sacreBLEU signature: nrefs:1|...".
+        raise TypeError(f"signature: expected a str, not {type(text).__name__}")
+    # Some programs print "sacreBLEU signature: nrefs:1|...".
     before, mark, rest = text.partition("ignature:")
     body = (rest if mark else before).partition(" = ")[0].strip()
     old = ":" not in body and "." in body.partition("+")[2]
@@ -188,20 +191,20 @@ def split_signature(text: str) -> tuple[str, dict[str, str]]:
     wrong = [f"{key}{mark}{value}" for key, mark, value in pairs if not mark]
     if wrong or not (name or pairs):
         raise ValueError(
-            f"'{text}' is not a signature: {wrong[0] if wrong else 'nothing'!r} has no value; "
-            "a signature looks like nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0"
+            f"'{text}' is not a signature: {wrong[0] if wrong else 'the text'!r} has no value "
+            "(expected a text like nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0)"
         )
     fields: dict[str, str] = {}
     for key, _, value in pairs:
         if fields.setdefault(key, value) != value:
-            raise ValueError(f"'{text}' says both {key}:{fields[key]} and {key}:{value}")
+            raise ValueError(f"'{text}' has both {key}:{fields[key]} and {key}:{value}")
     if "numrefs" in fields:  # sacreBLEU 1.x
         fields["nrefs"] = fields.pop("numrefs")
     return name, fields
 
 
-# The names of attributes of scores in sacreBLEU.
-_ELSEWHERE = {
+# sacreBLEU's attribute names of scores, for messages.
+_SACREBLEU_NAMES = {
     "score": "value",
     "bp": "brevity_penalty",
     "sys_len": "hypothesis_length",
@@ -213,10 +216,10 @@ _ELSEWHERE = {
 
 
 class Score(Picklable):
-    """A score and its components. Immutable, and a number where that is safe.
+    """Score and its components. Immutable, with conversions to numbers.
 
-    `float(score)`, `round(score, 2)`, `f"{score:.2f}"`; it compares with numbers, and with scores
-    of the same signature.
+    `float(score)`, `round(score, 2)` and `f"{score:.2f}"` work. Scores can be compared with numbers
+    and with scores of the same signature.
     """
 
     __slots__ = ()
@@ -228,17 +231,17 @@ class Score(Picklable):
 
     @property
     def value(self) -> float:
-        """The score as sacreBLEU prints it, 0-100."""
+        """The score in sacreBLEU's scale, 0-100."""
         raise NotImplementedError
 
     @property
     def signature(self) -> Signature:
-        """A complete description of the computation, enough to reproduce it."""
+        """A complete description of the computation, which reproduces it."""
         raise NotImplementedError
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What is unusual about the score, in a sentence each; most scores have none."""
+        """Sentences about unusual properties of the score; most scores have none."""
         return ()
 
     @property
@@ -247,16 +250,16 @@ class Score(Picklable):
         return ""
 
     def details(self) -> dict[str, Any]:
-        """The components of the score, for `to_dict`."""
+        """Return the components of the score, for `to_dict`."""
         return {}
 
     @property
     def fraction(self) -> float:
-        """The score between 0 and 1, as papers define it."""
-        # A perfect match is 100.00000000000004 in sacreBLEU.
+        """The score between 0 and 1, as defined in papers."""
+        # sacreBLEU scores a perfect match as 100.00000000000004.
         return 1.0 if 100 < self.value < 100.0001 else self.value / 100
 
-    # ---- a number ----
+    # ---- conversion to a number, and comparison ----
 
     def __float__(self) -> float:
         return self.value
@@ -274,7 +277,7 @@ class Score(Picklable):
             return NotImplemented  # type: ignore[no-any-return]
         if (self.name, self.signature) != (other.name, other.signature):
             raise TypeError(
-                "scores of different signatures do not compare: "
+                "scores with different signatures cannot be compared: "
                 f"{self.name}|{self.signature} and {other.name}|{other.signature}"
             )
         return holds(self.value, other.value)
@@ -302,8 +305,8 @@ class Score(Picklable):
         return hash(self.value)
 
     def __getattr__(self, name: str) -> Any:
-        own = _ELSEWHERE.get(name, "")
-        hint = f"; it is .{own} here" if hasattr(type(self), own) else ""
+        attribute = _SACREBLEU_NAMES.get(name, "")
+        hint = f"; use .{attribute}" if hasattr(type(self), attribute) else ""
         raise AttributeError(f"{type(self).__name__} has no attribute '{name}'{hint}")
 
     # ---- as text ----
@@ -325,9 +328,9 @@ class Score(Picklable):
         score_only: bool = False,
         signature: bool | str = False,
     ) -> str:
-        """One line, as sacreBLEU prints it, with `width` digits after the point.
+        """Return one line in sacreBLEU's format, with `width` digits after the point.
 
-        The signature stands in front if wanted: True for the long one, "short" for the short one.
+        signature: True for the long form before the score, "short" for the short form.
         """
         number = f"{self.value:.{width}f}"
         if score_only:
@@ -338,7 +341,7 @@ class Score(Picklable):
         return f"{name} = {number} {self.verbose}".rstrip()
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything: sacreBLEU's JSON keys first, the score in full precision, then details."""
+        """Return all values: sacreBLEU's JSON keys, the score in full precision, and details."""
         return {
             "name": self.name,
             "score": self.value,
@@ -351,23 +354,23 @@ class Score(Picklable):
         }
 
     def to_json(self) -> str:
-        """`to_dict` as JSON."""
+        """Return `to_dict` as JSON."""
         from truebleu.text.json_writer import format_json
 
         return format_json(self.to_dict(), indent=1)
 
 
 def unpack_row(row: bytes) -> list[int]:
-    """The row of one segment, of which the kernel gives the bytes."""
+    """Return the row of a segment from the kernel's bytes."""
     return memoryview(row).cast("q").tolist()
 
 
 class TableScore(Score):
-    """A score: a row of statistics, and the result of the metric's formula."""
+    """Score from a row of statistics and the metric's formula."""
 
     __slots__ = ("_metric", "_packed_row", "_references", "_segment", "_value")
 
-    # The attributes to show.
+    # Names of the attributes in `details`.
     DETAILS: ClassVar[tuple[str, ...]] = ()
 
     def __init__(
@@ -379,7 +382,7 @@ class TableScore(Score):
         value: float | None = None,
     ) -> None:
         self._metric = metric
-        # The row; or its bytes, as the kernel gives that of one segment: few are ever looked at.
+        # The row of a segment stays in the kernel's bytes until it is used, which is rare.
         self._packed_row = row
         self._references = references
         self._segment = segment
@@ -397,13 +400,13 @@ class TableScore(Score):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What is unusual about the score, in a sentence each; most scores have none."""
+        """Sentences about unusual properties of the score; most scores have none."""
         return self._metric.warnings  # type: ignore[no-any-return]
 
     def details(self) -> dict[str, Any]:
-        """The components of the score."""
+        """Return the components of the score."""
         values = ((name, getattr(self, name)) for name in self.DETAILS)
-        return {name: list(own) if isinstance(own, tuple) else own for name, own in values}
+        return {name: list(v) if isinstance(v, tuple) else v for name, v in values}
 
     @property
     def zero_reason(self) -> str:
@@ -418,44 +421,44 @@ class TableScore(Score):
         return self._metric.zero_reason(self._row, segment=self._segment)  # type: ignore[no-any-return]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        given = (self._metric, self.row, self._references, self._segment, self._value)
-        return type(self), given
+        arguments = (self._metric, self.row, self._references, self._segment, self._value)
+        return type(self), arguments
 
     @property
     def _row(self) -> Sequence[int]:
-        given = self._packed_row
-        if isinstance(given, bytes):
-            given = self._packed_row = unpack_row(given)
-        return given
+        row = self._packed_row
+        if isinstance(row, bytes):
+            row = self._packed_row = unpack_row(row)
+        return row
 
     @property
     def row(self) -> tuple[int, ...]:
-        """The statistics that it is made of, in the order of the metric's columns."""
+        """The statistics of the score, in the order of the metric's columns."""
         return tuple(self._row)
 
     @property
     def signature(self) -> Signature:
-        """A complete description of the computation, enough to reproduce it."""
+        """A complete description of the computation, which reproduces it."""
         return self._metric.signature(self._references, segment=self._segment)  # type: ignore[no-any-return]
 
 
 def html_table(title: str, rows: Iterable[Sequence[object]], header: Sequence[object] = ()) -> str:
-    """A small table for a notebook; the first cell of a row says what the row is."""
+    """Return an HTML table for notebooks; the first cell of a row is its header."""
     from html import escape
 
     def line(cells: Iterable[object], name: str = "th", rest: str = "td") -> str:
-        made = "".join(
-            f"<{kind} style='text-align:left'>{escape(_shown(cell))}</{kind}>"
+        cell_html = "".join(
+            f"<{kind} style='text-align:left'>{escape(_format_component(cell))}</{kind}>"
             for cell, kind in zip(cells, chain((name,), repeat(rest)), strict=False)
         )
-        return f"<tr>{made}</tr>"
+        return f"<tr>{cell_html}</tr>"
 
     head = line(header, "td", "th") if header else ""
     return f"<b>{escape(title)}</b><table>{head}{''.join(map(line, rows))}</table>"
 
 
-def _shown(value: object) -> str:
-    """A component of a score, as text."""
+def _format_component(value: object) -> str:
+    """Return the text of a score component."""
     if isinstance(value, list | tuple):
-        return ", ".join(map(_shown, value))
+        return ", ".join(map(_format_component, value))
     return f"{value:.4g}" if isinstance(value, float) and not value.is_integer() else str(value)

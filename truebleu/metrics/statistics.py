@@ -1,4 +1,4 @@
-"""Statistics: the table of integers that every score is made of, and the ways to fold it."""
+"""Statistics: the table of integers from which scores are computed."""
 
 from __future__ import annotations
 
@@ -11,25 +11,24 @@ from truebleu.metrics.scores import html_table
 from truebleu.text import argument_checks
 from truebleu.text.argument_checks import load_json
 
-# The saved format is a frame (kernel/src/checksummed_frame.rs): the line "truebleu statistics 2", a
-# line of JSON, zero bytes up to a multiple of 64, the rows as little-endian 64-bit integers, and
-# the XXH3 checksum of all these bytes. A program in any language can map the file, and nothing in
-# it is executable. The JSON has "columns", "fingerprint", "references" and "segments".
+# Saved files are frames (kernel/src/checksummed_frame.rs): the line "truebleu statistics 2", a line
+# of JSON, zero bytes up to a multiple of 64, the rows as little-endian 64-bit integers, and the
+# XXH3 checksum of all these bytes. Any program can map the file, and it contains no executable
+# code. The JSON has "columns", "fingerprint", "references" and "segments".
 FRAME_KIND = "statistics"
 
-# The number of rows shown in a notebook, beside their sum.
+# Maximum number of rows in a notebook, in addition to their sum.
 MAX_SHOWN_ROWS = 10
 
 
 class Statistics(Table):
-    """A row of integers for each segment: n segments × k named columns, 64-bit.
+    """Table of a metric's counts: n segments × k named columns of 64-bit integers.
 
-    What a metric counts in the text of a segment is its row. Rows of disjoint sets of segments
-    add up to the row of all of them, exactly and in any order, so documents, threads, files and
-    machines can be counted apart and merged.
+    Rows of disjoint sets of segments add up exactly and in any order. Documents, files and parts of
+    a corpus on different threads or machines can therefore be counted separately and merged.
 
-    The table is read-only and speaks the buffer protocol and Arrow: `numpy.asarray(table)` and
-    `polars.DataFrame(table)` read it without truebleu depending on either.
+    The table is read-only and supports the buffer protocol and Arrow: `numpy.asarray(table)` and
+    `polars.DataFrame(table)` work without a dependency on either library.
 
     >>> from truebleu import BLEU
     >>> table = BLEU(max_order=2).statistics(["a b c", "a b"], ["a b d", "a c"])
@@ -72,9 +71,9 @@ class Statistics(Table):
 
     @property
     def fingerprint(self) -> str:
-        """The metric and those of its parameters that decide the integers, in words.
+        """The metric and the parameters that determine the integers, as text.
 
-        Only tables with the same fingerprint can be merged.
+        Only tables with equal fingerprints can be merged.
         """
         return self._fingerprint
 
@@ -85,17 +84,17 @@ class Statistics(Table):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Segments × columns."""
+        """The number of segments and of columns."""
         return (len(self), self.width)
 
     def sum(self) -> Statistics:
-        """One row, the sum of all."""
+        """Return one row, the sum of all rows."""
         return self._with_table(self.total())
 
     def groups(self, by: Iterable[Hashable]) -> dict[Any, Statistics]:
-        """The sum of each group's rows, as one-row tables, in order of first appearance.
+        """Return the sum of each group's rows, as one-row tables, in order of first appearance.
 
-        `by` has a key for each segment: the document it belongs to, its length bucket …
+        by: a key for each segment, such as its document or length bucket.
 
         >>> from truebleu import BLEU
         >>> metric = BLEU(max_order=1)
@@ -112,7 +111,7 @@ class Statistics(Table):
         return {key: self._with_table(sums.range(i, i + 1)) for key, i in numbers.items()}
 
     def parts(self, by: Iterable[Hashable]) -> dict[Any, Statistics]:
-        """The rows of each group, in order of first appearance; `by` as for `groups`.
+        """Return the rows of each group, in order of first appearance; `by` as for `groups`.
 
         >>> from truebleu import BLEU
         >>> table = BLEU(max_order=1).statistics(["a", "b", "c"], ["a", "b", "d"])
@@ -125,9 +124,9 @@ class Statistics(Table):
         return {key: self._with_table(self.pick(chosen)) for key, chosen in rows.items()}
 
     def column(self, name: str) -> list[int]:
-        """One column, by name."""
+        """Return the column with a name."""
         if name not in self._columns:
-            raise KeyError(f"no column '{name}'; there are {', '.join(self._columns)}")
+            raise KeyError(f"no column '{name}' (expected one of {', '.join(self._columns)})")
         return self.values_of(self._columns.index(name))
 
     @overload
@@ -137,9 +136,9 @@ class Statistics(Table):
     def __getitem__(
         self, index: str | int | slice | Sequence[int] | Sequence[bool]
     ) -> list[int] | Statistics:
-        """Rows: one, a slice, those that a mask of truth values chooses, or those numbered.
+        """Return rows, selected by an index, a slice, a boolean mask or a sequence of indices.
 
-        Or a column, by its name: `statistics["matches_1"]`.
+        A name selects a column: `statistics["matches_1"]`.
         """
         if isinstance(index, str):
             return self.column(index)
@@ -153,22 +152,24 @@ class Statistics(Table):
             row = resolve_index("segment", position, len(self))
             return self._with_table(self.range(row, row + 1))
         assert not isinstance(index, int)
-        # NumPy's and others' truth values and integers become Python's.
+        # Convert booleans and integers of NumPy and other libraries to Python's.
         selection: list[Any] = getattr(index, "tolist", lambda: list(index))()
         if set(map(type, selection)) == {bool}:
             if len(selection) != len(self):
-                raise IndexError(f"a mask of {len(selection)} for {len(self)} segments")
+                raise IndexError(
+                    f"mask: expected one value per segment ({len(self)}), found {len(selection)}"
+                )
             return self._with_table(self.filter(selection))
         rows = [resolve_index("segment", item.__index__(), len(self)) for item in selection]
         return self._with_table(self.pick(rows))
 
     def __add__(self, other: Statistics) -> Statistics:
-        """This table's segments and then the other's."""
+        """Return this table's segments, followed by the other's."""
         if not isinstance(other, Statistics):
             return NotImplemented
         if self._fingerprint != other._fingerprint or self._columns != other._columns:
             raise InputError(
-                "these statistics were made with different parameters and cannot be merged: "
+                "statistics with different parameters cannot be merged: "
                 f"{_describe_difference(self._fingerprint, other._fingerprint)}"
             )
         merged = self._with_table(self.concatenated(other))
@@ -208,11 +209,11 @@ class Statistics(Table):
         )
 
     def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
-        """The table as an Arrow array of structures (PyCapsule protocol)."""
+        """Return the table as an Arrow array of structures (PyCapsule protocol)."""
         return self.arrow_array(list(self._columns))
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """The table as an Arrow stream of one batch (PyCapsule protocol)."""
+        """Return the table as an Arrow stream of one batch (PyCapsule protocol)."""
         return self.arrow_stream(list(self._columns))
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -227,9 +228,9 @@ class Statistics(Table):
         }
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the table to a file, whole or not at all.
+        """Write the table to a file, completely or not at all.
 
-        The format is described at the top of truebleu/metrics/statistics.py.
+        The top of truebleu/metrics/statistics.py describes the format.
         """
         import json
 
@@ -239,10 +240,10 @@ class Statistics(Table):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Reads a table that `save` wrote.
+        """Read a table written by `save`.
 
-        Raises InputError for what is not, byte for byte, a file that it wrote. Whether the
-        integers are those of a metric is checked where a metric makes scores of them.
+        Raises InputError for files that were changed or not written by `save`. Metrics check the
+        integers when they compute scores.
         """
         name = os.fspath(path)
         with open(path, "rb") as file:
@@ -251,31 +252,32 @@ class Statistics(Table):
             checked = _checked_header(load_json(header))
         except ValueError as error:
             raise InputError(
-                f"{name!s}: the header of the table cannot be read: {error}; save it again"
+                f"{name!s}: invalid table header: {error}. Save the table again."
             ) from None
         expected = 8 * checked["segments"] * len(checked["columns"])
         if len(data) != expected:
             raise InputError(
-                f"{name!s}: {len(data)} bytes of rows where {expected} are announced; save it again"
+                f"{name!s}: expected {expected} bytes of rows, found {len(data)}. Save the table "
+                "again."
             )
         return _from_header(checked, data)  # type: ignore[return-value]
 
 
 def _checked_header(header: Any) -> dict[str, Any]:
-    """The header of a saved table, if it is one; ValueError says what is not."""
+    """Return a valid header of a saved table; raise ValueError for other objects."""
     if not isinstance(header, dict):
-        raise ValueError(f"{header!r:.60} is no JSON object")
+        raise ValueError(f"expected a JSON object, not {header!r:.60}")
     columns, references = header.get("columns"), header.get("references", "")
     if not isinstance(columns, list) or not columns or not all(isinstance(c, str) for c in columns):
-        raise ValueError(f"columns are {columns!r:.60}")
+        raise ValueError(f"columns: expected a list of names, not {columns!r:.60}")
     if not isinstance(header.get("fingerprint"), str):
-        raise ValueError(f"the fingerprint is {header.get('fingerprint')!r:.60}")
+        raise ValueError(f"fingerprint: expected a str, not {header.get('fingerprint')!r:.60}")
     is_count = type(references) is int and references > 0
     if not is_count and references not in (None, "var"):
-        raise ValueError(f"references are {references!r:.60}")
+        raise ValueError(f"references: expected a count or 'var', not {references!r:.60}")
     segments = header.get("segments")
     if type(segments) is not int or segments < 0:
-        raise ValueError(f"segments are {segments!r:.60}")
+        raise ValueError(f"segments: expected a count, not {segments!r:.60}")
     return header
 
 
@@ -289,18 +291,18 @@ def _from_header(header: dict[str, Any], data: bytes) -> Statistics:
 
 
 def resolve_index(subject: str, index: int, count: int) -> int:
-    """An index from 0, which may count from the end if it is negative."""
+    """Return an index from 0; negative indices count from the end."""
     if not -count <= index < count:
-        raise IndexError(f"{subject} {index} of {count}; they are counted from 0")
+        raise IndexError(f"{subject} {index} is out of range for {count} (the first is 0)")
     return index % count
 
 
 def _as_integer(value: object) -> int | None:
-    """An integer of any kind as Python's; None for what is no integer."""
+    """Return an integer of any library as a Python integer; None for other values."""
     try:
         return value.__index__()  # type: ignore[attr-defined, no-any-return]
     except (AttributeError, TypeError):
-        # NumPy's arrays have the method, and no index.
+        # NumPy arrays have the method, but most cannot be converted.
         return None
 
 
@@ -318,5 +320,5 @@ def _format_scores_as_html(scores: Scores) -> str:
     return html_table(f"Scores: {len(scores):,} segments", rows)
 
 
-# The kernel, which makes them, knows no HTML.
+# The kernel defines the class without HTML output.
 Scores._repr_html_ = _format_scores_as_html  # type: ignore[attr-defined]

@@ -1,8 +1,8 @@
-"""TER: the edits that make a hypothesis a reference, shifts of phrases among them.
+"""TER: number of edits from hypothesis to reference, including shifts of phrases.
 
 Matthew Snover, Bonnie Dorr, Richard Schwartz, Linnea Micciulla and John Makhoul (2006): A study of
-translation edit rate with targeted human annotation. AMTA. Which shifts are tried is the heuristic
-of their program tercom, with the limits of sacreBLEU 2.6.0, and the arithmetic is sacreBLEU's.
+translation edit rate with targeted human annotation. AMTA. The search for shifts is the heuristic
+of their program tercom. Its limits and the arithmetic are sacreBLEU 2.6.0's.
 """
 
 from __future__ import annotations
@@ -22,18 +22,17 @@ if TYPE_CHECKING:
     from truebleu.metrics.ter_alignment import Alignment
     from truebleu.text.languages import Language
 
-# The scripts that asian_support splits: each ideograph, and runs of kana between them.
+# Scripts that asian_support splits, into single ideographs and runs of kana.
 ASIAN = ("han", "kana")
 
 TOKENIZER_PARAMETERS = ("normalized", "no_punct", "asian_support", "case_sensitive")
 
 
 class TERScore(TableScore):
-    """A TER score and its components: edits per 100 reference words, 0 and more, 0 is best.
+    """TER score and its components: edits per 100 reference words; 0 is best.
 
-    It may exceed 100. With three or more references, sacreBLEU adds mean lengths up as rounded
-    numbers, in the order of segments, and here the sum is exact: then the last bit of a corpus
-    score can differ.
+    It may exceed 100. With three or more references, the last bit of a corpus score may differ from
+    sacreBLEU, which adds rounded mean lengths in the order of segments; here the sum is exact.
     """
 
     __slots__ = ()
@@ -44,28 +43,28 @@ class TERScore(TableScore):
 
     @property
     def edits(self) -> int:
-        """Insertions, deletions, substitutions and shifts."""
+        """The number of insertions, deletions, substitutions and shifts."""
         return self._row[0]
 
     @property
     def reference_length(self) -> float:
-        """The words of the references: of several for a segment, their mean."""
+        """The number of reference words, averaged over several references of a segment."""
         return self._row[1] / PARTS_PER_TOKEN
 
 
 class TER(Metric[TERScore]):
     """TER with its parameters. The defaults are sacreBLEU's.
 
-    Of several references the one that takes the fewest edits counts, over the mean length of all.
-    An empty reference makes every word of the hypothesis an edit; without a word in any reference
-    the score is 100 if there are edits, else 0.
+    With several references, the score is the smallest number of edits divided by the mean reference
+    length. For an empty reference, every hypothesis word is an edit. If all references are empty,
+    the score is 100 with edits and 0 without.
 
     sacreBLEU tokenizes references twice, and `normalized` text can change again: "..1" becomes
-    ". .1", and then ". . 1". So does truebleu, because it is part of the number.
+    ". .1", and then ". . 1". truebleu does the same, because it affects the score.
 
-    The search is bounded as sacreBLEU's: shifts of at most 10 words, over at most 50 places, within
-    a beam of 25 words on either side; 1,000 candidates in all end it, and the segment's score is
-    that of the shifts before. So a line of 100,000 words takes about a second, and 25 MiB.
+    The search has sacreBLEU's limits: shifts move at most 10 words by at most 50 positions, within
+    a beam of 25 words on either side. The search ends after 1,000 candidates and keeps the shifts
+    before. A line of 100,000 words takes about a second and 25 MiB.
 
     >>> metric = TER()
     >>> print(metric.score(["on the mat sat a cat"], ["A cat sat on the mat"]))
@@ -91,7 +90,7 @@ class TER(Metric[TERScore]):
     WORST = None
     _: KW_ONLY
     normalized: p.Parameter[bool] = p.Flag(
-        "split off punctuation, resolve entities, join lines, as tercom's -N",
+        "split off punctuation, resolve entities and join lines, as tercom's -N",
         key="norm",
         short="nr",
         common=True,
@@ -105,7 +104,7 @@ class TER(Metric[TERScore]):
         common=True,
     )
     asian_support: p.Parameter[bool] = p.Flag(
-        "where either is done, do it to Chinese and Japanese characters, too: normalized makes "
+        "apply normalized and no_punct to Chinese and Japanese characters, too: normalized makes "
         "each ideograph a token",
         hints=("support_zh_ja_chars",),
         key="asian",
@@ -113,7 +112,7 @@ class TER(Metric[TERScore]):
         common=True,
     )
     case_sensitive: p.Parameter[bool] = p.Flag(
-        "do not lower-case the text",
+        "keep the case of the text",
         words=("lc", "mixed"),
         key="case",
         short="c",
@@ -122,7 +121,7 @@ class TER(Metric[TERScore]):
     )
 
     def build_kernel_settings(self) -> dict[str, Any]:
-        """What the kernel is asked for."""
+        """Return the metric settings for the kernel."""
         return {"metric": "ter", **self._tokenizer_parameters}
 
     @property
@@ -132,26 +131,26 @@ class TER(Metric[TERScore]):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the columns of this metric's statistics.
+        """The column names of the metric's statistics.
 
-        A mean reference length is counted in parts of a token: a token has 720,720 of them, which
-        1 to 16 all divide, so it is exact for up to 16 references.
+        Mean reference lengths are integers in units of 1/720,720 token. They are exact for up to 16
+        references, because 1 to 16 all divide 720,720.
         """
         return ("edits", "reference_length_parts")
 
     def can_split(self, script: str) -> bool:
-        """Return whether the metric's tokens divide text in a script of `UNSPLIT_SCRIPTS`."""
+        """Return whether the metric splits text in a script of `UNSPLIT_SCRIPTS`."""
         is_split = self.normalized and self.asian_support and script in ASIAN
         return is_split or script == "diacritics"
 
     def parameters_to_split(self, script: str) -> dict[str, Any]:
-        """Return the parameters that make the metric split a script; empty if none does."""
+        """Return the parameters that make the metric split a script; empty if there are none."""
         return {"normalized": True, "asian_support": True} if script in ASIAN else {}
 
     def adapt_to_language(self, language: Language, user_parameters: Collection[str] = ()) -> Self:
         """Return the metric that splits Chinese and Japanese, for text in one of these languages.
 
-        given: the parameters that the user has set, which stay as they are.
+        user_parameters: names of the parameters set by the user, which do not change.
         """
         changes = self.parameters_to_split(next(iter(language.scripts), ""))
         if any(not self._values[name] for name in changes if name in user_parameters):
@@ -159,9 +158,9 @@ class TER(Metric[TERScore]):
         return self.with_parameters(**changes) if changes else self
 
     def alignment(self, hypothesis: str, references: str | Sequence[str | None]) -> Alignment:
-        """The edits of one segment, word by word, with the shifts that come before them.
+        """Return the alignment of one segment: shifts, then edit operations per word.
 
-        Raises InputError if there is no reference, TypeError for what is no str.
+        Raises InputError without a reference, and TypeError for arguments that are not a str.
         """
         from truebleu.metrics.ter_alignment import align_ter
 
@@ -183,9 +182,9 @@ def ter(
     normalize: str | None = None,
     **unknown: Any,
 ) -> TERScore:
-    """The TER score of a corpus: `TER(...).score(hypotheses, references)`.
+    """Return the TER score of a corpus: `TER(...).score(hypotheses, references)`.
 
-    Text is as for `TER.score`, parameters are as for `TER`.
+    Text arguments are as for `TER.score`, parameters as for `TER`.
 
     >>> score = ter(["the cat is on the mat"], [["the cat sat on the mat", "a cat is on it"]])
     >>> round(float(score), 2)

@@ -1,4 +1,4 @@
-"""The edits that TER counts: shifts first, then word by word."""
+"""Alignments for TER: shifts, then edit operations per word."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from truebleu.text.terminal_layout import measure_width, pad_text
 
 OPERATION_KINDS = {"m": "match", "s": "substitution", "d": "deletion", "i": "insertion"}
 
-# The mark under an edited word, as in tercom.
+# Marks under edited words, as in tercom.
 EDIT_MARKS = {"match": "", "substitution": "S", "deletion": "D", "insertion": "I"}
 
 
 class Shift(NamedTuple):
-    """Words of the hypothesis that move together, which is one edit.
+    """Adjacent hypothesis words that move together, which is one edit.
 
-    All numbers count from 0 and are of the hypothesis as it stands before this shift, but for
-    `target`: there the first of the words stands after it.
+    start, length: position of the words before this shift, from 0, and their number.
+    target: position of the first word after this shift, from 0.
     """
 
     start: int
@@ -28,12 +28,12 @@ class Shift(NamedTuple):
 
 
 class Operation(NamedTuple):
-    """The edit of one word.
+    """Edit operation on one word.
 
-    kind: "match", "substitution" (by a word of the reference), "deletion" (of a word that the
-        reference does not have here), "insertion" (of one that only the reference has).
-    hypothesis: the number of the word in the hypothesis before all shifts; None for an insertion.
-    reference: the number of the word in the reference; None for a deletion.
+    kind: "match", "substitution" (by a reference word), "deletion" (of a word that the reference
+        does not have here), or "insertion" (of a word that only the reference has).
+    hypothesis: index of the word in the hypothesis before all shifts; None for an insertion.
+    reference: index of the word in the reference; None for a deletion.
     """
 
     kind: str
@@ -42,15 +42,14 @@ class Operation(NamedTuple):
 
 
 class Alignment(NamedTuple):
-    """The edits of one segment. Immutable; `print` draws it.
+    """Edit operations of one segment. Immutable; `print` draws the alignment.
 
-    hypothesis: its tokens, before the shifts.
-    reference: the tokens of the reference that takes the fewest edits, of several the first.
-    chosen: which of the references that is, counted from 0 in what was given.
-    shifts: the shifts, in their order.
-    operations: what becomes of each word, in the order of the reference and of the hypothesis
-        after the shifts.
-    reference_length: the mean length of all references.
+    hypothesis: tokens of the hypothesis before the shifts.
+    reference: tokens of the first reference with the fewest edits.
+    reference_index: index of this reference among the arguments, from 0.
+    shifts: the shifts in order.
+    operations: the operations on words, in the order of the reference and the shifted hypothesis.
+    reference_length: mean length of all references.
     """
 
     hypothesis: tuple[str, ...]
@@ -62,12 +61,12 @@ class Alignment(NamedTuple):
 
     @property
     def edits(self) -> int:
-        """Shifts and operations that are no match."""
+        """The number of edits: shifts, and operations other than matches."""
         return len(self.shifts) + sum(kind != "match" for kind, _, _ in self.operations)
 
     @property
     def order(self) -> tuple[int, ...]:
-        """The words' numbers in the hypothesis, in their order after the shifts."""
+        """The original indices of the hypothesis words, in their order after the shifts."""
         return tuple(place for _, place, _ in self.operations if place is not None)
 
     @property
@@ -77,28 +76,28 @@ class Alignment(NamedTuple):
 
     @property
     def value(self) -> float:
-        """The segment's score."""
+        """The score of the segment."""
         if not self.reference_length:
             return 100.0 if self.edits else 0.0
         return 100 * (self.edits / self.reference_length)
 
     def list_moves(self) -> list[tuple[Shift, tuple[str, ...]]]:
-        """Each shift with the words that it moves."""
+        """Return each shift with the words that it moves."""
         words = list(self.hypothesis)
         return [(shift, tuple(_move_items(words, *shift))) for shift in self.shifts]
 
     def row_names(self) -> tuple[str, str]:
-        """The rows of a drawing, from the top."""
+        """Return the names of the rows of a drawing, from the top."""
         return "hypothesis", "reference"
 
     def format_title(self) -> str:
-        """The score and the number of edits."""
+        """Return a title with the score and the number of edits."""
         edits = f"{self.edits} edit{'' if self.edits == 1 else 's'}"
         words = f"{self.reference_length:g} word{'' if self.reference_length == 1 else 's'}"
         return f"TER {self.value:.2f}: {edits} for {words}"
 
     def __str__(self) -> str:
-        """The shifts, then the hypothesis after them over the reference, and what is edited."""
+        """Return the shifts, and the shifted hypothesis above the reference with edit marks."""
         lines = [self.format_title()]
         for (start, _, target), block in self.list_moves():
             direction = "left" if target < start else "right"
@@ -121,7 +120,7 @@ class Alignment(NamedTuple):
 
 
 def _move_items(items: list[Any], start: int, length: int, target: int) -> list[Any]:
-    """Moves some items that stand together, and gives them."""
+    """Move adjacent items of a list in place, and return them."""
     block = items[start : start + length]
     del items[start : start + length]
     items[target:target] = block
@@ -131,7 +130,7 @@ def _move_items(items: list[Any], start: int, length: int, target: int) -> list[
 def align_ter(
     hypothesis: str, references: str | Sequence[str | None], parameters: Mapping[str, bool]
 ) -> Alignment:
-    """The alignment of one segment; `parameters` are those of `TER`."""
+    """Return the alignment of one segment with parameters of `TER`."""
     if not isinstance(hypothesis, str):
         raise TypeError(
             f"hypothesis: expected a str, not {argument_checks.describe_type(hypothesis, '')}"
@@ -154,7 +153,7 @@ def align_ter(
                 OPERATION_KINDS[letter], place, None if letter == "d" else next(reference_positions)
             )
         )
-    # Missing references were left out; the number is of those given.
+    # The kernel skips missing references; convert its index to an index of the argument.
     reference_texts = [references] if isinstance(references, str) else references
     present = [number for number, text in enumerate(reference_texts) if text is not None]
     return Alignment(

@@ -1,7 +1,7 @@
-"""Warnings about the text that was scored, which are a part of the results in every format.
+"""Warnings about the scored text, which are part of the results in every format.
 
-A warning is a dict in the types of JSON: its `kind`, its `text` for a reader, and where they are
-known the `systems` and `metrics` that it is about, and the `option` that helps.
+A warning is a JSON object with its `kind`, its `text` for readers and, if they apply, the affected
+`systems` and `metrics` and the `option` that helps.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ if TYPE_CHECKING:
 
     Warnings = list[dict[str, Any]]
 
-# Hypotheses that end in " .": so many are too many, and so many if they are 1 % of all.
-# The first is sacreBLEU's.
+# Minimum number of hypotheses that end in " ." for a warning: always (as in sacreBLEU), and if they
+# are at least 1 % of all.
 MIN_TOKENIZED = 100
 MIN_TOKENIZED_WITH_SHARE = 10
 
-# Copies of the reference, among so many segments at least, are suspicious if they are over half.
+# Minimum number of segments for a warning that over half of them are copies of the reference.
 MIN_SEGMENTS = 20
 
-# Text is in another Unicode form if such a share of the first segments has letters with separate
-# accents, and so many times fewer of the other text.
+# Text differs in its Unicode form if this share of the first segments has separate accents, and the
+# share is larger than the other text's by this factor.
 MIN_DECOMPOSED_SHARE = 0.05
 MIN_DECOMPOSED_RATIO = 5
 
-# A tokenizer that makes fewer tokens of a segment with more characters does not split it.
+# A tokenizer does not split text if segments have fewer tokens and more characters than these.
 MIN_TOKENS_PER_SEGMENT = 2
 MIN_CHARACTERS_PER_SEGMENT = 20
 
 
 def merge_summaries(earlier: Summary | None, later: Summary) -> Summary:
-    """The summary of two pieces of a text, the second of which follows the first."""
+    """Return the summary of two consecutive parts of a text."""
     if earlier is None:
         return later
 
@@ -49,7 +49,7 @@ def merge_summaries(earlier: Summary | None, later: Summary) -> Summary:
         return count + more_count, [*first, *more_first][: max(len(first), 3)]
 
     summary: Summary = {
-        # Scripts, marks and tabs are looked for at the beginning only.
+        # Scripts, marks and tabs are only examined at the beginning.
         **earlier,
         "segments": earlier["segments"] + later["segments"],
         "identical": earlier["identical"] + later["identical"],
@@ -63,7 +63,7 @@ def merge_summaries(earlier: Summary | None, later: Summary) -> Summary:
     return summary
 
 
-# The kind of a warning that its metrics' scores do not tell systems apart.
+# Kind of the warning that metrics cannot distinguish systems, because they do not split the text.
 UNSPLIT_KIND = "unsplit"
 
 
@@ -76,17 +76,17 @@ def warn_about_texts(
     """Return the warnings about each system's text, from its summary.
 
     metrics: the metrics and their names.
-    language: the tag that was given for it.
+    language: language tag from the user.
 
-    >>> noticed = dict(segments=2, identical=2, tokenized=(0, []), marked=[])
-    >>> noticed |= dict(characters=(2, 9), scripts={"latin": 8})
-    >>> [warning["text"] for warning in of_texts({"out.txt": noticed}, ["ref.txt"], {})]
+    >>> summary = dict(segments=2, identical=2, tokenized=(0, []), marked=[])
+    >>> summary |= dict(characters=(2, 9), scripts={"latin": 8})
+    >>> [warning["text"] for warning in warn_about_texts({"out.txt": summary}, ["ref.txt"], {})]
     ['out.txt: all 2 hypotheses are identical to the reference in ref.txt']
     """
     systems_by_warning: dict[tuple[str, str], list[str]] = {}
     tokenizing_metric = next((one for one in metrics if "tokenize" in one.parameters), None)
     tokenize = None if tokenizing_metric is None else str(tokenizing_metric.parameters["tokenize"])
-    # The references of all systems are the same.
+    # All systems have the same references.
     warnings = list(warn_about_references(summaries, metrics))
     warnings += [
         {"kind": "parameters", "systems": [], "metrics": [name], "text": f"{name}: {line}"}
@@ -100,12 +100,12 @@ def warn_about_texts(
             names.append(system)
 
     def name_input(number: int) -> str:
-        """Return the name of an input; references that come in lists share one."""
+        """Return the name of an input; references in lists share one name."""
         return references[min(number, len(references)) - 1] if number else system
 
     for system, summary in summaries.items():
         for number in summary["marked"]:
-            # Marks of references were seen with each system, and are said once.
+            # Every system's summary has the marks of references, but they need one warning.
             text = (
                 "starts with a byte-order mark, which is scored as a part of its first word; "
                 "-e utf-8-sig drops it"
@@ -144,10 +144,10 @@ def list_unsplit_metrics(warnings: Warnings) -> set[str]:
 def warn_about_references(
     summaries: Mapping[str, Summary], metrics: Mapping[Metric[Any], str]
 ) -> Iterator[dict[str, Any]]:
-    """Yield a warning per script of the references and per option that lets metrics split it."""
+    """Yield one warning per script of the references and option that makes metrics split it."""
     texts = [one["reference_text"] for one in summaries.values() if "reference_text" in one]
     text = max(texts, key=lambda one: one["characters"], default=None)
-    # Text in letters that every tokenizer splits is not worth the import.
+    # Avoid the import for text in scripts that every tokenizer splits.
     if text is None or _is_split_by_all(text["scripts"], text["characters"], text["accented"]):
         return
     from truebleu.text import languages
@@ -195,14 +195,14 @@ def warn_about_references(
 
 
 def _describe_unreliability(metrics: Sequence[str]) -> str:
-    """Return the sentence on what follows for metrics that do not split the text."""
+    """Return the sentence about the consequence for metrics that do not split the text."""
     return (
         f" Differences by {join_words(metrics)} are not reliable, and none is called significant."
     )
 
 
 def _find_splitting_option(metric: Metric[Any], script: str) -> str:
-    """Return the command-line option that makes a metric split a script; "" if none does."""
+    """Return the command-line option that makes a metric split a script; "" if there is none."""
     words = []
     values = metric.parameters_to_split(script)
     for parameter in metric.PARAMETERS:
@@ -214,7 +214,7 @@ def _find_splitting_option(metric: Metric[Any], script: str) -> str:
 
 
 def _warn_about_inputs(summary: Summary) -> Iterator[tuple[str, int, str]]:
-    """The warnings about one input: their kind, the input (0: hypotheses), and the text."""
+    """Yield the warnings about inputs: kind, input index (0: hypotheses) and text."""
     segments, (examined, _) = summary["segments"], summary["characters"]
     for number, (count, first) in enumerate(summary.get("empty", ())):
         if count:
@@ -231,7 +231,7 @@ def _warn_about_inputs(summary: Summary) -> Iterator[tuple[str, int, str]]:
             yield (
                 "tabs",
                 number,
-                f"every line has a tab, which is scored as space{columns}{file_advice}",
+                f"every line has a tab, which is scored as a space{columns}{file_advice}",
             )
     decomposed = summary.get("decomposed", ())
     for number, count in enumerate(decomposed):
@@ -251,7 +251,7 @@ def _warn_about_inputs(summary: Summary) -> Iterator[tuple[str, int, str]]:
 
 
 def warn_about_zero_scores(scores: Iterable[tuple[str, str, Score]]) -> Warnings:
-    """Return why scores are 0: of systems, with the name of the metric each."""
+    """Return warnings with the reasons for scores of 0, given (system, metric name, score)."""
     systems_by_reason: dict[tuple[str, str], list[str]] = {}
     for system, name, score in scores:
         if reason := getattr(score, "zero_reason", ""):
@@ -268,14 +268,14 @@ def warn_about_zero_scores(scores: Iterable[tuple[str, str, Score]]) -> Warnings
 
 
 class ZeroSegments:
-    """The reasons why segments score 0, of which a text is warned if they are over half."""
+    """Counter of the reasons for segment scores of 0, which warns if they are over half."""
 
     def __init__(self) -> None:
         self._segments: dict[tuple[str, str], int] = {}
         self._reasons: dict[tuple[str, str, str], int] = {}
 
     def add(self, system: str, metric: Metric[Any], table: Table, scores: Scores) -> None:
-        """Count the zeros of a piece of a system's segments."""
+        """Count the zero scores in a batch of a system's segments."""
         key = system, metric.name
         self._segments[key] = self._segments.get(key, 0) + len(scores)
         zeros = [i for i, score in enumerate(scores) if score == 0]
@@ -284,7 +284,7 @@ class ZeroSegments:
                 self._reasons[*key, reason] = self._reasons.get((*key, reason), 0) + 1
 
     def warnings(self) -> Warnings:
-        """Return the warnings about all that was counted."""
+        """Return the warnings about all counted segments."""
         return [
             {
                 "kind": "zero",
@@ -308,13 +308,13 @@ def _warn_about_tokenized(summary: Summary, tokenize: str | None) -> str:
         return ""
     lines = join_words([str(number) for number in first])
     return (
-        f'{count} of {segments} lines look tokenized, ending in " ." (the first are {lines}); BLEU '
-        "is for text as people write it: detokenize it first"
+        f'{count} of {segments} lines look tokenized, ending in " ." (the first are {lines}); the '
+        "score will be wrong. Detokenize the text first."
     )
 
 
 def _warn_about_language(summary: Summary, language: str | None) -> Iterator[str]:
-    """What the script of the text says of the language and the references."""
+    """Yield warnings if the script of the text contradicts the language or the references."""
     _, characters = summary["characters"]
     if language is None and not summary.get("han"):
         return
@@ -333,17 +333,17 @@ def _warn_about_language(summary: Summary, language: str | None) -> Iterator[str
             and script not in reference_scripts
         ):
             yield (
-                f"this is {script} Chinese, and the references are {reference_scripts[0]}; words "
+                f"this is {script} Chinese, but the references are {reference_scripts[0]}; words "
                 "hardly match"
             )
         elif script and expected_script and script != expected_script:
-            yield f"this is {script} Chinese, and -l {language} is {expected_script}"
+            yield f"this is {script} Chinese, but -l {language} is {expected_script}"
 
 
-# With this share of such letters, no other script is worth a word.
+# Scripts that all tokenizers split, and their minimum share for ignoring other scripts.
 PLAIN_SCRIPTS = ("latin", "cyrillic", "greek", "arabic", "hebrew", "devanagari", "bengali")
 MIN_PLAIN_SHARE = 0.7
-# With this share of letters beyond a-z, ASCII tokenizers break words.
+# Above this share of letters outside a-z, ASCII tokenizers break words.
 MAX_ACCENTED = 0.01
 
 
@@ -354,9 +354,9 @@ def _is_split_by_all(scripts: Mapping[str, int], characters: int, accented: int)
 
 
 def compute_script_shares(summary: Summary) -> dict[str, float]:
-    """The share of each script in the characters at the beginning of the text.
+    """Return the share of each script in the characters at the beginning of the text.
 
-    White space is no character here; punctuation and digits are, and have no script.
+    White space is not counted. Punctuation and digits are counted, but have no script.
     """
     _, characters = summary["characters"]
     return {name: count / characters for name, count in summary.get("scripts", {}).items()}
@@ -387,9 +387,9 @@ def _warn_about_copies(summary: Summary, reference: str) -> str:
 def warn_about_same_output(
     systems: Mapping[str, File], scores: Mapping[str, Sequence[Score]]
 ) -> Warnings:
-    """Return a warning per system whose text equals that of an earlier system.
+    """Return a warning for each system whose output equals an earlier system's output.
 
-    Only systems with equal scores are read again.
+    Only outputs with equal scores are compared.
     """
     warnings = []
     names = list(systems)
@@ -405,7 +405,7 @@ def warn_about_same_output(
 
 
 def _have_same_lines(earlier: File, later: File) -> bool:
-    """True if two files of the same length have the same lines."""
+    """Return whether two files of the same length have the same lines."""
     if not (is_rereadable(earlier.path) and is_rereadable(later.path)):
         return False
     return all(a == b for a, b in zip(earlier.read_lines(), later.read_lines(), strict=False))

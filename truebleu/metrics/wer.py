@@ -1,8 +1,8 @@
-"""The word error rate and its relatives: WER, MER, WIL, WIP, and the character error rate CER.
+"""Word error rate and related metrics: WER, MER, WIL, WIP, and the character error rate CER.
 
 Andrew Morris, Viktoria Maier and Phil Green (2004): From WER and RIL to MER and WIL: improved
-evaluation measures for connected speech recognition. Interspeech. The words, the alignment and the
-arithmetic are those of jiwer 4.0.0, whose alignment is rapidfuzz's, operation by operation.
+evaluation measures for connected speech recognition. Interspeech. Words, alignments and arithmetic
+equal jiwer 4.0.0, which aligns with rapidfuzz.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ EDIT_COLUMNS = ("hits", "substitutions", "deletions", "insertions")
 
 
 class EditScore(TableScore):
-    """An error rate, or what is preserved, and the numbers of edits that it is made of."""
+    """Error rate, or share of preserved information, and its edit counts."""
 
     __slots__ = ()
 
@@ -33,42 +33,42 @@ class EditScore(TableScore):
 
     @property
     def hits(self) -> int:
-        """The tokens that are the same on both sides."""
+        """The number of equal tokens in the alignment."""
         return self._row[0]
 
     @property
     def substitutions(self) -> int:
-        """The tokens of the references that stand as others in the hypotheses."""
+        """The number of reference tokens that hypotheses replace by other tokens."""
         return self._row[1]
 
     @property
     def deletions(self) -> int:
-        """The tokens of the references that the hypotheses do not have."""
+        """The number of reference tokens that hypotheses do not have."""
         return self._row[2]
 
     @property
     def insertions(self) -> int:
-        """The tokens of the hypotheses that the references do not have."""
+        """The number of hypothesis tokens that references do not have."""
         return self._row[3]
 
     @property
     def edits(self) -> int:
-        """Substitutions, deletions and insertions."""
+        """The number of substitutions, deletions and insertions."""
         return sum(self._row[1:])
 
     @property
     def reference_length(self) -> int:
-        """The tokens of the references: of several for a segment, of the one that counts."""
+        """The number of tokens in the references that count."""
         return sum(self._row[:3])
 
     @property
     def hypothesis_length(self) -> int:
-        """The tokens of the hypotheses."""
+        """The number of tokens in the hypotheses."""
         return self.hits + self.substitutions + self.insertions
 
     @property
     def fraction(self) -> float:
-        """The score as jiwer gives it, between 0 and 1 or above, to the last bit."""
+        """The score in jiwer's scale, between 0 and 1 or above, identical to jiwer's."""
         number: float = getattr(self, self._metric.name.lower())
         return number
 
@@ -78,7 +78,7 @@ class EditScore(TableScore):
 
 
 class WERScore(EditScore):
-    """The score of WER, MER, WIL or WIP; it has all four, as jiwer gives them."""
+    """Score of WER, MER, WIL or WIP, with all four in jiwer's scale."""
 
     __slots__ = ()
 
@@ -86,24 +86,24 @@ class WERScore(EditScore):
 
     @property
     def wer(self) -> float:
-        """The word error rate: edits over the words of the references."""
+        """The word error rate: edits divided by reference words."""
         return self._error_rate()
 
     @property
     def mer(self) -> float:
-        """The match error rate: edits over all that the alignment has, hits and edits."""
+        """The match error rate: edits divided by hits and edits."""
         if not self.reference_length:
             return float(self.hypothesis_length > 0)
         return self.edits / (self.reference_length + self.insertions)
 
     @property
     def wil(self) -> float:
-        """Word information lost: 1 less `wip`."""
+        """Word information lost: 1 - `wip`."""
         return 1.0 - self.wip
 
     @property
     def wip(self) -> float:
-        """Word information preserved: the share of hits in either side, multiplied."""
+        """Word information preserved: share of hits in the references times in the hypotheses."""
         if not self.reference_length:
             return float(self.hypothesis_length == 0)
         if not self.hypothesis_length:
@@ -112,7 +112,7 @@ class WERScore(EditScore):
 
 
 class CERScore(EditScore):
-    """The score of CER."""
+    """Score of CER."""
 
     __slots__ = ()
 
@@ -120,12 +120,12 @@ class CERScore(EditScore):
 
     @property
     def cer(self) -> float:
-        """The character error rate: edits over the characters of the references."""
+        """The character error rate: edits divided by reference characters."""
         return self._error_rate()
 
 
 class _EditMetric(Metric[S]):
-    """What the five measures share: their columns and their alignments."""
+    """Base class of the five metrics, with their columns and alignments."""
 
     __slots__ = ()
 
@@ -137,17 +137,17 @@ class _EditMetric(Metric[S]):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the columns of this metric's statistics."""
+        """The column names of the metric's statistics."""
         return EDIT_COLUMNS
 
     def tokenize_text(self, text: str) -> list[str]:
-        """The tokens of a text that are aligned."""
+        """Return the tokens of a text for the alignment."""
         raise NotImplementedError
 
     def alignment(self, hypothesis: str, references: str | Sequence[str | None]) -> EditAlignment:
-        """The edits of one segment, token by token, as jiwer aligns it.
+        """Return the alignment of one segment, which equals jiwer's.
 
-        Raises InputError if there is no reference, TypeError for what is no str.
+        Raises InputError without a reference, and TypeError for arguments that are not a str.
         """
         from truebleu.metrics.edit_alignment import align_edits
 
@@ -157,16 +157,16 @@ class _EditMetric(Metric[S]):
 
 
 class WER(_EditMetric[WERScore]):
-    """WER, the word error rate, 0 and more: edits per 100 words of the references.
+    """WER, the word error rate: edits per 100 reference words, 0 or more.
 
-    An edit is a word that is substituted, deleted (the reference has it, the hypothesis does not)
-    or inserted, in an alignment with as few edits as can be. The score of a corpus is that of the
-    sums of its segments. The number is jiwer's, times 100; jiwer's own is `score.fraction`.
+    An edit is a word that is substituted, deleted (only the reference has it) or inserted, in an
+    alignment with the fewest edits. Corpus scores are computed from sums over segments. The score
+    is jiwer's times 100; `score.fraction` is jiwer's.
 
-    As in jiwer, words are what spaces and runs of white space separate, and case and punctuation
-    count; a corpus without a word in any reference scores 100 times its insertions. A segment with
-    an empty reference adds its words as insertions. jiwer has one reference for each segment; here,
-    of several, the one with the lowest rate counts, of equally good ones the first.
+    As in jiwer, white space separates words, and case and punctuation count. If all references of a
+    corpus are empty, the score is 100 times the insertions. The words of a segment with an empty
+    reference are insertions. jiwer accepts one reference per segment. With several references, the
+    first with the lowest rate counts.
 
     >>> score = WER().score(["a dog sat on the old mat"], ["the dog sat on the mat"])
     >>> print(score, score.hits, score.substitutions, score.deletions, score.insertions)
@@ -189,7 +189,7 @@ class WER(_EditMetric[WERScore]):
     lowercase: p.Parameter[bool | str] = p.declare_lowercase()
 
     def build_kernel_settings(self) -> dict[str, Any]:
-        """What the kernel is asked for."""
+        """Return the metric settings for the kernel."""
         measure = self.NAME.lower()
         return {
             "metric": "edits",
@@ -199,16 +199,16 @@ class WER(_EditMetric[WERScore]):
         }
 
     def tokenize_text(self, text: str) -> list[str]:
-        """The words of a text."""
+        """Return the words of a text."""
         from truebleu.text.tokenizers import make_tokenizer
 
         return make_tokenizer(**self._tokenizer_settings)(text)
 
 
 class MER(WER):
-    """MER, the match error rate, 0 to 100: the share of edits among hits and edits.
+    """MER, the match error rate, 0 to 100: the percentage of edits among hits and edits.
 
-    Of several references the one with the lowest rate counts. All else is as for `WER`.
+    With several references, the lowest rate counts. Otherwise it is like `WER`.
 
     >>> print(MER().score(["a dog sat on the old mat"], ["the dog sat on the mat"]))
     MER = 28.57
@@ -223,9 +223,9 @@ class MER(WER):
 
 
 class WIL(WER):
-    """WIL, word information lost, 0 to 100: what `WIP` leaves of 100.
+    """WIL, word information lost, 0 to 100: 100 - `WIP`.
 
-    Of several references the one with the lowest score counts. All else is as for `WER`.
+    With several references, the lowest score counts. Otherwise it is like `WER`.
 
     >>> print(WIL().score(["a dog sat on the old mat"], ["the dog sat on the mat"]))
     WIL = 40.48
@@ -242,8 +242,8 @@ class WIL(WER):
 class WIP(WER):
     """WIP, word information preserved, 0 to 100, 100 is best.
 
-    It is the share of hits in the references times that in the hypotheses. Of several references
-    the one with the highest score counts. All else is as for `WER`.
+    It multiplies the shares of hits in the references and in the hypotheses. With several
+    references, the highest score counts. Otherwise it is like `WER`.
 
     >>> print(WIP().score(["a dog sat on the old mat"], ["the dog sat on the mat"]))
     WIP = 59.52
@@ -260,11 +260,11 @@ class WIP(WER):
 
 
 class CER(_EditMetric[CERScore]):
-    """CER, the character error rate, 0 and more: edits per 100 characters of the references.
+    """CER, the character error rate: edits per 100 reference characters, 0 or more.
 
-    As in jiwer, a character is a code point, white space within a segment counts and that at its
-    ends does not. Of several references the one with the lowest rate counts; of an empty one, all
-    is as for `WER`.
+    As in jiwer, a character is a code point, and white space counts except at the ends of a
+    segment. With several references, the lowest rate counts. Empty references are
+    treated as in `WER`.
 
     >>> print(CER().score(["a dog sat on the old mat"], ["the dog sat on the mat"]))
     CER = 31.82
@@ -279,11 +279,11 @@ class CER(_EditMetric[CERScore]):
     lowercase: p.Parameter[bool | str] = p.declare_lowercase(has_variants=False)
 
     def build_kernel_settings(self) -> dict[str, Any]:
-        """What the kernel is asked for."""
+        """Return the metric settings for the kernel."""
         lowercase = "python" if self.lowercase else "no"
         lexing = {"tokenizer": "whole", "lowercase": lowercase}
         return {"metric": "edits", **lexing, "measure": "wer", "characters": True}
 
     def tokenize_text(self, text: str) -> list[str]:
-        """The characters of a text."""
+        """Return the characters of a text."""
         return list((text.lower() if self.lowercase else text).strip())

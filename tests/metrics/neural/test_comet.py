@@ -172,7 +172,9 @@ def test_too_little_memory_names_the_option(metric, monkeypatch, torch):
 
 
 def test_a_folder_that_is_no_model(encoder):
-    with pytest.raises(MetricFailedError, match=r"plain is no model of COMET; it has hparams"):
+    with pytest.raises(
+        MetricFailedError, match=r"plain does not contain a COMET model \(expected hparams"
+    ):
         tb.metric(f"comet:{encoder('plain')}").score(HYPOTHESES, REFERENCES, SOURCES)
 
 
@@ -183,7 +185,7 @@ def test_a_model_whose_encoder_is_not_here(checkpoint, tmp_path):
     shutil.copytree(checkpoint("regression_metric"), folder)
     told = yaml.safe_load((folder / "hparams.yaml").read_text())
     (folder / "hparams.yaml").write_text(yaml.safe_dump(told | {"pretrained_model": "some/bert"}))
-    with pytest.raises(MetricFailedError, match=r"built on some/bert, .* 'hf download some/bert "):
+    with pytest.raises(MetricFailedError, match=r"built on some/bert, .* hf download some/bert "):
         tb.metric(f"comet:{folder}").score(HYPOTHESES, REFERENCES, SOURCES)
 
 
@@ -191,6 +193,6 @@ def test_a_model_whose_encoder_is_not_here(checkpoint, tmp_path):
 @pytest.mark.parametrize("name", ["comet", "bertscore"])
 def test_a_device_that_is_not_there(metric, encoder, name, device):
     made = metric if name == "comet" else tb.metric(f"bertscore:{encoder('plain')}")
-    with pytest.raises(MetricFailedError, match=r"it cannot be loaded: \w+: ") as caught:
+    with pytest.raises(MetricFailedError, match=r"cannot be loaded: \w+: ") as caught:
         made.with_parameters(device=device).score(HYPOTHESES, REFERENCES, SOURCES)
     assert "segment" not in str(caught.value)

@@ -565,7 +565,7 @@ class NormalizedFile(File):
     def _key(self) -> tuple[object, ...]:
         return self._file, self._form
 
-    def _reader(self) -> Callable[[int], bytes]:
+    def _make_reader(self) -> Callable[[int], bytes]:
         lines = (f"{normalize_text(self._form, line)}\n" for line in self._file.read_lines())
         pieces = iter(lambda: "".join(islice(lines, 1024)).encode("utf-8", "surrogatepass"), b"")
         return lambda _: next(pieces, b"")

@@ -86,12 +86,12 @@ def test_corners_name_preferred_system(agreement_tab):
         "BLEU: B, TER: A",
         [text for text in corners if text.startswith("they disagree")][1],
     ]
-    # Of TER lower is better: its axis runs backwards, so that B is better above.
+    # Lower TER is better, so its axis is reversed and B is better at the top.
     axis = agreement_tab.locator(".chart .tick").all_text_contents()
     numbers = [float(text.replace("−", "-")) for text in axis]
     up = numbers[numbers.index(max(numbers[:5])) + 1 :]
     assert up == sorted(up, reverse=True)
-    expect(agreement_tab.get_by_text("The axis of TER runs backwards")).to_be_visible()
+    expect(agreement_tab.get_by_text("The axis of TER is reversed")).to_be_visible()
 
 
 def test_count_links_to_its_segments(example, agreement_tab):
@@ -167,7 +167,7 @@ def test_summary_links_opposite_winners_to_segments(open_report, external_scores
     assert notes.count() == 6
     expect(notes.nth(2)).to_be_visible()
     expect(notes.nth(3)).to_be_hidden()
-    tab.get_by_text("3 more pairs of systems that metrics place in opposite orders").click()
+    tab.get_by_text("3 more pairs of systems on which metrics disagree").click()
     expect(notes.nth(5)).to_be_visible()
     text = notes.first.text_content()
     assert re.match(
@@ -176,7 +176,7 @@ def test_summary_links_opposite_winners_to_segments(open_report, external_scores
     assert f"{name} calls cedar better (+0." in text
     # Once: it is no note at the end as well.
     assert (
-        tab.locator("main.view").text_content().count(text.removesuffix(" Segment by segment")) == 1
+        tab.locator("main.view").text_content().count(text.removesuffix(" Show the segments")) == 1
     )
     rows = tab.locator(".overview tbody tr")
     clusters = {

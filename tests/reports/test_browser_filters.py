@@ -94,7 +94,7 @@ def test_invalid_pattern_is_reported(example, open_report):
 def test_search_of_redacted_report_is_explained(open_report):
     example_report = report({"a": ["x y"] * 30}, ["x z"] * 30, redact_text=True, confidence=50)
     tab = open_report(example_report, "#segments?find=x").page
-    expect(subset_line(tab)).to_have_text("The texts are not in this file.")
+    expect(subset_line(tab)).to_have_text("This report has no texts.")
 
 
 # ---- counting anew ----
@@ -212,7 +212,7 @@ def test_ngram_link_lists_all_matching_segments(example, open_report, order, pos
     ]
     assert len(matching_segments) > 1
     expect(subset_line(tab).locator("strong").first).to_have_text(str(len(matching_segments)))
-    expect(tab.locator(".chips")).to_contain_text(f"holds “{gram}” in a reference, A or B")
+    expect(tab.locator(".chips")).to_contain_text(f"contains “{gram}” in a reference, A or B")
     scores = (
         subset_line(tab).locator("data").evaluate_all("all => all.map(one => Number(one.value))")
     )
@@ -230,9 +230,9 @@ def test_partial_text_gives_examples_without_score(open_report):
         {"a": changed_texts, "b": texts}, texts, embed_text=30, samples=50, confidence=50
     )
     tab = open_report(example_report, "#segments?holds=sat").page
-    expect(subset_line(tab)).to_contain_text("30 of 60 segments (the text of 30 is in this file)")
+    expect(subset_line(tab)).to_contain_text("30 of 60 segments (this report has the texts of 30)")
     expect(subset_line(tab)).to_contain_text(
-        "no score: the other segments' texts are not in this file"
+        "no score: this report does not have the texts of all segments"
     )
     expect(subset_line(tab).locator("data")).to_have_count(0)
 
@@ -247,7 +247,7 @@ def test_ngrams_of_custom_tokenizer_list_examples(open_report):
     tab = open_report(example_report, "#ngrams").page
     tab.locator("tbody th a").first.click()
     expect(tab.locator(".chips")).to_contain_text("examples with")
-    expect(subset_line(tab)).to_contain_text("no score: these are examples")
+    expect(subset_line(tab)).to_contain_text("no score: the segments are examples")
     expect(subset_line(tab).locator("data")).to_have_count(0)
 
 
@@ -264,7 +264,7 @@ def test_frequency_bin_links_to_all_its_segments(open_report):
     expect(row.locator("a")).to_have_text("600")
     tab.get_by_text("As a table").last.click()
     row.locator("a").click()
-    expect(tab.locator(".chips")).to_contain_text("differ in words seen 1×")
+    expect(tab.locator(".chips")).to_contain_text("differ in words with frequency 1")
     expect(subset_line(tab)).to_contain_text("600")
     # Those words alone are no filter by number: each system's score is of all of them.
     expect(subset_line(tab).locator("data").nth(1)).to_have_text("100.00")
@@ -275,7 +275,7 @@ def test_missed_words_of_single_system_link_to_segments(open_report):
     outputs = [text.replace("word", "it") if i % 2 else text for i, text in enumerate(references)]
     example_report = report({"one": outputs}, references, confidence=None)
     tab = open_report(example_report, "#segments?seen=0").page
-    expect(tab.locator(".chips")).to_contain_text("miss words seen 1×")
+    expect(tab.locator(".chips")).to_contain_text("miss words with frequency 1")
     expect(subset_line(tab)).to_contain_text("20 of 40 segments")
 
 

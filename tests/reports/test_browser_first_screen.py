@@ -177,7 +177,7 @@ def test_metric_details_unfold(five_systems, open_report):
     folds.first.locator("summary").click()
     expect(folds.first).to_contain_text("segments needed for 80 % power")
     expect(folds.first).to_contain_text("brevity penalty")
-    matrix = folds.first.get_by_role("table", name="Δ BLEU, row less column")
+    matrix = folds.first.get_by_role("table", name="Δ BLEU, row − column")
     expect(matrix.locator("tbody tr")).to_have_count(5)
     # What is open is in the address, and stays open.
     tab.reload()

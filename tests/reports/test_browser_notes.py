@@ -60,7 +60,7 @@ def test_notes_of_other_report_list_conflicts(
     tab = open_report(notes_report, "#segments?seg=2").page
     add_note(tab)
     tab.evaluate("location.hash = '#notes'")
-    _, text = download_file(tab, tab.get_by_role("button", name="Save as a file"), saves)
+    _, text = download_file(tab, tab.get_by_role("button", name="Save to file"), saves)
     notes = json.loads(text)
     assert notes["systems"] == ["one", "two"]
     assert set(notes["data_hash"]) == {"one", "two", "reference"}
@@ -78,10 +78,10 @@ def test_notes_of_other_report_list_conflicts(
     other_tab.locator("input[type=file]").set_input_files(file)
     if not is_same_report:
         box = other_tab.locator("dialog")
-        expect(box).to_contain_text("Other data: one.")
-        expect(box).to_contain_text(f"Systems that this report does not have: {HOSTILE_NOTE}.")
-        expect(box).to_contain_text("1 entry of segments that this report does not have.")
-        box.get_by_role("button", name="Take what fits").click()
+        expect(box).to_contain_text("Different data: one.")
+        expect(box).to_contain_text(f"Systems not in this report: {HOSTILE_NOTE}.")
+        expect(box).to_contain_text("1 entry for segments not in this report.")
+        box.get_by_role("button", name="Import matching entries").click()
     expect(other_tab.locator("main.view.notes .facts")).to_contain_text("1 segment with")
     button = other_tab.get_by_role("button", name="Save the shortlist as TSV")
     rows = download_file(other_tab, button, saves)[1].splitlines()
@@ -102,7 +102,7 @@ def test_invalid_notes_file_is_refused(notes_report, open_report, tmp_path):
     file.write_text("{")
     tab = open_report(notes_report, "#notes").page
     tab.locator("input[type=file]").set_input_files(file)
-    expect(tab.locator("dialog")).to_contain_text("This is no file of notes.")
+    expect(tab.locator("dialog")).to_contain_text("This is not a file of truebleu notes.")
 
 
 def test_narrow_list_shows_delta_and_second_score(notes_report, open_report):

@@ -231,7 +231,7 @@ def test_single_system_has_charts_without_comparison(open_report):
     tab = open_report(report({"only": texts}, texts, confidence=None)).go("#pictures")
     options = tab.get_by_label("Picture").locator("option").all_inner_texts()
     assert options == [
-        "How scores are spread", "How length ratios are spread", "All systems in buckets",
+        "Distribution of scores", "Distribution of length ratios", "All systems by bins",
     ]  # fmt: skip
 
 

@@ -87,7 +87,7 @@ def test_unknown_system_in_url_is_reported(example_report, open_report, name):
     tab = open_report(example_report, f"#segments?b={quote(name)}").page
     notice = tab.locator(".notice")
     expect(notice).to_contain_text(
-        f"The address names “{name}”, which no system of this report is called."
+        f"The URL contains the system names “{name}”, which are not in this report."
     )
     expect(notice).to_contain_text("Shown:")
     notice.get_by_role("button", name="Keep these").click()
@@ -165,14 +165,14 @@ def test_text_direction_follows_majority_of_letters(open_report, tmp_path):
 def test_terms_view_equals_python_and_links_to_segments(example_report, open_report):
     tab = open_report(example_report, "#terms?b=poor").page
     view = tab.locator("main.view.terms")
-    expect(view).to_contain_text("4 terms of given terms: the source has one in 90 segments")
+    expect(view).to_contain_text("4 terms of given terms: found")
     rows = view.locator("table").first.locator("tbody tr").all_inner_texts()
     assert [row.split("\t")[-3:] for row in rows] == [
         ["120", "0", "100.0%"],
         ["30", "90", "25.0%"],
         ["120", "0", "100.0%"],
     ]
-    expect(view).to_contain_text("1 term is in no segment.")
+    expect(view).to_contain_text("1 term does not occur in the source.")
     view.get_by_role("link", name="90").click()
     expect(subset_count(tab)).to_have_text("90")
     expect(tab.locator(".chips")).to_contain_text("a term missed by B")
@@ -203,7 +203,7 @@ def test_terms_are_highlighted_and_missed_terms_listed(example_report, open_repo
     detail = tab.locator(".detail")
     assert detail.locator("mark.term-of:not(.used)").all_inner_texts() == ["Zug"]
     assert set(detail.locator("mark.used").all_inner_texts()) == {"train"}
-    expect(detail).to_contain_text("Wanted terms missed: Zug → train")
+    expect(detail).to_contain_text("Missed terms: Zug → train")
     tab = open_report(example_report, "#segments?b=poor&terms=in").page
     assert "Zug" in read_marks(tab, "term-of")
     tab.get_by_role("button", name="Filters").click()

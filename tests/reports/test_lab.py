@@ -310,16 +310,16 @@ def test_formula_terms_and_ngrams_highlight_each_other(page):
 
 
 def test_smoothing_is_shown_for_smoothed_orders(page):
-    page.get_by_role("button", name="No four words in a row", exact=True).click()
+    page.get_by_role("button", name="No matching 4-gram", exact=True).click()
     assert page.locator(".smoothing li").all_text_contents() == [
         "4-grams: 0 of 4 match; 1/2 of one instead."
     ]
     assert page.locator(".term.smoothed .fraction").text_content() == "0.5 / 4"
     page.get_by_label("Smoothing").select_option("floor")
-    type_text(page.get_by_label("Its value"), "0.25")
+    type_text(page.get_by_label("Smoothing value"), "0.25")
     assert page.locator(".term.smoothed .fraction").text_content() == "0.25 / 4"
-    type_text(page.get_by_label("Its value"), "-1")
-    expect(page.get_by_label("Its value")).to_have_attribute("aria-invalid", "true")
+    type_text(page.get_by_label("Smoothing value"), "-1")
+    expect(page.get_by_label("Smoothing value")).to_have_attribute("aria-invalid", "true")
     assert page.locator(".term.smoothed .fraction").text_content() == "0.25 / 4"
 
 
@@ -340,14 +340,14 @@ def test_copied_link_contains_text(open_report, lab_path):
     page = first.page
     page.get_by_label("Metric").select_option("chrf")
     type_text(page.get_by_label("β"), "1")
-    page.get_by_role("textbox", name="Translation").fill("<i>café</i> & 100 %")
+    page.get_by_role("textbox", name="Hypothesis").fill("<i>café</i> & 100 %")
     assert "caf" not in page.url
-    page.get_by_role("button", name="Copy a link that holds the text").click()
+    page.get_by_role("button", name="Copy a link with the texts").click()
     url = page.evaluate("() => navigator.clipboard.readText()")
     score = page.locator(".big data").get_attribute("value")
     second = open_report(lab_path, url[url.index("#") :])
     assert (
-        second.page.get_by_role("textbox", name="Translation").input_value()
+        second.page.get_by_role("textbox", name="Hypothesis").input_value()
         == "<i>café</i> & 100 %"
     )
     assert second.page.get_by_label("β").input_value() == "1"
@@ -377,9 +377,9 @@ def test_axe_finds_no_serious_violation(open_report, lab_path, axe, tmp_path, ap
     violations = {}
     for name in (
         "One word short",
-        "No four words in a row",
-        "An ending, by chrF",
-        "Nothing at all",
+        "No matching 4-gram",
+        "Different endings, with chrF",
+        "Empty hypothesis",
     ):
         page.get_by_role("button", name=name, exact=True).click()
         violations |= {f"{name}: {rule}": nodes for rule, nodes in find_violations(page).items()}

@@ -47,7 +47,7 @@ def select_files(page, *paths):
 
 
 def build_report(page):
-    page.get_by_role("button", name="Make the report").click()
+    page.get_by_role("button", name="Create report").click()
     page.locator("main.view.summary").wait_for()
 
 
@@ -167,9 +167,9 @@ def test_unnamed_columns_are_numbered(page, tmp_path):
     path.write_text("".join("\t".join(row) + "\n" for row in rows), encoding="utf-8")
     select_files(page, path)
     assert read_roles(page) == {"both.txt": "system"}
-    page.get_by_label("How both.txt is read").select_option("plain")
+    page.get_by_label("Format of both.txt").select_option("plain")
     assert read_roles(page) == {"both.txt#1": "system", "both.txt#2": "system"}
-    page.get_by_label("What both.txt#1 is").select_option("reference")
+    page.get_by_label("Role of both.txt#1").select_option("reference")
     build_report(page)
     check_scores(page, systems=SYSTEMS[:1], references=REFERENCES[:1])
     page.evaluate("() => { location.hash = '#exports'; }")
@@ -183,23 +183,23 @@ def test_inconsistent_files_are_reported(page, tmp_path):
     select_files(page, DE_EN / REFERENCES[0], tmp_path / "short.en")
     alert = page.locator(".tray [role=alert]")
     expect(alert).to_have_text(
-        "short.en has 1 line, and reference.a.en has 128 lines: line by line they belong together."
+        "short.en has 1 line, but reference.a.en has 128 lines. All files need the same number of lines."
     )
-    assert page.get_by_role("button", name="Make the report").is_disabled()
-    page.get_by_label("What reference.a.en is").select_option("system")
-    expect(alert).to_have_text("No file is a reference: say which one is.")
+    assert page.get_by_role("button", name="Create report").is_disabled()
+    page.get_by_label("Role of reference.a.en").select_option("system")
+    expect(alert).to_have_text("No reference: select the role of the reference file.")
     page.get_by_role("button", name="Remove short.en").click()
     assert read_roles(page) == {"reference.a.en": "system"}
 
 
 UNREADABLE_FILES = {
-    "latin.en": (b"fine\ncaf\xe9\n", "latin.en, line 2: this is not UTF-8"),
-    "utf16.en": ("text\n".encode("utf-16"), "utf16.en is UTF-16; save it as UTF-8"),
-    "empty.en": (b"", "empty.en has no lines"),
-    "packed.xz": (lzma.compress(b"text\n"), "this browser cannot unpack .xz files"),
-    "broken.gz": (gzip.compress(b"text\n")[:-9], "broken.gz cannot be decompressed"),
-    "named.txt": (gzip.compress(b"text\n"), "named.txt is compressed by gzip"),
-    "odd.tsv": (b"a\tb\nx\n", "odd.tsv, line 2: 1 columns, and 2 in the first line"),
+    "latin.en": (b"fine\ncaf\xe9\n", "latin.en, line 2: invalid UTF-8"),
+    "utf16.en": ("text\n".encode("utf-16"), "utf16.en: encoded in UTF-16 (expected UTF-8)"),
+    "empty.en": (b"", "empty.en: the file is empty"),
+    "packed.xz": (lzma.compress(b"text\n"), "this browser cannot decompress .xz files"),
+    "broken.gz": (gzip.compress(b"text\n")[:-9], "cannot decompress broken.gz"),
+    "named.txt": (gzip.compress(b"text\n"), "named.txt: compressed with gzip"),
+    "odd.tsv": (b"a\tb\nx\n", "odd.tsv, line 2: expected 2 columns as in line 1, found 1"),
 }
 
 
@@ -242,11 +242,11 @@ def test_sentence_settings_apply_to_files(page):
 
 
 def test_return_to_playground_restores_inputs(page):
-    page.get_by_role("textbox", name="Translation").fill("a sentence of my own")
+    page.get_by_role("textbox", name="Hypothesis").fill("a sentence of my own")
     select_files(page, *(DE_EN / name for name in [REFERENCES[0], SYSTEMS[0]]))
     build_report(page)
-    page.get_by_role("button", name="Laboratory").click()
-    assert page.get_by_role("textbox", name="Translation").input_value() == "a sentence of my own"
+    page.get_by_role("button", name="Playground").click()
+    assert page.get_by_role("textbox", name="Hypothesis").input_value() == "a sentence of my own"
     assert list(read_roles(page).values()) == ["reference", "system"]
     # Keys of the report mean nothing here.
     page.keyboard.press("g")
@@ -266,7 +266,7 @@ def test_files_can_be_dropped_on_whole_page(page):
     page.dispatch_event("header.top", "drop", {"dataTransfer": transfer})
     page.locator(".tray .table").wait_for()
     assert read_roles(page) == {"ref.txt": "reference", "sys.txt": "system"}
-    expect(page.get_by_role("button", name="Make the report")).to_be_focused()
+    expect(page.get_by_role("button", name="Create report")).to_be_focused()
     page.keyboard.press("Enter")
     page.locator("main.view.summary").wait_for()
 
@@ -277,7 +277,7 @@ HOSTILE = "<img src=x onerror=alert(1)></script><script>alert(2)</script>\u202e{
 def test_hostile_names_and_texts_stay_text(open_report, lab_path):
     sheet = open_report(lab_path)
     page = sheet.page
-    page.get_by_role("textbox", name="Translation").fill(HOSTILE)
+    page.get_by_role("textbox", name="Hypothesis").fill(HOSTILE)
     page.get_by_role("textbox", name="Reference").fill(HOSTILE)
     page.evaluate(
         """text => {
@@ -304,7 +304,7 @@ def test_page_makes_no_requests(open_report, lab_path):
     page = sheet.page
     requested_urls = []
     sheet.context.on("request", lambda request: requested_urls.append(request.url))
-    page.get_by_role("textbox", name="Translation").fill("a secret")
+    page.get_by_role("textbox", name="Hypothesis").fill("a secret")
     select_files(page, *(DE_EN / name for name in [REFERENCES[0], SYSTEMS[0]]))
     build_report(page)
     sheet.go("#segments")
@@ -326,7 +326,7 @@ def test_segment_opens_in_playground(open_report, lab_path):
     select_files(page, *(DE_EN / name for name in [*REFERENCES, *SYSTEMS[:2], "source.de"]))
     build_report(page)
     sheet.go("#segments?seg=17")
-    page.get_by_role("button", name="B in the laboratory").click()
+    page.get_by_role("button", name="Open B in the playground").click()
     page.locator("main.view.lab").wait_for()
     texts = [box.input_value() for box in page.locator("textarea").all()]
     assert texts == [

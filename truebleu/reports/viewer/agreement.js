@@ -1,4 +1,4 @@
-// Where two metrics agree and where they do not: the differences of all segments by the one and by the other.
+// Agreement view: compares the per-segment differences of two metrics.
 import {renderBadge, formatCount, el, renderNumber, formatFixed, createMoreButton, formatPlural, createSelect, formatSigned, renderTable, createButton, showInvisible} from "./dom.js";
 import {showFiltered, getPreferredSide} from "./selection.js";
 import {renderFigure, linkSegments, MAX_POINTS, getAxisLimit, drawQuadrants} from "./svg_charts.js";
@@ -12,8 +12,8 @@ const DISAGREEMENT_ROWS = 20;
 /** @type {import("./main.js").View} */
 export const agreementView = {
   id: "agreement", title: "Agreement", key: "a", state: { across: "", up: "", apart: DISAGREEMENT_ROWS },
-  missing: ({ systems, settings, manifest }) => systems.length < 2 ? "The view compares two systems by two metrics, and this file has one system."
-    : settings.length + (manifest.columns ?? []).length < 2 ? "The view needs two metrics, and this file has one. Name more with -m, or give scores of another with --scores NAME=FILE." : null,
+  missing: ({ systems, settings, manifest }) => systems.length < 2 ? "This view compares two systems with two metrics, but this report has only one system."
+    : settings.length + (manifest.columns ?? []).length < 2 ? "This view needs two metrics, but this report has only one. Add metrics with -m, or scores with --scores NAME=FILE." : null,
   render(container, context) {
     const { data, store, current } = context, { a, measures } = current, b = /** @type {System} */ (current.b), [first, second] = selectMeasures(context);
     const set = (/** @type {string} */ x, /** @type {string} */ y) => store.set({ across: x, up: y, apart: DISAGREEMENT_ROWS }, { replace: true });
@@ -26,35 +26,35 @@ export const agreementView = {
     });
     const quadrant = (/** @type {string} */ which) => counts.get(which) ?? 0, shown = disagreements.subarray(0, store.get("apart")), backwards = [first, second].filter(m => !m.higherIsBetter).map(m => m.label);
     const filter = (/** @type {string} */ which) => `${first.id}:${second.id}:${which}`;
-    /** How many segments, and a link to them. @param {string} which */
+    /** Return the number of segments, with a link to them. @param {string} which */
     const linkQuadrant = which => quadrant(which) ? linkSegments(context, formatPlural(quadrant(which), "segment"), { split: filter(which) }, "Show them") : "no segment";
     const title = `Δ ${first.label} and Δ ${second.label}`;
     const decided = quadrant("bb") + quadrant("aa") + quadrant("ab") + quadrant("ba");
-    container.append(el("h1", {}, "Agreement"), el("p.facts", {}, "Do two metrics prefer the same system? Each segment is placed by its difference by the one and by the other."),
+    container.append(el("h1", {}, "Agreement"), el("p.facts", {}, "Do two metrics prefer the same system? Each point is a segment, placed by its score differences."),
       el("div.tabs", {}, choose("Across", first, id => set(id, id === second.id ? first.id : second.id)), choose("Up", second, id => set(id === first.id ? second.id : first.id, id)), createButton("⇄", () => set(second.id, first.id), { class: "quiet", "aria-label": "Swap the two metrics", title: "Swap the two metrics" })),
       renderFigure({ title, summary: ["Both prefer ", renderBadge(b), " in ", linkQuadrant("bb"), ", both prefer ", renderBadge(a), " in ", linkQuadrant("aa"), `; ${first.label} prefers `, renderBadge(a), ` and ${second.label} `, renderBadge(b), " in ", linkQuadrant("ab"), ", the other way round ", linkQuadrant("ba"), `; ${n === decided ? "none is a tie" : `${formatPlural(n - decided, "segment")} ${n - decided === 1 ? "is a tie" : "are ties"} by at least one`}. `, r === null ? "" : `Correlation of the differences (Pearson): ${formatFixed(r)}.`],
-        draw: width => drawQuadrants(values, { ends, titles: [first, second].map(m => `Δ ${m.label} ${m.higherIsBetter ? "↑" : "↓"}, ${b.letter} less ${a.letter}`), signs: [first, second].map(m => m.higherIsBetter ? 1 : -1), marked: shown, label: `${title} of ${formatPlural(n, "segment")}; the table below has the counts, and the list the segments that are farthest apart`,
+        draw: width => drawQuadrants(values, { ends, titles: [first, second].map(m => `Δ ${m.label} ${m.higherIsBetter ? "↑" : "↓"}, ${b.letter} − ${a.letter}`), signs: [first, second].map(m => m.higherIsBetter ? 1 : -1), marked: shown, label: `${title} of ${formatPlural(n, "segment")}. The table below has the counts; the list has the largest disagreements.`,
           corners: [[`${first.label}: ${a.letter}, ${second.label}: ${b.letter}`, `they disagree: ${formatCount(quadrant("ab"))}`], [`both prefer ${b.letter}`, formatCount(quadrant("bb"))], [`both prefer ${a.letter}`, formatCount(quadrant("aa"))], [`${first.label}: ${b.letter}, ${second.label}: ${a.letter}`, `they disagree: ${formatCount(quadrant("ba"))}`]],
           open: i => showFiltered(store, { split: filter(getPreferredSide(values[0][i]) + getPreferredSide(values[1][i])), seg: i + 1 }) }, width),
         columns: [{ title: "Segments" }, ...["a", "=", "b"].map(x => ({ title: preferenceLabel(first, x, a, b), number: true }))],
         rows: ["b", "=", "a"].map(y => [preferenceLabel(second, y, a, b), ...["a", "=", "b"].map(x => quadrant(x + y) ? linkQuadrant(x + y) : "0")]),
-        after: el("p.soft.note", {}, "A click opens the segment that is nearest. Those with a ring are listed below.", n > MAX_POINTS ? " The stronger the colour of a square, the more segments it stands for." : "", backwards.length ? ` The axis of ${backwards.join(" and of ")} runs backwards, because lower is better.` : "", beyond ? ` ${formatPlural(beyond, "difference")} beyond the edge ${beyond === 1 ? "is" : "are"} drawn at it.` : "") }),
-      el("section", {}, el("h2", {}, "Where they disagree most"), disagreements.length ? [el("p.soft.note", {}, `${shown.length < disagreements.length ? `The first ${shown.length} of ` : ""}${formatPlural(disagreements.length, "segment")} by the smaller of the two differences, each in units of its metric's root mean square. Beside a difference, the system that the metric prefers.`), renderList()] : el("p.empty", {}, "They prefer opposite systems in no segment."),
+        after: el("p.soft.note", {}, "Click to open the nearest segment. Segments with a ring are listed below.", n > MAX_POINTS ? " Darker squares contain more segments." : "", backwards.length ? ` The axis of ${backwards.join(" and ")} is reversed because lower is better.` : "", beyond ? ` ${formatPlural(beyond, "difference")} beyond the edge ${beyond === 1 ? "is" : "are"} drawn at the edge.` : "") }),
+      el("section", {}, el("h2", {}, "Largest disagreements"), disagreements.length ? [el("p.soft.note", {}, `${shown.length < disagreements.length ? `The first ${shown.length} of ` : ""}${formatPlural(disagreements.length, "segment")}, ranked by the smaller of the two differences, in units of the metric's root mean square. The letter after a difference is the preferred system.`), renderList()] : el("p.empty", {}, "The metrics never prefer opposite systems."),
         createMoreButton(store, "apart", disagreements.length)));
 
     function renderList() {
       const role = data.roles.find(name => name.startsWith("reference")) ?? data.roles[0], texts = !data.isRedacted;
       const delta = (/** @type {number} */ k, /** @type {number} */ i) => { const m = [first, second][k], x = (m.higherIsBetter ? 1 : -1) * values[k][i]; return [renderNumber(x, formatSigned(x, m.digits)), " ", renderBadge(values[k][i] > 0 ? b : a)]; };
-      return renderTable("Where they disagree most", [{ title: "Segment" }, ...[first, second].map(m => ({ title: `Δ ${m.label} ${m.higherIsBetter ? "↑" : "↓"}`, number: true, hint: `${b.letter} less ${a.letter}; ${m.higherIsBetter ? "higher" : "lower"} is better. Beside it, the system that ${m.label} prefers` })), ...(texts ? [{ title: data.getTitle(role) }] : [])],
+      return renderTable("Largest disagreements", [{ title: "Segment" }, ...[first, second].map(m => ({ title: `Δ ${m.label} ${m.higherIsBetter ? "↑" : "↓"}`, number: true, hint: `${b.letter} − ${a.letter}; ${m.higherIsBetter ? "higher" : "lower"} is better. The letter is the system that ${m.label} prefers` })), ...(texts ? [{ title: data.getTitle(role) }] : [])],
         Array.from(shown, i => {
           const which = values.map(column => getPreferredSide(column[i])).join("");
-          return [linkSegments(context, `Segment ${i + 1}`, { split: filter(which), seg: i + 1 }, "Open it"), delta(0, i), delta(1, i), ...(texts ? [el("span.preview.apart-text", { dir: data.getDirection(role) }, showInvisible((data.getText(role, i) ?? "").slice(0, 160)))] : [])];
+          return [linkSegments(context, `Segment ${i + 1}`, { split: filter(which), seg: i + 1 }, "Open the segment"), delta(0, i), delta(1, i), ...(texts ? [el("span.preview.apart-text", { dir: data.getDirection(role) }, showInvisible((data.getText(role, i) ?? "").slice(0, 160)))] : [])];
         }), { quiet: true });
     }
   },
 };
 
-/** What a filter by two measures leaves, in words. @param {{by: Measured[], which: string}} split @param {System} a @param {System | null} b */
+/** Describe a filter by the preferences of two measures. @param {{by: Measured[], which: string}} split @param {System} a @param {System | null} b */
 export function describeSplit({ by: [first, second], which: sides }, a, b) {
   const name = (/** @type {string} */ w) => w === "b" ? b?.letter : w === "a" ? a.letter : "neither";
   return sides[0] === sides[1] ? `${first.label} and ${second.label} prefer ${name(sides[0])}` : `${first.label} prefers ${name(sides[0])}, ${second.label} ${name(sides[1])}`;
@@ -63,14 +63,14 @@ export function describeSplit({ by: [first, second], which: sides }, a, b) {
 /** @param {Measured} preferringMeasure @param {string} which @param {System} a @param {System} b */
 const preferenceLabel = (preferringMeasure, which, a, b) => which === "=" ? `${preferringMeasure.label}: a tie` : [`${preferringMeasure.label} prefers `, renderBadge(which === "b" ? b : a)];
 
-/** The two measures that are chosen: at first the metric above, and the next one. @param {Context} context */
+/** Return the two selected measures (default: the current metric and the next one). @param {Context} context */
 function selectMeasures({ store, current }) {
   const all = current.measures, findMeasure = (/** @type {string} */ key) => all.find(m => m.id === store.get(key));
   const first = findMeasure("across") ?? all.find(m => m.id === current.setting.id && m !== findMeasure("up")) ?? /** @type {Measured} */ (all.find(m => m !== findMeasure("up"))), second = findMeasure("up");
   return [first, second && second !== first ? second : /** @type {Measured} */ (all.find(m => m !== first))];
 }
 
-/** How many segments each pair of preferences has: "ab" where the first measure prefers A and the second B. @param {Float64Array[]} values */
+/** Count the segments per pair of preferences: "ab" if the first measure prefers A and the second prefers B. @param {Float64Array[]} values */
 export function countPreferences([x, y]) {
   /** @type {Map<string, number>} */
   const counts = new Map();
@@ -78,7 +78,7 @@ export function countPreferences([x, y]) {
   return counts;
 }
 
-/** The segments of which two measures prefer opposite systems, those first where both are surest. @param {Float64Array[]} values @returns {Uint32Array} */
+/** Return the segments for which two measures prefer opposite systems, the largest differences first. @param {Float64Array[]} values @returns {Uint32Array} */
 export function findDisagreements([x, y]) {
   const getRootMeanSquare = (/** @type {Float64Array} */ column) => Math.sqrt(column.reduce((sum, v) => sum + v * v, 0) / column.length) || 1, [xScale, yScale] = [getRootMeanSquare(x), getRootMeanSquare(y)];
   const distances = new Float64Array(x.length), indices = [];
@@ -86,7 +86,7 @@ export function findDisagreements([x, y]) {
   return Uint32Array.from(indices).sort((i, j) => distances[j] - distances[i] || i - j);
 }
 
-/** Pearson's; null if one of the two is constant. @param {Float64Array[]} values */
+/** Return Pearson's correlation, or null if one column is constant. @param {Float64Array[]} values */
 export function pearsonCorrelation(values) {
   const [x, y] = values.map(column => { const mean = column.reduce((sum, v) => sum + v, 0) / column.length; return column.map(v => v - mean); });
   const multiply = (/** @type {Float64Array} */ p, /** @type {Float64Array} */ q) => p.reduce((sum, v, i) => sum + v * q[i], 0), norm = Math.sqrt(multiply(x, x) * multiply(y, y));

@@ -1,38 +1,38 @@
-// A picture with two axes, units, a legend, places that the keyboard goes to, its numbers as a table, and SVG.
+// Charts with two axes: units, legend, keyboard navigation, data table and SVG export.
 import {el, svg} from "./dom.js";
 import {createCanvas, renderFigure, fitText, roundHundredth, LETTER_WIDTH, formatShortNumber, getTicks} from "./svg_charts.js";
 
-/** @typedef {{title: string, low: number, high: number, tickValues?: number[], formatValue?: (value: number) => string, hidesGrid?: boolean}} Axis  its title has the unit; `bare`: no lines */
-/** @typedef {{text: string, mark: "bar" | "line" | "dot" | "hexagon", class: string}} LegendEntry  of a legend */
+/** @typedef {{title: string, low: number, high: number, tickValues?: number[], formatValue?: (value: number) => string, hidesGrid?: boolean}} Axis  the title includes the unit; `hidesGrid`: draw no grid lines */
+/** @typedef {{text: string, mark: "bar" | "line" | "dot" | "hexagon", class: string}} LegendEntry  entry of a legend */
 /** @typedef {{x: (value: number) => number, y: (value: number) => number, left: number, right: number, top: number, bottom: number}} Frame */
-/** @typedef {{x: number, y: number, width: number, height: number, description: string, act?: () => void}} ChartArea  in pixels; what is there, and what a click does */
+/** @typedef {{x: number, y: number, width: number, height: number, description: string, act?: () => void}} ChartArea  area in pixels that can be focused; its description, and its action on click */
 /**
  * @typedef {object} Plot
  * @property {string} title  @property {import("./dom.js").Children} summary
- * @property {(width: number) => number} height  of the part between the axes
+ * @property {(width: number) => number} height  of the area between the axes
  * @property {Axis} across  @property {Axis} up
  * @property {LegendEntry[]} [legend]
- * @property {(frame: Frame) => any} layers  what is drawn
- * @property {(frame: Frame) => ChartArea[]} places  in the order in which they are read
- * @property {(from: ChartArea, to: ChartArea) => {description: string, act: () => void}} [between]  what two places enclose: the pointer draws it, or Shift and the arrow keys
- * @property {(x: number, y: number) => void} [nearest]  what a click beside all places does, in values
+ * @property {(frame: Frame) => any} layers  contents of the plot area
+ * @property {(frame: Frame) => ChartArea[]} places  areas in reading order
+ * @property {(from: ChartArea, to: ChartArea) => {description: string, act: () => void}} [between]  selection between two areas, drawn with the pointer or with Shift and the arrow keys
+ * @property {(x: number, y: number) => void} [nearest]  action for a click outside all areas, with coordinates in data values
  * @property {import("./dom.js").Column[]} columns  @property {any[]} rows  @property {any} [after]
  */
 
-/** The classes of a system's line. @param {import("./report_data.js").System} system */
+/** Return the CSS classes of a system's line. @param {import("./report_data.js").System} system */
 export const getLineClass = ({ index }) => `sys-${index % 6} dash-${Math.floor(index / 6) % 3}`;
 
-/** A legend of systems' lines. @param {import("./report_data.js").System[]} systems @returns {LegendEntry[]} */
+/** Build the legend of the systems' lines. @param {import("./report_data.js").System[]} systems @returns {LegendEntry[]} */
 export const buildLineLegend = systems => systems.map(s => ({ text: `${s.letter} ${s.name}`, mark: "line", class: getLineClass(s) }));
 
-/** Where the keyboard was in a picture that is drawn anew, by its title. @type {Map<string, number>} */
+/** Index of the last focused area per chart title, to restore the focus after redrawing. @type {Map<string, number>} */
 const focusedAreas = new Map();
 
 /** @param {Plot} options */
 export function renderPlot(options) {
-  const readout = el("p.readout", { role: "status" }), brushHint = options.between ? " Draw over an area, or hold Shift with the arrow keys, and press Enter to see its segments." : "";
+  const readout = el("p.readout", { role: "status" }), brushHint = options.between ? " Drag over an area, or hold Shift with the arrow keys, and press Enter to see its segments." : "";
   return renderFigure({ title: options.title, summary: options.summary, columns: options.columns, rows: options.rows, draw: width => drawPlot(options, width, readout),
-    after: [readout, el("p.soft.note", {}, `Arrow keys go from place to place; Enter or a click shows the segments.${brushHint}`), options.after] });
+    after: [readout, el("p.soft.note", {}, `Use the arrow keys to move. Press Enter or click to see the segments.${brushHint}`), options.after] });
 }
 
 /** @param {Plot} options @param {number} width @param {HTMLElement} readout */
@@ -44,10 +44,10 @@ function drawPlot(options, width, readout) {
   frame.x = v => frame.left + (frame.right - frame.left) * (v - across.low) / (across.high - across.low || 1);
   frame.y = v => frame.bottom - (frame.bottom - frame.top) * (v - up.low) / (up.high - up.low || 1);
   const xTicks = across.tickValues ?? getTicks(across.low, across.high, width < 480 ? 4 : 8), xLabels = xTicks.map(v => write(across)(v));
-  // Names that do not fit side by side are turned.
+  // Rotate labels that do not fit next to each other.
   const slotWidth = (frame.right - frame.left) / Math.max(1, xLabels.length), areRotated = xLabels.some(t => t.length * LETTER_WIDTH > slotWidth + 4), labelHeight = areRotated ? Math.min(90, Math.max(...xLabels.map(t => t.length)) * LETTER_WIDTH * 0.72 + 14) : 16;
   const height = frame.bottom + labelHeight + 20, places = options.places(frame);
-  const picture = createCanvas(width, height, `${options.title} The table below has its numbers.`,
+  const picture = createCanvas(width, height, `${options.title} The table below has the numbers.`,
     rows.map(({ entry, x, row }) => [drawLegendMark(entry, x, 18 * row + 8), svg("text.name", { x: x + 20, y: 18 * row + 12 }, fitText(entry.text, width - x - 20))]),
     xTicks.map((v, i) => [across.hidesGrid ? null : svg("line.rule", { x1: roundHundredth(frame.x(v)), x2: roundHundredth(frame.x(v)), y1: frame.top, y2: frame.bottom }),
       svg("text.tick", areRotated ? { transform: `translate(${roundHundredth(frame.x(v) + 4)} ${frame.bottom + 10}) rotate(-40)`, "text-anchor": "end" } : { x: roundHundredth(frame.x(v)), y: frame.bottom + 13, "text-anchor": "middle" }, areRotated ? fitText(xLabels[i], 100) : xLabels[i])]),
@@ -60,7 +60,7 @@ function drawPlot(options, width, readout) {
   return picture;
 }
 
-/** The entries of a legend, in as many rows as they need. @param {LegendEntry[]} legend @param {number} width */
+/** Arrange legend entries in as many rows as needed. @param {LegendEntry[]} legend @param {number} width */
 function layOutLegend(legend, width) {
   let x = 0, row = 0;
   return legend.map(entry => {
@@ -72,14 +72,14 @@ function layOutLegend(legend, width) {
   });
 }
 
-/** @param {LegendEntry} entry @param {number} x @param {number} y of its middle */
+/** @param {LegendEntry} entry @param {number} x @param {number} y centre of the symbol */
 const drawLegendMark = ({ mark: kind, class: name }, x, y) => kind === "line" ? svg("path.series", { class: name, d: `M${x} ${y}h15` })
   : kind === "dot" ? svg("circle", { class: name, cx: x + 8, cy: y, r: 4 }) : kind === "hexagon" ? svg("path", { class: name, d: hexagonPath(x + 8, y, 7) }) : svg("rect", { class: name, x: x + 1, y: y - 6, width: 14, height: 12 });
 
-/** The outline of a hexagon that stands on a corner. @param {number} x @param {number} y @param {number} size */
+/** Return the SVG path of a hexagon that stands on a corner. @param {number} x @param {number} y @param {number} size */
 export const hexagonPath = (x, y, size) => `M${roundHundredth(x)} ${roundHundredth(y - size)}l${roundHundredth(size * 0.866)} ${roundHundredth(size / 2)}v${roundHundredth(size)}l${roundHundredth(-size * 0.866)} ${roundHundredth(size / 2)}l${roundHundredth(-size * 0.866)} ${roundHundredth(-size / 2)}v${roundHundredth(-size)}z`;
 
-/** One stop for Tab: from there the arrow keys go to the place that lies nearest that way. @param {SVGElement} picture @param {ChartArea[]} places @param {Plot} what @param {Frame} frame @param {HTMLElement} readout */
+/** Make the chart one tab stop, within which the arrow keys move to the nearest area in their direction. @param {SVGElement} picture @param {ChartArea[]} places @param {Plot} what @param {Frame} frame @param {HTMLElement} readout */
 function addNavigation(picture, places, { title, between, nearest }, frame, readout) {
   let currentIndex = Math.min(focusedAreas.get(title) ?? 0, places.length - 1), anchorIndex = currentIndex;
   const focusBox = svg("rect.back", {}), focusTarget = svg("g.group.reach", { tabindex: 0 }, focusBox), brush = between && svg("rect.brush", { width: 0, height: 0 });
@@ -103,7 +103,7 @@ function addNavigation(picture, places, { title, between, nearest }, frame, read
     e.stopPropagation();
   });
 
-  /** The place that is nearest one way: what is off to the side counts double. @param {number} k @param {number[]} way */
+  /** Return the nearest area in a direction; sideways distance counts double. @param {number} k @param {number[]} way */
   function findNext(k, [dx, dy]) {
     const [x, y] = getCentre(places[k]);
     let best = k, smallestDistance = Infinity;

@@ -1,12 +1,12 @@
-// A table of counts that the kernel holds: a row for each segment, whose columns have names.
+// Tables of counts in the kernel's memory: one row per segment, with named columns.
 import {toNumbers} from "./kernel.js";
 
 /** @typedef {import("./kernel.js").Kernel} Kernel */
 
-/** Forgets tables that nothing uses any more. */
+/** Releases the kernel's memory of garbage-collected tables. */
 const TABLE_REGISTRY = new FinalizationRegistry((/** @type {{kernel: Kernel, handle: number}} */ { kernel, handle }) => kernel.release(handle));
 
-/** n rows of one metric's statistics. */
+/** Table of one metric's statistics, one row per segment. */
 export class CountTable {
   /** @param {Kernel} kernel @param {number} handle @param {string[]} names @param {number} length */
   constructor(kernel, handle, names, length) {
@@ -14,20 +14,20 @@ export class CountTable {
     this.handle = handle;
     this.names = names;
     this.length = length;
-    /** Columns that were asked for. @type {Map<number, Float64Array>} */
+    /** Decoded columns by index. @type {Map<number, Float64Array>} */
     this.columnCache = new Map();
     /** @type {number[] | null} */
     this.sums = null;
     TABLE_REGISTRY.register(this, { kernel, handle });
   }
 
-  /** Of a block. @param {Kernel} kernel @param {Uint8Array} block as payload.py has it @param {string[]} names @param {number} n */
+  /** Create a table from a block. @param {Kernel} kernel @param {Uint8Array} block in the format of payload.py @param {string[]} names @param {number} n */
   static decode(kernel, block, names, n) { return new CountTable(kernel, kernel.addTable(block, n, names.length), names, n); }
 
-  /** The numbers of a segment. @param {number} i */
+  /** Return the row of a segment. @param {number} i */
   row(i) { return toNumbers(this.kernel.getRows(this.handle, [i]).bytes); }
 
-  /** The sum of each column. */
+  /** Sums of the columns. */
   get totals() { return this.sums ??= this.kernel.sumColumns(this.handle); }
 
   /** @param {number} k @returns {Float64Array} */
@@ -40,6 +40,6 @@ export class CountTable {
   /** @param {string} name */
   column(name) { return this.columnAt(this.names.indexOf(name)); }
 
-  /** The same with some of the columns, under other names. @param {string[]} names of this table @param {string[]} [newNames] */
+  /** Return a table with some of the columns, optionally renamed. @param {string[]} names of this table @param {string[]} [newNames] */
   select(names, newNames = names) { return new CountTable(this.kernel, this.kernel.selectColumns(this.handle, names.map(name => this.names.indexOf(name))), newNames, this.length); }
 }

@@ -1,8 +1,8 @@
-// What is odd about the data: flags, in how many segments and where.
+// Data checks view: the flags found in the data, with links to their segments.
 import {formatCount, el, formatPlural} from "./dom.js";
 import {linkSegments} from "./svg_charts.js";
 
-/** In how many segments a bit is set, by role and in any. @param {import("./report_data.js").ReportData} data @param {number} bit */
+/** Count the segments in which a flag is set, per role and in total. @param {import("./report_data.js").ReportData} data @param {number} bit */
 function countFlagged(data, bit) {
   const any = new Uint8Array(data.n);
   let total = 0;
@@ -32,13 +32,13 @@ function getDataChecks(data) {
 export const healthView = {
   id: "health", title: "Data health", key: "h",
   badge: data => { const n = getDataChecks(data).filter(f => f.all && f.severity === "warning").length; return n || null; },
-  missing: data => data.manifest.health?.flags?.length ? null : "The data was not checked when this file was written.",
+  missing: data => data.manifest.health?.flags?.length ? null : "The data was not checked when this report was written.",
   render(container, context) {
     const { data } = context, { segments } = data.manifest.health, scope = segments < data.n ? ` in the first ${formatPlural(segments, "segment")}` : "", checks = getDataChecks(data), raised = checks.filter(f => f.all).sort((x, y) => Number(y.severity === "warning") - Number(x.severity === "warning") || y.all - x.all), passed = checks.filter(f => !f.all);
     const warnings = raised.filter(f => f.severity === "warning").length;
-    container.append(el("h1", {}, "Data health"), el("p.facts", {}, raised.length ? `${formatPlural(checks.length, "check")}: ${formatPlural(warnings, "warning")}, ${formatPlural(raised.length - warnings, "note")}${scope}. A click shows the segments.` : `${formatPlural(checks.length, "check")}, and nothing odd was found${scope || ` in ${formatPlural(data.n, "segment")}`}.`),
+    container.append(el("h1", {}, "Data health"), el("p.facts", {}, raised.length ? `${formatPlural(checks.length, "check")}: ${formatPlural(warnings, "warning")}, ${formatPlural(raised.length - warnings, "note")}${scope}. Click to see the segments.` : `${formatPlural(checks.length, "check")} found no problems${scope || ` in ${formatPlural(data.n, "segment")}`}.`),
       el("ul.flags", {}, raised.map(f => el("li.flag", { class: f.severity === "warning" ? "warning" : "" }, el("h2", {}, f.title, el("span.kind", {}, f.severity === "warning" ? "⚠ warning" : "note")), el("p", {}, f.explanation),
         el("p", {}, linkSegments(context, el("strong", {}, formatPlural(f.all, "segment")), { flag: f.id }), f.roles.map(([role, n]) => linkSegments(context, [data.getTitle(role), `: ${formatCount(n)}`], { flag: `${f.id}@${role}` })))))));
-    if (raised.length && passed.length) container.append(el("section", {}, el("h2", {}, "Looked for and not found"), el("p.soft", {}, passed.map(f => f.title.toLowerCase()).join("; "), ".")));
+    if (raised.length && passed.length) container.append(el("section", {}, el("h2", {}, "Checks without findings"), el("p.soft", {}, passed.map(f => f.title.toLowerCase()).join("; "), ".")));
   },
 };

@@ -1,4 +1,4 @@
-// Δ by position: whether the difference is the same all through the test set.
+// Chart of Δ by position in the test set, which shows whether the difference is stable.
 import {el, formatCount, renderNumber, formatPlural, formatSigned, svg} from "./dom.js";
 import {showFiltered} from "./selection.js";
 import {roundHundredth, linkSegments} from "./svg_charts.js";
@@ -6,7 +6,7 @@ import {renderPlot} from "./axes.js";
 
 const MAX_BLOCKS = 40, MIN_BLOCK_SIZE = 10;
 
-/** Consecutive blocks of about as many segments each. @param {number} n @returns {[number, number][]} from, and the one behind */
+/** Split segments into consecutive blocks of about equal size. @param {number} n @returns {[number, number][]} start and end of each block */
 export function splitIntoBlocks(n) {
   const size = Math.max(MIN_BLOCK_SIZE, Math.ceil(n / MAX_BLOCKS)), all = Math.max(1, Math.floor(n / size));
   return Array.from({ length: all }, (_, k) => [Math.round(k * n / all), Math.round((k + 1) * n / all)]);
@@ -23,13 +23,13 @@ export function drawDeltaByPosition(context) {
   const wins = rows.filter(r => getVerdict(r.own) === "better").length, describeBlock = (/** @type {typeof rows[number]} */ r) => `segments ${formatCount(r.from + 1)} to ${formatCount(r.to)}`;
   const getFilter = (/** @type {typeof rows[number]} */ r) => ({ only: Array.from({ length: r.to - r.from }, (_, i) => r.from + i + 1).join(","), about: describeBlock(r) });
   return renderPlot({
-    title: `Δ ${metric.name} by position in the test set.`, summary: `${b.letter} is better in ${formatCount(wins)} of ${formatPlural(rows.length, "block")} of about ${formatCount(n / rows.length)} segments each. The line is the Δ of all segments up to there: where it keeps still, more segments would change little.`,
-    height: width => Math.min(300, width * 0.5), across: { title: "segment, by its number", low: 0, high: n }, up: { title: `Δ ${metric.name}, ${b.letter} less ${a.letter}, points`, low: low - pad, high: high + pad },
-    legend: [{ text: `${b.letter} better`, mark: "bar", class: "block better" }, { text: `${a.letter} better`, mark: "bar", class: "block worse" }, { text: "Δ of all up to there", mark: "line", class: "total-line" }],
+    title: `Δ ${metric.name} by position in the test set.`, summary: `${b.letter} is better in ${formatCount(wins)} of ${formatPlural(rows.length, "block")} of about ${formatCount(n / rows.length)} segments. The line is the cumulative Δ. If it is flat, more segments would change little.`,
+    height: width => Math.min(300, width * 0.5), across: { title: "segment number", low: 0, high: n }, up: { title: `Δ ${metric.name}, ${b.letter} − ${a.letter}, points`, low: low - pad, high: high + pad },
+    legend: [{ text: `${b.letter} better`, mark: "bar", class: "block better" }, { text: `${a.letter} better`, mark: "bar", class: "block worse" }, { text: "cumulative Δ", mark: "line", class: "total-line" }],
     layers: frame => [rows.map(r => { const [y, zero] = [frame.y(r.own), frame.y(0)]; return svg("rect.block", { class: getVerdict(r.own), x: roundHundredth(frame.x(r.from) + 0.5), width: roundHundredth(Math.max(0.5, frame.x(r.to) - frame.x(r.from) - 1)), y: roundHundredth(Math.min(y, zero)), height: roundHundredth(Math.max(0.5, Math.abs(y - zero))) }); }),
       svg("line.zero", { x1: frame.left, x2: frame.right, y1: roundHundredth(frame.y(0)), y2: roundHundredth(frame.y(0)) }), svg("path.series.total-line", { d: `M${rows.map(r => `${roundHundredth(frame.x(r.to))} ${roundHundredth(frame.y(r.up))}`).join("L")}` })],
-    places: frame => rows.map(r => ({ x: frame.x(r.from), width: frame.x(r.to) - frame.x(r.from), y: frame.top, height: frame.bottom - frame.top, description: `${describeBlock(r)}: Δ ${formatSigned(r.own)}; of all up to there ${formatSigned(r.up)}`, act: () => showFiltered(store, getFilter(r)) })),
-    columns: [{ title: "Segments" }, { title: "Δ", number: true }, { title: "Δ of all up to there", number: true }],
+    places: frame => rows.map(r => ({ x: frame.x(r.from), width: frame.x(r.to) - frame.x(r.from), y: frame.top, height: frame.bottom - frame.top, description: `${describeBlock(r)}: Δ ${formatSigned(r.own)}; cumulative ${formatSigned(r.up)}`, act: () => showFiltered(store, getFilter(r)) })),
+    columns: [{ title: "Segments" }, { title: "Δ", number: true }, { title: "cumulative Δ", number: true }],
     rows: rows.map(r => [linkSegments(context, `${formatCount(r.from + 1)}–${formatCount(r.to)}`, getFilter(r)), el("span", { class: getVerdict(r.own) }, renderNumber(r.own, formatSigned(r.own))), renderNumber(r.up, formatSigned(r.up))]),
   });
 }

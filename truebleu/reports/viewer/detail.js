@@ -1,4 +1,4 @@
-// One segment: its texts with what matched, what differs and what the tokenizer did, and its score step by step.
+// Panel of one segment: texts with matches, differences or tokens, and the score calculation.
 import {renderBadge, createButton, copyText, copyStateLink, el, renderNumber, formatFixed, createMenu, formatPlural, replaceChildren, formatSigned, renderTable, createToggle, showInvisible} from "./dom.js";
 import {BLANK, diffTokens, hasRun, matchTokens, locateTokens, findRuns} from "./tokens.js";
 import {packTexts} from "./kernel.js";
@@ -12,22 +12,22 @@ import {splitIntoUnits} from "./sentence_scores.js";
 /** @typedef {import("./tokens.js").Tokens} Tokens */
 /** @typedef {{role: string, label: any, text: string, tokens: Tokens, match: ReturnType<typeof matchTokens> | null, against: {name: string, keys: string[]}[]}} ShownText */
 
-const MODES = [["match", "Matches", "m", "Tokens shaded by the longest n-gram that matches"], ["diff", "Diff", "d", "What only one of the two systems has"], ["ref", "Diff to reference", "", "What differs from the nearest reference"], ["plain", "Plain", "", "The text alone"], ["tokens", "Tokens", "t", "What the tokenizer made of the text"]];
+const MODES = [["match", "Matches", "m", "Tokens shaded by the longest n-gram that matches"], ["diff", "Diff", "d", "Words found in only one of the two systems"], ["ref", "Diff to reference", "", "Differences from the closest reference"], ["plain", "Plain", "", "Text without marks"], ["tokens", "Tokens", "t", "Tokens produced by the tokenizer"]];
 
-/** How the kernel splits a text for the metric; `own`: and whether n-grams are of that. @param {Context} context */
+/** Create a splitter of texts that uses the metric's tokenizer. `usesMetricTokens`: n-grams consist of these tokens. @param {Context} context */
 function createSplitter({ data: { client: live }, current: { setting, metric } }) {
   const { parameters } = metric, currentSetting = { ...setting, parameters, recipe: buildRecipe(setting, parameters) }, letters = setting.metric === "chrF";
   return {
     letters, usesMetricTokens: letters || setting.countable && !countsEdits(setting.metric),
     split: (/** @type {string} */ text, /** @type {boolean} */ reference) => {
       const { tokens, characters } = splitIntoUnits(live, currentSetting, text, reference);
-      // Of characters without spaces nothing can be seen: CER's texts are shown in words.
+      // CER counts characters, but words are easier to read.
       return locateTokens(text, letters ? characters : setting.metric === "CER" ? text.split(BLANK).filter(Boolean) : tokens, currentSetting.recipe);
     },
   };
 }
 
-/** Everything about a segment, for copying. @param {Context} context @param {number} i */
+/** Return a segment's texts and scores for copying. @param {Context} context @param {number} i */
 export function getSegmentRecord({ data, current }, i) {
   const { source, references, hypotheses } = data.getSegment(i), { documents } = data;
   return {
@@ -49,7 +49,7 @@ function formatSegment(context, i, form) {
   return [`**${escapeMarkdownText(head)}**`, "", ...lines.map(([name, text]) => `- ${escapeMarkdownText(name)}: ${escapeMarkdownText(text)}`), "", `\`${copied.metric}|${copied.signature.replaceAll("`", "")}\``].join("\n");
 }
 
-/** Draws a segment into the panel. @param {HTMLElement} panel @param {Context} context @param {import("./highlights.js").Highlights} marks @param {number} i @param {{close: () => void, go: (step: number) => void}} acts */
+/** Render a segment in the panel. @param {HTMLElement} panel @param {Context} context @param {import("./highlights.js").Highlights} marks @param {number} i @param {{close: () => void, go: (step: number) => void}} acts */
 export function renderDetail(panel, context, marks, i, acts) {
   const { data, store, current } = context, { a, b } = current, { documents } = data;
   const segment = data.getSegment(i), mode = !b && store.get("mode") === "diff" ? "ref" : store.get("mode");
@@ -62,16 +62,16 @@ export function renderDetail(panel, context, marks, i, acts) {
     el("div.tools", {},
       createButton("‹", () => acts.go(-1), { class: "quiet", "aria-label": "Previous segment of the list", title: "Previous (k)" }),
       createButton("›", () => acts.go(1), { class: "quiet", "aria-label": "Next segment of the list", title: "Next (j)" }),
-      context.back && segment.hypotheses[(b ?? a).index] !== undefined ? createButton(`${(b ?? a).letter} in the laboratory`, () => context.back?.segment(context, i), { class: "quiet", title: `Work the score of ${(b ?? a).name} through` }) : null,
+      context.back && segment.hypotheses[(b ?? a).index] !== undefined ? createButton(`Open ${(b ?? a).letter} in the playground`, () => context.back?.segment(context, i), { class: "quiet", title: `Show how the score of ${(b ?? a).name} is computed` }) : null,
       createMenu("Copy", () => [.../** @type {const} */ (["text", "Markdown", "JSON"]).map(form => ({ text: `as ${form}`, act: () => { copyText(formatSegment(context, i, form), `Copied as ${form}`); } })),
         { text: "Link to this segment", act: () => { copyStateLink(store); } }], { class: "quiet" }),
       createButton("✕", acts.close, { class: "quiet", "aria-label": "Close", title: "Close (Esc)" })));
-  const modes = el("div.modes", { role: "group", "aria-label": "What is marked" }, MODES.filter(([id]) => b || id !== "diff").map(([id, title, key, hint]) =>
+  const modes = el("div.modes", { role: "group", "aria-label": "Marked text" }, MODES.filter(([id]) => b || id !== "diff").map(([id, title, key, hint]) =>
     createToggle(id === "diff" && b ? `Diff ${a.letter}–${b.letter}` : title, mode === id, () => store.set({ mode: id }, { replace: true }), { title: key ? `${hint} (${key})` : hint })));
   const texts = el("div.texts");
-  if (data.isRedacted) texts.append(el("p.empty", {}, "The texts were left out of this file; scores and counts are all there."));
-  else if (!segment.hasTexts) texts.append(el("p.empty", {}, `The text of this segment is not in this file: it has that of ${formatPlural(data.manifest.embedded, "segment")}, those that the result depends on most and as many drawn at random.`));
-  else if (segment.hypotheses[0] === undefined) texts.append(el("p.empty", {}, "The texts are on their way …"));
+  if (data.isRedacted) texts.append(el("p.empty", {}, "This report was saved without texts. Scores and counts are complete."));
+  else if (!segment.hasTexts) texts.append(el("p.empty", {}, `This report does not contain the text of this segment. It has the texts of ${formatPlural(data.manifest.embedded, "segment")}: the most influential ones and an equal number drawn at random.`));
+  else if (segment.hypotheses[0] === undefined) texts.append(el("p.empty", {}, "Loading texts …"));
   else drawTexts();
   replaceChildren(panel, el("div.scroll", { on: { mouseover: (/** @type {Event} */ event) => showTokenInfo(event.target, false), focusin: (/** @type {Event} */ event) => showTokenInfo(event.target, true), keydown: moveFocus } },
     top, modes, texts, renderNotes(current.notes, i), renderSteps(context, i), renderEdits(context, i)), tokenInfo);
@@ -87,11 +87,11 @@ export function renderDetail(panel, context, marks, i, acts) {
     for (const reference of split) {
       const matchHypothesis = hypotheses[matchSystem.index];
       const against = [{ name: `${matchSystem.letter} ${matchSystem.name}`, keys: matchHypothesis.keys }];
-      const label = [reference.name, b && (mode === "match" || mode === "ref") ? createButton(["as in ", renderBadge(matchSystem)], () => store.set({ against: matchSystem === b ? "a" : "b" }, { replace: true }), { class: "quiet small", title: "What of the reference is in this system; click for the other" }) : null];
+      const label = [reference.name, b && (mode === "match" || mode === "ref") ? createButton(["compared with ", renderBadge(matchSystem)], () => store.set({ against: matchSystem === b ? "a" : "b" }, { replace: true }), { class: "quiet small", title: "Reference words found in this system. Click to switch systems." }) : null];
       const marked = mode === "ref" ? diffTokens(reference.keys, matchHypothesis.keys).a : null;
       texts.append(renderText(reference.role, label, reference.text, reference, against, marked, "missing"));
     }
-    if (!references.length) notes.push("This segment has no reference in this file.");
+    if (!references.length) notes.push("This segment has no reference in this report.");
     const order = b ? [a, b, ...data.systems.filter(s => s !== a && s !== b)] : data.systems;
     for (const system of order) {
       const hypothesis = hypotheses[system.index], score = current.getScores(system)[i];
@@ -100,11 +100,11 @@ export function renderDetail(panel, context, marks, i, acts) {
       let difference = null, kind = "only";
       if (mode === "diff" && b && (system === a || system === b)) difference = diffTokens(hypothesis.keys, hypotheses[system === a ? b.index : a.index].keys);
       else if (mode === "ref" && split.length) difference = split.map(r => diffTokens(hypothesis.keys, r.keys)).reduce((x, y) => countMarked(y.a) < countMarked(x.a) ? y : x);
-      if (difference?.isRough) notes.push(`${system.letter}: too long for an exact difference; all between the common start and end is marked.`);
+      if (difference?.isRough) notes.push(`${system.letter}: the texts are too long for an exact comparison. Everything between the common start and end is marked.`);
       if (mode === "ref") kind = "extra";
       texts.append(renderText(`system${system.index}`, label, hypothesis.text, hypothesis, split.map(r => ({ name: r.name, keys: r.keys })), difference?.a ?? null, `${kind} sys-${system.index % 6}`));
     }
-    if (!splitter.usesMetricTokens && mode !== "plain" && mode !== "diff") notes.push(countsEdits(current.setting.metric) ? `${current.setting.metric} has no n-grams: words are marked that a reference has, too.` : "The tokenizer of this metric is not in the page: words between white space are shown instead.");
+    if (!splitter.usesMetricTokens && mode !== "plain" && mode !== "diff") notes.push(countsEdits(current.setting.metric) ? `${current.setting.metric} does not use n-grams. Words that also occur in a reference are marked.` : "The browser does not have this metric's tokenizer. Words separated by white space are shown instead.");
     if (mode === "match") texts.append(renderMatchLegend(splitter.letters, orders));
     for (const note of notes) texts.append(el("p.soft.note", {}, note));
 
@@ -131,14 +131,14 @@ export function renderDetail(panel, context, marks, i, acts) {
     }
   }
 
-  /** The terms that a system did not use where the source has them. @param {string} role */
+  /** Render the glossary terms that a system missed in this segment. @param {string} role */
   function renderMissedTerms(role) {
     const { glossary } = data, system = /^system(\d+)$/.exec(role)?.[1];
     const missed = !glossary || system === undefined ? [] : (glossary.termsBySegment.get(i) ?? []).filter(k => glossary.missed[k][Number(system)].includes(i));
-    return missed.length ? el("p.soft.note", {}, "Wanted terms missed: ", missed.map((k, n) => { const { source, targets } = /** @type {NonNullable<typeof glossary>} */ (glossary).terms[k]; return [n ? "; " : "", el("bdi", {}, source), " → ", targets.map((target, t) => [t ? " or " : "", el("bdi.missed-term", {}, target)])]; })) : null;
+    return missed.length ? el("p.soft.note", {}, "Missed terms: ", missed.map((k, n) => { const { source, targets } = /** @type {NonNullable<typeof glossary>} */ (glossary).terms[k]; return [n ? "; " : "", el("bdi", {}, source), " → ", targets.map((target, t) => [t ? " or " : "", el("bdi.missed-term", {}, target)])]; })) : null;
   }
 
-  /** What is known of a token. @param {EventTarget | null} target @param {boolean} focused */
+  /** Show the counts and matches of a token. @param {EventTarget | null} target @param {boolean} focused */
   function showTokenInfo(target, focused) {
     const node = target instanceof Element ? /** @type {HTMLElement | null} */ (target.closest("[data-token]")) : null;
     if (!node) { if (!focused && !panel.querySelector("[data-token]:focus")) replaceChildren(tokenInfo); return; }
@@ -147,18 +147,18 @@ export function renderDetail(panel, context, marks, i, acts) {
     const counts = against.map(r => [r.name, countToken(r.keys)]), maxCount = Math.max(0, ...counts.map(([, k]) => /** @type {number} */ (k)));
     const parts = [el("strong", {}, "“", el("bdi", {}, showInvisible(token)), "”"), ` in ${label}: ${countToken(keys)}×`];
     if (counts.length) parts.push(` · ${counts.map(([name, k]) => `${name}: ${k}×`).join(", ")}`);
-    if (matches && /^system/.test(shownTexts[Number(node.dataset.text)].role)) parts.push(matches.clipped[n] ? ` · clipped: it counts ${maxCount}×, and this is one more` : maxCount ? ` · counts ${maxCount}× at most` : " · matches nothing");
+    if (matches && /^system/.test(shownTexts[Number(node.dataset.text)].role)) parts.push(matches.clipped[n] ? ` · clipped: only ${maxCount}× counts` : maxCount ? ` · counts at most ${maxCount}×` : " · no match");
     if (matches && matches.level[n] > 1) {
       const length = matches.level[n];
       for (let from = Math.max(0, n - length + 1); from <= n; from++) {
         const gram = keys.slice(from, from + length), names = gram.length === length ? against.filter(r => hasRun(r.keys, gram)).map(r => r.name) : [];
-        if (names.length) { parts.push(` · in a match of ${length}: “`, el("bdi", {}, gram.join(" ")), `” (${names.join(", ")})`); break; }
+        if (names.length) { parts.push(` · part of a matching ${length}-gram: “`, el("bdi", {}, gram.join(" ")), `” (${names.join(", ")})`); break; }
       }
     }
     replaceChildren(tokenInfo, parts);
   }
 
-  /** From token to token. @param {KeyboardEvent} event */
+  /** Move the focus between tokens with the arrow keys. @param {KeyboardEvent} event */
   function moveFocus(event) {
     const node = event.target instanceof Element ? /** @type {HTMLElement | null} */ (event.target.closest("[data-token]")) : null;
     if (!node || event.ctrlKey || event.altKey || event.metaKey) return;
@@ -173,7 +173,7 @@ export function renderDetail(panel, context, marks, i, acts) {
   }
 }
 
-/** Which tokens are in a run of tokens that is looked for, which is written with spaces. @param {string[]} keys @param {string} run */
+/** Return the indices of tokens in occurrences of a space-separated token sequence. @param {string[]} keys @param {string} run */
 function findOccurrences(keys, run) {
   const runTokens = run.split(" ");
   return new Set(run ? [...findRuns(keys, runTokens)].flatMap(firstToken => runTokens.map((_, k) => firstToken + k)) : []);
@@ -183,9 +183,9 @@ function findOccurrences(keys, run) {
 const countMarked = marks => marks.filter(Boolean).length;
 
 /**
- * A text with its tokens marked. Between two tokens of a longer match the space is marked as well.
- * @param {string} text @param {import("./highlights.js").Place[]} places what else is marked @param {Tokens} tokens @param {(n: number) => string} getTokenClass the classes of a token
- * @param {boolean} isSeparated whether tokens are shown apart @param {number | null} number of the text, for what is told of its tokens
+ * Render a text with marked tokens. The space between two tokens of a longer match is marked, too.
+ * @param {string} text @param {import("./highlights.js").Place[]} places other marks @param {Tokens} tokens @param {(n: number) => string} getTokenClass returns the CSS classes of a token
+ * @param {boolean} isSeparated whether tokens are shown apart @param {number | null} number of the text, used to look up its tokens
  */
 function renderTokens(text, places, tokens, getTokenClass, isSeparated, number) {
   /** @type {any[]} */
@@ -197,7 +197,7 @@ function renderTokens(text, places, tokens, getTokenClass, isSeparated, number) 
     const gap = text.slice(position, start);
     if (gap && isSeparated) nodes.push(el("span.gap", {}, showInvisible(gap.trim() ? gap : " ")));
     else if (gap) {
-      // "m2" is less than "m3"; a single token's match does not reach over the space.
+      // The classes "m2" < "m3" < "m4" sort by match length; a unigram match does not include the space.
       const joined = [last, kind].map(k => /m[2-4]/.exec(k)?.[0]), level = joined[0] && joined[1] ? joined.sort()[0] : null;
       nodes.push(level ? el("span", { class: `gap ${level}` }, renderMarks(text, places, position, start)) : renderMarks(text, places, position, start));
     }
@@ -219,18 +219,18 @@ function renderTokens(text, places, tokens, getTokenClass, isSeparated, number) 
 /** @param {boolean} letters @param {number} orders */
 function renderMatchLegend(letters, orders) {
   const names = letters ? [1, 2, 3, 4].map(k => { const from = Math.floor((k - 1) * orders / 4) + 1, to = Math.floor(k * orders / 4); return from < to ? `${from}–${to}` : String(to); }) : ["1", "2", "3", orders > 4 ? "4 and more" : "4"].slice(0, orders);
-  return el("p.legend", {}, letters ? "Longest match, in characters: " : "Longest match, in tokens: ", names.map((name, k) => [el("span", { class: `token m${k + 1}` }, name), " "]), [el("span.token.clipped", {}, "clipped"), ": more often than in any reference"]);
+  return el("p.legend", {}, letters ? "Longest match, in characters: " : "Longest match, in tokens: ", names.map((name, k) => [el("span", { class: `token m${k + 1}` }, name), " "]), [el("span.token.clipped", {}, "clipped"), ": more frequent than in any reference"]);
 }
 
-/** The score of the segment, step by step. @param {Context} context @param {number} i */
+/** Render the calculation of the segment's score. @param {Context} context @param {number} i */
 function renderSteps({ current }, i) {
   const { b, setting, metric } = current, systems = current.comparedSystems;
   const steps = systems.map(s => metric.breakDown(current.getTable(s).row(i), true));
   const delta = b ? steps[1].value - steps[0].value : null;
-  const head = [el("h3", {}, `How ${metric.name} comes about`)];
+  const head = [el("h3", {}, `Calculation of ${metric.name}`)];
   if (!steps[0].steps.length) return el("section.walk", {}, head, renderTable("Edits", [{ title: "Edits" }, ...systems.map(s => ({ title: renderBadge(s), number: true }))], [
     ...setting.metric !== "TER" ? [...setting.columns.map((name, n) => [name, ...steps.map(w => String(w.editCounts?.[n]))]), ["Score", ...steps.map(w => renderNumber(w.value))]] :
-    [["Edits", ...steps.map(w => String(w.hypothesis))], ["Words of the reference", ...steps.map(w => formatFixed(w.reference, 2))], ["Edits for 100 words", ...steps.map(w => renderNumber(w.value))]]], { quiet: true }));
+    [["Edits", ...steps.map(w => String(w.hypothesis))], ["Reference words", ...steps.map(w => formatFixed(w.reference, 2))], ["Edits per 100 words", ...steps.map(w => renderNumber(w.value))]]], { quiet: true }));
   const notes = new Set(steps.flatMap((w, k) => w.steps.filter(s => s.note).map(s => `${systems[k].letter}, order ${s.order}: ${s.note}`)));
   const chrf = metric.kind === "chrF";
   const rows = steps[0].steps.map((first, n) => [chrf ? first.order.replace("c", "char. ").replace("w", "word ") : `${first.order}-grams`,
@@ -240,24 +240,24 @@ function renderSteps({ current }, i) {
   const ends = chrf ? [] : [["Geometric mean", ...steps.flatMap(w => ["", renderNumber(w.mean)])],
     ["Brevity penalty", ...steps.flatMap(w => [`c ${w.hypothesis}, r ${formatFixed(w.reference, w.reference % 1 ? 2 : 0)}`, renderNumber(w.brevity, formatFixed(w.brevity, 3))])]];
   ends.push(["Score", ...steps.flatMap(w => ["", el("strong", {}, renderNumber(w.value))])]);
-  return el("section.walk", {}, head, renderTable(`Steps to the score of segment ${i + 1}`, [{ title: "Step" }, ...systems.flatMap(s => [{ title: renderBadge(s), number: true, hint: chrf ? "matched of its own, of the reference's" : "matched / all" }, { title: chrf ? "P, R %" : "%", number: true }])], [...rows, ...ends], { quiet: true }),
-    delta === null ? null : el("p", {}, "Δ ", renderNumber(delta, formatSigned(delta)), " in this segment; influence on the corpus ", renderNumber(current.getColumn("influence")[i], formatSigned(current.getColumn("influence")[i], 4)), "."),
+  return el("section.walk", {}, head, renderTable(`Steps to the score of segment ${i + 1}`, [{ title: "Step" }, ...systems.flatMap(s => [{ title: renderBadge(s), number: true, hint: chrf ? "matches / hypothesis n-grams, matches / reference n-grams" : "matches / total" }, { title: chrf ? "P, R %" : "%", number: true }])], [...rows, ...ends], { quiet: true }),
+    delta === null ? null : el("p", {}, "Δ ", renderNumber(delta, formatSigned(delta)), " in this segment; influence on the corpus score: ", renderNumber(current.getColumn("influence")[i], formatSigned(current.getColumn("influence")[i], 4)), "."),
     [...notes].map(text => el("p.soft.note", {}, text)));
 }
 
 const EDIT_LETTERS = /** @type {Record<string, string>} */ ({ match: "", substitution: "S", deletion: "D", insertion: "I" });
 
-/** The edits of a metric that counts them. @param {Context} context @param {number} i */
+/** Render the edit operations for metrics that count edits. @param {Context} context @param {number} i */
 function renderEdits({ data, current }, i) {
   const { setting } = current;
   if (!countsEdits(setting.metric)) return null;
   const box = el("section.edits", {}, el("h3", {}, "Edits"));
-  if (!data.hasTexts(i) || !setting.countable || setting.metric === "CER") { box.append(el("p.soft", {}, "The alignment of this segment is not made in the page. ", el("code", {}, `truebleu.${setting.metric}().alignment(hypothesis, references)`), " gives it.")); return box; }
+  if (!data.hasTexts(i) || !setting.countable || setting.metric === "CER") { box.append(el("p.soft", {}, "The alignment of this segment is not available here. Use ", el("code", {}, `truebleu.${setting.metric}().alignment(hypothesis, references)`), " in Python.")); return box; }
   const { kernel } = data.client, { references, hypotheses } = data.getSegment(i);
   for (const system of current.comparedSystems) {
     const place = el("div", {}, el("p", {}, renderBadge(system, true))), hypothesis = hypotheses[system.index];
     box.append(place);
-    if (hypothesis === undefined) continue; // It is on its way; then this is drawn again.
+    if (hypothesis === undefined) continue; // The panel is redrawn when the text has arrived.
     try {
       const texts = [hypothesis, ...references], alignment = kernel.align(current.metric.handle, packTexts(texts), texts.length), words = [...alignment.hypothesis];
       for (const [start, length, target] of alignment.shifts) {

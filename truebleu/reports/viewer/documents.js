@@ -1,4 +1,4 @@
-// Document by document: its scores, and Δ of each of its segments in the order of the text.
+// Documents view: scores per document, with the Δ of each segment in document order.
 import {renderBadge, createButton, formatCount, el, renderNumber, createMoreButton, formatPlural, formatSigned, renderTable} from "./dom.js";
 import {getDocumentGrouping, requestGroupIntervals, renderGroupInterval} from "./bins.js";
 import {showFiltered} from "./selection.js";
@@ -9,7 +9,7 @@ const DOCUMENT_ROWS = 100;
 /** @type {import("./main.js").View} */
 export const documentsView = {
   id: "documents", title: "Documents", key: "d", state: { by_doc: "", docs: DOCUMENT_ROWS },
-  missing: data => data.documents ? null : "This file knows of no documents. With --docs FILE, which names the document of each segment, the report shows scores document by document.",
+  missing: data => data.documents ? null : "This report has no document labels. Add them with --docs FILE (the document of each segment, one per line).",
   render(container, context) {
     const { data, store, current } = context, { a, b, metric } = current, systems = current.comparedSystems;
     const groups = current.cached("documents", () => getDocumentGrouping(data).document.make());
@@ -25,13 +25,13 @@ export const documentsView = {
     const getSortProps = (/** @type {string} */ id) => ({ sort: () => store.set({ by_doc: key === id && down ? `-${id}` : id }, { replace: true }), sorted: key === id ? /** @type {"ascending"} */ (down ? "descending" : "ascending") : null });
     const countWins = (/** @type {number} */ side) => rows.filter(r => Math.sign(r.delta) === side * sign).length;
     container.append(el("h1", {}, "Documents"), el("p.facts", {}, [formatPlural(groups.length, "document"), ...(b ? [`: ${b.letter} is better in ${formatCount(countWins(1))}, ${a.letter} in ${formatCount(countWins(-1))}`] : []), ". ",
-      b ? [`Each bar is a segment, in the order of the text: up where ${b.letter} has the higher score, down where ${a.letter} has. `, key === "abs" ? "Those with the largest difference come first." : createButton("Largest difference first", () => store.set({ by_doc: "" }, { replace: true }), { class: "quiet small" })] : "Each bar is the score of a segment, in the order of the text."]),
+      b ? [`Each bar is a segment, in document order: up if ${b.letter} has the higher score, down if ${a.letter} has. `, key === "abs" ? "Documents with the largest differences come first." : createButton("Largest difference first", () => store.set({ by_doc: "" }, { replace: true }), { class: "quiet small" })] : "Each bar is the score of a segment, in document order."]),
       renderTable("Documents", [{ title: "Document", ...getSortProps("name") }, { title: "Segments", number: true, ...getSortProps("n") }, ...systems.map((s, k) => ({ title: [renderBadge(s), ` ${metric.name}`], number: true, hint: s.name, ...getSortProps(k ? "b" : "a") })),
-        ...(b ? [{ title: "Δ", number: true, hint: `${b.letter} less ${a.letter}`, ...getSortProps("delta") }] : []), { title: `${Math.round(100 * current.level)}% interval${b ? " of Δ" : ""}`, number: true }, { title: b ? "Δ of each segment" : "Score of each segment" }],
+        ...(b ? [{ title: "Δ", number: true, hint: `${b.letter} − ${a.letter}`, ...getSortProps("delta") }] : []), { title: `${Math.round(100 * current.level)}% interval${b ? " of Δ" : ""}`, number: true }, { title: b ? "Δ of each segment" : "Score of each segment" }],
       shown.map(({ g, values, delta }) => {
         const n = g.segments.length, spans = intervals.get(g.id), segmentValues = Array.from(g.segments, i => column[i]), good = (delta > 0) === metric.higherIsBetter;
         const description = b ? `${formatPlural(n, "segment")}: ${b.letter} higher in ${segmentValues.filter(v => v > 0).length}, ${a.letter} in ${segmentValues.filter(v => v < 0).length}` : `scores of ${formatPlural(n, "segment")}`;
-        return [linkSegments(context, el("bdi", {}, g.label), g.filter, "Open it in the order of the text"), formatCount(n), ...values.map(v => renderNumber(v)), ...(b ? [el("span", { class: delta ? (good ? "better" : "worse") : "soft" }, renderNumber(delta, formatSigned(delta)))] : []), renderGroupInterval(spans, b ? "delta" : "a", n),
+        return [linkSegments(context, el("bdi", {}, g.label), g.filter, "Open the document"), formatCount(n), ...values.map(v => renderNumber(v)), ...(b ? [el("span", { class: delta ? (good ? "better" : "worse") : "soft" }, renderNumber(delta, formatSigned(delta)))] : []), renderGroupInterval(spans, b ? "delta" : "a", n),
           drawStrip(segmentValues, { maximum, higher: metric.higherIsBetter, signs: !!b, label: description, act: place => showFiltered(store, { ...g.filter, seg: g.segments[place] + 1 }) })];
       }), { quiet: true }),
       shown.length < sorted.length ? el("p", {}, `The first ${formatCount(shown.length)} of ${formatCount(sorted.length)}. `, createMoreButton(store, "docs", sorted.length)) : "");

@@ -1,12 +1,12 @@
-// Elements, numbers and small widgets. Text reaches the page only as text nodes.
+// HTML and SVG elements, number formats and small widgets. Text is added only as text nodes.
 
 /** @typedef {Node | string | number | null | undefined | false} Child */
 /** @typedef {Child | readonly any[]} Children */
 
 /**
- * An HTML element. The tag may carry classes: `el("p.note.quiet", {}, "text")`.
- * Props: `on: {click: fn}`, `data: {name: value}`, any DOM property of the kind class, hidden,
- * disabled, checked, value; everything else is an attribute (false, null: left out; true: empty).
+ * Create an HTML element. The tag may include classes: `el("p.note.quiet", {}, "text")`.
+ * Props: `on: {click: fn}`, `data: {name: value}`, the DOM properties class, hidden, selected,
+ * disabled, checked and value; all others are attributes (false, null: omitted; true: empty).
  * @param {string} tag
  * @param {Record<string, any>} [props]
  * @param {...Children} children
@@ -18,7 +18,7 @@ export function el(tag, props, ...children) {
 }
 
 /**
- * An SVG element, as `el`.
+ * Create an SVG element; see `el`.
  * @param {string} tag
  * @param {Record<string, any>} [props]
  * @param {...Children} children
@@ -52,47 +52,47 @@ function appendChildren(node, children) {
   }
 }
 
-/** Puts new children in the place of the old. @param {Element} node @param {...Children} children */
+/** Replace the children of a node. @param {Element} node @param {...Children} children */
 export function replaceChildren(node, ...children) {
   node.replaceChildren();
   appendChildren(node, children);
 }
 
-// ---- numbers: the same in every locale; full precision on focus and hover ----
+// ---- numbers: equal in all locales; full precision in the tooltip ----
 
-/** "1234567" → "1,234,567". @param {number} n */
+/** Format an integer with thousands separators: 1234567 → "1,234,567". @param {number} n */
 export const formatCount = n => String(Math.round(n)).replace(/\B(?=(\d{3})+$)/g, ",");
 
-/** About how many segments, in two digits. @param {number} n */
+/** Format an approximate number of segments with two significant digits. @param {number} n */
 export const formatApproximateCount = n => n > 1e6 ? "> 1 million" : formatCount(Number(n.toPrecision(2)));
 
 /** @param {number | null | undefined} x @param {number} [digits] */
 export const formatFixed = (x, digits = 2) => x === null || x === undefined || Number.isNaN(x) ? "–" : (Number(x.toFixed(digits)) + 0).toFixed(digits).replace("-", "−");
 
-/** With its sign: "+1.25", "−0.50", "0.00". @param {number | null | undefined} x @param {number} [digits] */
+/** Format a number with its sign: "+1.25", "−0.50", "0.00". @param {number | null | undefined} x @param {number} [digits] */
 export const formatSigned = (x, digits = 2) => (x && Number(x.toFixed(digits)) > 0 ? "+" : "") + formatFixed(x, digits);
 
-/** "0.012", "< 0.001". @param {number} p */
+/** Format a p-value: "0.012", "< 0.001". @param {number} p */
 export const formatPValue = p => p < 0.001 ? "< 0.001" : p.toFixed(3);
 
-/** "a, b and c". @param {string[]} names */
+/** Join names: "a, b and c". @param {string[]} names */
 export const joinNames = names => [names.slice(0, -1).join(", "), ...names.slice(-1)].filter(Boolean).join(" and ");
 
-/** "[+0.21, +1.30]". @param {number} low @param {number} high @param {number} [digits] @param {boolean} [sign] */
+/** Format an interval: "[+0.21, +1.30]". @param {number} low @param {number} high @param {number} [digits] @param {boolean} [sign] */
 export const formatInterval = (low, high, digits = 2, sign = true) => `[${(sign ? formatSigned : formatFixed)(low, digits)}, ${(sign ? formatSigned : formatFixed)(high, digits)}]`;
 
-/** "1 segment", "2 segments". @param {number} n @param {string} noun */
+/** Format a count with its noun: "1 segment", "2 segments". @param {number} n @param {string} noun */
 export const formatPlural = (n, noun) => `${formatCount(n)} ${noun}${n === 1 ? "" : "s"}`;
 
-/** A number to read, with all its digits in its title. @param {number | null | undefined} x @param {string} [shownText] */
+/** Render a rounded number, with all digits in the tooltip. @param {number | null | undefined} x @param {string} [shownText] */
 export function renderNumber(x, shownText = formatFixed(x)) {
   return typeof x === "number" && !Number.isNaN(x) ? el("data.num", { value: String(x), title: String(x) }, shownText) : el("span.num", {}, shownText);
 }
 
-// ---- systems: letter, colour and shape, everywhere the same ----
+// ---- systems: letter, colour and shape ----
 
 /**
- * The letter of a system in its colour and shape; with `named`, its name beside it.
+ * Render the letter of a system in its colour and shape, optionally followed by its name.
  * @param {{name: string, letter: string, index: number}} system @param {boolean} [withName]
  */
 export function renderBadge(system, withName = false) {
@@ -107,21 +107,21 @@ export function createButton(label, act, props) {
   return el("button", { type: "button", ...props, on: { click: act } }, label);
 }
 
-/** A switch that stays down. @param {Children} label @param {boolean} on @param {() => void} act @param {Record<string, any>} [props] */
+/** Create a toggle button. @param {Children} label @param {boolean} on @param {() => void} act @param {Record<string, any>} [props] */
 export const createToggle = (label, on, act, props) => createButton(label, act, { "aria-pressed": String(on), ...props });
 
-/** A link to a state of the page, which a plain click goes to. @param {import("./url_state.js").UrlState} store @param {import("./url_state.js").State} state @param {Record<string, any>} props @param {...Children} children */
+/** Create a link to a state of the page; a plain click sets the state without loading. @param {import("./url_state.js").UrlState} store @param {import("./url_state.js").State} state @param {Record<string, any>} props @param {...Children} children */
 export const createStateLink = (store, state, props, ...children) =>
   el("a", { href: store.toHash(state), ...props, on: { click: (/** @type {MouseEvent} */ e) => { if (!e.ctrlKey && !e.metaKey && !e.shiftKey) { e.preventDefault(); store.set(state); } } } }, children);
 
-/** A button for more rows, of which the state's `key` says how many there are; none if all are shown. @param {import("./url_state.js").UrlState} store @param {string} key @param {number} all */
+/** Create a button that shows more rows, whose number is the state's `key`; null if all rows are shown. @param {import("./url_state.js").UrlState} store @param {string} key @param {number} all */
 export function createMoreButton(store, key, all) {
   const step = Number(store.defaults[key]), left = all - store.get(key);
   return left > 0 ? createButton(`Show ${Math.min(step, left)} more`, () => store.set({ [key]: store.get(key) + step }, { replace: true })) : null;
 }
 
 /**
- * A labelled choice. Options are [value, text] or [value, text, why it cannot be chosen].
+ * Create a labelled drop-down list. Options are [value, text] or [value, text, reason why it is disabled].
  * @param {string} label @param {(readonly [string, string, string?])[]} options @param {string} value @param {(value: string) => void} act @param {Record<string, any>} [props]
  */
 export function createSelect(label, options, value, act, props) {
@@ -131,10 +131,10 @@ export function createSelect(label, options, value, act, props) {
   return choice;
 }
 
-/** A control below its name. @param {string} name @param {any} control */
+/** Put a label above a control. @param {string} name @param {any} control */
 export const labelControl = (name, control) => el("label.field", {}, el("span", {}, name), control);
 
-/** A labelled box to tick. @param {string} label @param {boolean} on @param {(on: boolean) => void} act */
+/** Create a labelled checkbox. @param {string} label @param {boolean} on @param {(on: boolean) => void} act */
 export const createCheckbox = (label, on, act) =>
   el("label.check", {}, el("input", { type: "checkbox", checked: on, on: { change: (/** @type {any} */ e) => act(e.target.checked) } }), label);
 
@@ -142,14 +142,14 @@ export const createCheckbox = (label, on, act) =>
  * @typedef {object} Column
  * @property {Children} title
  * @property {boolean} [number]  right-aligned, tabular figures
- * @property {string} [hint]     what the column says
- * @property {() => void} [sort] the header becomes a button
+ * @property {string} [hint]     explanation of the column
+ * @property {() => void} [sort] makes the header a button
  * @property {"ascending" | "descending" | null} [sorted]
  */
 /**
- * A real table. The first cell of a row is its header; a row may be {cells, ...props}.
+ * Render a table. The first cell of each row is its header; a row may be {cells, ...props}.
  * @param {string} caption  @param {Column[]} columns  @param {(Children[] | {cells: Children[], [key: string]: any})[]} rows
- * @param {Record<string, any>} [props]  of the table; `quiet: true` hides the caption from sight
+ * @param {Record<string, any>} [props]  of the table; `quiet: true` hides the caption visually
  */
 export function renderTable(caption, columns, rows, { quiet = false, ...props } = {}) {
   return el("div.table", { tabindex: 0, role: "region", "aria-label": caption }, el("table", props,
@@ -165,7 +165,7 @@ export function renderTable(caption, columns, rows, { quiet = false, ...props } 
 }
 
 /**
- * A button that opens a list of actions.
+ * Create a button that opens a menu of actions.
  * @param {Children} label @param {() => {text: Children, act: () => void, on?: boolean}[]} items @param {Record<string, any>} [props]
  */
 export function createMenu(label, items, props) {
@@ -197,7 +197,7 @@ export function createMenu(label, items, props) {
   return box;
 }
 
-/** Says something to those who listen, and shows it for a moment. @param {string} text */
+/** Announce a message to screen readers and show it briefly. @param {string} text */
 export function announce(text) {
   const place = document.getElementById("toast");
   if (!place) return;
@@ -207,15 +207,15 @@ export function announce(text) {
   place.dataset.timer = String(setTimeout(() => place.classList.remove("on"), 2500));
 }
 
-/** The address of a state. @param {import("./url_state.js").UrlState} store @param {import("./url_state.js").State} [state] */
+/** Copy the URL of a state. @param {import("./url_state.js").UrlState} store @param {import("./url_state.js").State} [state] */
 export const copyStateLink = (store, state) => copyText(location.href.split("#")[0] + store.toHash(state), "Link copied");
 
-/** @param {string} text @param {string} [message] what is announced as copied */
+/** @param {string} text @param {string} [message] announced after copying */
 export async function copyText(text, message = "Copied") {
   try {
     await navigator.clipboard.writeText(text);
   } catch {
-    // A page in a sandbox has no clipboard of its own.
+    // Sandboxed pages cannot use the Clipboard API.
     const box = el("textarea.unseen", { value: text });
     const focus = /** @type {HTMLElement | null} */ (document.activeElement);
     document.body.append(box);
@@ -223,7 +223,7 @@ export async function copyText(text, message = "Copied") {
     const isCopied = document.execCommand("copy");
     box.remove();
     focus?.focus();
-    if (!isCopied) { announce("The browser does not let this page copy"); return; }
+    if (!isCopied) { announce("The browser does not allow this page to copy"); return; }
   }
   announce(message);
 }
@@ -238,11 +238,11 @@ export function downloadText(name, type, text) {
   setTimeout(() => URL.revokeObjectURL(url), 10000);
 }
 
-// ---- the bar above all ----
+// ---- the top bar ----
 
 const THEMES = ["auto", "light", "dark"];
 
-/** A button that goes from one theme to the next, of which it tells. @param {string | null} initialTheme @param {(theme: string) => void} onChange */
+/** Create a button that switches to the next theme and reports it. @param {string | null} initialTheme @param {(theme: string) => void} onChange */
 export function createThemeButton(initialTheme, onChange) {
   let index = Math.max(0, THEMES.indexOf(initialTheme ?? ""));
   const node = createButton("", () => { index = (index + 1) % THEMES.length; showTheme(); onChange(THEMES[index]); }, { class: "quiet" });
@@ -257,11 +257,11 @@ export function createThemeButton(initialTheme, onChange) {
   }
 }
 
-/** @param {HTMLElement} main what is below @param {Children} title @param {...Children} rest */
+/** @param {HTMLElement} main element below the bar @param {Children} title @param {...Children} rest */
 export const createTopBar = (main, title, ...rest) => el("header.top", {},
   el("a.skip", { href: "#view", on: { click: (/** @type {Event} */ e) => { e.preventDefault(); main.focus(); } } }, "Skip to the content"), el("p.title", {}, title), rest);
 
-/** A dialog that closes with Escape and gives the focus back. @param {string} title @param {...Children} children */
+/** Open a dialog that closes with Escape and restores the focus. @param {string} title @param {...Children} children */
 export function openDialog(title, ...children) {
   const box = el("dialog", { "aria-label": title, on: { close: () => box.remove() } },
     el("header", {}, el("h2", {}, title), createButton("Close", () => box.close(), { class: "quiet" })), children);
@@ -270,15 +270,15 @@ export function openDialog(title, ...children) {
   return box;
 }
 
-// ---- text as it is ----
+// ---- invisible characters ----
 
 const INVISIBLE = /[\0-\x08\x0B-\x1F\x7F-\x9F\xA0\xAD\u034F\u061C\u115F\u1160\u17B4\u17B5\u180B-\u180E\u1680\u2000-\u200F\u2028-\u202F\u205F-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0\uFFF9-\uFFFB\uD800-\uDFFF]|[\t\n]/u;
 /** @type {Record<string, string>} */
 const CHARACTER_MARKS = { "\t": "⇥", "\n": "↵", "\r": "CR", "\0": "NUL", "\u00A0": "⍽", "\u00AD": "SHY", "\u200B": "ZWSP", "\u200C": "ZWNJ", "\u200D": "ZWJ", "\u200E": "LRM", "\u200F": "RLM", "\u202F": "⍽", "\u2028": "LS", "\u2029": "PS", "\u3000": "□", "\uFEFF": "BOM" };
 
 /**
- * Text with invisible characters made visible. A joiner within an emoji or a word stays what it is
- * to the script; only its mark is added.
+ * Return a text with visible marks for invisible characters. A joiner in a word keeps its effect
+ * on the script; only a mark is added.
  * @param {string} text @returns {(Node | string)[]}
  */
 export function showInvisible(text) {
@@ -288,7 +288,7 @@ export function showInvisible(text) {
   let plain = "";
   const joined = /\p{Extended_Pictographic}/u.test(text);
   for (const character of text) {
-    // Joiners and selectors inside emoji are part of the picture.
+    // Joiners and variation selectors are parts of emoji.
     if (!INVISIBLE.test(character) || (joined && /[\u200D\uFE0F]/.test(character))) { plain += character; continue; }
     if (plain) parts.push(plain);
     plain = "";
@@ -300,15 +300,15 @@ export function showInvisible(text) {
   return parts;
 }
 
-// ---- a list of any length ----
+// ---- virtual list ----
 
-// Browsers lay out about 16 to 33 million pixels; beyond this height the scroll bar is scaled.
+// Browsers limit heights to about 16 to 33 million pixels; beyond this height, scrolling is scaled.
 const MAX_LIST_HEIGHT = 8e6;
 
 /**
- * Rows of one height of which only those in sight exist.
- * `fill(node, position)` fills a row (its node is used again); `moved(position)` follows the active
- * row, which the arrow keys, Home, End, Page Up and Page Down move; `opened(position)` is for Enter.
+ * List with rows of equal height, of which only the visible ones exist.
+ * `fill(node, position)` fills a reused row node. `onMove(position)` is called when the active row
+ * changes (arrow keys, Home, End, Page Up, Page Down), `onOpen(position)` on Enter or a click.
  */
 export class VirtualList {
   /**
@@ -333,7 +333,7 @@ export class VirtualList {
     this.observer.observe(this.node);
   }
 
-  /** Says how many rows there are, and draws. @param {number} length @param {number} [active] */
+  /** Set the number of rows and redraw. @param {number} length @param {number} [active] */
   reset(length, active = 0) {
     this.length = length;
     this.active = Math.max(0, Math.min(active, length - 1));
@@ -355,7 +355,7 @@ export class VirtualList {
   get headerHeight() { return this.options.header?.offsetHeight ?? 0; }
   get visibleHeight() { return Math.max(0, this.node.clientHeight - this.headerHeight); }
 
-  /** How far the content is scrolled, in pixels of all rows. */
+  /** Scroll offset in unscaled pixels. */
   get offset() {
     const real = this.length * this.height, scroll = this.node.scrollTop;
     return real <= MAX_LIST_HEIGHT ? scroll : scroll * ((real - this.visibleHeight) / Math.max(1, MAX_LIST_HEIGHT - this.visibleHeight));
@@ -393,7 +393,7 @@ export class VirtualList {
     else this.node.removeAttribute("aria-activedescendant");
   }
 
-  /** Fills the rows in sight again. */
+  /** Refill the visible rows. */
   refill() {
     for (const [position, row] of this.rows) { this.options.fill(row, position); this.markRow(row, position); }
   }
@@ -403,7 +403,7 @@ export class VirtualList {
     row.setAttribute("aria-selected", String(position === this.active));
   }
 
-  /** Makes a row the active one and brings it into sight. @param {number} position @param {boolean} [isReported] whether `moved` hears of it */
+  /** Activate a row and scroll it into view. @param {number} position @param {boolean} [isReported] whether to call `onMove` */
   go(position, isReported = true) {
     if (!this.length) return;
     const next = Math.max(0, Math.min(this.length - 1, position));

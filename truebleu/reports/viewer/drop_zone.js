@@ -1,4 +1,4 @@
-// Where files are dropped: what each is, by which metrics, and the report that they become.
+// Drop zone: assigns roles to the user's files, selects metrics and builds a report.
 import {announce, createButton, createCheckbox, formatCount, el, replaceChildren, createSelect, renderTable} from "./dom.js";
 import {readColumns, readDroppedFile} from "./dropped_files.js";
 import {buildReport, describeMismatch} from "./report_builder.js";
@@ -6,15 +6,15 @@ import {buildReport, describeMismatch} from "./report_builder.js";
 /** @typedef {import("./dropped_files.js").DroppedFile} Dropped */
 
 /** @type {[string, string][]} */
-const FILE_ROLES = [["system", "system"], ["reference", "reference"], ["source", "source"], ["documents", "documents"], ["out", "left out"]];
+const FILE_ROLES = [["system", "system"], ["reference", "reference"], ["source", "source"], ["documents", "documents"], ["out", "not used"]];
 /** @type {[string, string][]} */
 const TAB_LAYOUTS = [["whole", "whole lines"], ["header", "columns, named in the first line"], ["plain", "columns without names"]];
 
-/** The files, and what is to be made of them. */
+/** Drop zone for files, with their roles and the metrics of the report. */
 export class DropZone {
   /**
    * @param {any} manifest @param {import("./kernel_client.js").KernelClient} kernelClient
-   * @param {() => {metric: string, overrides: Record<string, any>}} getPlaygroundState what is chosen for sentences @param {(made: import("./report_data.js").ReportData) => void} onReport
+   * @param {() => {metric: string, overrides: Record<string, any>}} getPlaygroundState returns the metric and parameters of the playground @param {(made: import("./report_data.js").ReportData) => void} onReport
    */
   constructor(manifest, kernelClient, getPlaygroundState, onReport) {
     this.manifest = manifest;
@@ -23,11 +23,11 @@ export class DropZone {
     this.onReport = onReport;
     /** @type {Dropped[]} */
     this.files = [];
-    /** What went wrong with files. @type {string[]} */
+    /** Messages about unreadable files. @type {string[]} */
     this.problems = [];
     /** @type {Set<string>} */
     this.metrics = new Set(["bleu", "chrf"]);
-    /** How much is counted, 0 to 1; null if nothing is on its way. @type {number | null} */
+    /** Progress from 0 to 1; null if no report is being built. @type {number | null} */
     this.progress = null;
     this.node = el("section.tray", { "aria-labelledby": "tray-title" });
     this.input = el("input.unseen", { type: "file", multiple: true, tabindex: -1, "aria-label": "Files of references and systems", on: { change: () => { this.addFiles([...this.input.files]); this.input.value = ""; } } });
@@ -58,22 +58,22 @@ export class DropZone {
     const focus = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset.tray, hasTabs = files.some(file => file.tabs !== "whole" || file.lines[0].includes(9));
     const row = (/** @type {import("./dropped_files.js").FileColumn} */ column, /** @type {Dropped} */ file, /** @type {number} */ i) => [
       [el("bdi", {}, column.name), column.number !== null && !column.name.startsWith(file.name) ? el("span.soft", {}, " in ", el("bdi", {}, file.name)) : null, i ? null : [" ", createButton("Remove", () => { this.files = files.filter(other => other !== file); this.draw(); }, { class: "quiet small", "aria-label": `Remove ${file.name}`, data: { tray: `${file.name} out` } })]], formatCount(column.lines.length),
-      createSelect(`What ${column.name} is`, FILE_ROLES, column.role, part => { column.role = /** @type {any} */ (part); this.draw(); }, { data: { tray: `${file.name} ${i}` } }),
-      ...(hasTabs ? [!i && (file.tabs !== "whole" || file.lines[0].includes(9)) ? createSelect(`How ${file.name} is read`, TAB_LAYOUTS, file.tabs, tabs => this.readAs(file, /** @type {any} */ (tabs)), { data: { tray: `${file.name} tabs` } }) : null] : [])];
+      createSelect(`Role of ${column.name}`, FILE_ROLES, column.role, part => { column.role = /** @type {any} */ (part); this.draw(); }, { data: { tray: `${file.name} ${i}` } }),
+      ...(hasTabs ? [!i && (file.tabs !== "whole" || file.lines[0].includes(9)) ? createSelect(`Format of ${file.name}`, TAB_LAYOUTS, file.tabs, tabs => this.readAs(file, /** @type {any} */ (tabs)), { data: { tray: `${file.name} tabs` } }) : null] : [])];
     const { metric: chosenMetric, overrides } = this.getPlaygroundState();
     const boxes = this.manifest.metrics.filter((/** @type {any} */ candidate) => ["bleu", "chrf", "ter", "wer", "cer"].includes(candidate.id) || candidate.id === chosenMetric).map((/** @type {any} */ candidate) => {
       const overrideText = candidate.id === chosenMetric ? Object.entries(overrides).map(([name, value]) => `${name}=${value}`).join(", ") : "";
       return createCheckbox(overrideText ? `${candidate.name} with ${overrideText}` : candidate.name, this.metrics.has(candidate.id), on => { if (on) this.metrics.add(candidate.id); else this.metrics.delete(candidate.id); this.draw(); });
     });
     const hasNoMetrics = ![...this.metrics].length;
-    replaceChildren(this.node, el("h2", { id: "tray-title" }, "Whole files"), this.input,
-      el("div.drop", {}, el("p", {}, "Drop references and systems here, a segment a line: plain text, .gz, or .tsv with a header. They become a report, in this page alone."), createButton("Choose files", () => this.chooseFiles(), { data: { tray: "choose" } })),
+    replaceChildren(this.node, el("h2", { id: "tray-title" }, "Files"), this.input,
+      el("div.drop", {}, el("p", {}, "Drop references and system outputs here, one segment per line: plain text, .gz, or .tsv with a header. The report is built in this page; no data leaves it."), createButton("Choose files", () => this.chooseFiles(), { data: { tray: "choose" } })),
       this.problems.length ? el("div.failed", { role: "alert" }, this.problems.map(text => el("p", {}, text))) : null,
       files.length ? [
-        renderTable("Files, and what each is", [{ title: "File" }, { title: "Lines", number: true }, { title: "Is" }, ...(hasTabs ? [{ title: "Read as" }] : [])], files.flatMap(file => file.columns.map((column, i) => row(column, file, i))), { quiet: true }),
+        renderTable("Files and their roles", [{ title: "File" }, { title: "Lines", number: true }, { title: "Role" }, ...(hasTabs ? [{ title: "Format" }] : [])], files.flatMap(file => file.columns.map((column, i) => row(column, file, i))), { quiet: true }),
         el("fieldset.metrics", {}, el("legend", {}, "Metrics"), boxes),
         mismatch ? el("p.failed", { role: "alert" }, mismatch) : null,
-        el("p.make", {}, this.progress === null ? createButton("Make the report", () => this.makeReport(), { class: "main", disabled: !!mismatch || hasNoMetrics, data: { tray: "make" } }) : [el("span", { role: "status" }, `Counting … ${Math.round(100 * this.progress)} % `), createButton("Cancel", () => { this.progress = null; this.draw(); }, { data: { tray: "make" } })], hasNoMetrics ? el("span.soft", {}, " Choose a metric.") : null),
+        el("p.make", {}, this.progress === null ? createButton("Create report", () => this.makeReport(), { class: "main", disabled: !!mismatch || hasNoMetrics, data: { tray: "make" } }) : [el("span", { role: "status" }, `Counting … ${Math.round(100 * this.progress)} % `), createButton("Cancel", () => { this.progress = null; this.draw(); }, { data: { tray: "make" } })], hasNoMetrics ? el("span.soft", {}, " Choose a metric.") : null),
       ] : null);
     if (focus) [...this.node.querySelectorAll("[data-tray]")].find((/** @type {any} */ one) => one.dataset.tray === focus)?.focus();
   }

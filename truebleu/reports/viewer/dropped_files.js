@@ -1,13 +1,13 @@
-// Files that a reader drops, as columns of lines: plain, compressed, tab-separated. They are read here and sent nowhere.
+// Reading of dropped files (plain, compressed, tab-separated) as columns of lines. They stay in the browser.
 
 /** @typedef {"system" | "reference" | "source" | "documents" | "out"} FileRole */
-/** @typedef {{name: string, file: string, number: number | null, lines: Uint8Array[], role: FileRole}} FileColumn  `number` of a tab-separated column, from 1 */
+/** @typedef {{name: string, file: string, number: number | null, lines: Uint8Array[], role: FileRole}} FileColumn  `number`: index of a tab-separated column, from 1 */
 /** @typedef {{name: string, lines: Uint8Array[], columns: FileColumn[], tabs: "whole" | "header" | "plain"}} DroppedFile */
 
 const NEWLINE_BYTE = 10, TAB_BYTE = 9;
-/** Compressed files by the end of their names, and how they begin. @type {[string, string, number[]][]} */
+/** Extension, format and first bytes of compressed files. @type {[string, string, number[]][]} */
 const COMPRESSIONS = [[".gz", "gzip", [0x1F, 0x8B]], [".zst", "zstd", [0x28, 0xB5, 0x2F, 0xFD]], [".xz", "xz", [0xFD, 0x37, 0x7A, 0x58, 0x5A]], [".bz2", "bzip2", [0x42, 0x5A, 0x68]]];
-/** What a file's name says that it is, where it says something. @type {[FileRole, RegExp][]} */
+/** Roles by patterns in file names. @type {[FileRole, RegExp][]} */
 const ROLE_PATTERNS = [["documents", /(^|[._-])(docs?|documents?|docids?|doc_?ids?)([._-]|$)/], ["source", /(^|[._-])(src|source|sources|input)([._-]|$)/], ["reference", /(^|[._-])(refs?|references?|gold|human|tgt|target)([._-]?\w{0,2})([._-]|\d|$)/]];
 
 /** @param {string} name @returns {FileRole} */
@@ -16,28 +16,28 @@ export function guessRole(name) {
   return ROLE_PATTERNS.find(([, pattern]) => pattern.test(stem))?.[0] ?? "system";
 }
 
-/** The bytes of a file, unpacked. @param {File} file @returns {Promise<Uint8Array>} */
+/** Return the decompressed bytes of a file. @param {File} file @returns {Promise<Uint8Array>} */
 async function unpackFile(file) {
   let bytes;
-  try { bytes = new Uint8Array(await file.arrayBuffer()); } catch { throw new Error(`${file.name} cannot be read: it is a folder, or it has changed`); }
+  try { bytes = new Uint8Array(await file.arrayBuffer()); } catch { throw new Error(`cannot read ${file.name}: it is a folder or was changed`); }
   const compression = COMPRESSIONS.find(([end]) => file.name.toLowerCase().endsWith(end));
   if (!compression) {
     const actualCompression = COMPRESSIONS.find(([, , start]) => start.length > 2 && start.every((byte, i) => bytes[i] === byte) || start.length === 2 && bytes[0] === start[0] && bytes[1] === start[1]);
-    if (actualCompression) throw new Error(`${file.name} is compressed by ${actualCompression[1]}, and its name does not end in ${actualCompression[0]}`);
+    if (actualCompression) throw new Error(`${file.name}: compressed with ${actualCompression[1]} (expected a name ending in ${actualCompression[0]})`);
     return bytes;
   }
   const [end, format] = compression;
   let stream;
-  try { stream = new DecompressionStream(/** @type {CompressionFormat} */ (format)); } catch { throw new Error(`${file.name}: this browser cannot unpack ${end} files; unpack it first, or compress it with gzip`); }
+  try { stream = new DecompressionStream(/** @type {CompressionFormat} */ (format)); } catch { throw new Error(`${file.name}: this browser cannot decompress ${end} files. Decompress the file first, or use gzip.`); }
   try {
-    // By its reader: Firefox also reports as nobody's an error of a stream that a Response reads.
+    // Read manually: if a Response reads the stream, Firefox also reports errors as unhandled.
     const reader = new Blob([bytes]).stream().pipeThrough(stream).getReader(), parts = [];
     for (let part = await reader.read(); !part.done; part = await reader.read()) parts.push(part.value);
     return new Uint8Array(await new Blob(parts).arrayBuffer());
-  } catch { throw new Error(`${file.name} cannot be decompressed: it is not whole, is no ${format} file, or is several of them, one behind another`); }
+  } catch { throw new Error(`cannot decompress ${file.name}: it is truncated, not a ${format} file, or a concatenation of several`); }
 }
 
-/** Lines, which end at newlines only, as truebleu reads them. @param {Uint8Array} bytes */
+/** Split bytes into lines at newlines only, as truebleu does. @param {Uint8Array} bytes */
 export function splitLines(bytes) {
   const lines = [];
   let from = 0;
@@ -48,11 +48,11 @@ export function splitLines(bytes) {
 
 /** @param {string} name @param {Uint8Array} bytes @param {Uint8Array[]} lines */
 function checkEncoding(name, bytes, lines) {
-  if ((bytes[0] === 0xFF && bytes[1] === 0xFE) || (bytes[0] === 0xFE && bytes[1] === 0xFF)) throw new Error(`${name} is UTF-16; save it as UTF-8 (iconv -f utf-16 -t utf-8)`);
+  if ((bytes[0] === 0xFF && bytes[1] === 0xFE) || (bytes[0] === 0xFE && bytes[1] === 0xFF)) throw new Error(`${name}: encoded in UTF-16 (expected UTF-8). Convert it with iconv -f utf-16 -t utf-8.`);
   const decoder = new TextDecoder("utf-8", { fatal: true });
   try { decoder.decode(bytes); } catch {
     const badLine = lines.findIndex(line => { try { decoder.decode(line); return false; } catch { return true; } });
-    throw new Error(`${name}, line ${badLine + 1}: this is not UTF-8; save the file as UTF-8`);
+    throw new Error(`${name}, line ${badLine + 1}: invalid UTF-8. Save the file as UTF-8.`);
   }
 }
 
@@ -65,12 +65,12 @@ function splitTabs(line) {
   return fields;
 }
 
-/** Reads a file anew as whole lines, or as columns with or without their names in the first line. @param {DroppedFile} dropped @param {DroppedFile["tabs"]} tabs */
+/** Read the columns of a file: whole lines, or tab-separated columns with or without a header. @param {DroppedFile} dropped @param {DroppedFile["tabs"]} tabs */
 export function readColumns({ name, lines }, tabs) {
   if (tabs === "whole") return [{ name, file: name, number: null, lines, role: guessRole(name) }];
   const rows = lines.map(splitTabs), [head] = rows, decoder = new TextDecoder();
   const badRow = rows.findIndex(row => row.length !== head.length);
-  if (badRow >= 0) throw new Error(`${name}, line ${badRow + 1}: ${rows[badRow].length} columns, and ${head.length} in the first line`);
+  if (badRow >= 0) throw new Error(`${name}, line ${badRow + 1}: expected ${head.length} columns as in line 1, found ${rows[badRow].length}`);
   const body = tabs === "header" ? rows.slice(1) : rows;
   return head.map((field, i) => {
     const columnName = tabs === "header" ? decoder.decode(field).replace(/\r$/, "") || `column ${i + 1}` : `${name}#${i + 1}`, part = tabs === "header" ? guessRole(columnName) : "system";
@@ -82,14 +82,14 @@ export function readColumns({ name, lines }, tabs) {
 export async function readDroppedFile(file) {
   const bytes = await unpackFile(file), lines = splitLines(bytes), { name } = file;
   checkEncoding(name, bytes, lines);
-  if (!lines.length) throw new Error(`${name} has no lines`);
+  if (!lines.length) throw new Error(`${name}: the file is empty`);
   /** @type {DroppedFile} */
   const dropped = { name, lines, columns: [], tabs: /\.tsv(\.gz|\.zst|\.xz|\.bz2)?$/i.test(name) ? "header" : "whole" };
   dropped.columns = readColumns(dropped, dropped.tabs);
   return dropped;
 }
 
-/** Names of systems by those of their files: what differs, in whole words between dots. @param {string[]} names @returns {string[]} */
+/** Derive system names from file names: the distinctive part, in whole words between dots and slashes. @param {string[]} names @returns {string[]} */
 export function shortenNames(names) {
   const areDistinct = (/** @type {string[]} */ all) => all.every(Boolean) && new Set(all).size === all.length;
   let shortened = names;

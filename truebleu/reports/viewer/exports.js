@@ -1,4 +1,4 @@
-// What can be taken away: tables, segments, charts, commands, and what to cite.
+// Export view: tables, segments, charts, commands and citation.
 import {announce, renderBadge, createButton, createCheckbox, copyText, formatCount, downloadText, el, formatFixed, formatInterval, formatPlural, formatPValue, createSelect, formatSigned} from "./dom.js";
 import {renderFigure, drawForestPlot, drawHistogram} from "./svg_charts.js";
 import {getSegmentRecord} from "./detail.js";
@@ -10,16 +10,16 @@ import {formatFloat} from "./metric.js";
 // ---- values with separators ----
 
 const JOINERS = /[\u200C\u200D]/;
-/** Text in which what does not show is written out, as truebleu's own tables have it. @param {string} text */
+/** Escape invisible characters as truebleu's tables do. @param {string} text */
 const escapeInvisible = text => text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Co}\u2028\u2029]/gu, c => {
   const point = c.codePointAt(0) ?? 0;
   return JOINERS.test(c) ? c : point < 256 ? `\\x${point.toString(16).padStart(2, "0")}` : point < 65536 ? `\\u${point.toString(16).padStart(4, "0")}` : `\\U${point.toString(16).padStart(8, "0")}`;
 });
 
-/** Text before which an apostrophe stands if a spreadsheet would take it for a formula. @param {any} value @param {boolean} safe */
+/** Prefix text with an apostrophe if spreadsheets would interpret it as a formula. @param {any} value @param {boolean} safe */
 export const guardFormula = (value, safe) => safe && typeof value === "string" && /^[=+\-@\t\r＝＋－＠]/.test(value) ? `'${value}` : value;
 
-/** A line of values, in quotes where that is needed. @param {any[]} values @param {string} separator */
+/** Format values as a delimited line, with quotes where needed. @param {any[]} values @param {string} separator */
 export const formatDelimited = (values, separator) => values.map(value => {
   const text = value === null || value === undefined ? "" : typeof value === "boolean" ? (value ? "yes" : "no") : String(value);
   return /["\n\r]/.test(text) || text.includes(separator) ? `"${text.replaceAll('"', '""')}"` : text;
@@ -28,7 +28,7 @@ export const formatDelimited = (values, separator) => values.map(value => {
 const COMPARISON_FIELDS = ["metric", "system", "letter", "score", "low", "high", "mean", "half_width", "rank", "cluster", "better_than", "baseline", "difference", "difference_low", "difference_high", "p", "corrected_p", "significant", "wins", "ties", "losses", "segments_needed", "signature"];
 const FLOAT_FIELDS = new Set(["score", "low", "high", "mean", "half_width", "difference", "difference_low", "difference_high", "p", "corrected_p"]);
 
-/** A comparison, a line for each metric and system. @param {any} content @param {string} separator @param {boolean} safe */
+/** Format a comparison with one line per metric and system. @param {any} content @param {string} separator @param {boolean} safe */
 export function formatComparison(content, separator, safe) {
   const letters = new Map(content.systems.map((/** @type {any} */ s) => [s.name, s.letter])), lines = [formatDelimited(COMPARISON_FIELDS, separator)];
   for (const metric of content.metrics) for (const system of content.systems) {
@@ -43,7 +43,7 @@ export function formatComparison(content, separator, safe) {
 
 // ---- tables for papers ----
 
-/** A metric's table as cells. @param {any} content @param {any} metric @returns {Cell[][]} */
+/** Build the table cells of a metric. @param {any} content @param {any} metric @returns {Cell[][]} */
 function buildCells(content, metric) {
   const letters = new Map(content.systems.map((/** @type {any} */ s) => [s.name, s.letter])), hasSeveralSystems = content.systems.length > 1, { intervals, test } = content, level = `${Math.round(100 * content.level)}% interval`;
   const formatP = (/** @type {number | null | undefined} */ x) => typeof x === "number" ? formatPValue(x) : "";
@@ -63,10 +63,10 @@ function buildCells(content, metric) {
   })];
 }
 
-/** What is said of the tables. @param {any} content */
+/** Return the remarks below the tables. @param {any} content */
 const listRemarks = content => [`${formatPlural(content.segments, "segment")}${content.baseline && content.systems.length > 1 ? `; Δ to ${escapeInvisible(content.baseline)}` : ""}`, content.test ? `Raised letters: significantly better than those systems (${content.test.title}, p < ${content.test.alpha}, as *)${content.correction ? `; p-values are corrected: ${content.correction.title ?? content.correction}` : ""}.` : "", content.reading ?? "", ...(content.notes ?? []).filter((/** @type {any} */ n) => n.kind === "disagreement").map((/** @type {any} */ n) => n.text), ...content.metrics.map((/** @type {any} */ m) => m.signature ? `${m.name}|${m.signature}` : "")].filter(Boolean);
 
-/** The warnings about the text. @param {any} content @returns {string[]} */
+/** Return the warnings about the texts. @param {any} content @returns {string[]} */
 const listWarnings = content => (content.warnings ?? []).map((/** @type {any} */ warning) => `Warning: ${warning.text}`);
 
 /** @type {Record<string, string>} */
@@ -76,7 +76,7 @@ const escapeTex = text => text.replace(/[\\{}$&#%_^~<>|"[\]−Δ↑↓–]/g, c 
 /** @param {string} text */
 const escapeMarkdown = text => text.replace(/[\\`*_[\]<>#~$&]/g, "\\$&").replaceAll("|", "&#124;");
 
-/** A comparison for a paper that uses booktabs. @param {any} content */
+/** Format a comparison as LaTeX with booktabs. @param {any} content */
 export function formatLatex(content) {
   const cell = (/** @type {Cell} */ { text, raised, best }) => (best ? `\\textbf{${escapeTex(text)}}` : escapeTex(text)) + (raised ? `\\textsuperscript{${escapeTex(raised)}}` : "");
   return [["% Needs \\usepackage{booktabs}.", ...listWarnings(content).map(text => `% ${text}`)].join("\n"), ...content.metrics.map((/** @type {any} */ metric) => {
@@ -85,7 +85,7 @@ export function formatLatex(content) {
   }), listRemarks(content).map(text => `% ${text}`).join("\n")].join("\n\n") + "\n";
 }
 
-/** A comparison as Markdown. @param {any} content */
+/** Format a comparison as Markdown. @param {any} content */
 export function formatMarkdown(content) {
   const cell = (/** @type {Cell} */ { text, raised, best }) => (best ? `**${escapeMarkdown(text)}**` : escapeMarkdown(text)) + (raised ? `<sup>${escapeMarkdown(raised)}</sup>` : "");
   return [...listWarnings(content).map(text => `> ${escapeMarkdown(text)}`), ...content.metrics.map((/** @type {any} */ metric) => {
@@ -103,17 +103,17 @@ const EXPORT_FORMATS = /** @type {Record<string, [string, string, string, (conte
 
 // ---- segments ----
 
-/** The chosen segments in their order, with what is known of them, a line each. @param {Context} context @param {boolean} lines JSON Lines instead of TSV @param {boolean} safe */
+/** Yield one line per selected segment, in the order of the list. @param {Context} context @param {boolean} lines JSON Lines instead of TSV @param {boolean} safe */
 async function* generateSegmentLines(context, lines, safe) {
   const { data, current } = context, { a, b, selectedSegments: chosen, id } = current, { documents, labels } = data, roles = data.isRedacted ? [] : data.roles;
-  const names = ["segment", ...(documents ? ["document"] : []), ...labels.map(l => l.name), ...data.systems.map(s => `${current.metric.name} ${s.letter} ${s.name}`), ...(b ? [`Δ ${b.letter} less ${a.letter}`] : []), "influence", ...roles.map(role => data.getTitle(role))];
+  const names = ["segment", ...(documents ? ["document"] : []), ...labels.map(l => l.name), ...data.systems.map(s => `${current.metric.name} ${s.letter} ${s.name}`), ...(b ? [`Δ ${b.letter} − ${a.letter}`] : []), "influence", ...roles.map(role => data.getTitle(role))];
   if (!lines) yield formatDelimited(names.map(name => guardFormula(escapeInvisible(name), safe)), "\t");
   const influence = current.getColumn("influence");
   for (let position = 0; position < chosen.length; position++) {
     const i = chosen[position];
     if (position % 2000 === 1999) await new Promise(done => setTimeout(done));
     if (data.manifest.serve) await data.fetchSegment(i);
-    if (current.id !== id) throw new Error("the settings were changed meanwhile");
+    if (current.id !== id) throw new Error("the settings have changed");
     const delta = b ? current.getColumn("delta")[i] : null;
     yield lines ? JSON.stringify({ ...getSegmentRecord(context, i), labels: Object.fromEntries(labels.map(l => [l.name, l.values[l.bySegment[i]]])), difference: delta, influence: influence[i] })
       : formatDelimited([i + 1, ...(documents ? [documents.names[documents.bySegment[i]]] : []), ...labels.map(l => l.values[l.bySegment[i]]), ...data.systems.map(s => current.getScores(s)[i]), ...(b ? [delta] : []), influence[i], ...roles.map(role => data.getText(role, i))].map(value => guardFormula(value, safe)), "\t");
@@ -132,7 +132,7 @@ async function saveSegments(context, lines, safe) {
 
 // ---- the view ----
 
-/** Text to copy or to save. @param {string} text @param {string} label @param {string} name @param {string} type */
+/** Render a text with buttons to copy and save it. @param {string} text @param {string} label @param {string} name @param {string} type */
 const renderExport = (text, label, name, type) => [el("pre.given", { tabindex: 0, "aria-label": label, dir: "ltr" }, text), el("p.joined", {}, createButton("Copy", () => copyText(text, `${label} copied`)), createButton("Save", () => downloadText(name, type, text)))];
 
 /** @type {import("./main.js").View} */
@@ -140,12 +140,12 @@ export const exportsView = {
   id: "exports", title: "Export", key: "x", selected: true, state: { format: "latex", safe: true },
   render(container, context) {
     const { data, store, current } = context, { manifest, manifest: { comparison: content } } = data, { a, b, metric } = current;
-    container.append(el("h1", {}, "Export"), el("p.facts", {}, "Files are made in this page; nothing leaves it."));
+    container.append(el("h1", {}, "Export"), el("p.facts", {}, "Files are created in this page. No data leaves it."));
     const format = store.get("format") in EXPORT_FORMATS ? store.get("format") : "latex", [name, ending, type, make] = EXPORT_FORMATS[format];
     container.append(el("section", {}, el("h2", {}, "Table"), el("div.tabs", {}, createSelect("Format", Object.entries(EXPORT_FORMATS).map(([id, [title]]) => /** @type {const} */ ([id, title])), format, id => store.set({ format: id }, { replace: true })), format === "csv" ? createGuardCheckbox() : null),
-      renderExport(make(content, store.get("safe")), name, `comparison.${ending}`, type), current.isReported ? null : el("p.soft", {}, "This is the reported result; the settings that you changed are not in it.")));
-    const n = current.selectedSegments.length, waiting = current.filterProgress !== null ? "A filter is still worked out; the segments can be saved then." : current.problem ? `No segments: ${current.problem}.` : "";
-    container.append(el("section", {}, el("h2", {}, "Segments"), waiting ? el("p.soft", { role: "status" }, waiting) : null, el("p", { hidden: !!waiting }, `${current.isUnfiltered ? `All ${formatPlural(n, "segment")}` : `${formatCount(n)} of ${formatPlural(data.n, "segment")}, as filtered`}, in the order of the list, scored by ${metric.name}${data.isRedacted ? "; the texts were left out of this file" : manifest.embedded < data.n && !manifest.serve ? `; the file has the texts of ${formatCount(manifest.embedded)}` : ""}.`),
+      renderExport(make(content, store.get("safe")), name, `comparison.${ending}`, type), current.isReported ? null : el("p.soft", {}, "This is the reported result, without your changes to the settings.")));
+    const n = current.selectedSegments.length, waiting = current.filterProgress !== null ? "Wait until the filter is finished to save segments." : current.problem ? `No segments: ${current.problem}.` : "";
+    container.append(el("section", {}, el("h2", {}, "Segments"), waiting ? el("p.soft", { role: "status" }, waiting) : null, el("p", { hidden: !!waiting }, `${current.isUnfiltered ? `All ${formatPlural(n, "segment")}` : `${formatCount(n)} of ${formatPlural(data.n, "segment")}, as filtered`}, in the order of the list, scored by ${metric.name}${data.isRedacted ? "; this report has no texts" : manifest.embedded < data.n && !manifest.serve ? `; this report has the texts of ${formatCount(manifest.embedded)}` : ""}.`),
       el("p.joined", {}, createButton("Save as TSV", () => saveSegments(context, false, store.get("safe")), { disabled: !!waiting }), createButton("Save as JSON Lines", () => saveSegments(context, true, false), { disabled: !!waiting }), createGuardCheckbox())));
     const pairs = data.ranked.filter(s => s !== a).map(s => ({ system: s, value: current.scoreCorpus(s) - current.scoreCorpus(a), pair: current.getPair(a, s) }));
     const charts = el("section", {}, el("h2", {}, "Charts"));
@@ -154,14 +154,14 @@ export const exportsView = {
       columns: [{ title: "System" }, { title: "Δ", number: true }, { title: "interval", number: true }], rows: pairs.map(p => [renderBadge(p.system, true), formatSigned(p.value), p.pair?.interval ? formatInterval(p.pair.interval.low, p.pair.interval.high) : "n too small"]) }));
     const column = b ? "delta" : "scoreA", values = current.getColumn(column), sorted = [...values].filter(v => !Number.isNaN(v)).sort((x, y) => x - y), getPercentile = (/** @type {number} */ q) => sorted[Math.round(q * (sorted.length - 1))];
     const tieCount = b ? values.filter(v => v === 0).length : 0;
-    charts.append(renderFigure({ title: b ? `Δ ${metric.name} of each segment, ${b.letter} less ${a.letter}.` : `${metric.name} of each segment.`, summary: `Half of them are between ${formatFixed(getPercentile(0.25), 1)} and ${formatFixed(getPercentile(0.75), 1)}.${b ? ` The dark bar at 0 is the ties: ${formatPlural(tieCount, "segment")} with the same score.` : ""}`, draw: width => drawHistogram(values, { label: b ? "Δ" : metric.name, range: null, ties: !!b }, width),
-      columns: [{ title: "Share of segments" }, { title: "at most", number: true }], rows: [0, 0.05, 0.25, 0.5, 0.75, 0.95, 1].map(q => [`${Math.round(100 * q)} %`, formatFixed(getPercentile(q))]).concat(b ? [["ties, with a Δ of 0", formatCount(tieCount)]] : []) }),
-      el("p.soft", {}, "The charts of the other views can be saved there."));
+    charts.append(renderFigure({ title: b ? `Δ ${metric.name} of each segment (${b.letter} − ${a.letter}).` : `${metric.name} of each segment.`, summary: `The middle half is between ${formatFixed(getPercentile(0.25), 1)} and ${formatFixed(getPercentile(0.75), 1)}.${b ? ` The dark bar at 0 shows ${formatPlural(tieCount, "tie")}.` : ""}`, draw: width => drawHistogram(values, { label: b ? "Δ" : metric.name, range: null, ties: !!b }, width),
+      columns: [{ title: "Share of segments" }, { title: "at most", number: true }], rows: [0, 0.05, 0.25, 0.5, 0.75, 0.95, 1].map(q => [`${Math.round(100 * q)} %`, formatFixed(getPercentile(q))]).concat(b ? [["ties (Δ = 0)", formatCount(tieCount)]] : []) }),
+      el("p.soft", {}, "Charts in the other views can be saved there."));
     container.append(charts);
-    if (manifest.commands?.length) container.append(el("section", {}, el("h2", {}, "Commands"), el("p.soft", {}, "They make these numbers again, in the folder of the files."), renderExport(manifest.commands.join("\n"), "Commands", "commands.sh", "text/x-shellscript")));
-    if (manifest.bibtex) container.append(el("section", {}, el("h2", {}, "To cite"), renderExport(manifest.bibtex, "BibTeX", "truebleu.bib", "application/x-bibtex")));
+    if (manifest.commands?.length) container.append(el("section", {}, el("h2", {}, "Commands"), el("p.soft", {}, "Run these commands in the data folder to reproduce the scores."), renderExport(manifest.commands.join("\n"), "Commands", "commands.sh", "text/x-shellscript")));
+    if (manifest.bibtex) container.append(el("section", {}, el("h2", {}, "Citation"), renderExport(manifest.bibtex, "BibTeX", "truebleu.bib", "application/x-bibtex")));
 
-    /** Whether text is kept from becoming a formula. */
-    function createGuardCheckbox() { return createCheckbox("Safe for spreadsheets: an apostrophe before text that looks like a formula", store.get("safe"), on => store.set({ safe: on }, { replace: true })); }
+    /** Create the checkbox for escaping formulas. */
+    function createGuardCheckbox() { return createCheckbox("Safe for spreadsheets (put an apostrophe before formulas)", store.get("safe"), on => store.set({ safe: on }, { replace: true })); }
   },
 };

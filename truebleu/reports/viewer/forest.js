@@ -1,15 +1,15 @@
-// A forest plot: every system's interval on an axis, a panel a metric.
+// Forest plot: the intervals of all systems, with one panel per metric.
 import {el, renderNumber, formatFixed, formatInterval, formatSigned, svg} from "./dom.js";
 import {renderFigure, fitText, formatShortNumber, getTicks} from "./svg_charts.js";
 
-/** @typedef {{value: number, low: number, high: number, isSignificant: boolean, isBetter: boolean, p?: string} | null} ForestEntry  of a system; null: the baseline, or nothing known */
+/** @typedef {{value: number, low: number, high: number, isSignificant: boolean, isBetter: boolean, p?: string} | null} ForestEntry  entry of a system; null: the baseline, or no interval */
 /** @typedef {{title: string, higher: boolean, digits: number, entries: ForestEntry[]}} ForestPanel */
 
 const FOREST_ROW_HEIGHT = 22, FOREST_NAME_WIDTH = 150, MIN_PANEL_WIDTH = 190;
 
 /**
  * @param {string} title @param {import("./dom.js").Children} summary @param {import("./report_data.js").System[]} systems @param {ForestPanel[]} panels
- * @param {boolean} zero whether 0 is the baseline's place, else scores are drawn
+ * @param {boolean} zero whether differences to the baseline are drawn, instead of scores
  */
 export function renderForest(title, summary, systems, panels, zero) {
   const write = zero ? formatSigned : formatFixed;
@@ -35,7 +35,7 @@ function drawForest(systems, panels, zero, width, label) {
         svg("line.zero", { x1: x0 + 6, x2: x0 + panelWidth - 12, y1: bottom, y2: bottom }), zero ? svg("line.zero", { x1: x(0), x2: x(0), y1: y0 + 18, y2: bottom }) : null,
         panel.entries.map((d, i) => {
           const y = y0 + 18 + (i + 0.5) * FOREST_ROW_HEIGHT;
-          if (!d) return zero ? svg("path.base", { d: `M${x(0)} ${y - 5}l5 5l-5 5l-5 -5z` }, svg("title", {}, "the baseline")) : null;
+          if (!d) return zero ? svg("path.base", { d: `M${x(0)} ${y - 5}l5 5l-5 5l-5 -5z` }, svg("title", {}, "baseline")) : null;
           const description = `${systems[i].letter} ${systems[i].name}: ${(zero ? formatSigned : formatFixed)(d.value, panel.digits)} ${formatInterval(d.low, d.high, panel.digits, zero)}${d.p ? `, ${d.p}` : ""}`;
           return svg("g", { class: `forest-row ${d.isSignificant ? (d.isBetter ? "better" : "worse") : ""}`, role: "img", "aria-label": description }, svg("title", {}, description), svg("rect.back", { x: x0 + 4, y: y - FOREST_ROW_HEIGHT / 2, width: panelWidth - 14, height: FOREST_ROW_HEIGHT }),
             svg("path.whisker", { d: `M${x(d.low)} ${y - 4}v8m0 -4H${x(d.high)}m0 -4v8` }), svg("circle.point", { class: d.isSignificant || !zero ? "" : "open", cx: x(d.value), cy: y, r: 4 }));

@@ -1,4 +1,4 @@
-// What is sought, as places in a text: matches of the search, an n-gram, terms of the glossary.
+// Highlights in a text: search matches, an n-gram, and glossary terms.
 import {el, showInvisible} from "./dom.js";
 import {locateTokens, findRuns} from "./tokens.js";
 import {canSplitNgrams, splitForNgrams} from "./ngram_filter.js";
@@ -7,29 +7,29 @@ import {findSpans} from "./match_positions.js";
 
 /** @typedef {import("./match_positions.js").TextSpan} Place */
 
-/** Longer texts are marked up to here, and no text has more marks. */
+/** Texts are marked up to this length, and with at most this number of marks. */
 const MAX_MARKED_LENGTH = 20000, MAX_MARKS = 200;
 
-/** Finds what the state asks for. A user's pattern runs in the other thread, since it may never end: its places come later. */
+/** Finder of highlights for the current state. Regular expressions run in a worker because they may not terminate. */
 export class Highlights {
-  /** @param {import("./selection.js").Context} context @param {() => void} arrived called when places have come for texts that were asked for */
+  /** @param {import("./selection.js").Context} context @param {() => void} arrived called when the worker has found matches in requested texts */
   constructor({ data, store, current, worker }, arrived) {
     this.data = data;
     this.store = store;
     this.current = current;
     this.worker = worker;
     this.onArrival = arrived;
-    /** Places of the pattern, by text; null while they are sought. @type {Map<string, Place[] | null>} */
+    /** Pattern matches by text; null while the search runs. @type {Map<string, Place[] | null>} */
     this.spansByText = new Map();
     this.pattern = "";
     this.running = false;
   }
 
-  /** The places in a text of a segment, in order, none in another. @param {string} role @param {number} i @param {string} fullText @param {{grams?: boolean, terms?: boolean}} what besides the search @returns {Place[]} */
+  /** Return the highlights in a text in order, without overlaps. @param {string} role @param {number} i @param {string} fullText @param {{grams?: boolean, terms?: boolean}} what to find in addition to the search @returns {Place[]} */
   findSpans(role, i, fullText, { grams = false, terms = false }) {
     const text = fullText.length > MAX_MARKED_LENGTH ? fullText.slice(0, MAX_MARKED_LENGTH) : fullText;
     const spans = [...this.findSearchHits(role, text), ...(grams ? this.findNgram(role, text) : []), ...(terms ? this.findTerms(role, i, text) : [])];
-    // At one place the longest counts, and then the first kind.
+    // At the same position, the longest span wins, then the first kind.
     spans.sort((x, y) => x[0] - y[0] || y[1] - x[1]);
     /** @type {Place[]} */
     const keptSpans = [];
@@ -37,7 +37,7 @@ export class Highlights {
     return keptSpans;
   }
 
-  /** Matches of the search. @param {string} role @param {string} text @returns {Place[]} */
+  /** Return the search matches. @param {string} role @param {string} text @returns {Place[]} */
   findSearchHits(role, text) {
     const { store, current } = this, query = String(store.get("find")), exact = store.get("case");
     if (!query || !current.searchedRoles.some(searched => searched === role)) return [];
@@ -48,7 +48,7 @@ export class Highlights {
     return this.spansByText.get(text) ?? [];
   }
 
-  /** Has the other thread look for the pattern in the texts that wait, all at once. */
+  /** Let the worker search for the pattern in all waiting texts. */
   async runPattern() {
     if (this.running) return;
     this.running = true;
@@ -58,7 +58,7 @@ export class Highlights {
     let results = [];
     try {
       results = await this.worker.run({ kind: "places", pattern: store.get("find"), flags: store.get("case") ? "gu" : "giu", texts, limit: MAX_MARKS }, 1000);
-    } catch { /* A pattern that is not valid, or takes too long, is told of by the filter. */ }
+    } catch { /* The filter reports patterns that are invalid or too slow. */ }
     this.running = false;
     if (pattern !== this.pattern) { if ([...this.spansByText.values()].includes(null)) this.runPattern(); return; }
     texts.forEach((text, k) => this.spansByText.set(text, results[k] ?? []));
@@ -67,7 +67,7 @@ export class Highlights {
     if ([...this.spansByText.values()].includes(null)) this.runPattern();
   }
 
-  /** The n-gram whose segments are shown. @param {string} role @param {string} text @returns {Place[]} */
+  /** Return the occurrences of the n-gram that the list is filtered by. @param {string} role @param {string} text @returns {Place[]} */
   findNgram(role, text) {
     const { store, data } = this, gram = String(store.get("mark") || store.get("holds")), { ngrams } = data.manifest;
     if (!gram || role === "source" || !canSplitNgrams(data)) return [];
@@ -75,7 +75,7 @@ export class Highlights {
     return Array.from(findRuns(keys, run), n => [starts[n], ends[n + run.length - 1], "found"]);
   }
 
-  /** The terms that the segment has: in the source, and as they are wanted. @param {string} role @param {number} i @param {string} text @returns {Place[]} */
+  /** Return the glossary terms of the segment: source terms, or target terms. @param {string} role @param {number} i @param {string} text @returns {Place[]} */
   findTerms(role, i, text) {
     const { glossary } = this.data;
     return (glossary?.termsBySegment.get(i) ?? []).flatMap(k => {
@@ -85,7 +85,7 @@ export class Highlights {
   }
 }
 
-/** A part of a text with its marks. @param {string} text @param {Place[]} places @param {number} [from] @param {number} [to] @param {(text: string) => any} [shown] @returns {any[]} */
+/** Render a part of a text with its marks. @param {string} text @param {Place[]} places @param {number} [from] @param {number} [to] @param {(text: string) => any} [shown] @returns {any[]} */
 export function renderMarks(text, places, from = 0, to = text.length, shown = showInvisible) {
   const nodes = [];
   let position = from;
@@ -99,7 +99,7 @@ export function renderMarks(text, places, from = 0, to = text.length, shown = sh
   return nodes;
 }
 
-/** One line of a text, from where its first mark can be seen. @param {string} text @param {Place[]} places @param {number} visibleLength in characters @param {number} maxLength */
+/** Render one line of a text that starts near its first mark. @param {string} text @param {Place[]} places @param {number} visibleLength in characters @param {number} maxLength */
 export function renderPreview(text, places, visibleLength, maxLength) {
   let from = 0;
   if (places.length && places[0][1] > visibleLength) {

@@ -1,17 +1,17 @@
-// The kernel as WebAssembly: texts to counts and counts to scores, the same integers as in Python, and scores that agree to 12 digits.
+// WebAssembly kernel: turns texts into counts (equal to Python's) and counts into scores (equal to 12 digits).
 
-/** @typedef {Record<string, string | number | boolean | (number | boolean)[] | null>} Recipe  a metric's parameters, as the kernel takes them */
-/** @typedef {number} Handle  of something that the kernel holds */
+/** @typedef {Record<string, string | number | boolean | (number | boolean)[] | null>} Recipe  metric parameters for the kernel */
+/** @typedef {number} Handle  of an object in the kernel's memory */
 
-/** The version of the interface: that of the binary must be the same. */
+/** Interface version, which must equal the version of the binary. */
 const INTERFACE = 4;
 
-/** What the kernel exports: functions of numbers, and its memory. */
+/** Wrapper of the kernel's exported functions and memory. */
 export class Kernel {
   /** @param {any} exports what an instance exports */
   constructor(exports) {
     this.exports = exports;
-    if (exports.page_version() !== INTERFACE) throw new Error("the kernel in this page is of another version than the page");
+    if (exports.page_version() !== INTERFACE) throw new Error("the kernel's version differs from the page's version");
   }
 
   /** @param {BufferSource} binary */
@@ -20,23 +20,23 @@ export class Kernel {
     return new Kernel(instance.exports);
   }
 
-  /** Hands over bytes. @param {Uint8Array} bytes */
+  /** Copy bytes into the kernel's input buffer. @param {Uint8Array} bytes */
   sendBytes(bytes) {
-    // The memory may have moved; it is looked at again each time.
+    // The memory may have been reallocated, so its buffer must not be cached.
     const address = this.exports.page_room(bytes.length) >>> 0;
     new Uint8Array(this.exports.memory.buffer, address, bytes.length).set(bytes);
   }
 
-  /** Hands over handles, or numbers of segments. @param {ArrayLike<number>} numbers */
+  /** Copy handles or segment numbers into the kernel's input buffer. @param {ArrayLike<number>} numbers */
   sendNumbers(numbers) { this.sendBytes(new Uint8Array(Uint32Array.from(numbers).buffer)); }
 
-  /** A copy of the last answer. @returns {Uint8Array} */
+  /** Return a copy of the kernel's last output. @returns {Uint8Array} */
   readAnswer() { return new Uint8Array(this.exports.memory.buffer, this.exports.page_answer() >>> 0, this.exports.page_answered() >>> 0).slice(); }
 
   /** @returns {Float64Array} */
   readFloats() { return new Float64Array(this.readAnswer().buffer); }
 
-  /** What a function gave; an error if that is 0. @param {number} result */
+  /** Return the result of a kernel function; throw its error message if the result is 0. @param {number} result */
   requireResult(result) {
     if (result) return result >>> 0;
     throw new Error(new TextDecoder().decode(this.readAnswer()) || "the kernel stopped");
@@ -45,10 +45,10 @@ export class Kernel {
   /** @param {Handle} handle */
   release(handle) { this.exports.page_forget(handle); }
 
-  /** Lower-casing as the Python that made the page has it. @param {Uint8Array} pairs code points, of 4 bytes each */
+  /** Set the lowercase mapping of the Python version that wrote the report. @param {Uint8Array} pairs of 4-byte code points */
   setLowercase(pairs) { this.sendBytes(pairs); this.requireResult(this.exports.page_lowercase()); }
 
-  /** A column of texts. @param {Uint8Array} block as payload.py has it @param {number} n @returns {Handle} */
+  /** Add a column of texts. @param {Uint8Array} block in the format of payload.py @param {number} n @returns {Handle} */
   addTexts(block, n) { this.sendBytes(block); return this.requireResult(this.exports.page_texts(n)); }
 
   /** @param {Recipe} recipe @returns {Handle} */
@@ -60,80 +60,80 @@ export class Kernel {
   }
 
   /**
-   * The rows of segments from `first` to `last`, which is left out, behind those of `table` (0: of a new one).
+   * Count the segments from `first` to `last` (exclusive) and append their rows to `table` (0: a new table).
    * @param {Handle} metric @param {Handle} table @param {Handle[]} columns hypotheses, then references @param {number} first @param {number} last @returns {Handle}
    */
   countSegments(metric, table, columns, first, last) { this.sendNumbers(columns); return this.requireResult(this.exports.page_count(metric, table, first, last)); }
 
-  /** A table of rows that were counted elsewhere. @param {Uint8Array} block as payload.py has it @param {number} n @param {number} width @returns {Handle} */
+  /** Add a table of stored counts. @param {Uint8Array} block in the format of payload.py @param {number} n @param {number} width @returns {Handle} */
   addTable(block, n, width) { this.sendBytes(block); return this.requireResult(this.exports.page_table(n, width)); }
 
-  /** A table of rows that `rows` gave. @param {Uint8Array} bytes @param {number} width @returns {Handle} */
+  /** Add a table of rows returned by `getRows`. @param {Uint8Array} bytes @param {number} width @returns {Handle} */
   addTableFromRows(bytes, width) { this.sendBytes(bytes); return this.requireResult(this.exports.page_table_of_rows(width)); }
 
-  /** A table of these numbers, so many in a row. @param {ArrayLike<number>} numbers @param {number} [width] @returns {Handle} */
+  /** Add a table of numbers with `width` columns. @param {ArrayLike<number>} numbers @param {number} [width] @returns {Handle} */
   addTableFromNumbers(numbers, width = numbers.length) { return this.addTableFromRows(new Uint8Array(BigInt64Array.from(Array.from(numbers, BigInt)).buffer), width); }
 
-  /** Some rows, or all, as 64-bit integers one behind the other. @param {Handle} table @param {ArrayLike<number> | null} [segments] */
+  /** Return some or all rows as consecutive 64-bit integers. @param {Handle} table @param {ArrayLike<number> | null} [segments] */
   getRows(table, segments = null) {
     this.sendNumbers(segments ?? []);
     const width = this.requireResult(this.exports.page_rows(table, segments ? 0 : 1));
     return { width, bytes: this.readAnswer() };
   }
 
-  /** A table of some columns of another one. @param {Handle} table @param {number[]} columns @returns {Handle} */
+  /** Add a table with some columns of another table. @param {Handle} table @param {number[]} columns @returns {Handle} */
   selectColumns(table, columns) { this.sendNumbers(columns); return this.requireResult(this.exports.page_select(table)); }
 
-  /** A column of a table. @param {Handle} table @param {number} column @returns {Float64Array} */
+  /** Return a column of a table. @param {Handle} table @param {number} column @returns {Float64Array} */
   getColumn(table, column) { this.requireResult(this.exports.page_column(table, column)); return this.readFloats(); }
 
-  /** The sum of each column. @param {Handle} table @returns {number[]} */
+  /** Return the sum of each column. @param {Handle} table @returns {number[]} */
   sumColumns(table) { this.requireResult(this.exports.page_total(table)); return toNumbers(this.readAnswer()); }
 
-  /** The score of each row, as a segment's. @param {Handle} metric @param {Handle} table */
+  /** Return the sentence-level score of each row. @param {Handle} metric @param {Handle} table */
   scoreSegments(metric, table) { this.requireResult(this.exports.page_scores(metric, table)); return this.readFloats(); }
 
-  /** The score of the corpus of some rows, or of all. @param {Handle} metric @param {Handle} table @param {ArrayLike<number> | null} [segments] @returns {number} */
+  /** Return the corpus score of some or all rows. @param {Handle} metric @param {Handle} table @param {ArrayLike<number> | null} [segments] @returns {number} */
   scoreCorpus(metric, table, segments = null) { this.sendNumbers(segments ?? []); this.requireResult(this.exports.page_corpus(metric, table, segments ? 0 : 1)); return this.readFloats()[0]; }
 
-  /** The score of the corpus without each row. @param {Handle} metric @param {Handle} table */
+  /** Return the corpus scores with each row left out in turn. @param {Handle} metric @param {Handle} table */
   scoreWithoutEach(metric, table) { this.requireResult(this.exports.page_without(metric, table)); return this.readFloats(); }
 
   /**
-   * BLEU's steps to the score of a table's first row.
+   * Return the steps of the BLEU computation for the first row of a table.
    * @param {Handle} metric @param {Handle} table @param {boolean} corpus
-   * @returns {{brevity: number, mean: number, isZero: boolean, steps: {numerator: number, denominator: number, precision: number, smoothed: number}[]}} precision: NaN if it counts as 1; smoothed: NaN if nothing was put there
+   * @returns {{brevity: number, mean: number, isZero: boolean, steps: {numerator: number, denominator: number, precision: number, smoothed: number}[]}} precision: NaN if it counts as 1; smoothed: NaN without smoothing
    */
   getBleuSteps(metric, table, corpus) {
     const n = this.requireResult(this.exports.page_steps(metric, table, corpus ? 1 : 0)) - 1, [brevity, mean, isZero, ...rest] = this.readFloats();
     return { brevity, mean, isZero: !!isZero, steps: Array.from({ length: n }, (_, i) => ({ numerator: rest[4 * i], denominator: rest[4 * i + 1], precision: rest[4 * i + 2], smoothed: rest[4 * i + 3] })) };
   }
 
-  /** Resamples of the rows of a table, or of two. @param {Handle} metric @param {Handle[]} tables @param {number} seed @param {ArrayLike<number>} [groups] the document of each row, if whole ones are drawn @returns {Handle} */
+  /** Start resampling the rows of one or two tables. @param {Handle} metric @param {Handle[]} tables @param {number} seed @param {ArrayLike<number>} [groups] the document of each row, to resample documents @returns {Handle} */
   startResampling(metric, [firstTable, secondTable = 0], seed, groups = []) {
     this.sendNumbers([seed >>> 0, Math.floor(seed / 2 ** 32), ...Array.from(groups)]);
     return this.requireResult(this.exports.page_resample(metric, firstTable, secondTable));
   }
 
-  /** Draws so many more. @param {Handle} draws @param {number} replicates @returns {number} how many there are */
+  /** Draw more resamples. @param {Handle} draws @param {number} replicates @returns {number} total number of resamples */
   drawResamples(draws, replicates) { return this.requireResult(this.exports.page_draw(draws, replicates)); }
 
-  /** The ends of the intervals of each score, and of their difference. @param {Handle} draws @param {number} level @returns {number[][]} */
+  /** Return the interval bounds of each score and of their difference. @param {Handle} draws @param {number} level @returns {number[][]} */
   getIntervals(draws, level) {
     this.requireResult(this.exports.page_intervals(draws, level));
     const ends = this.readFloats();
     return Array.from({ length: ends.length / 2 }, (_, i) => [ends[2 * i], ends[2 * i + 1]]);
   }
 
-  /** The n-grams of texts, up to an order. @param {Handle} metric @param {Handle[]} systems @param {Handle[]} references @param {number} orders @returns {Handle} */
+  /** Collect the n-grams of texts up to an order. @param {Handle} metric @param {Handle[]} systems @param {Handle[]} references @param {number} orders @returns {Handle} */
   addNgrams(metric, systems, references, orders) { this.sendNumbers([...systems, ...references]); return this.requireResult(this.exports.page_grams(metric, systems.length, orders)); }
 
-  /** Words by their frequency in the references, segment by segment. @param {Handle} grams @param {number[]} edges the least frequency of each bucket @returns {Handle} a table */
+  /** Count words per segment and frequency bin. @param {Handle} grams @param {number[]} edges the lowest frequency of each bin @returns {Handle} a table */
   countFrequencies(grams, edges) { this.sendNumbers(edges); return this.requireResult(this.exports.page_frequencies(grams)); }
 
   /**
-   * The n-grams that set a system apart from another one, or from the references.
-   * @param {Handle} grams @param {number} system @param {number | null} otherSystem @param {number} limit of each order
+   * Return the n-grams that distinguish a system from another system or from the references.
+   * @param {Handle} grams @param {number} system @param {number | null} otherSystem @param {number} limit per order
    * @returns {{segments: number, lists: Record<string, import("./ngrams.js").ListedNgram[]>}}
    */
   compareNgrams(grams, system, otherSystem, limit) {
@@ -150,9 +150,9 @@ export class Kernel {
   }
 
   /**
-   * The edits of a segment.
-   * @param {Handle} metric @param {Uint8Array} block a hypothesis and its references, as payload.py has a column @param {number} n texts
-   * @returns {{chosen: number, hypothesis: string[], reference: string[], shifts: number[][], operations: [string, number | null, number | null][]}} operations: what becomes of which token (of the hypothesis, before shifts), and of the reference
+   * Return the edit operations of a segment.
+   * @param {Handle} metric @param {Uint8Array} block a hypothesis and its references as a column of texts @param {number} n number of texts
+   * @returns {{chosen: number, hypothesis: string[], reference: string[], shifts: number[][], operations: [string, number | null, number | null][]}} operations: kind, index of the hypothesis token (before shifts), index of the reference token
    */
   align(metric, block, n) {
     this.sendBytes(block);
@@ -168,7 +168,7 @@ export class Kernel {
     }) };
   }
 
-  /** The tokens that a text is split into. @param {Handle} metric @param {string} text @param {boolean} reference @returns {string[]} */
+  /** Split a text into tokens. @param {Handle} metric @param {string} text @param {boolean} reference @returns {string[]} */
   tokenize(metric, text, reference) {
     this.sendBytes(encodeText(text));
     const n = this.requireResult(this.exports.page_tokens(metric, reference ? 1 : 0)) - 1, { readMany, word } = createReader(this.readAnswer());
@@ -176,10 +176,10 @@ export class Kernel {
   }
 }
 
-/** The steps of an alignment: what each is called, and whether it takes a token of the hypothesis, and of the reference. A deletion is of TER's hypothesis, but of an error rate's reference. @type {[string, boolean, boolean][]} */
+/** Edit operations: name, and whether they consume a token of the hypothesis and of the reference. Deletions remove hypothesis tokens in TER, but reference tokens in error rates. @type {[string, boolean, boolean][]} */
 const EDIT_STEPS = [["match", true, true], ["substitution", true, true], ["deletion", true, false], ["insertion", false, true], ["deletion", false, true], ["insertion", true, false]];
 
-/** Takes an answer apart: numbers of 4 bytes, floats of 8, words. @param {Uint8Array} bytes */
+/** Create a reader of the kernel's output: 4-byte integers, 8-byte floats, and words. @param {Uint8Array} bytes */
 function createReader(bytes) {
   const view = new DataView(bytes.buffer);
   let offset = 0;
@@ -188,12 +188,12 @@ function createReader(bytes) {
     word: (/** @type {number} */ length) => decodeText(bytes.subarray(offset, offset += length)) };
 }
 
-/** In the place of a text's length: there is no such text. */
+/** Length that marks a missing text. */
 export const MISSING_TEXT = 0xFFFFFFFF;
 
 const TEXT_ENCODER = new TextEncoder();
 
-/** UTF-8, in which lone surrogates are written as if they were characters, as Python does it. @param {string} text @returns {Uint8Array} */
+/** Encode a text as UTF-8, with lone surrogates as in Python's surrogatepass. @param {string} text @returns {Uint8Array} */
 function encodeText(text) {
   if (!/\p{Cs}/u.test(text)) return TEXT_ENCODER.encode(text);
   return Uint8Array.from([...text].flatMap(c => { const code = c.charCodeAt(0); return /\p{Cs}/u.test(c) ? [0xED, 0x80 | code >> 6 & 63, 0x80 | code & 63] : [...TEXT_ENCODER.encode(c)]; }));
@@ -201,7 +201,7 @@ function encodeText(text) {
 
 const DECODER = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** UTF-8 that may hold lone surrogates, which Python writes as if they were characters. @param {Uint8Array} bytes */
+/** Decode UTF-8 that may contain lone surrogates (Python's surrogatepass). @param {Uint8Array} bytes */
 export function decodeText(bytes) {
   const text = DECODER.decode(bytes);
   if (!text.includes("\uFFFD") || !bytes.some((byte, i) => byte === 0xED && bytes[i + 1] >= 0xA0)) return text;
@@ -215,7 +215,7 @@ export function decodeText(bytes) {
   return out + DECODER.decode(bytes.subarray(from));
 }
 
-/** Texts as a block, as payload.py has a column of them. @param {(string | Uint8Array | null)[]} texts @returns {Uint8Array} */
+/** Pack texts into a block in the format of payload.py. @param {(string | Uint8Array | null)[]} texts @returns {Uint8Array} */
 export function packTexts(texts) {
   const all = texts.map(text => typeof text === "string" ? encodeText(text) : text), lengths = Uint32Array.from(all, encoded => encoded ? encoded.length : MISSING_TEXT);
   const block = new Uint8Array(4 * all.length + all.reduce((sum, one) => sum + (one ? one.length : 0), 0));
@@ -225,5 +225,5 @@ export function packTexts(texts) {
   return block;
 }
 
-/** 64-bit integers as numbers. @param {Uint8Array} bytes */
+/** Convert 64-bit integers to numbers. @param {Uint8Array} bytes */
 export const toNumbers = bytes => Array.from(new BigInt64Array(bytes.buffer, bytes.byteOffset, bytes.byteLength >> 3), Number);

@@ -1,24 +1,24 @@
-// Metrics by the kernel in the page: what it is asked for, and what it has made.
+// Client of the browser kernel: builds metric settings and caches the kernel's objects.
 import {Kernel} from "./kernel.js";
 import {CountTable} from "./count_table.js";
 
 /** @typedef {import("./report_data.js").Setting} Setting */
 /** @typedef {import("./kernel.js").Recipe} Recipe */
 
-/** Tokenizers that need no data of their own. */
+/** Tokenizers that need no data files. */
 export const TOKENIZERS = ["13a", "intl", "zh", "char", "none", "jiwer"];
-/** Parameters with words or a yes, and the values that each may have, which only new counts can change. @type {Record<string, string[]>} */
+/** Parameters whose changes require new counts, with their allowed values. @type {Record<string, string[]>} */
 export const COUNT_PARAMETERS = { tokenize: TOKENIZERS, lowercase: ["yes", "no"], whitespace: ["yes", "no"], normalized: ["yes", "no"], no_punct: ["yes", "no"], asian_support: ["yes", "no"], case_sensitive: ["yes", "no"] };
-/** The value that a smoothing method takes if none is given. @type {Record<string, number | null>} */
+/** Default smoothing value of each method; null if the method takes no value. @type {Record<string, number | null>} */
 export const DEFAULT_SMOOTHING_VALUES = { "exp": null, "floor": 0.1, "add-k": 1, "none": null, "add-k-all": 1, "add-k-tiny": 1, "epsilon": null, "tiny": null };
 
 /** @param {Record<string, any>} p @returns {number | null} */
 export const getSmoothingValue = p => p.smoothing_value ?? DEFAULT_SMOOTHING_VALUES[p.smoothing] ?? null;
 
-/** What becomes of orders without n-grams. @param {Record<string, any>} p @param {boolean} segment @returns {string} */
+/** Return how orders without n-grams are treated: "drop", "zero" or "at-least-one". @param {Record<string, any>} p @param {boolean} segment @returns {string} */
 export const getMissingOrder = (p, segment) => p.missing_order ?? ((p.effective_order ?? segment) ? "drop" : "zero");
 
-/** What the kernel is asked for by a setting with other parameters. @param {Setting} setting @param {Record<string, any>} p @returns {Recipe} */
+/** Build the kernel's metric settings from a setting with changed parameters. @param {Setting} setting @param {Record<string, any>} p @returns {Recipe} */
 export function buildRecipe(setting, p) {
   const defaults = setting.parameters, { recipe } = setting, lowercase = p.lowercase === defaults.lowercase ? recipe.lowercase : p.lowercase ? "python" : "no";
   const tokenizer = p.tokenize === defaults.tokenize ? recipe.tokenizer : p.tokenize;
@@ -28,16 +28,16 @@ export function buildRecipe(setting, p) {
   return { ...recipe, tokenizer, lowercase };
 }
 
-/** What of a recipe decides the counts. @param {Recipe} recipe @param {number} references */
+/** Return a key of the metric settings that affect the counts. @param {Recipe} recipe @param {number} references */
 export function getCountsKey(recipe, references) {
   const { metric, tokenizer, lowercase } = recipe;
   if (metric === "bleu") return JSON.stringify([metric, tokenizer, lowercase, recipe.max_order, recipe.reference_lengths, /** @type {any} */ (recipe.missing)[0] === "at-least-one"]);
-  // chrF takes the reference with the best score.
+  // chrF uses the reference with the best score, which depends on these parameters.
   if (metric === "chrf") return JSON.stringify([metric, lowercase, recipe.whitespace, recipe.char_order, recipe.word_order, references > 1 ? [recipe.factor, recipe.eps_smoothing] : []]);
   return JSON.stringify(recipe);
 }
 
-/** The names of a table's columns, as Python has them. @param {Setting} setting @param {Record<string, any>} p @returns {string[]} */
+/** Return the names of a table's columns, as in Python. @param {Setting} setting @param {Record<string, any>} p @returns {string[]} */
 export function getColumnNames({ metric, columns }, p) {
   const orders = (/** @type {number} */ n, /** @type {string} */ prefix) => Array.from({ length: n }, (_, i) => `${prefix}${i + 1}`);
   if (metric === "BLEU") return [...columns.slice(0, 2), ...orders(p.max_order, "matches_"), ...orders(p.max_order, "totals_")];
@@ -45,9 +45,9 @@ export function getColumnNames({ metric, columns }, p) {
   return columns;
 }
 
-/** The kernel, with what it has made. */
+/** Kernel with its cached metrics and texts. */
 export class KernelClient {
-  /** @param {Kernel} kernel @param {Uint8Array} binary of which the kernel is made, for other threads @param {Uint8Array} lowercase what it lower-cases by */
+  /** @param {Kernel} kernel @param {Uint8Array} binary of the kernel, for workers @param {Uint8Array} lowercase mapping */
   constructor(kernel, binary, lowercase) {
     this.kernel = kernel;
     this.binary = binary;
@@ -58,14 +58,14 @@ export class KernelClient {
     this.texts = new Map();
   }
 
-  /** Starts a kernel. @param {Uint8Array} binary @param {Uint8Array} lowercase */
+  /** Start a kernel. @param {Uint8Array} binary @param {Uint8Array} lowercase */
   static async start(binary, lowercase) {
     const kernel = await Kernel.load(/** @type {BufferSource} */ (binary));
     kernel.setLowercase(lowercase);
     return new KernelClient(kernel, binary, lowercase);
   }
 
-  /** Lets go of all texts. */
+  /** Release all texts. */
   forgetTexts() {
     for (const handle of this.texts.values()) this.kernel.release(handle);
     this.texts.clear();
@@ -80,11 +80,11 @@ export class KernelClient {
   }
 
   /**
-   * A system's table, counted from its texts some at a time.
-   * @param {Recipe} recipe @param {string[]} names of its columns @param {string} system role @param {number} n segments
-   * @param {(share: number) => Promise<boolean>} [onProgress] told now and then how much is done; whether to go on
+   * Count a system's texts in slices.
+   * @param {Recipe} recipe @param {string[]} names of the columns @param {string} system role @param {number} n segments
+   * @param {(share: number) => Promise<boolean>} [onProgress] called regularly with the progress; returns whether to continue
    * @param {string[]} [references] roles
-   * @returns {Promise<CountTable | null>} null if it was not to go on
+   * @returns {Promise<CountTable | null>} null if cancelled
    */
   async countSystem(recipe, names, system, n, onProgress = async () => true, references = [...this.texts.keys()].filter(role => role.startsWith("reference"))) {
     const { kernel } = this, metric = this.getMetric(recipe), columns = [system, ...references].map(role => /** @type {number} */ (this.texts.get(role)));
@@ -94,7 +94,7 @@ export class KernelClient {
         const start = performance.now();
         next = Math.min(n, from + slice);
         table = kernel.countSegments(metric, table, columns, from, next);
-        // Each call begins anew, so that fewer are better where they are short.
+        // Calls have a fixed cost, so enlarge the slice while calls are short.
         if (performance.now() - start < MAX_BLOCKING_MS / 3) slice *= 2;
         if (performance.now() - last < MAX_BLOCKING_MS) continue;
         if (!await onProgress(next / n)) return null;
@@ -107,5 +107,5 @@ export class KernelClient {
   }
 }
 
-/** So many segments at first; after so many milliseconds the page may do something else. */
+/** Initial number of segments per call, and milliseconds before yielding to the page. */
 const FIRST_SLICE = 500, MAX_BLOCKING_MS = 30;

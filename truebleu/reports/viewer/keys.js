@@ -1,11 +1,11 @@
-// The keyboard: single keys, all of which can be switched off, and what they do.
+// Single-key shortcuts, which can be switched off.
 import {browserStorage} from "./selection.js";
 import {announce, createCheckbox, copyStateLink, openDialog, el, renderTable} from "./dom.js";
 
 /** @typedef {import("./selection.js").Context} Context */
 /** @typedef {{title: string, act: (context: Context) => void}} Action */
 
-/** Keys for every view. @type {Record<string, Action>} */
+/** Shortcuts in all views. @type {Record<string, Action>} */
 const GENERAL_KEYS = {
   "x": { title: "swap A and B", act: ({ current }) => current.swap() },
   "b": { title: "next baseline", act: ({ data, store, current: { a, b } }) => {
@@ -17,9 +17,9 @@ const GENERAL_KEYS = {
   "y": { title: "copy a link to this view", act: ({ store }) => { copyStateLink(store); } },
 };
 
-/** Listens, unless keys are off or someone writes. */
+/** Handler of shortcuts, inactive while the user types or if shortcuts are off. */
 export class KeyboardShortcuts {
-  /** @param {Context} context @param {() => import("./main.js").View} view the one that is shown @param {import("./main.js").View[]} views */
+  /** @param {Context} context @param {() => import("./main.js").View} view returns the current view @param {import("./main.js").View[]} views */
   constructor(context, view, views) {
     this.context = context;
     this.view = view;
@@ -32,10 +32,10 @@ export class KeyboardShortcuts {
   handleKey(event) {
     const target = /** @type {HTMLElement} */ (event.target), { key } = event, { store, data } = this.context;
     if (event.ctrlKey || event.altKey || event.metaKey || event.defaultPrevented || document.querySelector("dialog[open]")) return;
-    // A browser would empty a search, too.
+    // Prevent the browser from clearing the search field.
     if (key === "Escape" && target.matches("input")) { event.preventDefault(); target.blur(); return; }
     if (target.matches("input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable]")) return;
-    // Keys that mean something to a control stay its own; these are not letters.
+    // Escape and Enter work even if single-letter shortcuts are off.
     const viewKeys = this.view().keys ?? {};
     if (key === "Escape") { if (viewKeys.Escape) { viewKeys.Escape.act(this.context); event.preventDefault(); } return; }
     if (key === "Enter") { if (viewKeys.Enter && (target === document.body || target.id === "view")) { viewKeys.Enter.act(this.context); event.preventDefault(); } return; }
@@ -50,7 +50,7 @@ export class KeyboardShortcuts {
     else if (viewKeys[key]) viewKeys[key].act(this.context);
     else if (GENERAL_KEYS[key]) GENERAL_KEYS[key].act(this.context);
     else {
-      // The list's keys open the list from anywhere.
+      // These keys of the segment list work in all views.
       const targetView = "/fr".includes(key) && this.views.find(candidate => candidate.keys?.[key]);
       if (!targetView) return;
       store.set({ view: targetView.id });
@@ -75,11 +75,11 @@ export class KeyboardShortcuts {
       row("1 … 9", "compare this system with the baseline"),
       ...Object.entries(GENERAL_KEYS).map(([key, action]) => row(key, action.title)),
       ...views.flatMap(view => Object.entries(view.keys ?? {}).map(([key, action]) => row(key, `${action.title} (${view.title})`))),
-      row("↑ ↓ Home End PageUp PageDown", "move in the list"), row("← →", "from token to token in a text"), row("?", "this help"),
+      row("↑ ↓ Home End PageUp PageDown", "move in the list"), row("← →", "move between tokens of a text"), row("?", "show this help"),
     ];
     openDialog("Help and keyboard",
-      el("p", {}, "Every number here was computed by truebleu, or from its counts by the same formula. Δ is the score of the compared system less that of the baseline. Influence is by how much Δ would fall without a segment. Each state of the page has its own address."),
+      el("p", {}, "All numbers were computed by truebleu or recomputed from its counts with the same formulas. Δ is the score of the compared system minus the score of the baseline. Influence is how much Δ would decrease without a segment. Each state of the page has a URL."),
       createCheckbox("Single-key shortcuts", this.isEnabled, on => { this.isEnabled = on; browserStorage.set("keys", on ? "on" : "off"); }),
-      renderTable("Keys", [{ title: "Key" }, { title: "What it does" }], rows, { quiet: true }));
+      renderTable("Keys", [{ title: "Key" }, { title: "Action" }], rows, { quiet: true }));
   }
 }

@@ -1,4 +1,4 @@
-// The start of the laboratory: the viewer with nothing in it, and what a reader brings.
+// Entry point of the playground (`truebleu lab`): scores sentences and builds reports from the user's files.
 import {readPage} from "./report_data.js";
 import {createButton, el, replaceChildren, createThemeButton, createTopBar} from "./dom.js";
 import {KernelClient} from "./kernel_client.js";
@@ -6,19 +6,19 @@ import {showFailure, openReport} from "./main.js";
 import {Playground, CONTROL_NAMES} from "./playground.js";
 import {DropZone} from "./drop_zone.js";
 
-/** The laboratory's frame, around the bench. */
+/** Page with the playground, the drop zone and the reports built from files. */
 class PlaygroundPage {
   /** @param {any} manifest @param {KernelClient} client */
   constructor(manifest, client) {
     this.manifest = manifest;
     this.client = client;
-    /** The report that is open. @type {import("./main.js").App | null} */
+    /** Open report. @type {import("./main.js").App | null} */
     this.report = null;
     this.theme = "auto";
     this.app = /** @type {HTMLElement} */ (document.getElementById("app"));
     this.playground = new Playground(manifest, client);
     this.dropZone = new DropZone(manifest, client, () => this.playground.state, made => this.showReport(made));
-    // A link to other sentences, opened in this tab.
+    // A link to other sentences was opened in this tab.
     addEventListener("hashchange", () => { if (!this.report) this.playground.loadLink(); });
     addEventListener("dragover", event => { event.preventDefault(); this.app.classList.add("over"); });
     addEventListener("dragleave", event => { if (!event.relatedTarget) this.app.classList.remove("over"); });
@@ -32,14 +32,14 @@ class PlaygroundPage {
     });
   }
 
-  /** Shows a report in the place of the bench. @param {import("./report_data.js").ReportData} data */
+  /** Show a report in place of the playground. @param {import("./report_data.js").ReportData} data */
   showReport(data) {
     clearHash();
     this.app.className = "";
-    this.report = openReport(data, { text: "Laboratory", act: () => this.closeReport(), segment: (context, i) => this.loadSegment(context, i) });
+    this.report = openReport(data, { text: "Playground", act: () => this.closeReport(), segment: (context, i) => this.loadSegment(context, i) });
   }
 
-  /** Works a segment of the report through. @param {import("./selection.js").Context} context @param {number} i */
+  /** Load a segment of the report into the playground. @param {import("./selection.js").Context} context @param {number} i */
   loadSegment({ data, current }, i) {
     const { source, references, hypotheses } = data.getSegment(i), { setting, metric, a, b } = current, matchingMetric = this.playground.metrics.find(candidate => candidate.metric === setting.metric);
     if (!matchingMetric) return;
@@ -49,7 +49,7 @@ class PlaygroundPage {
     this.closeReport();
   }
 
-  /** Back to the bench, with everything as it was left. */
+  /** Return to the playground in its previous state. */
   closeReport() {
     this.report?.close();
     this.report = null;
@@ -67,7 +67,7 @@ class PlaygroundPage {
   }
 
   drawFrame() {
-    const main = el("main.view.lab", { id: "view", tabindex: -1, "aria-label": "Laboratory" });
+    const main = el("main.view.lab", { id: "view", tabindex: -1, "aria-label": "Playground" });
     const theme = createThemeButton(this.theme, next => { this.theme = next; });
     this.app.className = "lab";
     document.title = this.manifest.title;
@@ -78,9 +78,9 @@ class PlaygroundPage {
   }
 }
 
-/** An address of which neither the bench nor a report takes anything; frames without an address keep what they have. */
+/** Clear the URL fragment, so that neither the playground nor a report reads it. */
 function clearHash() {
-  try { history.pushState(null, "", "#"); } catch { /* then not */ }
+  try { history.pushState(null, "", "#"); } catch { /* Frames without a URL have no history. */ }
 }
 
 (async () => {

@@ -1,4 +1,4 @@
-// All systems at once in buckets: a line a system.
+// Chart of all systems by bins, with one line per system.
 import {renderBadge, formatCount, el, renderNumber, formatFixed, formatPlural, svg} from "./dom.js";
 import {MIN_PRECISE_SEGMENTS, MIN_INTERVAL_SEGMENTS, showFiltered} from "./selection.js";
 import {listGroupings} from "./bins.js";
@@ -7,7 +7,7 @@ import {getLineClass, buildLineLegend, renderPlot} from "./axes.js";
 
 const MAX_LINE_BINS = 24;
 
-/** What all systems can be put into buckets by: what does not depend on two of them. @param {import("./selection.js").Context} context */
+/** Return the groupings that do not depend on the two compared systems. @param {import("./selection.js").Context} context */
 export const getSharedGroupings = context => Object.fromEntries(Object.entries(listGroupings(context)).filter(([id, kind]) => kind.make && !/^(score|surplus)/.test(id)));
 
 /** @param {import("./selection.js").Context} context @param {string} id */
@@ -18,7 +18,7 @@ export function drawLineChart(context, id) {
   const preciseRows = rows.filter(r => r.n >= MIN_INTERVAL_SEGMENTS), values = (preciseRows.length ? preciseRows : rows).flatMap(r => r.values).filter(Number.isFinite), low = Math.min(...values), high = Math.max(...values), pad = (high - low) * 0.08 || 1;
   const sign = metric.higherIsBetter ? 1 : -1, getBest = (/** @type {typeof rows[number]} */ r) => systems.reduce((x, y) => sign * (r.values[y.index] - r.values[x.index]) > 0 ? y : x), leaders = new Set(preciseRows.map(getBest)), isConnected = id === "length";
   return renderPlot({
-    title: `${metric.name} of all systems by ${title}.`, summary: [!preciseRows.length ? "" : leaders.size === 1 ? `${[...leaders][0].letter} is best in every bucket of ${MIN_INTERVAL_SEGMENTS} segments or more. ` : `The best changes: ${preciseRows.map(r => `${getBest(r).letter} in “${r.g.label}”`).slice(0, 6).join(", ")}${preciseRows.length > 6 ? ", …" : ""}. `, allBins.length > visibleBins.length ? `The largest ${visibleBins.length} of ${formatCount(allBins.length)}. ` : "", `Open points: fewer than ${MIN_PRECISE_SEGMENTS} segments${preciseRows.length && preciseRows.length < rows.length ? `; fewer than ${MIN_INTERVAL_SEGMENTS} are in the table alone` : ""}.`],
+    title: `${metric.name} of all systems by ${title}.`, summary: [!preciseRows.length ? "" : leaders.size === 1 ? `${[...leaders][0].letter} is best in every bin with at least ${MIN_INTERVAL_SEGMENTS} segments. ` : `The best system varies: ${preciseRows.map(r => `${getBest(r).letter} in “${r.g.label}”`).slice(0, 6).join(", ")}${preciseRows.length > 6 ? ", …" : ""}. `, allBins.length > visibleBins.length ? `The largest ${visibleBins.length} of ${formatCount(allBins.length)}. ` : "", `Open points: fewer than ${MIN_PRECISE_SEGMENTS} segments${preciseRows.length && preciseRows.length < rows.length ? `; bins with fewer than ${MIN_INTERVAL_SEGMENTS} are only in the table` : ""}.`],
     height: width => Math.min(320, width * 0.55), across: { title, low: -0.5, high: visibleBins.length - 0.5, tickValues: visibleBins.map((_, k) => k), formatValue: k => visibleBins[k].label }, up: { title: `${metric.name}${metric.higherIsBetter ? "" : " (lower is better)"}, points`, low: low - pad, high: high + pad },
     legend: buildLineLegend(systems),
     layers: frame => systems.map(s => [isConnected ? svg("path.series", { class: getLineClass(s), d: `M${rows.flatMap((r, k) => r.n < MIN_INTERVAL_SEGMENTS && preciseRows.length ? [] : `${roundHundredth(frame.x(k))} ${roundHundredth(frame.y(r.values[s.index]))}`).join("L")}` }) : null,

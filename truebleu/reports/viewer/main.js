@@ -1,4 +1,4 @@
-// The shell: rail, choice of metric and systems, routing, theme, print.
+// Application shell: navigation, selection of metric and systems, routing, theme, printing.
 import {announce, renderBadge, createButton, el, replaceChildren, createSelect, createStateLink, createThemeButton, createTopBar} from "./dom.js";
 import {TaskThreads, METRIC_KEYS, SelectionState, FILTERS, browserStorage, NUMBER_KEYS, STATE} from "./selection.js";
 import {ReportData} from "./report_data.js";
@@ -18,29 +18,29 @@ import {termsView} from "./term_table.js";
 import {whyView} from "./score_breakdown.js";
 
 /** @typedef {import("./selection.js").Context} Context */
-/** @typedef {(changed: Set<string>) => void} Update  told which keys of the state changed, and "texts", "selection", "subset" */
+/** @typedef {(changed: Set<string>) => void} Update  receives the changed keys of the state, and "texts", "selection", "subset" */
 /**
  * @typedef {object} View
  * @property {string} id
  * @property {string} title
- * @property {string} key  after g
- * @property {import("./url_state.js").State} [state]  keys of its own in the state, with their defaults
+ * @property {string} key  shortcut after g
+ * @property {import("./url_state.js").State} [state]  the view's keys in the state, with their defaults
  * @property {(data: import("./report_data.js").ReportData) => string | number | null} [badge]
- * @property {(data: import("./report_data.js").ReportData) => string | null} [missing]  why there is nothing to see; null if there is
- * @property {(container: HTMLElement, context: Context) => void | Update} render  if it gives a function, that is called for changes; else it is called again
- * @property {boolean} [selected]  whether it is about the chosen segments
- * @property {Record<string, {title: string, act: (context: Context) => void}>} [keys]  its own keys
+ * @property {(data: import("./report_data.js").ReportData) => string | null} [missing]  reason why the view is empty; null if it has contents
+ * @property {(container: HTMLElement, context: Context) => void | Update} render  renders the view; a returned function handles changes, otherwise the view is rendered again
+ * @property {boolean} [selected]  whether the view depends on the selected segments
+ * @property {Record<string, {title: string, act: (context: Context) => void}>} [keys]  the view's shortcuts
  */
 
-/** @type {View[]} In the order of the questions: who wins, why, where. */
+/** @type {View[]} In the order of the questions: which system wins, why, and where. */
 const VIEWS = [summaryView, whyView, segmentsView, picturesView, agreementView, ngramsView, bucketsView, documentsView, termsView, healthView, notesView, exportsView];
 
 export class App {
-  /** @param {ReportData} data @param {import("./selection.js").Back | null} back a way to where it came from */
+  /** @param {ReportData} data @param {import("./selection.js").Back | null} back link to the playground */
   constructor(data, back) {
     this.data = data;
     this.back = back;
-    /** Ends what listens to the window. */
+    /** Removes the listeners of the window. */
     this.abortController = new AbortController();
     this.store = new UrlState();
     this.worker = new TaskThreads();
@@ -91,10 +91,10 @@ export class App {
     this.current.applyFilters();
   }
 
-  /** Leaves the window to others. */
+  /** Remove all listeners, workers and running counts. */
   close() {
     this.abortController.abort();
-    // A count that is under way ends: its texts are let go.
+    // Cancels a running count, whose texts will be released.
     this.current.countRun++;
     for (const { worker } of this.worker.threads.values()) worker.terminate();
     this.store.listeners.clear();
@@ -103,21 +103,21 @@ export class App {
   /** @param {Set<string>} changed */
   handleChange(changed) {
     const hasChanged = (/** @type {readonly string[]} */ keys) => keys.some(key => changed.has(key));
-    // What fails in a count is told; nothing else waits for it.
+    // Not awaited: `recount` reports its errors.
     if (hasChanged(["setting", ...METRIC_KEYS])) this.current.recount();
     if (changed.has("counting")) { this.drawNotice(); return; }
-    // New counts change all that a change of settings does.
+    // New counts have the same effect as changed settings.
     if (changed.has("counts")) changed = new Set([...changed, ...METRIC_KEYS]);
     if (hasChanged(["setting", "a", "b", ...METRIC_KEYS])) this.current.cache.size > 60 && this.current.cache.clear();
     if (hasChanged(["setting", "a", "b", "view", ...METRIC_KEYS])) this.drawFrame();
-    // Before the view draws, so that it need not draw twice; what takes longer is told later.
+    // Filter before drawing the view, to avoid drawing twice. Slow filters notify later.
     if (hasChanged([...Object.keys(FILTERS), ...(this.store.get("noted") ? ["notes"] : []), "sort", "setting", "a", "b", ...METRIC_KEYS])) this.current.applyFilters();
     if (this.view.id !== this.shownViewId) this.showView();
     else if (this.update) this.update(changed);
     else if (!hasChanged(["selection", "subset", "seg", "view"]) || changed.has("seg") || this.view.selected && (changed.has("selection") || this.current.filterProgress === 0)) this.redrawView();
   }
 
-  /** Draws the view for the first time. */
+  /** Render the current view for the first time. */
   showView() {
     const { view } = this;
     const first = !this.shownViewId;
@@ -132,7 +132,7 @@ export class App {
     if (!first) { this.main.scrollTop = 0; if (!this.nav.contains(document.activeElement)) this.main.focus({ preventScroll: true }); }
   }
 
-  /** Draws a view again that does not do so itself; the focus stays where it is. */
+  /** Render the view again and keep the focus, for views that do not update themselves. */
   redrawView() {
     const { main } = this, places = () => /** @type {HTMLElement[]} */ ([...main.querySelectorAll("button, select, input, a[href], [tabindex]")]);
     const focusIndex = places().indexOf(/** @type {HTMLElement} */ (document.activeElement)), top = main.scrollTop;
@@ -142,7 +142,7 @@ export class App {
     if (focusIndex >= 0) places()[focusIndex]?.focus({ preventScroll: true });
   }
 
-  /** Rail, choices and the notice of numbers that were not reported. */
+  /** Draw the navigation, the selection of metric and systems, and the notice. */
   drawFrame() {
     const { data, store, current } = this, inNav = this.nav.contains(document.activeElement);
     replaceChildren(this.nav, VIEWS.map(view => {
@@ -151,7 +151,7 @@ export class App {
     }));
     const place = /** @type {HTMLElement | null} */ (this.nav.querySelector("[aria-current]"));
     if (inNav) place?.focus();
-    // On a narrow screen the rail is a strip that scrolls.
+    // On narrow screens the navigation scrolls horizontally.
     place?.scrollIntoView({ block: "nearest", inline: "nearest" });
     const focus = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset.choice;
     const systems = data.ranked.map(s => /** @type {const} */ ([String(s.index), `${s.letter} ${s.name}`]));
@@ -165,18 +165,18 @@ export class App {
     this.drawNotice();
   }
 
-  /** What is said above all views: that numbers were not reported, or that others are on their way. */
+  /** Draw the notice above all views: unreported numbers, or a running count. */
   drawNotice() {
     const { store, current } = this, { metric, countProgress: counting } = current;
     const { unknownNames: unknown } = current, { comparedSystems: shown } = current;
     this.notice.hidden = current.isReported && counting === null && !unknown.length;
     if (counting !== null) {
-      this.progressText.textContent = `Counting … ${Math.round(100 * counting)}%. Until then the numbers are those from before. `;
-      // The button stays where it is, with the focus.
+      this.progressText.textContent = `Counting … ${Math.round(100 * counting)}%. The previous numbers are shown until then. `;
+      // Do not recreate the button, which may have the focus.
       if (this.cancel.parentNode !== this.notice) replaceChildren(this.notice, this.progressText, this.cancel);
       return;
     }
-    replaceChildren(this.notice, unknown.length ? el("p", {}, "The address names ", unknown.map((name, k) => [k ? " and " : "", "“", el("bdi", {}, name), "”"]), ", which no system of this report is called. Shown: ", shown.map((s, k) => [k ? " and " : "", renderBadge(s, true)]), ". ",
+    replaceChildren(this.notice, unknown.length ? el("p", {}, "The URL contains the system names ", unknown.map((name, k) => [k ? " and " : "", "“", el("bdi", {}, name), "”"]), ", which are not in this report. Shown: ", shown.map((s, k) => [k ? " and " : "", renderBadge(s, true)]), ". ",
       createButton("Keep these", () => store.set({ a: current.a.name, b: current.b?.name ?? "" }, { replace: true }))) : null, current.isReported ? null : [
       el("strong", {}, metric.isReported ? "Not a headline score. " : "Not the reported score. "), el("code", {}, `${metric.name}|${metric.signature}`), " ",
       createButton("Reset", () => store.set(store.getDefaults(["setting", ...METRIC_KEYS])))]);
@@ -189,7 +189,7 @@ export class App {
     store.set({ a: data.systems[a].name, b: data.systems[b].name });
   }
 
-  /** What is printed: the summary and why, then the first segments. */
+  /** Prepare the printed page: the summary, the score breakdown and the first segments. */
   print() {
     document.getElementById("printed")?.remove();
     const sheet = el("div", { id: "printed" });
@@ -208,10 +208,10 @@ export class App {
 /** @param {unknown} error */
 export function showFailure(error) {
   const text = error instanceof Error ? error.message : String(error);
-  document.body.prepend(el("p.failed", { role: "alert" }, "The interactive part of this page could not be started: ", text, ". The summary below is complete."));
+  document.body.prepend(el("p.failed", { role: "alert" }, "Cannot start the interactive report: ", text, ". The summary below is complete."));
 }
 
-/** Shows what a file holds. @param {ReportData} data @param {import("./selection.js").Back | null} [back] a way to where it came from */
+/** Show a report. @param {ReportData} data @param {import("./selection.js").Back | null} [back] link to the playground */
 export function openReport(data, back = null) {
   const app = new App(data, back);
   app.start();

@@ -1,8 +1,8 @@
-// Where a pattern is in a text.
+// Positions of pattern matches in a text.
 
-/** @typedef {[number, number, string]} TextSpan  from, to, and the classes of its mark */
+/** @typedef {[number, number, string]} TextSpan  start, end, and CSS classes of the mark */
 
-/** @param {RegExp} pattern with g @param {string} text @param {string} [kind] the classes of its marks @param {number} [limit] so many at the most @returns {TextSpan[]} */
+/** Return the matches of a pattern. @param {RegExp} pattern with g @param {string} text @param {string} [kind] CSS classes of the marks @param {number} [limit] maximum number of matches @returns {TextSpan[]} */
 export function findSpans(pattern, text, kind = "found", limit = Infinity) {
   /** @type {TextSpan[]} */
   const spans = [];

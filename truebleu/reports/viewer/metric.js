@@ -1,45 +1,45 @@
-// A metric with its parameters: its name and signature, the scores that the kernel makes of counts, and the steps to them.
+// Metric with parameters: name, signature, scores from counts, and the steps of the calculation.
 import {COUNT_PARAMETERS, getMissingOrder, buildRecipe, getSmoothingValue} from "./kernel_client.js";
 
 /** @typedef {import("./report_data.js").Setting} Setting */
 /** @typedef {import("./kernel_client.js").KernelClient} Live */
 /** @typedef {import("./count_table.js").CountTable} Table */
 /**
- * @typedef {object} Step  One order on the way to a score.
+ * @typedef {object} Step  One order in the calculation of a score.
  * @property {string} order
  * @property {number} match  @property {number} total  @property {number} [reference]
  * @property {number} numerator  @property {number} denominator
  * @property {number | null} precision  in per cent; null if it counts as 1
- * @property {string} note  how smoothing made it; "" if it is a plain share
- * @property {boolean} isUsed  whether it is in the mean
- * @property {number} [recall]  @property {number} [f]  chrF's, in per cent
+ * @property {string} note  how it was smoothed; "" without smoothing
+ * @property {boolean} isUsed  whether the mean includes the order
+ * @property {number} [recall]  @property {number} [f]  of chrF, in per cent
  */
 /**
- * @typedef {object} ScoreSteps  The steps to a score.
+ * @typedef {object} ScoreSteps  Steps of the calculation of a score.
  * @property {Step[]} steps
  * @property {number} value
  * @property {number} brevity  @property {number} mean  @property {number} hypothesis  @property {number} reference
- * @property {number[]} [editCounts]  of error rates: hits, substitutions, deletions and insertions
- * @property {number[]} [shares]  chrF's mean precision and recall over the orders that count, in per cent
+ * @property {number[]} [editCounts]  for error rates: hits, substitutions, deletions and insertions
+ * @property {number[]} [shares]  for chrF: mean precision and recall over the used orders, in per cent
  */
 
-/** A mean of lengths is counted in so many parts of a token. */
+/** Mean lengths are stored as integers in this fraction of a token. */
 const PARTS_PER_TOKEN = 720720;
 
-/** A setting, perhaps with other parameters than it was reported with. */
+/** Metric of a setting, optionally with changed parameters. */
 export class Metric {
-  /** @param {Setting} setting @param {Record<string, any>} changes parameters in the place of its own @param {Live} client */
+  /** @param {Setting} setting @param {Record<string, any>} changes changed parameters @param {Live} client */
   constructor(setting, changes, client) {
     const defaults = setting.parameters, changedParameters = Object.fromEntries(Object.entries(changes).filter(([key, value]) => key in defaults && value !== undefined && JSON.stringify(value) !== JSON.stringify(defaults[key])));
     if ("smoothing" in changedParameters && !("smoothing_value" in changes)) changedParameters.smoothing_value = null;
     const parameters = this.parameters = { ...defaults, ...changedParameters };
     this.client = client;
     this.kind = setting.metric;
-    /** Whether nothing was changed. */
+    /** Whether the parameters are the reported ones. */
     this.isReported = Object.keys(changedParameters).every(key => JSON.stringify(parameters[key]) === JSON.stringify(defaults[key]));
-    /** Whether more is better. */
+    /** Whether higher scores are better. */
     this.higherIsBetter = setting.higher_is_better;
-    /** Whether the corpus score is the mean of the segments'. */
+    /** Whether the corpus score is the mean of the segment scores. */
     this.usesSegmentMean = parameters.aggregate === "segments";
     this.name = this.kind === "chrF" ? `chrF${formatBeta(parameters)}${"+".repeat(parameters.word_order)}` : setting.name;
     this.signature = this.isReported ? setting.signature : buildSignature(setting, parameters);
@@ -48,16 +48,16 @@ export class Metric {
 
   get handle() { return this.client.getMetric(this.recipe); }
 
-  /** The score of each segment. @param {Table} table */
+  /** Return the score of each segment. @param {Table} table */
   scoreSegments(table) { return this.client.kernel.scoreSegments(this.handle, table.handle); }
 
-  /** The score of all segments, or of some. @param {Table} table @param {ArrayLike<number> | null} [segments] */
+  /** Return the corpus score of some or all segments. @param {Table} table @param {ArrayLike<number> | null} [segments] */
   scoreCorpus(table, segments) { return this.client.kernel.scoreCorpus(this.handle, table.handle, segments); }
 
-  /** The score of all segments without each of them. @param {Table} table */
+  /** Return the corpus scores with each segment left out in turn. @param {Table} table */
   scoreWithoutEach(table) { return this.client.kernel.scoreWithoutEach(this.handle, table.handle); }
 
-  /** The steps to the score of a row. @param {ArrayLike<number>} row @param {boolean} segment whether it is one segment's @returns {ScoreSteps} */
+  /** Return the steps of the calculation of a row's score. @param {ArrayLike<number>} row @param {boolean} segment whether to compute a sentence-level score @returns {ScoreSteps} */
   breakDown(row, segment) {
     const { kernel } = this.client, { handle, parameters: p, kind } = this, table = kernel.addTableFromNumbers(row);
     try {
@@ -69,14 +69,14 @@ export class Metric {
       return { value, brevity, mean, hypothesis: row[0], reference: p.reference_length === "average" ? row[1] / PARTS_PER_TOKEN : row[1],
         steps: Array.from({ length: orders }, (_, n) => {
           const match = row[2 + n], total = row[2 + orders + n], step = steps[n], order = String(n + 1);
-          if (!step) return { order, match, total, numerator: match, denominator: total, precision: 0, note: "too short for this order: left out", isUsed: false };
-          const { numerator, denominator, precision, smoothed } = step, note = hopeless ? "" : Number.isNaN(smoothed) ? (total ? "" : "no n-gram of this order") : /^add/.test(p.smoothing) ? `${smoothed} added to both` : `no match: ${p.smoothing === "exp" ? `1/${1 / smoothed} of one` : smoothed} instead`;
+          if (!step) return { order, match, total, numerator: match, denominator: total, precision: 0, note: "too short for this order: skipped", isUsed: false };
+          const { numerator, denominator, precision, smoothed } = step, note = hopeless ? "" : Number.isNaN(smoothed) ? (total ? "" : "no n-gram of this order") : /^add/.test(p.smoothing) ? `${smoothed} added to matches and total` : `no match: counted as ${p.smoothing === "exp" ? `1/${1 / smoothed}` : smoothed}`;
           return { order, match, total, numerator, denominator, precision: hopeless ? 0 : Number.isNaN(precision) ? null : precision, note, isUsed: true };
         }) };
     } finally { kernel.release(table); }
   }
 
-  /** What chrF's counts are of each other. @param {ArrayLike<number>} row */
+  /** Return chrF's precision, recall and F of each order. @param {ArrayLike<number>} row */
   breakDownChrf(row) {
     const { client: client, parameters: p } = this, orders = row.length / 3, table = client.kernel.addTableFromNumbers(row, 3);
     const orderMetric = client.getMetric({ ...this.recipe, char_order: 1, word_order: 0, eps_smoothing: false }), f = client.kernel.scoreSegments(orderMetric, table);
@@ -84,20 +84,20 @@ export class Metric {
     const steps = Array.from({ length: orders }, (_, n) => {
       const [total, reference, match] = [row[3 * n], row[3 * n + 1], row[3 * n + 2]], isUsed = p.eps_smoothing || (total > 0 && reference > 0);
       return { order: n < p.char_order ? `c${n + 1}` : `w${n + 1 - p.char_order}`, match, total, reference, numerator: match, denominator: total, precision: total ? 100 * match / total : 0,
-        recall: reference ? 100 * match / reference : 0, f: f[n], isUsed, note: isUsed ? "" : "too short for this order: left out" };
+        recall: reference ? 100 * match / reference : 0, f: f[n], isUsed, note: isUsed ? "" : "too short for this order: skipped" };
     });
     const usedSteps = steps.filter(step => step.isUsed), mean = (/** @type {"precision" | "recall"} */ share) => usedSteps.reduce((sum, step) => sum + step[share], 0) / (usedSteps.length || 1);
     return { steps, shares: [mean("precision"), mean("recall")] };
   }
 }
 
-/** Whether a metric counts edits, and has no n-grams. @param {string} kind */
+/** Return whether a metric counts edits instead of n-grams. @param {string} kind */
 export const countsEdits = kind => kind !== "BLEU" && kind !== "chrF";
 
-/** With two digits as Python writes it: half goes to the even one. @param {number} x 0 or more */
+/** Format with two digits as Python does: round half to even. @param {number} x at least 0 */
 export const formatTwoDecimals = x => (x * 8 % 4 === 1 ? x - 0.001 : x).toFixed(2);
 
-/** A float as Python writes it. @param {number} x */
+/** Format a float as Python does. @param {number} x */
 export function formatFloat(x) {
   const size = Math.abs(x);
   if (size && (size < 1e-4 || size >= 1e16)) return x.toExponential().replace(/e([+-])(\d)$/, "e$10$2");
@@ -107,7 +107,7 @@ export function formatFloat(x) {
 /** @param {Record<string, any>} p */
 const formatBeta = p => Number.isInteger(p.beta) ? String(p.beta) : formatFloat(p.beta);
 
-/** The words of signatures for what is counted. @param {Map<string, string>} fields @param {Record<string, any>} p @param {Record<string, any>} defaults */
+/** Set the signature fields of parameters that affect the counts. @param {Map<string, string>} fields @param {Record<string, any>} p @param {Record<string, any>} defaults */
 function setCountFields(fields, p, defaults) {
   /** @type {Record<string, [string, (value: any) => string]>} */
   const formatters = { tokenize: ["tok", String], lowercase: ["case", on => on ? "lc" : "mixed"], case_sensitive: ["case", on => on ? "mixed" : "lc"], whitespace: ["space", on => on ? "yes" : "no"],

@@ -1,4 +1,4 @@
-// What a reader notes of segments: bookmarks, error tags, notes. Kept by the browser if it keeps anything, and in a file.
+// Notes view: the user's bookmarks, error tags and notes, in the browser's storage and in files.
 import {announce, createButton, copyStateLink, formatCount, openDialog, downloadText, el, formatPlural, renderTable} from "./dom.js";
 import {linkSegments} from "./svg_charts.js";
 import {FILTERS, browserStorage} from "./selection.js";
@@ -7,9 +7,9 @@ import {guardFormula, formatDelimited} from "./exports.js";
 /** @typedef {{bookmark: boolean, tags: string[], note: string}} SegmentNote */
 
 const NOTES_VERSION = 1;
-/** Tags that are offered; any other text is one, too. */
+/** Suggested tags; users can add others. */
 const TAGS = ["mistranslation", "omission", "addition", "untranslated", "terminology", "name", "number", "grammar", "spelling", "punctuation", "style", "reference is wrong"];
-/** What the filter leaves. @type {Record<string, (one: SegmentNote) => boolean>} */
+/** Filters by notes. @type {Record<string, (one: SegmentNote) => boolean>} */
 const NOTE_FILTERS = { bookmarked: note => note.bookmark, tagged: entry => entry.tags.length > 0, noted: entry => entry.note !== "", any: () => true };
 
 export class Notes {
@@ -21,8 +21,8 @@ export class Notes {
     this.onChange = changed;
     /** @type {Map<number, SegmentNote>} */
     this.notesBySegment = new Map();
-    try { this.merge(JSON.parse(browserStorage.get(this.key) ?? "null")?.segments); } catch { /* What another program left there is none. */ }
-    /** Whether the browser keeps them. */
+    try { this.merge(JSON.parse(browserStorage.get(this.key) ?? "null")?.segments); } catch { /* Ignore values that are not JSON. */ }
+    /** Whether the browser stores the notes. */
     this.isPersistent = true;
   }
 
@@ -41,13 +41,13 @@ export class Notes {
     this.onChange();
   }
 
-  /** All of it, as a file has it. */
+  /** Return all notes in the file format. */
   toFile() {
     const segments = [...this.notesBySegment].sort(([x], [y]) => x - y).map(([i, one]) => ({ segment: i + 1, ...one }));
     return { truebleu_notes: NOTES_VERSION, ...this.about, segments };
   }
 
-  /** Adds what a list holds to what there is; gives how many entries do not fit. @param {any} list */
+  /** Merge a list of notes and return the number of skipped entries. @param {any} list */
   merge(list) {
     let skippedCount = 0;
     for (const entry of Array.isArray(list) ? list : []) {
@@ -60,15 +60,15 @@ export class Notes {
     return skippedCount;
   }
 
-  /** What of a file does not fit this report, in sentences. @param {any} file */
+  /** Describe the differences between a file of notes and this report. @param {any} file */
   listMismatches(file) {
     const problems = [], { data_hash, systems } = this.about;
     const hashes = Object.entries(file.data_hash ?? {}), differentNames = hashes.filter(([name, hash]) => data_hash[name] !== hash).map(([name]) => name);
-    if (!hashes.length || differentNames.length) problems.push(`Other data: ${differentNames.join(", ") || "the file does not say which"}.`);
+    if (!hashes.length || differentNames.length) problems.push(`Different data: ${differentNames.join(", ") || "not named in the file"}.`);
     const unknownSystems = (Array.isArray(file.systems) ? file.systems : []).filter((/** @type {any} */ name) => !systems.includes(name));
-    if (unknownSystems.length) problems.push(`Systems that this report does not have: ${unknownSystems.join(", ")}.`);
+    if (unknownSystems.length) problems.push(`Systems not in this report: ${unknownSystems.join(", ")}.`);
     const outsideCount = file.segments.filter((/** @type {any} */ one) => !(Number.isInteger(one?.segment) && one.segment >= 1 && one.segment <= this.n)).length;
-    if (outsideCount) problems.push(`${formatPlural(outsideCount, "entry").replace("entrys", "entries")} of segments that this report does not have.`);
+    if (outsideCount) problems.push(`${formatPlural(outsideCount, "entry").replace("entrys", "entries")} for segments not in this report.`);
     return problems;
   }
 
@@ -76,13 +76,13 @@ export class Notes {
   importFile(text) {
     let file;
     try { file = JSON.parse(text); } catch { file = null; }
-    if (file?.truebleu_notes !== NOTES_VERSION || !Array.isArray(file.segments)) { openDialog("Notes", el("p", {}, "This is no file of notes.")); return; }
-    const problems = this.listMismatches(file), add = () => { const skippedCount = this.merge(file.segments); this.save(); announce(`${formatCount(file.segments.length - skippedCount)} of ${formatCount(file.segments.length)} taken`); };
+    if (file?.truebleu_notes !== NOTES_VERSION || !Array.isArray(file.segments)) { openDialog("Notes", el("p", {}, "This is not a file of truebleu notes.")); return; }
+    const problems = this.listMismatches(file), add = () => { const skippedCount = this.merge(file.segments); this.save(); announce(`${formatCount(file.segments.length - skippedCount)} of ${formatCount(file.segments.length)} entries imported`); };
     if (!problems.length) { add(); return; }
-    const box = openDialog("Notes of another report", el("ul", {}, problems.map(line => el("li", {}, line))), el("p", {}, createButton("Take what fits", () => { box.close(); add(); }), " ", createButton("Cancel", () => box.close())));
+    const box = openDialog("Notes of another report", el("ul", {}, problems.map(line => el("li", {}, line))), el("p", {}, createButton("Import matching entries", () => { box.close(); add(); }), " ", createButton("Cancel", () => box.close())));
   }
 
-  /** The segments that a filter leaves. @param {string} kind */
+  /** Return a mask of the segments that pass a filter. @param {string} kind */
   hits(kind) {
     const findHits = new Uint8Array(this.n), isHit = NOTE_FILTERS[kind];
     for (const [i, saved] of this.notesBySegment) if (isHit(saved)) findHits[i] = 1;
@@ -90,7 +90,7 @@ export class Notes {
   }
 }
 
-/** What is noted of a segment, to be changed. @param {Notes} notes @param {number} i */
+/** Render the editable notes of a segment. @param {Notes} notes @param {number} i */
 export function renderNotes(notes, i) {
   const segmentNote = notes.getNote(i);
   const add = el("input", { list: "tags", "aria-label": "Add an error tag", placeholder: "Add a tag", on: { change: () => { const tag = add.value.trim(); if (tag) notes.update(i, { tags: [...new Set([...notes.getNote(i).tags, tag])] }); } } });
@@ -111,9 +111,9 @@ export const notesView = {
         ...segments.map(entry => [entry.segment, entry.bookmark, entry.tags.join(", "), entry.note, ...data.systems.map(s => current.getScores(s)[entry.segment - 1]), ...roles.map(role => data.getText(role, entry.segment - 1))])].map(row => formatDelimited(row.map(value => guardFormula(value, true)), "\t")).join("\n") + "\n");
     };
     const file = el("input", { type: "file", accept: ".json", hidden: true, "aria-label": "File of notes", on: { change: async () => { const [chosenFile] = file.files; if (chosenFile) notes.importFile(await chosenFile.text()); } } });
-    container.append(el("h1", {}, "Notes"), el("p.facts", {}, `${formatPlural(list.length, "segment")} with a bookmark, a tag or a note. `, notes.isPersistent ? "They stay in this browser; a file takes them elsewhere." : "This browser does not keep them: save them to a file before you leave."),
-      el("p.joined", {}, createButton("Save as a file", () => downloadText("notes.json", "application/json", `${JSON.stringify(notes.toFile(), null, 1)}\n`), { disabled: !list.length }), createButton("Open a file", () => file.click()), file,
+    container.append(el("h1", {}, "Notes"), el("p.facts", {}, `${formatPlural(list.length, "segment")} with a bookmark, a tag or a note. `, notes.isPersistent ? "They are stored in this browser. Save them to a file to share them." : "This browser cannot store them. Save them to a file before you close this page."),
+      el("p.joined", {}, createButton("Save to file", () => downloadText("notes.json", "application/json", `${JSON.stringify(notes.toFile(), null, 1)}\n`), { disabled: !list.length }), createButton("Open file", () => file.click()), file,
         createButton("Copy a link to the shortlist", () => { copyStateLink(store, shortlist); }, { disabled: !list.length }), createButton("Save the shortlist as TSV", save, { disabled: !list.length })));
-    if (list.length) container.append(renderTable("Notes", [{ title: "Segment" }, { title: "Bookmark" }, { title: "Tags" }, { title: "Note" }], segments.map(entry => [linkSegments(context, formatCount(entry.segment), { ...shortlist, seg: entry.segment }, "Open it"), entry.bookmark ? "★" : "", el("bdi", {}, entry.tags.join(", ")), el("bdi", {}, entry.note)]), { quiet: true }));
+    if (list.length) container.append(renderTable("Notes", [{ title: "Segment" }, { title: "Bookmark" }, { title: "Tags" }, { title: "Note" }], segments.map(entry => [linkSegments(context, formatCount(entry.segment), { ...shortlist, seg: entry.segment }, "Open the segment"), entry.bookmark ? "★" : "", el("bdi", {}, entry.tags.join(", ")), el("bdi", {}, entry.note)]), { quiet: true }));
   },
 };

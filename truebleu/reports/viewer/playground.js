@@ -1,4 +1,4 @@
-// Two sentences, scored while they are typed: what was counted, and the formula with the numbers in it.
+// Playground: scores sentences while the user types, and shows the counts and the formula with its numbers.
 import {createButton, createCheckbox, copyText, formatCount, el, renderNumber, labelControl, formatFixed, formatPlural, replaceChildren, createSelect, renderTable, showInvisible} from "./dom.js";
 import {countsEdits} from "./metric.js";
 import {COUNT_PARAMETERS, DEFAULT_SMOOTHING_VALUES, TOKENIZERS} from "./kernel_client.js";
@@ -10,23 +10,23 @@ import {formatExplainCommand, formatPythonCall} from "./repro_commands.js";
 /** @typedef {import("./sentence_scores.js").SentenceScore} Scored */
 /** @typedef {{metric: string, overrides: Record<string, any>, hypothesis: string, references: string[], source: string}} PlaygroundState */
 
-/** Of long texts so many tokens are shown. */
+/** Maximum number of displayed tokens per text. */
 const MAX_SHOWN_UNITS = 1500;
-/** Texts of more characters are scored when the typing pauses for so many milliseconds. */
+/** Texts with more characters are scored after a pause in typing, in milliseconds. */
 const LONG_TEXT = 5000, TYPING_PAUSE_MS = 300;
-/** So many n-grams of an order are shown at once. */
+/** Number of n-grams displayed initially per order. */
 const MAX_SHOWN_NGRAMS = 16;
-/** Smoothing that the kernel has, in words. @type {[string, string][]} */
-const SMOOTHINGS = [["exp", "exp (½, ¼, … of a match)"], ["floor", "floor (a fixed part of a match)"], ["add-k", "add-k (to all but 1-grams)"], ["none", "none"]];
-/** How parameters are called here. @type {Record<string, string>} */
-export const CONTROL_NAMES = { tokenize: "Tokenizer", smoothing: "Smoothing", smoothing_value: "Its value", max_order: "Longest n-gram", effective_order: "Orders without n-grams", char_order: "Characters, up to", word_order: "Words, up to", beta: "β",
-  lowercase: "lower-case first", whitespace: "white space counts", normalized: "split off punctuation", no_punct: "delete punctuation", asian_support: "split Chinese and Japanese", case_sensitive: "case counts" };
-/** Numbers, and their ends. @type {Record<string, [number, number]>} */
+/** Smoothing methods and their titles. @type {[string, string][]} */
+const SMOOTHINGS = [["exp", "exp (½, ¼, … match)"], ["floor", "floor (a fixed value)"], ["add-k", "add-k (except for 1-grams)"], ["none", "none"]];
+/** Labels of the parameters. @type {Record<string, string>} */
+export const CONTROL_NAMES = { tokenize: "Tokenizer", smoothing: "Smoothing", smoothing_value: "Smoothing value", max_order: "Longest n-gram", effective_order: "Orders without n-grams", char_order: "Character order", word_order: "Word order", beta: "β",
+  lowercase: "lowercase", whitespace: "include white space", normalized: "split off punctuation", no_punct: "delete punctuation", asian_support: "split Chinese and Japanese", case_sensitive: "case-sensitive" };
+/** Minimum and maximum of numeric parameters. @type {Record<string, [number, number]>} */
 const CONTROL_LIMITS = { max_order: [1, 16], char_order: [0, 20], word_order: [0, 16], beta: [0, 100], smoothing_value: [0, 1000] };
 const SUBSCRIPTS = "₀₁₂₃₄₅₆₇₈₉";
 const toSubscript = (/** @type {number} */ n) => [...String(n)].map(digit => SUBSCRIPTS[Number(digit)]).join("");
 
-/** The place where sentences are scored. */
+/** Playground for the scores of single sentences. */
 export class Playground {
   /** @param {any} manifest @param {import("./kernel_client.js").KernelClient} kernelClient */
   constructor(manifest, kernelClient) {
@@ -37,20 +37,20 @@ export class Playground {
     this.state = readLink(location.hash) ?? toState(EXAMPLES[0]);
     /** @type {Scored | null} */
     this.result = null;
-    /** What is pointed at, and what was clicked: an order, or an n-gram of it. @type {{order: string, gram: string | null} | null} */
+    /** Order or n-gram under the pointer. @type {{order: string, gram: string | null} | null} */
     this.hovered = null;
     /** @type {{order: string, gram: string | null} | null} */
     this.pinned = null;
-    /** What the keyboard has come to. @type {Element | null} */
+    /** Element with the keyboard focus. @type {Element | null} */
     this.focused = null;
     this.clicking = false;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.pause = undefined;
-    /** @type {Set<string>} Orders of which all n-grams are shown. */
+    /** @type {Set<string>} Orders whose n-grams are all displayed. */
     this.expandedOrders = new Set();
   }
 
-  /** The setting that is chosen, before its parameters. */
+  /** Selected metric with its default parameters. */
   get base() { return this.metrics.find(candidate => candidate.id === this.state.metric) ?? this.metrics[0]; }
 
   /** @param {HTMLElement} main */
@@ -61,20 +61,20 @@ export class Playground {
     this.tables = el("section.gram-tables");
     this.reproductionSection = el("section.again");
     this.problem = el("p.failed", { role: "alert", hidden: true });
-    const examples = el("p.examples", {}, el("span.soft", {}, "Start from: "), EXAMPLES.map(candidate => [createButton(candidate.title, () => { this.state = toState(candidate); this.pinned = null; this.draw(); }, { class: "chip" }), " "]));
+    const examples = el("p.examples", {}, el("span.soft", {}, "Examples: "), EXAMPLES.map(candidate => [createButton(candidate.title, () => { this.state = toState(candidate); this.pinned = null; this.draw(); }, { class: "chip" }), " "]));
     this.workArea = el("div.bench", { on: {
       mouseover: (/** @type {Event} */ e) => this.handlePointer(e.target), mouseout: () => this.handlePointer(null),
-      // What a click gives the focus to is marked by the click.
+      // A click highlights its target itself, so ignore the focus that it causes.
       pointerdown: () => { this.clicking = true; }, keydown: () => { this.clicking = false; },
       focusin: (/** @type {Event} */ e) => { this.focused = this.clicking ? null : /** @type {Element} */ (e.target); this.handlePointer(null); }, focusout: () => { this.focused = null; this.handlePointer(null); } } },
       el("div.sides", {}, el("div.side", {}, this.inputs), el("div.side", {}, this.score)), this.tables, this.reproductionSection);
-    replaceChildren(main, el("h1", {}, "Watch a score being made"),
-      el("p.facts", {}, "Type a translation and what it should have been. Everything is counted in this page; nothing leaves this machine. Whole files, dropped anywhere here, become a report."),
+    replaceChildren(main, el("h1", {}, "How is a score computed?"),
+      el("p.facts", {}, "Type a system output and a reference. Everything is computed in this page; no data leaves this machine. Drop files anywhere on the page to create a report."),
       examples, this.settings, this.problem, this.workArea);
     this.draw();
   }
 
-  /** All of it: another example, metric or number of references. */
+  /** Redraw everything after a change of example, metric or number of references. */
   draw() {
     this.expandedOrders.clear();
     this.drawSettings();
@@ -82,7 +82,7 @@ export class Playground {
     this.compute();
   }
 
-  /** Takes what the address says, if it says anything. */
+  /** Load the state from the URL, if it contains one. */
   loadLink() {
     const state = readLink(location.hash);
     if (!state) return;
@@ -100,7 +100,7 @@ export class Playground {
     this.compute();
   }
 
-  /** @param {string} [focus] the parameter whose control had it */
+  /** @param {string} [focus] the parameter whose control had the focus */
   drawSettings(focus) {
     const { base, state } = this, p = { ...base.parameters, ...state.overrides };
     const createField = (/** @type {string} */ name, /** @type {any} */ control) => labelControl(CONTROL_NAMES[name], control);
@@ -112,7 +112,7 @@ export class Playground {
       if (name === "tokenize") controls.push(createField(name, createSelect(CONTROL_NAMES[name], TOKENIZERS.map(candidate => [candidate, candidate]), p.tokenize, value => this.setParameter(name, value), { name })));
       else if (name === "smoothing") controls.push(createField(name, createSelect(CONTROL_NAMES[name], SMOOTHINGS, p.smoothing, value => this.setParameter(name, value), { name })));
       else if (name === "smoothing_value") { if (DEFAULT_SMOOTHING_VALUES[p.smoothing] !== null) controls.push(createNumberField(name, p.smoothing_value ?? DEFAULT_SMOOTHING_VALUES[p.smoothing])); }
-      else if (name === "effective_order") controls.push(createField(name, createSelect(CONTROL_NAMES[name], [["", "left out, as for sentences"], ["no", "count as 0, as for corpora"]], p.effective_order === false ? "no" : "", value => this.setParameter(name, value === "no" ? false : null), { name })));
+      else if (name === "effective_order") controls.push(createField(name, createSelect(CONTROL_NAMES[name], [["", "skipped, as in sentence scores"], ["no", "counted as 0, as in corpus scores"]], p.effective_order === false ? "no" : "", value => this.setParameter(name, value === "no" ? false : null), { name })));
       else if (name in CONTROL_LIMITS) controls.push(createNumberField(name, p[name]));
       else if (name in COUNT_PARAMETERS) controls.push(createCheckbox(CONTROL_NAMES[name], p[name] === true, on => this.setParameter(name, on)));
     }
@@ -131,13 +131,13 @@ export class Playground {
     };
     const redrawInputs = (/** @type {number} */ focus) => { this.drawInputs(); this.compute(); this.inputs.querySelectorAll("textarea")[focus]?.focus(); };
     replaceChildren(this.inputs,
-      createTextBox("Translation", state.hypothesis, text => { state.hypothesis = text; }),
+      createTextBox("Hypothesis", state.hypothesis, text => { state.hypothesis = text; }),
       references.map((value, r) => createTextBox(references.length > 1 ? `Reference ${r + 1}` : "Reference", value, text => { references[r] = text; }, references.length > 1 ? createButton("Remove", () => { references.splice(r, 1); redrawInputs(Math.max(0, r)); }, { class: "quiet small", "aria-label": `Remove reference ${r + 1}` }) : null)),
       el("p.more", {}, createButton("Add a reference", () => { references.push(""); redrawInputs(references.length); }, { class: "small" })),
-      el("details.source", { open: !!state.source }, el("summary", {}, "Source, to read beside them"), createTextBox("Source", state.source, text => { state.source = text; }, null, false)));
+      el("details.source", { open: !!state.source }, el("summary", {}, "Source (not scored)"), createTextBox("Source", state.source, text => { state.source = text; }, null, false)));
   }
 
-  /** Scores what is being typed: at once, or what is long in the next pause. */
+  /** Schedule a computation: immediately, or after a pause in typing for long texts. */
   scheduleCompute() {
     const { hypothesis, references } = this.state;
     clearTimeout(this.pause);
@@ -145,7 +145,7 @@ export class Playground {
     else this.pause = setTimeout(() => this.compute(), TYPING_PAUSE_MS);
   }
 
-  /** Scores what there is. */
+  /** Score the current texts. */
   compute() {
     const { base, state } = this;
     clearTimeout(this.pause);
@@ -181,7 +181,7 @@ export class Playground {
     });
   }
 
-  /** Marks what was matched, and of that what is pointed at. */
+  /** Highlight matches, and the order or n-gram under the pointer. */
   highlightMatches() {
     const { result } = this, active = this.hovered ?? this.pinned;
     if (!result) return;
@@ -196,7 +196,7 @@ export class Playground {
         for (let position = 0; position < Math.min(numbers.length, nodes.length); position++) {
           const currentNgram = order.ngramsByNumber.get(numbers[position]);
           if (!currentNgram || !currentNgram.clippedCount) continue;
-          // It is the first ones that count.
+          // Clipping keeps the first occurrences.
           const isMatched = side > 0 || position <= currentNgram.starts[currentNgram.clippedCount - 1];
           for (let k = position; k < Math.min(position + order.size, nodes.length); k++) {
             if (isMatched) level[k] = Math.max(level[k], order.size); else if (order.size === 1) clipped[k] = true;
@@ -215,7 +215,7 @@ export class Playground {
 
   /** @param {EventTarget | null} target */
   handlePointer(target) {
-    // What the pointer leaves gives way to what has the focus.
+    // Outside of all targets, highlight the focused element.
     const place = target instanceof Element ? target.closest("[data-order]") : null;
     const node = /** @type {HTMLElement | null} */ (place ?? this.focused?.closest("[data-order]") ?? null);
     const hovered = node ? { order: node.dataset.order ?? "", gram: node.dataset.gram ?? null } : null;
@@ -224,7 +224,7 @@ export class Playground {
     this.highlightMatches();
   }
 
-  /** Something that can be pointed at, and clicked to stay so. @param {string} tag @param {string} order @param {string | null} gram @param {any} children @param {Record<string, any>} [props] */
+  /** Create a button that highlights on hover and pins the highlight on click. @param {string} tag @param {string} order @param {string | null} gram @param {any} children @param {Record<string, any>} [props] */
   pinButton(tag, order, gram, children, props = {}) {
     const act = () => {
       const same = this.pinned?.order === order && this.pinned.gram === gram;
@@ -241,7 +241,7 @@ export class Playground {
     if (!result) return;
     const { setting, value } = result, kind = setting.metric;
     const body = kind === "BLEU" ? this.renderBleu(result) : kind === "chrF" ? this.renderChrf(result) : this.renderEdits(result);
-    replaceChildren(this.score, el("h2", { id: "score-title" }, setting.name), el("p.big", { role: "status", "aria-live": "polite" }, renderNumber(value)), setting.higher_is_better ? null : el("p.soft", {}, "Lower is better: it counts what is wrong."), body);
+    replaceChildren(this.score, el("h2", { id: "score-title" }, setting.name), el("p.big", { role: "status", "aria-live": "polite" }, renderNumber(value)), setting.higher_is_better ? null : el("p.soft", {}, "Lower is better."), body);
   }
 
   /** @param {Scored} result */
@@ -257,9 +257,9 @@ export class Playground {
       el("div.formula", {}, el("div.made", {}, el("span.symbol", {}, "BLEU = brevity penalty × geometric mean of the precisions")),
         el("div.made", {}, el("span", {}, "= "), el("span.factor", { title: "brevity penalty" }, renderNumber(brevity, formatFixed(brevity, 4))), el("span", {}, " × "), root ? [el("span.root", {}, el("span.paren", {}, "("), usedSteps.map((step, n) => [n ? el("span", {}, " × ") : null, renderTerm(step)]), el("span.nobreak.end", {}, el("span.paren", {}, ")"), root > 1 ? el("sup", {}, `1/${root}`) : null))] : el("span", {}, "0")),
         el("div.made", {}, el("span", {}, "= "), renderNumber(brevity, formatFixed(brevity, 4)), " × ", renderNumber(mean, `${formatFixed(mean)} %`), " = ", el("strong", {}, renderNumber(value)))),
-      el("p.brevity", {}, el("strong", {}, "Brevity penalty. "), `The translation has c = ${formatCount(hypothesis)} tokens; the reference nearest in length r = ${formatFixed(reference, reference % 1 ? 2 : 0)}. `,
-        hypothesis >= reference && hypothesis ? "It is not shorter, so nothing is taken: 1." : hypothesis ? [el("span.nobreak", {}, "e", el("sup", {}, `1 − ${formatFixed(reference, 0)}/${formatCount(hypothesis)}`), " = ", renderNumber(brevity, formatFixed(brevity, 4))), "."] : "Nothing was written, so nothing is left: 0."),
-      notes.length ? el("div.smoothing", {}, el("p", {}, el("strong", {}, `Smoothing: ${setting.parameters.smoothing}. `), setting.parameters.smoothing === "none" ? "" : "One 0 among the precisions would make the mean 0."), el("ul", {}, notes)) : null,
+      el("p.brevity", {}, el("strong", {}, "Brevity penalty. "), `The hypothesis has c = ${formatCount(hypothesis)} tokens; the effective reference length is r = ${formatFixed(reference, reference % 1 ? 2 : 0)}. `,
+        hypothesis >= reference && hypothesis ? "The hypothesis is not shorter than the reference, so BP = 1." : hypothesis ? [el("span.nobreak", {}, "e", el("sup", {}, `1 − ${formatFixed(reference, 0)}/${formatCount(hypothesis)}`), " = ", renderNumber(brevity, formatFixed(brevity, 4))), "."] : "The hypothesis is empty, so BP = 0."),
+      notes.length ? el("div.smoothing", {}, el("p", {}, el("strong", {}, `Smoothing: ${setting.parameters.smoothing}. `), setting.parameters.smoothing === "none" ? "" : "Without smoothing, a precision of 0 would make the score 0."), el("ul", {}, notes)) : null,
     ];
   }
 
@@ -270,19 +270,19 @@ export class Playground {
     const rows = steps.map(step => ({ class: step.isUsed ? "" : "soft", cells: [this.pinButton("button.term", step.order, null, getOrderTitle(step.order), { class: "small" }),
       `${formatCount(step.match)}/${formatCount(step.total)}`, step.isUsed ? formatPercent(step.precision) : "–", `${formatCount(step.match)}/${formatCount(step.reference ?? 0)}`, step.isUsed ? formatPercent(step.recall) : "–"] }));
     return [
-      el("div.formula", {}, el("div.made", {}, el("span.symbol", {}, `${setting.name} = F of the mean precision P and the mean recall R, which counts ${formatShort(beta)} times`)),
+      el("div.formula", {}, el("div.made", {}, el("span.symbol", {}, `${setting.name} = F-score of mean precision P and mean recall R, with recall weighted ${formatShort(beta)} times`)),
         el("div.made", {}, "= ", renderFraction(`${b1} × P × R`, `${b} × P + R`), usedSteps.length ? [" = ", renderFraction(`${b1} × ${formatFixed(p)} × ${formatFixed(r)}`, `${b} × ${formatFixed(p)} + ${formatFixed(r)}`)] : null, " = ", el("strong", {}, renderNumber(value)))),
-      references.length > 1 ? el("p", {}, `The reference with the highest score counts: reference ${best + 1}.`) : null,
-      renderTable("Precision and recall of each order", [{ title: "N-grams" }, ...["of own", "P", "of reference", "R"].map(title => ({ title, number: true }))], [...rows, ["Mean", "", formatPercent(p), "", formatPercent(r)]], { quiet: true }),
-      steps.length > usedSteps.length ? el("p.soft", {}, "Orders that one of the texts is too short for are left out.") : null,
+      references.length > 1 ? el("p", {}, `chrF uses the reference with the highest score: reference ${best + 1}.`) : null,
+      renderTable("Precision and recall of each order", [{ title: "N-grams" }, ...["matches / hypothesis", "P", "matches / reference", "R"].map(title => ({ title, number: true }))], [...rows, ["Mean", "", formatPercent(p), "", formatPercent(r)]], { quiet: true }),
+      steps.length > usedSteps.length ? el("p.soft", {}, "Orders for which one of the texts is too short are skipped.") : null,
     ];
   }
 
   /** @param {Scored} result */
   renderEdits({ setting, value, references, breakdown: { hypothesis, reference, editCounts } }) {
     const kind = setting.metric, units = kind === "CER" ? "characters" : "words", percent = el("strong", {}, renderNumber(value));
-    if (kind === "TER") return [el("div.formula", {}, el("div.made", {}, el("span.symbol", {}, "TER = edits for 100 words of the reference")), el("div.made", {}, "= 100 × ", renderFraction(formatCount(hypothesis), formatShort(reference)), " = ", percent)),
-      el("p", {}, `An edit inserts, deletes or replaces a word, or moves a phrase. TER's search found ${formatPlural(hypothesis, "edit")} that ${hypothesis === 1 ? "makes" : "make"} the translation the nearest reference; ${references.length > 1 ? `the references have ${formatShort(reference)} words in the mean` : `that has ${formatPlural(reference, "word")}`}.`)];
+    if (kind === "TER") return [el("div.formula", {}, el("div.made", {}, el("span.symbol", {}, "TER = edits per 100 reference words")), el("div.made", {}, "= 100 × ", renderFraction(formatCount(hypothesis), formatShort(reference)), " = ", percent)),
+      el("p", {}, `An edit inserts, deletes or replaces a word, or moves a phrase. TER's search found ${formatPlural(hypothesis, "edit")} to turn the hypothesis into the closest reference; ${references.length > 1 ? `the references have ${formatShort(reference)} words on average` : `the reference has ${formatPlural(reference, "word")}`}.`)];
     const [hits, substitutions, deletions, insertions] = editCounts ?? [0, 0, 0, 0], h = formatCount(hits), s = formatCount(substitutions), d = formatCount(deletions), i = formatCount(insertions);
     const editSum = `${s} + ${d} + ${i}`, lengths = { r: hits + substitutions + deletions, h: hits + substitutions + insertions };
     const [symbolicFormula, numericFormula] = /** @type {Record<string, [any, any]>} */ ({
@@ -293,7 +293,7 @@ export class Playground {
     })[kind];
     return [el("div.formula", {}, el("div.made", {}, el("span.symbol", {}, `${kind} = 100 × `), symbolicFormula), el("div.made", {}, "= 100 × ", numericFormula, " = ", percent)),
       el("dl", {}, [["H, hits", h], ["S, substitutions", s], ["D, deletions", d], ["I, insertions", i]].map(([name, n]) => [el("dt", {}, `${name}`), el("dd", {}, n)])),
-      el("p.soft", {}, `Counted in ${units}, by the fewest edits that make the translation the reference.`)];
+      el("p.soft", {}, `The smallest number of edits (in ${units}) that turn the hypothesis into the reference.`)];
   }
 
   // ---- n-grams ----
@@ -302,8 +302,8 @@ export class Playground {
     const { result, state } = this;
     if (!result || countsEdits(result.setting.metric)) { replaceChildren(this.tables); return; }
     const hasSeveralReferences = result.best < 0 && state.references.length > 1, steps = new Map(result.breakdown.steps.map(step => [step.order, step]));
-    replaceChildren(this.tables, el("h2", {}, "Every n-gram of the translation"),
-      el("p.soft", {}, hasSeveralReferences ? "An n-gram counts as often as the reference has it that has it most; what is beyond is clipped." : "An n-gram counts as often as the reference has it; what is beyond is clipped."),
+    replaceChildren(this.tables, el("h2", {}, "N-grams of the hypothesis"),
+      el("p.soft", {}, hasSeveralReferences ? "Each n-gram counts at most as often as in the reference where it is most frequent. Extra copies are clipped." : "Each n-gram counts at most as often as in the reference. Extra copies are clipped."),
       el("div.orders", {}, result.orders.map(order => {
         const step = steps.get(order.name), visibleNgrams = this.expandedOrders.has(order.name) ? order.grams : order.grams.slice(0, MAX_SHOWN_NGRAMS), hiddenCount = order.grams.length - visibleNgrams.length;
         const buildRow = (/** @type {import("./sentence_scores.js").Gram} */ gram) => {
@@ -312,29 +312,29 @@ export class Playground {
             formatCount(gram.hypothesisCount), hasSeveralReferences ? el("span", { title: gram.referenceCounts.map((n, r) => `reference ${r + 1}: ${n}`).join(", ") }, gram.referenceCounts.join(", ")) : formatCount(maxCount), [el("strong", {}, formatCount(gram.clippedCount)), clippedAway && gram.clippedCount ? el("span.soft", { title: "clipped" }, ` −${clippedAway}`) : null]] };
         };
         return el("section", { data: { order: order.name } }, el("h3", {}, getOrderTitle(order.name), el("span.soft", {}, step ? ` ${formatCount(step.match)} of ${formatCount(step.total)}` : "")),
-          order.grams.length ? renderTable(`${getOrderTitle(order.name)} of the translation`, [{ title: "N-gram" }, ...["here", hasSeveralReferences ? "in refs." : "in ref.", "counted"].map(title => ({ title, number: true }))], visibleNgrams.map(buildRow), { quiet: true }) : el("p.soft", {}, "The translation is too short."),
+          order.grams.length ? renderTable(`${getOrderTitle(order.name)} of the hypothesis`, [{ title: "N-gram" }, ...["hypothesis", hasSeveralReferences ? "references" : "reference", "counted"].map(title => ({ title, number: true }))], visibleNgrams.map(buildRow), { quiet: true }) : el("p.soft", {}, "The hypothesis is too short."),
           hiddenCount ? createButton(`${formatCount(hiddenCount)} more`, () => { this.expandedOrders.add(order.name); this.drawNgrams(); this.highlightMatches(); }, { class: "small" }) : null);
       })));
   }
 
-  // ---- the same elsewhere ----
+  // ---- reproduction ----
 
   drawReproduction() {
     const { result, state, base } = this;
     if (!result) return;
     const { setting } = result, python = formatPythonCall(base, state), command = formatExplainCommand(base, state);
     const renderLine = (/** @type {string} */ title, /** @type {string} */ text, /** @type {string} */ label) => el("div.copied", {}, el("h3", {}, title), el("code.given.wrap", { tabindex: 0, role: "region", "aria-label": title }, text), createButton("Copy", () => copyText(text, `${label} copied`), { class: "small", "aria-label": `Copy: ${title}` }));
-    replaceChildren(this.reproductionSection, el("h2", {}, "The same number elsewhere"),
+    replaceChildren(this.reproductionSection, el("h2", {}, "Reproduce this score"),
       renderLine("Signature", `${setting.name}|${setting.signature}`, "Signature"), renderLine("Python", python, "Python"),
-      command === null ? el("p.soft", {}, "A text that begins with “-” is an option on the command line: put it into a file there.") : renderLine("Command line", command, "Command"),
-      el("p", {}, createButton("Copy a link that holds the text", () => copyText(location.href.split("#")[0] + formatLink(state), "Link copied: it holds the text"), { class: "small" }), el("span.soft", {}, " The text stands behind the # of the link, which browsers send nowhere.")));
+      command === null ? el("p.soft", {}, "On the command line, a text that begins with “-” would be read as an option. Put it into a file.") : renderLine("Command line", command, "Command"),
+      el("p", {}, createButton("Copy a link with the texts", () => copyText(location.href.split("#")[0] + formatLink(state), "Link with the texts copied"), { class: "small" }), el("span.soft", {}, " The texts are in the part after the #, which browsers do not send.")));
   }
 }
 
 /** @param {string} name of an order */
 const getOrderTitle = name => name.startsWith("c") ? formatPlural(Number(name.slice(1)), "character") : name.startsWith("w") ? formatPlural(Number(name.slice(1)), "word") : `${name}-grams`;
 
-/** A number without digits that say nothing. @param {number} x */
+/** Format a number with at most four significant digits. @param {number} x */
 const formatShort = x => String(Number(x.toPrecision(4)));
 
 /** @param {string} above @param {string} below @param {string} [kind] */
@@ -343,7 +343,7 @@ const renderFraction = (above, below, kind = "") => el("span.fraction", { class:
 /** @param {import("./examples.js").Example} example @returns {PlaygroundState} */
 const toState = ({ metric = "bleu", overrides: overrides = {}, hypothesis, references }) => ({ metric, overrides: { ...overrides }, hypothesis, references: [...references], source: "" });
 
-// ---- links: what is behind # stays in the browser ----
+// ---- links: browsers do not send the part after # ----
 
 /** @param {PlaygroundState} typed */
 export function formatLink({ metric, overrides, hypothesis, references, source }) {

@@ -1,4 +1,4 @@
-// A report made in the page: the manifest that truebleu would have written, and what stands behind it, counted by the kernel.
+// Builds a report in the browser: counts with the kernel and creates the manifest that truebleu would write.
 import {formatOptions, formatShellCommand} from "./repro_commands.js";
 import {TaskThreads} from "./selection.js";
 import {ReportData, TextColumn} from "./report_data.js";
@@ -12,38 +12,38 @@ import {shortenNames} from "./dropped_files.js";
 /** @typedef {import("./dropped_files.js").FileColumn} Column */
 /** @typedef {import("./report_data.js").Setting} Setting */
 /** @typedef {import("./count_table.js").CountTable} Table */
-/** @typedef {{base: Setting, overrides: Record<string, any>}} MetricChoice  a metric and its parameters */
+/** @typedef {{base: Setting, overrides: Record<string, any>}} MetricChoice  a metric with changed parameters */
 
-/** Resamples, the level of intervals and the seed, as `truebleu compare` has them; and the fewest segments that have any. */
+/** Resamples, confidence level and seed (as in `truebleu compare`), and the minimum number of segments for intervals. */
 const REPORT_RESAMPLES = 1000, REPORT_LEVEL = 0.95, REPORT_SEED = 12345, MIN_REPORT_SEGMENTS = 20;
-/** For more segments, pairs of systems and metrics, multiplied, intervals are drawn when they are looked at. */
+/** If segments × pairs of systems × metrics exceeds this number, intervals are computed only when they are displayed. */
 const MAX_EAGER_INTERVALS = 400000;
 
 /**
- * What is wrong with a choice of files, in a sentence; "" if nothing is.
+ * Describe what is wrong with the assigned roles; return "" if nothing is wrong.
  * @param {Column[]} columns
  */
 export function describeMismatch(columns) {
   const usedColumns = columns.filter(column => column.role !== "out"), getRole = (/** @type {string} */ part) => usedColumns.filter(column => column.role === part);
   const describeColumn = (/** @type {Column} */ column) => column.number === null || column.name.startsWith(column.file) ? column.name : `${column.file}, column ${column.name}`;
-  if (!getRole("reference").length) return "No file is a reference: say which one is.";
-  if (!getRole("system").length) return "No file is a system's: say which one is.";
-  for (const part of ["source", "documents"]) if (getRole(part).length > 1) return `${getRole(part).map(describeColumn).join(" and ")} are both called the ${part}: there is one.`;
+  if (!getRole("reference").length) return "No reference: select the role of the reference file.";
+  if (!getRole("system").length) return "No system output: select the role of the system's file.";
+  for (const part of ["source", "documents"]) if (getRole(part).length > 1) return `${getRole(part).map(describeColumn).join(" and ")} both have the role ${part}; only one file can have it.`;
   const firstReference = getRole("reference")[0], mismatched = usedColumns.find(column => column.lines.length !== firstReference.lines.length);
   const formatLineCount = (/** @type {Column} */ column) => `${column.lines.length.toLocaleString("en")} ${column.lines.length === 1 ? "line" : "lines"}`;
-  return mismatched ? `${describeColumn(mismatched)} has ${formatLineCount(mismatched)}, and ${describeColumn(firstReference)} has ${formatLineCount(firstReference)}: line by line they belong together.` : "";
+  return mismatched ? `${describeColumn(mismatched)} has ${formatLineCount(mismatched)}, but ${describeColumn(firstReference)} has ${formatLineCount(firstReference)}. All files need the same number of lines.` : "";
 }
 
 /** @param {string[]} names */
 const formatTitle = names => names.length > 4 ? `${names.slice(0, 3).join(", ")} and ${names.length - 3} more` : joinNames(names);
 
-/** The language that the end of a file's name says. @param {string} name @param {string[]} codes */
+/** Return the language code at the end of a file name, or null. @param {string} name @param {string[]} codes */
 function guessLanguage(name, codes) {
   const end = /\.(\w+)(\.(gz|zst|xz|bz2))?$/.exec(name)?.[1].toLowerCase() ?? "";
   return codes.includes(end) ? end : null;
 }
 
-/** What differs where texts do, to tell whose notes are whose: FNV-1a of the bytes of lines. @param {Uint8Array[]} lines */
+/** Return the FNV-1a hash of lines, which assigns notes to data. @param {Uint8Array[]} lines */
 function hashLines(lines) {
   let hash = 0x811c9dc5;
   const add = (/** @type {number} */ byte) => { hash = Math.imul(hash ^ byte, 0x01000193); };
@@ -52,10 +52,10 @@ function hashLines(lines) {
 }
 
 /**
- * The report of some columns by some metrics.
- * @param {any} lab the laboratory's manifest @param {import("./kernel_client.js").KernelClient} client @param {Column[]} columns @param {MetricChoice[]} choices
- * @param {(share: number) => Promise<boolean>} onProgress told how much is done; whether to go on
- * @returns {Promise<ReportData | null>} null if it was not to go on
+ * Build a report of columns with metrics.
+ * @param {any} lab the playground's manifest @param {import("./kernel_client.js").KernelClient} client @param {Column[]} columns @param {MetricChoice[]} choices
+ * @param {(share: number) => Promise<boolean>} onProgress called with the progress; returns whether to continue
+ * @returns {Promise<ReportData | null>} null if cancelled
  */
 export async function buildReport(lab, client, columns, choices, onProgress) {
   const getRole = (/** @type {string} */ part) => columns.filter(column => column.role === part);
@@ -89,7 +89,7 @@ export async function buildReport(lab, client, columns, choices, onProgress) {
     const intervals = drawsIntervals ? await resampleIntervals(client, settings, names.length > 1 ? pairs : [[0, 0]], share => onProgress(0.3 + 0.7 * share)) : [];
     if (!intervals) return null;
     const comparison = buildComparison(client, n, references.length, names, described, settings.map(({ tables }) => tables), intervals);
-    // N-grams are of the tokens of the first BLEU.
+    // N-grams consist of the tokens of the first BLEU.
     const ngramSetting = settings.find(({ setting }) => setting.metric === "BLEU")?.setting ?? resolveSetting(client, lab.metrics.find((/** @type {Setting} */ one) => one.metric === "BLEU"), {}, references.length, false);
     const first = /** @type {Table} */ (await client.countSystem(ngramSetting.recipe, ngramSetting.columns, "reference0", n, undefined, ["reference0"]));
     const targets = new Set(systems.map(column => guessLanguage(column.file, lab.languages)));
@@ -116,18 +116,18 @@ export async function buildReport(lab, client, columns, choices, onProgress) {
   } finally { if (!data) client.forgetTexts(); }
 }
 
-/** As Python has them: without Q. */
+/** System letters as in Python, without Q. */
 const SYSTEM_LETTERS = "ABCDEFGHIJKLMNOPRSTUVWXYZ";
-/** A, B, …, Z, AA, … @param {number} i @returns {string} */
+/** Return a system's letter: A, B, …, Z, AA, … @param {number} i @returns {string} */
 const getSystemLetter = i => (i >= SYSTEM_LETTERS.length ? getSystemLetter(Math.floor(i / SYSTEM_LETTERS.length) - 1) : "") + SYSTEM_LETTERS[i % SYSTEM_LETTERS.length];
 
 /** @param {string[]} names */
 const makeUnique = names => names.map((name, i) => { const before = names.slice(0, i).filter(other => other === name).length; return before ? `${name} (${before + 1})` : name; });
 
-/** @typedef {{systems: Map<number, number[]>, pairs: Map<string, number[]>}} Intervals  of one metric: of each system, and of B less A by "A,B" */
+/** @typedef {{systems: Map<number, number[]>, pairs: Map<string, number[]>}} Intervals  intervals of one metric: per system, and per pair ("A,B" for B − A) */
 
 /**
- * The intervals that `truebleu compare` gives of the same texts: the same resamples, and numbers that agree to 12 digits.
+ * Compute the intervals of `truebleu compare` with the same resamples; results agree to 12 digits.
  * @param {import("./kernel_client.js").KernelClient} client @param {{setting: Setting, tables: Table[]}[]} settings @param {number[][]} pairs @param {(share: number) => Promise<boolean>} onProgress
  * @returns {Promise<Intervals[] | null>}
  */
@@ -150,12 +150,12 @@ async function resampleIntervals(client, settings, pairs, onProgress) {
   } finally { for (const thread of worker.threads.values()) thread.worker.terminate(); }
 }
 
-/** An interval as `Comparison.to_dict` has it; the mean of the resamples is not known here. @param {number[] | undefined} ends @param {boolean} [isReversed] */
+/** Convert bounds to the format of `Comparison.to_dict`, without the mean of the resamples. @param {number[] | undefined} ends @param {boolean} [isReversed] */
 const toInterval = (ends, isReversed = false) => ends ? { low: isReversed ? -ends[1] : ends[0], high: isReversed ? -ends[0] : ends[1], mean: null, half_width: (ends[1] - ends[0]) / 2 } : null;
 
 /**
- * What `Comparison.to_dict` has, of what the page counts: there is no test.
- * @param {import("./kernel_client.js").KernelClient} client @param {number} n @param {number} references @param {string[]} names @param {any[]} settings @param {Table[][]} tables @param {Intervals[]} intervals by setting; none if they were not drawn
+ * Build a comparison in the format of `Comparison.to_dict`, without significance tests.
+ * @param {import("./kernel_client.js").KernelClient} client @param {number} n @param {number} references @param {string[]} names @param {any[]} settings @param {Table[][]} tables @param {Intervals[]} intervals per setting; empty if they were not computed
  */
 function buildComparison(client, n, references, names, settings, tables, intervals) {
   /** @type {any[]} */
@@ -185,16 +185,16 @@ function buildComparison(client, n, references, names, settings, tables, interva
   };
 }
 
-/** What a score is made of. @param {import("./kernel_client.js").KernelClient} client @param {any} setting @param {number[]} row */
+/** Return the components of a BLEU score. @param {import("./kernel_client.js").KernelClient} client @param {any} setting @param {number[]} row */
 function buildDetails(client, setting, row) {
   if (setting.metric !== "BLEU") return {};
   const { steps, hypothesis, reference, brevity } = new Metric(setting, {}, client).breakDown(row, false);
   return { precisions: steps.map(step => step.precision ?? 100), matches: steps.map(step => step.match), totals: steps.map(step => step.total), brevity_penalty: brevity, hypothesis_length: hypothesis, reference_length: reference, ratio: reference ? hypothesis / reference : 0 };
 }
 
-/** The command lines that make the same numbers, in the folder of the files. @param {Column[]} systems @param {Column[]} references @param {Column | undefined} source @param {Column | undefined} documents @param {MetricChoice[]} choices */
+/** Return command lines that reproduce the scores in the data folder. @param {Column[]} systems @param {Column[]} references @param {Column | undefined} source @param {Column | undefined} documents @param {MetricChoice[]} choices */
 function buildCommands(systems, references, source, documents, choices) {
-  // Of a table with a header truebleu reads all columns together; of others each is FILE#N.
+  // truebleu reads a table with a header as a whole; columns of other tables are FILE#N.
   if ([...systems, ...references].some(column => column.number !== null && !column.name.includes("#"))) return [];
   const toArgument = (/** @type {Column} */ column) => column.number === null ? column.file : `${column.file}#${column.number}`;
   const files = [...references.map(toArgument), "-i", ...systems.map(toArgument)], metrics = ["-m", ...choices.map(({ base }) => base.id), ...choices.flatMap(({ base, overrides }) => formatOptions(/** @type {any} */ (base).options, overrides))];

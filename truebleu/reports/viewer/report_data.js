@@ -1,4 +1,4 @@
-// What the file holds: the manifest, tables of integers and columns of text, decoded as needed.
+// Data of a report: manifest, tables of counts and columns of texts, decoded on demand.
 import {decodeText, MISSING_TEXT} from "./kernel.js";
 import {getCountsKey, KernelClient} from "./kernel_client.js";
 import {createGlossary} from "./glossary.js";
@@ -11,27 +11,27 @@ import {CountTable} from "./count_table.js";
  * @property {boolean} headline
  * @property {"BLEU" | "chrF" | "TER" | "WER" | "MER" | "WIL" | "WIP" | "CER"} metric
  * @property {string} name
- * @property {string} label      that no other setting has
- * @property {string | null} column  its name in the comparison
+ * @property {string} label      unique label
+ * @property {string | null} column  name in the comparison
  * @property {string} signature
  * @property {string} short
  * @property {boolean} higher_is_better
  * @property {Record<string, any>} parameters
- * @property {import("./kernel.js").Recipe} recipe  what the kernel is asked for
- * @property {boolean} countable  whether it can count the texts
+ * @property {import("./kernel.js").Recipe} recipe  metric settings for the kernel
+ * @property {boolean} countable  whether the browser kernel can count it
  * @property {string[]} columns
  * @property {Record<string, number>} scores
- * @property {Record<string, string> | null} blocks  of counts; null if they are made here
+ * @property {Record<string, string> | null} blocks  stored counts; null if the browser counts
  */
 /** @typedef {"source" | `reference${number}` | `system${number}`} Role */
 /** @typedef {{index: number, source: string | null | undefined, references: (string | null)[], hypotheses: (string | undefined)[], hasTexts: boolean}} Segment */
 
-// In a text: from where on a number of a word is, and before a piece that is spelled out; in the place of a text that is missing.
+// Bytes of the text encoding: first code of words, prefix of literal bytes, and end of a missing text.
 const FIRST_WORD_CODE = 0x80, SPELLED_CODE = 0xFD, ABSENT_CODE = 0xFE;
-// Segments that are looked at together; of a server: segments of a page, and pages that are kept.
+// Segments per processing step; for the server: segments per page, and cached pages.
 const PIECE_SIZE = 4096, PAGE_SIZE = 32, MAX_CACHED_PAGES = 512;
 
-/** The texts of segments, role by role, as a block each that has n lengths, then the texts. @param {Uint8Array} bytes as payload.py describes them @param {number} n @param {number} k roles */
+/** Decode the texts of k roles into one block per role: n lengths, then the texts. @param {Uint8Array} bytes in the format of payload.py @param {number} n @param {number} k number of roles */
 export function unpackTexts(bytes, n, k) {
   const head = new DataView(bytes.buffer, bytes.byteOffset), words = new Uint32Array(head.getUint32(0, true));
   const blocks = Array.from({ length: k }, (_, role) => new Uint8Array(4 * n + head.getUint32(4 + 4 * role, true)));
@@ -52,7 +52,7 @@ export function unpackTexts(bytes, n, k) {
   return blocks;
 }
 
-/** The texts of one role, as UTF-8; a text becomes a string when it is asked for. */
+/** Texts of one role in UTF-8, decoded on demand. */
 export class TextColumn {
   /** @param {Uint8Array} block @param {number} n */
   constructor(block, n) {
@@ -68,19 +68,19 @@ export class TextColumn {
     this.bytes = block.subarray(4 * n, 4 * n + this.starts[n]);
   }
 
-  /** @param {number} i @returns {string | null} null for one that is missing */
+  /** @param {number} i @returns {string | null} null if missing */
   getText(i) { return this.absent[i] ? null : decodeText(this.bytes.subarray(this.starts[i], this.starts[i + 1])); }
 
   /**
-   * Marks the segments whose text has a string in it.
-   * @param {string} needle @param {boolean} exact whether case counts @param {Uint8Array} hits
+   * Mark the segments whose text contains a string.
+   * @param {string} needle @param {boolean} exact whether the search is case-sensitive @param {Uint8Array} hits
    */
   search(needle, exact, hits) {
     const pattern = buildBytePattern(needle, exact);
     if (!pattern) return this.searchSlowly(needle, exact, hits);
     const { low, high, loose } = pattern, { bytes, starts } = this, m = low.length, end = bytes.length;
     const lowerNeedle = needle.toLowerCase();
-    // Horspool: how far to move on by the byte under the pattern's end; not at all if it fits.
+    // Horspool's algorithm: shift by the byte under the pattern's end, or 0 if it matches.
     const skip = new Uint8Array(256).fill(Math.min(m, 255)), last = m - 1;
     for (let i = Math.max(0, last - 254); i < last; i++) skip[low[i]] = skip[high[i]] = last - i;
     const hitSkip = Math.min(skip[low[last]], skip[high[last]]);
@@ -104,7 +104,7 @@ export class TextColumn {
     }
   }
 
-  /** Letters that are longer in the other case. @param {string} needle @param {boolean} exact @param {Uint8Array} hits */
+  /** Search by decoding, for letters whose upper and lower case differ in length. @param {string} needle @param {boolean} exact @param {Uint8Array} hits */
   searchSlowly(needle, exact, hits) {
     const lowerNeedle = exact ? needle : needle.toLowerCase();
     for (let i = 0; i < this.length; i++) {
@@ -115,8 +115,8 @@ export class TextColumn {
 }
 
 /**
- * Two bytes that will do at each place; `loose` if they may also match another letter. Null if upper
- * and lower case are not equally long.
+ * Return the two possible bytes at each position; `loose` if they may also match other letters. Null if upper
+ * and lower case differ in length.
  * @param {string} needle @param {boolean} exact
  */
 function buildBytePattern(needle, exact) {
@@ -143,15 +143,15 @@ export async function unpackBlock(text) {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/** The manifest of this page, and what reads its blocks. */
+/** Return the manifest of the page and a reader of its blocks. */
 export function readPage() {
   const manifest = JSON.parse(document.getElementById("manifest")?.textContent ?? "null");
-  if (!manifest) throw new Error("the page has no data");
+  if (!manifest) throw new Error("the page contains no data");
   return { manifest, read: async (/** @type {string} */ name) => {
     const node = [...document.querySelectorAll("script[data-block]")].find(node => node.getAttribute("data-block") === name);
-    if (!node) throw new Error(`the file has no block ${name}: it is not whole`);
+    if (!node) throw new Error(`block ${name} is missing: the file is incomplete`);
     const bytes = await unpackBlock(node.textContent ?? "");
-    node.remove(); // The text is no longer needed, and it is large.
+    node.remove(); // Free the memory of the encoded text.
     return bytes;
   } };
 }
@@ -159,85 +159,85 @@ export function readPage() {
 /** @param {Uint8Array} bytes */
 const toIndices = bytes => new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength >> 2);
 
-/** The report's data. */
+/** Data of a report. */
 export class ReportData {
-  /** @param {any} manifest @param {(name: string) => Promise<Uint8Array>} read gives a block's bytes */
+  /** @param {any} manifest @param {(name: string) => Promise<Uint8Array>} read returns the bytes of a block */
   constructor(manifest, read) {
     this.manifest = manifest;
     this.read = read;
-    /** Segments. */
+    /** Number of segments. */
     this.n = /** @type {number} */ (manifest.segments);
     /** @type {System[]} */
     this.systems = manifest.systems.map((/** @type {any} */ system, /** @type {number} */ index) => ({ ...system, index }));
     const rankedFirst = [...manifest.comparison.systems.map((/** @type {any} */ s) => this.systems.find(own => own.name === s.name)), ...this.systems];
-    /** The systems in the order that is shown everywhere: best first by the first metric. @type {System[]} */
+    /** Systems in display order: by the first metric, best first. @type {System[]} */
     this.ranked = [...new Set(rankedFirst.filter(Boolean))];
-    /** How many references are embedded for a segment at most. */
+    /** Maximum number of references per segment. */
     this.references = /** @type {number} */ (manifest.references);
     /** @type {Setting[]} */
     this.settings = manifest.settings;
     this.hasSource = !!manifest.source;
-    /** Whether some or all texts are not in the file. */
+    /** Whether the report was saved without texts. */
     this.isRedacted = !!manifest.redacted;
     /** @type {{names: string[], bySegment: Uint32Array} | null} */
     this.documents = null;
     /** @type {{name: string, values: string[], bySegment: Uint32Array}[]} */
     this.labels = [];
-    /** The length of each segment: the tokens of its first reference, whatever the metric. @type {Uint32Array} */
+    /** Segment lengths: tokens of the first reference, for all metrics. @type {Uint32Array} */
     this.lengths = new Uint32Array();
-    /** @type {Record<string, Uint32Array>} Bit sets of what is odd, by role. */
+    /** @type {Record<string, Uint32Array>} Bit sets of data checks, by role. */
     this.flags = {};
     /** @type {import("./glossary.js").Glossary | null} */
     this.glossary = null;
-    /** The kernel. */
+    /** Kernel client, set by `loadKernel`. */
     this.client = /** @type {KernelClient} */ (/** @type {unknown} */ (null));
-    /** Counts of settings. @type {Map<string, CountTable>} */
+    /** Tables of counts by setting and system. @type {Map<string, CountTable>} */
     this.tables = new Map();
-    /** Scores of segments by metrics that are no settings. @type {Map<string, Float64Array>} */
+    /** Segment scores of external metrics. @type {Map<string, Float64Array>} */
     this.columns = new Map();
     /** @type {Map<string, TextColumn>} */
     this.texts = new Map();
-    /** @type {Map<number, Map<string, TextColumn> | Promise<void>>} Pages from a server, or on their way. */
+    /** @type {Map<number, Map<string, TextColumn> | Promise<void>>} Pages loaded from the server, or being loaded. */
     this.pages = new Map();
-    /** Called when pages have arrived, or with what is wrong. */
+    /** Called when pages have arrived, or with an error message. */
     this.onArrival = (/** @type {string} */ problem) => { if (problem) console.error(problem); };
     this.isNotifying = false;
   }
 
-  /** Text roles in the order of reading. @returns {Role[]} */
+  /** Text roles in reading order. @returns {Role[]} */
   get roles() {
     return [...(this.hasSource ? /** @type {Role[]} */ (["source"]) : []),
       ...Array.from({ length: this.references }, (_, i) => /** @type {Role} */ (`reference${i}`)), ...this.systems.map(s => /** @type {Role} */ (`system${s.index}`))];
   }
 
-  /** The direction of a role's texts: that of most of its letters. @param {string} role @returns {"ltr" | "rtl" | "auto"} */
+  /** Return the writing direction of a role's texts. @param {string} role @returns {"ltr" | "rtl" | "auto"} */
   getDirection(role) { return this.manifest.directions?.[role.replace(/\d+$/, "")] ?? "auto"; }
 
-  /** What a role is called. @param {string} role */
+  /** Return the title of a role. @param {string} role */
   getTitle(role) {
     if (role === "source") return "Source";
     if (role.startsWith("system")) { const system = this.systems[Number(role.slice(6))]; return `${system.letter} ${system.name}`; }
     return this.references === 1 ? "Reference" : `Reference ${Number(role.slice(9)) + 1}`;
   }
 
-  /** Reads all that a page has from its beginning. */
+  /** Load the kernel, texts and tables. */
   async load() {
     await this.loadKernel();
     await this.loadTexts();
     await this.loadTables();
   }
 
-  /** Starts the kernel. An error if this file or this browser has none. */
+  /** Start the kernel; throw an error if the report or the browser does not support it. */
   async loadKernel() {
     const { live: kernelBlocks } = this.manifest;
-    if (!kernelBlocks) throw new Error("this file was written by a truebleu that was built without the kernel for pages");
-    if (typeof WebAssembly !== "object") throw new Error("this browser has no WebAssembly, which the page computes with");
+    if (!kernelBlocks) throw new Error("this report was written by a truebleu built without the browser kernel");
+    if (typeof WebAssembly !== "object") throw new Error("this browser does not support WebAssembly");
     this.client = await KernelClient.start(await this.read(kernelBlocks.kernel), await this.read(kernelBlocks.lowercase));
   }
 
   async loadTables() {
     const { manifest, n, client } = this, { kernel } = client;
-    /** @type {Map<string, CountTable>} Settings that count the same share their counts. */
+    /** @type {Map<string, CountTable>} Settings with equal counts share a table. */
     const knownTables = new Map();
     for (const setting of this.settings) {
       for (const system of this.systems) {
@@ -266,13 +266,13 @@ export class ReportData {
     });
   }
 
-  /** Whether a setting can be counted anew in this page. @param {Setting} setting */
+  /** Return whether the browser can recount a setting. @param {Setting} setting */
   canCount(setting) { return setting.countable && this.client.texts.has("system0"); }
 
   /** @param {Setting} setting @param {number} system @returns {CountTable} */
   getTable(setting, system) { return /** @type {CountTable} */ (this.tables.get(`${setting.id}.${system}`)); }
 
-  /** A text; null if there is none, undefined if it is not here (yet, or not embedded). @param {string} role @param {number} i @returns {string | null | undefined} */
+  /** Return a text; null if missing, undefined if not loaded or not in the report. @param {string} role @param {number} i @returns {string | null | undefined} */
   getText(role, i) {
     if (this.manifest.serve) return this.getServedText(role, i);
     const texts = this.texts.get(role);
@@ -280,7 +280,7 @@ export class ReportData {
     return texts.getText(i);
   }
 
-  /** Whether a segment's texts are in the file; then its hypotheses are. @param {number} i */
+  /** Return whether a segment's texts are available. @param {number} i */
   hasTexts(i) { return !!this.manifest.serve || this.texts.get("system0")?.absent[i] === 0; }
 
   /** @param {number} i @returns {Segment} */
@@ -291,7 +291,7 @@ export class ReportData {
   }
 
   /**
-   * Marks the segments in which one of the roles has a string.
+   * Return a mask of the segments in which a text of the given roles contains a string.
    * @param {string} needle @param {string[]} roles @param {boolean} exact
    * @param {(share: number) => boolean} onProgress told how much is done; whether to go on
    */
@@ -305,7 +305,7 @@ export class ReportData {
     return hits;
   }
 
-  /** All segments, some thousand at a time, and what gives their texts. @param {string[]} roles */
+  /** Yield slices of segments with accessors of their texts. @param {string[]} roles */
   async *readPieces(roles) {
     for (let from = 0; from < this.n; from += PIECE_SIZE) {
       const to = Math.min(this.n, from + PIECE_SIZE), texts = this.manifest.serve ? await this.fetchTexts(roles, from, to) : null;
@@ -313,10 +313,10 @@ export class ReportData {
     }
   }
 
-  // ---- a server on this machine, only in pages that it wrote ----
-  // BASE/texts?roles=source,system0&from=0&to=32 → a text block of each role, one behind another
+  // ---- local server (`truebleu report --serve`) ----
+  // BASE/texts?roles=source,system0&from=0&to=32 → the text blocks of all roles, concatenated
 
-  /** A text if it is here; otherwise it is asked for. @param {string} role @param {number} i */
+  /** Return a text if its page is loaded; otherwise request the page. @param {string} role @param {number} i */
   getServedText(role, i) {
     const page = Math.floor(i / PAGE_SIZE), cached = this.pages.get(page);
     if (cached instanceof Map) return cached.get(role)?.getText(i - page * PAGE_SIZE);
@@ -324,13 +324,13 @@ export class ReportData {
     return undefined;
   }
 
-  /** Waits until the texts of a segment are here. @param {number} i */
+  /** Load the page of a segment. @param {number} i */
   async fetchSegment(i) {
     const { pages } = this, page = Math.floor(i / PAGE_SIZE);
     if (!this.manifest.serve || pages.get(page) instanceof Map) return;
     if (!pages.has(page)) {
       pages.set(page, this.fetchTexts(this.roles, page * PAGE_SIZE, Math.min(this.n, (page + 1) * PAGE_SIZE)).then(texts => {
-        pages.delete(page); // So that it is the latest.
+        pages.delete(page); // Move it to the end: the first pages are dropped first.
         pages.set(page, texts);
         for (const oldPage of pages.keys()) if (pages.size > MAX_CACHED_PAGES) pages.delete(oldPage);
       }, error => { pages.delete(page); throw error; }));
@@ -338,17 +338,17 @@ export class ReportData {
     await pages.get(page);
   }
 
-  /** Tells of pages together that arrive together. @param {string} problem */
+  /** Notify once about pages that arrive at about the same time. @param {string} problem */
   notify(problem) {
     if (this.isNotifying) return;
     this.isNotifying = true;
     setTimeout(() => { this.isNotifying = false; this.onArrival(problem); }, 30);
   }
 
-  /** The texts of some segments. @param {string[]} roles @param {number} from @param {number} to */
+  /** Fetch the texts of a range of segments. @param {string[]} roles @param {number} from @param {number} to */
   async fetchTexts(roles, from, to) {
     const query = new URLSearchParams({ roles: roles.join(","), from: String(from), to: String(to) });
-    const answer = await fetch(`${this.manifest.serve.base}texts?${query}`).catch(() => { throw new Error("The server does not answer; was it ended?"); });
+    const answer = await fetch(`${this.manifest.serve.base}texts?${query}`).catch(() => { throw new Error("The server is not responding. Is `truebleu report --serve` still running?"); });
     if (!answer.ok) throw new Error(await answer.text());
     const bytes = new Uint8Array(await answer.arrayBuffer());
     /** @type {Map<string, TextColumn>} */

@@ -1,4 +1,4 @@
-// The scores of two systems for each segment, against each other: points, or hexagons where there are many.
+// Scatter plot of two systems' segment scores: points, or hexagons for many segments.
 import {formatCount, formatPlural, svg} from "./dom.js";
 import {showFiltered} from "./selection.js";
 import {roundHundredth, linkSegments, findNearest} from "./svg_charts.js";
@@ -6,18 +6,18 @@ import {renderPlot} from "./axes.js";
 
 /** @typedef {import("./selection.js").Context} Context */
 
-/** From so many segments on, hexagons stand for several. */
+/** Number of segments from which hexagons are drawn instead of points. */
 export const HEXAGON_THRESHOLD = 10000;
 const HEXAGON_SIZE = 8, HEXAGON_SHADES = 5, SCATTER_STEPS = 10;
-/** The plane that hexagons are counted in, whatever the size of the picture. */
+/** Size of the plane in which hexagons are counted, independent of the chart's size. */
 const PLANE_WIDTH = 600, PLANE_HEIGHT = 432;
 
-/** How many points lie in each hexagon, by its place in a grid. @param {ArrayLike<number>} x @param {ArrayLike<number>} y in pixels @param {number} size @returns {Map<string, {x: number, y: number, n: number}>} */
+/** Count the points per hexagon of a grid. @param {ArrayLike<number>} x @param {ArrayLike<number>} y in pixels @param {number} size @returns {Map<string, {x: number, y: number, n: number}>} */
 export function countHexagons(x, y, size) {
   const columnWidth = size * 1.732, rowHeight = size * 1.5, cells = /** @type {Map<string, {x: number, y: number, n: number}>} */ (new Map());
   for (let i = 0; i < x.length; i++) {
     if (Number.isNaN(x[i]) || Number.isNaN(y[i])) continue;
-    // The nearest middle is in one of the two nearest rows.
+    // The nearest centre is in one of the two nearest rows.
     let row = Math.round(y[i] / rowHeight), column = Math.round(x[i] / columnWidth - (row & 1) / 2);
     const getSquaredDistance = (/** @type {number} */ r, /** @type {number} */ c) => (x[i] - (c + (r & 1) / 2) * columnWidth) ** 2 + (y[i] - r * rowHeight) ** 2, otherRow = y[i] / rowHeight > row ? row + 1 : row - 1, otherColumn = Math.round(x[i] / columnWidth - (otherRow & 1) / 2);
     if (getSquaredDistance(otherRow, otherColumn) < getSquaredDistance(row, column)) { row = otherRow; column = otherColumn; }
@@ -33,12 +33,12 @@ export function drawScatter(context) {
   const sign = metric.higherIsBetter ? 1 : -1, getSide = (/** @type {number} */ i) => Math.sign(sign * (y[i] - x[i])), sides = [0, 0, 0];
   let high = 0;
   for (let i = 0; i < n; i++) { if (x[i] > high) high = x[i]; if (y[i] > high) high = y[i]; sides[getSide(i) + 1]++; }
-  // A score of 100 may be above it by what floats lose.
+  // Rounding errors may put a score of 100 slightly above 100.
   high = metric.higherIsBetter && high < 100.001 ? 100 : Math.ceil(high / 10) * 10 || 10;
   const usesHexagons = n >= HEXAGON_THRESHOLD, cells = usesHexagons ? [...countHexagons(x.map(v => PLANE_WIDTH * v / high), y.map(v => PLANE_HEIGHT * v / high), HEXAGON_SIZE).values()] : [], largestCount = cells.reduce((most, h) => Math.max(most, h.n), 1), step = high / SCATTER_STEPS, getStep = (/** @type {number} */ v) => Math.min(SCATTER_STEPS - 1, Math.floor(v / step));
   const counts = new Uint32Array(SCATTER_STEPS * SCATTER_STEPS);
   for (let i = 0; i < n; i++) if (!Number.isNaN(x[i]) && !Number.isNaN(y[i])) counts[getStep(y[i]) * SCATTER_STEPS + getStep(x[i])]++;
-  // A value on an edge is of the cell behind it.
+  // A value on an edge belongs to the next cell.
   const roundEdge = (/** @type {number} */ v) => Number(v.toPrecision(4)), excludeUpperEdges = (/** @type {number[]} */ [xs, xe, ys, ye]) => [xs, xe < high ? xe - 1e-9 : xe, ys, ye < high ? ye - 1e-9 : ye], buildFilter = (/** @type {number[]} */ [xs, xe, ys, ye]) => ({ range: `scoreA:${xs}:${xe < high ? xe : ""};scoreB:${ys}:${ye < high ? ye : ""}` });
   const describeBox = (/** @type {number[]} */ [xs, xe, ys, ye], /** @type {number} */ inside) => `${a.letter} ${roundEdge(xs)} to ${roundEdge(xe)}, ${b.letter} ${roundEdge(ys)} to ${roundEdge(ye)}: ${formatPlural(inside, "segment")}`;
   const countInside = (/** @type {number[]} */ [xs, xe, ys, ye]) => { let k = 0; for (let i = 0; i < n; i++) if (x[i] >= xs && (xe >= high || x[i] <= xe) && y[i] >= ys && (ye >= high || y[i] <= ye)) k++; return k; };
@@ -50,7 +50,7 @@ export function drawScatter(context) {
     return [Math.min(back(p.x), back(q.x)), Math.max(back(p.x + p.width), back(q.x + q.width)), Math.min(down(p.y + p.height), down(q.y + q.height)), Math.max(down(p.y), down(q.y))].map(clip).map(roundEdge);
   };
   return renderPlot({
-    title: `${metric.name} of each segment, ${a.letter} and ${b.letter}.`, summary: `${b.letter} is better in ${formatCount(sides[2])}, ${a.letter} in ${formatCount(sides[0])}, and ${formatPlural(sides[1], "segment")} have the same score by both. On the line both are equal.`,
+    title: `${metric.name} of each segment, ${a.letter} and ${b.letter}.`, summary: `${b.letter} is better in ${formatCount(sides[2])}, ${a.letter} in ${formatCount(sides[0])}, and ${formatPlural(sides[1], "segment")} have equal scores, on the line.`,
     height: width => Math.min(520, width * 0.72), across: { title: `${metric.name} of ${a.letter} ${a.name}, points`, low: 0, high }, up: { title: `${metric.name} of ${b.letter} ${b.name}, points`, low: 0, high },
     legend: usesHexagons ? buildHexagonLegend(largestCount) : names.map((text, k) => ({ text, mark: "dot", class: classes[k] })),
     layers: frame => {
@@ -89,7 +89,7 @@ export function drawScatter(context) {
 /** @param {number} n @param {number} largestCount */
 const getHexagonShade = (n, largestCount) => Math.min(HEXAGON_SHADES - 1, Math.floor(HEXAGON_SHADES * Math.log(n) / Math.log(largestCount + 1)));
 
-/** What the shades of hexagons stand for. @param {number} largestCount @returns {import("./axes.js").LegendEntry[]} */
+/** Build the legend of the hexagons' shades. @param {number} largestCount @returns {import("./axes.js").LegendEntry[]} */
 function buildHexagonLegend(largestCount) {
   const ends = Array.from({ length: largestCount }, (_, i) => i + 1).reduce((all, n) => { const k = getHexagonShade(n, largestCount); (all[k] ??= [n, n])[1] = n; return all; }, /** @type {number[][]} */ ([]));
   return ends.flatMap((pair, k) => pair ? [{ text: `${pair[0] === pair[1] ? formatCount(pair[0]) : `${formatCount(pair[0])}–${formatCount(pair[1])}`}${k === ends.length - 1 ? " segments" : ""}`, mark: /** @type {const} */ ("hexagon"), class: `dot dot-${k}` }] : []);

@@ -1,4 +1,4 @@
-// Why: the steps to each score, what Δ is made of, and what the scores would be with other settings.
+// Why view: the calculation of each score, the parts of Δ, and scores with other settings.
 import {renderBadge, createButton, formatCount, el, renderNumber, labelControl, formatFixed, formatInterval, formatPlural, createSelect, formatSigned, renderTable} from "./dom.js";
 import {METRIC_KEYS, MAX_ORDERS, TOO_FEW} from "./selection.js";
 import {DEFAULT_SMOOTHING_VALUES, TOKENIZERS} from "./kernel_client.js";
@@ -22,33 +22,33 @@ export const whyView = {
 };
 
 const FORMULAS = {
-  "BLEU": "BLEU is the brevity penalty times the geometric mean of the n-gram precisions. Every number below leads to its segments.",
-  "chrF": "chrF weighs precision and recall of character n-grams, each averaged over the orders. Every number below leads to its segments.",
-  "WER": "WER is the number of edits over the words of the references, in per cent: lower is better. Every number below leads to its segments.",
-  "CER": "CER is the number of edits over the characters of the references, in per cent: lower is better. Every number below leads to its segments.",
-  "MER": "MER is the share of edits among hits and edits, in per cent: lower is better. Every number below leads to its segments.",
-  "WIL": "WIL is 100 less WIP, the share of hits in the references times that in the hypotheses: lower is better. Every number below leads to its segments.",
-  "WIP": "WIP is the share of hits in the references times that in the hypotheses, in per cent. Every number below leads to its segments.",
-  "TER": "TER is the number of edits over the average length of the references, in per cent: lower is better.",
+  "BLEU": "BLEU is the brevity penalty times the geometric mean of the n-gram precisions. Click a number to see its segments.",
+  "chrF": "chrF is the F-score of character n-gram precision and recall, each averaged over the orders. Click a number to see its segments.",
+  "WER": "WER is the number of edits per 100 reference words. Lower is better. Click a number to see its segments.",
+  "CER": "CER is the number of edits per 100 reference characters. Lower is better. Click a number to see its segments.",
+  "MER": "MER is the number of edits divided by hits plus edits, in per cent. Lower is better. Click a number to see its segments.",
+  "WIL": "WIL is 100 − WIP. WIP is the share of hits in the references times the share of hits in the hypotheses. Lower is better. Click a number to see its segments.",
+  "WIP": "WIP is the share of hits in the references times the share of hits in the hypotheses, in per cent. Click a number to see its segments.",
+  "TER": "TER is the number of edits per 100 words of average reference length. Lower is better.",
 };
 
 /** @param {number} x */
 const formatLength = x => x % 1 ? formatFixed(x, 2) : formatCount(x);
 
-// ---- the steps ----
+// ---- calculation of the score ----
 
 /** @param {Context} context */
 function renderScoreSteps(context) {
   const { data, current } = context, { a, b, setting, metric } = current, systems = current.comparedSystems, box = el("section", {}, el("h2", {}, "From counts to the score"));
   if (metric.usesSegmentMean) {
-    box.append(el("p", {}, `This ${metric.name} is the mean of the scores of ${formatPlural(data.n, "segment")}; each segment has its own steps.`),
-      renderTable("Steps", [{ title: "Step" }, ...systems.map(s => ({ title: renderBadge(s, true), number: true }))], [["Mean of the segments' scores", ...systems.map(s => linkSegments(context, formatFixed(current.scoreCorpus(s)), { sort: s === a ? "scoreA" : "scoreB" }))]], { quiet: true }));
+    box.append(el("p", {}, `This ${metric.name} is the mean score of ${formatPlural(data.n, "segment")}. Open a segment to see its calculation.`),
+      renderTable("Steps", [{ title: "Step" }, ...systems.map(s => ({ title: renderBadge(s, true), number: true }))], [["Mean of segment scores", ...systems.map(s => linkSegments(context, formatFixed(current.scoreCorpus(s)), { sort: s === a ? "scoreA" : "scoreB" }))]], { quiet: true }));
     return box;
   }
   const walks = systems.map(s => metric.breakDown(current.getTable(s).totals, false));
-  /** A count that leads to the segments which make it. @param {number} x @param {string} column @param {import("./report_data.js").System} s @param {number} [minimum] */
-  const linkCount = (x, column, s, minimum = 1) => linkSegments(context, formatLength(x), { sort: `-${column}.${s.index}`, range: minimum ? `${column}.${s.index}:${minimum}:` : "" }, "Its segments, those with most first");
-  const linkDelta = (/** @type {number | null} */ x, /** @type {string} */ column, digits = 2) => b ? x === null ? "" : el("span", {}, linkSegments(context, formatSigned(x, digits), { sort: `-|${column}.d|` }, `The segments in which ${b.letter} and ${a.letter} differ most`)) : null;
+  /** Return a count as a link to the segments that contribute to it. @param {number} x @param {string} column @param {import("./report_data.js").System} s @param {number} [minimum] */
+  const linkCount = (x, column, s, minimum = 1) => linkSegments(context, formatLength(x), { sort: `-${column}.${s.index}`, range: minimum ? `${column}.${s.index}:${minimum}:` : "" }, "Show its segments, largest counts first");
+  const linkDelta = (/** @type {number | null} */ x, /** @type {string} */ column, digits = 2) => b ? x === null ? "" : el("span", {}, linkSegments(context, formatSigned(x, digits), { sort: `-|${column}.d|` }, `Show the segments in which ${b.letter} and ${a.letter} differ most`)) : null;
   const renderDelta = (/** @type {number} */ x) => el("span", { class: !x ? "soft" : (x > 0) === metric.higherIsBetter ? "better" : "worse" }, renderNumber(x, formatSigned(x)));
   const renderDifference = (/** @type {(w: Walk) => number} */ getValue, digits = 2) => b ? renderNumber(getValue(walks[1]) - getValue(walks[0]), formatSigned(getValue(walks[1]) - getValue(walks[0]), digits)) : null;
   const buildRow = (/** @type {any} */ name, /** @type {(w: Walk, s: import("./report_data.js").System) => any[]} */ cells, /** @type {any} */ last) => [name, ...walks.flatMap((w, k) => cells(w, systems[k])), ...(b ? [last] : [])];
@@ -58,36 +58,36 @@ function renderScoreSteps(context) {
   if (metric.kind === "TER") {
     heads = [""];
     rows = [buildRow("Edits", (w, s) => [linkCount(w.hypothesis, "edits", s)], linkDelta(walks[1]?.hypothesis - walks[0].hypothesis, "edits", 0)),
-      buildRow("Words of the references, on average", (w, s) => [linkCount(w.reference, "reference_length_parts", s, 0)], renderDifference(w => w.reference)), score];
+      buildRow("Reference words, on average", (w, s) => [linkCount(w.reference, "reference_length_parts", s, 0)], renderDifference(w => w.reference)), score];
   } else if (countsEdits(metric.kind)) {
     heads = [""];
     rows = [...setting.columns.map((name, n) => buildRow(name[0].toUpperCase() + name.slice(1), (w, s) => [linkCount(w.editCounts?.[n] ?? 0, name, s)], linkDelta((walks[1]?.editCounts?.[n] ?? 0) - (walks[0].editCounts?.[n] ?? 0), name, 0))),
-      buildRow("Length of the references", w => [formatCount(w.reference)], renderDifference(w => w.reference, 0)), buildRow("Length of the hypotheses", w => [formatCount(w.hypothesis)], renderDifference(w => w.hypothesis, 0)), score];
+      buildRow("Reference length", w => [formatCount(w.reference)], renderDifference(w => w.reference, 0)), buildRow("Hypothesis length", w => [formatCount(w.hypothesis)], renderDifference(w => w.hypothesis, 0)), score];
   } else if (metric.kind === "chrF") {
-    heads = ["matched / own / reference", "P, R, F %"];
+    heads = ["matches / hypothesis / reference", "P, R, F %"];
     const shares = (/** @type {(number | null | undefined)[]} */ ...all) => all.map((x, k) => [k ? ", " : "", renderNumber(x, formatFixed(x, 1))]);
     rows = walks[0].steps.map((first, n) => buildRow(first.order.replace(/^c(.*)/, "character $1-grams").replace(/^w(.*)/, "word $1-grams"), (w, s) => {
       const step = w.steps[n], { order } = step;
-      return [[linkCount(step.match, `matches_${order}`, s), " / ", linkCount(step.total, `hypothesis_${order}`, s), " / ", linkCount(step.reference ?? 0, `reference_${order}`, s)], step.isUsed ? shares(step.precision, step.recall, step.f) : el("span.soft", {}, "left out")];
+      return [[linkCount(step.match, `matches_${order}`, s), " / ", linkCount(step.total, `hypothesis_${order}`, s), " / ", linkCount(step.reference ?? 0, `reference_${order}`, s)], step.isUsed ? shares(step.precision, step.recall, step.f) : el("span.soft", {}, "skipped")];
     }, b ? linkDelta((walks[1].steps[n].f ?? 0) - (first.f ?? 0), `matches_${first.order}`) : null));
     rows.push(buildRow("Mean over the orders", w => ["", metric.parameters.eps_smoothing ? "" : shares(...w.shares ?? [], w.value)], ""), score);
-    if (metric.parameters.eps_smoothing) notes.add("The score is the mean of the F of each order, with a small number for what is zero.");
-    else notes.add(`F weighs recall ${metric.parameters.beta} times as much as precision; the score is F of the two means.`);
+    if (metric.parameters.eps_smoothing) notes.add("The score is the mean of the F-scores of all orders, with a small value for zeros.");
+    else notes.add(`The score is the F-score of the two means, with recall weighted ${metric.parameters.beta} times.`);
   } else {
-    heads = ["matched / in all", "%"];
+    heads = ["matches / total", "%"];
     rows = walks[0].steps.map((first, n) => buildRow(`${first.order}-grams`, (w, s) => {
       const step = w.steps[n];
       if (step.note) smoothed.set(step.note, [...smoothed.get(step.note) ?? [], `${s.letter} ${step.order}-grams`]);
-      return [[linkCount(step.match, `matches_${step.order}`, s), " / ", linkCount(step.total, `totals_${step.order}`, s)], step.isUsed ? renderNumber(step.precision ?? 100, (step.note ? "≈ " : "") + formatFixed(step.precision ?? 100)) : el("span.soft", {}, "left out")];
+      return [[linkCount(step.match, `matches_${step.order}`, s), " / ", linkCount(step.total, `totals_${step.order}`, s)], step.isUsed ? renderNumber(step.precision ?? 100, (step.note ? "≈ " : "") + formatFixed(step.precision ?? 100)) : el("span.soft", {}, "skipped")];
     }, b ? linkDelta((walks[1].steps[n].precision ?? 100) - (first.precision ?? 100), `matches_${first.order}`) : null));
     const smooth = metric.parameters.smoothing;
-    if (smooth === "none") notes.add("No smoothing: an order without a match makes the score 0.");
-    else if (!smoothed.size) notes.add(`Smoothing (${smooth}) changed nothing: every order has matches.`);
+    if (smooth === "none") notes.add("No smoothing: the score is 0 if an order has no matches.");
+    else if (!smoothed.size) notes.add(`Smoothing (${smooth}) had no effect: every order has matches.`);
     rows.push(buildRow("Geometric mean", w => ["", renderNumber(w.mean)], renderDifference(w => w.mean)),
       buildRow("Length c, reference length r", (w, s) => [[linkCount(w.hypothesis, "hypothesis_length", s), " / ", linkCount(w.reference, "reference_length", s, 0)], renderNumber(w.reference ? 100 * w.hypothesis / w.reference : 0)], b ? linkDelta(100 * (walks[1].hypothesis / walks[1].reference - walks[0].hypothesis / walks[0].reference), "hypothesis_length") : null),
       buildRow("Brevity penalty", w => [w.brevity < 1 ? "exp(1 − r/c)" : "c ≥ r", renderNumber(w.brevity, formatFixed(w.brevity, 4))], renderDifference(w => w.brevity, 4)), score);
   }
-  const columns = [{ title: "Step" }, ...systems.flatMap(s => heads.map((title, k) => ({ title: [renderBadge(s), " ", title], number: true, hint: k ? "" : s.name }))), ...(b ? [{ title: "Δ", number: true, hint: `${b.letter} less ${a.letter}` }] : [])];
+  const columns = [{ title: "Step" }, ...systems.flatMap(s => heads.map((title, k) => ({ title: [renderBadge(s), " ", title], number: true, hint: k ? "" : s.name }))), ...(b ? [{ title: "Δ", number: true, hint: `${b.letter} − ${a.letter}` }] : [])];
   box.append(renderTable(`Steps to ${metric.name}`, columns, rows, { quiet: true, class: "walk" }));
   const product = (/** @type {Walk} */ w) => metric.kind === "BLEU" ? `${formatFixed(w.brevity, 4)} × ${formatFixed(w.mean)}` : `100 × ${formatLength(w.hypothesis)} / ${formatLength(w.reference)}`;
   if (metric.kind === "BLEU" || metric.kind === "TER") box.append(el("p", {}, walks.map((w, k) => [k ? " " : "", renderBadge(systems[k]), ` ${formatFixed(w.value)} = ${product(w)}.`])));
@@ -99,15 +99,15 @@ function renderScoreSteps(context) {
 // ---- the parts of Δ ----
 
 /**
- * Δ ln BLEU in parts of the brevity penalty and of each order, which add up; in points each is taken
- * times the logarithmic mean of the two scores, so that these add up to Δ. `why` says why there are none.
+ * Split Δ ln BLEU into parts of the brevity penalty and of each order, which add up. In points, each part
+ * is multiplied by the logarithmic mean of the two scores, so that the parts add up to Δ. `reason`: why there are no parts.
  * @param {Walk} a @param {Walk} b @param {Metric} metric @returns {{parts: DeltaPart[], log: number, reason: string}}
  */
 export function splitDelta(a, b, metric) {
   const noParts = (/** @type {string} */ why) => ({ parts: [], log: NaN, reason: why });
-  if (metric.kind !== "BLEU") return noParts(`${metric.name} is no product, whose logarithm would have parts.`);
-  if (metric.usesSegmentMean) return noParts("The score is a mean of segments' scores: it is no product.");
-  if (!a.value || !b.value) return noParts("A score of 0 has no logarithm.");
+  if (metric.kind !== "BLEU") return noParts(`${metric.name} is not a product, so its logarithm cannot be split.`);
+  if (metric.usesSegmentMean) return noParts("The score is a mean of segment scores, not a product.");
+  if (!a.value || !b.value) return noParts("The logarithm of a score of 0 is undefined.");
   const { weights } = metric.parameters, n = a.steps.length;
   const terms = (/** @type {Walk} */ w) => {
     const usedCount = w.steps.filter(s => s.isUsed).length, all = w.steps.map((_, i) => weights ? weights[i] : 1), sum = all.slice(0, usedCount).reduce((x, y) => x + y, 0);
@@ -116,29 +116,29 @@ export function splitDelta(a, b, metric) {
   const [x, y] = [terms(a), terms(b)], log = Math.log(b.value / a.value), mean = log ? (b.value - a.value) / log : a.value;
   const deltaParts = [{ name: "length (BP)", a: Math.log(a.brevity), b: Math.log(b.brevity) }, ...x.map((term, i) => ({ name: `${a.steps[i].order}-grams`, a: term, b: y[i] }))]
     .map(p => ({ ...p, log: p.b - p.a, points: (p.b - p.a) * mean }));
-  if (!(Math.abs(deltaParts.reduce((sum, p) => sum + p.log, 0) - log) < 1e-9)) return noParts("This variant's score is no plain product of precisions.");
+  if (!(Math.abs(deltaParts.reduce((sum, p) => sum + p.log, 0) - log) < 1e-9)) return noParts("The score of this variant is not a product of precisions.");
   return { parts: deltaParts, log, reason: "" };
 }
 
 /** @param {Context} context */
 function renderDeltaParts(context) {
-  const { current } = context, { a, setting, metric } = current, b = /** @type {import("./report_data.js").System} */ (current.b), box = el("section", {}, el("h2", {}, "What Δ is made of"));
+  const { current } = context, { a, setting, metric } = current, b = /** @type {import("./report_data.js").System} */ (current.b), box = el("section", {}, el("h2", {}, "Parts of Δ"));
   const [x, y] = [a, b].map(s => metric.breakDown(current.getTable(s).totals, false)), { parts: deltaParts, log, reason } = splitDelta(x, y, metric);
-  if (reason) { box.append(el("p.soft", {}, `Not split. ${reason}`)); return box; }
+  if (reason) { box.append(el("p.soft", {}, `Δ cannot be split. ${reason}`)); return box; }
   const delta = y.value - x.value, sign = Math.sign(delta), [largestPart] = [...deltaParts].sort((p, q) => sign * (q.points - p.points)), opposingParts = deltaParts.filter(p => p.points * sign < -0.005);
   const ends = getDeltaInterval(context, setting, metric);
-  const summary = [`${b.letter} less ${a.letter} is ${formatSigned(delta)} ${metric.name} ${ends ? formatInterval(ends.low, ends.high) : ends === null ? `(${TOO_FEW})` : "(interval …)"}. `, delta ? `The largest part comes from ${largestPart.name}, ${formatSigned(largestPart.points)} points` : "The scores are equal",
-    opposingParts.length ? `; ${opposingParts.map(p => `${p.name} (${formatSigned(p.points)})`).join(" and ")} ${opposingParts.length > 1 ? "work" : "works"} against it.` : "."];
+  const summary = [`${b.letter} − ${a.letter} is ${formatSigned(delta)} ${metric.name} ${ends ? formatInterval(ends.low, ends.high) : ends === null ? `(${TOO_FEW})` : "(interval …)"}. `, delta ? `The largest part comes from ${largestPart.name}, ${formatSigned(largestPart.points)} points` : "The scores are equal",
+    opposingParts.length ? `; ${opposingParts.map(p => `${p.name} (${formatSigned(p.points)})`).join(" and ")} ${opposingParts.length > 1 ? "have" : "has"} the opposite sign.` : "."];
   const rows = deltaParts.map(p => [p.name, renderNumber(p.a, formatFixed(p.a, 4)), renderNumber(p.b, formatFixed(p.b, 4)), renderNumber(p.log, formatSigned(p.log, 4)), log ? `${formatFixed(100 * p.log / log, 1)} %` : "–", renderNumber(p.points, formatSigned(p.points))]);
   rows.push([el("strong", {}, "ln BLEU"), ...[x, y].map(w => renderNumber(Math.log(w.value / 100), formatFixed(Math.log(w.value / 100), 4))), renderNumber(log, formatSigned(log, 4)), log ? "100.0 %" : "–", el("strong", {}, renderNumber(delta, formatSigned(delta)))]);
   const columns = [{ title: "Part" }, ...[a, b].map(s => ({ title: renderBadge(s), number: true, hint: s.name })), { title: "Δ ln", number: true }, { title: "Share", number: true }, { title: "Points", number: true }];
-  box.append(el("p.soft", {}, "ln BLEU = min(0, 1 − r/c) + Σ w ln p, so its difference is exactly the sum of these parts. In points, each part is taken times ", `(${b.letter} − ${a.letter}) / (ln ${b.letter} − ln ${a.letter}).`),
+  box.append(el("p.soft", {}, "ln BLEU = min(0, 1 − r/c) + Σ w ln p, so its difference is the sum of these parts. In points, each part is multiplied by ", `(${b.letter} − ${a.letter}) / (ln ${b.letter} − ln ${a.letter}).`),
     renderFigure({ title: "Parts of Δ.", summary, columns, rows, draw: width => drawStackedBar(deltaParts.map(p => ({ name: p.name, value: p.points })), `Parts of Δ in points: ${deltaParts.map(p => `${p.name} ${formatSigned(p.points)}`).join(", ")}`, width) }));
   box.querySelector("details").open = true;
   return box;
 }
 
-/** The interval of Δ, by one method for all settings; null if there is none, undefined until it is there. @param {Context} context @param {import("./report_data.js").Setting} setting @param {Metric} metric @returns {{low: number, high: number} | null | undefined} */
+/** Return the interval of Δ, with the same method for all settings; null if unavailable, undefined until computed. @param {Context} context @param {import("./report_data.js").Setting} setting @param {Metric} metric @returns {{low: number, high: number} | null | undefined} */
 function getDeltaInterval({ current }, setting, metric) {
   if (!current.b) return null;
   const spans = current.getSpans(setting, metric);
@@ -158,17 +158,17 @@ function renderWhatIf(context) {
   if (metric.kind === "BLEU" && p.arithmetic === "sacrebleu") {
     const preset = DEFAULT_SMOOTHING_VALUES[p.smoothing];
     fields.push(labelControl("Smoothing", createSelect("Smoothing", Object.keys(DEFAULT_SMOOTHING_VALUES).map(name => [name, name]), p.smoothing, v => setParameter("smoothing", v, { smoothing_value: null }))));
-    if (preset !== null) fields.push(labelControl("Its value", createNumberField("smoothing_value", p.smoothing_value ?? preset, { min: 0, step: "any", max: 1000 })));
+    if (preset !== null) fields.push(labelControl("Smoothing value", createNumberField("smoothing_value", p.smoothing_value ?? preset, { min: 0, step: "any", max: 1000 })));
     fields.push(labelControl("Highest order", createOrderSelect("max_order", 1)));
     fields.push(labelControl("Weights", el("input", { type: "text", value: p.weights ? p.weights.join(", ") : "", placeholder: "equal", on: { change: (/** @type {any} */ e) => {
       const text = e.target.value.trim(), all = text.split(/[\s,;]+/).map(Number);
       const isInvalid = text && (all.length !== p.max_order || all.some((/** @type {number} */ w) => !(w >= 0)) || !all.some((/** @type {number} */ w) => w > 0));
-      e.target.setCustomValidity(isInvalid ? `${p.max_order} numbers are wanted, one an order, none below 0, not all 0` : "");
+      e.target.setCustomValidity(isInvalid ? `expected ${p.max_order} numbers, one per order, at least 0 and not all 0` : "");
       if (isInvalid) e.target.reportValidity();
       else store.set({ weights: !text ? (defaults.weights ? "mean" : "") : JSON.stringify(all) === JSON.stringify(defaults.weights) ? "" : all.join(",") });
     } } })));
     const effective = p.effective_order === null ? "" : p.effective_order ? "yes" : "no";
-    fields.push(labelControl("Orders without n-grams", createSelect("Orders without n-grams", [["", "left out of segments only"], ["yes", "left out (effective order)"], ["no", "count as 0"]].filter(([v]) => v || defaults.effective_order === null).map(([v, t]) => /** @type {const} */ ([v, t])), effective, v => store.set({ effective_order: v === (defaults.effective_order === null ? "" : defaults.effective_order ? "yes" : "no") ? "" : v }))));
+    fields.push(labelControl("Orders without n-grams", createSelect("Orders without n-grams", [["", "skipped in segment scores only"], ["yes", "skipped (effective order)"], ["no", "counted as 0"]].filter(([v]) => v || defaults.effective_order === null).map(([v, t]) => /** @type {const} */ ([v, t])), effective, v => store.set({ effective_order: v === (defaults.effective_order === null ? "" : defaults.effective_order ? "yes" : "no") ? "" : v }))));
   } else if (metric.kind === "chrF" && (countable || data.references === 1)) {
     fields.push(labelControl("Character orders", createOrderSelect("char_order", defaults.word_order ? 0 : 1)), countable || defaults.word_order ? labelControl("Word orders", createOrderSelect("word_order", 0)) : null, labelControl("β", createNumberField("beta", p.beta, { min: 0, max: 100, step: "any" })));
   }
@@ -178,28 +178,28 @@ function renderWhatIf(context) {
     fields.push(key === "tokenize" ? labelControl(name, createSelect(name, [...new Set([defaults[key], ...TOKENIZERS])].map(id => [id, id]), p[key], setFlag))
       : labelControl(name, createSelect(name, [["yes", hint[0]], ["no", hint[1]]], p[key] ? "yes" : "no", value => setFlag(value === "yes"))));
   }
-  const reason = metric.kind === "chrF" ? "With several references chrF takes the best one of each segment: other orders could take another, which needs new counts." : countsEdits(metric.kind) ? `${metric.kind} has no parameters that the counts would serve.` : "This variant's parameters are what makes it; others need new counts.";
+  const reason = metric.kind === "chrF" ? "With several references, chrF uses the best reference of each segment. Other orders may use another reference, which needs new counts." : countsEdits(metric.kind) ? `${metric.kind} has no parameters that can be changed without new counts.` : "The parameters of this variant are fixed; other parameters need new counts.";
   const isChanged = METRIC_KEYS.some(key => store.get(key) !== store.defaults[key]);
   const texts = data.isRedacted || data.manifest.embedded < data.n || data.manifest.serve;
-  return el("section", {}, el("h2", {}, "What if"), el("p.soft", {}, countable ? "Every view follows what is changed here. The kernel that counted for this file is in it, and gives the same numbers to 12 digits."
-    : ["What needs no new counts can be changed here, and every view follows. Tokenizer and case need counts, ", texts ? "and this file has not all texts" : "which the kernel in the page does not make with this tokenizer or Unicode form", ": ", data.settings.length > 1 ? "those in this file are below" : "this file has those of one setting", "; ", el("code", {}, "--also tokenize=intl,char lowercase"), " puts more into it."]),
+  return el("section", {}, el("h2", {}, "What if"), el("p.soft", {}, countable ? "All views use these settings. The report contains the scoring kernel, which recomputes scores that agree with Python's to 12 digits."
+    : ["All views use these settings. Tokenizer and case need new counts, ", texts ? "but this report does not have all texts" : "but the browser kernel does not support this tokenizer or Unicode form", ". ", data.settings.length > 1 ? "The settings of this report are listed below." : "This report has one setting.", " Add settings with ", el("code", {}, "--also tokenize=intl,char lowercase"), "."]),
     fields.length ? el("div.fields", {}, fields, isChanged ? createButton("Reset", () => store.set(store.getDefaults(METRIC_KEYS))) : null) : el("p.soft", {}, reason));
 }
 
-/** What is counted, by the parameters that change it: names, and what yes and no mean. @type {Record<string, [string, string[]]>} */
-const COUNT_CONTROLS = { tokenize: ["Tokenizer", []], lowercase: ["Case", ["lower-cased", "as it is"]], case_sensitive: ["Case", ["as it is", "lower-cased"]], whitespace: ["White space", ["counted", "left out"]],
-  normalized: ["Tercom's normalization", ["done", "not done"]], no_punct: ["Punctuation", ["deleted", "kept"]], asian_support: ["Chinese and Japanese", ["each ideograph a token", "as it is"]] };
+/** Titles of the parameters that affect the counts, and of their values yes and no. @type {Record<string, [string, string[]]>} */
+const COUNT_CONTROLS = { tokenize: ["Tokenizer", []], lowercase: ["Case", ["lowercased", "unchanged"]], case_sensitive: ["Case", ["unchanged", "lowercased"]], whitespace: ["White space", ["included", "ignored"]],
+  normalized: ["Tercom's normalization", ["on", "off"]], no_punct: ["Punctuation", ["deleted", "kept"]], asian_support: ["Chinese and Japanese", ["each ideograph is a token", "unchanged"]] };
 
-/** Every setting whose counts are here, and the present one if it is none of these. @param {Context} context */
+/** Render the scores of all settings in the report, and of the current settings. @param {Context} context */
 function renderSettings(context) {
   const { data, store, current } = context, { a, b } = current, systems = data.systems.length > 6 ? current.comparedSystems : data.ranked;
   const rows = data.settings.map(setting => ({ setting, metric: new Metric(setting, {}, data.client), isCurrent: setting === current.setting && current.metric.isReported, label: setting.label }));
   if (!current.metric.isReported) rows.splice(data.settings.indexOf(current.setting) + 1, 0, { setting: current.setting, metric: current.metric, isCurrent: true, label: `${current.metric.name}, changed` });
-  const columns = [{ title: "Setting" }, ...systems.map(s => ({ title: renderBadge(s), number: true, hint: s.name })), ...(b ? [{ title: `Δ ${b.letter} less ${a.letter}`, number: true }, { title: "interval of Δ", number: true }] : []), { title: "Signature" }];
+  const columns = [{ title: "Setting" }, ...systems.map(s => ({ title: renderBadge(s), number: true, hint: s.name })), ...(b ? [{ title: `Δ (${b.letter} − ${a.letter})`, number: true }, { title: "interval of Δ", number: true }] : []), { title: "Signature" }];
   return el("section", {}, el("h2", {}, "All settings"), renderTable("All settings", columns, rows.map(({ setting, metric, isCurrent, label }) => {
     const value = (/** @type {import("./report_data.js").System} */ s) => metric.isReported ? setting.scores[s.name] : current.scoreCorpus(s);
     const spans = getDeltaInterval(context, setting, metric);
-    return { class: isCurrent ? "chosen" : "", cells: [isCurrent ? el("strong", {}, label) : createButton(label, () => store.set({ setting: setting.id, ...store.getDefaults(METRIC_KEYS) }), { class: "quiet small", title: "Look at this one" }),
+    return { class: isCurrent ? "chosen" : "", cells: [isCurrent ? el("strong", {}, label) : createButton(label, () => store.set({ setting: setting.id, ...store.getDefaults(METRIC_KEYS) }), { class: "quiet small", title: "Use this setting" }),
       ...systems.map(s => renderNumber(value(s))), ...(b ? [renderNumber(value(b) - value(a), formatSigned(value(b) - value(a))), spans ? formatInterval(spans.low, spans.high) : spans === null ? TOO_FEW : "interval …"] : []), el("code", { title: `${metric.name}|${metric.signature}` }, metric.signature.replace(/\|version:.*/, ""))] };
-  }), { quiet: true }), b ? el("p.soft.note", {}, `Intervals are of ${current.resampling.description}, as those of the summary are.`) : null);
+  }), { quiet: true }), b ? el("p.soft.note", {}, `Intervals use ${current.resampling.description}, as in the summary.`) : null);
 }

@@ -1,4 +1,4 @@
-// Show me where: every segment in a list that sorts and filters, and what is left of the scores.
+// Segments view: a sortable, filterable list of segments, and the scores of the filtered segments.
 import {announce, renderBadge, createButton, createCheckbox, formatCount, el, renderNumber, labelControl, formatFixed, formatInterval, createMenu, formatPlural, replaceChildren, createSelect, formatSigned, svg, createToggle, VirtualList, showInvisible} from "./dom.js";
 import {COLUMN_TITLES, getCountTitle, MIN_PRECISE_SEGMENTS, FILTERS, SAMPLE_SIZE} from "./selection.js";
 import {formatShortNumber} from "./svg_charts.js";
@@ -11,16 +11,16 @@ import {describeSplit} from "./agreement.js";
 /** @typedef {import("./selection.js").Context} Context */
 
 const LINE_HEIGHT = 21, MAX_PREVIEW_LENGTH = 400;
-/** The list that is on the page, for the keys. @type {{list: VirtualList, search: HTMLInputElement, sort: () => void, filters: () => void, focus: () => void} | null} */
+/** Current list, for the shortcuts. @type {{list: VirtualList, search: HTMLInputElement, sort: () => void, filters: () => void, focus: () => void} | null} */
 let activeList = null;
 
-/** Goes some segments on in the list; opens none. @param {number} step */
+/** Move the active segment in the list without opening it. @param {number} step */
 const moveInList = step => activeList?.list.go(activeList.list.active + step);
 
-/** Goes to the first segment of another document, in the order of the list. @param {Context} context @param {number} step */
+/** Move to the first segment of the next or previous document in the list. @param {Context} context @param {number} step */
 function moveDocument({ data, current }, step) {
   const { documents } = data;
-  if (!activeList || !documents) { if (activeList) announce("There are no documents in this file"); return; }
+  if (!activeList || !documents) { if (activeList) announce("This report has no document labels"); return; }
   const { selectedSegments } = current, getDocument = (/** @type {number} */ p) => documents.bySegment[selectedSegments[p]];
   let target = activeList.list.active;
   const start = getDocument(target);
@@ -31,7 +31,7 @@ function moveDocument({ data, current }, step) {
 }
 
 /** @param {string} id @param {string} other */
-const createModeKey = (id, other) => ({ title: id === "diff" ? "differences: between the two systems, then to the reference" : id === "match" ? "matches" : "tokens", act: (/** @type {Context} */ { store, current }) => store.set({ mode: store.get("mode") === id ? other : id === "diff" && !current.b ? "ref" : id }, { replace: true }) });
+const createModeKey = (id, other) => ({ title: id === "diff" ? "differences between the systems, then to the reference" : id === "match" ? "matches" : "tokens", act: (/** @type {Context} */ { store, current }) => store.set({ mode: store.get("mode") === id ? other : id === "diff" && !current.b ? "ref" : id }, { replace: true }) });
 
 /** @type {Record<string, string>} */
 const NOTED_TITLES = { bookmarked: "bookmarked", tagged: "with error tags", noted: "with a note", any: "with any of these" };
@@ -48,7 +48,7 @@ export const segmentsView = {
     "f": { title: "filters", act: () => activeList?.filters() },
     "s": { title: "sort", act: () => activeList?.sort() },
     "*": { title: "bookmark the segment", act: ({ current }) => { if (activeList && current.selectedSegments.length) { const i = current.selectedSegments[activeList.list.active]; current.notes.update(i, { bookmark: !current.notes.getNote(i).bookmark }); } } },
-    "r": { title: "a random segment", act: ({ store, current }) => { const { selectedSegments } = current; if (selectedSegments.length) store.set({ seg: selectedSegments[Math.floor(Math.random() * selectedSegments.length)] + 1 }); } },
+    "r": { title: "random segment", act: ({ store, current }) => { const { selectedSegments } = current; if (selectedSegments.length) store.set({ seg: selectedSegments[Math.floor(Math.random() * selectedSegments.length)] + 1 }); } },
     "[": { title: "previous document", act: context => moveDocument(context, -1) },
     "]": { title: "next document", act: context => moveDocument(context, 1) },
     "d": createModeKey("diff", "ref"), "m": createModeKey("match", "plain"), "t": createModeKey("tokens", "match"),
@@ -59,7 +59,7 @@ export const segmentsView = {
     const search = el("input", { type: "search", placeholder: "Search the texts", "aria-label": "Search the texts", value: store.get("find"), on: { input: () => { const find = search.value; clearTimeout(typing); typing = setTimeout(() => store.set({ find }, { replace: store.get("find") !== "" }), 60); } } });
     const scopeBox = el("div.joined"), chips = el("div.chips"), subset = el("div.subset", { role: "status" }), panel = el("div.filters", { id: "filters" }), tools = el("div.joined");
     const detail = el("aside.detail", { "aria-label": "Segment", hidden: true });
-    /** Changes with what a row has. */
+    /** Incremented when the structure of rows changes. */
     let rowVersion = 0;
     const header = el("div.row.head", { role: "row", "aria-rowindex": 1 });
     const list = new VirtualList({ label: "Segments", height: getRowHeight(), columns: 7, header, make: () => el("div.row", { role: "row" }), fill: (row, position) => fillRow(row, current.selectedSegments[position]),
@@ -67,7 +67,7 @@ export const segmentsView = {
       onOpen: position => { store.set({ seg: current.selectedSegments[position] + 1 }); } });
     list.node.addEventListener("keydown", (/** @type {KeyboardEvent} */ e) => { if (e.key === "Enter" && e.target === list.node) detail.querySelector("h2")?.focus(); });
     const marks = new Highlights(context, () => { list.refill(); drawDetail(); });
-    /** So many characters of a line can be seen. */
+    /** Number of visible characters per line. */
     let previewLength = MAX_PREVIEW_LENGTH;
     const emptyMessage = el("p.empty", { hidden: true }), progressText = el("span"), cancel = createButton("Cancel", () => { current.cancel(); search.focus(); }, { class: "small" });
     container.append(el("h1.unseen", {}, "Segments"),
@@ -92,7 +92,7 @@ export const segmentsView = {
       if (hasChanged(["seg", "mode", "against", "texts", "notes", "selection"])) drawDetail();
     };
 
-    /** The lines of a row: role and mark. @returns {[string, any, string][]} */
+    /** Return the lines of a row: role, mark and language. @returns {[string, any, string][]} */
     function getLines() {
       const lineKeys = String(store.get("lines"));
       /** @type {[string, any, string][]} */
@@ -105,7 +105,7 @@ export const segmentsView = {
 
     function getRowHeight() { return Math.max(2, getLines().length) * LINE_HEIGHT + 14; }
 
-    /** The cells of a row, which stay while it shows one segment after another. @param {any} row */
+    /** Create the cells of a row, which are reused for other segments. @param {any} row */
     function createCells(row) {
       const { b } = current, cell = (/** @type {string} */ kind, /** @type {any} */ ...content) => el(`div.${kind}`, { role: "gridcell" }, content);
       const parts = row.parts = { shape: rowVersion, number: el("span"), doc: data.documents ? el("bdi") : null, a: cell("c-score"), b: b ? cell("c-score") : null, delta: b ? el("span") : null, influence: cell("c-influence"), ratio: current.hasColumn("ratio") ? cell("c-ratio") : null,
@@ -134,11 +134,11 @@ export const segmentsView = {
         const text = data.getText(role, i);
         place.classList.toggle("soft", !text);
         if (text) replaceChildren(place, renderPreview(text, marks.findSpans(role, i, text, { grams: true, terms: !!store.get("terms") }), previewLength, MAX_PREVIEW_LENGTH));
-        else place.textContent = text === "" ? "(empty)" : text === null ? "(missing)" : data.manifest.serve ? "…" : "(not in this file)";
+        else place.textContent = text === "" ? "(empty)" : text === null ? "(missing)" : data.manifest.serve ? "…" : "(not in this report)";
       }
     }
 
-    /** So many digits that the largest influences are told apart. */
+    /** Return the number of digits needed to distinguish the largest influences. */
     function getInfluenceDigits() {
       return current.cached(`digits ${current.a.index} ${current.b?.index} ${current.id}`, () => {
         let maximum = 0;
@@ -155,12 +155,12 @@ export const segmentsView = {
           createButton([isSorted && sort.includes("|") ? ["|", title, "|"] : title, el("span.arrow", { "aria-hidden": "true" }, !isSorted ? "" : isDescending ? " ▼" : " ▲")], () => store.set({ sort: isSorted && isDescending ? name : isSorted || name === "number" ? "number" : `-${name}` }), { title: hint, tabindex: 0 }));
       };
       replaceChildren(header, createHeader("c-number", "#", "number", "Sort by number"), createHeader("c-score", renderBadge(a), "scoreA", `Sort by the score of ${a.letter} ${a.name}`), b ? createHeader("c-score", renderBadge(b), "scoreB", `Sort by the score of ${b.letter} ${b.name}`) : null,
-        b ? createHeader("c-delta", "Δ", "delta", `Sort by the difference of the segment's scores, ${b.letter} less ${a.letter}`) : null, createHeader("c-influence", "Influence", "influence", b ? "Sort by how much the corpus Δ would fall without the segment" : "Sort by how much the score would fall without the segment"),
-        current.hasColumn("ratio") ? createHeader("c-ratio", "Ratio", "ratio", "Sort by length over reference length") : null, el("div.c-text", { role: "columnheader" }, "Text"));
+        b ? createHeader("c-delta", "Δ", "delta", `Sort by the difference of the segment's scores, ${b.letter} − ${a.letter}`) : null, createHeader("c-influence", "Influence", "influence", b ? "Sort by how much the corpus Δ would decrease without the segment" : "Sort by how much the score would decrease without the segment"),
+        current.hasColumn("ratio") ? createHeader("c-ratio", "Ratio", "ratio", "Sort by hypothesis length / reference length") : null, el("div.c-text", { role: "columnheader" }, "Text"));
       header.classList.toggle("single", !b);
     }
 
-    /** The list anew: other segments, or another order. */
+    /** Reset the list after a change of segments or order. */
     function resetList() {
       const { selectedSegments } = current, seg = store.get("seg"), place = seg === null ? -1 : current.getPosition(seg - 1);
       list.node.classList.toggle("single", !current.b);
@@ -171,7 +171,7 @@ export const segmentsView = {
       list.reset(selectedSegments.length, Math.max(0, place));
       if (place > 0) list.go(place, false);
       emptyMessage.hidden = selectedSegments.length > 0;
-      replaceChildren(emptyMessage, current.problem ? `No segments are shown: ${current.problem}.` : ["No segment has all of this. ", createButton("Clear the filters", () => store.set({ ...FILTERS }))]);
+      replaceChildren(emptyMessage, current.problem ? `Cannot filter the segments: ${current.problem}.` : ["No segment matches these filters. ", createButton("Clear the filters", () => store.set({ ...FILTERS }))]);
     }
 
     function drawDetail() {
@@ -197,22 +197,22 @@ export const segmentsView = {
       if (document.activeElement !== search && search.value !== store.get("find")) search.value = store.get("find");
       const focus = /** @type {HTMLElement | null} */ (document.activeElement)?.dataset.tool;
       const roles = data.roles.map(role => /** @type {const} */ ([role, data.getTitle(role)]));
-      replaceChildren(scopeBox, createSelect("Where to search", [["all", "everywhere"], ...(data.references > 1 ? [/** @type {const} */ (["reference", "references"])] : []), ...(data.systems.length > 1 ? [/** @type {const} */ (["system", "systems"])] : []), ...roles], store.get("in"), value => store.set({ in: value }, { replace: true }), { data: { tool: "in" } }),
-        createToggle("Aa", store.get("case"), () => store.set({ case: !store.get("case") }, { replace: true }), { title: "Upper and lower case differ", "aria-label": "Upper and lower case differ", data: { tool: "case" } }),
+      replaceChildren(scopeBox, createSelect("Search in", [["all", "everywhere"], ...(data.references > 1 ? [/** @type {const} */ (["reference", "references"])] : []), ...(data.systems.length > 1 ? [/** @type {const} */ (["system", "systems"])] : []), ...roles], store.get("in"), value => store.set({ in: value }, { replace: true }), { data: { tool: "in" } }),
+        createToggle("Aa", store.get("case"), () => store.set({ case: !store.get("case") }, { replace: true }), { title: "Match case", "aria-label": "Match case", data: { tool: "case" } }),
         createToggle(".*", store.get("regex"), () => store.set({ regex: !store.get("regex") }, { replace: true }), { title: "Regular expression", "aria-label": "Regular expression", data: { tool: "regex" } }));
       const { a, b } = current, sort = store.get("sort");
       /** @type {[string, any][]} */
-      const orders = [["number", "as in the files"], ...(b ? /** @type {[string, any][]} */ ([["-|delta|", "largest Δ, either way"], ["-delta", [`Δ, `, renderBadge(b), " higher first"]], ["delta", ["Δ, ", renderBadge(a), " higher first"]]]) : []),
-        ["-|influence|", "largest influence, either way"], ["-influence", "influence, highest first"], ["influence", "influence, lowest first"], ["scoreA", ["score of ", renderBadge(a), ", lowest first"]], ...(b ? /** @type {[string, any][]} */ ([["scoreB", ["score of ", renderBadge(b), ", lowest first"]]]) : []),
+      const orders = [["number", "order of the files"], ...(b ? /** @type {[string, any][]} */ ([["-|delta|", "largest |Δ|"], ["-delta", [`Δ, `, renderBadge(b), " higher first"]], ["delta", ["Δ, ", renderBadge(a), " higher first"]]]) : []),
+        ["-|influence|", "largest |influence|"], ["-influence", "influence, highest first"], ["influence", "influence, lowest first"], ["scoreA", ["score of ", renderBadge(a), ", lowest first"]], ...(b ? /** @type {[string, any][]} */ ([["scoreB", ["score of ", renderBadge(b), ", lowest first"]]]) : []),
         ["-length", "longest reference first"], ["length", "shortest reference first"], ...(current.hasColumn("ratio") ? /** @type {[string, any][]} */ ([["ratio", "length ratio, lowest first"], ["-ratio", "length ratio, highest first"]]) : [])];
       replaceChildren(tools, createToggle("Filters", store.get("panel"), () => store.set({ panel: !store.get("panel") }, { replace: true }), { "aria-expanded": String(store.get("panel")), "aria-pressed": null, "aria-controls": "filters", title: "Filters (f)", data: { tool: "filters" } }),
         createMenu("Sort", () => orders.map(([key, text]) => ({ text, on: key === sort, act: () => store.set({ sort: key }) })), { title: "Sort (s)", data: { tool: "sort" } }),
-        createButton("Sample", () => store.set({ sample: Math.floor(Math.random() * 1e6) }), { title: `${SAMPLE_SIZE} of the segments by chance: those at the top of a sorted list mislead`, data: { tool: "sample" } }));
+        createButton("Sample", () => store.set({ sample: Math.floor(Math.random() * 1e6) }), { title: `Draw ${SAMPLE_SIZE} segments at random (the top of a sorted list is not representative)`, data: { tool: "sample" } }));
       if (focus) /** @type {HTMLElement | null} */ (container.querySelector(`[data-tool="${focus}"]`))?.focus();
     }
 
     function drawChips() {
-      const chip = (/** @type {any} */ text, /** @type {Record<string, any>} */ off) => createButton([text, el("span", { "aria-hidden": "true" }, " ✕")], () => store.set(off), { class: "chip", title: "Take this filter away" });
+      const chip = (/** @type {any} */ text, /** @type {Record<string, any>} */ off) => createButton([text, el("span", { "aria-hidden": "true" }, " ✕")], () => store.set(off), { class: "chip", title: "Remove this filter" });
       const all = [], { manifest } = data, { a, b } = current, doc = store.get("doc"), [flag, role] = String(store.get("flag")).split("@");
       if (store.get("find")) all.push(chip(["“", el("bdi", {}, store.get("find")), "”", store.get("in") === "all" ? "" : ` in ${["reference", "system"].includes(store.get("in")) ? `${store.get("in")}s` : data.getTitle(store.get("in"))}`], { find: "" }));
       if (doc !== null) all.push(chip(["document ", el("bdi", {}, data.documents?.names[doc] ?? String(doc))], { doc: null }));
@@ -222,12 +222,12 @@ export const segmentsView = {
       if (store.get("outcome") && b) all.push(chip({ a: [renderBadge(a), " better"], b: [renderBadge(b), " better"], tie: "same score", same: "same text" }[/** @type {"a"} */ (store.get("outcome"))], { outcome: "" }));
       if (current.split) all.push(chip(describeSplit(current.split, a, b), { split: "" }));
       for (const [name, low, high] of current.ranges) all.push(chip(`${getTitle(name)} ${low === -Infinity ? `≤ ${formatShortNumber(high)}` : high === Infinity ? `≥ ${formatShortNumber(low)}` : `${formatShortNumber(low)} to ${formatShortNumber(high)}`}`, { range: current.ranges.filter(r => r[0] !== name).map(r => r.join(":")).join(";").replaceAll("-Infinity", "").replaceAll("Infinity", "") }));
-      if (store.get("holds")) all.push(chip(["holds “", el("bdi", {}, store.get("holds")), "”", ` in a reference, ${current.comparedSystems.map(s => s.letter).join(" or ")}`], { holds: "", mark: "" }));
+      if (store.get("holds")) all.push(chip(["contains “", el("bdi", {}, store.get("holds")), "”", ` in a reference, ${current.comparedSystems.map(s => s.letter).join(" or ")}`], { holds: "", mark: "" }));
       const { termFilter: wantedTerms } = current;
       if (current.noteKind) all.push(chip(NOTED_TITLES[current.noteKind], { noted: "" }));
       if (wantedTerms) all.push(chip([wantedTerms.term ? ["term “", el("bdi", {}, wantedTerms.term), "” "] : "a term ", getConditionTitle(wantedTerms.condition, a.letter, b?.letter)], { terms: "", term: "" }));
       if (current.rule) all.push(chip([RULE_TITLES[current.rule], ` in the ${getRuleRoles(data, current.rule)[0].replace(/\d+$/, "")}`], { rule: "" }));
-      if (store.get("seen") !== null) all.push(chip(`${b ? "differ in" : "miss"} words seen ${formatFrequency(manifest.buckets?.frequency?.edges ?? [], store.get("seen"))}×`, { seen: null }));
+      if (store.get("seen") !== null) all.push(chip(`${b ? "differ in" : "miss"} words with frequency ${formatFrequency(manifest.buckets?.frequency?.edges ?? [], store.get("seen"))}`, { seen: null }));
       if (store.get("only")) all.push(chip(store.get("about") || formatPlural(String(store.get("only")).split(",").length, "segment"), { only: "", about: "", part: false }));
       if (store.get("sample") !== null) all.push(chip("random sample", { sample: null }));
       if (all.length > 1) all.push(createButton("Clear", () => store.set({ ...FILTERS }), { class: "quiet small" }));
@@ -242,13 +242,13 @@ export const segmentsView = {
       list.node.setAttribute("aria-busy", String(busy !== null));
       if (busy !== null) {
         progressText.textContent = `Searching …${busy ? ` ${Math.round(100 * busy)}%` : ""}`;
-        // The button stays where it is, with the focus.
+        // Do not recreate the button, which may have the focus.
         if (cancel.parentNode !== subset) replaceChildren(subset, progressText, cancel);
         return;
       }
       if (problem) { replaceChildren(subset, el("strong", {}, `${problem[0].toUpperCase()}${problem.slice(1)}.`)); return; }
       const hasScores = subsetScores && subsetScores.count === selectedCount && !Number.isNaN(subsetScores.a);
-      replaceChildren(subset, el("span", {}, el("strong", {}, formatCount(selectedCount)), selectedCount === n ? ` segment${n === 1 ? "" : "s"}` : ` of ${formatPlural(n, "segment")}`, current.seesAllTexts ? "" : ` (the text of ${formatCount(data.manifest.embedded)} is in this file)`),
+      replaceChildren(subset, el("span", {}, el("strong", {}, formatCount(selectedCount)), selectedCount === n ? ` segment${n === 1 ? "" : "s"}` : ` of ${formatPlural(n, "segment")}`, current.seesAllTexts ? "" : ` (this report has the texts of ${formatCount(data.manifest.embedded)})`),
         hasScores ? [el("span", {}, renderBadge(a), " ", renderNumber(subsetScores.a)), b && subsetScores.b !== null && subsetScores.delta !== null ? [el("span", {}, renderBadge(b), " ", renderNumber(subsetScores.b)), el("span", {}, "Δ ", el("strong", {}, renderNumber(subsetScores.delta, formatSigned(subsetScores.delta)))) ] : null,
           el("span.soft", {}, subsetScores.waiting ? ["interval …", subsetScores.share ? ` ${Math.round(100 * subsetScores.share)}% ` : "", subsetScores.share ? createButton("Cancel", () => current.worker.stop("bootstrap", "no interval: cancelled"), { class: "small quiet" }) : ""] : subsetScores.interval ? [el("span", { class: selectedCount < MIN_PRECISE_SEGMENTS ? "faint" : "" }, b ? formatInterval(subsetScores.interval.low, subsetScores.interval.high) : formatInterval(subsetScores.interval.low, subsetScores.interval.high, 2, false)), ` ${Math.round(100 * current.level)}%, ${subsetScores.interval.method}`, subsetScores.note ? `; ${subsetScores.note}` : ""] : subsetScores.note || "no interval")] : subsetScores ? el("span.soft", {}, subsetScores.note) : null);
     }
@@ -269,7 +269,7 @@ export const segmentsView = {
       const { glossary } = data;
       if (glossary) fields.push(labelControl("Terms", createSelect("Terms", [["", "any"], .../** @type {const} */ (["in", "used-a", "missed-a"]).map(asked => /** @type {[string, string]} */ ([asked, getConditionTitle(asked, a.letter)])), ...(b ? /** @type {const} */ (["used-b", "missed-b", "differ"]).map(asked => /** @type {[string, string]} */ ([asked, getConditionTitle(asked, a.letter, b.letter)])) : [])], current.termFilter?.condition ?? "", v => set({ terms: v, term: v ? store.get("term") : "" }))));
       fields.push(labelControl("Notes", createSelect("Notes", [["", "any or none"], ...Object.entries(NOTED_TITLES)], current.noteKind, v => set({ noted: v }))));
-      if (!data.isRedacted) fields.push(labelControl("Holds", createSelect("Holds", [["", "anything"], ...Object.entries(RULE_TITLES)], current.rule, v => set({ rule: v }))));
+      if (!data.isRedacted) fields.push(labelControl("Contains", createSelect("Contains", [["", "anything"], ...Object.entries(RULE_TITLES)], current.rule, v => set({ rule: v }))));
       fields.push(el("div.field", {}, el("span", {}, "Lines"), el("span.checks", {}, /** @type {const} */ ([["s", "source", data.hasSource], ["r", "reference", data.references > 0], ["a", "systems", true]]).filter(([, , isAvailable]) => isAvailable).map(([key, name]) => createCheckbox(name, store.get("lines").includes(key), on => set({ lines: [..."sra"].filter(k => k === key ? on : store.get("lines").includes(k)).join("") || "a" }))))));
       const ranges = Object.keys(COLUMN_TITLES).filter(name => current.hasColumn(name)).map(name => createRangeField(name));
       replaceChildren(panel, el("div.fields", {}, fields), el("div.ranges", {}, ranges));
@@ -281,13 +281,13 @@ export const segmentsView = {
       return { scoreA: `${metric.name} of ${a.letter}`, scoreB: `${metric.name} of ${b?.letter}`, delta: "Δ", influence: "Influence", ratio: "Length ratio", length: "Reference length (tokens)" }[name] ?? getCountTitle(current, name);
     }
 
-    /** A histogram to draw a range on, and two numbers that say the same. @param {string} name */
+    /** Create a histogram on which a range can be drawn, with two number fields. @param {string} name */
     function createRangeField(name) {
       const values = current.getColumn(name), W = 180, H = 34, BINS = 45;
       let low = Infinity, high = -Infinity;
       for (const v of values) { if (v < low) low = v; if (v > high) high = v; }
       if (!(low < high)) return null;
-      // Ties are neither small gains nor small losses: they have a bar of their own.
+      // Ties have a separate bar, because they are neither small gains nor small losses.
       const bins = new Array(BINS).fill(0), separatesTies = name === "delta";
       let ties = 0;
       for (const v of values) if (separatesTies && v === 0) ties++; else if (!Number.isNaN(v)) bins[Math.min(BINS - 1, Math.floor(BINS * (v - low) / (high - low)))]++;
@@ -310,7 +310,7 @@ export const segmentsView = {
       picture.addEventListener("pointerup", (/** @type {PointerEvent} */ e) => {
         const end = getValueAt(e), [x, y] = [Math.min(start, end), Math.max(start, end)];
         start = NaN;
-        // A click without a stretch takes the range away.
+        // A click without dragging removes the range.
         if ((y - x) / (high - low) < 0.01) set(-Infinity, Infinity); else set(x <= low ? -Infinity : Number(x.toPrecision(3)), y >= high ? Infinity : Number(y.toPrecision(3)));
       });
       function drawBrush(/** @type {number} */ x, /** @type {number} */ y) {
@@ -331,10 +331,10 @@ export const segmentsView = {
   },
 };
 
-/** How often words of a bucket are seen. @param {number[]} edges the least of each bucket @param {number} k */
+/** Format the frequencies of a bin. @param {number[]} edges the lowest frequency of each bin @param {number} k */
 export const formatFrequency = (edges, k) => edges[k + 1] === undefined ? `${formatCount(edges[k] ?? 0)} and more` : edges[k + 1] - 1 === edges[k] ? formatCount(edges[k]) : `${formatCount(edges[k])} to ${formatCount(edges[k + 1] - 1)}`;
 
-/** The first segments of the list, for print. @param {Context} context */
+/** Render the first segments of the list for printing. @param {Context} context */
 export function renderPrintedSegments(context) {
   const { data, current } = context, printed = current.selectedSegments.slice(0, 20);
   return el("section.view", {}, el("h2", {}, `Segments 1 to ${printed.length} of ${formatCount(current.selectedSegments.length)}${current.isUnfiltered ? "" : ", filtered"}`), [...printed].map(i => {

@@ -1,4 +1,4 @@
-// What the state means for the data: the metric, the two systems, their numbers, and which segments are chosen.
+// Selection of metric, systems and segments by the state, with the resulting scores.
 import {announce} from "./dom.js";
 import {getColumnNames, COUNT_PARAMETERS, getCountsKey, buildRecipe, DEFAULT_SMOOTHING_VALUES} from "./kernel_client.js";
 import {Metric} from "./metric.js";
@@ -12,76 +12,76 @@ import {CountTable} from "./count_table.js";
 /** @typedef {import("./report_data.js").Setting} Setting */
 /** @typedef {import("./report_data.js").System} System */
 /** @typedef {import("./url_state.js").UrlState} Store */
-/** @typedef {{text: string, act: () => void, segment: (context: Context, i: number) => void}} Back  a way to where a report came from, and a segment to take there */
-/** @typedef {{data: Data, store: Store, worker: TaskThreads, current: SelectionState, back?: Back | null}} Context  what every view is given */
+/** @typedef {{text: string, act: () => void, segment: (context: Context, i: number) => void}} Back  link back to the playground, which can also open a segment there */
+/** @typedef {{data: Data, store: Store, worker: TaskThreads, current: SelectionState, back?: Back | null}} Context  context of all views */
 /** @typedef {{low: number, high: number, method: string}} Range */
-/** @typedef {{a: number[], b: number[], delta: number[], method: string}} Spans  intervals of two scores and of their difference, and their method */
+/** @typedef {{a: number[], b: number[], delta: number[], method: string}} Spans  intervals of two scores and of their difference, and the method */
 /** @typedef {{id: string, label: string, column: string | null, higherIsBetter: boolean, digits: number, headline: boolean}} Measure */
 /** @typedef {{count: number, a: number, b: number | null, delta: number | null, interval: Range | null, waiting: boolean, share?: number, note: string}} Subset */
 
-/** What a browser remembers of this page's reader; a sandbox remembers nothing. `set` says whether it does. */
+/** The browser's storage for settings and notes. `set` returns false if storage is unavailable, as in sandboxes. */
 export const browserStorage = {
   get: (/** @type {string} */ key) => { try { return localStorage.getItem(`truebleu ${key}`); } catch { return null; } },
   set: (/** @type {string} */ key, /** @type {string} */ value) => { try { localStorage.setItem(`truebleu ${key}`, value); return true; } catch { return false; } },
 };
 
-/** What can be asked of notes. */
+/** Filters by notes. */
 export const NOTE_KINDS = ["bookmarked", "tagged", "noted", "any"];
 
-/** Filters of segments, by their keys in the state. */
+/** Filters of segments with their defaults, by state key. */
 export const FILTERS = { find: "", in: "all", regex: false, case: false, doc: null, label: "", flag: "", outcome: "", split: "", range: "", holds: "", terms: "", term: "", rule: "", noted: "", seen: null, only: "", about: "", part: false, sample: null, mark: "" };
-/** What the state holds beside a view's own; `setting` and below change the numbers. */
+/** State keys shared by all views; keys from `setting` on change the scores. */
 export const STATE = { ...FILTERS, sort: "number", seg: null, mode: "match", against: "b", setting: "0", a: "", b: "", smoothing: "", smoothing_value: null, max_order: null, weights: "", effective_order: "", beta: null, char_order: null, word_order: null, ...Object.fromEntries(Object.keys(COUNT_PARAMETERS).map(key => [key, ""])) };
 /** Keys of `STATE` that are null or a number. */
 export const NUMBER_KEYS = ["doc", "seen", "sample", "seg", "smoothing_value", "max_order", "beta", "char_order", "word_order"];
-/** Keys that change what the metric is. */
+/** Keys that change the metric. */
 export const METRIC_KEYS = ["smoothing", "smoothing_value", "max_order", "weights", "effective_order", "beta", "char_order", "word_order", ...Object.keys(COUNT_PARAMETERS)];
-/** How many segments a random sample has. */
+/** Size of a random sample of segments. */
 export const SAMPLE_SIZE = 50;
-/** Of what the comparison does not say: resamples, and the seed of them. */
+/** Number of resamples and seed if the comparison has none. */
 const DEFAULT_RESAMPLES = 1000, DEFAULT_SEED = 12345;
-/** The highest orders that can be asked for. @type {Record<string, number>} */
+/** Largest selectable orders. @type {Record<string, number>} */
 export const MAX_ORDERS = { max_order: 8, char_order: 10, word_order: 4 };
-/** Fewer segments have no interval; those of fewer than `FEW` are rough, and grey. */
+/** Minimum number of segments for an interval; intervals below `MIN_PRECISE_SEGMENTS` are grey. */
 export const MIN_INTERVAL_SEGMENTS = 20;
 export const MIN_PRECISE_SEGMENTS = 100;
 export const TOO_FEW = `too few for an interval`;
-/** So many tables that were counted anew are kept, and so many results of slow filters. */
+/** Number of cached recounted tables, and of cached results of slow filters. */
 const MAX_CACHED_TABLES = 4;
 
-/** Columns of numbers that segments are sorted and filtered by. @type {Record<string, string>} */
+/** Columns for sorting and filtering segments. @type {Record<string, string>} */
 export const COLUMN_TITLES = { scoreA: "score of the baseline", scoreB: "score of the system compared with it", delta: "Δ", influence: "influence", ratio: "length ratio", length: "reference length" };
 
 /**
- * What stands in a table of counts is such a column, too: "matches_4.0" is of system 0, "matches_4.d"
- * is B less A; "surplus.0" is by how much its text is longer than the reference.
+ * Parse the name of a column of counts: "matches_4.0" belongs to system 0, "matches_4.d" is the
+ * difference B − A, and "surplus.0" is the hypothesis length minus the reference length.
  * @param {string} name @returns {[string, string] | null}
  */
 const parseCountColumn = name => { const [countedName, suffix] = name.split("."); return suffix === "d" || /^\d+$/.test(suffix ?? "") ? [countedName, suffix] : null; };
 
-/** What a column of counts is called. @param {SelectionState} current @param {string} name */
+/** Return the title of a column of counts. @param {SelectionState} current @param {string} name */
 export function getCountTitle({ data, a, b }, name) {
   const [countedName, suffix] = parseCountColumn(name) ?? [name, ""], system = data.systems[Number(suffix)];
   const [, kind, order] = /^(\w+?)_([cw]?\d+)$/.exec(countedName) ?? ["", countedName, ""];
-  return [order.replace(/^c/, "character ").replace(/^w/, "word ") + (order ? "-grams" : ""), { matches: "matched", totals: "in all", hypothesis: "in all", reference: "in the reference", surplus: "length less reference's", hypothesis_length: "length", reference_length: "reference length" }[kind] ?? kind.replaceAll("_", " "),
-    suffix === "d" ? `, ${b?.letter} less ${a.letter}` : system ? `, ${system.letter}` : ""].filter(Boolean).join(" ").replace(" ,", ",");
+  return [order.replace(/^c/, "character ").replace(/^w/, "word ") + (order ? "-grams" : ""), { matches: "matched", totals: "total", hypothesis: "total", reference: "in the reference", surplus: "length − reference length", hypothesis_length: "length", reference_length: "reference length" }[kind] ?? kind.replaceAll("_", " "),
+    suffix === "d" ? `, ${b?.letter} − ${a.letter}` : system ? `, ${system.letter}` : ""].filter(Boolean).join(" ").replace(" ,", ",");
 }
 
-/** The lengths of hypotheses and of references, by segment. @param {CountTable} table */
+/** Return the hypothesis and reference lengths per segment. @param {CountTable} table */
 function getLengths(table) {
   const x = table.columnAt(0), y = table.columnAt(1), addCounts = (/** @type {ArrayLike<number>} */ z) => Float64Array.from(x, (n, i) => n + y[i] + z[i]);
   return table.names[0] === "hits" ? [addCounts(table.column("insertions")), addCounts(table.column("deletions"))] : [x, y];
 }
 
-/** The state that shows the segments which a filter leaves: `{doc: 3}`, `{range: "length:10:20"}`, `{label: "0:2"}`, `{flag: "duplicate"}`. @param {Record<string, any>} filters and other values of the state @returns {Record<string, any>} */
+/** Return the state that shows filtered segments, for example `{doc: 3}`, `{range: "length:10:20"}`, `{label: "0:2"}`, `{flag: "duplicate"}`. @param {Record<string, any>} filters and other state values @returns {Record<string, any>} */
 export const toFilterState = filters => ({ ...FILTERS, view: "segments", seg: null, sort: "number", ...filters });
 
-/** Shows these segments. @param {Store} store @param {Record<string, any>} filters */
+/** Show the filtered segments. @param {Store} store @param {Record<string, any>} filters */
 export const showFiltered = (store, filters) => store.set(toFilterState(filters));
 
 /**
- * Whether a parameter can have a value, which may come from an address that somebody wrote.
- * @param {string} key @param {any} value @param {Record<string, any>} defaults the setting's parameters @param {number | null} order @param {boolean} countable whether there can be new counts
+ * Return whether a parameter value is valid. Values may come from a URL edited by the user.
+ * @param {string} key @param {any} value @param {Record<string, any>} defaults the setting's parameters @param {number | null} order @param {boolean} countable whether the browser can recount
  */
 function isPossible(key, value, defaults, order, countable) {
   const getMaxOrder = (/** @type {string} */ name) => countable ? Math.max(defaults[name], MAX_ORDERS[name]) : defaults[name];
@@ -98,52 +98,52 @@ function isPossible(key, value, defaults, order, countable) {
   }
 }
 
-/** Numbers of what is chosen; all are cached until what they depend on changes. */
+/** Selected metric, systems and segments, with cached scores. */
 export class SelectionState {
   /** @param {Data} data @param {Store} store @param {TaskThreads} worker */
   constructor(data, store, worker) {
     this.data = data;
     this.store = store;
     this.worker = worker;
-    /** What the reader noted. */
+    /** The user's notes. */
     this.notes = /** @type {import("./notes.js").Notes} */ (/** @type {unknown} */ (null));
     /** @type {Map<string, any>} */
     this.cache = new Map();
-    /** The segments that the filters leave, in order. */
+    /** Segments that pass the filters, in list order. */
     this.selectedSegments = Uint32Array.from({ length: data.n }, (_, i) => i);
-    /** Where each segment stands in `chosen`, made when asked for. @type {Int32Array | null} */
+    /** Positions in `selectedSegments`, computed on demand. @type {Int32Array | null} */
     this.positions = null;
     this.isUnfiltered = true;
-    /** What went wrong with a filter. */
+    /** Error message of a filter. */
     this.problem = "";
-    /** How much of a filter is worked out, 0 to 1; null if none is under way. Until then `chosen` is what it was before. @type {number | null} */
+    /** Progress of a slow filter from 0 to 1; null if none is running. `selectedSegments` changes when it has finished. @type {number | null} */
     this.filterProgress = null;
-    /** The filters that `chosen` is by. @type {Record<string, any>} */
+    /** Filters that produced `selectedSegments`. @type {Record<string, any>} */
     this.appliedFilters = { ...FILTERS };
-    /** What slow filters left, by all that they depend on. @type {Map<string, Uint8Array>} */
+    /** Results of slow filters, by everything that they depend on. @type {Map<string, Uint8Array>} */
     this.filterCache = new Map();
     /** @type {Subset | null} */
     this.subset = null;
     this.filterRun = 0;
-    /** What was counted anew: by what decides the counts, a table of each system. @type {Map<string, CountTable[]>} */
+    /** Recounted tables per system, by the settings that affect the counts. @type {Map<string, CountTable[]>} */
     this.recountedTables = new Map();
-    /** The present parameters, while the state and the tables are those. @type {{state: any, tables: number, changes: Record<string, any>, key: string}} */
+    /** Cached current parameters, valid for one state and version of the tables. @type {{state: any, tables: number, changes: Record<string, any>, key: string}} */
     this.presentParameters = { state: null, tables: -1, changes: {}, key: "" };
-    /** Tells tables from those before. */
+    /** Version of the tables. */
     this.version = 0;
-    /** Intervals that were made aside; null for what cannot be had. @type {Map<string, Spans | null>} */
+    /** Computed intervals; null while running or if unavailable. @type {Map<string, Spans | null>} */
     this.intervalCache = new Map();
-    /** The last of them that is under way. */
+    /** Queue of interval computations. */
     this.pendingIntervals = Promise.resolve();
     /** @type {TaskThreads | null} */
     this.intervalThread = null;
-    /** Words by frequency, once they were asked for. @type {Promise<CountTable> | null} */
+    /** Word counts by frequency, computed on demand. @type {Promise<CountTable> | null} */
     this.wordCountsPromise = null;
-    /** The parameters that numbers were shown by last, of which setting. @type {{setting: string, changes: Record<string, any>}} */
+    /** Setting and parameters of the scores shown last. @type {{setting: string, changes: Record<string, any>}} */
     this.countedParameters = { setting: "", changes: {} };
-    /** How much of a count is done, 0 to 1; null if none is under way. @type {number | null} */
+    /** Progress of a count from 0 to 1; null if none is running. @type {number | null} */
     this.countProgress = null;
-    /** The setting, and its parameters, before those that are counted now. @type {Record<string, any> | null} */
+    /** Setting and parameters before the running count. @type {Record<string, any> | null} */
     this.previousParameters = null;
     this.countRun = 0;
   }
@@ -156,10 +156,10 @@ export class SelectionState {
 
   get setting() { return this.data.settings.find(s => s.id === this.store.get("setting")) ?? this.data.settings[0]; }
 
-  /** Parameters that stand in the place of the setting's own: those that are asked for, or until their counts are here the last ones. */
+  /** Changed parameters: the requested ones, or the previous ones until the new counts are available. */
   get changes() { return this.applied.changes; }
 
-  /** The same, with what names the counts. */
+  /** Changed parameters with the key of their counts. */
   get applied() {
     const { store, version, presentParameters: present } = this;
     if (present.state === store.state && present.tables === version) return present;
@@ -168,18 +168,18 @@ export class SelectionState {
     return this.presentParameters = { state: store.state, tables: version, changes, key: this.getKey(changes) };
   }
 
-  /** What names the counts of the setting with other parameters. @param {Record<string, any>} changes */
+  /** Return the key of the setting's counts with changed parameters. @param {Record<string, any>} changes */
   getKey(changes) { const { setting } = this; return getCountsKey(buildRecipe(setting, { ...setting.parameters, ...changes }), this.data.references); }
 
-  /** Whether such counts are here. @param {string} key */
+  /** Return whether the counts of a key are available. @param {string} key */
   hasCounts(key) { return this.recountedTables.has(key) || key === this.getKey({}); }
 
-  /** Parameters that are asked for. */
+  /** Valid changed parameters in the state. */
   get requestedChanges() {
     const { store, setting, data } = this, p = setting.parameters, countable = data.canCount(setting);
     /** @type {Record<string, any>} */
     const result = {};
-    // chrF takes the reference with the highest score, which other parameters would change.
+    // chrF uses the reference with the highest score, which depends on the parameters.
     if (!countable && setting.metric === "chrF" && data.references > 1) return result;
     for (const key of METRIC_KEYS) {
       const requested = store.get(key);
@@ -189,15 +189,15 @@ export class SelectionState {
         if (countable && COUNT_PARAMETERS[key].includes(requested) && value !== p[key]) result[key] = value;
       } else if (isPossible(key, requested, p, store.get("max_order"), countable)) result[key] = key === "weights" ? (requested === "mean" ? null : requested.split(",").map(Number)) : key === "effective_order" ? requested === "yes" : requested;
     }
-    // As many weights as orders.
+    // The number of weights must equal the number of orders.
     const orders = result.max_order ?? p.max_order, weights = "weights" in result ? result.weights : p.weights;
     if (weights && weights.length !== orders) result.weights = null;
-    // chrF needs an order.
+    // chrF needs at least one order.
     if (setting.metric === "chrF" && !((result.char_order ?? p.char_order) + (result.word_order ?? p.word_order))) delete result.char_order;
     return result;
   }
 
-  /** Counts anew if that is asked for. Until it is done all numbers are those from before. Tells "counting", and then "counts". */
+  /** Recount if the parameters require it. Scores do not change until it has finished. Notifies "counting", then "counts". */
   async recount() {
     const { data, store, setting, requestedChanges: targetChanges } = this, { client } = data, run = ++this.countRun, key = this.getKey(targetChanges), previousProgress = this.countProgress;
     this.countProgress = null;
@@ -225,7 +225,7 @@ export class SelectionState {
       this.countProgress = null;
       this.cancelCount();
       announce(`The count failed: ${/** @type {Error} */ (error).message}`);
-      // Nothing is under way; that is told even if nothing else changed.
+      // Notify even if nothing else changed, because the count has ended.
       store.notify(new Set(["counting"]));
       return;
     }
@@ -235,7 +235,7 @@ export class SelectionState {
     store.notify(new Set(["counts"]));
   }
 
-  /** Takes counts as those that are shown; the latest few tables are kept. @param {string} key @param {Record<string, any>} changes */
+  /** Show the counts of a key, and drop the oldest cached tables. @param {string} key @param {Record<string, any>} changes */
   applyCounts(key, changes) {
     const { store, setting, recountedTables: tables } = this, ownTables = tables.get(key);
     this.countedParameters = { setting: setting.id, changes };
@@ -245,33 +245,33 @@ export class SelectionState {
     this.version++;
   }
 
-  /** Back to the counts that were shown before; what else was changed since, stays. */
+  /** Restore the previous settings; other changes of the state are kept. */
   cancelCount() {
     const { store, previousParameters: before } = this, keys = before && before.setting !== store.get("setting") ? ["setting", ...METRIC_KEYS] : METRIC_KEYS;
     store.set(before ? Object.fromEntries(keys.map(key => [key, before[key]])) : store.getDefaults(keys), { replace: true });
   }
 
-  /** The metric as it is now. @returns {Metric} */
+  /** Metric with the current parameters. @returns {Metric} */
   get metric() {
     return this.cached(`metric ${this.setting.id} ${JSON.stringify(this.changes)}`, () => new Metric(this.setting, this.changes, this.data.client));
   }
 
-  /** Names everything that depends on the metric. */
+  /** Cache key of everything that depends on the metric. */
   get id() { return `${this.setting.id} ${JSON.stringify(this.changes)}`; }
 
-  /** Whether these are numbers that were reported. */
+  /** Whether the current scores are the reported ones. */
   get isReported() { return this.metric.isReported && this.setting.headline; }
 
-  /** The baseline. @returns {System} */
+  /** Baseline. @returns {System} */
   get a() { return this.findSystem(this.store.get("a")) ?? this.findSystem(this.store.defaults.a) ?? this.data.systems[0]; }
 
-  /** A system by its name, as addresses have it. @param {any} name @returns {System | undefined} */
+  /** Find a system by the name in a URL. @param {any} name @returns {System | undefined} */
   findSystem(name) { return this.data.systems.find(s => replaceSurrogates(s.name) === replaceSurrogates(String(name))); }
 
-  /** Names in the address that no system has. @returns {string[]} */
+  /** System names in the URL that are not in the report. @returns {string[]} */
   get unknownNames() { return ["a", "b"].map(key => String(this.store.get(key))).filter(name => name && !this.findSystem(name)); }
 
-  /** The system that is compared with it; null if there is only one. @returns {System | null} */
+  /** System compared with the baseline; null if there is only one system. @returns {System | null} */
   get b() {
     const { systems } = this.data;
     if (systems.length < 2) return null;
@@ -279,37 +279,37 @@ export class SelectionState {
     return comparedSystem && comparedSystem !== this.a ? comparedSystem : systems.find(s => s !== this.a) ?? null;
   }
 
-  /** Each of the two in the place of the other. */
+  /** Swap the baseline and the compared system. */
   swap() {
     const { a, b, store } = this;
     if (b) store.set({ a: b.name, b: a.name });
   }
 
-  /** The two, or the only one. */
+  /** Baseline and compared system, or the only system. */
   get comparedSystems() { const { a, b } = this; return b ? [a, b] : [a]; }
 
-  /** Segment scores of a system. @param {System} system @returns {Float64Array} */
+  /** Return the segment scores of a system. @param {System} system @returns {Float64Array} */
   getScores(system) {
     return this.cached(`scores ${system.index} ${this.id}`, () => this.metric.scoreSegments(this.getTable(system)));
   }
 
-  /** The counts of a system. @param {System} system @returns {CountTable} */
+  /** Return the counts of a system. @param {System} system @returns {CountTable} */
   getTable(system) {
     const { data, setting } = this, { changes, key } = this.applied, originalTable = data.getTable(setting, system.index), recounted = this.recountedTables.get(key)?.[system.index];
     if (recounted || key === this.getKey({})) return recounted ?? originalTable;
-    // Without texts there are fewer orders of what was counted, and no others.
+    // Without texts, only lower orders of the stored counts are available.
     const names = getColumnNames(setting, { ...setting.parameters, ...changes });
     return this.cached(`columns ${key} ${system.index}`, () => originalTable.select(names));
   }
 
-  /** Everything that has a score of each segment: settings, and columns of scores. @returns {Measure[]} */
+  /** Measures with segment scores: settings and external metrics. @returns {Measure[]} */
   get measures() {
     const { settings, manifest } = this.data;
-    return [...settings.map(s => ({ id: s.id, label: s.label, column: s.column, higher: s.higher_is_better, digits: 2, headline: s.headline })),
-      ...(manifest.columns ?? []).map((/** @type {any} */ c) => ({ id: c.id, label: c.label, column: c.column, higher: c.higher_is_better, digits: c.digits, headline: true }))];
+    return [...settings.map(s => ({ id: s.id, label: s.label, column: s.column, higherIsBetter: s.higher_is_better, digits: 2, headline: s.headline })),
+      ...(manifest.columns ?? []).map((/** @type {any} */ c) => ({ id: c.id, label: c.label, column: c.column, higherIsBetter: c.higher_is_better, digits: c.digits, headline: true }))];
   }
 
-  /** By how much each segment of B is better than that of A, by one of `measures`; below 0 where it is worse. @param {Measure} of @returns {Float64Array} */
+  /** Return the advantage of B over A per segment for a measure; negative if B is worse. @param {Measure} of @returns {Float64Array} */
   getAdvantages({ id, higherIsBetter: higher }) {
     const { data, a, b } = this, otherSetting = data.settings.find(s => s.id === id), isCurrentSetting = otherSetting === this.setting;
     return this.cached(`better ${id} ${a.index} ${b?.index} ${isCurrentSetting ? this.id : ""}`, () => {
@@ -318,21 +318,21 @@ export class SelectionState {
     });
   }
 
-  /** Two measures, and which system each prefers ("ab": the first A, the second B; "=": neither), as the state has it. @returns {{by: Measure[], which: string} | null} */
+  /** Filter by the preferences of two measures ("ab": the first prefers A, the second B; "=": tie). @returns {{by: Measure[], which: string} | null} */
   get split() {
     const [first, second, which = ""] = String(this.store.get("split")).split(":"), by = [first, second].flatMap(id => this.measures.find(m => m.id === id) ?? []);
     return this.b && by.length === 2 && /^[ab=]{2}$/.test(which) ? { by, which } : null;
   }
 
-  /** The score of all segments or of some. @param {System} system @param {ArrayLike<number>} [segments] */
+  /** Return the corpus score of some or all segments. @param {System} system @param {ArrayLike<number>} [segments] */
   scoreCorpus(system, segments) { return this.metric.scoreCorpus(this.getTable(system), segments && this.metric.usesSegmentMean ? sortIndices(segments) : segments); }
 
-  /** The corpus score without each segment. @param {System} system @returns {Float64Array} */
+  /** Return the corpus scores with each segment left out in turn. @param {System} system @returns {Float64Array} */
   getScoresWithout(system) { return this.cached(`without ${system.index} ${this.id}`, () => this.metric.scoreWithoutEach(this.getTable(system))); }
 
   /**
-   * A column of numbers, one a segment. delta: score of B less that of A. influence: by how much the
-   * corpus Δ (or the one system's score) would fall without the segment.
+   * Return a column with one number per segment. delta: score of B − score of A. influence: how much the
+   * corpus Δ (or the score of a single system) would decrease without the segment.
    * @param {string} name one of COLUMNS, or "number" @returns {Float64Array}
    */
   getColumn(name) {
@@ -362,17 +362,17 @@ export class SelectionState {
     });
   }
 
-  /** Whether a column means something here. @param {string} name @returns {boolean} */
+  /** Return whether a column is available. @param {string} name @returns {boolean} */
   hasColumn(name) {
     const countColumn = parseCountColumn(name);
     if (countColumn) return (countColumn[1] === "d" || Number(countColumn[1]) < this.data.systems.length) && (countColumn[0] === "surplus" ? this.hasColumn("ratio") : this.getTable(this.a).names.includes(countColumn[0]));
     if (!(name in COLUMN_TITLES) && name !== "number") return false;
     if (name === "delta" || name === "scoreB") return !!this.b;
-    // TER's first column is of edits.
+    // TER has no hypothesis length.
     return !(name === "ratio" && this.setting.metric === "TER");
   }
 
-  /** All segments by a column, the smallest first, those without a number last. @param {string} name */
+  /** Return all segments sorted by a column in ascending order, NaN last. @param {string} name */
   sortSegments(name) {
     const values = this.getColumn(name);
     return this.cached(`sorted ${name} ${this.a.index} ${this.b?.index} ${this.id}`, () => sortByValue(values));
@@ -380,7 +380,7 @@ export class SelectionState {
 
   // ---- filters ----
 
-  /** The ranges that are set: column, from, to. @returns {[string, number, number][]} */
+  /** Active ranges: column, lower bound, upper bound. @returns {[string, number, number][]} */
   get ranges() {
     return String(this.store.get("range")).split(";").filter(Boolean).map(part => {
       const [name, low, high] = part.split(":");
@@ -388,31 +388,31 @@ export class SelectionState {
     }).filter(([name]) => name !== "number" && this.hasColumn(name));
   }
 
-  /** Whether a filter is set that takes time: it reads texts, or counts that are unpacked when they are wanted. */
+  /** Whether a slow filter is active, which reads texts or word counts. */
   get isSlow() { const { store } = this; return !!store.get("find") || !!store.get("holds") || !!this.rule || store.get("seen") !== null || this.wantsSameText; }
 
-  /** What the texts are to hold, by rule; "" for anything. @returns {string} */
+  /** Active rule-based filter; "" for none. @returns {string} */
   get rule() { const rule = this.store.get("rule"); return rule in RULE_TITLES ? rule : ""; }
 
-  /** By what of the reader's notes segments are filtered; "" for none. @returns {string} */
+  /** Active filter by notes; "" for none. @returns {string} */
   get noteKind() { const kind = this.store.get("noted"); return this.notes && NOTE_KINDS.includes(kind) ? kind : ""; }
 
-  /** What is asked of the glossary's terms, and of which one; null if nothing is. @returns {{condition: string, term: string} | null} */
+  /** Active filter by glossary terms; null for none. @returns {{condition: string, term: string} | null} */
   get termFilter() {
     const condition = String(this.store.get("terms")), term = String(this.store.get("term"));
     return this.data.glossary && TERM_CONDITIONS.includes(condition) && (this.b || !/b$|differ/.test(condition)) ? { condition, term } : null;
   }
 
-  /** Whether the segments are wanted in which both systems wrote the same. */
+  /** Whether the list is filtered by equal texts of both systems. */
   get wantsSameText() { return !!this.b && this.store.get("outcome") === "same"; }
 
-  /** Whether filters by text see but some of the segments: their texts alone are here. */
+  /** Whether active filters by text can read the texts of all segments. */
   get seesAllTexts() { const { data, store } = this; return data.manifest.serve || data.manifest.embedded === data.n || !(store.get("find") || store.get("holds") || this.rule || this.wantsSameText); }
 
-  /** Works out which segments are chosen, and then the scores of the subset. Tells "subset" while that takes time, and "selection". */
+  /** Apply the filters, then score the selected segments. Notifies "subset" on progress, and "selection". */
   async applyFilters() {
     const run = ++this.filterRun, { store } = this;
-    // No one waits any more for what was sought before.
+    // Cancel the previous search.
     this.worker.stop("regex", "cancelled");
     this.problem = "";
     this.filterProgress = null;
@@ -422,7 +422,7 @@ export class SelectionState {
       if (cached) mask = cached.slice();
       else {
         this.filterProgress = 0;
-        // Numbers of all segments do not stand beside a filter.
+        // Do not show the scores of all segments next to a filter.
         this.subset = null;
         store.notify(new Set(["subset"]));
         if (run !== this.filterRun) return;
@@ -447,13 +447,13 @@ export class SelectionState {
     await this.scoreSubset(run);
   }
 
-  /** Back to the filters that the list shows; where these are the same, the slow ones go. */
+  /** Restore the last applied filters; if they are unchanged, remove the slow filters. */
   cancel() {
     const { store, appliedFilters: settled } = this, isUnchanged = Object.keys(settled).every(key => settled[key] === store.get(key));
     store.set(isUnchanged ? { find: "", holds: "", terms: "", term: "", rule: "", noted: "", seen: null, outcome: this.wantsSameText ? "" : store.get("outcome") } : settled, { replace: true });
   }
 
-  /** Leaves what the slow filters leave, too. @param {Uint8Array} mask @param {number} run */
+  /** Apply the slow filters to a mask. @param {Uint8Array} mask @param {number} run */
   async applySlowFilters(mask, run) {
     const { data, store, rule } = this, find = store.get("find"), holds = store.get("holds"), seen = store.get("seen");
     const keepHits = (/** @type {Uint8Array} */ hits) => restrictMask(mask, i => hits[i] === 1);
@@ -467,7 +467,7 @@ export class SelectionState {
     if (find && run === this.filterRun) keepHits(await this.searchTexts(find, run, mask));
   }
 
-  /** Puts what a mask leaves in order. @param {Uint8Array} mask */
+  /** Sort the segments of a mask into `selectedSegments`. @param {Uint8Array} mask */
   arrangeSegments(mask) {
     const key = String(this.store.get("sort")), absolute = key.includes("|"), isDescending = key[0] === "-", name = key.replace(/[-|]/g, "");
     let order = name !== "number" && this.hasColumn(name) ? this.sortSegments(name) : this.cached("by number", () => Uint32Array.from({ length: this.data.n }, (_, i) => i));
@@ -482,7 +482,7 @@ export class SelectionState {
     const copyRange = (/** @type {number} */ from, /** @type {number} */ to) => { for (let i = from; i < to; i++) if (mask[order[i]]) sortedSegments[filled++] = order[i]; };
     if (!values) copyRange(0, order.length);
     else {
-      // Backwards, but segments with equal numbers stay in the order of the file, and those without one last.
+      // Descending, but ties stay in file order and NaN last.
       const size = (/** @type {number} */ i) => absolute ? Math.abs(values[i]) : values[i];
       let end = order.length;
       while (end && Number.isNaN(values[order[end - 1]])) end--;
@@ -499,7 +499,7 @@ export class SelectionState {
     this.isUnfiltered = n === this.data.n;
   }
 
-  /** Where a segment stands among the chosen; -1 if it does not. @param {number} segment */
+  /** Return the position of a segment in the list, or -1. @param {number} segment */
   getPosition(segment) {
     if (!this.positions) {
       this.positions = new Int32Array(this.data.n).fill(-1);
@@ -508,7 +508,7 @@ export class SelectionState {
     return this.positions[segment] ?? -1;
   }
 
-  /** What the filters leave that need no text. */
+  /** Return the mask of the filters that do not read texts. */
   applyFastFilters() {
     const { data, store } = this, n = data.n, mask = new Uint8Array(n).fill(1);
     const keepWhere = (/** @type {(i: number) => boolean} */ test) => restrictMask(mask, test);
@@ -541,7 +541,7 @@ export class SelectionState {
     return mask;
   }
 
-  /** Roles that a search looks in. */
+  /** Roles in which the search looks. */
   get searchedRoles() {
     const scope = this.store.get("in"), { roles } = this.data;
     return scope === "all" ? roles : roles.filter(role => role === scope || role.replace(/\d+$/, "") === scope);
@@ -550,7 +550,7 @@ export class SelectionState {
   /** @param {string} query @param {number} run @param {Uint8Array} mask @returns {Promise<Uint8Array>} */
   async searchTexts(query, run, mask) {
     const { data, store } = this, exact = store.get("case");
-    if (data.isRedacted) throw new Error("the texts are not in this file");
+    if (data.isRedacted) throw new Error("this report has no texts");
     const onProgress = (/** @type {number} */ share) => {
       this.filterProgress = share;
       store.notify(new Set(["subset"]));
@@ -558,7 +558,7 @@ export class SelectionState {
     };
     if (!store.get("regex")) return data.search(query, this.searchedRoles, exact, onProgress);
     const flags = exact ? "u" : "iu";
-    try { new RegExp(query, flags); } catch (error) { throw new Error(`the pattern is not valid (${/** @type {Error} */ (error).message.replace(/^Invalid regular expression: /, "")})`); }
+    try { new RegExp(query, flags); } catch (error) { throw new Error(`invalid regular expression (${/** @type {Error} */ (error).message.replace(/^Invalid regular expression: /, "")})`); }
     const hits = new Uint8Array(data.n);
     let remainingMs = 10000;
     for await (const { from, to, text } of data.readPieces(this.searchedRoles)) {
@@ -568,38 +568,38 @@ export class SelectionState {
       for (let i = from; i < to; i++) if (mask[i]) for (const role of this.searchedRoles) { textSegments.push(i); texts.push(text(role, i)); }
       if (!textSegments.length) continue;
       const start = Date.now();
-      for (const i of await this.worker.run({ kind: "regex", pattern: query, flags, texts, segments: textSegments }, Math.max(1, remainingMs), "the pattern took more than 10 seconds, and was stopped")) hits[i] = 1;
-      if (!data.manifest.serve) remainingMs -= Date.now() - start; // Of a server there are more segments than 10 seconds are enough for.
+      for (const i of await this.worker.run({ kind: "regex", pattern: query, flags, texts, segments: textSegments }, Math.max(1, remainingMs), "the search was stopped after 10 seconds")) hits[i] = 1;
+      if (!data.manifest.serve) remainingMs -= Date.now() - start; // No time limit with a server, which has more segments.
       if (!onProgress(to / data.n)) break;
     }
     return hits;
   }
 
   /**
-   * Marks the segments that hold an n-gram, in a reference or in one of the two systems' texts.
+   * Return a mask of the segments with an n-gram in a reference or in one of the two systems' outputs.
    * @param {string} ngram @param {number} run @param {Uint8Array} mask @returns {Promise<Uint8Array>}
    */
   async matchNgram(ngram, run, mask) {
     const { data, a, b } = this, holdsNgram = createNgramTest(data, ngram);
-    if (!holdsNgram) throw new Error(data.isRedacted ? "the texts are not in this file" : "the page cannot split texts as the lists of n-grams were");
+    if (!holdsNgram) throw new Error(data.isRedacted ? "this report has no texts" : "the browser does not have the tokenizer of the n-gram lists");
     const roles = data.roles.filter(role => role.startsWith("reference") || role === `system${a.index}` || role === `system${b?.index}`);
     return this.matchTexts(roles, text => roles.some(role => holdsNgram(text(role) ?? "")), run, mask);
   }
 
-  /** Marks the segments that hold what a rule looks for. @param {string} rule @param {number} run @param {Uint8Array} mask */
+  /** Return a mask of the segments that match a rule. @param {string} rule @param {number} run @param {Uint8Array} mask */
   async matchRule(rule, run, mask) {
-    if (this.data.isRedacted) throw new Error("the texts are not in this file");
+    if (this.data.isRedacted) throw new Error("this report has no texts");
     const roles = getRuleRoles(this.data, rule), test = rule.endsWith("numbers") ? hasNumber : hasName;
     return this.matchTexts(roles, text => roles.some(role => test(text(role) ?? "")), run, mask);
   }
 
-  /** Marks the segments in which both systems wrote the same. @param {number} run @param {Uint8Array} mask */
+  /** Return a mask of the segments with equal outputs of both systems. @param {number} run @param {Uint8Array} mask */
   matchSameText(run, mask) {
     const [a, b] = this.comparedSystems.map(system => `system${system.index}`);
     return this.matchTexts([a, b], text => typeof text(a) === "string" && text(a) === text(b), run, mask);
   }
 
-  /** Marks the segments whose texts pass a test, a few at a time. @param {string[]} roles @param {(text: (role: string) => string | null | undefined) => boolean} test @param {number} run @param {Uint8Array} mask @returns {Promise<Uint8Array>} */
+  /** Return a mask of the segments whose texts pass a test; yields to the page regularly. @param {string[]} roles @param {(text: (role: string) => string | null | undefined) => boolean} test @param {number} run @param {Uint8Array} mask @returns {Promise<Uint8Array>} */
   async matchTexts(roles, test, run, mask) {
     const { data, store } = this, hits = new Uint8Array(data.n);
     let lastPause = Date.now();
@@ -616,11 +616,11 @@ export class SelectionState {
     return hits;
   }
 
-  /** Words by frequency, segment by segment: from the file, or counted here. @returns {Promise<CountTable>} */
+  /** Return the word counts per segment and frequency bin, stored or counted. @returns {Promise<CountTable>} */
   getWordCounts() {
     const { data, data: { n, client: { kernel } } } = this, bins = data.manifest.buckets.frequency, { edges, block } = bins;
     return this.wordCountsPromise ??= (async () => {
-      // Of the references and of what each system has of them, a column a bucket.
+      // One column per bin for the references, and for the matches of each system.
       const names = ["reference", ...data.systems.map(s => `matched_${s.index}`)].flatMap(prefix => edges.map((/** @type {number} */ _, /** @type {number} */ k) => `${prefix}_${k}`)), width = names.length;
       if (block) return CountTable.decode(kernel, await data.read(block), names, n);
       const countedRows = /** @type {Uint8Array} */ (await countAllTexts(data, { words: true, edges })), rows = new Uint8Array(8 * width * n);
@@ -630,7 +630,7 @@ export class SelectionState {
     })();
   }
 
-  /** Leaves the segments whose words of a frequency the two systems have unequally, or one system not all. @param {Uint8Array} mask @param {number} bucket */
+  /** Keep the segments in which the systems match different numbers of words of a frequency bin, or one system misses some. @param {Uint8Array} mask @param {number} bucket */
   async filterByFrequency(mask, bucket) {
     const { data, a, b } = this, bins = data.manifest.buckets?.frequency;
     if (!bins || !(bucket in bins.edges)) return;
@@ -638,9 +638,9 @@ export class SelectionState {
     restrictMask(mask, i => referenceCounts[i] > 0 && (b ? matched[i] !== otherMatched[i] : matched[i] !== referenceCounts[i]));
   }
 
-  // ---- the subset's own numbers ----
+  // ---- scores of the selected segments ----
 
-  /** The comparison's word on two systems, b less a, by a setting as it was reported; null if there is none. @param {System} baseline @param {System} b @param {Setting} [setting] */
+  /** Return the reported comparison of two systems (b − a) for a setting, or null. @param {System} baseline @param {System} b @param {Setting} [setting] */
   getPair(baseline, b, setting = this.setting) {
     const { comparison } = this.data.manifest, name = setting.column, reported = setting === this.setting ? this.isReported : setting.headline;
     const pair = reported && comparison.pairs.find((/** @type {any} */ p) => p.metric === name && (p.first === baseline.name && p.second === b.name || p.first === b.name && p.second === baseline.name));
@@ -652,14 +652,14 @@ export class SelectionState {
 
   get level() { return this.data.manifest.comparison.level; }
 
-  /** How intervals are made: as those of the comparison are. */
+  /** Bootstrap settings of the comparison. */
   get resampling() {
     const { comparison: { intervals, seed } } = this.data.manifest, documents = intervals?.resampled === "documents" ? this.data.documents : null;
     const samples = intervals?.samples ?? DEFAULT_RESAMPLES;
     return { samples, seed: seed ?? DEFAULT_SEED, documents, description: `${samples.toLocaleString("en")} ${this.b ? "paired " : ""}bootstrap resamples${documents ? " of documents" : ""}` };
   }
 
-  /** The reported intervals over all segments by a setting; null if there are none. @param {Setting} setting @returns {Spans | null} */
+  /** Return the reported intervals of a setting, or null. @param {Setting} setting @returns {Spans | null} */
   getReportedSpans(setting) {
     const { a, b, data } = this, { comparison } = data.manifest, column = setting.column ?? "";
     const [x, y] = [a, b ?? a].map(s => comparison.systems.find((/** @type {any} */ candidate) => candidate.name === s.name)?.scores[column]?.interval), pair = b ? this.getPair(a, b, setting)?.interval : x;
@@ -667,8 +667,8 @@ export class SelectionState {
   }
 
   /**
-   * The intervals over all segments: the reported ones where there are such, else resamples, of which "groups" is told when they are made.
-   * @param {Setting} setting @param {Metric} metric @returns {Spans | null | undefined} null if there can be none, undefined until they are there
+   * Return the intervals over all segments: reported, or computed in a worker, which notifies "groups" when finished.
+   * @param {Setting} setting @param {Metric} metric @returns {Spans | null | undefined} null if unavailable, undefined until computed
    */
   getSpans(setting = this.setting, metric = this.metric) {
     const { a, b, data } = this, reportedSpans = metric.isReported && setting.headline ? this.getReportedSpans(setting) : null;
@@ -685,9 +685,9 @@ export class SelectionState {
   }
 
   /**
-   * The intervals of a group of segments, by the same method wherever they are asked for. @param {ArrayLike<number>} segments
-   * @param {(share: number) => void} [onProgress] how much is done
-   * @returns {Promise<Spans | null>} null if these are too few
+   * Compute the intervals of a group of segments. @param {ArrayLike<number>} segments
+   * @param {(share: number) => void} [onProgress] receives the progress
+   * @returns {Promise<Spans | null>} null for too few segments
    */
   async computeSpans(segments, onProgress) {
     const reportedSpans = segments.length === this.data.n && this.isReported ? this.getReportedSpans(this.setting) : null;
@@ -697,8 +697,8 @@ export class SelectionState {
   /** @param {number} run */
   async scoreSubset(run) {
     const { a, b, selectedSegments: chosen, isUnfiltered: all, store } = this;
-    // Of segments that are not all that are meant no score is made.
-    const noScoreReason = store.get("only") && store.get("part") ? "no score: these are examples" : this.seesAllTexts ? "" : "no score: the other segments' texts are not in this file";
+    // Examples, or segments found only by their available texts, are not scored.
+    const noScoreReason = store.get("only") && store.get("part") ? "no score: the segments are examples" : this.seesAllTexts ? "" : "no score: this report does not have the texts of all segments";
     if (!chosen.length || noScoreReason) { this.subset = chosen.length ? { count: chosen.length, a: NaN, b: null, delta: null, interval: null, waiting: false, note: noScoreReason } : null; store.notify(new Set(["subset"])); return; }
     const segments = all ? undefined : chosen;
     const scoreA = this.scoreCorpus(a, segments), scoreB = b ? this.scoreCorpus(b, segments) : null;
@@ -710,7 +710,7 @@ export class SelectionState {
       const result = await this.computeSpans(chosen, share => { if (run === this.filterRun) { subset.share = share; store.notify(new Set(["subset"])); } });
       if (run !== this.filterRun) return;
       if (result) { const [low, high] = b ? result.delta : result.a; subset.interval = { low, high, method: result.method }; }
-      if (chosen.length < MIN_PRECISE_SEGMENTS) subset.note = `fewer than ${MIN_PRECISE_SEGMENTS} segments: rough`;
+      if (chosen.length < MIN_PRECISE_SEGMENTS) subset.note = `fewer than ${MIN_PRECISE_SEGMENTS} segments: imprecise`;
     } catch (error) {
       if (run !== this.filterRun) return;
       subset.note = /** @type {Error} */ (error).message;
@@ -720,8 +720,8 @@ export class SelectionState {
   }
 
   /**
-   * Bootstrap intervals of some segments, or of all, in the other thread: those that Python gives of the same segments.
-   * @param {ArrayLike<number> | null} segments @param {(share: number) => void} [onProgress] how much is done
+   * Compute the bootstrap intervals of some or all segments in a worker, equal to Python's.
+   * @param {ArrayLike<number> | null} segments @param {(share: number) => void} [onProgress] receives the progress
    * @param {Metric} metric @param {CountTable[]} tables of the two systems @param {TaskThreads} worker @returns {Promise<Spans>}
    */
   async resample(segments, onProgress, metric = this.metric, tables = [this.a, this.b ?? this.a].map(s => this.getTable(s)), worker = this.worker) {
@@ -733,15 +733,15 @@ export class SelectionState {
   }
 }
 
-/** Leaves of a mask what passes a test. @param {Uint8Array} mask @param {(i: number) => boolean} test */
+/** Clear the segments of a mask that fail a test. @param {Uint8Array} mask @param {(i: number) => boolean} test */
 function restrictMask(mask, test) {
   for (let i = 0; i < mask.length; i++) if (mask[i] && !test(i)) mask[i] = 0;
 }
 
-/** Numbers in their order, whatever a list is sorted by. @param {ArrayLike<number>} segments */
+/** Return segment numbers in ascending order. @param {ArrayLike<number>} segments */
 const sortIndices = segments => Uint32Array.from(segments).sort();
 
-/** Documents by the numbers in which they come first. @param {Uint32Array} documentIndices @param {ArrayLike<number> | null} segments */
+/** Number the documents by first occurrence. @param {Uint32Array} documentIndices @param {ArrayLike<number> | null} segments */
 function numberDocuments(documentIndices, segments) {
   const documentNumbers = /** @type {Map<number, number>} */ (new Map());
   return Uint32Array.from({ length: segments ? segments.length : documentIndices.length }, (_, i) => {
@@ -751,7 +751,7 @@ function numberDocuments(documentIndices, segments) {
   });
 }
 
-/** A generator of numbers in [0, 1) from a seed: sfc32. @param {number} seed */
+/** Create a generator of random numbers in [0, 1) (sfc32). @param {number} seed */
 function createRandom(seed) {
   let a = seed | 0, b = 0x9E3779B9, c = 0x243F6A88, d = 1;
   const next = () => {
@@ -766,17 +766,17 @@ function createRandom(seed) {
   return next;
 }
 
-/** Which system a difference prefers. @param {number} x of `Current.better` */
+/** Return the system that a difference prefers: "a", "b", or "=" for a tie. @param {number} x advantage of B */
 export const getPreferredSide = x => x > 0 ? "b" : x < 0 ? "a" : "=";
 
-/** Numbers of segments by their values, the smallest first, NaN last, equal ones as they stand. @param {Float64Array} values */
+/** Sort segments by their values in ascending order, NaN last; stable. @param {Float64Array} values */
 export function sortByValue(values) {
   const n = values.length, bits = new Uint32Array(values.slice().buffer);
   let from = new Uint32Array(n), to = new Uint32Array(n);
   const keys = new Uint32Array(2 * n);
   for (let i = 0; i < n; i++) {
     from[i] = i;
-    // Doubles whose bits sort as integers do; NaN above all.
+    // Map doubles to integers with the same order; NaN is the largest.
     const negative = bits[2 * i + 1] >>> 31, nan = Number.isNaN(values[i]), zero = values[i] === 0;
     keys[2 * i] = nan ? 0xFFFFFFFF : zero ? 0 : negative ? ~bits[2 * i] : bits[2 * i];
     keys[2 * i + 1] = nan ? 0xFFFFFFFF : zero ? 0x80000000 : negative ? ~bits[2 * i + 1] : bits[2 * i + 1] | 0x80000000;
@@ -793,7 +793,7 @@ export function sortByValue(values) {
   return from;
 }
 
-/** Leaves so many of a mask's, by chance. @param {Uint8Array} mask @param {number} size @param {number} seed */
+/** Reduce a mask to a random sample. @param {Uint8Array} mask @param {number} size @param {number} seed */
 function sampleMask(mask, size, seed) {
   const candidates = [], next = createRandom(seed);
   for (let i = 0; i < mask.length; i++) if (mask[i]) candidates.push(i);
@@ -805,13 +805,13 @@ function sampleMask(mask, size, seed) {
   }
 }
 
-/** The number that a standard normal variable stays below with this probability, to 5e-4 (Hastings 1955). @param {number} p above one half */
+/** Return the quantile of the standard normal distribution, to 5e-4 (Hastings 1955). @param {number} p above one half */
 export function normalQuantile(p) {
   const t = Math.sqrt(-2 * Math.log(1 - p));
   return t - (2.515517 + 0.802853 * t + 0.010328 * t * t) / (1 + 1.432788 * t + 0.189269 * t * t + 0.001308 * t ** 3);
 }
 
-/** Other threads, one for each kind of task; a new task ends the last of its kind. */
+/** Workers, one per kind of task; a new task cancels the previous one of its kind. */
 export class TaskThreads {
   constructor() {
     this.source = document.getElementById("worker")?.textContent ?? "";
@@ -820,10 +820,10 @@ export class TaskThreads {
     this.lastId = 0;
   }
 
-  /** Ends a task of some kind, if one is under way. @param {string} kind @param {string} why */
+  /** Cancel the running task of a kind. @param {string} kind @param {string} why */
   stop(kind, why) { this.threads.get(kind)?.stop?.(why); }
 
-  /** @param {{kind: string, [key: string]: any}} task @param {number} timeout in ms @param {string} [timeoutMessage] what is said then @param {(share: number) => void} [onProgress] how much is done @returns {Promise<any>} */
+  /** @param {{kind: string, [key: string]: any}} task @param {number} timeout in ms @param {string} [timeoutMessage] error message on timeout @param {(share: number) => void} [onProgress] receives the progress @returns {Promise<any>} */
   run(task, timeout, timeoutMessage = "took too long", onProgress) {
     this.stop(task.kind, "cancelled");
     let thread = this.threads.get(task.kind);
@@ -838,18 +838,18 @@ export class TaskThreads {
       ownThread.stop = why => { finish(); worker.terminate(); this.threads.delete(task.kind); reject(new Error(why)); };
       const timer = setTimeout(() => ownThread.stop?.(timeoutMessage), timeout);
       worker.onmessage = ({ data }) => { if (data.id !== id) return; if (data.share !== undefined) onProgress?.(data.share); else { finish(); data.error ? reject(new Error(data.error)) : resolve(data.result); } };
-      worker.onerror = event => ownThread.stop?.(event.message || "the other thread could not be started");
+      worker.onerror = event => ownThread.stop?.(event.message || "the worker cannot be started");
       worker.postMessage({ id, task }, (task.tables ?? []).map((/** @type {Uint8Array} */ rows) => rows.buffer));
     });
   }
 }
 
-/** What other threads count in all texts, split as n-grams are: words by frequency, or lists of n-grams. @param {import("./report_data.js").ReportData} data @param {{words: boolean, [key: string]: any}} options @returns {Promise<any>} */
+/** Count in all texts in a worker: words by frequency, or n-gram lists. @param {import("./report_data.js").ReportData} data @param {{words: boolean, [key: string]: any}} options @returns {Promise<any>} */
 export function countAllTexts({ client: { binary, lowercase }, manifest: { ngrams }, roles, texts, n }, options) {
   const blocks = (/** @type {string} */ kind) => roles.filter(role => role.startsWith(kind)).map(role => new Uint8Array(/** @type {import("./report_data.js").TextColumn} */ (texts.get(role)).bytes.buffer));
   const thread = COUNTING_THREADS[Number(options.words)] ??= new TaskThreads();
   return thread.run({ kind: "ngrams", binary, lowercase, recipe: ngrams.recipe, systems: blocks("system"), references: blocks("reference"), n, ...options }, 120000, "stopped after two minutes");
 }
 
-/** Two, as a new task ends the last one of a thread. @type {TaskThreads[]} */
+/** Two workers, because a new task cancels the previous one of a worker. @type {TaskThreads[]} */
 const COUNTING_THREADS = [];

@@ -1,4 +1,4 @@
-// Sentences through the kernel: the score, the parts that it is made of, tokens, and n-grams with their counts.
+// Scores of single sentences, with tokens, n-gram counts and the steps of the calculation.
 import {getColumnNames, getMissingOrder, buildRecipe} from "./kernel_client.js";
 import {Metric} from "./metric.js";
 import {toNumbers, packTexts} from "./kernel.js";
@@ -7,37 +7,37 @@ import {BLANK, clipNgrams, numberNgrams} from "./tokens.js";
 /** @typedef {import("./report_data.js").Setting} Setting */
 /** @typedef {import("./kernel_client.js").KernelClient} Live */
 /** @typedef {import("./tokens.js").CountedNgram} Gram */
-/** @typedef {{name: string, size: number, unit: "characters" | "tokens", grams: Gram[], ngramsByNumber: Map<number, Gram>, numbers: Int32Array[]}} NgramOrder  `numbers`: of the n-grams at each place of the hypothesis and of each reference; `known`: by their numbers */
+/** @typedef {{name: string, size: number, unit: "characters" | "tokens", grams: Gram[], ngramsByNumber: Map<number, Gram>, numbers: Int32Array[]}} NgramOrder  `numbers`: ids of the n-grams at each position of the hypothesis and of each reference; `ngramsByNumber`: n-grams by id */
 /**
  * @typedef {object} SentenceScore
- * @property {Setting} setting  with the parameters that were asked for
- * @property {number[]} row     what the kernel counted
- * @property {number} value     the kernel's score
- * @property {import("./metric.js").ScoreSteps} breakdown  the steps to it
+ * @property {Setting} setting  with the requested parameters
+ * @property {number[]} row     counts of the kernel
+ * @property {number} value     score of the kernel
+ * @property {import("./metric.js").ScoreSteps} breakdown  steps of the calculation
  * @property {{tokens: string[], characters: string[]}} hypothesis
  * @property {{tokens: string[], characters: string[]}[]} references
- * @property {number} best      the reference that chrF takes; -1 if all count
+ * @property {number} best      the reference that chrF uses; -1 if all references count
  * @property {NgramOrder[]} orders
  */
 
-/** Whether a metric's formula is of one reference, the best. @param {string} kind */
+/** Return whether a metric uses only the best reference. @param {string} kind */
 const takesBest = kind => kind === "chrF";
 
 /**
- * A setting with other parameters, as a report would have it.
- * @param {Live} client @param {Setting} base @param {Record<string, any>} overrides @param {number | string} references how many, as signatures say it @param {boolean} segment whether the score is of one segment
+ * Return a setting with changed parameters, name and signature.
+ * @param {Live} client @param {Setting} base @param {Record<string, any>} overrides @param {number | string} references number of references, or "var" @param {boolean} segment whether it is for sentence-level scores
  * @returns {Setting}
  */
 export function resolveSetting(client, base, overrides, references, segment) {
   const parameters = { ...base.parameters, ...overrides };
   const recipe = buildRecipe(base, parameters);
   const countedSetting = { ...base, signature: base.signature.replace(/^nrefs:[^|]*/, `nrefs:${references}`) };
-  // What is left open of the orders is decided by what is scored.
+  // Without an explicit value, the effective order depends on the level of the score.
   const resolved = new Metric(countedSetting, base.metric === "BLEU" ? { ...overrides, effective_order: getMissingOrder(parameters, segment) === "drop" } : overrides, client);
   return { ...countedSetting, name: resolved.name, signature: resolved.signature, parameters, recipe, columns: getColumnNames(base, parameters) };
 }
 
-/** The row and the score of one segment. @param {Live} client @param {Setting} setting @param {string} hypothesis @param {string[]} references */
+/** Count and score one segment. @param {Live} client @param {Setting} setting @param {string} hypothesis @param {string[]} references */
 function countSentence(client, setting, hypothesis, references) {
   const { kernel } = client, metric = client.getMetric(/** @type {any} */ (setting.recipe)), handles = [];
   try {
@@ -48,12 +48,12 @@ function countSentence(client, setting, hypothesis, references) {
   } finally { for (const handle of handles) kernel.release(handle); }
 }
 
-/** What a metric counts in a text. @param {Live} client @param {Setting} setting @param {string} text @param {boolean} reference */
+/** Split a text into the tokens or characters that a metric counts. @param {Live} client @param {Setting} setting @param {string} text @param {boolean} reference */
 export function splitIntoUnits(client, setting, text, reference) {
   const { metric, parameters: p } = setting, ownRecipe = /** @type {import("./kernel.js").Recipe} */ (setting.recipe);
   const split = (/** @type {import("./kernel.js").Recipe} */ recipe) => client.kernel.tokenize(client.getMetric(recipe), text, reference);
   if (metric === "chrF") {
-    // Words and characters of the same text: where white space counts it is not what words are split at.
+    // With `whitespace`, chrF keeps white space in characters, but words are still split there.
     const joined = split({ ...ownRecipe, char_order: 1, word_order: 0 }).join("");
     return { tokens: p.word_order ? split({ ...ownRecipe, whitespace: false }).flatMap(splitPunctuation) : [], characters: [...joined].filter(c => p.whitespace || !BLANK.test(c)) };
   }
@@ -63,7 +63,7 @@ export function splitIntoUnits(client, setting, text, reference) {
 
 const CHRF_PUNCTUATION = /[!-/:-@[-`{-~]/;
 
-/** chrF's words: a mark at the end, or else at the beginning, is a word of its own. @param {string} word */
+/** Split one punctuation mark off a word as chrF++ does: at the end, or else at the beginning. @param {string} word */
 function splitPunctuation(word) {
   const letters = [...word], last = letters.length - 1;
   if (!last) return [word];
@@ -71,7 +71,7 @@ function splitPunctuation(word) {
   return CHRF_PUNCTUATION.test(letters[0]) ? [letters[0], letters.slice(1).join("")] : [word];
 }
 
-/** Everything about one segment. @param {Live} client @param {Setting} setting @param {string} hypothesisText @param {string[]} referenceTexts @returns {SentenceScore} */
+/** Score one segment and return the details. @param {Live} client @param {Setting} setting @param {string} hypothesisText @param {string[]} referenceTexts @returns {SentenceScore} */
 export function scoreSentence(client, setting, hypothesisText, referenceTexts) {
   const { row, value } = countSentence(client, setting, hypothesisText, referenceTexts), { metric, parameters: p } = setting;
   const hypothesis = splitIntoUnits(client, setting, hypothesisText, false), references = referenceTexts.map(other => splitIntoUnits(client, setting, other, true));

@@ -1,17 +1,17 @@
-// Who wins, and is it real: the systems by each metric, with intervals, differences and tests.
+// Summary view: scores of all systems, with intervals, differences and significance tests.
 import {renderBadge, createButton, copyText, formatCount, el, renderNumber, formatFixed, formatInterval, joinNames, formatApproximateCount, formatPlural, formatPValue, formatSigned, createStateLink, renderTable} from "./dom.js";
 import {renderForest} from "./forest.js";
 import {renderFindings} from "./findings.js";
 
 /** @typedef {import("./selection.js").Context} Context */
 
-/** Sentences of this kind that are shown at once. */
+/** Number of disagreements shown before "more". */
 const MAX_DISAGREEMENTS = 3;
 
 /** @typedef {import("./report_data.js").System} System */
 /** @typedef {import("./report_data.js").Setting} Setting */
-/** @typedef {Setting & {digits: number}} ScoredMeasure  a setting, or scores from elsewhere in its form */
-/** @typedef {{system: System, scores: any, value: number, delta: number, test: any}} Row  `of`: what the comparison says of the system; `test`: of its difference to the baseline */
+/** @typedef {Setting & {digits: number}} ScoredMeasure  a setting, or an external metric in the same form */
+/** @typedef {{system: System, scores: any, value: number, delta: number, test: any}} Row  `scores`: the system's scores in the comparison; `test`: the test of its difference to the baseline */
 
 /** @type {import("./main.js").View} */
 export const summaryView = {
@@ -23,12 +23,12 @@ export const summaryView = {
         data.documents ? formatPlural(data.documents.names.length, "document") : null, formatLanguages(manifest)].filter(Boolean).join(" · ")),
       ...(content.warnings ?? []).map((/** @type {any} */ warning) => el("p.opposed", { role: "note" }, el("strong", {}, "Warning: "), warning.text)),
       el("p.lead", {}, renderLead(context)), renderOverview(context, measures, content));
-    container.append(el("p.soft.note.legend-of-table", {}, [...manifest.legend ?? [], data.systems.length > 1 ? `Δ: difference to ${current.a.letter} ${current.a.name}, the baseline; another can be chosen.` : ""].join(" ")));
+    container.append(el("p.soft.note.legend-of-table", {}, [...manifest.legend ?? [], data.systems.length > 1 ? `Δ: difference to ${current.a.letter} ${current.a.name}, the baseline, which can be changed.` : ""].join(" ")));
     const forestFigure = renderForestPlot(context, measures, content);
     if (forestFigure) container.append(forestFigure);
     container.append(...renderDisagreements(context, content), ...renderFindings(context), ...measures.map(measure => renderDetails(context, measure, content)));
     container.append(el("div.notes", {}, [content.reading, ...(content.notes ?? []).filter((/** @type {any} */ n) => n.kind !== "disagreement").map((/** @type {any} */ n) => sentenceCase(n.text))].filter(Boolean).map(text => el("p.soft", {}, text))));
-    // Each reference alone, and human scores, are in the page as they are without script.
+    // Copy the static sections about references and human scores.
     for (const id of ["references", "people"]) {
       const staticSection = document.getElementById(id);
       if (staticSection) { const copiedSection = /** @type {HTMLElement} */ (staticSection.cloneNode(true)); copiedSection.removeAttribute("id"); container.append(copiedSection); }
@@ -43,7 +43,7 @@ const sentenceCase = text => text[0]?.toUpperCase() + text.slice(1);
 /** @param {any} manifest */
 const formatLanguages = ({ languages }) => languages?.source && languages?.target ? `${languages.source} → ${languages.target}` : languages?.target ?? null;
 
-/** All that systems are scored by, in the order of the comparison; before them a setting that is none of these. @param {Context} context @param {any} content @returns {ScoredMeasure[]} */
+/** Return the measures of the comparison in order, after the current setting if it is not among them. @param {Context} context @param {any} content @returns {ScoredMeasure[]} */
 function listMeasures({ data, current }, content) {
   const { setting } = current, columns = (data.manifest.columns ?? []).map((/** @type {any} */ c) => ({ ...c, headline: true })), measures = [...data.settings.filter(s => s.headline), ...columns];
   const place = (/** @type {Setting} */ s) => content.metrics.findIndex((/** @type {any} */ m) => m.name === s.column);
@@ -51,14 +51,14 @@ function listMeasures({ data, current }, content) {
   return [...(setting.headline ? [] : [setting]), ...measures].map(measure => ({ digits: 2, ...measure }));
 }
 
-/** Who is best: as Python says it of what was reported, or of what was changed or made here. @param {Context} context */
+/** Render the lead sentence: the reported one, or one about scores computed in the browser. @param {Context} context */
 function renderLead(context) {
   const { current, data } = context, { metric, isReported: reported } = current, { headline, comparison } = data.manifest, name = (/** @type {System} */ s) => renderBadge(s, true);
   if (reported && headline) return headline.map((/** @type {any} */ part) => typeof part === "string" ? part : name(/** @type {System} */ (data.systems.find(s => s.name === part.system))));
-  if (data.systems.length > 1 && !isTextSplit(context)) return `No system is called best: ${metric.name} cannot split this text into words.`;
+  if (data.systems.length > 1 && !isTextSplit(context)) return `No best system: ${metric.name} cannot split this text into words.`;
   const [[best, bestScore], second] = data.ranked.map(s => /** @type {[System, number]} */ ([s, current.scoreCorpus(s)])).sort((x, y) => metric.higherIsBetter ? y[1] - x[1] : x[1] - y[1]);
   if (!second) return [name(best), " scores ", el("strong", {}, formatFixed(bestScore)), ` ${metric.name}.`];
-  const testNote = comparison.test || !reported ? " Of these numbers there is no test in this file; the list of segments gives an interval." : " Nothing was tested here: chance may make such a difference.";
+  const testNote = comparison.test || !reported ? " These scores were not tested; the list of segments shows an interval." : " No significance test: the difference may be due to chance.";
   if (second[1] === bestScore) return [name(best), " and ", name(second[0]), ` have the same ${metric.name}, ${formatFixed(bestScore)}.`];
   const ends = current.getPair(second[0], best)?.interval, bestInterval = bestScore > second[1] ? ends && [ends.low, ends.high] : ends && [-ends.high, -ends.low];
   const otherWinners = reported ? data.settings.filter(s => s.headline && s !== current.setting).map(s => { const isBetter = (/** @type {System} */ x, /** @type {System} */ y) => (s.scores[x.name] - s.scores[y.name]) * (s.higher_is_better ? 1 : -1) > 0; return { label: s.label, first: data.ranked.reduce((x, y) => isBetter(y, x) ? y : x, best) }; }) : [];
@@ -67,25 +67,25 @@ function renderLead(context) {
     agreeingMetrics.length ? ` ${agreement} the same system first.` : "", ...otherWinners.filter(o => o.first !== best).map(o => [` But ${o.label} ranks `, name(o.first), " first."])];
 }
 
-/** Whether the metric's tokenizer splits the text, so that its scores tell systems apart. @param {Context} context */
+/** Return whether the tokenizer splits this text, so that scores are meaningful. @param {Context} context */
 const isTextSplit = ({ current: { setting }, store, data: { manifest: { comparison } } }) => !!store.get("tokenize") || comparison.systems[0].scores[setting.column ?? ""]?.rank !== null;
 
-/** What is known of each system by one of `shownOf`. @param {Context} context @param {ScoredMeasure} measure @param {any} content @returns {Row[]} */
+/** Return the scores and tests of each system for a measure. @param {Context} context @param {ScoredMeasure} measure @param {any} content @returns {Row[]} */
 function getRows({ data, current }, measure, content) {
   const isCurrent = measure.id === current.setting.id, reported = measure.headline && (!isCurrent || current.isReported), { a } = current, isReportedBaseline = content.baseline === a.name;
   const value = (/** @type {System} */ s) => isCurrent ? current.scoreCorpus(s) : measure.scores[s.name];
   return data.ranked.map(system => {
     const reportedScores = reported ? content.systems.find((/** @type {any} */ s) => s.name === system.name)?.scores[measure.column ?? ""] : null;
-    // The tests against the baseline of the comparison may be corrected for fewer pairs than those of all.
+    // Tests against the reported baseline may be corrected for fewer comparisons than tests of all pairs.
     const test = !reportedScores || system === a ? null : isReportedBaseline ? reportedScores.difference : current.getPair(a, system, isCurrent ? current.setting : measure);
     return { system, scores: reportedScores, value: value(system), delta: value(system) - value(a), test };
   });
 }
 
-/** The p that decides. @param {any} test */
+/** Return the p-value that decides significance. @param {any} test */
 const getDecidingP = test => test?.corrected_p ?? test?.p;
 
-/** The one table: systems × metrics. @param {Context} context @param {ScoredMeasure[]} measures @param {any} content */
+/** Render the table of systems and metrics. @param {Context} context @param {ScoredMeasure[]} measures @param {any} content */
 function renderOverview(context, measures, content) {
   const { data, store, current } = context, { a } = current, hasSeveralSystems = data.systems.length > 1, rows = measures.map(measure => getRows(context, measure, content)), isChanged = (/** @type {ScoredMeasure} */ measure) => measure.id === current.setting.id && !current.isReported;
   const sortKey = String(store.get("by")), key = sortKey.replace("-", ""), isDescending = sortKey[0] === "-", order = data.ranked.map((_, i) => i), sortedMeasure = measures.findIndex(measure => measure.id === key);
@@ -103,12 +103,12 @@ function renderOverview(context, measures, content) {
       hasClusters(measure) ? el("td.number", {}, reportedScores?.cluster ?? "") : null];
   };
   return el("div.table.overview", { tabindex: 0, role: "region", "aria-label": "Systems by all metrics" }, el("table", {}, el("caption.unseen", {}, "Systems by all metrics"),
-    el("thead", {}, el("tr", {}, el("th", { scope: "col", rowspan: 2, "aria-sort": getSortDirection("name") }, createSortButton("System", "name")), measures.map(measure => el("th.over", { scope: "colgroup", colspan: countColumns(measure), title: measure.signature ? `${measure.name}|${measure.signature}` : "scores that were given" }, `${measure.label} ${getDirectionArrow(measure)}`, isChanged(measure) ? el("span.soft", {}, measure.headline ? ", changed" : ", not compared") : ""))),
-      el("tr", {}, measures.map(measure => [el("th.number.first", { scope: "col", "aria-sort": getSortDirection(measure.id) }, createSortButton("score", measure.id)), hasSeveralSystems ? el("th.number", { scope: "col", title: `difference to ${a.letter} ${a.name}` }, "Δ to ", renderBadge(a)) : null, hasClusters(measure) ? el("th.number", { scope: "col", title: "every system of a cluster is significantly better than all of a higher number" }, "cluster") : null]))),
-    el("tbody", {}, order.map(i => el("tr", {}, el("th", { scope: "row" }, hasSeveralSystems ? el("label.check", {}, el("input", { type: "radio", name: "baseline", checked: data.ranked[i] === a, title: "Take it for the baseline", "aria-label": `Baseline ${data.ranked[i].letter} ${data.ranked[i].name}`, on: { change: () => { const s = data.ranked[i]; store.set(s === current.b ? { a: s.name, b: a.name } : { a: s.name }); } } })) : null, el("span.named", { title: data.ranked[i].name }, renderBadge(data.ranked[i], true))), measures.map((one, k) => renderCells(one, rows[k][i], k)))))));
+    el("thead", {}, el("tr", {}, el("th", { scope: "col", rowspan: 2, "aria-sort": getSortDirection("name") }, createSortButton("System", "name")), measures.map(measure => el("th.over", { scope: "colgroup", colspan: countColumns(measure), title: measure.signature ? `${measure.name}|${measure.signature}` : "external scores" }, `${measure.label} ${getDirectionArrow(measure)}`, isChanged(measure) ? el("span.soft", {}, measure.headline ? ", changed" : ", not compared") : ""))),
+      el("tr", {}, measures.map(measure => [el("th.number.first", { scope: "col", "aria-sort": getSortDirection(measure.id) }, createSortButton("score", measure.id)), hasSeveralSystems ? el("th.number", { scope: "col", title: `difference to ${a.letter} ${a.name}` }, "Δ to ", renderBadge(a)) : null, hasClusters(measure) ? el("th.number", { scope: "col", title: "all systems of a cluster are significantly better than the systems of later clusters" }, "cluster") : null]))),
+    el("tbody", {}, order.map(i => el("tr", {}, el("th", { scope: "row" }, hasSeveralSystems ? el("label.check", {}, el("input", { type: "radio", name: "baseline", checked: data.ranked[i] === a, title: "Use as baseline", "aria-label": `Baseline ${data.ranked[i].letter} ${data.ranked[i].name}`, on: { change: () => { const s = data.ranked[i]; store.set(s === current.b ? { a: s.name, b: a.name } : { a: s.name }); } } })) : null, el("span.named", { title: data.ranked[i].name }, renderBadge(data.ranked[i], true))), measures.map((one, k) => renderCells(one, rows[k][i], k)))))));
 }
 
-/** Every system's Δ to the baseline, or the one system's scores, with intervals. @param {Context} context @param {ScoredMeasure[]} measures @param {any} content */
+/** Render the forest plot of differences to the baseline, or of a single system's scores. @param {Context} context @param {ScoredMeasure[]} measures @param {any} content */
 function renderForestPlot(context, measures, content) {
   const { data, current } = context, hasSeveralSystems = data.systems.length > 1, level = Math.round(100 * current.level);
   const panels = measures.map(measure => ({ title: hasSeveralSystems ? `Δ ${measure.label} to ${current.a.letter}` : measure.label, higher: measure.higher_is_better, digits: measure.digits, entries: getRows(context, measure, content).map(({ scores: reportedScores, value, delta, test }) => {
@@ -117,10 +117,10 @@ function renderForestPlot(context, measures, content) {
   }) })).filter(panel => panel.entries.some(Boolean));
   if (!panels.length) return null;
   const backwards = panels.flatMap((panel, k) => panel.higher ? [] : [measures[k].label]);
-  return renderForest(hasSeveralSystems ? `Differences to ${current.a.letter} ${current.a.name} with ${level}% intervals.` : `Scores with ${level}% intervals.`, hasSeveralSystems ? `Better is to the right${backwards.length ? `; the axis of ${backwards.join(" and ")} runs backwards` : ""}. Filled points: significant.` : "", data.ranked, panels, hasSeveralSystems);
+  return renderForest(hasSeveralSystems ? `Differences to ${current.a.letter} ${current.a.name} with ${level}% intervals.` : `Scores with ${level}% intervals.`, hasSeveralSystems ? `Better is to the right${backwards.length ? `; the axis of ${backwards.join(" and ")} is reversed` : ""}. Filled points: significant.` : "", data.ranked, panels, hasSeveralSystems);
 }
 
-/** What stands behind a metric's columns. @param {Context} context @param {ScoredMeasure} measure @param {any} content */
+/** Render the details of a metric. @param {Context} context @param {ScoredMeasure} measure @param {any} content */
 function renderDetails(context, measure, content) {
   const { data, store } = context, ids = String(store.get("more")).split(",").filter(Boolean), open = ids.includes(measure.id), reportedMeasure = data.settings.find(s => s.id === measure.id) ?? measure;
   const contents = ["intervals", data.systems.length > 1 ? "tests" : "", data.settings.some(s => s.id === measure.id && s.metric === "BLEU") ? "parts and lengths" : "", data.systems.length > 2 ? "all pairs" : ""].filter(Boolean);
@@ -128,33 +128,33 @@ function renderDetails(context, measure, content) {
     el("summary", {}, `${measure.label} ${getDirectionArrow(measure)} in detail: ${joinNames(contents)}`), open ? renderMetricTable(context, reportedMeasure, content) : null);
 }
 
-/** Sentences on metrics that call opposite winners, each with a way to their segments. @param {Context} context @param {any} content */
+/** Render sentences about metrics that prefer opposite systems, with links to the segments. @param {Context} context @param {any} content */
 function renderDisagreements({ store, current }, content) {
   const sentences = (content.notes ?? []).filter((/** @type {any} */ n) => n.kind === "disagreement").map((/** @type {any} */ note) => {
     const [b, a] = note.systems, [first, second] = note.systems.map((/** @type {string} */ name) => note.metrics.find((/** @type {any} */ m) => m.better === name).metric).map((/** @type {string} */ name) => current.measures.find(m => m.column === name)?.id ?? "");
     const state = { view: "agreement", a, b, across: first, up: second };
-    return el("p.opposed", {}, note.text, " ", createStateLink(store, state, {}, "Segment by segment"));
+    return el("p.opposed", {}, note.text, " ", createStateLink(store, state, {}, "Show the segments"));
   });
-  return sentences.length > MAX_DISAGREEMENTS ? [...sentences.slice(0, MAX_DISAGREEMENTS), el("details", {}, el("summary", {}, `${sentences.length - MAX_DISAGREEMENTS} more pairs of systems that metrics place in opposite orders`), sentences.slice(MAX_DISAGREEMENTS))] : sentences;
+  return sentences.length > MAX_DISAGREEMENTS ? [...sentences.slice(0, MAX_DISAGREEMENTS), el("details", {}, el("summary", {}, `${sentences.length - MAX_DISAGREEMENTS} more pairs of systems on which metrics disagree`), sentences.slice(MAX_DISAGREEMENTS))] : sentences;
 }
 
-/** Which way is better. @param {{higher_is_better: boolean}} metric */
+/** Return the arrow of the metric's direction. @param {{higher_is_better: boolean}} metric */
 const getDirectionArrow = metric => metric.higher_is_better ? "↑" : "↓";
 
-/** The systems by one metric. @param {Context} context @param {Setting} setting @param {any} content */
+/** Render the table of one metric. @param {Context} context @param {Setting} setting @param {any} content */
 function renderMetricTable(context, setting, content) {
   const { data, current } = context, isCurrent = setting.id === current.setting.id, reported = setting.headline && (!isCurrent || current.isReported), hasSeveralSystems = data.systems.length > 1, digits = /** @type {any} */ (setting).digits ?? 2, { a } = current;
   const rows = getRows(context, /** @type {ScoredMeasure} */ (setting), content), hasComponents = rows.every(r => r.scores?.details?.precisions && r.scores.details.brevity_penalty !== undefined), level = `${Math.round(100 * current.level)}% interval`, tests = content.test;
   /** @type {[import("./dom.js").Column, (row: Row) => any][]} */
   const columns = [[{ title: "System" }, r => renderBadge(r.system, true)],
-    [{ title: `${setting.name} ${getDirectionArrow(setting)}`, number: true, hint: setting.signature ? `${setting.name}|${setting.signature}` : "given" }, r => [renderNumber(r.value, formatFixed(r.value, digits)), renderLetters(r.scores?.better_than, data)]]];
+    [{ title: `${setting.name} ${getDirectionArrow(setting)}`, number: true, hint: setting.signature ? `${setting.name}|${setting.signature}` : "external scores" }, r => [renderNumber(r.value, formatFixed(r.value, digits)), renderLetters(r.scores?.better_than, data)]]];
   if (content.intervals && reported) columns.push([{ title: level, number: true, hint: content.intervals.title }, r => r.scores?.interval ? formatInterval(r.scores.interval.low, r.scores.interval.high, digits, false) : el("span.soft", {}, "n too small")]);
   if (hasSeveralSystems) {
     columns.push([{ title: "Δ", number: true, hint: `difference to ${a.letter} ${a.name}` }, r => r.system === a ? el("span.soft", {}, "baseline") : renderNumber(r.delta, formatSigned(r.delta, digits))]);
     if (content.intervals && reported) columns.push([{ title: "interval of Δ", number: true }, r => r.system === a ? "" : r.test?.interval ? formatInterval(r.test.interval.low, r.test.interval.high, digits) : el("span.soft", {}, "n too small")]);
     if (tests && reported) columns.push([{ title: content.correction ? `p (${content.correction.title})` : "p", number: true, hint: tests.title }, r => { const p = getDecidingP(r.test); return typeof p === "number" ? [renderNumber(p, formatPValue(p)), r.test.significant ? el("span", { title: "significant" }, "*") : el("span.soft", {}, " ")] : ""; }]);
-    if (reported) columns.push([{ title: "segments won / tied / lost", number: true, hint: "segments scored better than, as, and worse than the baseline's" }, r => r.test ? `${formatCount(r.test.wins)} / ${formatCount(r.test.ties)} / ${formatCount(r.test.losses)}` : ""]);
-    if (rows.some(r => r.test?.segments_needed)) columns.push([{ title: "segments needed for 80 % power", number: true, hint: "about how many segments like these would show this difference 4 times in 5" }, r => r.test?.segments_needed ? formatApproximateCount(r.test.segments_needed) : ""]);
+    if (reported) columns.push([{ title: "segments won / tied / lost", number: true, hint: "segments with a better, equal or worse score than the baseline" }, r => r.test ? `${formatCount(r.test.wins)} / ${formatCount(r.test.ties)} / ${formatCount(r.test.losses)}` : ""]);
+    if (rows.some(r => r.test?.segments_needed)) columns.push([{ title: "segments needed for 80 % power", number: true, hint: "approximate number of similar segments for which this difference would be significant with 80 % probability" }, r => r.test?.segments_needed ? formatApproximateCount(r.test.segments_needed) : ""]);
   }
   return el("section", {}, renderTable(`Systems by ${setting.label}`, columns.map(([head]) => head), rows.map(row => columns.map(([, cell]) => cell(row))), { quiet: true }),
     tests && reported && hasSeveralSystems ? el("p.soft.note", {}, "Raised letters: significantly better than those systems.") : null,
@@ -163,26 +163,26 @@ function renderMetricTable(context, setting, content) {
     setting.signature ? renderSignature(isCurrent ? current.metric.name : setting.name, isCurrent ? current.metric.signature : setting.signature) : null);
 }
 
-/** What the scores are made of. @param {[import("./report_data.js").System, any][]} rows @param {string} label */
+/** Render the components of the scores. @param {[import("./report_data.js").System, any][]} rows @param {string} label */
 function renderComponents(rows, label) {
   const orders = Math.max(...rows.map(([, details]) => details.precisions.length)), formatNumber = (/** @type {number} */ x) => x % 1 ? formatFixed(x, 1) : formatCount(x);
-  return renderTable(`What ${label} is made of`, [{ title: "System" }, ...Array.from({ length: orders }, (_, n) => ({ title: [`p`, el("sub", {}, String(n + 1))], number: true, hint: `precision of ${n + 1}-grams, in per cent` })),
-    { title: "brevity penalty", number: true }, { title: "tokens of the system", number: true }, { title: "effective reference length", number: true }, { title: "ratio of lengths", number: true }],
+  return renderTable(`Components of ${label}`, [{ title: "System" }, ...Array.from({ length: orders }, (_, n) => ({ title: [`p`, el("sub", {}, String(n + 1))], number: true, hint: `precision of ${n + 1}-grams, in per cent` })),
+    { title: "brevity penalty", number: true }, { title: "system tokens", number: true }, { title: "effective reference length", number: true }, { title: "length ratio", number: true }],
   rows.map(([system, details]) => [renderBadge(system, true), ...details.precisions.map((/** @type {number} */ p) => renderNumber(p, formatFixed(p, 1))), renderNumber(details.brevity_penalty, formatFixed(details.brevity_penalty, 3)), formatCount(details.hypothesis_length), formatNumber(details.reference_length), renderNumber(details.ratio, formatFixed(details.ratio, 3))]), { quiet: true });
 }
 
-/** Letters of the systems that one is significantly better than. @param {string[] | undefined} names @param {import("./report_data.js").ReportData} data */
+/** Render the letters of the systems that are significantly worse. @param {string[] | undefined} names @param {import("./report_data.js").ReportData} data */
 function renderLetters(names, data) {
   const beatenSystems = data.systems.filter(s => names?.includes(s.name));
   return beatenSystems.length ? el("sup", { title: `significantly better than ${beatenSystems.map(s => s.name).join(", ")}` }, beatenSystems.map(s => s.letter).join("")) : null;
 }
 
-/** Every two systems. @param {Context} context @param {ScoredMeasure} measure */
+/** Render the matrix of all pairs of systems. @param {Context} context @param {ScoredMeasure} measure */
 function renderMatrix({ data, store, current }, measure) {
   const isCurrent = measure.id === current.setting.id, systems = data.ranked, values = systems.map(s => isCurrent ? current.scoreCorpus(s) : measure.scores[s.name]);
   const span = Math.max(...values) - Math.min(...values) || 1, comparedMeasure = isCurrent ? current.setting : measure;
-  return el("section", {}, el("h3", {}, `Δ ${measure.label} of every two systems`), el("p.soft", {}, "Row less column. A star: significant. A cell takes its two systems for the comparison."),
-    renderTable(`Δ ${measure.label}, row less column`, [{ title: "System" }, ...systems.map(s => ({ title: renderBadge(s), number: true, hint: s.name }))], systems.map((row, i) => [renderBadge(row, true), ...systems.map((column, j) => {
+  return el("section", {}, el("h3", {}, `Δ ${measure.label} of all pairs of systems`), el("p.soft", {}, "Row − column. A star marks significant differences. Click a cell to compare its systems."),
+    renderTable(`Δ ${measure.label}, row − column`, [{ title: "System" }, ...systems.map(s => ({ title: renderBadge(s), number: true, hint: s.name }))], systems.map((row, i) => [renderBadge(row, true), ...systems.map((column, j) => {
       if (i === j) return "";
       const delta = values[i] - values[j], pair = current.getPair(column, row, comparedMeasure), good = (delta > 0) === measure.higher_is_better;
       const strength = delta ? Math.min(4, Math.ceil(4 * Math.abs(delta) / span)) : 0;
@@ -190,7 +190,7 @@ function renderMatrix({ data, store, current }, measure) {
     })]), { quiet: true }));
 }
 
-/** A signature that a click copies. @param {string} name @param {string} text */
+/** Render a signature that is copied on click. @param {string} name @param {string} text */
 const renderSignature = (name, text) => createButton(el("code", {}, `${name}|${text}`.split("|").flatMap((part, i) => i ? ["|", el("wbr"), part] : [part])), () => copyText(`${name}|${text}`, "Signature copied"), { class: "chip", title: "Copy the signature" });
 
 /** @param {Context} context @param {any} content */
@@ -200,12 +200,12 @@ function renderFacts({ data }, content) {
   const rows = data.settings.filter(s => s.headline).map(s => /** @type {[string, any]} */ ([s.label, renderSignature(s.name, s.signature)]));
   if (content.test) rows.push(["Test", `${content.test.title}, ${formatCount(content.test.samples)} samples, α = ${content.test.alpha}`]);
   if (content.intervals) rows.push(["Intervals", `${Math.round(100 * content.level)}%, ${content.intervals.title}, ${formatCount(content.intervals.samples)} resamples`]);
-  if (content.test || content.intervals) rows.push(["Seed", content.seed ?? "another each time"]);
-  if (data.isRedacted) rows.push(["Text", "left out of this file"]);
-  else if (manifest.embedded < data.n && !manifest.serve) rows.push(["Text", `of ${formatCount(manifest.embedded)} of ${formatPlural(data.n, "segment")}: those that the result depends on most, and as many drawn at random`]);
+  if (content.test || content.intervals) rows.push(["Seed", content.seed ?? "new for each run"]);
+  if (data.isRedacted) rows.push(["Text", "not in this report"]);
+  else if (manifest.embedded < data.n && !manifest.serve) rows.push(["Text", `of ${formatCount(manifest.embedded)} of ${formatPlural(data.n, "segment")}: the most influential ones and an equal number drawn at random`]);
   const hashes = Object.entries(manifest.data_hash ?? {});
   if (hashes.length) rows.push(["Data (SHA-256)", hashes.map(([name, hash], i) => [i ? ", " : "", el("bdi", {}, name), " ", el("code", {}, /** @type {string} */ (hash))])]);
-  rows.push(["By", `truebleu ${manifest.version}`]);
-  if (manifest.made) rows.push(["Made", manifest.made]);
-  return el("section", {}, el("h2", {}, "What was computed"), el("dl", {}, rows.map(([name, value]) => [el("dt", {}, name), el("dd", {}, value)])));
+  rows.push(["Version", `truebleu ${manifest.version}`]);
+  if (manifest.made) rows.push(["Created", manifest.made]);
+  return el("section", {}, el("h2", {}, "Settings and data"), el("dl", {}, rows.map(([name, value]) => [el("dt", {}, name), el("dd", {}, value)])));
 }

@@ -1,20 +1,20 @@
-// Pictures of numbers as SVG, each with a sentence and a table that say the same; and links from numbers to segments.
+// SVG charts with captions and data tables, and links to segments.
 import {createButton, formatCount, downloadText, el, formatFixed, formatInterval, replaceChildren, formatSigned, createStateLink, svg, renderTable} from "./dom.js";
 import {toFilterState} from "./selection.js";
 
 /** @typedef {import("./selection.js").Context} Context */
 /** @typedef {{low: number, high: number} | null | undefined} Ends */
 
-export const LETTER_WIDTH = 6.7; // About how wide a letter is in a picture, in pixels.
+export const LETTER_WIDTH = 6.7; // Approximate width of a letter in charts, in pixels.
 
 /**
- * A link to some segments: filters, or an order. @param {Context} context @param {import("./dom.js").Children} text
+ * Create a link to filtered or sorted segments. @param {Context} context @param {import("./dom.js").Children} text
  * @param {Record<string, any>} values  of the state @param {string} [title]
  */
 export function linkSegments({ store }, text, values, title) { return createStateLink(store, toFilterState(values), { title }, text); }
 
 /**
- * A picture, which is drawn anew when there is more or less room, its sentence and its table.
+ * Render a chart that is redrawn on resize, with its caption and data table.
  * @param {{title: string, summary: import("./dom.js").Children, draw: (width: number) => any, columns: import("./dom.js").Column[], rows: any[], after?: any, widest?: number}} what
  */
 export function renderFigure({ title, summary, draw, columns, rows, after, widest = 860 }) {
@@ -35,12 +35,12 @@ export function renderFigure({ title, summary, draw, columns, rows, after, wides
     createButton("Save as SVG", () => saveSvg(place.firstElementChild, title), { class: "quiet small" }));
 }
 
-/** How much room the last picture had: the next one has as much. */
+/** Width of the last chart, which the next chart starts with. */
 let lastWidth = 640;
 
 const COPIED_STYLES = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "font-size", "font-weight", "font-family", "text-anchor", "opacity"];
 
-/** A picture as a file that needs no style sheet. @param {SVGElement} picture @param {string} name */
+/** Save a chart as an SVG file with inline styles. @param {SVGElement} picture @param {string} name */
 export function saveSvg(picture, name) {
   const copy = /** @type {SVGElement} */ (picture.cloneNode(true));
   const [originalNodes, copyNodes] = [picture, copy].map(node => /** @type {SVGElement[]} */ ([node, ...node.querySelectorAll("*")]));
@@ -56,19 +56,19 @@ export function saveSvg(picture, name) {
   downloadText(`${name.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "").toLowerCase()}.svg`, "image/svg+xml", new XMLSerializer().serializeToString(copy));
 }
 
-/** Text that XML can have, and that fits into so many pixels. @param {string} text @param {number} [pixelWidth] */
+/** Replace characters that XML does not allow, and shorten a text to a width in pixels. @param {string} text @param {number} [pixelWidth] */
 export function fitText(text, pixelWidth = Infinity) {
   const letters = [...text.replace(/[\0-\x1F\x7F-\x9F\p{Cs}\uFFFE\uFFFF]/gu, "\uFFFD")], maxLetters = Math.max(2, Math.floor(pixelWidth / LETTER_WIDTH));
   return letters.length <= maxLetters ? letters.join("") : letters.slice(0, maxLetters - 1).join("") + "…";
 }
 
-/** 1, 2 or 5 times a power of ten, or a power of ten: the least that is not below. @param {number} raw */
+/** Round up to 1, 2, 5 or 10 times a power of ten. @param {number} raw */
 export function roundUpStep(raw) {
   const unit = 10 ** Math.floor(Math.log10(raw));
   return unit * ([1, 2, 5].find(k => k * unit >= raw) ?? 10);
 }
 
-/** Round numbers from low to high. @param {number} low @param {number} high @param {number} count how many */
+/** Return round numbers from low to high. @param {number} low @param {number} high @param {number} count approximate number of ticks */
 export function getTicks(low, high, count) {
   const step = roundUpStep((high - low) / count || 1), values = [];
   for (let k = Math.ceil(low / step - 1e-9); k * step <= high + step * 1e-9; k++) values.push(Number((k * step).toPrecision(6)));
@@ -81,16 +81,16 @@ export const formatShortNumber = x => String(Number(x.toPrecision(3))).replace("
 /** @param {number} width @param {number} height @param {string} label @param {...import("./dom.js").Children} children */
 export const createCanvas = (width, height, label, ...children) => svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "group", "aria-label": label }, ...children);
 
-/** Lines and numbers of an axis. @param {number[]} positions @param {(x: number) => number} x @param {number} top @param {number} bottom */
+/** Draw the grid lines and numbers of an axis. @param {number[]} positions @param {(x: number) => number} x @param {number} top @param {number} bottom */
 const drawAxis = (positions, x, top, bottom) => positions.map(t => [svg("line.rule", { x1: x(t), x2: x(t), y1: top, y2: bottom }), svg("text.tick", { x: x(t), y: bottom + 13, "text-anchor": "middle" }, formatShortNumber(t))]);
 
-/** An interval with its ends. @param {Ends} ends @param {(x: number) => number} x @param {number} y */
+/** Draw an interval with whiskers. @param {Ends} ends @param {(x: number) => number} x @param {number} y */
 const drawWhisker = (ends, x, y) => ends ? svg("path.whisker", { d: `M${x(ends.low)} ${y - 3}v6m0 -3H${x(ends.high)}m0 -3v6` }) : null;
 
 /** @typedef {{label: string, n: string, few: boolean, values: number[], ends: Ends[], delta?: string, act?: () => void, description: string}} Group */
 
 /**
- * Groups below each other, for each a bar a system with its interval. A group can be clicked.
+ * Draw groups with one bar per system and its interval. Groups can be clicked.
  * @param {Group[]} groups @param {import("./report_data.js").System[]} systems @param {string} label @param {number} width
  */
 export function drawBars(groups, systems, label, width) {
@@ -101,7 +101,7 @@ export function drawBars(groups, systems, label, width) {
   return createCanvas(width, bottom + 18, label, drawAxis(getTicks(0, maximum, isWide ? 6 : 3), x, 0, bottom), groups.map((g, i) => {
     const top = i * groupHeight + (isWide ? (groupHeight - barHeight * systems.length) / 2 : labelHeight), middle = top + barHeight * systems.length / 2;
     const listeners = g.act && { click: g.act, keydown: (/** @type {KeyboardEvent} */ e) => { if (e.key === "Enter" || e.key === " ") { e.preventDefault(); e.stopPropagation(); g.act?.(); } } };
-    // What is pressed lies below what is drawn: its name is a sentence, not the scattered words of the picture.
+    // The button is below the drawing, so that its accessible name is a sentence instead of separate labels.
     return [svg("g.group", { role: g.act ? "button" : "img", tabindex: g.act ? 0 : null, "aria-label": g.description, on: listeners || {} }, svg("title", {}, g.description), svg("rect.back", { x: 0, y: i * groupHeight, width, height: groupHeight })),
       svg("g", { class: g.few ? "few" : "", "aria-hidden": "true", "pointer-events": "none" },
       isWide ? [svg("text.name", { x: 2, y: middle - 1 }, fitText(g.label, left - 8)), svg("text.tick", { x: 2, y: middle + 12 }, g.n)]
@@ -116,7 +116,7 @@ export function drawBars(groups, systems, label, width) {
 }
 
 /**
- * Differences with their intervals below each other, and zero.
+ * Draw differences with their intervals, and a line at zero.
  * @param {{label: string, value: number, ends: Ends, sure: boolean}[]} rows @param {string} label @param {number} width
  */
 export function drawForestPlot(rows, label, width) {
@@ -130,7 +130,7 @@ export function drawForestPlot(rows, label, width) {
 }
 
 /**
- * Parts that add up: those above zero to the right of it, those below to the left, each with its own hatching.
+ * Draw a stacked bar of hatched parts: positive parts to the right of zero, negative parts to the left.
  * @param {{name: string, value: number}[]} parts @param {string} label @param {number} width
  */
 export function drawStackedBar(parts, label, width) {
@@ -151,29 +151,29 @@ export function drawStackedBar(parts, label, width) {
       return [drawBlock(i, x(from), 14, Math.max(0, x(to) - x(from)), 22, svg("title", {}, `${p.name} ${formatSigned(p.value)}`)),
         x(to) - x(from) > p.name.split(" ")[0].length * LETTER_WIDTH + 8 ? svg("text.inside", { x: (x(from) + x(to)) / 2, y: 29, "text-anchor": "middle" }, p.name.split(" ")[0]) : null];
     }),
-    svg("line.zero", { x1: x(0), x2: x(0), y1: 6, y2: 44 }), svg("path.total", { d: `M${x(total)} 12l-5 -8h10z` }, svg("title", {}, `together ${formatSigned(total)}`)), legend);
+    svg("line.zero", { x1: x(0), x2: x(0), y1: 6, y2: 44 }), svg("path.total", { d: `M${x(total)} 12l-5 -8h10z` }, svg("title", {}, `total ${formatSigned(total)}`)), legend);
 }
 
-/** Up to so many segments are points of a picture; more are squares, darker where there are more. */
+/** Maximum number of segments drawn as points; more segments are drawn as shaded squares. */
 export const MAX_POINTS = 2000;
 
 /**
- * A point a segment: to the right and upwards where the one or the other measure has B better. A
- * measure of which lower is better runs backwards, so that the corners always say the same.
- * @param {Float64Array[]} values  how much better B is, by the two measures
+ * Draw one point per segment: to the right if the first measure prefers B, upwards if the second does.
+ * The axes of measures for which lower is better are reversed, so the corners have fixed meanings.
+ * @param {Float64Array[]} values  advantage of B for the two measures
  * @param {{ends: number[], titles: string[], signs: number[], corners: [string, string][], marked: ArrayLike<number>, label: string, open: (segment: number) => void}} how
- *   how far the axes go, what they are called, -1 for one that runs backwards, what is said in the corners (left to right, top to bottom), and which segments have a ring
+ *   ends and titles of the axes, -1 for reversed axes, labels of the corners (left to right, top to bottom), and segments with a ring
  * @param {number} width
  */
 export function drawQuadrants([across, up], { ends: [xLimit, yLimit], titles, signs, corners, marked, label, open }, width) {
   const n = across.length, isWide = width >= 480, L = 56, R = 8, T = 4, height = Math.round(Math.min(480, Math.max(280, width * 0.7))), W = width - L - R, H = height - T - 38;
   const clampShare = (/** @type {number} */ v, /** @type {number} */ limit) => Math.max(-1, Math.min(1, v / limit));
-  // What is said in the corners has room above and below all points.
+  // Leave space for the labels in the corners.
   const x = (/** @type {number} */ v) => L + W / 2 * (1 + 0.96 * clampShare(v, xLimit)), y = (/** @type {number} */ v) => T + H / 2 - (H / 2 - 36) * clampShare(v, yLimit);
   const shapes = [];
   if (n <= MAX_POINTS) for (let i = 0; i < n; i++) shapes.push(svg("circle.dot", { cx: roundHundredth(x(across[i])), cy: roundHundredth(y(up[i])), r: 3 }));
   else {
-    // A square around each place that is so many pixels from zero, so that ties lie on the axes.
+    // Centre the squares on multiples of `step` from zero, so that ties are on the axes.
     const step = isWide ? 8 : 6, columns = 2 * Math.ceil(W / 2 / step) + 1, rows = 2 * Math.ceil(H / 2 / step) + 1, squares = new Uint32Array(columns * rows), [left, top] = [columns >> 1, rows >> 1];
     for (let i = 0; i < n; i++) squares[(Math.round((y(up[i]) - y(0)) / step) + top) * columns + Math.round((x(across[i]) - x(0)) / step) + left]++;
     const maximum = squares.reduce((a, b) => Math.max(a, b)), shades = ["", "", "", "", ""];
@@ -198,23 +198,23 @@ export function drawQuadrants([across, up], { ends: [xLimit, yLimit], titles, si
   return picture;
 }
 
-/** Which of n points is nearest, and not farther off than so many pixels; -1 if none is. @param {number} n @param {(i: number) => number} getSquaredDistance the square of a distance @param {number} maxDistance */
+/** Return the index of the nearest of n points within a distance in pixels, or -1. @param {number} n @param {(i: number) => number} getSquaredDistance squared distance @param {number} maxDistance */
 export function findNearest(n, getSquaredDistance, maxDistance) {
   let best = -1, smallestDistance = maxDistance ** 2;
   for (let i = 0; i < n; i++) { const squaredDistance = getSquaredDistance(i); if (squaredDistance < smallestDistance) { smallestDistance = squaredDistance; best = i; } }
   return best;
 }
 
-/** How far an axis goes: to the farthest number, unless a few are far beyond all the others. @param {Float64Array} values */
+/** Return the limit of an axis: the largest absolute value, or less if there are outliers. @param {Float64Array} values */
 export function getAxisLimit(values) {
   const sizes = values.map(Math.abs).sort(), maximum = sizes[sizes.length - 1] || 1, typicalMaximum = 1.25 * sizes[Math.floor(0.99 * (sizes.length - 1))];
   return typicalMaximum && maximum > 1.6 * typicalMaximum ? typicalMaximum : maximum;
 }
 
 /**
- * A number a segment in the order of the text, above or below a line. Where segments are narrower
+ * Draw one bar per segment in document order, above or below a line. Where segments are narrower
  * than a pixel, the largest and the smallest of each pixel are drawn.
- * @param {ArrayLike<number>} values @param {{maximum: number, higher: boolean, signs: boolean, label: string, act: (place: number) => void}} how what a click on a segment does
+ * @param {ArrayLike<number>} values @param {{maximum: number, higher: boolean, signs: boolean, label: string, act: (place: number) => void}} how with the action for a click on a segment
  */
 export function drawStrip(values, { maximum, higher, signs, label, act }) {
   const width = 220, height = 34, n = values.length, columns = Math.min(n, width), step = Math.min(9, width / columns), zero = signs ? height / 2 : height - 1, reach = signs ? height / 2 - 1 : height - 2;
@@ -235,7 +235,7 @@ export function drawStrip(values, { maximum, higher, signs, label, act }) {
 /** @param {number} x */
 export const roundHundredth = x => Math.round(x * 100) / 100;
 
-/** Extremes of many numbers. @param {ArrayLike<number>} values */
+/** Return the smallest and largest value. @param {ArrayLike<number>} values */
 function findExtremes(values) {
   let low = Infinity, high = -Infinity;
   for (let i = 0; i < values.length; i++) { if (values[i] < low) low = values[i]; if (values[i] > high) high = values[i]; }
@@ -243,14 +243,14 @@ function findExtremes(values) {
 }
 
 /**
- * How numbers are spread, and a range of them that the pointer draws or the two handles move by their arrow keys.
- * With `ties`, zeros are a bar of their own, between what is below and what is above.
+ * Draw a histogram with a range that is drawn with the pointer or moved with the arrow keys.
+ * With `ties`, zeros have a separate bar.
  * @param {ArrayLike<number>} values @param {{label: string, range: [number, number] | null, ties?: boolean, onChange?: (range: [number, number] | null) => void}} how @param {number} width
  */
 export function drawHistogram(values, { label, range, ties = false, onChange: changed }, width) {
   const [low, high] = findExtremes(values), H = 96, L = 14, W = width - 2 * L;
-  if (!(low < high)) return createCanvas(width, 24, label, svg("text.name", { x: 2, y: 16 }, "All are equal."));
-  // Bins whose ends are round, so that a range can be said in few digits.
+  if (!(low < high)) return createCanvas(width, 24, label, svg("text.name", { x: 2, y: 16 }, "All values are equal."));
+  // Use round bin edges, so that ranges have few digits.
   const edges = getTicks(low, high, Math.min(48, Math.floor(W / 9))), step = edges.length > 1 ? Number((edges[1] - edges[0]).toPrecision(6)) : high - low;
   const first = Math.floor(low / step + 1e-9) * step, n = Math.max(1, Math.ceil((high - first) / step - 1e-9) + (Number.isInteger(high / step) && Number.isInteger(step) ? 1 : 0)), bins = new Array(n).fill(0);
   let tieCount = 0;
@@ -272,7 +272,7 @@ export function drawHistogram(values, { label, range, ties = false, onChange: ch
   const getBin = e => { const box = picture.getBoundingClientRect(); return Math.max(0, Math.min(n, ((e.clientX - box.left) * width / box.width - L) * n / W)); };
   picture.addEventListener("pointerdown", (/** @type {PointerEvent} */ e) => {
     const bin = getBin(e), isNearHandle = Math.min(Math.abs(bin - from), Math.abs(bin - to)) * W / n < 12;
-    // Near a handle it is that which is moved: the other end stays.
+    // Near a handle, move that end and keep the other.
     picture.classList.add("drawn");
     start = isNearHandle ? (Math.abs(bin - from) < Math.abs(bin - to) ? to : from) : bin;
     picture.setPointerCapture(e.pointerId);

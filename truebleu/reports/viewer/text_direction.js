@@ -1,6 +1,6 @@
-// The direction of a side's texts: that of most of its letters, as the kernel counts them (health.rs).
+// Writing direction of texts, by the majority of their letters, as in the kernel.
 
-/** By the first byte of a letter in UTF-8: 1 from left to right, 2 from right to left, 0 if it is none. */
+/** Direction by the first UTF-8 byte of a character: 1 left to right, 2 right to left, 0 not a letter. */
 const BYTE_DIRECTIONS = Uint8Array.from({ length: 256 }, (_, byte) => byte >= 0xD6 && byte <= 0xDF ? 2
   : byte >= 0x41 && byte <= 0x5A || byte >= 0x61 && byte <= 0x7A || byte >= 0xC3 && byte <= 0xD5 || byte === 0xE0 || byte === 0xE1 || byte >= 0xE3 && byte <= 0xED || byte === 0xF0 ? 1 : 0);
 

@@ -1,17 +1,17 @@
-// Where tokens stand, which of them match, and what differs, for showing; scores are never made of them.
+// Token positions, matches and differences for display. Scores do not depend on them.
 
-/** @typedef {{keys: string[], starts: number[], ends: number[]}} Tokens  what is compared, and where it stands in the text */
+/** @typedef {{keys: string[], starts: number[], ends: number[]}} Tokens  tokens and their positions in the text */
 
 export const BLANK = /[\t-\r\x1C-\x20\x85\xA0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000]/;
 
-// What 13a writes before it splits text; an ampersand that it has written may begin another entity.
+// Replacements of the 13a tokenizer; a produced ampersand may begin another entity.
 const REWRITTEN = /<skipped>|-\n|&quot;|&(?:amp;)?[lg]t;|&amp;/y, REWRITTEN_ANY_CASE = new RegExp(REWRITTEN, "iy");
 /** @type {Record<string, string>} */
 const REPLACEMENTS = { "<skipped>": "", "-\n": "", "&quot;": '"', "&lt;": "<", "&amp;lt;": "<", "&gt;": ">", "&amp;gt;": ">", "&amp;": "&" };
 
 /**
- * Tokens of a text, and where they stand in it: what is in none of them was left out when it was split.
- * @param {string} text @param {string[]} keys @param {import("./kernel.js").Recipe} recipe by which it was split @returns {Tokens}
+ * Return the positions of tokens in a text. Characters between them were removed by the tokenizer.
+ * @param {string} text @param {string[]} keys @param {import("./kernel.js").Recipe} recipe of the tokenizer @returns {Tokens}
  */
 export function locateTokens(text, keys, recipe) {
   const rewritten = recipe.tokenizer !== "13a" ? null : recipe.lowercase === "no" ? REWRITTEN : REWRITTEN_ANY_CASE;
@@ -19,7 +19,7 @@ export function locateTokens(text, keys, recipe) {
   const starts = [];
   /** @type {number[]} */
   const ends = [];
-  // `rest` of a letter that is two in lower case may be the next token's.
+  // A letter that becomes two in lower case may be split between two tokens.
   let position = 0, from = 0, pendingLetters = "";
   for (const key of keys) {
     let matchedLength = pendingLetters && key.startsWith(pendingLetters) ? pendingLetters.length : 0, start = matchedLength ? from : -1;
@@ -44,17 +44,17 @@ export function locateTokens(text, keys, recipe) {
 
 // ---- n-grams ----
 
-/** @typedef {{tokens: string[], starts: number[], hypothesisCount: number, referenceCounts: number[], clippedCount: number}} CountedNgram  an n-gram of the hypothesis: where its counted occurrences begin, and how often it is there, in each reference, and counted */
+/** @typedef {{tokens: string[], starts: number[], hypothesisCount: number, referenceCounts: number[], clippedCount: number}} CountedNgram  an n-gram of the hypothesis: starts of its counted occurrences, and its counts in the hypothesis, in each reference, and after clipping */
 
 /**
- * By order, the number of the n-gram at each place of each text: what is equal has equal numbers.
+ * Number the n-grams at each position of each text, by order. Equal n-grams have equal numbers.
  * @param {string[][]} texts @param {number} orders @returns {Int32Array[][]}
  */
 export function numberNgrams(texts, orders) {
   const getNumber = (/** @type {Map<any, number>} */ numbersByKey, /** @type {any} */ key) => { let number = numbersByKey.get(key); if (number === undefined) numbersByKey.set(key, number = numbersByKey.size); return number; };
   const units = new Map(), first = texts.map(text => Int32Array.from(text, unit => getNumber(units, unit))), all = [first];
   for (let size = 2; size <= orders; size++) {
-    // One unit behind a shorter n-gram.
+    // Extend each shorter n-gram by one unit.
     const numbersByKey = new Map(), shorter = all[size - 2];
     all.push(shorter.map((numbers, t) => Int32Array.from({ length: Math.max(0, numbers.length - 1) }, (_, position) => getNumber(numbersByKey, numbers[position] * units.size + first[t][position + size - 1]))));
   }
@@ -62,7 +62,7 @@ export function numberNgrams(texts, orders) {
 }
 
 /**
- * The n-grams of the hypothesis by their numbers, in the order of the text.
+ * Return the n-grams of the hypothesis with clipped counts, by number, in text order.
  * @param {string[]} hypothesisTokens @param {Int32Array[]} numbers of the hypothesis, then of the references that count @param {number} size @returns {Map<number, CountedNgram>}
  */
 export function clipNgrams(hypothesisTokens, [hypothesisNumbers, ...referenceNumbers], size) {
@@ -81,8 +81,8 @@ export function clipNgrams(hypothesisTokens, [hypothesisNumbers, ...referenceNum
 }
 
 /**
- * Which tokens of a text match: for each the length of the longest matched n-gram that it is in, and
- * whether it is in another text, but there fewer times. N-grams count no more often than there.
+ * Return for each token the length of the longest matching n-gram that contains it, and whether the
+ * token was clipped because it occurs less often in the other texts.
  * @param {string[]} textTokens @param {string[][]} otherTexts @param {number} orders
  */
 export function matchTokens(textTokens, otherTexts, orders) {
@@ -90,7 +90,7 @@ export function matchTokens(textTokens, otherTexts, orders) {
   numberNgrams([textTokens, ...otherTexts], orders).forEach((numbers, i) => {
     const ngrams = clipNgrams(textTokens, numbers, i + 1);
     numbers[0].forEach((number, position) => {
-      // It is the first ones that count.
+      // Clipping keeps the first occurrences.
       const lastStart = ngrams.get(number)?.starts.at(-1);
       if (lastStart === undefined) return;
       if (position <= lastStart) level.fill(i + 1, position, position + i + 1);
@@ -100,21 +100,21 @@ export function matchTokens(textTokens, otherTexts, orders) {
   return { level, clipped };
 }
 
-/** Where a run of tokens begins. @param {string[]} keys @param {string[]} run */
+/** Yield the starts of a token sequence. @param {string[]} keys @param {string[]} run */
 export function* findRuns(keys, run) {
   for (let begin = keys.indexOf(run[0]); begin >= 0 && begin + run.length <= keys.length; begin = keys.indexOf(run[0], begin + 1))
     if (run.every((token, k) => keys[begin + k] === token)) yield begin;
 }
 
-/** Whether tokens have a run of tokens. @param {string[]} keys @param {string[]} run */
+/** Return whether tokens contain a token sequence. @param {string[]} keys @param {string[]} run */
 export const hasRun = (keys, run) => !findRuns(keys, run).next().done;
 
 // ---- differences ----
 
-const MAX_DIFF_CELLS = 1.6e7; // Beyond so many, the middle of two texts is taken to differ as a whole.
+const MAX_DIFF_CELLS = 1.6e7; // Above this table size, everything between the common start and end is marked as different.
 
 /**
- * Which tokens of two texts are not in their longest common subsequence.
+ * Return the tokens of two texts that are not in their longest common subsequence.
  * @param {string[]} a @param {string[]} b @returns {{a: boolean[], b: boolean[], isRough: boolean}}
  */
 export function diffTokens(a, b) {

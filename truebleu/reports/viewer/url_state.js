@@ -1,15 +1,15 @@
-// The state of the page: one flat object, and the address (#view?key=value&…) that says the same.
+// State of the page: a flat object that is stored in the URL (#view?key=value&…).
 
 /** @typedef {string | number | boolean | null} Value */
 /** @typedef {Record<string, Value>} State */
 
-/** A text as an address can have it. @param {string} text */
+/** Replace lone surrogates, which URLs cannot contain. @param {string} text */
 export const replaceSurrogates = text => text.replace(/\p{Cs}/gu, "\uFFFD");
 
 /**
- * Every key has a default; only what differs from it stands in the address. The type of the default
- * decides how a value is read back: number, boolean or string; null stands for "none" of a string,
- * and keys whose default is null but which hold numbers are named in `numbers`.
+ * State with defaults; the URL contains only values that differ from them. The type of the default
+ * decides how a value is parsed (number, boolean or string). Strings may be null for "none", and
+ * numeric keys whose default is null are listed in `numbers`.
  */
 export class UrlState {
   constructor() {
@@ -24,7 +24,7 @@ export class UrlState {
     this.lastHash = "";
   }
 
-  /** Adds keys with their defaults; `numbers` names those that are null or a number. @param {State} defaults @param {string[]} [numbers] */
+  /** Add keys with their defaults; `numbers` lists the keys that are null or a number. @param {State} defaults @param {string[]} [numbers] */
   declare(defaults, numbers = []) {
     Object.assign(this.defaults, defaults);
     this.state = { ...defaults, ...this.state };
@@ -35,8 +35,8 @@ export class UrlState {
   get(key) { return this.state[key]; }
 
   /**
-   * Changes some values and tells the listeners which. The change goes into the browser's history
-   * unless `replace` says that it follows the last one (typing, moving through a list).
+   * Change some values and notify the listeners. The change becomes an entry in the browser's history
+   * unless `replace` is true (for typing, or moving through a list).
    * @param {State} values @param {{replace?: boolean}} [options]
    */
   set(values, { replace = false } = {}) {
@@ -49,22 +49,22 @@ export class UrlState {
       try {
         history[replace ? "replaceState" : "pushState"](null, "", hash);
       } catch {
-        // Frames without an address of their own, and browsers that find it too often.
+        // Frames without a URL, and browsers that limit the frequency of changes.
       }
     }
     this.notify(changed);
   }
 
-  /** The defaults of keys. @param {string[]} keys */
+  /** Return the defaults of keys. @param {string[]} keys */
   getDefaults(keys) { return Object.fromEntries(keys.map(key => [key, this.defaults[key]])); }
 
-  /** Calls back after each change with the keys that changed. @param {(changed: Set<string>) => void} listener */
+  /** Call a listener after each change with the changed keys. @param {(changed: Set<string>) => void} listener */
   subscribe(listener) { this.listeners.add(listener); }
 
-  /** Tells of a change that is no value, as when data has arrived. @param {Set<string>} changed */
+  /** Notify the listeners of an event, such as the arrival of data. @param {Set<string>} changed */
   notify(changed) { for (const listener of [...this.listeners]) listener(changed); }
 
-  /** The address of the state, or of a state with some other values. @param {State} [changes] */
+  /** Return the URL fragment of the state, optionally with changed values. @param {State} [changes] */
   toHash(changes = {}) {
     const { view, ...rest } = { ...this.state, ...changes };
     const parts = Object.entries(rest)
@@ -73,7 +73,7 @@ export class UrlState {
     return `#${view}${parts.length ? "?" + parts.join("&") : ""}`;
   }
 
-  /** Reads the address; what it does not say is the default. */
+  /** Read the state from the URL; missing keys get their defaults. */
   read() {
     const [view, query = ""] = location.hash.slice(1).split(/\?(.*)/s);
     /** @type {State} */
@@ -83,7 +83,7 @@ export class UrlState {
       const [key, raw] = part.split(/=(.*)/s);
       if (!(key in this.defaults) || key === "view" || raw === undefined) continue;
       let text = raw.replaceAll("+", " ");
-      try { text = decodeURIComponent(text); } catch { /* as it stands */ }
+      try { text = decodeURIComponent(text); } catch { /* Keep invalid escapes unchanged. */ }
       const kind = typeof this.defaults[key];
       if (kind === "number" || this.numbers.has(key)) {
         const number = Number(text);

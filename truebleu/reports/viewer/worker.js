@@ -1,9 +1,9 @@
-// The page's other thread: resamples and n-grams by the kernel, and user's patterns, which may never end.
+// Web worker: resampling, n-gram lists, and the user's regular expressions, which may not terminate.
 import {Kernel} from "./kernel.js";
 import {findSpans} from "./match_positions.js";
 
 /** @typedef {{kind: "bootstrap", binary: Uint8Array, recipe: import("./kernel.js").Recipe, tables: Uint8Array[], width: number, groups: Uint32Array | null, samples: number, level: number, seed: number}} BootstrapTask */
-/** @typedef {{kind: "ngrams", words: boolean, binary: Uint8Array, lowercase: Uint8Array, recipe: import("./kernel.js").Recipe, systems: Uint8Array[], references: Uint8Array[], n: number, orders: number, pair: [number, number | null], limit: number, edges: number[]}} NgramTask  the words by frequency, or lists of n-grams */
+/** @typedef {{kind: "ngrams", words: boolean, binary: Uint8Array, lowercase: Uint8Array, recipe: import("./kernel.js").Recipe, systems: Uint8Array[], references: Uint8Array[], n: number, orders: number, pair: [number, number | null], limit: number, edges: number[]}} NgramTask  word counts by frequency, or n-gram lists */
 /** @typedef {{kind: "regex", pattern: string, flags: string, texts: (string | null | undefined)[], segments: number[]}} RegexTask */
 /** @typedef {{kind: "places", pattern: string, flags: string, texts: string[], limit: number}} PlacesTask */
 
@@ -19,7 +19,7 @@ self.onmessage = async event => {
   }
 };
 
-/** Intervals as truebleu.significance has them. @param {BootstrapTask} task @param {(share: number) => void} onProgress @returns {Promise<number[][]>} */
+/** Compute bootstrap intervals as truebleu.significance does. @param {BootstrapTask} task @param {(share: number) => void} onProgress @returns {Promise<number[][]>} */
 async function resample({ binary, recipe, tables, width, groups, samples, level, seed }, onProgress) {
   if (!kernel) {
     kernel = await Kernel.load(/** @type {BufferSource} */ (binary));
@@ -37,10 +37,10 @@ async function resample({ binary, recipe, tables, width, groups, samples, level,
   } finally { for (const handle of [metric, ...tableHandles, draws]) kernel.release(handle); }
 }
 
-/** So many resamples between two looks at the clock. */
+/** Number of resamples between two checks of the clock. */
 const RESAMPLES_PER_STEP = 20;
 
-/** The lists of n-grams, or the rows of the words by frequency. @param {NgramTask} task */
+/** Compute n-gram lists, or word counts by frequency. @param {NgramTask} task */
 async function countNgrams({ words, binary, lowercase, recipe, systems, references, n, orders, pair, limit, edges }) {
   const ngramKernel = await Kernel.load(/** @type {BufferSource} */ (binary));
   ngramKernel.setLowercase(lowercase);
@@ -49,7 +49,7 @@ async function countNgrams({ words, binary, lowercase, recipe, systems, referenc
   return words ? ngramKernel.getRows(ngramKernel.countFrequencies(grams, edges)).bytes : ngramKernel.compareNgrams(grams, ...pair, limit);
 }
 
-/** The numbers of the texts that match. @param {RegexTask} task */
+/** Return the segments whose texts match a pattern. @param {RegexTask} task */
 function findMatches({ pattern, flags, texts, segments }) {
   const regex = new RegExp(pattern, flags);
   return segments.filter((_, i) => typeof texts[i] === "string" && regex.test(/** @type {string} */ (texts[i])));

@@ -275,7 +275,7 @@ def test_wrong_data(run, truebleu_command, write):
     bad = write("bad.tsv", ["1\t2\t3"] * 16 + ["1\tx\t3"])
     own = run("--scores", f"M={bad}")
     assert (own.status, own.output) == (1, "")
-    assert re.search(r"bad.tsv\), line 17: 'x' is not a number", own.error), own
+    assert re.search(r"bad.tsv\), line 17: expected a number, found 'x'", own.error), own
     few = write("few.tsv", ["1\t2\t3"] * 16)
     own = run("--scores", f"M={few}")
     assert (own.status, own.output) == (1, "")
@@ -392,7 +392,7 @@ def test_documents_to_draw_must_be_there(truebleu_command, tmp_path, name):
     words = (name, REFERENCES[0], "-i", FILES[0], "--resample", "documents", *more)
     result = truebleu_command(*words, "-ci")
     assert (result.status, result.output) == (2, "")
-    assert "--resample: documents, and there are none; name" in result.error
+    assert "--resample: 'documents' needs the document of each segment; name" in result.error
     assert not list(tmp_path.iterdir())
     if name == "score":
         result = truebleu_command(*words, "--docs", EXAMPLES / "documents.txt")
@@ -471,7 +471,10 @@ def test_a_score_from_elsewhere_of_each_run(truebleu_command, runs, tmp_path):
         (["a=x,,y"], "'a=x,,y': the name of a file is empty"),
         (["a=x", "a=y"], "the name 'a' is there twice"),
         (["a=x", "y", "--names", "b,c"], "--names: -i names a already"),
-        (["a=x,y", "b=z", "--test", "koehn"], "--test: koehn knows nothing of runs; ar and bs do"),
+        (
+            ["a=x,y", "b=z", "--test", "koehn"],
+            "--test: koehn does not support multiple runs; ar and bs do",
+        ),
     ],
 )
 def test_wrong_runs(truebleu_command, tmp_path, words, told):
@@ -486,5 +489,5 @@ def test_a_page_is_of_one_run(truebleu_command, runs, tmp_path):
     page = tmp_path / "page.html"
     result = truebleu_command("report", *REFERENCES, "-i", *words_of(runs), "-o", page)
     assert result.status == 2
-    assert "a page shows one output a system; compare knows runs" in result.error
+    assert "does not support multiple runs per system; compare knows runs" in result.error
     assert not page.exists()

@@ -194,7 +194,7 @@ WRONG = {
     "sacreBLEU's test": (
         ("long.parquet", "--by", "system", "--bucket", "id", "--test", "bs-sacrebleu"),
         2,
-        "--resample: bs-sacrebleu is sacreBLEU's test, which draws segments",
+        "--resample: test 'bs-sacrebleu' supports only 'segments'",
     ),
 }
 

@@ -334,7 +334,7 @@ def test_identical_systems():
         assert difference["segments_needed"] is None
         assert comparison["one"]["scores"][metric]["rank"] == 1
         assert comparison["two"]["scores"][metric]["rank"] == 1
-    assert "one and two are counted the same in every segment: p = 1" in comparison.text(300)
+    assert "one and two have equal statistics in every segment: p = 1" in comparison.text(300)
 
 
 @pytest.mark.parametrize("test", ["ar", "bs", "koehn", "bs-sacrebleu"])
@@ -411,12 +411,12 @@ def test_files_that_can_be_read_once_are_read_once(tmp_path):
         ({"A": ["x"], "B": ["x", "y"]}, ["x"], {}, InputError, "B: .*hypotheses 2, references 1"),
         ({"A": ["x", None]}, ["x", "y"], {}, InputError, "A: hypotheses: segment 2"),
         ({"A": "x"}, ["x"], {}, TypeError, "A: hypotheses: a single str"),
-        ({}, ["x"], {}, ValueError, "systems: none at all"),
+        ({}, ["x"], {}, ValueError, "systems: expected at least one system"),
         (["x"], ["x"], {}, TypeError, "expected a mapping from names to hypotheses"),
-        ({"": ["x"]}, ["x"], {}, TypeError, "a system's name is a str"),
+        ({"": ["x"]}, ["x"], {}, TypeError, "expected non-empty strings as names"),
         (None, None, {}, ValueError, "metrics need hypotheses"),
-        ({"A": ["x"]}, None, {}, ValueError, "references: none"),
-        ({"A": ["x"]}, ["x"], {"metrics": []}, ValueError, "metrics: none at all"),
+        ({"A": ["x"]}, None, {}, ValueError, "references: the metrics need references"),
+        ({"A": ["x"]}, ["x"], {"metrics": []}, ValueError, "metrics: expected at least one metric"),
         ({"A": ["x"]}, ["x"], {"metrics": ["blue"]}, ValueError, "did you mean 'bleu'"),
         ({"A": ["x"]}, ["x"], {"metrics": [1]}, TypeError, "or a name, not 1"),
         ({"A": ["x"]}, ["x"], {"metrics": ["nltk-corpus-5"]}, ValueError, "mixes in the last"),
@@ -425,17 +425,33 @@ def test_files_that_can_be_read_once_are_read_once(tmp_path):
         ({"A": ["x"]}, ["x"], {"test": "as"}, ValueError, "unknown test 'as'.*did you mean"),
         ({"A": ["x"]}, ["x"], {"samples": 0}, ValueError, "samples=0: .* of 1 or more"),
         ({"A": ["x"]}, ["x"], {"confidence": 0}, ValueError, "confidence=0: .* 1 or more"),
-        ({"A": ["x"]}, ["x"], {"test": None, "samples": 9}, ValueError, "there is none"),
-        ({"A": ["x"]}, ["x"], {"test": None, "correction": "bh"}, ValueError, "there is no test"),
+        (
+            {"A": ["x"]},
+            ["x"],
+            {"test": None, "samples": 9},
+            ValueError,
+            "samples has no effect without a test",
+        ),
+        (
+            {"A": ["x"]},
+            ["x"],
+            {"test": None, "correction": "bh"},
+            ValueError,
+            "correction has no effect without a test",
+        ),
         (
             *({"A": ["x"]}, ["x"]),
-            *({"test": "bs", "samples": 9, "confidence": 8}, ValueError, "give one number"),
+            *(
+                {"test": "bs", "samples": 9, "confidence": 8},
+                ValueError,
+                "Give equal numbers, or only one",
+            ),
         ),
         ({"A": ["x"]}, ["x"], {"level": 95}, ValueError, "level=95: .* between 0 and 1"),
         ({"A": ["x"]}, ["x"], {"seed": -1}, ValueError, "seed=-1: .* 0 or more"),
         ({"A": ["x"]}, ["x"], {"correction": "by"}, ValueError, "unknown correction 'by'"),
         ({"A": ["x"]}, ["x"], {"scores": {"M": {"B": [1]}}}, ValueError, "M has no system 'B'"),
-        ({"A": ["x"]}, ["x"], {"scores": {"M": {}}}, ValueError, "M has nothing for A"),
+        ({"A": ["x"]}, ["x"], {"scores": {"M": {}}}, ValueError, "M has no scores of system 'A'"),
         (
             {"A": ["x"]},
             ["x"],
@@ -446,21 +462,21 @@ def test_files_that_can_be_read_once_are_read_once(tmp_path):
         ({"A": ["x"]}, ["x"], {"scores": {"M": {"A": 3}}}, TypeError, "a list of numbers"),
         (
             *({"A": ["x"]}, ["x"], {"scores": {"M": {"A": ["1,5"]}}}),
-            *(InputError, "M, A, segment 1: '1,5' is not a number"),
+            *(InputError, "M, A, segment 1: expected a number, found '1,5'"),
         ),
         (
             *({"A": ["x"]}, ["x"], {"scores": {"M": {"A": [float("nan")]}}}),
-            *(InputError, "M, A, segment 1: nan is not a number"),
+            *(InputError, "M, A, segment 1: expected a number, found nan"),
         ),
         (
             *({"A": ["x"]}, ["x"], {"scores": {"M": {"A": [1, 2]}}}),
-            *(InputError, "M, A has 2 numbers for 1 segment"),
+            *(InputError, r"M, A: expected one number per segment \(1\), found 2"),
         ),
         (
             *({"A": ["x"]}, ["x"], {"scores": {"BLEU": {"A": [1]}}}),
-            *(ValueError, "BLEU is the name of another metric"),
+            *(ValueError, "duplicate metric name 'BLEU'"),
         ),
-        ({"A": ["x"]}, ["x"], {"lower_is_better": ["M"]}, ValueError, "called 'M'; there are none"),
+        ({"A": ["x"]}, ["x"], {"lower_is_better": ["M"]}, ValueError, "named 'M'; there are none"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -472,15 +488,15 @@ def test_bad_input(systems, references, options, error, message):
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        (["1\t2", "3\tx"], r"line 2: 'x' is not a number"),
-        (["1\t2", "3"], r"line 2: 1 tab-separated column for 2 systems"),
-        (["1\t2\t3"], r"line 1: 3 tab-separated columns for 2 systems"),
-        (["a\ta", "1\t2"], r"line 1: a system is named twice"),
+        (["1\t2", "3\tx"], r"line 2: expected a number, found 'x'"),
+        (["1\t2", "3"], r"line 2: expected 2 tab-separated columns, found 1"),
+        (["1\t2\t3"], r"line 1: expected 2 tab-separated columns, found 3"),
+        (["a\ta", "1\t2"], r"line 1: duplicate system name"),
         (["a\tc", "1\t2"], r"M has no system 'c'"),
         (["a 1", "a 2", "b"], r"line 3: expected a system and a score"),
-        (["a 1", "a 2", "b z"], r"line 3: 'z' is not a number"),
-        (["a 1", "a 2", "b 1"], r"M, b has 1 number for 2 segments"),
-        (["a 1", "a 2"], r"M has nothing for b"),
+        (["a 1", "a 2", "b z"], r"line 3: expected a number, found 'z'"),
+        (["a 1", "a 2", "b 1"], r"M, b: expected one number per segment \(2\), found 1"),
+        (["a 1", "a 2"], r"M has no scores of system 'b'"),
         ([], r"the file is empty"),
     ],
 )
@@ -492,7 +508,7 @@ def test_bad_files_of_scores(write, lines, message):
 
 def test_given_scores_must_be_of_the_same_systems():
     by_hand = {"M": {"a": [1], "b": [2]}, "N": {"a": [1], "c": [2]}}
-    with pytest.raises(InputError, match="is in N or M, but not in both"):
+    with pytest.raises(InputError, match="is in only one of M and N"):
         compare(None, None, metrics=(), scores=by_hand)
 
 
@@ -899,7 +915,7 @@ def test_a_metric_that_is_not_repeatable_is_remarked_on(monkeypatch):
     notes = compare(SYSTEMS, REFERENCES, **options).to_dict()["notes"]
     [note] = [note for note in notes if note["kind"] == "not repeatable"]
     assert note["metric"] == "ROUGE-L"
-    assert note["text"].startswith("ROUGE-L may give the same text another number")
+    assert note["text"].startswith("ROUGE-L may score the same text differently")
 
 
 @pytest.mark.parametrize("function", [compare, check, report])

@@ -72,7 +72,7 @@ def test_segments_that_are_alike_are_noticed():
     alike = {"one": one, "other": [0.5 + (d * 7 % 11 - 5) / 100 for d in documents]}
     apart = {"one": one, "other": [0.5 + (i * 7 % 11 - 5) / 100 for i in range(200)]}
     [note] = [n for n in given(alike, documents).to_dict()["notes"] if n["kind"] == "alike"]
-    assert note["text"].startswith("segments of one document are alike: between documents, the ")
+    assert note["text"].startswith("segments of one document are similar: across documents, the ")
     # With equal segments in each document of five, errors are √5 times as large.
     assert "varies 2." in note["text"]
     assert "--resample documents" in note["text"]
@@ -118,11 +118,11 @@ def test_the_report_has_the_same_numbers(by_documents):
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"resample": "documents"}, "resample: documents, and there are none"),
+        ({"resample": "documents"}, "resample: 'documents' needs the document of each segment"),
         ({"resample": "words"}, "unknown resample 'words'"),
         (
             {"resample": "documents", "documents": DOCUMENTS, "test": "bs-sacrebleu"},
-            "resample: bs-sacrebleu is sacreBLEU's test, which draws segments",
+            "resample: test 'bs-sacrebleu' supports only 'segments'",
         ),
     ],
 )

@@ -161,7 +161,7 @@ def test_a_log_is_no_output_and_no_input(folder, truebleu_command):
     assert done.status == 2
     done = truebleu_command("score", "ref", "-i", "one", "--log", "ref")
     assert done.status == 1
-    assert "ref, line 3: not JSON" in done.error
+    assert "ref, line 3: invalid JSON" in done.error
     assert (folder / "ref").read_bytes() == text_of(REFERENCE)
 
 
@@ -213,7 +213,7 @@ def test_nothing_is_glued_to_a_line_that_breaks_off(tmp_path, kept):
         log.check_log_is_appendable,
         log.read_log_entries,
     ):
-        with pytest.raises(tb.InputError, match=r"log, line 3: it (breaks off|has no line end)"):
+        with pytest.raises(tb.InputError, match=r"log, line 3: (incomplete line|missing newline)"):
             attempt(path)
     assert path.read_bytes() == before
 
@@ -251,7 +251,7 @@ def test_a_write_that_fails_leaves_nothing(tmp_path, monkeypatch):
 
 @pytest.mark.skipif(not os.path.exists("/dev/null"), reason="no /dev/null")
 def test_a_device_is_no_log():
-    with pytest.raises(tb.InputError, match="no regular file"):
+    with pytest.raises(tb.InputError, match="must be a regular file"):
         log.append_log_entries("/dev/null", [entry()])
 
 
@@ -261,19 +261,22 @@ def test_a_device_is_no_log():
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        (b"x", "not JSON"),
-        (b"[]", "not an object"),
-        (b"\xff", "not JSON"),
-        (b"[" * 100_000, "not JSON"),
-        ({"score": None}, "'score' is None, and should be a number"),
-        ({"score": True}, "'score' is True"),
-        ({"score": "20"}, "'score' is '20'"),
-        ({"time": "2026-01-02"}, "'time' is '2026-01-02', and should be a time with its zone"),
-        ({"segments": 0}, "'segments' is 0"),
-        ({"hypothesis": {"file": "a", "sha256": "12"}}, "'hypothesis' is "),
-        ({"references": []}, r"'references' is \[\]"),
-        ({"note": 3}, "'note' is 3, and should be text"),
-        ({"signature": ...}, "it has no 'signature'"),
+        (b"x", "invalid JSON"),
+        (b"[]", "expected a JSON object"),
+        (b"\xff", "invalid JSON"),
+        (b"[" * 100_000, "invalid JSON"),
+        ({"score": None}, "'score': expected a finite number, found None"),
+        ({"score": True}, "'score': expected a finite number, found True"),
+        ({"score": "20"}, "'score': expected a finite number, found '20'"),
+        ({"time": "2026-01-02"}, "'time': expected a time with a zone"),
+        ({"segments": 0}, "'segments': expected an integer of 1 or more, found 0"),
+        (
+            {"hypothesis": {"file": "a", "sha256": "12"}},
+            "'hypothesis': expected a file with its sha256",
+        ),
+        ({"references": []}, "'references': expected a list of files"),
+        ({"note": 3}, "'note': expected a string, found 3"),
+        ({"signature": ...}, "missing key 'signature'"),
     ],
 )
 def test_errors_name_the_line(tmp_path, line, problem):
@@ -338,7 +341,7 @@ def test_no_line_through_what_cannot_be_compared(change, labels, differ):
     (group,) = history.groups
     assert [series.scores for series in group.series] == [[20.0, 21.0], [30.0]]
     assert [", ".join(series.differs) for series in group.series] == labels
-    assert f"2 series, not one line: {differ}" in group.warning
+    assert f"2 separate series: {differ}" in group.warning
     # All that it is shown as says so.
     for shown in (history.text(1000), history.markdown(), history.html(), history.to_json()):
         assert f"not one line: {differ}" in shown
@@ -379,7 +382,7 @@ def test_only_what_was_asked_for(tmp_path):
     assert len(tb.history(path, metric="bleu")) == 2
     assert len(tb.history(path, system=["C"])) == 1
     assert len(tb.history(path, system="b", metric=["BLEU"])) == 1
-    with pytest.raises(tb.InputError, match="no metric 'chrF2'; there are BLEU, TER"):
+    with pytest.raises(tb.InputError, match="no metric 'chrF2' \(found: BLEU, TER\)"):
         tb.history(path, metric="chrF2")
 
 
@@ -555,9 +558,9 @@ def test_formats(folder, truebleu_command):
 def test_the_command_says_why_there_are_two_lines(folder, truebleu_command):
     for words in ([], ["-lc"]):
         assert truebleu_command("score", "ref", "-i", "one", "--log", "log", *words).status == 0
-    assert "2 series, not one line" in truebleu_command("history", "log", "-f", "text").output
+    assert "2 separate series" in truebleu_command("history", "log", "-f", "text").output
     done = truebleu_command("history", "log", "-o", "page.html")
-    assert "note: one, BLEU: 2 series, not one line: signatures differ" in done.error
+    assert "note: one, BLEU: 2 separate series: signatures differ" in done.error
     assert not truebleu_command("history", "log", "-o", "page.html", "-q").error
 
 

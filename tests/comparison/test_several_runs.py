@@ -58,8 +58,8 @@ def test_what_is_said_of_runs(found):
     assert "± runs" in text
     notes = [note["text"] for note in found.to_dict()["notes"] if note["kind"] == "runs"]
     assert len(notes) == 2
-    assert notes[0].startswith("BLEU, new against old: what comes from runs, ")
-    assert "than what comes from the test set" in notes[0]
+    assert notes[0].startswith("BLEU, new against old: the variation from runs, ")
+    assert "than the variation from the test set" in notes[0]
     assert "and runs differed as much as they do here" in text
     assert "|runs:var|" in text
     signature = found.to_dict()["metrics"][0]["signature"]
@@ -108,14 +108,14 @@ def test_scores_from_elsewhere_have_runs_too():
     assert alone["old"]["scores"]["X"] == both["old"]["scores"]["X"]
     expected = statistics.fmean(map(statistics.fmean, columns["old"]))
     assert both["old"]["scores"]["X"]["score"] == pytest.approx(expected)
-    with pytest.raises(ValueError, match="scores: X has 1 run of old, and there are 3"):
+    with pytest.raises(ValueError, match="scores: X: expected 3 runs of old, found 1"):
         compare(RUNS, LINES, scores={"X": {**columns, "old": columns["old"][0]}})
 
 
 def test_a_system_with_one_run_is_named():
     found = compare({**RUNS, "new": RUNS["new"][0]}, LINES, **FEW)
     [note] = [one for one in found.to_dict()["notes"] if one["kind"] == "one run"]
-    assert note["text"].startswith("new has one run: how far another would be from it")
+    assert note["text"].startswith("new has one run: the variance between runs is estimated")
     assert found["new"]["scores"]["BLEU"]["details"]
 
 
@@ -130,7 +130,7 @@ def test_one_run_each_changes_nothing():
 
 @pytest.mark.parametrize("test", ["koehn", "bs-sacrebleu"])
 def test_tests_that_know_no_runs_are_refused(test):
-    with pytest.raises(ValueError, match=f"test: {test} knows nothing of runs"):
+    with pytest.raises(ValueError, match=f"test: '{test}' does not support multiple runs"):
         compare(RUNS, LINES, test=test)
 
 
@@ -139,5 +139,5 @@ def test_wrong_runs_are_refused():
         compare({**RUNS, "new": {"1": LINES, "2": LINES[:-1]}}, LINES)
     with pytest.raises(ValueError, match="systems: new has no runs"):
         compare({**RUNS, "new": {}}, LINES)
-    with pytest.raises(ValueError, match="a page shows one output a system"):
+    with pytest.raises(ValueError, match="does not support multiple runs per system"):
         truebleu.report(RUNS, LINES)

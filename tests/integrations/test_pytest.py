@@ -55,7 +55,7 @@ def ran(tmp_path_factory):
 def test_what_passes_and_what_fails(ran):
     output, _ = ran
     assert "2 failed, 1 passed" in output
-    assert "BLEU 59.69 is below the floor of 70" in output
+    assert "BLEU 59.69 is below the minimum of 70" in output
     assert "there is no such log" in output
 
 
@@ -79,7 +79,7 @@ def test_the_example_runs(tmp_path):
     assert (good.returncode, "1 passed" in good.stdout) == (0, True), good.stdout + good.stderr
     bad = run_pytest(tmp_path, project.format("sources") + example)
     assert (bad.returncode, "1 failed" in bad.stdout) == (1, True), bad.stdout + bad.stderr
-    assert "is below the floor of 30" in bad.stdout
+    assert "is below the minimum of 30" in bad.stdout
 
 
 def test_pytest_finds_it_where_truebleu_is_installed():

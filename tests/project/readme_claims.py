@@ -82,7 +82,7 @@ PROSE = (
     Claim(
         "| 3 | `truebleu check`: a score is below the minimum, or dropped too far |",
         f"truebleu check {EXAMPLES} --min 99",
-        "is below the floor of 99",
+        "is below the minimum of 99",
         3,
     ),
     Claim(

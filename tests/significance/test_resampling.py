@@ -175,7 +175,7 @@ def test_chrf_in_single_precision(rows, eps_smoothing):
 def test_metrics_that_sacrebleu_does_not_have_are_refused():
     metric = BLEU(weights=(1, 1, 0, 0))
     table = metric.statistics(["a b c d e"] * 2, ["a b c d f"] * 2)
-    with pytest.raises(ValueError, match="sacreBLEU has no BLEU"):
+    with pytest.raises(ValueError, match="sacreBLEU does not support BLEU"):
         significance_sacrebleu.bootstrap_scores([(metric, [table])], Stream(12345), 5)
 
 

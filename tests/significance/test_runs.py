@@ -167,11 +167,11 @@ def test_draws_are_students():
 @pytest.mark.parametrize(
     ("runs", "test", "told"),
     [
-        ({"A": ["A0", "A1"]}, "ar", "runs: every one of A0, A1, B0 is a run of one system"),
-        ({"A": ["A0", "A1"], "B": []}, "ar", "runs: every one"),
-        ({"A": ["A0", "A0", "A1"], "B": ["B0"]}, "ar", "runs: every one"),
-        ({"A": ["A0", "A1"], "B": ["B0"]}, "koehn", "test 'koehn' knows nothing of runs"),
-        ({"A": ["A0", "A1"], "B": ["B0"]}, "bs-sacrebleu", "knows nothing of runs"),
+        ({"A": ["A0", "A1"]}, "ar", "runs: expected each of A0, A1, B0"),
+        ({"A": ["A0", "A1"], "B": []}, "ar", "runs: expected each"),
+        ({"A": ["A0", "A0", "A1"], "B": ["B0"]}, "ar", "runs: expected each"),
+        ({"A": ["A0", "A1"], "B": ["B0"]}, "koehn", "test 'koehn' does not support multiple runs"),
+        ({"A": ["A0", "A1"], "B": ["B0"]}, "bs-sacrebleu", "does not support multiple runs"),
     ],
 )
 def test_what_is_refused(runs, test, told):

@@ -1,10 +1,10 @@
-"""Several systems, several metrics, one table: which differences are real, and how large they are.
+"""Comparison of several systems by several metrics, with intervals and significance tests.
 
-The dict that `Comparison.to_dict` gives is the contract; every format is made of it alone.
+`Comparison.to_dict` fixes the contents; every output format is built from that dict.
 
-build.py    from tables of statistics to the dict
-blocks.py   from the dict to tables and sentences
-screen.py   from the dict to what HTML shows first
+comparison_builder.py   from statistics to the dict
+comparison_layout.py    from the dict to tables and sentences
+overview.py             from the dict to the first screen of HTML
 """
 
 from __future__ import annotations
@@ -26,16 +26,17 @@ from truebleu.text import argument_checks, corpus_inputs
 
 
 class Comparison(RecordView):
-    """Systems side by side. `print` shows a table; a notebook shows it as HTML.
+    """Scores of several systems, with intervals and significance tests.
 
-    Iterating gives the names of the systems, best first by the first metric; indexing by a name
-    gives what is known of that system. `truebleu.report` makes a page of it.
+    `print` shows tables; a notebook shows HTML. Iterating yields the system names, best first by
+    the first metric. Indexing by a name returns the entry of that system in `to_dict`.
+    `truebleu.report` builds a report from it.
     """
 
     __slots__ = ("_request",)
 
     KIND = "comparison"
-    # As wide as one metric's table with the letters of a few systems.
+    # Fits the table of one metric with the letters of a few systems.
     WIDTH = 104
     COLUMNS = (
         *("metric", "system", "letter", "score", "low", "high", "mean", "half_width", "rank"),
@@ -56,9 +57,9 @@ class Comparison(RecordView):
         *,
         by_reference: bool = True,
     ) -> Comparison:
-        """The comparison that was asked for, of what was counted for it if that is known.
+        """Return the comparison for a request, computing the statistics unless they are given.
 
-        by_reference: whether each of several references is scored alone as well.
+        by_reference: whether to score each of several references separately as well.
         """
         from truebleu.comparison import comparison_builder
 
@@ -73,10 +74,10 @@ class Comparison(RecordView):
 
     @property
     def request(self) -> Request:
-        """The request behind the comparison, with its text. Raises ValueError if that is gone.
+        """The request behind the comparison, with its texts.
 
-        So it is for a comparison that was read from JSON, of scores from elsewhere alone, or of
-        standard input.
+        Raises ValueError if the texts are unavailable: for a comparison read from JSON, made from
+        external scores only, or read from standard input.
         """
         if self._request is None:
             raise ValueError("a comparison that was read from JSON has no text")
@@ -86,34 +87,34 @@ class Comparison(RecordView):
         return self._request
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, in the types of JSON, every number with all of its digits.
+        """Return the contents in JSON types, with all numbers at full precision.
 
-        segments, buckets (None where there are none), references, baseline, level, seed; `test`,
-            `intervals` and `correction`: how they were made, or None; `reading`: what the test can
-            and cannot say; `notes`, of which those of kind "disagreement" name metrics that call
-            opposite winners of two systems.
-        metrics: name, whether higher is better, whether truebleu computed it, signature, and the
-            `clusters` of systems that its test cannot tell apart, best first.
-        systems: best first by the first metric; name, letter (in the order in which they were
-            given), number of runs, and `scores` by metric: `score`, `interval` (low, high, mean,
-            half_width), `runs` (scores, deviation, test_set_error), `rank`, `cluster`,
-            `better_than` (systems that it is significantly better than),
-            `difference` to the baseline (value, interval, p, corrected_p, significant, wins, ties,
-            losses, segments_needed, identical), `details`.
-        pairs: the same of every two systems by every metric, the better-placed system first.
+        segments, buckets (None without buckets), references, baseline, level, seed;
+            `test`, `intervals` and `correction`: the methods used, or None;
+            `reading`: the limits of the test; `notes`: remarks on the data. Notes of kind
+            "disagreement" name metrics that prefer different systems of a pair.
+        metrics: name, higher_is_better, source (whether truebleu computed it), signature, and the
+            `clusters` of systems without a significant difference, best first.
+        systems: best first by the first metric; name, letter (in input order), number of runs, and
+            `scores` by metric: `score`, `interval` (low, high, mean, half_width), `runs` (scores,
+            deviation, test_set_error), `rank`, `cluster`, `better_than` (significantly worse
+            systems), `difference` to the baseline (value, interval, p, corrected_p, significant,
+            wins, ties, losses, segments_needed, identical), `details`.
+        pairs: the same difference fields for every pair of systems and metric, higher rank first.
         documents: name, segments, and `scores` by metric and system; None without documents.
-        by_reference, warnings: see these properties; they are there where they are not empty.
+        by_reference, warnings: see these properties; both keys are absent if there are none.
         """
         return super().to_dict()
 
     @property
     def by_reference(self) -> list[dict[str, Any]]:
-        """Each of several references alone; empty with one reference.
+        """Scores for each of several references separately; empty with a single reference.
 
-        name; segments, those that have this reference; `scores` by metric and system, as those of
-            `systems`; `pairs` of the best system by all references with each other system;
-            `identical` by system: segments that equal the reference, their share, the median of
-            the other systems (None without others), and is_copy, whether that is suspicious.
+        name; segments, the number of segments with this reference; `scores` by metric and system,
+            as in `systems`; `pairs` of the overall best system with each other system; `identical`
+            by system: the number of segments equal to the reference, their share, the median of the
+            other systems (None without others), and is_copy, whether the number is suspiciously
+            high.
         """
         return list(self.to_dict().get("by_reference", ()))
 
@@ -136,7 +137,7 @@ class Comparison(RecordView):
         return comparison_layout.build_records(self._content)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Not with all of the text.
+        # The texts stay behind: they may be large.
         return (Comparison, (self._content,))
 
     def __iter__(self) -> Iterator[str]:
@@ -159,9 +160,9 @@ class Comparison(RecordView):
 
 
 class Comparisons(RecordView):
-    """A comparison of the same systems for each group. `print` shows them one after the other.
+    """Comparisons of the same systems, one per group. `print` shows them in sequence.
 
-    Iterating gives the comparisons, in the order of the groups.
+    Iterating yields the comparisons, in the order of the groups.
     """
 
     __slots__ = ()
@@ -174,7 +175,7 @@ class Comparisons(RecordView):
         group_columns: Iterable[str],
         comparisons: Iterable[tuple[Mapping[str, Any], Comparison]],
     ) -> Comparisons:
-        """The comparisons of groups: the key of each, a value for each column of `within`."""
+        """Return the comparisons of groups; each key has a value per column in `group_columns`."""
         groups = [
             {"group": dict(key), "comparison": comparison.to_dict()}
             for key, comparison in comparisons
@@ -185,7 +186,7 @@ class Comparisons(RecordView):
 
     @property
     def COLUMNS(self) -> tuple[str, ...]:  # type: ignore[override]  # noqa: N802
-        """The names of the columns: of `within`, then those of a comparison."""
+        """The group columns, followed by the columns of a comparison."""
         return (*self._content["within"], *Comparison.COLUMNS)
 
     def _blocks(self, *, digits: int | None, short: bool) -> Iterator[Block]:
@@ -201,7 +202,7 @@ class Comparisons(RecordView):
     def _with_groups(
         self, build_blocks: Callable[..., Iterator[Any]], digits: int | None, *, short: bool
     ) -> Iterator[Any]:
-        """The blocks of each comparison, with the group in the title."""
+        """Yield the blocks of each comparison, with the group in the title."""
         for group in self._content["groups"]:
             for block in build_blocks(group["comparison"], digits, short=short):
                 if isinstance(block, Heading) and block.level == 1:
@@ -247,44 +248,45 @@ def compare(
     workers: int = 1,
     **significance: Unpack[SignificanceOptions],
 ) -> Comparison:
-    r"""Systems side by side, with intervals and paired tests.
+    """Compare systems on the same segments, with confidence intervals and paired tests.
 
-    systems: a name for each system, and its hypotheses, as `BLEU.score` takes them. A system with
-        several runs, as other seeds make them, has a list of their hypotheses (files, columns, or
-        lists), or a mapping from names to them: its score is their mean, and intervals and tests
-        know how runs differ. (For metrics of text in tokens a list of lists is one run.)
-    references: as `BLEU.score` takes them.
-    metrics: names, members of the family, signatures or metrics, as `truebleu.metric` takes them.
-        The first decides the order of systems.
-    baseline: the system that the others are compared with; the first if not given.
-    scores: by further metrics, that truebleu does not compute: for each name a file, or a mapping
-        of each system to its numbers, one per segment, in a sequence or a file. The mean is the
-        score. A file for all systems has a tab-separated column for each, or lines of a system's
-        name and a score. With `metrics=()` there need be no systems and no references.
-    lower_is_better, higher_is_better: names of such metrics, where the name itself does not say
-        it: of TER, WER, CER, MER, WIL, CharacTER and MetricX lower is better, of others higher.
-    source: what was translated or corrected, a text per segment, for metrics that need it.
-    documents: the name of each segment's document, or a file of them: adds the scores of each.
-    workers: threads.
+    systems: a name for each system, and its hypotheses, as for `BLEU.score`. A system with several
+        runs (training seeds) has a list of their hypotheses (files, columns, or lists), or a
+        mapping from run names to them. Its score is their mean, and intervals and tests include the
+        variance between runs. (For metrics of tokenized text, a list of lists is a single run.)
+    references: as for `BLEU.score`.
+    metrics: names, variants, signatures or metrics, as for `truebleu.metric`. The first determines
+        the order of the systems.
+    baseline: the system that the others are compared with (default: the first).
+    scores: segment scores of other metrics: for each metric name a file, or a mapping from system
+        to its numbers, one per segment, in a sequence or a file. The system score is their mean. A
+        file for all systems has one tab-separated column per system, or lines of a system name and
+        a score. With `metrics=()`, systems and references may be None.
+    lower_is_better, higher_is_better: names in `scores` with this direction. By default, lower is
+        better for TER, WER, CER, MER, WIL, CharacTER and MetricX, and higher for all others.
+    source: the source texts, one per segment, for metrics that need them.
+    documents: the document name of each segment, or a file of them; adds scores per document.
+    workers: number of threads.
 
-    Further arguments say how differences are tested:
+    Further arguments set the intervals and tests:
 
     test: "ar" (paired approximate randomization, the default), "bs" (paired bootstrap, centred),
-        "koehn" (the share of resamples lost), "bs-sacrebleu" (sacreBLEU's, which finds too many
-        differences), or None. Every two systems are tested, not only those with the baseline.
-    samples: randomizations (10,000) or resamples (1,000) of the test.
-    confidence: resamples for intervals (1,000), or None for none. A bootstrap test's are the same.
-    level: of intervals (0.95); differences are significant if p < 1 - level.
-    seed: 0 or more (12345); None for another each time.
-    correction: for many tests: "holm", "bh" (Benjamini and Hochberg) or None; metric by metric,
-        for those with the baseline and for those of all pairs.
-    resample: what intervals and tests draw and exchange: "segments" (the default), as if each
-        stood alone, or whole "documents", whose segments are alike. The second is right where
-        documents matter.
+        "koehn" (share of resamples lost), "bs-sacrebleu" (as in sacreBLEU, which finds too many
+        differences), or None. All pairs of systems are tested, not only those with the baseline.
+    samples: number of randomizations (default: 10,000) or resamples (default: 1,000) of the test.
+    confidence: number of resamples for intervals (default: 1,000; None for no intervals). A
+        bootstrap test uses the same resamples.
+    level: confidence level (default: 0.95); differences are significant if p < 1 - level.
+    seed: random seed, 0 or more (default: 12345); None for a new seed per call.
+    correction: for multiple comparisons: "holm", "bh" (Benjamini-Hochberg) or None. It applies per
+        metric, separately to the differences to the baseline and to all pairs.
+    resample: the unit to resample and swap: "segments" (default), which treats segments as
+        independent, or "documents", which keeps the segments of a document together. Use
+        "documents" if segments of a document are similar.
 
-    A metric that fails, as a program may, is left out with a warning and a note. Raises InputError
-    for systems and references of different lengths and for what is not a number, and if every
-    metric fails; ValueError for an unknown name.
+    A metric that fails is left out, with a warning and a note. Raises InputError for systems and
+    references of different lengths, for invalid numbers, and if all metrics fail; ValueError for an
+    unknown name.
 
     >>> references = ["the cat is on the mat", "nobody was there", "it rains again"] * 10
     >>> good = ["the cat is on a mat", "nobody was there", "it rains again"] * 10

@@ -1,4 +1,4 @@
-"""From a request and what was counted for it to the dict that a comparison is."""
+"""Construction of the dict of a comparison from a request and its statistics."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ CORRECTIONS = {"holm": "Holm", "bh": "BH"}
 
 
 def build_comparison(request: Request, metric_statistics: StatisticsByMetric) -> dict[str, Any]:
-    """The whole dict."""
+    """Return the dict of a comparison."""
     testing = request.testing
     segment_count = request.count_segments(metric_statistics)
     if request.documents is not None:
-        # A report of the same request has no need to read them again.
+        # Cached so that a report of the same request need not read them again.
         request.documents = segment_labels.read_document_names(request.documents, segment_count)
     columns = [
         _MetricColumn.from_statistics(request, metric, name, metric_statistics[metric])
@@ -65,7 +65,7 @@ def build_comparison(request: Request, metric_statistics: StatisticsByMetric) ->
     document_indices = request.get_document_indices()
     unit_count = segment_count if document_indices is None else len(set(document_indices))
     results, score_intervals = _resample_columns(request, columns)
-    # Best first by the first metric that can tell; by none, as they were given.
+    # Best first by the first metric that can rank; without one, in input order.
     first = next((column for column in columns if column.can_rank), None)
     order = sorted(request.runs, key=first.get_sort_key) if first else list(request.runs)
     for i, column in enumerate(columns):
@@ -137,7 +137,7 @@ def build_comparison(request: Request, metric_statistics: StatisticsByMetric) ->
 def _resample_columns(
     request: Request, columns: Sequence[_MetricColumn]
 ) -> tuple[list[PairedTests] | None, Sequence[Mapping[str, Interval]]]:
-    """The tests, if there is more than one system, and the intervals of scores."""
+    """Return the tests (None for a single system) and the intervals of the scores, per metric."""
     testing = request.testing
     measures = [column.measure for column in columns]
     options: dict[str, Any] = {
@@ -166,7 +166,7 @@ def _resample_columns(
 def resample_metrics(
     request: Request, order: Sequence[str]
 ) -> Iterator[tuple[Metric[Any], _MetricColumn]]:
-    """Count and resample the metrics of a request; `order` has the systems, best first."""
+    """Compute and resample the metrics of a request; `order` lists the systems, best first."""
     if not request.metrics:
         return
     metric_statistics = request.count_statistics()
@@ -183,7 +183,7 @@ def resample_metrics(
 def _score_documents(
     request: Request, columns: Sequence[_MetricColumn]
 ) -> list[dict[str, Any]] | None:
-    """The scores of each document, of its segments' summed statistics."""
+    """Return the scores of each document, from the aggregated statistics of its segments."""
     if request.documents is None:
         return None
     documents = request.documents
@@ -204,16 +204,16 @@ def _score_documents(
 
 
 class _MetricColumn:
-    """A metric of all systems: what it is called, and what is known of it by system."""
+    """Results of one metric for all systems."""
 
     metric: Metric[Any] | None = None
-    """The metric that truebleu computes; None where the scores come from elsewhere."""
+    """The metric that truebleu computes; None for external scores."""
     statistics: Mapping[str, Statistics] = {}
     signature: Signature | None = None
     can_rank: bool = True
-    """Whether the metric can tell systems apart: its tokenizer splits the text."""
+    """Whether the metric can rank the systems: its tokenizer splits the text."""
     references: int | str | None = None
-    """References per segment, or "var"; None where there are none."""
+    """References per segment, or "var"; None without references."""
 
     def __init__(
         self,
@@ -224,18 +224,18 @@ class _MetricColumn:
     ) -> None:
         self.baseline, self.testing = request.baseline, request.testing
         buckets = request.buckets
-        # Segments of a unit that is drawn: of a bucket they are many.
+        # A resampling unit is one segment, or a bucket with many.
         self.segments_per_unit = 1.0 if buckets is None else buckets.segments / measure.segments
         document_indices = request.get_document_indices()
         self.unit_count = (
             measure.segments if document_indices is None else len(set(document_indices))
         )
         self.measure = measure
-        # The name of its scores, and what it was asked for as, if that says more.
+        # The name of its scores, and the requested name, if that is more specific.
         self.label = measure.name
         self.name = name or self.label
         self.runs = request.runs
-        # The score of each segment, of each output and, as the mean over its runs, each system.
+        # Segment scores of each output and, as means over runs, of each system.
         self.output_scores = segment_scores
         self.system_scores = {
             name: _mean_scores([segment_scores[run] for run in names])
@@ -250,7 +250,7 @@ class _MetricColumn:
         name: str | None,
         metric_statistics: MetricStatistics,
     ) -> _MetricColumn:
-        """A metric that truebleu computes, of its tables."""
+        """Return the column of a metric that truebleu computes."""
         column = cls(
             request, name, Measure(metric, metric_statistics.tables), metric_statistics.scores
         )
@@ -270,9 +270,9 @@ class _MetricColumn:
         result: PairedTests | None,
         order: Sequence[str],
     ) -> None:
-        """Adds what resampling showed; `order` has the best by the first metric first."""
+        """Add the results of resampling; `order` lists the systems, best first by the first one."""
         self.score_intervals, self.result = score_intervals, result
-        # Best first by the first metric, and by this one.
+        # Systems, best first by the first metric and by this metric.
         self.order = order
         self.metric_order = sorted(order, key=self.get_sort_key)
         self.clusters: list[list[str]] | None = None
@@ -282,17 +282,17 @@ class _MetricColumn:
             self.beaten_systems = result.better_than(self.testing.alpha)
 
     def get_value(self, system: str) -> float:
-        """The score of a system: the mean over its runs."""
+        """Return the score of a system: the mean over its runs."""
         values = [self.measure.get_value(run) for run in self.runs[system]]
         return fsum(values) / len(values)
 
     def get_sort_key(self, system: str) -> float:
-        """The sort key of a system, the best first."""
+        """Return the key that sorts systems best first."""
         value = self.get_value(system)
         return value if self.measure.lower_is_better else -value
 
     def score_groups(self, system: str, groups: Sequence[int]) -> dict[int, float]:
-        """The score of each group of segments."""
+        """Return the score of each group of segments."""
         if self.metric is not None:
             tables = [self.statistics[run].parts(groups) for run in self.runs[system]]
             return {
@@ -306,15 +306,15 @@ class _MetricColumn:
         return {group: fsum(scores) / len(scores) for group, scores in group_scores.items()}
 
     def describe_metric(self) -> dict[str, Any]:
-        """The entry of the metric itself."""
+        """Return the entry of the metric in `metrics`."""
         return {
             "name": self.name,
             "label": self.label,
             "higher_is_better": not self.measure.lower_is_better,
             "source": "given" if self.metric is None else "truebleu",
-            # After the point, those that suit its scores.
+            # The usual number of decimals of its scores.
             "digits": None if self.metric is None else self.metric.DIGITS,
-            # The systems that its test cannot tell apart, best first.
+            # Clusters of systems without a significant difference, best first.
             "clusters": self.clusters,
             "signature": str(self.signature or self._external_signature),
             "short_signature": self.signature.short()
@@ -324,7 +324,7 @@ class _MetricColumn:
 
     @property
     def _external_signature(self) -> str:
-        """What there is in place of a signature for scores from elsewhere: which they were."""
+        """A hash of external scores, used in place of a signature."""
         from hashlib import sha256
 
         digest = sha256()
@@ -333,7 +333,7 @@ class _MetricColumn:
         return f"given|sha256:{digest.hexdigest()[:8]}"
 
     def describe_system(self, system: str) -> dict[str, Any]:
-        """The entry of one system."""
+        """Return the entry of one system in `scores`."""
         value = self.get_value(system)
         # Systems with the same score have the same rank.
         rank = 1 + next(
@@ -358,7 +358,7 @@ class _MetricColumn:
         }
 
     def describe_pairs(self) -> Iterator[dict[str, Any]]:
-        """Every two systems, the better placed one first."""
+        """Yield the entry of every pair of systems, the higher-ranked system first."""
         if self.result is None:
             return
         for i, first in enumerate(self.metric_order):
@@ -378,7 +378,7 @@ class _MetricColumn:
         return {key: getattr(interval, key) for key in ("low", "high", "mean", "half_width")}
 
     def _describe_runs(self, interval: Interval) -> dict[str, Any] | None:
-        """The scores of a system's runs; None if it has one."""
+        """Return the scores of a system's runs, or None for a single run."""
         runs = interval.runs
         if runs is None:
             return None
@@ -411,7 +411,7 @@ class _MetricColumn:
         }
 
     def _scale_segments_needed(self, difference: Difference) -> Any:
-        """How many segments would show the difference 4 times in 5; see `Difference`."""
+        """Return the number of segments needed to detect the difference with power 0.8."""
         segments_needed = difference.segments_needed
         return (
             segments_needed
@@ -420,7 +420,7 @@ class _MetricColumn:
         )
 
     def _count_wins(self, system: str, other: str) -> tuple[int, int, int]:
-        """In how many segments or buckets a system is better, the same and worse than another."""
+        """Return the numbers of segments or buckets that a system wins, ties and loses."""
         system_scores, other_scores = self.system_scores[system], self.system_scores[other]
         wins, losses = (
             sum(map(gt, system_scores, other_scores)),
@@ -432,14 +432,14 @@ class _MetricColumn:
 
 
 def _mean_scores(columns: Sequence[Sequence[float]]) -> Sequence[float]:
-    """The mean of each segment's scores."""
+    """Return the mean of each segment's scores."""
     if len(columns) == 1:
         return columns[0]
     return [fsum(scores) / len(columns) for scores in zip(*columns, strict=True)]
 
 
 def _rename_duplicate_metrics(columns: Sequence[_MetricColumn]) -> None:
-    """Tells metrics of one name apart by the fields of their signatures that differ."""
+    """Add the differing signature fields to the names of metrics with the same name."""
     columns_by_name: dict[str, list[_MetricColumn]] = {}
     for column in columns:
         columns_by_name.setdefault(column.name, []).append(column)
@@ -450,7 +450,7 @@ def _rename_duplicate_metrics(columns: Sequence[_MetricColumn]) -> None:
             column.signature.fields for column in duplicates if column.signature is not None
         ]
         if len(signatures) < len(duplicates):
-            raise ValueError(f"scores: {name} is the name of another metric as well")
+            raise ValueError(f"scores: duplicate metric name '{name}'. Rename these scores.")
         fields = dict.fromkeys(field for signature in signatures for field in signature)
         differing_fields = [
             field for field in fields if len({signature.get(field) for signature in signatures}) > 1
@@ -468,30 +468,28 @@ def _rename_duplicate_metrics(columns: Sequence[_MetricColumn]) -> None:
             )
 
 
-# ---- in words ----
+# ---- sentences ----
 
 
 def _describe_test_limits(
     testing: Significance, unit_count: int, results: Sequence[PairedTests] | None
 ) -> str:
-    """The limits of the test, or of the intervals, in words."""
+    """Describe the limits of the test, or of the intervals."""
     if results is not None:
-        runs_sentence = (
-            " Intervals of scores are of the test set alone; those of differences know runs."
-        )
+        runs_sentence = " Intervals of scores cover only the test set, of differences also runs."
         sentence = results[0].describe_caution(testing.resample.removesuffix("s"))
         return sentence + runs_sentence if results[0].runs and testing.confidence else sentence
     if testing.confidence is None or unit_count == 1:
         return ""
     unit_name = testing.resample
     return (
-        f"Intervals are of {testing.confidence:,} bootstrap resamples of the {unit_name}: how much "
-        f"the score depends on which {unit_name} happen to be in the test set, and nothing else."
+        f"Intervals come from {testing.confidence:,} bootstrap resamples of the {unit_name}. They "
+        f"only show how much a score depends on the choice of {unit_name}."
     )
 
 
 def _note_run_variance(content: Content) -> Iterator[dict[str, Any]]:
-    """Notes on whether runs or the test set matter more, by each metric."""
+    """Yield notes that compare the variance from runs with the variance from the test set."""
     systems = content["systems"]
     for metric in content["metrics"]:
         format_score = fixed_formatter(get_score_digits(content, metric, None) + 1)
@@ -518,8 +516,8 @@ def _note_run_variance(content: Content) -> Iterator[dict[str, Any]]:
             yield {
                 "kind": "runs",
                 "metric": metric["name"],
-                "text": f"{metric['name']}, {subject}: what comes from runs, "
-                f"{format_score(run_error)}, is {comparative} than what comes from "
+                "text": f"{metric['name']}, {subject}: the variation from runs, "
+                f"{format_score(run_error)}, is {comparative} than the variation from "
                 f"the test set, {format_score(test_set_error)} ({errors}).",
             }
     single_run_systems = [system["name"] for system in systems if system["runs"] == 1]
@@ -528,15 +526,15 @@ def _note_run_variance(content: Content) -> Iterator[dict[str, Any]]:
             "kind": "one run",
             "systems": single_run_systems,
             "text": f"{join_words(single_run_systems)} "
-            f"{'have' if len(single_run_systems) > 1 else 'has'} one run: how far another would be "
-            "from it is taken from the runs of the other system.",
+            f"{'have' if len(single_run_systems) > 1 else 'has'} one run: the variance between "
+            "runs is estimated from the other system.",
         }
 
 
 def _note_data_limits(
     request: Request, segment_count: int, unit_count: int, results: Sequence[PairedTests] | None
 ) -> Iterator[dict[str, Any]]:
-    """Notes on these data for the reader."""
+    """Yield notes about limits of the data."""
     testing = request.testing
 
     def build_note(kind: str, text: str, **fields: Any) -> dict[str, Any]:
@@ -562,7 +560,7 @@ def _note_data_limits(
             f"{testing.confidence} resamples are too few for intervals of {testing.level:.4g}: "
             "they span all of them.",
         )
-    # With runs, what segments of a document have in common is not told from what runs have.
+    # With several runs, the effects of documents and of runs cannot be separated.
     uses_single_segments = (
         request.get_document_indices() is None and not system_runs.has_several_runs(request.runs)
     )
@@ -574,15 +572,15 @@ def _note_data_limits(
         if not getattr(metric, "DETERMINISTIC", True):
             yield build_note(
                 "not repeatable",
-                f"{metric.name} may give the same text another number the next time: intervals and "
-                "p-values know nothing of that.",
+                f"{metric.name} may score the same text differently each time. Intervals and "
+                "p-values do not include this variation.",
                 metric=metric.name,
             )
     for first, second in _find_identical_systems(results):
         p = "p = 1, and " if testing.test else ""
         yield build_note(
             "identical",
-            f"{first} and {second} are counted the same in every segment: {p}most likely they are "
+            f"{first} and {second} have equal statistics in every segment: {p}they are probably "
             "the same output.",
             systems=[first, second],
         )
@@ -591,15 +589,15 @@ def _note_data_limits(
         test_count = system_count * (system_count - 1) // 2
         yield build_note(
             "many tests",
-            f"{test_count} pairs were tested by each metric, each at {testing.alpha:g}, with no "
-            "correction for their number; use --correction holm or bh.",
+            f"{test_count} pairs were tested per metric at {testing.alpha:g}, without a correction "
+            "for multiple comparisons. Use --correction holm or bh.",
         )
 
 
 def find_disagreements(content: Content) -> Iterator[dict[str, Any]]:
-    """A note on every two systems of which metrics call one better and others the other.
+    """Yield a note on each pair of systems for which metrics disagree on the better one.
 
-    Each significantly, by the corrected p-value if there is a correction.
+    All differences in these notes are significant, by the corrected p-value if there is one.
     """
     metrics = {metric["name"]: metric for metric in content["metrics"]}
     pairs_by_systems: dict[frozenset[str], list[Content]] = {}
@@ -607,7 +605,7 @@ def find_disagreements(content: Content) -> Iterator[dict[str, Any]]:
         if pair["significant"] and pair["value"]:
             pairs_by_systems.setdefault(frozenset((pair["first"], pair["second"])), []).append(pair)
     for pairs in pairs_by_systems.values():
-        # The better placed one is the first of each.
+        # Each pair lists the higher-ranked system first.
         first, second = pairs[0]["first"], pairs[0]["second"]
         pairs_by_winner = {
             name: [one for one in pairs if one["first"] == name] for name in (first, second)
@@ -644,7 +642,7 @@ def find_disagreements(content: Content) -> Iterator[dict[str, Any]]:
 
 
 def _format_verdict(metrics: Sequence[tuple[str, str]], winner: str, than: str) -> str:
-    """What some metrics, each with the size of its difference, say of two systems."""
+    """Return a clause on the better system by some metrics, each with its difference."""
     if len(metrics) == 1:
         ((name, size),) = metrics
         return f"{name} calls {winner} better{than} ({size})"
@@ -654,18 +652,18 @@ def _format_verdict(metrics: Sequence[tuple[str, str]], winner: str, than: str) 
 
 
 def _format_difference(content: Content, metric: Content, pair: Content) -> str:
-    """A difference and its p-value, as they are written in tables."""
+    """Return a difference and its p-value, formatted as in tables."""
     format_score = signed_formatter(fixed_formatter(get_score_digits(content, metric, None)))
     return f"{format_score(pair['value'])}, {format_p_equation(pair)}"
 
 
-# Intervals from fewer segments are rough.
+# Below these numbers, intervals are rough.
 FEW_SEGMENTS = 30
 FEW_DOCUMENTS = 20
 
 
 def _describe_few_documents(document_count: int, testing: Significance) -> str:
-    """What few documents cannot tell."""
+    """Describe the consequences of having few documents."""
     if document_count == 1:
         return (
             "there is only one document: nothing can be resampled, so there are no intervals, and "
@@ -681,11 +679,11 @@ def _describe_few_documents(document_count: int, testing: Significance) -> str:
 
 
 def _describe_document_effect(results: Sequence[PairedTests], documents: SegmentNames) -> str:
-    """A remark if segments of one document are so alike that drawing them one by one misleads."""
+    """Return a remark if segments of a document are too similar to be resampled independently."""
     if len(documents.names) < MIN_DOCUMENTS_FOR_ERRORS:
         return ""
     largest_ratio, sentence = MIN_ERROR_RATIO, ""
-    # Beyond what chance makes of so many documents.
+    # Ratios up to about this value occur by chance with this number of documents.
     chance = sqrt(1 + 2 * sqrt(2 / (len(documents.names) - 1)))
     for result in results:
         errors = estimate_document_errors(result.measure, documents.indices)
@@ -696,20 +694,19 @@ def _describe_document_effect(results: Sequence[PairedTests], documents: Segment
             if ratio >= largest_ratio and ratio > chance:
                 largest_ratio = ratio
                 sentence = (
-                    f"segments of one document are alike: between documents, the difference of "
+                    f"segments of one document are similar: across documents, the difference of "
                     f"{first} and {second} in {result.measure.name} varies {ratio:.1f} times as "
-                    "much as these intervals and p-values know; --resample documents draws whole "
-                    "documents."
+                    "much as these intervals and p-values assume. Use --resample documents."
                 )
     return sentence
 
 
-# From so many documents on it is said, and if errors are so many times as large.
+# Minimum number of documents, and minimum ratio of standard errors, for the remark.
 MIN_DOCUMENTS_FOR_ERRORS, MIN_ERROR_RATIO = 6, 1.2
 
 
 def _find_identical_systems(results: Sequence[PairedTests] | None) -> Iterator[tuple[str, str]]:
-    """The systems that no metric tells apart in any segment."""
+    """Yield the pairs of systems with equal statistics in all segments by all metrics."""
     if not results:
         return
     for pair, difference in results[0].pairs.items():

@@ -1,4 +1,4 @@
-"""From the dict of a comparison to what a reader sees: a table per metric, and sentences."""
+"""Tables and sentences that present the dict of a comparison."""
 
 from __future__ import annotations
 
@@ -27,14 +27,17 @@ from truebleu.rendering.number_format import (
 from truebleu.rendering.view import Content
 from truebleu.text.terminal_layout import format_count, join_words
 
-# A column, and its cell of each row.
+# A column and its cells, one per row.
 ColumnCells = tuple[Column, Iterable[Any]]
 
 
 def build_blocks(
     content: Content, digits: int | None = None, *, short: bool = False
 ) -> Iterator[Block]:
-    """The blocks; `places` digits after the point, or what suits each metric."""
+    """Yield the blocks of a comparison.
+
+    digits: decimals of scores from 0 to 100; None for the usual number of each metric.
+    """
     yield Heading(1, format_title(content))
     yield from build_warnings(content)
     if len(content["metrics"]) > 1 and len(content["systems"]) > 1:
@@ -49,7 +52,7 @@ def build_blocks(
 
 
 def format_title(content: Content) -> str:
-    """A line on systems, segments and references."""
+    """Return a line with the numbers of systems, segments and references."""
     parts = [
         format_count(len(content["systems"]), "system"),
         format_count(content["segments"], "segment"),
@@ -66,7 +69,7 @@ def format_title(content: Content) -> str:
 
 
 def build_table(column_cells: Sequence[ColumnCells], caption: str = "", fold: str = "") -> Table:
-    """A table of columns with their cells."""
+    """Return a table of columns with their cells."""
     columns, cells = zip(*column_cells, strict=True)
     return Table(columns, list(zip(*cells, strict=True)), caption=caption, fold=fold)
 
@@ -74,7 +77,7 @@ def build_table(column_cells: Sequence[ColumnCells], caption: str = "", fold: st
 def build_system_columns(
     content: Content, scores: Sequence[Content | None] = ()
 ) -> Iterator[ColumnCells]:
-    """The columns that name the systems: with a letter each, if there are several."""
+    """Yield the columns that name the systems, with their letters if there are several."""
     systems = content["systems"]
     best_marks = [get_best_mark(content, score) for score in scores] or [""] * len(systems)
     if len(systems) > 1:
@@ -84,14 +87,14 @@ def build_system_columns(
 
 
 def get_best_mark(content: Content, score: Content | None) -> str:
-    """The mark of the best of several systems."""
+    """Return the mark "best" for the best of several systems, otherwise an empty string."""
     return "best" if score and len(content["systems"]) > 1 and score["rank"] == 1 else ""
 
 
 def _build_metric_cells(
     content: Content, metric: Content, format_score: NumberFormatter
 ) -> list[Cell]:
-    """The scores, with the letters of the systems that are significantly worse."""
+    """Return score cells with the letters of the significantly worse systems."""
     return _build_score_cells(
         content, (one["scores"][metric["name"]] for one in content["systems"]), format_score
     )
@@ -111,7 +114,7 @@ def _build_score_cells(
 
 
 def build_summary_table(content: Content, digits: int | None = None) -> Table:
-    """The scores of all metrics, with what is significantly better raised: for a paper."""
+    """Return the scores by all metrics, with letters that mark significant differences."""
     table_columns = list(build_system_columns(content))
     for metric in content["metrics"]:
         format_score = fixed_formatter(get_score_digits(content, metric, digits))
@@ -125,12 +128,12 @@ def build_summary_table(content: Content, digits: int | None = None) -> Table:
 
 
 def format_metric_header(metric: Content) -> str:
-    """A metric's name at the head of a column, and an arrow: which way is better."""
+    """Return a metric's name with an arrow that shows which direction is better."""
     return f"{metric['name']} {'↑' if metric['higher_is_better'] else '↓'}"
 
 
 def build_cluster_tables(content: Content) -> Iterator[Table]:
-    """By each of several metrics, the systems that its test cannot tell apart, by their letters."""
+    """Yield a table of clusters per metric, for several metrics and at least three systems."""
     metrics = content["metrics"]
     metrics = [metric for metric in metrics if metric["clusters"] is not None]
     if len(content["metrics"]) < 2 or len(content["systems"]) < 3 or not metrics:
@@ -145,7 +148,7 @@ def build_cluster_tables(content: Content) -> Iterator[Table]:
     ]
     for rank in range(max(map(len, cluster_letters))):
         cells = [Cell(one[rank] if rank < len(one) else "") for one in cluster_letters]
-        tooltip = "not told apart by the test" if rank else "the best; not told apart by the test"
+        tooltip = f"{'' if rank else 'best '}systems without a significant difference"
         table_columns.append(
             (Column(str(rank + 1), "clusters", is_left_aligned=True, tooltip=tooltip), cells)
         )
@@ -153,7 +156,7 @@ def build_cluster_tables(content: Content) -> Iterator[Table]:
 
 
 def build_metric_table(content: Content, metric: Content, digits: int) -> Table:
-    """The systems by one metric: scores, intervals, differences and their tests."""
+    """Return the table of one metric: scores, intervals, differences and their tests."""
     format_score = fixed_formatter(digits)
     scores = [system["scores"][metric["name"]] for system in content["systems"]]
     interval_header = f"{format_percent(content['level'])} interval"
@@ -170,10 +173,10 @@ def build_metric_table(content: Content, metric: Content, digits: int) -> Table:
         table_columns.append((Column(interval_header, "score"), cells))
     if any(score["runs"] for score in scores):
         cells = [Cell(_format_run_deviation(score["runs"], format_score)) for score in scores]
-        tooltip = "standard deviation between runs, and their number"
+        tooltip = "standard deviation between runs (number of runs)"
         table_columns.append((Column("± runs", "score", tooltip=tooltip), cells))
     if metric["clusters"] is not None and has_several_systems:
-        tooltip = "every system of a cluster is significantly better than all below it"
+        tooltip = "each system is significantly better than all in clusters with higher numbers"
         cells = [Cell("" if one["cluster"] is None else str(one["cluster"])) for one in scores]
         table_columns.append((Column("cluster", "score", tooltip=tooltip), cells))
     if has_several_systems:
@@ -189,7 +192,7 @@ def _build_difference_columns(
     differences: Sequence[Content | None],
     format_score: NumberFormatter,
 ) -> Iterator[ColumnCells]:
-    """The columns about differences; the baseline, which has none, is said to be that."""
+    """Yield the columns about differences; the baseline's cells are marked or empty."""
     marks = ["" if one is None else get_difference_mark(one, metric) for one in differences]
     marked_differences = list(zip(differences, marks, strict=True))
     test, correction = content["test"], content["correction"]
@@ -204,7 +207,7 @@ def _build_difference_columns(
         ]
 
     yield build_column(
-        Column("Δ", "difference", tooltip=f"difference of the scores to {content['baseline']}"),
+        Column("Δ", "difference", tooltip=f"score minus the score of {content['baseline']}"),
         lambda one, mark: Cell(signed_formatter(format_score)(one["value"]), mark=mark),
         Cell("baseline", mark="baseline"),
     )
@@ -236,7 +239,7 @@ def _build_difference_columns(
             counts,
         )
     if test:
-        tooltip = "how many segments like these would show a difference of this size 4 times in 5"
+        tooltip = "segments like these that detect a difference of this size with 80 % power"
         yield build_column(
             Column(
                 "needed",
@@ -250,12 +253,12 @@ def _build_difference_columns(
 
 
 def _get_unit_name(content: Content) -> str:
-    """What is won, tied and lost."""
+    """Return the unit in which wins, ties and losses are counted."""
     return "buckets" if content["buckets"] else "segments"
 
 
 def _format_p_header(content: Content) -> str:
-    """What the p-value that decides is called."""
+    """Return the header of the p-value that determines significance."""
     correction = content["correction"]
     return f"p {correction['title']}" if correction else "p"
 
@@ -263,7 +266,7 @@ def _format_p_header(content: Content) -> str:
 def _build_interval_drawings(
     marked_differences: Sequence[tuple[Content | None, str]],
 ) -> Iterator[ColumnCells]:
-    """The intervals of differences, drawn beside each other, with 0 among them."""
+    """Yield a column that draws the intervals of the differences on a common axis with 0."""
     intervals = [
         None
         if one is None or one["interval"] is None
@@ -289,14 +292,14 @@ def format_interval(
     format_score: NumberFormatter,
     missing: str = "n too small",
 ) -> str:
-    """The ends of an interval in brackets, or `missing` without one."""
+    """Return the ends of an interval in brackets, or `missing` if there is none."""
     if interval is None:
         return missing
     return f"[{format_score(interval['low'])}, {format_score(interval['high'])}]"
 
 
 def build_parts_table(content: Content, metric: Content) -> Table | None:
-    """The parts of scores that are made of precisions and a brevity penalty."""
+    """Return the precisions, brevity penalty and lengths behind scores, if the metric has them."""
     details = [system["scores"][metric["name"]]["details"] for system in content["systems"]]
     if not all("brevity_penalty" in one and "precisions" in one for one in details):
         return None
@@ -304,7 +307,7 @@ def build_parts_table(content: Content, metric: Content) -> Table | None:
     part_columns: list[tuple[str, str, list[str]]] = [
         (
             f"p{order}",
-            f"share of {order}-grams that match, in per cent",
+            f"precision of {order}-grams, in per cent",
             [f"{precision:.1f}" for precision in precisions],
         )
         for order, precisions in enumerate(precisions_by_order, 1)
@@ -312,9 +315,17 @@ def build_parts_table(content: Content, metric: Content) -> Table | None:
     lengths = [f"{round(one['reference_length'], 1):,}" for one in details]
     part_columns += [
         ("BP", "brevity penalty", [f"{one['brevity_penalty']:.3f}" for one in details]),
-        ("tokens", "of all hypotheses", [f"{one['hypothesis_length']:,}" for one in details]),
+        (
+            "tokens",
+            "tokens of all hypotheses",
+            [f"{one['hypothesis_length']:,}" for one in details],
+        ),
         ("reference tokens", "the effective reference length", lengths),
-        ("ratio", "of the two lengths", [f"{one['ratio']:.3f}" for one in details]),
+        (
+            "ratio",
+            "hypothesis length divided by reference length",
+            [f"{one['ratio']:.3f}" for one in details],
+        ),
     ]
     long_headers = {"BP": "brevity penalty", "tokens": "tokens of the system"}
     table_columns = [
@@ -325,12 +336,12 @@ def build_parts_table(content: Content, metric: Content) -> Table | None:
         for name, about, told in part_columns
     ]
     return build_table(
-        [*build_system_columns(content), *table_columns], f"What {metric['name']} is made of"
+        [*build_system_columns(content), *table_columns], f"Components of {metric['name']}"
     )
 
 
 def build_reference_tables(content: Content, digits: int | None = None) -> Iterator[Table]:
-    """Yield the scores by each reference alone, a table per metric, and the identical segments."""
+    """Yield the scores by each reference, one table per metric, and the identical segments."""
     references: list[Content] = content.get("by_reference", [])
     systems = content["systems"]
     for metric in content["metrics"]:
@@ -361,7 +372,7 @@ def build_reference_tables(content: Content, digits: int | None = None) -> Itera
         yield build_table(table_columns, f"{name} by reference")
     if references:
         table_columns = list(build_system_columns(content))
-        tooltip = "segments whose text equals this reference's; *: suspiciously many"
+        tooltip = "segments identical to this reference; *: suspiciously many"
         for reference in references:
             copy_counts = [reference["identical"][system["name"]] for system in systems]
             cells = [
@@ -375,7 +386,7 @@ def build_reference_tables(content: Content, digits: int | None = None) -> Itera
 
 
 def build_document_tables(content: Content, digits: int | None) -> Iterator[Block]:
-    """The scores of each document, a table per metric."""
+    """Yield the scores of each document, one table per metric."""
     documents = content["documents"]
     for metric in content["metrics"] if documents else ():
         format_score = fixed_formatter(get_score_digits(content, metric, digits))
@@ -394,27 +405,27 @@ def build_document_tables(content: Content, digits: int | None) -> Iterator[Bloc
 
 
 def get_decisive_p(difference: Content) -> float | None:
-    """The p that decides: the corrected one, if there is a correction."""
+    """Return the p-value that determines significance: corrected, if there is a correction."""
     corrected: float | None = difference["corrected_p"]
     p: float | None = difference["p"]
     return p if corrected is None else corrected
 
 
 def format_p_equation(difference: Content) -> str:
-    """The p that decides, as in "p = 0.03" or "p < 0.001"."""
+    """Return the p-value that determines significance, such as "p = 0.03" or "p < 0.001"."""
     p_text = format_p_value(get_decisive_p(difference))
     return f"p {p_text if p_text.startswith('<') else f'= {p_text}'}"
 
 
 def get_difference_mark(difference: Content, metric: Content) -> str:
-    """The mark of a significant difference, better or worse; else nothing."""
+    """Return "better" or "worse" for a significant difference, otherwise an empty string."""
     if not difference["significant"]:
         return ""
     return "better" if (difference["value"] > 0) == metric["higher_is_better"] else "worse"
 
 
 def format_letters(content: Content, names: Sequence[str]) -> str:
-    """The letters of some systems; three or more in a row are written as the first and last.
+    """Return the letters of some systems; three or more consecutive ones become a range.
 
     >>> systems = [{"name": name, "letter": name.upper()} for name in "cabdef"]
     >>> format_letters({"systems": systems}, ["f", "b", "c", "d"])
@@ -432,14 +443,14 @@ def format_letters(content: Content, names: Sequence[str]) -> str:
     letter_groups = [
         part for run in sequences for part in (run if len(run) < 3 else [f"{run[0]}–{run[-1]}"])
     ]
-    # Single letters need no space between them.
+    # Single letters are unambiguous without spaces.
     return ("" if all(len(part) == 1 for part in letter_groups) else " ").join(letter_groups)
 
 
 def get_score_digits(content: Content, metric: Content, digits: int | None) -> int:
-    """The digits after the point that suit a metric: 1 from 0 to 100, more where scores are small.
+    """Return the number of decimals of a metric's scores, more for metrics with small scores.
 
-    `places` is what scores from 0 to 100 have.
+    digits: decimals of scores from 0 to 100; None for the usual number, 1.
     """
     suitable: int | None = metric["digits"]
     if suitable is None:
@@ -453,7 +464,7 @@ def get_score_digits(content: Content, metric: Content, digits: int | None) -> i
 
 
 def _describe_marks(content: Content) -> list[str]:
-    """The meaning of the marks in the tables."""
+    """Return sentences that explain the marks in the tables."""
     if len(content["systems"]) < 2:
         return []
     lines = []
@@ -461,41 +472,41 @@ def _describe_marks(content: Content) -> list[str]:
     if test:
         p_header = _format_p_header(content)
         lines.append(
-            "Letters behind a score: significantly better than those systems "
-            f"({p_header} < {test['alpha']:g}, as *). Every system of a cluster is "
-            "significantly better than all of the clusters below."
+            "Letters after a score: significantly better than these systems "
+            f"({p_header} < {test['alpha']:g}, also marked *). Each system is "
+            "significantly better than all systems in clusters with higher numbers."
         )
         if correction and len(content["systems"]) > 2:
             pairs = len(content["pairs"]) // len(content["metrics"])
             lines.append(
-                f"{p_header} is corrected for the tests of its column, letters and clusters for "
-                f"those of all {pairs} pairs, metric by metric."
+                f"{p_header} is corrected for the tests of its column; letters and clusters are "
+                f"corrected for all {pairs} pairs, per metric."
             )
     win_sentence = (
-        f"Won, tied, lost: {_get_unit_name(content)} scored higher, equal or lower than "
-        f"{content['baseline']}'s{_describe_lower_is_better(content)}."
+        f"Won, tied, lost: {_get_unit_name(content)} with a higher, equal or lower score than "
+        f"{content['baseline']}{_describe_lower_is_better(content)}."
     )
     power_sentence = (
-        " Needed: about how many segments like these show a difference of this size 4 times in 5."
+        " Needed: segments like these that detect a difference of this size with 80 % power."
     )
     return [*lines, win_sentence + (power_sentence if test else "")]
 
 
 def _describe_lower_is_better(content: Content) -> str:
-    """A remark on metrics for which lower is better."""
+    """Return a remark that names the metrics for which lower is better."""
     names = [metric["name"] for metric in content["metrics"] if not metric["higher_is_better"]]
     return f" (for {join_words(names)}, lower wins)" if names else ""
 
 
 def collect_notes(content: Content) -> list[str]:
-    """Sentences to read with the tables: on marks, the test, and these data."""
+    """Return the sentences that accompany the tables: on marks, the test, and the data."""
     limits = [content["reading"]] if content["reading"] else []
     notes = [f"Note: {note['text']}" for note in content["notes"]]
     return [*_describe_marks(content), *limits, *notes]
 
 
 def split_disagreements(content: Content) -> tuple[list[Content], Content]:
-    """The notes on metrics that call opposite winners, and the content without them."""
+    """Return the notes on metrics that disagree, and the contents without these notes."""
     notes = content["notes"]
     opposing_notes = [note for note in notes if note["kind"] == "disagreement"]
     return opposing_notes, {
@@ -505,7 +516,7 @@ def split_disagreements(content: Content) -> tuple[list[Content], Content]:
 
 
 def format_signatures(content: Content, *, short: bool = False) -> list[str]:
-    """Each metric with its signature, for those that have one."""
+    """Return each metric with its signature, for metrics that have one."""
     key = "short_signature" if short else "signature"
     return [
         f"{'' if metric['name'].startswith(metric['label']) else metric['name'] + ': '}"
@@ -519,7 +530,7 @@ def format_signatures(content: Content, *, short: bool = False) -> list[str]:
 
 
 def build_records(content: Content) -> Iterator[dict[str, Any]]:
-    """A record per metric and system."""
+    """Yield one record per metric and system."""
     letters_by_system = {system["name"]: system["letter"] for system in content["systems"]}
     for metric in content["metrics"]:
         for system in content["systems"]:

@@ -1,6 +1,6 @@
-"""The request for a comparison: systems, references, metrics, given scores, and the test.
+"""The request for a comparison: systems, references, metrics, external scores, and test settings.
 
-A `Request` is made once of what people pass, and handed to comparison, report and command line.
+A `Request` holds the checked arguments for comparisons, reports and the command line.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ if TYPE_CHECKING:
     from truebleu.metrics.joint_counting import FailedMetrics
 
 StatisticsByMetric = Mapping[Metric[Any], "MetricStatistics"]
-# Called with what is being done, how much of it is done, and how much there is, if that is known.
+# Called with the name of the step, the amount done, and the total, if known.
 Progress = Callable[[str, int, int | None], None]
 
-# What the tests are called in print.
+# Titles of the tests.
 TESTS = {
     "ar": "paired approximate randomization",
     "bs": "paired bootstrap, centred",
     "bs-sacrebleu": "sacreBLEU's paired bootstrap",
     "koehn": "paired bootstrap, win ratio",
 }
-# What is drawn, and exchanged, as a whole. Buckets are groups of segments of which nothing else is
-# known (`truebleu.engines`).
+# Units that are resampled and swapped as a whole. Buckets are groups of segments that have only
+# aggregated statistics (`truebleu.engines`).
 RESAMPLING_UNITS = ("segments", "documents", "buckets")
 
 
@@ -59,21 +59,21 @@ class Significance:
     def __post_init__(self) -> None:
         argument_checks.check_choice("resample", self.resample, RESAMPLING_UNITS)
         if self.resample != "segments" and self.test == "bs-sacrebleu":
-            raise ValueError("resample: bs-sacrebleu is sacreBLEU's test, which draws segments")
+            raise ValueError("resample: test 'bs-sacrebleu' supports only 'segments'")
         test, samples, confidence = self.test, self.samples, self.confidence
         argument_checks.check_choice("test", test, (None, *TESTS))
         argument_checks.check_choice("correction", self.correction, (None, *CORRECTIONS))
         if test is None and samples is not None:
-            raise ValueError("samples are those of a test, and there is none")
+            raise ValueError("samples has no effect without a test")
         if test is None and self.correction is not None:
-            raise ValueError("a correction is of p-values, and there is no test")
+            raise ValueError("correction has no effect without a test")
         for name, number in (("samples", samples), ("confidence", confidence)):
             if number is not None:
                 argument_checks.check_integer(name, number, 1)
         if test != "ar" and samples is not None and confidence not in (None, RESAMPLES, samples):
             raise ValueError(
-                f"samples={samples} and confidence={confidence}: a bootstrap test's resamples "
-                "are those of the intervals, too; give one number"
+                f"samples={samples} and confidence={confidence}: a bootstrap test and its "
+                "intervals share resamples. Give equal numbers, or only one."
             )
         argument_checks.check_fraction("level", self.level)
         object.__setattr__(self, "seed", argument_checks.check_seed(self.seed))
@@ -82,21 +82,21 @@ class Significance:
 
     @property
     def randomizations(self) -> int:
-        """The samples of approximate randomization."""
+        """The number of samples of approximate randomization."""
         return self.samples or RANDOMIZATIONS
 
     @property
     def resamples(self) -> int:
-        """The samples of the bootstrap, for a test or for intervals."""
+        """The number of bootstrap resamples, for a test or for intervals."""
         return (self.test != "ar" and self.samples) or self.confidence or RESAMPLES
 
     @property
     def alpha(self) -> float:
-        """The p-value below which a difference is significant."""
+        """The significance level: differences with a smaller p-value are significant."""
         return round(1 - self.level, 12)
 
     def extend_signature(self, signature: Signature, *, is_tested: bool) -> Signature:
-        """A signature that also says how often and from which seed was resampled."""
+        """Return the signature with the numbers of resamples and randomizations, and the seed."""
         test = self.test if is_tested else None
         bootstrap = self.confidence is not None or test not in (None, "ar")
         if not bootstrap and test is None:
@@ -110,7 +110,7 @@ class Significance:
 
 
 class SignificanceOptions(TypedDict, total=False):
-    """The fields of `Significance`, as `compare` and `report` take them."""
+    """The fields of `Significance`, as keyword arguments of `compare` and `report`."""
 
     test: str | None
     samples: int | None
@@ -122,7 +122,7 @@ class SignificanceOptions(TypedDict, total=False):
 
 
 class ComparisonOptions(SignificanceOptions, total=False):
-    """What `compare` takes beside texts, as `report` takes it."""
+    """Keyword arguments of `compare`, as `report` takes them."""
 
     metrics: Sequence[str | Metric[Any]]
     baseline: str | None
@@ -140,32 +140,32 @@ class ExternalScores(NamedTuple):
 
 
 class MetricStatistics(NamedTuple):
-    """What a metric counts: by system the table, and the score of each segment."""
+    """The statistics and segment scores of one metric, by system."""
 
     tables: dict[str, Statistics]
     scores: dict[str, Sequence[float]]
 
 
 class Buckets(NamedTuple):
-    """What was counted already, of corpora too large to keep a row for each segment."""
+    """Statistics of corpora too large for one row per segment, aggregated in hash buckets."""
 
     statistics: StatisticsByMetric
-    """The totals of each bucket in the place of segments, and their scores."""
+    """Aggregated statistics and scores, one row per bucket."""
     segments: int
 
 
 class Request:
-    """Systems, metrics and settings, checked. Text is read when it is counted, not before.
+    """Checked systems, metrics and settings. Texts are read when they are scored, not before.
 
-    Arguments are those of `compare`.
+    The arguments are the same as for `compare`.
     """
 
     test_set: Mapping[str, str] = MappingProxyType({})
-    """What signatures say of the published test set that is scored."""
+    """Signature fields that identify the published test set."""
     progress: Progress | None = None
-    """Told how far reading and resampling are; None for nobody."""
+    """Callback for the progress of reading and resampling, or None."""
     language: str | None = None
-    """The tag of the text's language, if the user named one."""
+    """The language tag of the texts, if the user gave one."""
 
     def __init__(
         self,
@@ -181,10 +181,10 @@ class Request:
         workers: int = 1,
         buckets: Buckets | None = None,
     ) -> None:
-        # The metrics that truebleu computes, and what each was asked for as, if that says more.
+        # Metrics that truebleu computes, with the requested name if it is more specific.
         self.metrics = dict(_resolve_metrics(metrics))
         outputs = None if systems is None else _check_systems(systems)
-        # For each system the names of its outputs, of which it has one or, with runs, several.
+        # The names of each system's outputs: one, or one per run.
         self.runs: system_runs.Runs = {}
         if outputs is not None:
             in_tokens = system_runs.all_accept_tokens(self.metrics)
@@ -192,12 +192,12 @@ class Request:
                 "systems", outputs, accepts_tokens=in_tokens
             )
         external = external or ExternalScores()
-        # Scores from elsewhere: by metric and output a number per segment.
+        # External scores by metric and output, one number per segment.
         self.external_scores = {
             name: self._read_external_scores(name, columns, are_systems_known=outputs is not None)
             for name, columns in (external.scores or {}).items()
         }
-        # Those of which lower is better, by their names if nothing else is said.
+        # External metrics for which lower is better: by option, otherwise by name.
         higher_names = set(
             _check_metric_names(
                 "higher_is_better", external.higher_is_better, list(self.external_scores)
@@ -213,8 +213,8 @@ class Request:
         implied_lower_names = set(filter(registry.lower_is_better, self.external_scores))
         self.lower_is_better = frozenset(lower_names | (implied_lower_names - higher_names))
         if not self.metrics and not self.external_scores:
-            raise ValueError("metrics: none at all; name at least one, or give scores")
-        # The hypotheses of each output; None where only scores from elsewhere are known.
+            raise ValueError("metrics: expected at least one metric, or scores")
+        # The hypotheses of each output; None for systems that have external scores only.
         self.systems = (
             _find_external_systems(self.external_scores, self.metrics)
             if outputs is None
@@ -222,28 +222,30 @@ class Request:
         )
         self.buckets = buckets
         if self.metrics and references is None and buckets is None:
-            raise ValueError("references: none, and metrics need them")
+            raise ValueError("references: the metrics need references")
         if not self.runs:
             self.runs = {name: [name] for name in self.systems}
-        # The system that the others are compared with; None if there is only one.
+        # The system that the others are compared with; None for a single system.
         self.baseline = _resolve_baseline(baseline, list(self.runs))
         test = None if testing is None else testing.test
         if system_runs.has_several_runs(self.runs) and test not in ("ar", "bs", None):
-            raise ValueError(f"test: {test} knows nothing of runs; ar and bs do")
-        # What metrics said that could not score some system; their scores are left out.
+            raise ValueError(f"test: '{test}' does not support multiple runs; use 'ar' or 'bs'")
+        # Error messages of metrics that could not score a system; their scores are left out.
         self.failure_messages: dict[str, str] = {}
-        # What the kernel noticed in the text of each output.
+        # The kernel's observations about the text of each output.
         self.text_summaries: dict[str, Summary] = {}
         self.references = references
         self.source = source
         self.documents = documents
-        # What segments are labelled with on a page.
+        # Segment labels for a report.
         self.labels: Any = None
         if documents is None and testing is not None and testing.resample == "documents":
-            raise ValueError("resample: documents, and there are none; name each segment's")
+            raise ValueError("resample: 'documents' needs the document of each segment (documents)")
         if (buckets is None) == (testing is not None and testing.resample == "buckets"):
-            raise ValueError("resample: buckets are those of truebleu.engines, or of tables")
-        # As they were given: their names are those of files.
+            raise ValueError(
+                "resample: 'buckets' and statistics of truebleu.engines need each other"
+            )
+        # The original arguments: messages quote their file names.
         self.original_systems = dict(self.systems)
         self.original_references = references
         self.original_source = source
@@ -253,9 +255,9 @@ class Request:
     def _read_external_scores(
         self, name: str, columns: Any, *, are_systems_known: bool
     ) -> dict[str, ScoreColumn]:
-        """The scores of each output by a metric that truebleu does not compute.
+        """Return the scores of each output by a metric that truebleu does not compute.
 
-        known: whether it is known which systems there are; else the scores tell it.
+        are_systems_known: whether the systems are known; otherwise they are taken from the scores.
         """
         outputs = (
             [one for names in self.runs.values() for one in names] if are_systems_known else None
@@ -266,15 +268,15 @@ class Request:
                 expected_run_count = len(self.runs.get(system, names))
                 if len(names) != expected_run_count:
                     raise ValueError(
-                        f"scores: {name} has {format_count(len(names), 'run')} of {system}, and "
-                        f"there {'are' if expected_run_count > 1 else 'is'} {expected_run_count}"
+                        f"scores: {name}: expected {format_count(expected_run_count, 'run')} of "
+                        f"{system}, found {len(names)}"
                     )
             if not are_systems_known:
                 self.runs = {**runs, **self.runs}
         return given_scores.read_metric_scores(name, columns, outputs)
 
     def with_inputs(self, source: Any, documents: Any, labels: Any) -> Request:
-        """The same with what stands beside the systems, in place of what there was."""
+        """Return a copy with other sources, documents and labels; None keeps the current ones."""
         from copy import copy
 
         request = copy(self)
@@ -286,7 +288,7 @@ class Request:
         return request
 
     def make_rereadable(self, *, copy_all: bool = True, on_disk: bool = False) -> None:
-        """Makes everything last that is read more than once; see `segments.make_rereadable`."""
+        """Make the inputs rereadable; see `segments.make_rereadable`."""
         to_rereadable = partial(segments.make_rereadable, copy_all=copy_all, on_disk=on_disk)
         self.systems = {
             name: to_rereadable(hypotheses) for name, hypotheses in self.systems.items()
@@ -294,7 +296,7 @@ class Request:
         self.references, self.source = to_rereadable(self.references), to_rereadable(self.source)
 
     def normalize(self, form: str | None, *, on_disk: bool = False) -> None:
-        """Convert the text to a Unicode form, in which a page shows and embeds it."""
+        """Convert the texts to a Unicode normalization form, for use in a report."""
         if form is not None:
             from truebleu.text.corpus_inputs import normalize_input
 
@@ -304,7 +306,7 @@ class Request:
             self.make_rereadable(on_disk=on_disk)
 
     def count_statistics(self, extra_metrics: Sequence[Metric[Any]] = ()) -> StatisticsByMetric:
-        """The counts of `metrics`, and of `further` ones, in one reading."""
+        """Return the statistics of `metrics` and `extra_metrics`, reading each text once."""
         metrics = [*self.metrics, *extra_metrics]
         if not metrics:
             return {}
@@ -325,7 +327,7 @@ class Request:
             except (InputError, TypeError) as error:
                 raise type(error)(f"{system}: {error}") from None
             for metric in failed.keys() & statistics.keys():
-                # Not half of its scores.
+                # Scores of only some systems would be misleading.
                 del statistics[metric]
                 self.failure_messages[metric.name] = str(failed[metric])
             for metric, table in zip(statistics, tables, strict=True):
@@ -339,7 +341,7 @@ class Request:
 
     @property
     def reference_names(self) -> list[str]:
-        """The name of each column of references in messages: that of its file, if it has one."""
+        """The name of each reference in messages: its file name, if it has one."""
         references = self.original_references
         has_several_columns = isinstance(references, list | tuple) and any(
             map(segments.is_column, references)
@@ -352,21 +354,21 @@ class Request:
         ]
 
     def get_document_indices(self) -> list[int] | None:
-        """The document of each segment, if documents are drawn; None if segments are."""
+        """Return the document index of each segment if documents are resampled, otherwise None."""
         if self.testing.resample != "documents":
             return None
         indices: list[int] = self.documents.indices
         return indices
 
     def warn_about_failures(self, level: int = 3) -> None:
-        """Warns of the metrics that are left out, for those who do not read the notes."""
+        """Warn about each metric that is left out."""
         import warnings
 
         for name, message in self.failure_messages.items():
             warnings.warn(f"{name} is left out: {message}", UserWarning, stacklevel=level)
 
     def count_segments(self, metric_statistics: StatisticsByMetric) -> int:
-        """The number of segments, which all systems share."""
+        """Return the number of segments, which is the same for all systems."""
         by_metric: list[tuple[str, Mapping[str, Sequence[float]]]] = [*self.external_scores.items()]
         by_metric += [(metric.name, counts.scores) for metric, counts in metric_statistics.items()]
         lengths = {
@@ -378,23 +380,23 @@ class Request:
         for column_name, length in lengths.items():
             if length != expected:
                 raise InputError(
-                    f"scores: {column_name} has {format_count(length, 'number')} for "
-                    f"{format_count(expected, 'segment')}; give one number per segment"
+                    f"scores: {column_name}: expected one number per segment "
+                    f"({expected:,}), found {length:,}"
                 )
         if not expected:
-            raise InputError("no segments at all; there is nothing to compare")
+            raise InputError("no segments; there is nothing to compare")
         return expected
 
     def explain_missing_text(self) -> str:
-        """The reason why text cannot be read again; nothing if it can."""
+        """Return the reason why the texts cannot be read again, or an empty string."""
         if self.buckets is not None:
             return "a comparison of buckets has no text"
         if any(hypotheses is None for hypotheses in self.systems.values()):
-            return "a comparison of scores from elsewhere has no text"
+            return "a comparison of external scores has no text"
         for value in (*self.systems.values(), self.references):
             for item in value if isinstance(value, list | tuple) else [value]:
                 if type(item) is File and item.path == "-":
-                    return "standard input was read for this comparison, and cannot be read again"
+                    return "standard input cannot be read twice"
         return ""
 
 
@@ -405,8 +407,8 @@ def _resolve_metrics(requested: Any) -> Iterator[tuple[Metric[Any], str | None]]
     for metric, name in named_metrics.items():
         if not isinstance(metric, Metric):
             raise TypeError(
-                f"metrics: {type(metric).__name__} has no table of statistics to be resampled; "
-                "give what it says of each segment as scores"
+                f"metrics: {type(metric).__name__} does not provide statistics for resampling. "
+                "Pass its segment scores as scores."
             )
         if metric.order_matters:
             raise ValueError(
@@ -424,9 +426,9 @@ def _check_systems(systems: Mapping[str, Any]) -> dict[str, Any]:
     checked_systems = dict(systems.items())
     for name in checked_systems:
         if not isinstance(name, str) or not name:
-            raise TypeError(f"systems: a system's name is a str, not {name!r}")
+            raise TypeError(f"systems: expected non-empty strings as names, found {name!r}")
     if not checked_systems:
-        raise ValueError("systems: none at all; there is nothing to compare")
+        raise ValueError("systems: expected at least one system")
     return checked_systems
 
 
@@ -434,16 +436,16 @@ def _find_external_systems(
     external_scores: Mapping[str, Mapping[str, Sequence[float]]],
     metrics: Mapping[Metric[Any], object],
 ) -> dict[str, Any]:
-    """The systems that are known by scores from elsewhere alone."""
+    """Return the systems of external scores, without hypotheses."""
     if metrics:
-        raise ValueError("systems: none, and metrics need hypotheses; with metrics=() none need be")
+        raise ValueError("systems: the metrics need hypotheses. Use metrics=() for scores only.")
     if not external_scores:
-        raise ValueError("systems: none at all; there is nothing to compare")
+        raise ValueError("systems: expected at least one system")
     (first, columns), *rest = external_scores.items()
     for name, other_columns in rest:
         if set(other_columns) != set(columns):
             odd = min(set(other_columns) ^ set(columns), key=str)
-            raise InputError(f"scores: {odd} is in {name} or {first}, but not in both")
+            raise InputError(f"scores: system '{odd}' is in only one of {first} and {name}")
     return dict.fromkeys(columns)
 
 
@@ -467,12 +469,12 @@ def _check_metric_names(
                 if known_names
                 else "; there are none"
             )
-            raise ValueError(f"{role}: no given scores are called '{name}'{hint}")
+            raise ValueError(f"{role}: no scores are named '{name}'{hint}")
         yield name
 
 
 def generate_letters() -> Iterator[str]:
-    """A, B, …, Z, AA, AB, …, without Q, which has no raised form in text."""
+    """Yield A, B, …, Z, AA, AB, …, without Q, which has no superscript form in Unicode."""
     from itertools import count, product
 
     for length in count(1):

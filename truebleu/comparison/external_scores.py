@@ -1,8 +1,8 @@
-"""Scores from elsewhere, a number per segment and system, in the forms that programs write.
+"""Readers of segment scores that other programs computed.
 
-What a file is, its first lines say: a column of numbers; a tab-separated column per system; lines
-of a system's name and a score, as mt-metrics-eval has them; what COMET's `comet-score` and
-`comet-compare` print or write as JSON; JSON lines with a "prediction", as MetricX writes them.
+The first lines of a file determine its format: one column of numbers; one tab-separated column per
+system; lines of a system name and a score, as in mt-metrics-eval; the output of COMET's
+`comet-score` and `comet-compare`, printed or as JSON; or MetricX's JSON lines with a "prediction".
 """
 
 from __future__ import annotations
@@ -21,37 +21,37 @@ from truebleu.text.segments import File
 from truebleu.text.terminal_layout import format_count, join_words
 
 if TYPE_CHECKING:
-    # A number for each segment, eight bytes each.
+    # One 8-byte number per segment.
     ScoreColumn = array[float]
-    # The lines of a file with their numbers.
+    # Line numbers and lines of a file.
     NumberedLines = Sequence[tuple[int, str]]
 
-# What `comet-score` prints of a segment, and in the end of a file.
+# Lines that `comet-score` prints: one per segment, and some at the end of a file.
 COMET_SEGMENT = re.compile(r"(.*)\tSegment (\d+)\tscore: (\S+)")
 COMET_SYSTEM = re.compile(r"(.*)\tscore: \S+|Predictions saved in: .*")
-# What MetricX calls a score, and what others do.
+# JSON keys of scores, in MetricX and elsewhere.
 PREDICTIONS = ("prediction", "score")
-# The texts that COMET's JSON has beside scores.
+# Keys in COMET's JSON that do not hold scores.
 TEXTS = ("src", "mt", "ref", "errors")
 
 
 def read_metric_scores(
     name: str, columns: Any, systems: Sequence[str] | None
 ) -> dict[str, ScoreColumn]:
-    """Each system's scores of a metric that truebleu does not compute.
+    """Return each system's scores by a metric that truebleu does not compute.
 
-    columns: a file, or a mapping of systems to numbers or files.
-    systems: the names that there should be; None for those that there are.
+    columns: a file, or a mapping from system to numbers or a file.
+    systems: the expected system names; None for all systems in the data.
 
-    Raises InputError, with file and line or segment, for what is no score, ValueError for systems
-    that are missing.
+    Raises InputError, with the file and line or segment, for an invalid score, and ValueError for a
+    missing or unknown system.
     """
     if isinstance(columns, os.PathLike | File):
         columns = _read_all_systems(name, segments.as_file(columns), systems)
     if not hasattr(columns, "items"):
         raise TypeError(
             f"scores: {name}: expected a mapping from systems to numbers, or pathlib.Path(...) for "
-            f"the name of a file, not {type(columns).__name__}"
+            f"a file, found {type(columns).__name__}"
         )
     system_names = list(columns) if systems is None else list(systems)
     for system in columns:
@@ -61,13 +61,13 @@ def read_metric_scores(
     scores_by_system = {}
     for system in system_names:
         if system not in columns:
-            raise ValueError(f"scores: {name} has nothing for {system}")
+            raise ValueError(f"scores: {name} has no scores of system '{system}'")
         scores_by_system[system] = _read_system_scores(name, system, columns[system])
     return scores_by_system
 
 
 def _read_system_scores(name: str, system: str, column: Any) -> ScoreColumn:
-    """The scores of one system."""
+    """Return the scores of one system."""
     description = f"{name}, {system}"
     if not segments.is_file(column):
         values = enumerate(segments.iterate_items(f"scores: {description}", column, "numbers"), 1)
@@ -92,7 +92,7 @@ def _read_system_scores(name: str, system: str, column: Any) -> ScoreColumn:
 def _read_all_systems(
     name: str, file: File, systems: Sequence[str] | None
 ) -> dict[str, ScoreColumn]:
-    """The scores of all systems in one file."""
+    """Return the scores of all systems in one file."""
     file_label = file.format_label("scores")
     lines = list(enumerate(file.read_lines(), 1))
     if not lines:
@@ -108,19 +108,17 @@ def _read_all_systems(
         header: Sequence[str] = [field.strip() for field in first]
         rows = rows[1:]
     elif systems is None:
-        raise InputError(
-            f"{file_label}: the first line should name the systems, and is {first!r:.60}"
-        )
+        raise InputError(f"{file_label}, line 1: expected system names, found {first!r:.60}")
     else:
         header = systems
     columns = {system: array("d") for system in header}
     if len(columns) != len(header):
-        raise InputError(f"{file_label}, line 1: a system is named twice")
+        raise InputError(f"{file_label}, line 1: duplicate system name")
     for number, fields in rows:
         if len(fields) != len(header):
             raise InputError(
-                f"{file_label}, line {number}: {format_count(len(fields), 'tab-separated column')} "
-                f"for {format_count(len(header), 'system')}"
+                f"{file_label}, line {number}: expected "
+                f"{format_count(len(header), 'tab-separated column')}, found {len(fields)}"
             )
         for system, field in zip(header, fields, strict=True):
             columns[system].append(_parse_finite_score(field, f"{file_label}, line {number}"))
@@ -130,7 +128,7 @@ def _read_all_systems(
 def _parse_system_rows(
     file_label: str, rows: Sequence[tuple[int, list[str]]], systems: Sequence[str] | None
 ) -> dict[str, ScoreColumn]:
-    """From lines of a system's name and a score; only of the systems that are asked for."""
+    """Parse lines of a system name and a score, keeping only the given systems."""
     columns: dict[str, ScoreColumn] = {}
     for number, fields in rows:
         pair = _split_named_score(fields) or "\t".join(fields).rsplit(None, 1)
@@ -144,13 +142,13 @@ def _parse_system_rows(
     return columns
 
 
-# ---- what programs write ----
+# ---- formats of other programs ----
 
 
 def _parse_program_output(
     name: str, file_label: str, lines: NumberedLines
 ) -> dict[str, ScoreColumn] | None:
-    """The scores by whatever a program calls the systems; None for a file of plain columns."""
+    """Return the scores by the program's system names, or None for a file of plain columns."""
     start = next((text.lstrip() for _, text in lines if text.strip()), "")
     if COMET_SEGMENT.fullmatch(start.rstrip()):
         return _parse_comet_output(file_label, lines)
@@ -160,7 +158,7 @@ def _parse_program_output(
 
 
 def _parse_comet_output(file_label: str, lines: NumberedLines) -> dict[str, ScoreColumn]:
-    """What `comet-score` prints: a line for each segment and file, then one for each file."""
+    """Parse the output of `comet-score`: one line per segment and file, then one line per file."""
     columns: dict[str, ScoreColumn] = {}
     for number, text in lines:
         match = COMET_SEGMENT.fullmatch(text.rstrip())
@@ -168,20 +166,21 @@ def _parse_comet_output(file_label: str, lines: NumberedLines) -> dict[str, Scor
             if not text.strip() or COMET_SYSTEM.fullmatch(text.rstrip()):
                 continue
             raise InputError(
-                f"{file_label}, line {number}: {text.strip()!r:.60} is no line of comet-score"
+                f"{file_label}, line {number}: expected output of comet-score, found "
+                f"{text.strip()!r:.60}"
             )
         column = columns.setdefault(match[1], array("d"))
         if match[2] != str(len(column)):
             raise InputError(
-                f"{file_label}, line {number}: segment {match[2]:.20} of {match[1]}, and "
-                f"{len(column)} was expected"
+                f"{file_label}, line {number}: expected segment {len(column)} of {match[1]}, "
+                f"found {match[2]:.20}"
             )
         column.append(_parse_finite_score(match[3], f"{file_label}, line {number}"))
     return columns
 
 
 def _parse_json_scores(name: str, file_label: str, lines: NumberedLines) -> dict[str, ScoreColumn]:
-    """JSON of COMET, or JSON lines."""
+    """Parse COMET's JSON, or JSON lines."""
     nonblank_lines = [(number, text) for number, text in lines if text.strip()]
     values: list[Any] = []
     try:
@@ -192,11 +191,11 @@ def _parse_json_scores(name: str, file_label: str, lines: NumberedLines) -> dict
             document = load_json("\n".join(text for _, text in lines))
         except ValueError as document_error:
             line = getattr(document_error, "lineno", 1)
-            if values:  # they were lines so far
+            if values:  # the first lines were valid
                 line, document_error = nonblank_lines[len(values)][0], line_error
             raise InputError(
-                f"{file_label}, line {line}: no whole JSON "
-                f"({getattr(document_error, 'msg', document_error)}); was the file cut off?"
+                f"{file_label}, line {line}: incomplete or invalid JSON "
+                f"({getattr(document_error, 'msg', document_error)})"
             ) from None
         return _parse_json_document(name, file_label, document)
     if len(values) == 1 and not _is_prediction(values[0]):
@@ -214,22 +213,22 @@ def _is_prediction(value: Any) -> bool:
 
 
 def _parse_json_document(name: str, file_label: str, content: Any) -> dict[str, ScoreColumn]:
-    """COMET's JSON: segments by file; or of `comet-compare`, a list of translations."""
+    """Parse COMET's JSON: segments by file, or the list of translations of `comet-compare`."""
     if isinstance(content, list):
         content = {file_label: content}
     if isinstance(content, dict) and isinstance(content.get("translations"), list):
         scores_by_name = {}
         for translation in content["translations"]:
             if not isinstance(translation, dict) or not {"name", "scores"} <= translation.keys():
-                raise InputError(f"{file_label}: translations without a name and scores")
+                raise InputError(f"{file_label}: expected a name and scores for each translation")
             scores_by_name[str(translation["name"])] = translation["scores"]
         content = scores_by_name
     if not isinstance(content, dict) or not content:
-        raise InputError(f"{file_label}: expected JSON as COMET or MetricX write it")
+        raise InputError(f"{file_label}: expected the JSON output of COMET or MetricX")
     columns = {}
     for system, segment_values in content.items():
         if not isinstance(segment_values, list):
-            raise InputError(f"{file_label}: {system!r:.60} has no list of segments")
+            raise InputError(f"{file_label}: expected a list of segments for {system!r:.60}")
         location = f"{file_label}, {system}, segment"
         columns[system] = array(
             "d",
@@ -242,7 +241,7 @@ def _parse_json_document(name: str, file_label: str, content: Any) -> dict[str, 
 
 
 def _extract_score(name: str, value: Any, location: str) -> float:
-    """The score in what JSON says of a segment."""
+    """Return the score in the JSON value of a segment."""
     if not isinstance(value, dict):
         return _parse_finite_score(value, location)
     keys = [key for key in (name, "COMET", *PREDICTIONS) if key in value]
@@ -259,7 +258,7 @@ def _is_real(value: Any) -> bool:
 def _match_systems(
     file_label: str, columns: Mapping[str, ScoreColumn], systems: Sequence[str] | None
 ) -> dict[str, ScoreColumn]:
-    """The columns by the names of systems: programs call them by their files."""
+    """Return the columns by system name; other programs name systems by their files."""
     if systems is None:
         short_names = {_get_name_variants(key)[-1] for key in columns}
         if len(short_names) < len(columns):
@@ -272,28 +271,27 @@ def _match_systems(
         matching_keys = [
             key for key in columns if {*_get_name_variants(key)} & {*_get_name_variants(system)}
         ]
-        # Names of systems are those of files without what all of these have in common.
+        # System names are file names without their common parts.
         matching_keys = matching_keys or [
             key for key in columns if system in _get_name_variants(key)[1]
         ]
         if len(matching_keys) != 1:
             match_count = "none" if not matching_keys else "several"
             raise InputError(
-                f"{file_label}: {match_count} of {join_words(list(columns))} is clearly {system}; "
-                "name the systems (--names) as the file does"
+                f"{file_label}: {match_count} of {join_words(list(columns))} match system "
+                f"'{system}'. Give the systems the names in the file (--names)."
             )
         matched_columns[system] = columns[matching_keys[0]]
     if len({id(column) for column in matched_columns.values()}) < len(matched_columns):
         raise InputError(
-            f"{file_label}: {join_words(list(columns))} are not clearly "
-            f"{join_words(list(systems))}; "
-            "name the systems (--names) as the file does"
+            f"{file_label}: {join_words(list(columns))} do not clearly match "
+            f"{join_words(list(systems))}. Give the systems the names in the file (--names)."
         )
     return matched_columns
 
 
 def _get_name_variants(name: str) -> tuple[str, str, str]:
-    """A file's name as it is, without its folder, and without its ending."""
+    """Return a file name, also without its directory, and without its extension."""
     base = os.path.basename(name.replace("\\", "/"))
     return name, base, os.path.splitext(base)[0] or base
 
@@ -310,12 +308,12 @@ def _parse_finite_score(value: Any, location: str) -> float:
         shown_value = (
             f"'{value.strip()}'" if isinstance(value, str) else argument_checks.format_value(value)
         )
-        raise InputError(f"scores: {location}: {shown_value:.60} is not a number")
+        raise InputError(f"scores: {location}: expected a number, found {shown_value:.60}")
     return number
 
 
 def _split_named_score(fields: list[str]) -> tuple[str, str] | None:
-    """A system's name and a score, if that is what a line has."""
+    """Return the system name and score of a line, or None for other lines."""
     parts = "\t".join(fields).rsplit(None, 1)
     if len(parts) != 2 or _is_number(parts[0]) or not _is_number(parts[1]) or "\t" in parts[0]:
         return None
@@ -326,6 +324,6 @@ def _is_number(text: str) -> bool:
     try:
         argument_checks.parse_number(text)
     except ValueError:
-        # What programs print for a number that they lack is not a name.
+        # Programs print these words for missing numbers; they are not system names.
         return text.strip().lower().lstrip("+-") in ("nan", "inf", "infinity")
     return True

@@ -1,7 +1,7 @@
-"""A gate for builds: is a score below its floor, or worse than an earlier one by too much?
+"""A gate for builds: does a score miss its minimum, or is it too much worse than an earlier one?
 
-`Scoring` makes the dict that `Check.to_dict` gives, which is the contract. Every format, and the
-XML that build servers read, is made of that dict alone.
+`CheckJob` builds the dict that `Check.to_dict` returns. Every output format, including JUnit XML
+for build servers, is built from that dict.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from truebleu.rendering.view import Content, View
 from truebleu.text import argument_checks, corpus_inputs, segments
 from truebleu.text.terminal_layout import escape_invisible, format_count
 
-# How many documents and segments are named that fell.
+# Maximum number of worse documents, and of worse segments, to list.
 MAX_LISTED_CHANGES = 5
 DEFAULT_LEVEL = 0.95
-# How many characters of a text are shown.
+# Maximum number of characters of a text in a table.
 MAX_TEXT_LENGTH = 70
-# What JUnit calls a condition, with its limit.
+# JUnit test case names by kind of condition.
 JUNIT_NAMES = {
-    "floor": "{metric} is no worse than {limit:g}",
-    "drop": "{metric} is at most {limit:g} worse than before",
-    "chance": "{metric} is not worse by more than chance makes",
+    "minimum": "{metric} is at least as good as {limit:g}",
+    "max_drop": "{metric} is at most {limit:g} worse than before",
+    "significant": "{metric} is not significantly worse than before",
 }
 
 
 class Check(View):
-    """What was asked of a system's scores, and whether it holds. `bool(check)` says whether."""
+    """The result of checking a system's scores; true if all conditions hold."""
 
     __slots__ = ()
 
@@ -48,18 +48,18 @@ class Check(View):
 
     @classmethod
     def from_job(cls, job: CheckJob) -> Self:
-        """The check that was asked for."""
+        """Run the job and return its result."""
         return cls({f"truebleu_{cls.KIND}": cls.VERSION, **job.build_content()})
 
     @property
     def passed(self) -> bool:
-        """True if all conditions hold, and there is one at least."""
+        """Whether there is at least one condition and all conditions hold."""
         conditions = [one["passed"] for one in self._iterate_conditions()]
         return bool(conditions) and all(conditions)
 
     @property
     def failures(self) -> list[str]:
-        """A sentence for each thing that does not hold."""
+        """One sentence per condition that does not hold."""
         return [one["message"] for one in self._iterate_conditions() if not one["passed"]]
 
     def _iterate_conditions(self) -> Iterator[Mapping[str, Any]]:
@@ -69,21 +69,21 @@ class Check(View):
         return self.passed
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, in the types of JSON, every number with all of its digits.
+        """Return the contents in JSON types, with all numbers at full precision.
 
-        system, segments; passed; `earlier`: the names of the log and of the output that scores
-            were compared with, or None.
-        metrics: name, signature, higher_is_better, score, `earlier` (the scores before, by where
-            they are from: "log", "output") and `conditions`: kind ("floor", "drop", "chance"),
-            passed, limit, measured, and `message`, the sentence.
-        documents, fallen: where it fell, the worst first: `documents` (name, segments, score,
-            earlier), and the segments that `fallen` (number, score, earlier, hypothesis, before,
-            references), by `metric`. Empty unless something fell against an earlier output.
+        system, segments; passed; `earlier`: the names of the log and of the output to compare with,
+            or None.
+        metrics: name, signature, higher_is_better, score, `earlier` (earlier scores by source:
+            "log", "output") and `conditions`: kind ("minimum", "max_drop", "significant"),
+            passed, limit, measured, and `message`, a sentence.
+        worse_documents, worse_segments: the documents (name, segments, score, earlier) and segments
+            (number, score, earlier, hypothesis, earlier_hypothesis, references) that got worse by
+            `metric`, worst first. Empty unless a score got worse than an earlier output's.
         """
         return super().to_dict()
 
     def junit(self) -> str:
-        """JUnit's XML, as build servers read it: a test case for each condition."""
+        """Return JUnit XML for build servers, with one test case per condition."""
         return _build_junit(self._content)
 
     def _blocks(self, *, digits: int | None, short: bool) -> Iterator[Block]:
@@ -110,31 +110,31 @@ def check(
     workers: int = 1,
     **conditions: Unpack[ConditionOptions],
 ) -> Check:
-    """Whether scores are as good as they must be. Nothing is raised for scores that are not.
+    """Check whether scores meet conditions. A score that fails does not raise an exception.
 
-    hypotheses, references: as `BLEU.score` takes them.
-    metrics: names, members of the family, signatures or metrics, as `truebleu.metric` takes them.
-    minimum: the least score; for metrics of which lower is better (TER, WER), the most. With
-        several metrics a number by the name of each.
-    max_drop: by how much a score may be worse than the earlier one: the last in the `log` that is
-        of the same name, signature and references, or else that of `against`.
-    log: a log of scores, as `truebleu score --log` writes it.
-    name: what is followed in it; the name of the file of hypotheses if not given.
-    keep: adds the scores to the log if everything holds.
-    against: an earlier output for the same references. What fell is then named, by document and
-        by segment.
-    significant: a score must not be worse than that of `against` by more than chance makes:
-        by approximate randomization, p < 1 - `level`. samples, seed: see `compare`.
+    hypotheses, references: as for `BLEU.score`.
+    metrics: names, variants, signatures or metrics, as for `truebleu.metric`.
+    minimum: the lowest score that passes; for metrics where lower is better (TER, WER), the
+        highest. With several metrics, a mapping from metric name to number.
+    max_drop: how much worse a score may be than the earlier score: the last one in `log` with the
+        same name, signature and references, otherwise the score of `against`.
+    log: a log of scores, as written by `truebleu score --log`.
+    name: the name in the log (default: the file name of the hypotheses).
+    keep: append the scores to the log if all conditions hold.
+    against: an earlier output for the same references. The result lists the documents and segments
+        that got worse.
+    significant: fail if a score is significantly worse than the score of `against`, by approximate
+        randomization with p < 1 - `level`. samples, seed: see `compare`.
     source, documents, workers: see `compare`.
 
-    Raises ValueError for what cannot be asked, such as a condition that no output could fail;
-    `IncomparableError` (a ValueError) for a log that is missing, or has no score of this name,
-    signature and references; InputError as `compare` does, and if there is no finite score.
+    Raises ValueError for invalid conditions, such as one that no output could fail;
+    `IncomparableError` (a ValueError) if the log is missing or has no score of this name, signature
+    and references; InputError as `compare` does, and if there is no finite score.
 
     >>> references = ["the cat is on the mat", "nobody was there"] * 5
-    >>> made = check(["the cat is on a mat", "nobody was there"] * 5, references, minimum=70)
-    >>> made.passed, made.failures
-    (False, ['BLEU 59.69 is below the floor of 70'])
+    >>> result = check(["the cat is on a mat", "nobody was there"] * 5, references, minimum=70)
+    >>> result.passed, result.failures
+    (False, ['BLEU 59.69 is below the minimum of 70'])
     """
     argument_checks.check_keywords("check", conditions, ConditionOptions.__annotations__)
     job = CheckJob(
@@ -152,11 +152,11 @@ def check(
     return Check.from_job(job)
 
 
-# ---- from scores to conditions ----
+# ---- conditions ----
 
 
 class ConditionOptions(TypedDict, total=False):
-    """The fields of `Conditions`, as `check` takes them."""
+    """The fields of `Conditions`, as keyword arguments of `check`."""
 
     minimum: float | Mapping[str, float] | None
     max_drop: float | Mapping[str, float] | None
@@ -169,7 +169,7 @@ class ConditionOptions(TypedDict, total=False):
 
 @dataclass(frozen=True, kw_only=True)
 class Conditions:
-    """What is asked of the scores; see `check`. Raises ValueError for what makes no sense."""
+    """Conditions on the scores; see `check`. Raises ValueError for contradictory conditions."""
 
     minimum: Any = None
     max_drop: Any = None
@@ -182,25 +182,21 @@ class Conditions:
     def __post_init__(self) -> None:
         earlier = self.log is not None or self.against is not None
         if self.minimum is None and self.max_drop is None and not self.significant:
-            raise ValueError(
-                "minimum: nothing is asked of the scores; give the least score (minimum), the drop "
-                "that is allowed (max_drop), or ask for a fall that chance does not make "
-                "(significant)"
-            )
+            raise ValueError("minimum: no condition given; use minimum, max_drop or significant")
         if self.max_drop is not None and not earlier:
-            raise ValueError("max_drop: from which score? Name a log, or an earlier output")
+            raise ValueError("max_drop: no earlier score given; use log or against")
         if self.significant and self.against is None:
-            raise ValueError("significant: against which output? Name an earlier one (against)")
+            raise ValueError("significant: no earlier output given; use against")
         if self.log is not None and self.max_drop is None and not self.keep:
-            raise ValueError("log: nothing is asked of it; give max_drop, or keep the scores in it")
+            raise ValueError("log: no effect without max_drop or keep")
         if self.against is not None and self.max_drop is None and not self.significant:
-            raise ValueError("against: nothing is asked of it; give max_drop, or significant")
+            raise ValueError("against: no effect without max_drop or significant")
         if self.log is None and (self.name is not None or self.keep):
-            raise ValueError(f"{'keep' if self.keep else 'name'}: there is no log; name one")
+            raise ValueError(f"{'keep' if self.keep else 'name'}: no effect without log")
 
 
 class Condition(NamedTuple):
-    """Something that was asked of a score."""
+    """The result of checking one condition."""
 
     kind: str
     passed: bool
@@ -210,9 +206,9 @@ class Condition(NamedTuple):
 
 
 class CheckJob:
-    """The scores of a system, those before, and what is asked of them.
+    """Scores of a system, earlier scores, and the conditions to check.
 
-    system: its name, if that is not that of the file.
+    system: the system name, if it differs from the file name.
     """
 
     def __init__(
@@ -255,7 +251,7 @@ class CheckJob:
                 "lower level."
             )
         names = {metric: name or metric.name for metric, name in self.request.metrics.items()}
-        # What each metric is called in the results.
+        # The name of each metric in the results.
         self.metric_names: dict[Metric[Any], str] = {}
         self.minimum = _resolve_limits("minimum", conditions.minimum, names)
         self.max_drop = _resolve_limits("max_drop", conditions.max_drop, names)
@@ -279,10 +275,10 @@ class CheckJob:
                 )
 
     def build_content(self) -> dict[str, Any]:
-        """What a `Check` is made of. Scores are kept if that was asked for and everything holds."""
+        """Return the contents of a `Check`, and append the scores to the log if requested."""
         conditions, request = self.conditions, self.request
         self._check_inputs()
-        # Before anything is read that may be long: without a log nothing can be said.
+        # Fails early if the log is missing, before reading texts that may be long.
         log_entries = [] if conditions.log is None else read_earlier_entries(conditions.log)
         if conditions.log is not None:
             request.make_rereadable()
@@ -328,7 +324,7 @@ class CheckJob:
                 }
             value, difference = scores[metric].value, differences[name].get("difference")
             results = list(self._evaluate_conditions(metric, value, earlier, difference))
-            has_fallen = any(not one.passed and one.kind != "floor" for one in results)
+            has_fallen = any(not one.passed and one.kind != "minimum" for one in results)
             listing_metric = (
                 metric
                 if listing_metric is None and has_fallen and self.earlier_name is not None
@@ -359,16 +355,16 @@ class CheckJob:
             },
             "metrics": metrics,
             "metric": listing_metric and self.metric_names[listing_metric],
-            "documents": []
+            "worse_documents": []
             if listing_metric is None
             else list(self._find_worse_documents(comparison, listing_metric)),
-            "fallen": []
+            "worse_segments": []
             if listing_metric is None
             else list(self._find_worse_segments(metric_statistics, listing_metric)),
         }
 
     def _check_inputs(self) -> None:
-        """Refuse an output that is compared with itself."""
+        """Raise ValueError if an output is compared with itself."""
         columns = [
             column
             for _, column in segments.label_reference_columns(self.request.original_references)
@@ -376,10 +372,13 @@ class CheckJob:
         hypotheses = self.request.original_systems[self.system]
         for role, other_inputs in (("against", [self.conditions.against]), ("references", columns)):
             if any(_is_same_input(hypotheses, other) for other in other_inputs):
-                raise ValueError(f"{role}: {self.system} is the output that is checked")
+                raise ValueError(f"{role}: {self.system} is also the output to check")
 
     def _check_size(self, size: int) -> None:
-        """Refuse a test that so few segments cannot fail: swapping all or none changes nothing."""
+        """Raise ValueError if no difference of this many segments can be significant.
+
+        Swapping all segments, or none, always gives a difference as large as the observed one.
+        """
         alpha = self.request.testing.alpha
         if self.conditions.significant and 2.0 ** (1 - size) >= alpha:
             raise ValueError(
@@ -397,7 +396,7 @@ class CheckJob:
     def _build_log_entries(
         self, scores: Mapping[Metric[Any], Score], segment_count: int
     ) -> Iterator[tuple[Metric[Any], log.Entry]]:
-        """The entries of a log that the scores are."""
+        """Yield the log entry of each score."""
         request = self.request
         reference_columns = [
             column for _, column in segments.label_reference_columns(request.original_references)
@@ -449,53 +448,46 @@ class CheckJob:
             minimum = self.minimum[metric]
             passed = value <= minimum if lower else value >= minimum
             position = "below" if value < minimum else "above" if value > minimum else "at"
-            bound = "ceiling" if lower else "floor"
+            bound = "maximum" if lower else "minimum"
             measured = _format_measured(value, minimum)
             message = f"{name} {measured} is {position} the {bound} of {minimum:g}"
-            yield Condition("floor", passed, minimum, value, message)
+            yield Condition("minimum", passed, minimum, value, message)
         if metric in self.max_drop:
             source = "output" if earlier["log"] is None else "log"
             before, allowed = earlier[source]["score"], self.max_drop[metric]
             drop = value - before if lower else before - value
-            earlier_text = f"that of {self.earlier_name}"
-            if source == "log":
-                earlier_text = f"that of {earlier['log']['time']}"
+            earlier_text = earlier["log"]["time"] if source == "log" else self.earlier_name
             change = (
                 f"{down} by {_format_measured(drop, allowed)}"
                 if drop > 0
                 else f"{up} by {-drop:.2f}"
             )
-            change = "is the same" if drop == 0 else change
-            message = f"{name} {change}: {value:.2f}, and {earlier_text} is {before:.2f}"
-            message += (
-                f"; {allowed:g} {'are' if allowed != 1 else 'is'} allowed" if drop > 0 else ""
-            )
-            yield Condition("drop", drop <= allowed, allowed, drop, message)
+            message = f"{name} {change}, from {before:.2f} ({earlier_text}) to {value:.2f}"
+            if drop > 0:
+                message += f"; the allowed {'rise' if lower else 'drop'} is {allowed:g}"
+            elif drop == 0:
+                message = f"{name} is unchanged: {value:.2f} ({earlier_text})"
+            yield Condition("max_drop", drop <= allowed, allowed, drop, message)
         if self.conditions.significant:
             assert difference is not None
             test = self.request.testing
             is_worse = difference["value"] > 0 if lower else difference["value"] < 0
             p = difference["p"]
-            message = f"{name} is that of {self.earlier_name}, or better"
+            message = f"{name} is not worse than for {self.earlier_name}"
             if is_worse:
-                change_text = (
-                    f"{name} {down} by {abs(difference['value']):.2f} against {self.earlier_name}"
-                )
-                significance_text = (
-                    "more than chance makes" if difference["significant"] else "as chance makes"
-                )
-                message = f"{change_text}, {significance_text} (p = {p:.4f})"
+                change = f"{down} by {abs(difference['value']):.2f} from {self.earlier_name}"
+                negation = "" if difference["significant"] else "not "
+                message = f"{name} {change}, which is {negation}significant (p = {p:.4f})"
             passed = not (is_worse and difference["significant"])
             if difference["significant"] is None:
-                # Its tokenizer does not split the text.
-                message = f"{name} cannot tell whether it is worse than that of {self.earlier_name}"
+                message = f"{name} cannot compare the outputs: its tokenizer does not split them"
                 passed = False
-            yield Condition("chance", passed, test.alpha, p, message)
+            yield Condition("significant", passed, test.alpha, p, message)
 
     def _find_worse_documents(
         self, comparison: Mapping[str, Any], metric: Metric[Any]
     ) -> Iterator[dict[str, Any]]:
-        """The documents that fell, the worst first."""
+        """Yield the documents that got worse, worst first."""
         sign, name = -1 if metric.lower_is_better else 1, self.metric_names[metric]
         worse_documents = []
         for document in comparison["documents"] or ():
@@ -509,7 +501,7 @@ class CheckJob:
     def _find_worse_segments(
         self, metric_statistics: StatisticsByMetric, metric: Metric[Any]
     ) -> Iterator[dict[str, Any]]:
-        """The segments that fell, by their own scores, the worst first."""
+        """Yield the segments that got worse by their segment scores, worst first."""
         system_names = (self.system, self.earlier_name or "")
         now, before = (metric_statistics[metric].scores[system] for system in system_names)
         sign = -1 if metric.lower_is_better else 1
@@ -530,13 +522,13 @@ class CheckJob:
                 "score": now[i],
                 "earlier": before[i],
                 "hypothesis": hypothesis,
-                "before": earlier,
+                "earlier_hypothesis": earlier,
                 "references": [one for one in refs if one is not None],
             }
 
 
 def _find_logged_score(path: Any, entries: Sequence[log.Entry], entry: log.Entry) -> dict[str, Any]:
-    """The score in a log that an entry is compared with."""
+    """Return the score in a log that an entry is compared with."""
     earlier_entry = find_last_comparable(path, entries, entry)
     return {
         "score": earlier_entry.score,
@@ -553,15 +545,15 @@ def _get_input_path(value: Any, default: str) -> str:
 def _resolve_limits(
     role: str, limits: Any, names: Mapping[Metric[Any], str]
 ) -> dict[Metric[Any], float]:
-    """A number of each metric that has one."""
+    """Return the number for each metric that has one."""
     if limits is None:
         return {}
     if hasattr(limits, "items") and not limits:
-        raise ValueError(f"{role}: it is empty; give a number for a metric")
+        raise ValueError(f"{role}: expected a number for at least one metric")
     if not hasattr(limits, "items"):
         if len(names) > 1:
             hint = ", ".join(f"{name}=…" for name in names.values())
-            raise ValueError(f"{role}: with several metrics a number for each, as {hint}")
+            raise ValueError(f"{role}: expected one number per metric, such as {hint}")
         return {metric: _check_limit(role, limits) for metric in names}
     resolved_limits = {}
     for metric_name, value in limits.items():
@@ -575,11 +567,11 @@ def _resolve_limits(
             matching_metrics = [metric for metric in names if metric in named_metrics]
         if not matching_metrics:
             hint = argument_checks.suggest_names(metric_name, list(names.values()))
-            raise ValueError(f"{role}: no metric '{metric_name}' was asked for{hint}")
+            raise ValueError(f"{role}: metric '{metric_name}' is not among the metrics{hint}")
         if len(matching_metrics) > 1:
             raise ValueError(
-                f"{role}: {len(matching_metrics)} metrics are called '{metric_name}'; "
-                "name them apart"
+                f"{role}: '{metric_name}' is ambiguous ({len(matching_metrics)} metrics). "
+                "Use longer names."
             )
         if matching_metrics[0] in resolved_limits:
             raise ValueError(f"{role}: two numbers for {names[matching_metrics[0]]}; give one")
@@ -606,7 +598,7 @@ def _is_same_input(value: Any, other: Any) -> bool:
 
 
 def _format_measured(value: float, limit: float) -> str:
-    """A number for a person, with as many digits as tell it from a limit."""
+    """Return a number with enough decimals to distinguish it from the limit."""
     for digits in (2, 4, 8):
         if float(f"{value:.{digits}f}") != limit or value == limit:
             return f"{value:.{digits}f}"
@@ -617,11 +609,11 @@ def _format_measured(value: float, limit: float) -> str:
 
 
 def _build_gate_blocks(content: Content, digits: int, *, short: bool) -> Iterator[Block]:
-    """The blocks: the verdict, a sentence a condition, the numbers, where it fell, signatures."""
+    """Yield the verdict, a sentence per failed condition, the tables, and the signatures."""
     conditions = [one for metric in content["metrics"] for one in metric["conditions"]]
     failed = [one for one in conditions if not one["passed"]]
     if failed:
-        verb = "does not hold" if len(failed) == 1 else "do not hold"
+        verb = "is not met" if len(failed) == 1 else "are not met"
         outcome = f"failed: {len(failed)} of {format_count(len(conditions), 'condition')} {verb}"
     else:
         outcome = f"passed: {format_count(len(conditions), 'condition')}"
@@ -640,28 +632,30 @@ def _build_gate_blocks(content: Content, digits: int, *, short: bool) -> Iterato
 
 
 def _build_score_table(content: Content, format_score: NumberFormatter) -> Table:
-    """A row a metric: its score, what it must be, and what it was."""
+    """Return a table with one row per metric: its score, its limits, and the earlier score."""
     rows = []
     for metric in content["metrics"]:
         conditions_by_kind = {one["kind"]: one for one in metric["conditions"]}
         earlier = metric["earlier"]["log"] or metric["earlier"]["output"]
         row = {"metric": metric["name"], "score": format_score(metric["score"])}
-        floor = conditions_by_kind.get("floor")
-        row["floor"] = "" if floor is None else f"{floor['limit']:g}"
+        limits = {kind: f"{one['limit']:g}" for kind, one in conditions_by_kind.items()}
+        limit_name = "minimum" if metric["higher_is_better"] else "maximum"
+        row |= {"minimum": "", "maximum": "", limit_name: limits.get("minimum", "")}
         row["earlier"] = "" if earlier is None else format_score(earlier["score"])
         change = None if earlier is None else metric["score"] - earlier["score"]
         row["Δ"] = "" if change is None else signed_formatter(format_score)(change)
-        row["drop allowed"] = (
-            f"{conditions_by_kind['drop']['limit']:g}" if "drop" in conditions_by_kind else ""
-        )
-        chance = conditions_by_kind.get("chance")
-        row["p"] = "" if chance is None else f"{chance['measured']:.4f}"
+        row["allowed drop"] = limits.get("max_drop", "")
+        significance = conditions_by_kind.get("significant")
+        row["p"] = "" if significance is None else f"{significance['measured']:.4f}"
         rows.append((row, [name for name, one in conditions_by_kind.items() if not one["passed"]]))
     names = [name for name in rows[0][0] if any(row[name] for row, _ in rows)]
-    places = {"floor": "score", "drop": "Δ", "chance": "p"}
+    marked_columns = {"minimum": "score", "max_drop": "Δ", "significant": "p"}
     cells = [
         [
-            Cell(row[name], mark="worse" if name in [places[kind] for kind in failed] else "")
+            Cell(
+                row[name],
+                mark="worse" if name in [marked_columns[kind] for kind in failed] else "",
+            )
             for name in names
         ]
         for row, failed in rows
@@ -670,19 +664,19 @@ def _build_score_table(content: Content, format_score: NumberFormatter) -> Table
 
 
 def _build_worse_tables(content: Content, format_score: NumberFormatter) -> Iterator[Block]:
-    """The documents and the segments that fell."""
-    if content["documents"]:
-        yield Heading(2, f"Documents that fell most, by {content['metric']}")
+    """Yield tables of the documents and segments that got worse."""
+    if content["worse_documents"]:
+        yield Heading(2, f"Documents that got worse, by {content['metric']}")
         rows = [
             [one["name"], str(one["segments"]), *_format_change(one, format_score)]
-            for one in content["documents"]
+            for one in content["worse_documents"]
         ]
         yield Table.from_text_rows(["document", "segments", "earlier", "now", "Δ"], rows)
-    if content["fallen"]:
-        yield Heading(2, f"Segments that fell most, by {content['metric']}")
+    if content["worse_segments"]:
+        yield Heading(2, f"Segments that got worse, by {content['metric']}")
         rows = []
-        for segment in content["fallen"]:
-            texts = {"now": segment["hypothesis"], "earlier": segment["before"]}
+        for segment in content["worse_segments"]:
+            texts = {"now": segment["hypothesis"], "earlier": segment["earlier_hypothesis"]}
             texts["reference"] = next(iter(segment["references"]), None)
             text_lines = [
                 f"{name}: {_shorten_text(text)}" for name, text in texts.items() if text is not None
@@ -697,11 +691,14 @@ def _build_worse_tables(content: Content, format_score: NumberFormatter) -> Iter
             rows += [["", "", "", "", text] for text in text_lines[1:]]
         yield Table.from_text_rows(["segment", "earlier", "now", "Δ", "text"], rows, (4,))
     elif content["earlier"]["log"] is not None and any(
-        one["kind"] == "drop" and not one["passed"]
+        one["kind"] == "max_drop" and not one["passed"]
         for metric in content["metrics"]
         for one in metric["conditions"]
     ):
-        yield Paragraph("A log has no texts: name an earlier output to see where it fell.", "note")
+        yield Paragraph(
+            "The log has no texts. Use an earlier output (against) to list worse segments.",
+            "note",
+        )
 
 
 def _format_change(item: Mapping[str, Any], format_score: NumberFormatter) -> list[str]:
@@ -717,7 +714,7 @@ def _shorten_text(text: Any) -> str:
 
 
 def _build_junit(content: Content) -> str:
-    """The XML of a check."""
+    """Return a check as JUnit XML."""
     cases = [(metric, one) for metric in content["metrics"] for one in metric["conditions"]]
     failed = sum(not one["passed"] for _, one in cases)
     counts = {"tests": str(len(cases)), "failures": str(failed), "errors": "0"}
@@ -737,7 +734,7 @@ def _build_junit(content: Content) -> str:
                 case, "failure", {"message": escape_invisible(condition["message"])}
             )
             lines = [f"{metric['name']}|{metric['signature']}"]
-            if condition["kind"] != "floor" and content["metric"] == metric["name"]:
+            if condition["kind"] != "minimum" and content["metric"] == metric["name"]:
                 lines += _describe_worse_items(content)
             failure.text = "\n".join(map(escape_invisible, lines))
         else:
@@ -747,10 +744,11 @@ def _build_junit(content: Content) -> str:
 
 
 def _describe_worse_items(content: Content) -> Iterator[str]:
-    """The documents and the segments that fell most, a line each."""
+    """Yield one line per document and segment that got worse."""
     for kind, name, items in (
-        ("document", "name", content["documents"]),
-        ("segment", "number", content["fallen"]),
+        ("document", "name", content["worse_documents"]),
+        ("segment", "number", content["worse_segments"]),
     ):
         for item in items:
-            yield f"{kind} {item[name]} fell from {item['earlier']:.2f} to {item['score']:.2f}"
+            change = f"from {item['earlier']:.2f} to {item['score']:.2f}"
+            yield f"{kind} {item[name]} got worse, {change}"

@@ -1,8 +1,7 @@
-"""Scores over time: the log that `truebleu score --log` writes, read as series.
+"""Score history: the log that `truebleu score --log` writes, grouped into comparable series.
 
-Scores that may stand on one line are those of one system and metric, made the same way. A change of
-a signature, or of the references, changes what a score means: scores before and after are series of
-their own, and each says what is special about it.
+A series contains the scores of one system and metric with the same signature and references.
+Scores with other signatures or references are not comparable and form separate series.
 """
 
 from __future__ import annotations
@@ -25,34 +24,34 @@ from truebleu.text.terminal_layout import format_count
 
 __all__ = ["Entry", "Group", "History", "IncomparableError", "Input", "Series", "history"]
 
-# What a signature says of an interval, which does not change the score.
+# Signature fields of intervals, which do not affect the score.
 INTERVAL_FIELDS = ("bs", "seed")
 
 
 class IncomparableError(ValueError):
-    """There is no earlier score that a score can be compared with."""
+    """Raised if the log has no comparable earlier score."""
 
-    # A gate that cannot be asked is a mistake in how it was set up, and never a pass.
+    # A condition that cannot be checked is a configuration error, and never passes.
     exit_status = 2
 
 
 class Series(NamedTuple):
-    """Scores that can be compared, in the order of time."""
+    """Comparable scores, in order of time."""
 
     entries: Sequence[Entry]
-    # What other series of the same system and metric have not, in a few words each.
+    # How this series differs from others of the same system and metric.
     differs: Sequence[str]
 
     @property
     def signature(self) -> str:
-        """The signature of all scores."""
+        """The signature of all scores in the series."""
         return "|".join(
             f"{key}:{value}" for key, value in _get_score_fields(self.entries[0]).items()
         )
 
     @property
     def short_signature(self) -> str:
-        """The same in its short form, where it is a signature that truebleu knows."""
+        """The short form of the signature, if truebleu can parse it."""
         return Signature.shorten(self.entries[0].metric, self.signature)
 
     @property
@@ -61,7 +60,7 @@ class Series(NamedTuple):
         return [entry.score for entry in self.entries]
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything in the types of JSON."""
+        """Return the contents in JSON types."""
         last = self.entries[-1]
         return {
             "signature": self.signature,
@@ -75,20 +74,20 @@ class Series(NamedTuple):
         }
 
     def _changes(self, i: int) -> dict[str, Any]:
-        """Changes since the score before, and since the first; None for the first itself."""
+        """Return the changes from the previous and the first score; None for the first score."""
         if not i:
             return dict.fromkeys(("since_previous", "since_first", "same_output"))
         before, entry = self.entries[i - 1 : i + 1]
         return {
             "since_previous": entry.score - before.score,
             "since_first": entry.score - self.entries[0].score,
-            # Whether the system wrote what it had written the time before.
+            # Whether the output is identical to the previous one.
             "same_output": before.hypothesis.sha256 == entry.hypothesis.sha256,
         }
 
 
 class Group(NamedTuple):
-    """The scores of one system by one metric: one series, or several that must not be mixed."""
+    """The scores of one system by one metric, in one or more series."""
 
     tracked_name: str
     metric: str
@@ -96,12 +95,12 @@ class Group(NamedTuple):
 
     @property
     def lower_is_better(self) -> bool:
-        """True if lower scores are better."""
+        """Whether lower scores are better."""
         return registry.lower_is_better(self.metric)
 
     @property
     def warning(self) -> str | None:
-        """The reason for more than one line."""
+        """The reason why there are several series, or None for a single series."""
         if len(self.series) == 1:
             return None
         signatures = len({series.signature for series in self.series}) > 1
@@ -109,12 +108,12 @@ class Group(NamedTuple):
         difference_flags = {"signatures": signatures, "references": references}
         differ = " and ".join(name for name, several in difference_flags.items() if several)
         return (
-            f"{len(self.series)} series, not one line: {differ} differ, so the "
-            "scores of one cannot be compared with those of another"
+            f"{len(self.series)} separate series: {differ} differ, so their scores are not "
+            "comparable"
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything in the types of JSON."""
+        """Return the contents in JSON types."""
         return {
             "name": self.tracked_name,
             "metric": self.metric,
@@ -125,7 +124,7 @@ class Group(NamedTuple):
 
 
 def group_entries(entries: Iterable[Entry]) -> Iterator[Group]:
-    """A group for each system and metric, in the order in which they first came."""
+    """Yield a group for each system and metric, in order of first appearance."""
     groups: dict[tuple[str, str], dict[Any, list[Entry]]] = {}
     for entry in entries:
         series = groups.setdefault((entry.tracked_name, entry.metric), {})
@@ -144,37 +143,40 @@ def group_entries(entries: Iterable[Entry]) -> Iterator[Group]:
 
 
 def read_earlier_entries(path: str | os.PathLike[str]) -> list[Entry]:
-    """The scores in a log, in the order of time. Raises IncomparableError if there are none."""
-    remedy = "add the first score with truebleu score ... --log"
+    """Return the scores in a log, in order of time.
+
+    Raises IncomparableError if there are none.
+    """
+    remedy = "Add a score with truebleu score --log."
     try:
         entries = read_log_entries(path)
     except FileNotFoundError:
-        raise IncomparableError(f"{os.fspath(path)}: there is no such log; {remedy}") from None
+        raise IncomparableError(f"log not found: '{os.fspath(path)}'. {remedy}") from None
     if not entries:
-        raise IncomparableError(f"{os.fspath(path)}: a log of no scores; {remedy}")
+        raise IncomparableError(f"{os.fspath(path)}: the log has no scores. {remedy}")
     return sorted(entries, key=lambda entry: entry.time)
 
 
 def find_last_comparable(
     path: str | os.PathLike[str], entries: Sequence[Entry], entry: Entry
 ) -> Entry:
-    """The last of the entries of a log that this one can be compared with.
+    """Return the last log entry that is comparable with the given one.
 
-    Raises IncomparableError, which says what differs, if there is none.
+    Raises IncomparableError, with the difference, if there is none.
     """
     log_path = os.fspath(path)
     tracked_entries = [one for one in entries if one.tracked_name == entry.tracked_name]
     if not tracked_entries:
         alternatives = ", ".join(dict.fromkeys(one.tracked_name for one in entries))
         raise IncomparableError(
-            f"{log_path}: no score of {entry.tracked_name}; there are those of {alternatives}, "
-            "and a name (--log-name) says which one is followed"
+            f"{log_path}: no score of {entry.tracked_name}, only of {alternatives}. Use --log-name "
+            "to choose one."
         )
     metric_entries = [one for one in tracked_entries if one.metric == entry.metric]
     if not metric_entries:
         alternatives = ", ".join(dict.fromkeys(one.metric for one in tracked_entries))
         raise IncomparableError(
-            f"{log_path}: no {entry.metric} of {entry.tracked_name}; there is {alternatives}"
+            f"{log_path}: no {entry.metric} of {entry.tracked_name}, only {alternatives}"
         )
     entry_key = (_get_score_fields(entry), _get_reference_hashes(entry))
     comparable_entries = [
@@ -187,14 +189,14 @@ def find_last_comparable(
         last_distinctions = ", ".join(_list_distinctions(last, [last, entry]))
         entry_distinctions = ", ".join(_list_distinctions(entry, [last, entry]))
         raise IncomparableError(
-            f"{log_path}: no {entry.metric} of {entry.tracked_name} that was made in the same "
-            f"way: the last has {last_distinctions}, and this one {entry_distinctions}"
+            f"{log_path}: no comparable {entry.metric} of {entry.tracked_name}: the last has "
+            f"{last_distinctions}, this one {entry_distinctions}"
         )
     return comparable_entries[-1]
 
 
 def _list_distinctions(entry: Entry, all_series: Sequence[Entry]) -> Iterator[str]:
-    """The fields and references of an entry's series that not all series share."""
+    """Yield the signature fields and references of an entry that other series do not share."""
     signatures = [_get_score_fields(other) for other in all_series]
     entry_fields = _get_score_fields(entry)
     for key in dict.fromkeys(key for fields in signatures for key in fields):
@@ -208,18 +210,18 @@ def _list_distinctions(entry: Entry, all_series: Sequence[Entry]) -> Iterator[st
 
 
 def _get_score_fields(entry: Entry) -> Mapping[str, str]:
-    """The fields of a signature that say how the score was computed."""
+    """Return the signature fields that affect the score."""
     pairs = (part.partition(":") for part in entry.signature.split("|"))
     return {key: value for key, _, value in pairs if key not in INTERVAL_FIELDS}
 
 
 def _get_reference_hashes(entry: Entry) -> tuple[str, ...]:
-    """The hashes of the references, sorted: their order changes no score."""
+    """Return the reference hashes, sorted because their order does not affect the score."""
     return tuple(sorted(text.sha256 for text in entry.references))
 
 
 class History(RecordView):
-    """Scores over time. Printing it shows the trend, a notebook draws it."""
+    """Scores over time. Printing shows the trend; a notebook draws it."""
 
     __slots__ = ("entries", "groups")
 
@@ -231,12 +233,12 @@ class History(RecordView):
     )
 
     entries: list[Entry]
-    """The scores, in the order of time."""
+    """The scores, in order of time."""
     groups: list[Group]
-    """The scores of one system by one metric each."""
+    """The scores grouped by system and metric."""
 
     def __init__(self, entries: Iterable[Entry]) -> None:
-        # Logs of several machines may have been put one behind another.
+        # A log may be a concatenation of logs from several machines.
         self.entries = sorted(entries, key=lambda entry: entry.time)
         self.groups = list(group_entries(self.entries))
         groups = [group.to_dict() for group in self.groups]
@@ -244,7 +246,10 @@ class History(RecordView):
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """A history that `to_json` wrote. Raises InputError for anything else."""
+        """Return a history from the output of `to_json`.
+
+        Raises InputError for other JSON.
+        """
         try:
             groups = load_json(text)["groups"]
             scores = [one for group in groups for x in group["series"] for one in x["scores"]]
@@ -254,7 +259,7 @@ class History(RecordView):
 
     @property
     def series(self) -> list[Series]:
-        """All series of all groups: scores in one of them can be compared, others cannot."""
+        """The series of all groups. Only scores within a series are comparable."""
         return [series for group in self.groups for series in group.series]
 
     def _blocks(self, *, digits: int | None, short: bool) -> Iterator[Block]:
@@ -280,15 +285,15 @@ def history(
     metric: str | Sequence[str] | None = None,
     system: str | Sequence[str] | None = None,
 ) -> History:
-    """The scores in a log of `truebleu score --log`, as series.
+    """Read the scores in a log of `truebleu score --log`, as comparable series.
 
-    metric: names of metrics as in the log ("BLEU"), or what `metric` takes ("mteval-v13a", a
-        signature); all if not given.
-    system: what is followed, or systems; all if not given.
+    metric: names of metrics as in the log ("BLEU"), or as for `truebleu.metric` ("mteval-v13a", a
+        signature); None for all.
+    system: names of systems, or names given with --log-name; None for all.
 
-    Scores whose signatures or references differ are never on one line: they become series of
-    their own, and each says what differs. Raises InputError, which names the line, for a file that
-    is not a log, and for names that are not in it.
+    Scores with different signatures or references form separate series, labelled with the
+    differences. Raises InputError, with the line, for an invalid log, and for names that are not in
+    it.
     """
     entries = read_log_entries(path)
     if metric is not None:
@@ -308,7 +313,7 @@ def history(
 def _build_name_lookup(
     requested_names: Sequence[str], entries: Sequence[Entry]
 ) -> Callable[[Entry], Iterator[str]]:
-    """A function that gives the wanted names of an entry's metric."""
+    """Return a function that yields the requested names that match an entry's metric."""
     known_metric_names = {entry.metric.casefold() for entry in entries}
     metrics_by_name: dict[str, Mapping[Any, str | None]] = {}
     for name in requested_names:
@@ -322,7 +327,7 @@ def _build_name_lookup(
                 registry.metric(f"{entry.metric}|{entry.signature}") if metrics_by_name else None
             )
         except ValueError:
-            return  # of another program, or a later version
+            return  # written by another program or a later version
         yield from (name for name, meant in metrics_by_name.items() if metric in meant)
 
     return get_names
@@ -335,7 +340,7 @@ def _filter_entries(
     entries: Sequence[Entry],
     get_names: Callable[[Entry], set[str]],
 ) -> list[Entry]:
-    """The entries that have one of the wanted names, in whatever case they are written."""
+    """Return the entries with one of the requested names, ignoring case."""
     names_by_folded = {
         name.casefold(): name
         for name in ([requested_names] if isinstance(requested_names, str) else requested_names)
@@ -343,10 +348,8 @@ def _filter_entries(
     known_names = {name.casefold(): name for entry in entries for name in sorted(get_names(entry))}
     for folded, name in names_by_folded.items():
         if folded not in known_names:
-            alternatives = ", ".join(known_names.values()) or "none at all"
-            raise InputError(
-                f"{os.fspath(path)}: no {field_name} '{name}'; there are {alternatives}"
-            )
+            alternatives = ", ".join(known_names.values()) or "none"
+            raise InputError(f"{os.fspath(path)}: no {field_name} '{name}' (found: {alternatives})")
     return [e for e in entries if any(name.casefold() in names_by_folded for name in get_names(e))]
 
 
@@ -354,7 +357,7 @@ def _filter_entries(
 
 
 def _build_history_blocks(content: Content, digits: int, *, short: bool) -> Iterator[Block]:
-    """The blocks: for each series a chart, a table and what is to be said of it."""
+    """Yield a chart, a table and a signature for each series."""
     yield Heading(1, "Score history")
     if not content["groups"]:
         yield Paragraph("No scores yet.")
@@ -394,7 +397,7 @@ def _build_point(score: Content) -> Point:
 
 
 def _build_series_table(scores: Sequence[Content], digits: int) -> Table:
-    """A row per score."""
+    """Return a table with one row per score."""
     format_score = fixed_formatter(digits)
 
     def change(value: float | None) -> str:
@@ -416,7 +419,7 @@ def _build_series_table(scores: Sequence[Content], digits: int) -> Table:
         "note": [score.get("note") or "" for score in scores],
         "report": [score.get("report") or "" for score in scores],
     }
-    # Columns that say nothing are left out, unless they belong to every history.
+    # Optional columns are left out if they are empty.
     for name in ("interval", "system", "note", "report"):
         if not any(columns[name]):
             del columns[name]
@@ -430,17 +433,17 @@ def _build_series_table(scores: Sequence[Content], digits: int) -> Table:
 
 
 def _get_untracked_system(score: Content) -> str:
-    """The name of the system, where something else is followed."""
+    """Return the name of the system, if the log tracks it under another name."""
     return score["system"] if score.get("name") not in (None, score["system"]) else ""
 
 
 def _format_time(score: Content) -> str:
-    """The time of a score, for a person. It is UTC."""
+    """Return the time of a score in a readable form. It is in UTC."""
     return str(score["time"]).replace("T", " ").removesuffix("Z")
 
 
 def _build_history_records(content: Content) -> Iterator[dict[str, Any]]:
-    """A record per score; series are numbered from 1."""
+    """Yield one record per score; series are numbered from 1."""
     numbered = enumerate((s for group in content["groups"] for s in group["series"]), 1)
     for number, series in numbered:
         for score in series["scores"]:

@@ -1,7 +1,7 @@
 """The first screen of a comparison: who is best, one table of all metrics, and a forest plot.
 
-What `compare -f html`, a notebook and a report without script show, and what the report's own
-summary shows again with things to click.
+`compare -f html`, notebooks and reports without a script show it. The interactive summary of a
+report shows the same contents.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ from truebleu.rendering.number_format import (
 from truebleu.rendering.view import Content
 from truebleu.text.terminal_layout import format_count, join_words
 
-# A sentence in pieces: text, and systems by their names.
+# Parts of a sentence: text, or references to systems.
 SentenceParts = list[str | dict[str, str]]
 
 
 def build_html_blocks(
     content: Content, digits: int | None = None, *, short: bool = False
 ) -> Iterator[HtmlBlock]:
-    """The whole page of a comparison."""
+    """Yield the blocks of a comparison's HTML page."""
     yield Heading(1, comparison_layout.format_title({**content, "baseline": None}))
     yield from build_first_screen(content, digits)
     yield from comparison_layout.build_reference_tables(content, digits)
@@ -69,7 +69,7 @@ def build_html_blocks(
 
 
 def build_first_screen(content: Content, digits: int | None = None) -> Iterator[HtmlBlock]:
-    """What is seen first: warnings, the sentence, the table, and the forest plot."""
+    """Yield the warnings, the headline, the table and the forest plot."""
     yield from build_warnings(content)
     yield Paragraph(format_headline(content), "lead")
     yield build_overview_table(content, digits)
@@ -79,11 +79,11 @@ def build_first_screen(content: Content, digits: int | None = None) -> Iterator[
         yield forest_plot
 
 
-# ---- the sentence ----
+# ---- headline ----
 
 
 def format_headline(content: Content) -> str:
-    """Who is best by the first metric, by how much, whether it is real, and what others say."""
+    """Return the headline as text."""
     letters_by_system = {one["name"]: one["letter"] for one in content["systems"]}
     is_single_system = len(letters_by_system) == 1
 
@@ -97,10 +97,14 @@ def format_headline(content: Content) -> str:
 
 
 def build_headline(content: Content) -> SentenceParts:
-    """The same sentence in pieces."""
+    """Return the headline in parts.
+
+    It names the best system by the first metric, the size and significance of its lead, and what
+    the other metrics show.
+    """
     systems = content["systems"]
     best = systems[0]
-    # The first metric that can tell systems apart.
+    # The first metric that can rank the systems.
     metric = next(
         (one for one in content["metrics"] if best["scores"][one["name"]]["rank"] is not None), None
     )
@@ -125,7 +129,7 @@ def build_headline(content: Content) -> SentenceParts:
             f" scores {format_score(score['score'])} {metric['label']}{interval_note}.",
         ]
     second = systems[1]["name"]
-    # Metric by metric, the better placed system first.
+    # Pairs are ordered by metric, with the higher-ranked system first.
     pair = next(one for one in content["pairs"] if one["metric"] == name)
     if pair["value"] == 0:
         equal_text = f" have the same {metric['label']}, {format_score(score['score'])}."
@@ -159,9 +163,9 @@ def _refer_to_system(name: str) -> dict[str, str]:
 def _describe_size(
     content: Content, pair: Content, format_score: NumberFormatter
 ) -> tuple[str, str]:
-    """By how much the first system of a pair is better: in words, and how sure that is."""
+    """Return by how much the first system of a pair is better, and the uncertainty."""
     way = "above" if pair["value"] > 0 else "below"
-    # The sign is in the word.
+    # "above" or "below" expresses the sign.
     sign = 1 if pair["value"] > 0 else -1
     uncertainty_parts = []
     if pair["interval"] is not None:
@@ -188,7 +192,7 @@ def _describe_significance(pair: Content, test: Content | None) -> str:
 
 
 def _describe_other_metrics(content: Content, best: str, main_metric: str) -> SentenceParts:
-    """Whether the other metrics rank the same system first, and which they do if not."""
+    """Return whether the other metrics rank the same system first, and otherwise which one."""
     agreeing: list[str] = []
     parts: SentenceParts = []
     for metric in content["metrics"]:
@@ -224,11 +228,11 @@ def _describe_other_metrics(content: Content, best: str, main_metric: str) -> Se
     return parts
 
 
-# ---- the table ----
+# ---- overview table ----
 
 
 def build_overview_table(content: Content, digits: int | None = None) -> Table:
-    """Systems × metrics: scores with their intervals, differences with theirs, and clusters."""
+    """Return the systems by all metrics: scores, differences, intervals and clusters."""
     systems = content["systems"]
     has_several_systems = len(systems) > 1
     main_metric = next(
@@ -266,7 +270,7 @@ def build_overview_table(content: Content, digits: int | None = None) -> Table:
             )
         )
         if metric["clusters"] is not None:
-            tooltip = "every system of a cluster is significantly better than all below it"
+            tooltip = "each system is significantly better than all in clusters with higher numbers"
             cells = [Cell("" if one["cluster"] is None else str(one["cluster"])) for one in scores]
             table_columns.append(
                 (Column("cluster", group_header=group_header, tooltip=tooltip), cells)
@@ -290,7 +294,10 @@ def _build_difference_cell(
 
 
 def build_legend(content: Content, *, omit_baseline: bool = False) -> list[str]:
-    """What the table's terms and marks mean, where they stand; `chosen`: but the baseline."""
+    """Return sentences that explain the table's terms and marks.
+
+    omit_baseline: leave out the baseline, which users of a report can change.
+    """
     level = format_percent(content["level"])
     sentences = []
     if content["intervals"]:
@@ -299,24 +306,23 @@ def build_legend(content: Content, *, omit_baseline: bool = False) -> list[str]:
         return sentences
     sentences.insert(0, "Bold: best by the metric.")
     if not omit_baseline:
-        sentences.append(f"Δ: difference to {content['baseline']}, the baseline.")
+        sentences.append(f"Δ: difference to the baseline, {content['baseline']}.")
     test, correction = content["test"], content["correction"]
     if test:
         corrected = f", corrected by {correction['title']}" if correction else ""
         sentences.append(
-            f"p: how often chance alone makes a difference so large ({test['title']}{corrected}); "
+            f"p: probability of so large a difference by chance ({test['title']}{corrected}); "
             f"*: p < {test['alpha']:g}, significant. "
-            "Cluster: systems of one number are not told apart, and those of a lower number are "
-            "significantly better."
+            "Cluster: each system is significantly better than all in clusters with higher numbers."
         )
     return sentences
 
 
-# ---- the forest plot ----
+# ---- forest plot ----
 
 
 def build_forest_plot(content: Content) -> Forest | None:
-    """The differences to the baseline with their intervals, a panel a metric; of one, its score."""
+    """Return a plot of the differences to the baseline, or of a single system's score."""
     systems, baseline = content["systems"], content["baseline"]
     has_several_systems = len(systems) > 1
     if not content["intervals"]:
@@ -370,11 +376,11 @@ def build_forest_plot(content: Content) -> Forest | None:
     return Forest(caption, names, panels)
 
 
-# ---- behind it ----
+# ---- details ----
 
 
 def build_details(content: Content, digits: int | None = None) -> Iterator[Fold]:
-    """Metric by metric, all that was counted and tested."""
+    """Yield the full results of each metric, folded."""
     for metric in content["metrics"]:
         metric_digits = get_score_digits(content, metric, digits)
         inner: list[HtmlBlock] = [
@@ -392,7 +398,7 @@ def build_details(content: Content, digits: int | None = None) -> Iterator[Fold]
 
 
 def build_pair_table(content: Content, metric: Content, digits: int) -> Table:
-    """The difference of every two systems, row less column."""
+    """Return the difference of every pair of systems, row minus column."""
     systems: Sequence[Content] = content["systems"]
     format_score = signed_formatter(fixed_formatter(digits))
     cells: dict[tuple[str, str], Cell] = {}

@@ -1,6 +1,6 @@
-"""Scores by each reference alone, where a comparison has several references.
+"""Scores by each separate reference, for comparisons with several references.
 
-A winner that depends on the reference is worth a warning, and so is an output that copies one.
+Warnings report a winner that depends on the reference, and an output that copies a reference.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from truebleu.rendering.view import Content
 from truebleu.text import segments
 from truebleu.text.terminal_layout import format_count, join_words, shorten_names
 
-# More references are not scored alone: each takes another pass over all systems.
+# With more references, none is scored separately: each takes another pass over all systems.
 MAX_REFERENCES = 20
 # An output is suspected of copying if it equals a reference in at least this share and number of
 # segments, and this many times as often as the median of the other systems: short segments equal
@@ -31,7 +31,7 @@ MIN_COPY_SHARE, MIN_COPIES, MIN_COPY_RATIO = 0.05, 10, 2.5
 
 
 def add_reference_scores(content: dict[str, Any], request: Request) -> dict[str, Any]:
-    """Return the comparison with the scores by each reference alone, and warnings about them."""
+    """Return the comparison with the scores by each reference, and warnings about them."""
     if request.buckets is not None:
         return content
     columns = segments.split_reference_columns(
@@ -41,8 +41,8 @@ def add_reference_scores(content: dict[str, Any], request: Request) -> dict[str,
         return content
     if len(columns) > MAX_REFERENCES:
         text = (
-            f"{len(columns)} references per segment: none of them is scored alone, which is done "
-            f"for up to {MAX_REFERENCES}."
+            f"{len(columns)} references per segment: scores by each reference are limited to "
+            f"{MAX_REFERENCES} references."
         )
         return {**content, "notes": [*content["notes"], {"kind": "many references", "text": text}]}
     copies = _count_copies(request, columns)
@@ -58,7 +58,7 @@ def add_reference_scores(content: dict[str, Any], request: Request) -> dict[str,
             return content
         reference_entries.append({"name": name, "segments": size, **scores})
         reference_entries[-1]["identical"] = dict(_judge_copies(identical, size))
-    # A metric may fail with some reference.
+    # A metric may fail with some references.
     common = set.intersection(*(set(one["scores"]) for one in reference_entries))
     for entry in reference_entries:
         entry["scores"] = {name: found for name, found in entry["scores"].items() if name in common}
@@ -70,7 +70,7 @@ def add_reference_scores(content: dict[str, Any], request: Request) -> dict[str,
 
 
 def _name_references(original_references: Any, reference_count: int) -> list[str]:
-    """Return short names of the references: of their files, or numbers (columns of one file)."""
+    """Return short names of the references from their files, or numbers for columns of a file."""
     columns = (
         original_references
         if isinstance(original_references, list | tuple)
@@ -130,14 +130,14 @@ def _build_single_request(request: Request, column: Any, indices: list[int] | No
 def _score_single_reference(
     content: Content, request: Request, single_request: Request
 ) -> dict[str, Any]:
-    """Return the scores by metric and system, and the pairs of the best system by all references.
+    """Return the scores by metric and system, and the pairs of the overall best system.
 
-    The resamples and randomizations are those of the comparison, if the segments are.
+    Resamples and randomizations are the same as in the comparison if the segments are the same.
     """
     computed_names = [one["name"] for one in content["metrics"] if one["source"] == "truebleu"]
     names = dict(zip(request.metrics, computed_names, strict=True))
     order = [system["name"] for system in content["systems"]]
-    # A metric that does not split the text has no winner with any reference.
+    # A metric that does not split the texts has no winner with any reference.
     single_request.metrics = {
         metric: name
         for metric, name in single_request.metrics.items()
@@ -150,7 +150,7 @@ def _score_single_reference(
     try:
         columns = list(resample_metrics(single_request, order))
     except MetricFailedError:
-        # Every metric failed with this reference; `add_scores` leaves them out of the others, too.
+        # Every metric failed with this reference; the caller drops them for all references.
         columns = []
     for metric, column in columns:
         column.name = names[metric]
@@ -170,7 +170,7 @@ def _score_single_reference(
 
 
 def _count_copies(request: Request, columns: Sequence[Any]) -> Iterator[dict[str, int]]:
-    """Yield the number of segments that equal each reference, by system: the most of its runs."""
+    """Yield the number of segments equal to each reference, by system: the largest of its runs."""
     counts = {
         name: segments.count_identical(output, columns) for name, output in request.systems.items()
     }
@@ -200,11 +200,11 @@ def _judge_copies(identical: dict[str, int], size: int) -> Iterator[tuple[str, d
         )
 
 
-# ---- in words ----
+# ---- warnings ----
 
 
 def find_reference_warnings(content: Content) -> Iterator[dict[str, Any]]:
-    """Yield a warning where the winner depends on the reference, or a system copies one."""
+    """Yield a warning if the winner depends on the reference, or a system copies a reference."""
     for metric in content["metrics"]:
         if metric["name"] in content["by_reference"][0]["scores"]:
             yield from _warn_about_winner(content, metric)
@@ -224,7 +224,7 @@ def find_reference_warnings(content: Content) -> Iterator[dict[str, Any]]:
 
 
 def _find_winners(content: Content, metric: str, reference: Content | None = None) -> list[str]:
-    """Return the best systems by a metric, by all references together or by one of them."""
+    """Return the best systems by a metric, with all references or with one of them."""
     names = [system["name"] for system in content["systems"]]
     if reference is None:
         scores = {system["name"]: system["scores"][metric] for system in content["systems"]}
@@ -259,7 +259,7 @@ def _warn_about_winner(content: Content, metric: Content) -> Iterator[dict[str, 
 def _describe_winner(
     content: Content, metric: Content, result: Content, winner: str, rival: str
 ) -> str:
-    """Tell which system is best, by how much, and whether that is significant."""
+    """Return which system is best, by how much, and whether the difference is significant."""
     pair = next(
         pair
         for pair in result["pairs"]

@@ -1,19 +1,19 @@
-"""The log of scores: a file of JSON lines, one for each score of each system, that only grows.
+"""The score log: an append-only file of JSON lines, one per score and system.
 
-time        when it was scored: UTC, in seconds
-name        what is followed over time, if it was given a name
-system      what the system was called: its file's name
-metric, score, signature    the score with all of its digits
-low, high   the ends of its interval, if it was asked for
-segments    how many there were
+time        time of scoring: UTC, in seconds
+name        name that is tracked over time, if given
+system      name of the system: its file name
+metric, score, signature    the score at full precision
+low, high   ends of its interval, if requested
+segments    number of segments
 hypothesis  the file, and the SHA-256 of its text
-references  the same of each reference
-version     truebleu's
-report      where the report of it is: an address of the web, or a file beside the log's pages
-note        whatever one wants to be reminded of
+references  the file and SHA-256 of each reference
+version     version of truebleu
+report      location of the report: a URL, or a path relative to the log's pages
+note        a note by the user
 
-The hash is of the text as it was scored: decompressed, decoded, of the column that was read, in
-UTF-8, a newline behind each line. `sha256sum` prints the same of a plain file.
+The hash covers the text as scored: decompressed, decoded, limited to the selected column, in UTF-8
+with a newline after each line. For a plain file, `sha256sum` prints the same hash.
 """
 
 from __future__ import annotations
@@ -64,12 +64,13 @@ class Entry:
 
     @classmethod
     def from_dict(cls, content: object) -> Entry:
-        """The entry that `to_dict` was made of. Raises ValueError, which says what is wrong.
+        """Return the entry from the output of `to_dict`.
 
-        Keys that are not known may be of a later version, and are left alone.
+        Unknown keys may belong to a later version and are ignored. Raises ValueError, with the key,
+        for a missing or invalid value.
         """
         if not isinstance(content, dict):
-            raise ValueError("not an object")
+            raise ValueError("expected a JSON object")
         field_values: dict[str, Any] = {}
         for key, kind in ((field.name, str(field.type)) for field in fields(cls)):
             value = content.get(key)
@@ -77,17 +78,17 @@ class Entry:
                 continue
             expected_type, parse_value = _FIELD_PARSERS[kind.removesuffix(" | None")]
             if key not in content:
-                raise ValueError(f"it has no '{key}'")
+                raise ValueError(f"missing key '{key}'")
             try:
                 field_values[key] = parse_value(value)
             except (TypeError, ValueError, KeyError, OverflowError):
                 raise ValueError(
-                    f"'{key}' is {value!r:.60}, and should be {expected_type}"
+                    f"'{key}': expected {expected_type}, found {value!r:.60}"
                 ) from None
         return cls(**field_values)
 
     def to_dict(self) -> dict[str, Any]:
-        """The entry in the types of JSON."""
+        """Return the entry in JSON types."""
         content = {
             **asdict(self),
             "time": self.time.astimezone(UTC).isoformat().replace("+00:00", "Z"),
@@ -98,13 +99,13 @@ class Entry:
 
     @property
     def tracked_name(self) -> str:
-        """The name that is followed over time, or else the system."""
+        """The name that is tracked over time: `name`, or the system."""
         return self.system if self.name is None else self.name
 
     def to_line(self) -> bytes:
-        """The entry as it stands in a log."""
+        """Return the entry as a line of a log."""
         text = json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
-        # A byte of a file's name that is no character becomes an escape of JSON's own.
+        # Invalid UTF-8 bytes in file names become JSON escapes.
         return text.encode("utf-8", "backslashreplace") + b"\n"
 
 
@@ -145,19 +146,19 @@ def _parse_inputs(value: Any) -> tuple[Input, ...]:
     return tuple(map(_parse_input, value))
 
 
-# What a value should be, and what makes it that or fails, by how it is declared.
+# Description and parser of a value, by its declared type.
 _FIELD_PARSERS: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
-    "datetime": ("a time with its zone, as 2026-11-20T09:30:00Z", _parse_time),
-    "str": ("text", _parse_text),
-    "float": ("a number", _parse_number),
-    "int": ("a number, 1 or more", _parse_count),
-    "Input": ("a file and its sha256", _parse_input),
-    "tuple[Input, ...]": ("a list of files and their sha256", _parse_inputs),
+    "datetime": ("a time with a zone, such as 2026-11-20T09:30:00Z", _parse_time),
+    "str": ("a string", _parse_text),
+    "float": ("a finite number", _parse_number),
+    "int": ("an integer of 1 or more", _parse_count),
+    "Input": ("a file with its sha256", _parse_input),
+    "tuple[Input, ...]": ("a list of files with their sha256", _parse_inputs),
 }
 
 
 def get_log_time() -> datetime:
-    """The time, in seconds; the one that SOURCE_DATE_EPOCH says, if it says one."""
+    """Return the current time in seconds, or SOURCE_DATE_EPOCH if it is set."""
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
     if is_whole_number(epoch):
         return datetime.fromtimestamp(int(epoch), UTC)
@@ -165,29 +166,29 @@ def get_log_time() -> datetime:
 
 
 def read_log_entries(path: str | os.PathLike[str]) -> list[Entry]:
-    """The scores in a log. Raises InputError, which names the line that is not one of a log."""
+    """Return the scores in a log. Raises InputError, with the line, if it is invalid."""
     with open(path, "rb") as file:
         numbered = enumerate(file, 1)
         return [_parse_entry(os.fspath(path), i, line) for i, line in numbered if line.strip()]
 
 
 def check_log_is_appendable(path: str) -> None:
-    """Raises InputError if the file is there and cannot be added to, as `append` would."""
+    """Raise InputError if an existing file is not a log that scores can be appended to."""
     if os.path.exists(path):
         with open(path, "r+b", buffering=0) as file:
             _check_log_end(file.fileno(), path)
 
 
 def append_log_entries(path: str, entries: Iterable[Entry]) -> None:
-    """Adds scores to a log, all of them or none.
+    """Append scores to a log, either all of them or none.
 
-    Others may add to it at the same time. Raises InputError if the file is not a log, or
-    if its last line is not whole: what is added would be glued to it.
+    Other processes may append at the same time. Raises InputError if the file is not a log, or if
+    its last line is incomplete.
     """
     data = b"".join(entry.to_line() for entry in entries)
     with open(path, "a+b", buffering=0) as file:
         descriptor = file.fileno()
-        # Nobody may add between the check of the end and the write.
+        # Without the lock, another process could append between the check and the write.
         lock_file(descriptor, wait=True)
         size = _check_log_end(descriptor, path)
         try:
@@ -199,42 +200,48 @@ def append_log_entries(path: str, entries: Iterable[Entry]) -> None:
 
 
 def _write_at_once(descriptor: int, data: bytes) -> None:
-    """One write, so that nothing of others comes between."""
+    """Write the data in a single call, so that lines of other processes do not mix with it."""
     if os.write(descriptor, data) != len(data):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     os.fsync(descriptor)
 
 
 def _parse_entry(path: str, number: int, line: bytes) -> Entry:
-    """The entry in a line, which must be whole."""
+    """Return the entry in a line. Raises InputError if the line is invalid or incomplete."""
     location = f"{path}, line {number}"
     try:
         content = load_json(line.decode("utf-8", "surrogatepass"))
     except ValueError:
         if not line.endswith(b"\n"):
             raise InputError(
-                f"{location}: it breaks off, and nothing may be added to it; remove it, and score "
-                "again if you need it"
+                f"{location}: incomplete line, so no scores can be appended. Delete the line, and "
+                "score again if necessary."
             ) from None
-        raise InputError(f"{location}: not JSON; is this a log of truebleu score --log?") from None
+        raise InputError(
+            f"{location}: invalid JSON. Was this file written by truebleu score --log?"
+        ) from None
     try:
         entry = Entry.from_dict(content)
     except ValueError as error:
-        raise InputError(f"{location}: {error}; is this a log of truebleu score --log?") from None
+        raise InputError(
+            f"{location}: {error}. Was this file written by truebleu score --log?"
+        ) from None
     if not line.endswith(b"\n"):
-        raise InputError(f"{location}: it has no line end, so something broke off; add one")
+        raise InputError(
+            f"{location}: missing newline at the end. Add one if the line is complete."
+        )
     return entry
 
 
-# No entry is this long: a file with a longer last line is not a log.
+# Entries are shorter than this; a file with a longer last line is not a log.
 _MAX_ENTRY_BYTES = 1 << 20
 
 
 def _check_log_end(descriptor: int, path: str) -> int:
-    """The size of a log that may be added to."""
+    """Return the size of a log, after checking that scores can be appended to it."""
     state = os.fstat(descriptor)
     if not stat.S_ISREG(state.st_mode):
-        raise InputError(f"{path} is no regular file; a log is one that can be added to")
+        raise InputError(f"{path}: a log must be a regular file")
     size = state.st_size
     os.lseek(descriptor, max(0, size - _MAX_ENTRY_BYTES), os.SEEK_SET)
     end = os.read(descriptor, min(size, _MAX_ENTRY_BYTES))
@@ -247,7 +254,7 @@ def _check_log_end(descriptor: int, path: str) -> int:
 
 
 def _count_file_lines(descriptor: int) -> int:
-    """The number of lines of a file, one that breaks off included."""
+    """Return the number of lines of a file, including an incomplete last line."""
     os.lseek(descriptor, 0, os.SEEK_SET)
     with open(descriptor, "rb", closefd=False) as file:
         return sum(1 for _ in file)

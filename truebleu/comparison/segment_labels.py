@@ -1,4 +1,4 @@
-"""Labels of segments: the document of each, and labels of several kinds."""
+"""Labels of segments: the document of each segment, and labels of several kinds."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from truebleu.text import segments
 
 
 class SegmentNames:
-    """A name for each segment: those that there are, and the number of each segment's."""
+    """A name per segment, stored as distinct names and one index per segment."""
 
     __slots__ = ("indices", "names")
 
@@ -20,17 +20,17 @@ class SegmentNames:
 
 
 def read_document_names(value: Any, count: int) -> SegmentNames:
-    """The document of each segment: names, or a file of them, or what was read already."""
+    """Return the document of each segment from names, a file, or an earlier result."""
     if isinstance(value, SegmentNames):
         return value
     return SegmentNames(segments.read_segment_labels("documents", value, count, is_required=True))
 
 
 def read_segment_labels(value: Any, count: int) -> dict[str, SegmentNames]:
-    """The labels of segments, by the name of each kind of label.
+    """Return the labels of segments by kind.
 
-    value: a mapping from names to a label per segment, or to files of them; or a tab-separated
-        file of all with a header.
+    value: a mapping from a kind of label to one label per segment, or to a file of labels; or a
+        tab-separated file of all kinds with a header.
     """
     if segments.is_file(value):
         columns: Mapping[str, Any] = segments.read_named_columns("labels", value)
@@ -38,7 +38,7 @@ def read_segment_labels(value: Any, count: int) -> dict[str, SegmentNames]:
         columns = value
     else:
         raise TypeError(
-            f"labels: expected a mapping from names to a label per segment, or a file, not "
+            f"labels: expected a mapping from names to labels, one per segment, or a file, found "
             f"{type(value).__name__}"
         )
     return {

@@ -1,8 +1,8 @@
-"""Runs: several outputs of one system, as other seeds make them, as people pass them.
+"""Runs of a system: outputs of several training seeds.
 
-A system with several runs is a mapping from names of runs to hypotheses, or a list of hypotheses:
-of files, of columns, or of lists of as many texts. A list of lists is one text in tokens, and not
-runs, for metrics that take tokens; a mapping is always runs.
+A system with several runs is a mapping from run names to hypotheses, or a list of hypotheses: of
+files, of columns, or of lists of equal length. For metrics of tokenized text, a list of lists is
+one tokenized output; a mapping always means runs.
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ from typing import Any
 
 from truebleu.text.segments import is_column
 
-# For each system the names of its outputs: its own, if it has one.
+# The names of each system's outputs; a single output has the name of the system.
 Runs = dict[str, list[str]]
 
 
 def name_outputs(system: str, count: int) -> list[str]:
-    """The names of a system's outputs."""
+    """Return the names of a system's outputs."""
     return [system] if count == 1 else [f"{system} (run {i})" for i in range(1, count + 1)]
 
 
 def expand_runs(
     argument: str, systems: Mapping[str, Any], *, accepts_tokens: bool = False
 ) -> tuple[dict[str, Any], Runs]:
-    """Each output by its name, and the outputs of each system.
+    """Return the outputs by name, and the output names of each system.
 
-    tokens: whether a list of lists is one text in tokens.
+    accepts_tokens: whether a list of lists is one tokenized output.
     """
     outputs: dict[str, Any] = {}
     runs: Runs = {}
@@ -37,29 +37,29 @@ def expand_runs(
         runs[system] = name_outputs(system, len(run_outputs))
         for name, output in zip(runs[system], run_outputs, strict=True):
             if name in outputs or (name != system and name in systems):
-                raise ValueError(f"{argument}: {name} is there twice")
+                raise ValueError(f"{argument}: duplicate name '{name}'")
             outputs[name] = output
     return outputs, runs
 
 
 def has_several_runs(runs: Mapping[str, Sequence[str]]) -> bool:
-    """True if a system has more than one run."""
+    """Return whether any system has more than one run."""
     return any(len(outputs) > 1 for outputs in runs.values())
 
 
 def format_run_count(runs: Mapping[str, Sequence[str]]) -> str:
-    """The number of runs, in signatures: "var" if it varies."""
+    """Return the number of runs for signatures; "var" if it varies between systems."""
     counts = {len(outputs) for outputs in runs.values()}
     return str(counts.pop()) if len(counts) == 1 else "var"
 
 
 def all_accept_tokens(metrics: Iterable[object]) -> bool:
-    """True if every metric takes text that is in tokens already."""
+    """Return whether every metric takes tokenized text."""
     return all(getattr(metric, "tokenize", None) == "none" for metric in metrics)
 
 
 def _list_runs(value: Any, *, accepts_tokens: bool) -> Iterable[Any]:
-    """The runs in what was passed for a system: itself, if it is one output."""
+    """Return the runs of a system's value, which may be a single output."""
     if isinstance(value, Mapping):
         return value.values()
     if not isinstance(value, list | tuple) or not value:
@@ -68,5 +68,5 @@ def _list_runs(value: Any, *, accepts_tokens: bool) -> Iterable[Any]:
         return value
     are_lists = all(isinstance(one, list | tuple) or is_column(one) for one in value)
     lengths = {len(one) for one in value if isinstance(one, list | tuple)}
-    # Lists of different lengths are no runs of one test set: what is wrong is said elsewhere.
+    # Lists of different lengths are not runs; a later check reports the error.
     return value if are_lists and not accepts_tokens and len(lengths) == 1 else [value]

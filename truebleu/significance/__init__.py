@@ -1,31 +1,31 @@
-"""Is the difference real? Confidence intervals and paired tests of systems on the same segments.
+"""Confidence intervals and paired significance tests for systems on the same segments.
 
-What is resampled is the table of statistics (or a column of scores), never the text. All systems
-and metrics share the same draws, which are NumPy's, so a seed gives the same numbers everywhere.
+Resampling uses the statistics (or segment scores), never the texts. All systems and metrics share
+the same random draws, which equal NumPy's, so a seed gives the same results on every platform.
 
-The tests, by name:
+Tests by name:
 
 "ar": paired approximate randomization, the default. If it made no difference which system wrote
-    a translation, exchanging the two systems' translations of random segments would give
-    differences like the one observed. Eric W. Noreen (1989): Computer-intensive methods for
-    testing hypotheses; Stefan Riezler and John T. Maxwell (2005): On some pitfalls in automatic
-    evaluation and significance testing for MT. ACL workshop on intrinsic and extrinsic measures.
-"bs": paired bootstrap. The differences of resampled test sets, shifted so that their mean is 0,
-    are those that can arise by chance (Riezler and Maxwell 2005; Bradley Efron and Robert J.
+    a translation, swapping the two systems' translations of random segments would give differences
+    similar to the observed one. Eric W. Noreen (1989): Computer-intensive methods for testing
+    hypotheses; Stefan Riezler and John T. Maxwell (2005): On some pitfalls in automatic evaluation
+    and significance testing for MT. ACL workshop on intrinsic and extrinsic measures.
+"bs": paired bootstrap. The differences of resampled test sets, shifted to a mean of 0, estimate
+    the differences that can arise by chance (Riezler and Maxwell 2005; Bradley Efron and Robert J.
     Tibshirani 1993: An introduction to the bootstrap).
-"bs-sacrebleu": what sacreBLEU 2.6.0 calls paired bootstrap, to its last bit. It takes the absolute
-    value before the shift, and so calls twice as many differences significant as it should.
+"bs-sacrebleu": the paired bootstrap of sacreBLEU 2.6.0, bit for bit. It takes the absolute value
+    before the shift, and therefore finds twice as many significant differences as it should.
 "koehn": the share of resampled test sets that the better system does not win. Philipp Koehn
-    (2004): Statistical significance tests for machine translation evaluation. EMNLP. It is
-    one-sided: the direction is the observed one.
+    (2004): Statistical significance tests for machine translation evaluation. EMNLP. The test is
+    one-sided, in the observed direction.
 
-Segments are drawn and exchanged one by one, or, with `documents`, whole documents are: segments of
-one document are alike, and a test that takes them for independent is too sure.
+Segments are resampled and swapped one by one or, with `documents`, by document. Segments of a
+document are similar, so a test that treats them as independent underestimates the uncertainty.
 
-A system with several `runs`, as seeds make them, has their mean as its score, and its tests know
-how runs differ; see `truebleu.significance.run_variance`.
+The score of a system with several `runs` (training seeds) is their mean, and its tests include the
+variance between runs; see `truebleu.significance.run_variance`.
 
-docs/significance.md has how often each is wrong, measured.
+docs/significance.md reports the measured error rates of all tests.
 """
 
 from truebleu.significance.resampled_metric import Measure as Measure

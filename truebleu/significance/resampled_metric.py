@@ -1,4 +1,4 @@
-"""A measure to resample: one metric, or one column of scores, of several systems."""
+"""Scores to resample: one metric, or one column of segment scores, of several systems."""
 
 from __future__ import annotations
 
@@ -16,19 +16,20 @@ from truebleu.metrics.statistics import Statistics
 from truebleu.text import argument_checks
 from truebleu.text.record import Record
 
-# Decimal places up to which scores are taken for decimal numbers, and added as such.
+# Scores with at most this many decimal places are added as exact decimal numbers.
 MAX_DECIMALS = 9
-# Sums stay below this power of two, whatever is drawn.
+# Sums of any resample stay below 2 to this power.
 MAX_SUM_BITS = 61
 
 
 class Measure:
     """One metric of several systems on the same segments.
 
-    metric: any metric that has `statistics`.
-    tables: its statistics of each system, a row per segment, segments in the same order.
+    metric: a metric that provides statistics.
+    tables: its statistics by system, one row per segment, with segments in the same order.
 
-    Raises InputError for tables of another metric or of different numbers of segments.
+    Raises InputError for different numbers of segments, and TypeError for other values than
+    statistics.
 
     >>> from truebleu import BLEU
     >>> metric, references = BLEU(max_order=2), ["a b c d", "a b"]
@@ -39,11 +40,11 @@ class Measure:
     """
 
     name: str
-    """The name of the metric, such as "BLEU" or "chrF2", or the name given."""
+    """The name of the metric, such as "BLEU" or "chrF2", or of the scores."""
     metric: Metric[Any] | None
     """The metric; None for a column of scores."""
     lower_is_better: bool
-    """True if a better system has a lower score, as with error rates."""
+    """Whether a better system has a lower score, as with error rates."""
     segments: int
     """The number of segments of each system."""
     _mean: Mean | DocumentMean | None
@@ -72,17 +73,17 @@ class Measure:
     def from_scores(
         cls, name: str, scores: Mapping[str, Sequence[float]], *, lower_is_better: bool = False
     ) -> Measure:
-        """Scores of segments by a metric that truebleu does not compute.
+        """Return a measure of segment scores by a metric that truebleu does not compute.
 
-        scores: a number for each segment of each system. The score of a system is their mean.
+        scores: one number per segment, by system. The score of a system is their mean.
 
-        Decimal numbers are added as decimal numbers, so ties are ties. Raises InputError for
-        numbers that are missing or not finite, and for different numbers of segments.
+        Decimal numbers are added exactly, so equal means are detected as ties. Raises InputError
+        for missing or infinite numbers, and for different numbers of segments.
         """
         columns: dict[str, Sequence[float]] = {}
         for system, numbers in scores.items():
             if isinstance(numbers, Table):
-                raise TypeError(f"{system}: statistics; Measure(metric, ...) takes them")
+                raise TypeError(f"{system}: found statistics; pass them to Measure(metric, ...)")
             values = (_check_score(name, system, i, x) for i, x in enumerate(numbers, 1))
             columns[system] = array("d", values)
         _check_systems(name, {system: len(column) for system, column in columns.items()})
@@ -100,14 +101,14 @@ class Measure:
 
     @property
     def row_count(self) -> int:
-        """The number of rows of each table: the segments, or the documents."""
+        """The number of rows of each table: segments or documents."""
         return len(self.tables[0])
 
     def sum_by_document(self, documents: Sequence[Hashable]) -> Measure:
-        """The same with a row for each document, the sums of its segments: what is drawn then.
+        """Return the measure with one row per document, summed over its segments.
 
-        documents: for each segment the document that it is of. Scores stay what they are: with
-            as many documents a resample has more segments or fewer, and a mean is over those.
+        documents: the document of each segment. The scores do not change. Resamples with the same
+            number of documents may differ in their number of segments; means divide by that number.
         """
         numbers: dict[Hashable, int] = {}
         keys = argument_checks.check_segment_keys("documents", documents, self.segments)
@@ -126,25 +127,25 @@ class Measure:
 
     @property
     def is_summed(self) -> bool:
-        """True if a score is a formula of sums, and not a mean of segments' scores."""
+        """Whether the score is computed from aggregated statistics, not as a mean of scores."""
         return self._mean is None
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """The table of each system that is summed: statistics, or scores as integers."""
+        """The table of each system: statistics, or scores as integers."""
         return tuple(self._tables.values())
 
     def scores(self, sums: Table) -> Scores:
-        """The score of each row of sums."""
+        """Return the score of each row of sums."""
         formula: Any = self._mean or self.metric
         return formula.scores(sums)  # type: ignore[no-any-return]
 
     def compute_observed(self) -> list[float]:
-        """The score of each system's own sums, computed as those of resampled ones."""
+        """Return the score of each system, computed in the same way as resampled scores."""
         return [self.scores(table.total())[0] for table in self.tables]
 
     def get_value(self, system: str) -> float:
-        """The score of all segments of a system."""
+        """Return the score of all segments of a system."""
         return self._values[system]
 
     def __repr__(self) -> str:
@@ -152,22 +153,22 @@ class Measure:
 
 
 class Mean(Record):
-    """The mean of numbers that are kept as integers, from their sums."""
+    """The mean of numbers stored as integers, from their sum."""
 
     divisor: int
 
     def scores(self, sums: Table) -> Scores:
-        """The mean that each row is the sum for."""
+        """Return the mean for each row of sums."""
         return Scores([total / self.divisor for total in sums.values_of(0)])
 
 
 class DocumentMean(Record):
-    """The mean of numbers, from the sums of documents and of their segments."""
+    """The mean of numbers, from sums of scores and segment counts of documents."""
 
     scale: float
 
     def scores(self, sums: Table) -> Scores:
-        """The mean that each row is the sum for."""
+        """Return the mean for each row of sums."""
         pairs = zip(sums.values_of(0), sums.values_of(1), strict=True)
         return Scores([total / (self.scale * segments) for total, segments in pairs])
 
@@ -175,10 +176,10 @@ class DocumentMean(Record):
 def _build_document_means(
     tables: Mapping[str, Table], sizes: Sequence[int], scale: int
 ) -> tuple[DocumentMean, dict[str, Table]]:
-    """Sums of scores and numbers of segments, which add up in whatever documents are drawn."""
+    """Return tables of score sums and segment counts per document, and their mean's formula."""
     sums = {name: table.values_of(0) for name, table in tables.items()}
     largest = max(abs(total) for column in sums.values() for total in column)
-    # The largest document may be drawn again and again.
+    # A resample may consist of the largest document only.
     shift = max(0, (largest * len(sizes)).bit_length() - MAX_SUM_BITS)
     half = 1 << shift >> 1
     document_tables = {
@@ -191,16 +192,16 @@ def _build_document_means(
 
 
 def build_means(columns: Mapping[str, Sequence[float]]) -> tuple[Mean, dict[str, Table]]:
-    """Numbers as integers, whose sums are exact in any order, and the formula of their mean.
+    """Return the numbers as integers with exact sums in any order, and their mean's formula.
 
-    Decimal numbers become multiples of a power of ten, so that 0.1 + 0.2 is 0.3; others become
-    multiples of the smallest power of two with which all sums stay below 2^61.
+    Decimal numbers become multiples of a power of ten, so that 0.1 + 0.2 is 0.3. Other numbers
+    become multiples of the smallest power of two with which all sums stay below 2^61.
     """
     segments = len(next(iter(columns.values())))
     largest = max(map(abs, chain.from_iterable(columns.values())))
     spare = MAX_SUM_BITS - (ceil(largest) * segments).bit_length()
     if spare < 0:
-        raise InputError(f"scores as large as {largest:g} cannot be added exactly")
+        raise InputError(f"scores as large as {largest:g} exceed the range of exact sums")
     places = _count_decimals(chain.from_iterable(columns.values()))
     scale = 2**spare if places is None else min(10**places, 2**spare)
     tables = {
@@ -211,7 +212,7 @@ def build_means(columns: Mapping[str, Sequence[float]]) -> tuple[Mean, dict[str,
 
 
 def _count_decimals(numbers: Iterable[float]) -> int | None:
-    """The decimal places of the numbers; None if they are not decimal numbers."""
+    """Return the number of decimal places, or None if some numbers have too many."""
     max_decimals = 0
     for number in numbers:
         text = repr(number)
@@ -227,8 +228,8 @@ def _check_score(measure: str, system: str, segment: int, value: Any) -> float:
         number = argument_checks.check_number(measure, value, -inf)
     except ValueError:
         raise InputError(
-            f"{measure} of {system}: segment {segment} is {value!r:.40}; expected a finite number "
-            "(leave the segment out of all systems, or score it)"
+            f"{measure} of {system}, segment {segment}: expected a finite number, found "
+            f"{value!r:.40}. Score the segment, or leave it out of all systems."
         ) from None
     return number
 
@@ -239,8 +240,8 @@ def _check_systems(measure: str, lengths: Mapping[str, int]) -> None:
     if len(set(lengths.values())) > 1:
         lengths_text = ", ".join(f"{name} {length}" for name, length in lengths.items())
         raise InputError(
-            f"{measure}: the systems have different numbers of segments: {lengths_text}; tests "
-            "are of the same segments in the same order"
+            f"{measure}: the systems have different numbers of segments ({lengths_text}). Use the "
+            "same segments in the same order."
         )
     if not min(lengths.values()):
-        raise InputError(f"{measure}: no segments at all; there is nothing to resample")
+        raise InputError(f"{measure}: no segments; there is nothing to resample")

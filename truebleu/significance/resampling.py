@@ -1,4 +1,4 @@
-"""Confidence intervals and paired tests, of any number of systems and metrics at once."""
+"""Confidence intervals and paired tests, for any number of systems and metrics at once."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ PairIndices = Sequence[tuple[int, int]]
 TESTS = ("ar", "bs", "bs-sacrebleu", "koehn")
 PAIRS = ("baseline", "all")
 
-# sacreBLEU's defaults, as `checks.DEFAULT_SEED` is.
+# The same defaults as in sacreBLEU.
 RESAMPLES = 1000
 RANDOMIZATIONS = 10_000
 LEVEL = 0.95
 
-# Sums of 64-bit integers that are in memory at a time, about, and trials; and additions before an
-# interrupt is heard, about a second's.
+# Approximate number of 64-bit sums, and of trials, in memory at a time. The number of additions
+# between two checks for an interrupt takes about a second.
 MAX_SUMS = 1 << 22
 MAX_TRIALS = 2000
 MAX_ADDITIONS = 1 << 34
@@ -35,32 +35,33 @@ ADDITIONS_PER_REPORT = 1 << 30
 
 
 class Resampling(NamedTuple):
-    """The options that intervals and tests share: what is drawn, how often, from which seed."""
+    """Options that intervals and tests share: resampling unit, number of resamples, and seed."""
 
     documents: Sequence[Hashable] | None = None
-    """For each segment the document that it is of, to draw whole documents (the block bootstrap),
-    as many as there are; None to draw segments."""
+    """The document of each segment, to resample documents (block bootstrap); None to resample
+    segments.
+    """
     runs: Mapping[str, Sequence[str]] | None = None
-    """For each system which of the measures' systems are its runs, as seeds make them: its score
-    is their mean."""
+    """The outputs of each system that are its runs (training seeds): its score is their mean."""
     resamples: int = RESAMPLES
-    """The number of test sets drawn from this one, with replacement."""
+    """The number of test sets resampled from this one, with replacement."""
     seed: int | None = argument_checks.DEFAULT_SEED
-    """A non-negative integer; None for draws that nobody can repeat."""
+    """A non-negative integer; None for irreproducible draws."""
     level: float = LEVEL
-    """The share of resampled scores within an interval."""
+    """The confidence level: the share of resampled scores within an interval."""
     workers: int = 1
     """The number of threads."""
     progress: Callable[[int, int], None] | None = None
-    """Called with the number of resamples and randomizations done, and of all."""
+    """Called with the number of completed resamples and randomizations, and their total."""
 
 
 def bootstrap_intervals(measures: Sequence[Measure], **options: Any) -> list[dict[str, Interval]]:
-    """The confidence interval of each system's score: a dict from system to interval per measure.
+    """Return the confidence interval of each system's score: one dict by system per measure.
 
-    options: those of `Resampling`. With `runs`, the interval is of the test set alone.
+    options: the fields of `Resampling`. With `runs`, the interval covers the test set only.
 
-    Raises InputError for measures of different numbers of segments, ValueError for the rest.
+    Raises InputError for measures with different numbers of segments, and ValueError for invalid
+    options.
 
     >>> scores = {"A": [3, 5, 4, 4, 5, 2], "B": [3, 4, 4, 5, 4, 1]}
     >>> bootstrap_intervals([Measure.from_scores("stars", scores)], resamples=100)
@@ -81,22 +82,22 @@ def run_paired_tests(
     correction: str | None = None,
     **options: Any,
 ) -> list[PairedTests]:
-    """Tests of the differences between systems, with the size of each and its interval.
+    """Test the differences between systems, and return their sizes and intervals.
 
-    measures: of the same systems on the same segments.
-    baseline: the system that the others are compared with; the first if None.
-    test: "ar", "bs", "bs-sacrebleu" or "koehn" (see the module).
-    pairs: "baseline" compares with the baseline, "all" all systems with each other as well.
-    randomizations: of "ar".
-    correction: None, "holm" or "bh", over the tests of one measure: `differences` are one family,
-        `pairs` another.
-    options: those of `Resampling`. The bootstrap gives the intervals whatever the test. With
-        `documents`, whole documents are exchanged, too; not for "bs-sacrebleu". With `runs`, tests
-        and intervals of differences know how runs differ (see
-        `truebleu.significance.run_variance`); for "ar" and "bs" alone.
+    measures: measures of the same systems on the same segments.
+    baseline: the system that the others are compared with (default: the first).
+    test: "ar", "bs", "bs-sacrebleu" or "koehn" (see `truebleu.significance`).
+    pairs: "baseline" compares systems with the baseline, "all" also with each other.
+    randomizations: number of randomizations of "ar".
+    correction: None, "holm" or "bh", applied per measure: `differences` are one family of tests,
+        and `pairs` another.
+    options: the fields of `Resampling`. Intervals always come from the bootstrap. With `documents`,
+        randomization also swaps whole documents; "bs-sacrebleu" does not support this. With `runs`,
+        tests and intervals of differences include the variance between runs (see
+        `truebleu.significance.run_variance`); only "ar" and "bs" support this.
 
-    Two-sided, except "koehn". Raises InputError for measures that do not fit together, ValueError
-    for the rest.
+    All tests except "koehn" are two-sided. Raises InputError for measures of different systems or
+    segments, and ValueError for invalid options.
 
     >>> scores = {"A": [3, 5, 4, 4, 5, 2], "B": [3, 4, 4, 5, 4, 1]}
     >>> [result] = run_paired_tests([Measure.from_scores("stars", scores)], randomizations=100)
@@ -109,12 +110,12 @@ def run_paired_tests(
     argument_checks.check_choice("correction", correction, (None, *CORRECTIONS))
     settings = Resampling(**options)
     if settings.documents is not None and test == "bs-sacrebleu":
-        raise ValueError("test 'bs-sacrebleu' is sacreBLEU's, which draws segments, not documents")
+        raise ValueError("test 'bs-sacrebleu' does not support documents, only segments")
     run = _ResamplingRun(measures, settings, randomizations if test == "ar" else 0)
     trials = randomizations if test == "ar" else run.resamples
     systems = run.systems
     if run.has_several_runs and test not in ("ar", "bs"):
-        raise ValueError(f"test '{test}' knows nothing of runs; 'ar' and 'bs' do")
+        raise ValueError(f"test '{test}' does not support multiple runs; use 'ar' or 'bs'")
     if baseline is None:
         baseline = systems[0]
     elif baseline not in systems:
@@ -169,11 +170,11 @@ def run_paired_tests(
 def estimate_document_errors(
     measure: Measure, documents: Sequence[Hashable]
 ) -> dict[tuple[str, str], float]:
-    """The standard error of the difference of every two systems, estimated from documents.
+    """Return the standard error of the difference of every pair of systems, estimated by documents.
 
-    The jackknife: how much the difference changes when a document is left out (Efron and
-    Tibshirani 1993, chapter 11). It takes a score per document, and so is a cheap look at what
-    `paired` with these `documents` would say.
+    The jackknife measures how much the difference changes when a document is left out (Efron and
+    Tibshirani 1993, chapter 11). It needs one score per document, so it is much faster than
+    `run_paired_tests` with these `documents`.
 
     >>> measure = Measure.from_scores("stars", {"A": [3, 5, 4, 4, 5, 2], "B": [3, 4, 4, 5, 4, 1]})
     >>> errors = estimate_document_errors(measure, list("aabbcc"))
@@ -202,7 +203,7 @@ def estimate_document_errors(
 
 
 class _ResamplingRun:
-    """Measures that are resampled together: all of them share the draws."""
+    """Measures that are resampled together, with the same random draws."""
 
     def __init__(
         self,
@@ -213,7 +214,7 @@ class _ResamplingRun:
         self.resamples = argument_checks.check_integer("resamples", settings.resamples, 1)
         _check_measures(measures)
         self.measures = measures
-        # Of each system its name, and the numbers of its runs: itself, if there is one.
+        # The outputs that are the runs of each system; by default, one output per system.
         outputs = measures[0].systems
         by_system = settings.runs
         if by_system is None:
@@ -221,7 +222,7 @@ class _ResamplingRun:
         self.systems = tuple(by_system)
         self._run_indices = _find_run_indices(by_system, outputs)
         self.has_several_runs = len(outputs) > len(self.systems)
-        # What is drawn: the same, with a row for each segment or document.
+        # The measures with one row per resampling unit: segment or document.
         self._unit_measures = measures
         self.documents = None
         if settings.documents is not None:
@@ -239,12 +240,12 @@ class _ResamplingRun:
         self._tables = [table for measure in self._unit_measures for table in measure.tables]
         self._width = sum(table.width for table in self._tables)
         memory_check.check_memory(self.unit_count, self._width, self._workers)
-        # The scores of resampled test sets, of each system of each measure.
+        # Scores of the resampled test sets, by measure and output.
         self._resampled: list[list[list[float]]] = [[[] for _ in one.systems] for one in measures]
 
     @cached_property
     def observed(self) -> list[list[float]]:
-        """The scores of all systems' own sums, of each measure."""
+        """The scores of all systems, by measure."""
         return [
             [self._average_runs(scores, i) for i in range(len(self.systems))]
             for scores in self._run_scores
@@ -252,11 +253,11 @@ class _ResamplingRun:
 
     @cached_property
     def _run_scores(self) -> list[list[float]]:
-        """The scores of all runs' own sums, of each measure."""
+        """The scores of all runs, by measure."""
         return [measure.compute_observed() for measure in self._unit_measures]
 
     def _average_runs(self, scores: Sequence[float], system: int) -> float:
-        """The mean over the runs of a system."""
+        """Return the mean over the runs of a system."""
         members = self._run_indices[system]
         return fsum(scores[i] for i in members) / len(members)
 
@@ -264,7 +265,7 @@ class _ResamplingRun:
         return self._average_runs([measure.get_value(name) for name in measure.systems], system)
 
     def _average_resamples(self, measure_index: int, system: int) -> list[float]:
-        """The mean over the runs of a system in each resample."""
+        """Return the mean over the runs of a system in each resample."""
         resampled = [self._resampled[measure_index][i] for i in self._run_indices[system]]
         if len(resampled) == 1:
             return resampled[0]
@@ -273,7 +274,7 @@ class _ResamplingRun:
     def _estimate_noise(
         self, measure_index: int, systems: Sequence[int], values: Sequence[float]
     ) -> Noise | None:
-        """How runs and test set move the mean of a system, or the difference of two."""
+        """Return how runs and test set affect a system's mean, or the difference of two systems."""
         run_scores, resampled = self._run_scores[measure_index], self._resampled[measure_index]
         members = [self._run_indices[system] for system in systems]
         return estimate_noise(
@@ -281,7 +282,7 @@ class _ResamplingRun:
         )
 
     def _get_differences(self, measure_index: int, pair: tuple[int, int]) -> list[float]:
-        """The difference of two systems in each resample."""
+        """Return the difference of two systems in each resample."""
         first_scores, second_scores = (
             self._average_resamples(measure_index, system) for system in pair
         )
@@ -290,7 +291,7 @@ class _ResamplingRun:
     def _summarize_runs(
         self, measure: Measure, system: int, resampled: Sequence[float]
     ) -> Runs | None:
-        """The runs of a system that has several."""
+        """Return the runs of a system, or None for a single run."""
         members = self._run_indices[system]
         if len(members) == 1:
             return None
@@ -299,7 +300,7 @@ class _ResamplingRun:
         return Runs(scores=scores, deviation=deviation, error=error)
 
     def _split_draws(self, count: int, max_block: int) -> Iterator[int]:
-        """The numbers of draws to make at a time, so that memory and time stay bounded."""
+        """Yield numbers of draws that bound the memory, and the time between progress reports."""
         additions = MAX_ADDITIONS if self._progress is None else ADDITIONS_PER_REPORT
         size = min(MAX_SUMS // self._width, additions // (self._width * self.unit_count), max_block)
         for start in range(0, count, max(1, size)):
@@ -310,7 +311,7 @@ class _ResamplingRun:
                 self._progress(self._done, self._total)
 
     def bootstrap(self) -> None:
-        """Resamples the test set, for intervals and differences."""
+        """Resample the test set, for intervals and differences."""
         stream, stack = Stream(self.seed), Stack(self._tables)
         for block in self._split_draws(self.resamples, self.resamples):
             sums = iter(stack.bootstrap(stream, block, self._workers))
@@ -319,14 +320,14 @@ class _ResamplingRun:
                     system_scores.extend(measure.scores(next(sums)))
 
     def randomize(self, tested_pairs: PairIndices, trials: int) -> list[dict[tuple[int, int], int]]:
-        """The number of trials that set the systems of each pair at least as far apart as they are.
+        """Count the trials in which each pair of systems differs at least as much as observed.
 
-        In a trial, the baseline keeps the segments (or documents) that the trial takes and gets
-        the system's for the others. The sums of each system's taken rows give those of all pairs.
-        Of systems with several runs, every run of one stands beside every run of the other.
+        A trial swaps the two systems' outputs for random segments or documents. The sums over the
+        swapped rows of each system suffice for all pairs. With several runs, every run of one
+        system is compared with every run of the other.
         """
         stream = Stream(self.seed)
-        # Sums are exchanged, so how far each system's are from the first one's is enough.
+        # Only sums are swapped, so differences from the first system's sums suffice.
         stack = Stack.of_differences([measure.tables for measure in self._unit_measures])
         totals = [[table.total() for table in measure.tables] for measure in self._unit_measures]
         counts = [dict.fromkeys(tested_pairs, 0) for _ in self.measures]
@@ -377,14 +378,14 @@ class _ResamplingRun:
     def count_with_sacrebleu(
         self, tested_pairs: PairIndices, resamples: int
     ) -> list[dict[tuple[int, int], int]]:
-        """The counts behind sacreBLEU's p-values."""
+        """Count the resamples that determine sacreBLEU's p-values."""
         from truebleu.significance import sacrebleu_compat as original
 
         tables = []
         for measure in self.measures:
             if measure.metric is None or not measure.is_summed:
                 raise ValueError(
-                    f"test 'bs-sacrebleu' is of BLEU, chrF and TER, not of {measure.name}"
+                    f"test 'bs-sacrebleu' supports BLEU, chrF and TER, not {measure.name}"
                 )
             tables.append((measure.metric, measure.tables))
         stream = Stream(self.seed)
@@ -409,15 +410,15 @@ class _ResamplingRun:
         mean = fsum(resampled) / len(resampled)
         adjusted = resampled if noise is None else noise.add_run_noise(resampled, mean, self.seed)
         ordered = sorted(adjusted)
-        # The small number keeps a product like 1000 * 0.05 from falling short of 50.
+        # The small number compensates for rounding: 1000 * 0.05 may be slightly below 50.
         tail_size = int(len(ordered) * (1 - self.level) / 2 + 1e-9)
         note = ""
         if self.unit_count == 1:
             unit = self._unit
-            note = f"one {unit}: every resample is that {unit}, so the interval says nothing"
+            note = f"one {unit}: all resamples are equal, so the interval is meaningless"
         elif not tail_size:
-            note = f"{len(ordered)} resamples are too few for {self.level:.4g}: the interval is all"
-            note += " of them"
+            note = f"{len(ordered)} resamples are too few for level {self.level:.4g}: the interval "
+            note += "spans all of them"
         return Interval(
             value=value,
             mean=mean,
@@ -432,7 +433,7 @@ class _ResamplingRun:
         )
 
     def build_intervals(self, measure_index: int) -> dict[str, Interval]:
-        """The interval of each system's score, by one of the measures."""
+        """Return the interval of each system's score by one measure."""
         measure = self.measures[measure_index]
         system_intervals = {}
         for i, system in enumerate(self.systems):
@@ -448,10 +449,10 @@ class _ResamplingRun:
     def build_difference(
         self, measure_index: int, pair: tuple[int, int], test: str, trials: int, count: int | None
     ) -> Difference:
-        """The difference of a system from a baseline, by a measure, and the test of it.
+        """Return the difference of a system from a baseline by one measure, with its test.
 
-        number, pair: of the measure, and of the two systems.
-        count: the trials in which the systems are as far apart; None if the resamples tell it.
+        pair: the indices of the system and the baseline.
+        count: the trials in which the systems differ at least as much; None to count resamples.
         """
         measure = self.measures[measure_index]
         i, j = pair
@@ -486,7 +487,7 @@ class _ResamplingRun:
         if identical:
             p, note = 1.0, "the systems are identical: no segment differs"
         elif self.unit_count == 1:
-            p, note = 1.0, f"one {self._unit}: no test can tell a difference from chance"
+            p, note = 1.0, f"one {self._unit}: too few to test a difference"
         elif is_better is None:
             note = "the systems have the same score"
         return Difference(
@@ -513,18 +514,18 @@ class _ResamplingRun:
 
 
 def _find_run_indices(runs: Mapping[str, Sequence[str]], outputs: Sequence[str]) -> list[list[int]]:
-    """The numbers of each system's runs."""
+    """Return the indices of each system's runs among the outputs."""
     run_names = [name for names in runs.values() for name in names]
     if sorted(run_names) != sorted(outputs) or not all(runs.values()):
         raise ValueError(
-            f"runs: every one of {', '.join(outputs)} is a run of one system, and every system "
-            "has one"
+            f"runs: expected each of {', '.join(outputs)} as a run of exactly one system, and at "
+            "least one run per system"
         )
     return [[outputs.index(name) for name in names] for names in runs.values()]
 
 
 def _average_differences(pairs: Sequence[tuple[Scores, Scores]]) -> list[float]:
-    """The mean over pairs of the difference of their scores, of each trial."""
+    """Return the mean over pairs of runs of the score difference in each trial."""
     columns = [[a - b for a, b in zip(one, other, strict=True)] for one, other in pairs]
     return [fsum(row) / len(columns) for row in zip(*columns, strict=True)]
 
@@ -533,7 +534,7 @@ def _check_measures(measures: Sequence[Measure]) -> None:
     if isinstance(measures, Measure):
         raise TypeError("measures: expected a list, [measure]")
     if not measures:
-        raise InputError("no measures: there is nothing to test")
+        raise InputError("measures: expected at least one measure")
     first = measures[0]
     for measure in measures[1:]:
         for attribute, first_value, second_value in (
@@ -547,11 +548,11 @@ def _check_measures(measures: Sequence[Measure]) -> None:
                 )
 
 
-# ---- p-values of several tests: each alone is right too rarely for all of them together ----
+# ---- corrections for multiple comparisons ----
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """p-values adjusted so that the chance of any false discovery is what they say.
+    """Return p-values adjusted to control the probability of any false discovery.
 
     Sture Holm (1979): A simple sequentially rejective multiple test procedure. Scandinavian
     Journal of Statistics 6.
@@ -568,7 +569,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
-    """p-values adjusted so that the expected share of false discoveries is what they say.
+    """Return p-values adjusted to control the expected share of false discoveries.
 
     Yoav Benjamini and Yosef Hochberg (1995): Controlling the false discovery rate. Journal of the
     Royal Statistical Society B 57.
@@ -592,7 +593,7 @@ CORRECTIONS = tuple(CORRECTION_FUNCTIONS)
 def _correct_p_values(
     differences: dict[Any, Difference], correction: str | None
 ) -> dict[Any, Difference]:
-    """The differences with p-values corrected as one family."""
+    """Return the differences with p-values corrected as one family of tests."""
     if correction is None:
         return differences
     adjusted = CORRECTION_FUNCTIONS[correction](

@@ -1,4 +1,4 @@
-"""The results of resampling: intervals, differences, their power, and the ranking of systems."""
+"""Results of resampling: intervals, differences, their power, and the ranking of systems."""
 
 from __future__ import annotations
 
@@ -10,35 +10,35 @@ from truebleu.significance.run_variance import Runs
 from truebleu.text import argument_checks
 from truebleu.text.record import Record
 
-# The usual error rates: of calling equal systems different, and of seeing a true difference.
+# Default significance level, and default probability of detecting a true difference.
 ALPHA, POWER = 0.05, 0.8
-# Their effort, which every comparison asks for: normal quantiles take longer than it to load.
+# `compute_required_errors(ALPHA, POWER)`: importing normal quantiles would slow down every use.
 DEFAULT_REQUIRED_ERRORS = 2.801585218112968
 
 CAUTIONS = {
-    "ar": "p is how often a difference this large would appear if it made no difference which "
+    "ar": "p is the probability of a difference this large if it made no difference which "
     "of the two systems wrote each {}",
-    "bs": "p is how often a difference this large would appear in test sets like this one if "
-    "there were none",
-    "bs-sacrebleu": "p is sacreBLEU's, which is too small: it calls about 11 % of equal systems "
-    "different at 5 %",
+    "bs": "p is the probability of a difference this large in test sets like this one if there "
+    "were no true difference",
+    "bs-sacrebleu": "p is computed as in sacreBLEU and is too small: at 5 %, about 11 % of equal "
+    "systems differ significantly",
     "koehn": "p is the share of resampled test sets that the better system does not win; it is "
-    "one-sided, for the direction that was observed",
+    "one-sided, in the observed direction",
 }
 LIMITATION = (
-    "It says nothing of other domains, of other references, or of whether a reader would notice."
+    "It does not apply to other domains or references, or show whether readers notice a difference."
 )
 
 
 class Interval(Record):
-    """A score, or a difference of scores, and between what values resampling puts it.
+    """A score, or a difference of scores, with its confidence interval.
 
-    The percentile interval: of B sorted resampled values, the ones that leave out
-    B (1 - level) / 2 at each end (Efron and Tibshirani 1993, chapter 13).
+    The percentile interval leaves out B (1 - level) / 2 of the B sorted resampled values at each
+    end (Efron and Tibshirani 1993, chapter 13).
     """
 
     value: float
-    """Of all segments."""
+    """The value for all segments."""
     mean: float
     """The mean of the resampled values."""
     low: float
@@ -46,20 +46,20 @@ class Interval(Record):
     level: float
     resamples: int
     documents: int | None
-    """The number of documents, if they were drawn as a whole; None if segments were."""
+    """The number of documents if documents were resampled; None if segments were."""
     seed: int | None
     runs: Runs | None
-    """The runs behind the score of a system that has several."""
+    """The runs of a system with several runs, otherwise None."""
     note: str
-    """A remark, if there is one to make."""
+    """A remark, or an empty string."""
 
     @property
     def half_width(self) -> float:
-        """Half the width: what sacreBLEU prints behind ±."""
+        """Half the width, which sacreBLEU prints after ±."""
         return (self.high - self.low) / 2
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, in full precision."""
+        """Return all values at full precision."""
         return {**super().to_dict(), "half_width": self.half_width}
 
     def __repr__(self) -> str:
@@ -67,7 +67,7 @@ class Interval(Record):
 
 
 class Difference(Record):
-    """How one system differs from another: the size of the difference, and the test of it."""
+    """The difference between two systems, with its interval and significance test."""
 
     measure: str
     system: str
@@ -75,47 +75,48 @@ class Difference(Record):
     value: float
     """The system's score minus the baseline's."""
     interval: Interval
-    """The difference's own paired bootstrap interval."""
+    """The paired bootstrap interval of the difference."""
     p: float
     adjusted_p: float
-    """p after the correction for several comparisons, if one was asked for; else p."""
+    """p after a correction for multiple comparisons; equal to p without a correction."""
     test: str
     trials: int
-    """Randomizations or resamples behind p."""
+    """The number of randomizations or resamples behind p."""
     won: float
     """The share of resampled test sets on which the system is better."""
     tied: float
     lost: float
     better: bool | None
-    """True if the system is the better of the two; None if they are equal."""
+    """Whether the system is better; None if both are equal."""
     identical: bool
-    """True if no segment differs."""
+    """Whether no segment differs."""
     segments: int
     deviation: float
-    """The standard error of the difference, from all that is known."""
+    """The standard error of the difference, from test set and runs."""
     test_set_error: float
-    """That which comes from the test set: the standard deviation of the resampled differences.
-    With several runs, `deviation` has what runs make of single segments once, from the runs."""
+    """The standard error from the test set: the standard deviation of the resampled differences.
+    With several runs, `deviation` excludes the part that `run_error` covers.
+    """
     run_error: float
-    """That which comes from runs; 0 with one run each, which tell nothing of it."""
+    """The standard error from runs; 0 with one run each, which gives no information about it."""
     note: str
-    """A remark, if there is one to make."""
+    """A remark, or an empty string."""
 
     @property
     def detectable(self) -> float:
-        """The smallest difference that as many segments would detect: at 5 %, with power 0.8."""
+        """The smallest difference that this many segments detect, at level 0.05 with power 0.8."""
         return compute_required_errors() * self.deviation
 
     @property
     def segments_needed(self) -> int | None:
-        """The segments like these that it takes to detect a difference of this size.
+        """The number of similar segments needed to detect a difference of this size.
 
-        None if there is no difference, or nothing to estimate its error from, or if no number
-        of segments would do: the difference is too small for how runs differ.
+        None without a difference or a standard error, or if the variance between runs is too large
+        for any number of segments.
         """
         if not self.run_error:
             return segments_needed(self.value, self.deviation, self.segments)
-        # More segments do not make runs more alike.
+        # More segments do not reduce the variance between runs.
         available_variance = (self.value / compute_required_errors()) ** 2 - self.run_error**2
         test_set_variance = self.deviation**2 - self.run_error**2
         return (
@@ -125,7 +126,7 @@ class Difference(Record):
         )
 
     def swap_systems(self) -> Self:
-        """The same, seen from the other system."""
+        """Return the same difference with the system and the baseline swapped."""
         interval = self.interval
         return self.replace(
             system=self.baseline,
@@ -140,7 +141,7 @@ class Difference(Record):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, in full precision."""
+        """Return all values at full precision."""
         derived = {"detectable": self.detectable, "segments_needed": self.segments_needed}
         return {**super().to_dict(), **derived}
 
@@ -153,55 +154,55 @@ class Difference(Record):
 
 
 class PairedTests(Record):
-    """One measure of all systems: intervals, and the tests of the differences."""
+    """Intervals of all systems and tests of their differences, by one measure."""
 
     measure: Measure
     test: str
     baseline: str
     correction: str | None
     documents: int | None
-    """The number of documents that were drawn and exchanged as a whole; None if segments were."""
+    """The number of documents if documents were resampled and swapped; None if segments were."""
     seed: int | None
     resamples: int
     randomizations: int | None
-    """None for tests that randomize nothing."""
+    """None for tests without randomization."""
     level: float
     intervals: dict[str, Interval]
-    """The score of each system."""
+    """The interval of each system's score."""
     differences: dict[str, Difference]
-    """Each system but the baseline, against the baseline."""
+    """The difference of each other system to the baseline."""
     pairs: dict[tuple[str, str], Difference]
-    """Every pair that was tested: (system, other), corrected as one family."""
+    """Every tested pair (system, other), corrected as one family."""
 
     __hash__ = None  # type: ignore[assignment]
 
     @property
     def runs(self) -> dict[str, Runs]:
-        """The runs of each system that has several."""
+        """The runs of each system with several runs."""
         return {n: one.runs for n, one in self.intervals.items() if one.runs is not None}
 
     @property
     def caution(self) -> str:
-        """The meaning of the p-value, and its limits, in a line."""
+        """The meaning of the p-value and its limits, in one line."""
         return self.describe_caution("segment" if self.documents is None else "document")
 
     def describe_caution(self, unit: str) -> str:
-        """The same, of units that are drawn as a whole and called so: "bucket"."""
+        """Return the caution for a unit of resampling, such as "bucket"."""
         text = CAUTIONS[self.test].format(unit)
         if self.runs:
             text += ", and runs differed as much as they do here"
         return f"{text}. {LIMITATION}"
 
     def get_difference(self, system: str, other: str) -> Difference:
-        """The test of two systems, seen from the first."""
+        """Return the difference of two systems, as system minus other."""
         if (system, other) in self.pairs:
             return self.pairs[system, other]
         if (other, system) in self.pairs:
             return self.pairs[other, system].swap_systems()
-        raise KeyError(f"{system} and {other} were not compared; pairs='all' compares all")
+        raise KeyError(f"{system} and {other} were not compared. Use pairs='all'.")
 
     def better_than(self, alpha: float = ALPHA) -> dict[str, list[str]]:
-        """The systems that each system is significantly better than, of the pairs tested."""
+        """Return the systems that each system is significantly better than, among tested pairs."""
         beaten: dict[str, list[str]] = {name: [] for name in self.intervals}
         for (first, second), difference in self.pairs.items():
             if difference.adjusted_p < alpha and difference.better is not None:
@@ -210,16 +211,16 @@ class PairedTests(Record):
         return beaten
 
     def clusters(self, alpha: float = ALPHA) -> list[list[str]]:
-        """The systems in clusters, best first, as WMT's findings rank them.
+        """Return the systems in clusters, best first, as in WMT findings.
 
-        Sorted by score, there is a border wherever each system above is significantly better than
-        each system below; within a cluster the order is not settled. Needs `pairs="all"`.
+        A new cluster starts where each system above, by score, is significantly better than each
+        system below. Within a cluster, the order is not significant. Needs `pairs="all"`.
         """
         measure = self.measure
         sign = 1 if measure.lower_is_better else -1
         ranked = sorted(self.intervals, key=lambda name: sign * self.intervals[name].value)
         if len(self.pairs) < len(ranked) * (len(ranked) - 1) // 2:
-            raise ValueError("clusters need the test of all pairs: pairs='all'")
+            raise ValueError("clusters need tests of all pairs. Use pairs='all'.")
         beaten = {name: set(losers) for name, losers in self.better_than(alpha).items()}
         clusters: list[list[str]] = [[]]
         for rank, name in enumerate(ranked):
@@ -230,7 +231,7 @@ class PairedTests(Record):
         return clusters
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, in full precision."""
+        """Return all values at full precision."""
         measure = self.measure
         measure_fields = {"lower_is_better": measure.lower_is_better, "segments": measure.segments}
         values = super().to_dict() | {"measure": measure.name}
@@ -241,7 +242,7 @@ class PairedTests(Record):
         return f"<{self.measure.name}: {len(self.intervals)} systems, {len(self.pairs)} tests>"
 
 
-# ---- power: the number of segments that it takes to detect a difference ----
+# ---- power ----
 
 
 def segments_needed(
@@ -252,15 +253,15 @@ def segments_needed(
     alpha: float = ALPHA,
     power: float = POWER,
 ) -> int | None:
-    """The number of segments that detect a difference with a given probability.
+    """Return the number of segments that detect a difference with a given probability.
 
-    difference: the true difference; in the absence of anything better the observed one.
+    difference: the true difference, or the observed difference as its estimate.
     deviation: the standard error of the difference on `segments` segments (`Difference.deviation`).
-    alpha, power: of a two-sided test; usually 0.05 and 0.8.
+    alpha, power: significance level and power of a two-sided test (defaults: 0.05 and 0.8).
 
-    The calculation for a normal statistic whose standard error falls with the square root of the
-    number of segments: n' = n ((z(1 - alpha/2) + z(power)) deviation / difference)². It assumes
-    that the further segments are like these. None if there is no difference, or no error.
+    The statistic is assumed to be normal, with a standard error that falls with the square root of
+    the number of segments: n' = n ((z(1 - alpha/2) + z(power)) deviation / difference)². The
+    additional segments are assumed to be similar. None if the difference or the error is 0.
 
     >>> segments_needed(0.5, 0.25, 2000)
     3925
@@ -271,7 +272,7 @@ def segments_needed(
 
 
 def compute_required_errors(alpha: float = ALPHA, power: float = POWER) -> float:
-    """The number of standard errors that a difference must have to be detected."""
+    """Return the number of standard errors that a difference must have to be detected."""
     if (alpha, power) == (ALPHA, POWER):
         return DEFAULT_REQUIRED_ERRORS
     from statistics import NormalDist

@@ -1,24 +1,26 @@
-"""Several runs of a system, as seeds make them: the chance of the runs beside that of the test set.
+"""Variance between several runs (training seeds) of a system, in addition to the test set's.
 
-The score of a system is the mean over its runs. Two things make it uncertain: which segments are
-in the test set, which resampling tells, and which runs there were, which only runs tell. The first
-alone calls equal systems different whenever a lucky run meets an unlucky one (Jonathan H. Clark,
-Chris Dyer, Alon Lavie and Noah A. Smith 2011: Better hypothesis testing for statistical machine
-translation: controlling for optimizer instability. ACL). To exchange each segment of each run by
-itself, as if runs were more segments, does not help: a lucky run is lucky on many segments at once.
+The score of a system is the mean over its runs. Two sources make it uncertain: the choice of
+segments, which resampling estimates, and the choice of runs, which only several runs can show. A
+test of segments only finds a difference between equal systems whenever a lucky run meets an unlucky
+one (Jonathan H. Clark, Chris Dyer, Alon Lavie and Noah A. Smith 2011: Better hypothesis testing for
+statistical machine translation: controlling for optimizer instability. ACL). Swapping the segments
+of each run independently, as if runs were additional segments, does not help: a lucky run is lucky
+on many segments at once.
 
-So the two are kept apart, and added:
+The two sources are therefore estimated separately, and added:
 
-segments    In each trial (or resample) all runs of both systems share one draw of segments. The
-            difference is the mean over every run of one system beside every run of the other.
-runs        The standard error of the difference that comes from runs is s √(1/m + 1/n), for m and
-            n runs with the standard deviation s between runs of one system. Whole runs could change
-            systems, but three and three runs can in no more than 20 ways. So each trial adds this
-            error times a draw of Student's t with m + n - 2 degrees of freedom.
+segments    In each trial (or resample), all runs of both systems share the same segments. The
+            difference is the mean over all pairs of a run of one system and a run of the other.
+runs        The standard error from runs is s √(1/m + 1/n), for m and n runs with the standard
+            deviation s between runs of a system. Swapping whole runs would allow only 20
+            arrangements of three and three runs. Each trial therefore adds this error times a
+            random value of Student's t distribution with m + n - 2 degrees of freedom.
 
-Runs differ in single segments, too. That part is in s and in what resampling segments shows, and is
-taken from the second: the bootstrap tells its size. What is left of each is added, as in the
-problem of Behrens and Fisher, and with one run each nothing is: the test is the usual one.
+Runs also differ in single segments. This part is contained in s and in the resampling of segments.
+It is subtracted from the latter, where the bootstrap estimates its size. The two remaining errors
+are added, as in the Behrens-Fisher problem. With one run each, nothing is added, and the test is
+the same as without runs.
 """
 
 from __future__ import annotations
@@ -30,36 +32,36 @@ from truebleu.text.record import Record
 
 
 class Runs(Record):
-    """Several runs of one system by one measure."""
+    """Scores of several runs of one system by one measure."""
 
     scores: tuple[float, ...]
     deviation: float
     """The standard deviation between runs."""
     error: float
-    """The standard error of their mean that comes from the test set."""
+    """The standard error of their mean from the test set."""
 
 
 class Noise(Record):
-    """How chance moves the difference of two means over runs."""
+    """Standard errors of a mean over runs, or of the difference of two such means."""
 
     run_error: float
-    """The standard error that comes from the runs."""
+    """The standard error from runs."""
     degrees_of_freedom: int
-    """Its degrees of freedom: runs less systems."""
+    """The degrees of freedom of `run_error`: number of runs minus number of systems."""
     test_set_error: float
-    """The standard error that comes from the test set, without what runs make of segments."""
+    """The standard error from the test set, without the variance of runs in single segments."""
     test_set_share: float
-    """That, as a share of the standard deviation of resampled values."""
+    """`test_set_error` as a share of the standard deviation of the resampled values."""
 
     @property
     def error(self) -> float:
-        """The standard error from both."""
+        """The total standard error."""
         return sqrt(self.run_error**2 + self.test_set_error**2)
 
     def add_run_noise(
         self, values: Sequence[float], centre: float, seed: int | None
     ) -> list[float]:
-        """Resampled values as the runs move them, too."""
+        """Return the resampled values with the variance between runs added."""
         draws = draw_student_t(self.degrees_of_freedom, len(values), seed)
         return [
             centre + self.test_set_share * (value - centre) + self.run_error * draw
@@ -70,9 +72,9 @@ class Noise(Record):
 def estimate_noise(
     systems: Sequence[tuple[Sequence[float], Sequence[Sequence[float]]]], values: Sequence[float]
 ) -> Noise | None:
-    """The noise of the difference of two systems; None if there is one run each.
+    """Return the noise of the difference of two systems, or None with one run each.
 
-    systems: of each the scores of its runs, and the resampled scores of each run.
+    systems: the scores and the resampled scores of each system's runs.
     values: the resampled differences of their means.
     """
     degrees_of_freedom = sum(len(scores) - 1 for scores, _ in systems)
@@ -82,7 +84,7 @@ def estimate_noise(
         fsum(len(scores) * compute_variance(scores, 0) for scores, _ in systems)
         / degrees_of_freedom
     )
-    # How runs of one system vary against each other from resample to resample.
+    # Variance of a system's runs relative to their mean, over resamples.
     variance_within = 0.0
     for _, resampled in systems:
         means = [fsum(column) / len(resampled) for column in zip(*resampled, strict=True)]
@@ -104,7 +106,7 @@ def estimate_noise(
 
 
 def compute_variance(values: Sequence[float], ddof: int) -> float:
-    """The mean square distance from the mean: of all values (0), or for what they stand for (1)."""
+    """Return the variance, with the number of values minus `ddof` as divisor."""
     if len(values) <= ddof:
         return 0.0
     mean = fsum(values) / len(values)
@@ -112,7 +114,7 @@ def compute_variance(values: Sequence[float], ddof: int) -> float:
 
 
 def draw_student_t(degrees_of_freedom: int, count: int, seed: int | None) -> list[float]:
-    """Draws of Student's t: the same for all measures that share a seed."""
+    """Return random values of Student's t, the same for all measures with the same seed."""
     from random import Random
 
     generator = Random(seed)

@@ -1,9 +1,10 @@
-"""sacreBLEU 2.6.0's intervals and paired tests, to the last bit, without NumPy.
+"""sacreBLEU 2.6.0's intervals and paired tests, bit for bit, without NumPy.
 
-sacreBLEU's bootstrap sums statistics in single precision, and with NumPy 2 most of each formula is
-computed in it too (kernel/src/sacrebleu_float32.rs). So these numbers differ from truebleu's own
-(`truebleu.significance`, the same draws in exact arithmetic) after the sixth digit. What sacreBLEU
-calls a paired bootstrap is miscalibrated: docs/significance.md. Use these to reproduce sacreBLEU.
+sacreBLEU's bootstrap sums statistics in single precision, and NumPy 2 also computes most of each
+formula in single precision (kernel/src/sacrebleu_float32.rs). The results therefore differ from
+`truebleu.significance`, which computes the same resamples exactly, after the sixth digit. What
+sacreBLEU calls a paired bootstrap is miscalibrated (docs/significance.md). Use this module only to
+reproduce sacreBLEU.
 """
 
 from __future__ import annotations
@@ -19,13 +20,13 @@ from truebleu.metrics.pairwise_scores import COMPENSATED
 from truebleu.significance import memory_check
 from truebleu.text.record import Record
 
-# The parameters of BLEU that sacreBLEU has too, and the smoothing methods.
+# BLEU parameters and smoothing methods that sacreBLEU supports.
 BLEU_PARAMETERS = (
     *("tokenize", "lowercase", "smoothing", "smoothing_value", "effective_order", "max_order"),
 )
 SMOOTHING = ("exp", "floor", "add-k", "none")
 
-# Trials whose sums are in memory at a time.
+# Number of trials whose sums are in memory at a time.
 TRIALS_PER_BLOCK = 2000
 
 
@@ -34,13 +35,13 @@ class ResampledScores(Record):
 
     values: Sequence[float]
     is_single_precision: bool
-    """True if NumPy would hold them in single precision."""
+    """Whether NumPy would store them in single precision."""
 
 
 def count_larger_differences(
     system: ResampledScores, baseline: ResampledScores, difference: float
 ) -> int:
-    """The number of resampled differences, less their mean, that exceed the observed one."""
+    """Return the number of centred resampled differences that exceed the observed difference."""
     round_number = rounded if system.is_single_precision and baseline.is_single_precision else float
     pairs = zip(system.values, baseline.values, strict=True)
     gaps = [abs(round_number(a - b)) for a, b in pairs]
@@ -54,7 +55,7 @@ def bootstrap_scores(
     resamples: int,
     workers: int = 1,
 ) -> list[list[ResampledScores]]:
-    """The scores of resampled test sets, of each system of each metric."""
+    """Return the scores of resampled test sets, by metric and system."""
     parts = [
         (table, _get_single_formula(metric)) for metric, tables in measures for table in tables
     ]
@@ -87,7 +88,7 @@ def randomize_scores(
 
 
 def _get_single_formula(metric: Metric) -> _kernel.SingleFormula:
-    """The metric's formula in single precision."""
+    """Return the metric's formula in single precision."""
     untyped_metric: Any = metric
     if metric.NAME == "chrF":
         return _kernel.SingleFormula.chrf(
@@ -103,13 +104,13 @@ def _get_single_formula(metric: Metric) -> _kernel.SingleFormula:
             return _kernel.SingleFormula.bleu(
                 untyped_metric.smoothing, value, effective_order, COMPENSATED
             )
-    raise ValueError(f"sacreBLEU has no {metric!r}, so its test of it cannot be computed")
+    raise ValueError(f"sacreBLEU does not support {metric!r}; use another test")
 
 
 def _get_randomization_formula(metric: Metric) -> Callable[[_kernel.Table], _kernel.Scores]:
-    """The metric's formula for the trials of a randomization, whose sums are arrays of integers.
+    """Return the metric's formula for randomization trials, whose sums are integer arrays.
 
-    sacreBLEU adds the k of add-k to them in place, so its fraction is lost.
+    sacreBLEU adds the k of add-k to these arrays in place, so its fraction is lost.
     """
     parameters = metric.parameters
     _get_single_formula(metric)
@@ -120,7 +121,7 @@ def _get_randomization_formula(metric: Metric) -> Callable[[_kernel.Table], _ker
 
 
 def _compute_mean(values: Sequence[float], round_number: Callable[[float], float]) -> float:
-    """NumPy's mean: sums by halves, in eights."""
+    """Return the mean as NumPy computes it, by pairwise summation."""
     return round_number(_sum_pairwise(values, round_number) / len(values))
 
 

@@ -382,7 +382,7 @@ def test_only_what_was_asked_for(tmp_path):
     assert len(tb.history(path, metric="bleu")) == 2
     assert len(tb.history(path, system=["C"])) == 1
     assert len(tb.history(path, system="b", metric=["BLEU"])) == 1
-    with pytest.raises(tb.InputError, match="no metric 'chrF2' \(found: BLEU, TER\)"):
+    with pytest.raises(tb.InputError, match=r"no metric 'chrF2' \(found: BLEU, TER\)"):
         tb.history(path, metric="chrF2")
 
 

@@ -344,7 +344,7 @@ def test_no_line_through_what_cannot_be_compared(change, labels, differ):
     assert f"2 separate series: {differ}" in group.warning
     # All that it is shown as says so.
     for shown in (history.text(1000), history.markdown(), history.html(), history.to_json()):
-        assert f"not one line: {differ}" in shown
+        assert f"separate series: {differ}" in shown
     assert history.html().count("<svg") == 1
 
 

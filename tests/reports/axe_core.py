@@ -1,4 +1,4 @@
-"""axe-core, which finds what keeps people out of a page; how pages are looked at with it."""
+"""Accessibility checks with axe-core, and the appearances in which pages are checked."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ARCHIVE_SHA256 = "e6b0ce02b84d892e2e33e403485e7f3d6c29e2be6df65daf44d89ba5641397
 
 
 def load_axe_script() -> str:
-    """axe-core's script. It is no part of the repository: npm brings it, once."""
+    """Return axe-core's script, which npm downloads on first use."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "truebleu-tests"
     archive_path = cache / f"axe-core-{AXE_VERSION}.tgz"
     if not archive_path.exists():
@@ -36,7 +36,7 @@ def load_axe_script() -> str:
 
 
 def find_violations(tab):
-    """What axe calls serious or critical, with the elements that it says it of."""
+    """Return the serious and critical violations that axe finds, with their elements."""
     result = tab.evaluate("() => axe.run(document, {resultTypes: ['violations']})")
     return {
         f"{rule['id']} ({rule['impact']}): {rule['help']}": [

@@ -1,4 +1,4 @@
-"""A report in a browser, with all noted that goes wrong; and the report of the example data."""
+"""Reports in a browser that record all problems, and the report of the example data."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from truebleu.reports import report
 if TYPE_CHECKING:
     from pathlib import Path
 
-# Every setting of which a page can have the counts beside those of the example's headline.
+# All further settings whose counts the example page contains.
 FURTHER_SETTINGS = [
     *(BLEU(tokenize=name) for name in ("none", "intl", "char", "zh")),
     BLEU(lowercase=True),
@@ -36,7 +36,7 @@ FURTHER_SETTINGS = [
     CER(),
 ]
 
-# Listens from the first moment; the page's own policy stays on.
+# Runs before the page's scripts; the page's own policy stays active.
 VIOLATION_LISTENER = """
 window.violations = [];
 addEventListener("securitypolicyviolation", event =>
@@ -44,7 +44,7 @@ addEventListener("securitypolicyviolation", event =>
 """
 
 
-# Until the page has heard of it; its own listener comes first.
+# Resolves after the page has handled the event, because its listener is called first.
 NAVIGATE_SCRIPT = """where => new Promise(done => {
   addEventListener("hashchange", () => setTimeout(done), {once: true});
   setTimeout(done, 300);
@@ -53,7 +53,7 @@ NAVIGATE_SCRIPT = """where => new Promise(done => {
 
 
 def format_unsupported_options(options: dict[str, object]) -> str:
-    """What is asked of a tab that WebDriver BiDi cannot give in Firefox."""
+    """Return the requested options that WebDriver BiDi does not support in Firefox."""
     supported = {"color_scheme": "light", "forced_colors": "none", "java_script_enabled": True}
     return ", ".join(
         f"{k}={options[k]}"
@@ -63,7 +63,7 @@ def format_unsupported_options(options: dict[str, object]) -> str:
 
 
 class OpenReport:
-    """A report in a tab of its own, which has no network and notes everything that goes wrong."""
+    """Report in a separate tab without network, which records all problems."""
 
     def __init__(
         self, browser, path: Path, fragment: str = "", script: str = "", **options
@@ -71,7 +71,7 @@ class OpenReport:
         options = {"viewport": {"width": 1360, "height": 850}} | options
         if browser.browser_type.name == "firefox" and format_unsupported_options(options):
             pytest.skip(f"Firefox's driver has no {format_unsupported_options(options)}")
-        # A policy that is switched off for tests is not tested.
+        # The policy must stay active to be tested.
         self.context = browser.new_context(bypass_csp=False, **options)
         self.context.set_offline(True)
         self.context.add_init_script(VIOLATION_LISTENER + script)
@@ -94,17 +94,17 @@ class OpenReport:
         dialog.dismiss()
 
     def _record_request(self, request) -> None:
-        # A blob is the page's own worker.
+        # Blob URLs belong to the page's worker.
         if request.url.partition("#")[0] != self.address and not request.url.startswith("blob:"):
             self.problems.append(f"request: {request.url}")
 
     def ready(self) -> OpenReport:
-        """Waits until all of the file is unpacked."""
+        """Wait until the page has unpacked all data."""
         self.page.locator("html[data-ready]").wait_for(state="attached")
         return self
 
     def go(self, fragment: str):
-        """Opens an address within the page, as someone would by a link."""
+        """Open a URL fragment within the page, as a link would."""
         self.page.evaluate(NAVIGATE_SCRIPT, fragment)
         name = fragment.lstrip("#").partition("?")[0]
         self.page.locator(f"main.view.{name}").wait_for()
@@ -112,13 +112,13 @@ class OpenReport:
 
     @property
     def views(self) -> list[str]:
-        """The views that the rail has, by what they are in an address."""
+        """Names of the views in the navigation, as in URLs."""
         return self.page.locator("nav a").evaluate_all(
             "all => all.map(a => a.getAttribute('href').slice(1).split('?')[0])"
         )
 
     def check(self) -> None:
-        """Nothing went wrong up to now."""
+        """Fail if any problem was recorded."""
         violations = self.page.evaluate("() => window.violations ?? []")
         assert not violations
         assert not self.problems
@@ -129,7 +129,7 @@ def read_example_lines(name: str) -> list[str]:
 
 
 class Example:
-    """The example data, as a report has it: three systems, two references, documents, labels."""
+    """Example data and its report: three systems, two references, documents and labels."""
 
     systems = ("birch", "cedar", "aspen")
 
@@ -160,18 +160,18 @@ class Example:
 
     @property
     def settings(self):
-        """Every metric of the page, by the number that it has there."""
+        """All metrics of the page with their setting numbers."""
         return list(enumerate([*self.metrics, *self.also]))
 
 
 def type_text(field, text: str) -> None:
-    """Replaces what is in a field by the keyboard: Firefox hears no change of what is filled in."""
+    """Replace the text of a field with key presses, because Firefox misses changes by `fill`."""
     field.press("ControlOrMeta+a")
     field.press_sequentially(text)
 
 
 def download_file(tab, button, saves):
-    """The name and content of what a button saves."""
+    """Click a button and return the name and content of the saved file."""
     if tab.context.browser.browser_type.name == "firefox":
         return take_firefox_download(tab, button, saves)
     with tab.expect_download() as download:
@@ -181,7 +181,7 @@ def download_file(tab, button, saves):
 
 
 def take_firefox_download(tab, button, saves):
-    """Playwright hears nothing of files that Firefox saves; they are in a folder."""
+    """Return the file that Firefox saved, because Playwright gets no event for it."""
     button.click()
     for _ in range(400):
         tab.wait_for_timeout(50)

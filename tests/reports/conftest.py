@@ -1,4 +1,4 @@
-"""A report in a browser, and that of the example; what pages must never do fails a test."""
+"""Fixtures that open reports in a browser and fail if a page causes a problem."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from browser_report import Example, OpenReport
 
 @pytest.fixture
 def open_report(browser, tmp_path):
-    """Opens a report, or a file, and at the end sees to it that nothing went wrong with any."""
+    """Return a function that opens a report or file; check all opened pages at the end."""
     open_reports: list[OpenReport] = []
 
     def open_report(source, fragment: str = "", *, wait: bool = True, **options) -> OpenReport:
@@ -39,5 +39,5 @@ def example(tmp_path_factory) -> Example:
 
 @pytest.fixture(scope="session")
 def axe() -> str:
-    """axe-core's script."""
+    """Return axe-core's script."""
     return axe_core.load_axe_script()

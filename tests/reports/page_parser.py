@@ -1,4 +1,4 @@
-"""Reads a page as a browser would, by nothing of truebleu's: for the tests of what was written."""
+"""Parser for pages that is independent of truebleu, to test written files."""
 
 import base64
 import gzip
@@ -7,12 +7,12 @@ import struct
 from html.parser import HTMLParser
 from itertools import islice
 
-# Elements without an end.
+# Elements without an end tag.
 VOID_ELEMENTS = {"meta", "line", "circle", "wbr", "br", "link", "input"}
 
 
 class Page(HTMLParser):
-    """The elements of a page, its text, and what its scripts carry."""
+    """Elements, text and data blocks of a page."""
 
     def __init__(self, page: bytes | str) -> None:
         super().__init__(convert_charrefs=True)
@@ -59,7 +59,7 @@ class Page(HTMLParser):
 
     @property
     def policy(self) -> dict[str, str]:
-        """The content-security policy, directive by directive."""
+        """Content-security policy by directive."""
         content = next(
             attributes["content"]
             for tag, attributes in self.elements
@@ -95,7 +95,7 @@ class Page(HTMLParser):
 
 
 def decode_interleaved_texts(block: bytes, role_count: int) -> list[list[str | None]]:
-    """The texts of each role, of a block that has them together."""
+    """Decode a block of interleaved texts and return the texts of each role."""
     words, *sizes = struct.unpack_from(f"<{1 + role_count}I", block)
     rest = iter(block[4 + 4 * role_count :])
 

@@ -1,10 +1,10 @@
-"""Playwright's assertions, or a skip of the module; the mark of what one browser can be asked."""
+"""Playwright's assertions (modules are skipped without it), and a mark for Chromium tests."""
 
 import pytest
 
 expect = pytest.importorskip("playwright.sync_api", reason="no Playwright").expect
-# A busy machine is slow, and no worse.
+# Allow for slow, busy machines.
 expect.set_options(timeout=30_000)
 
-# WebDriver BiDi has no media to emulate in the Firefox that Debian keeps.
+# Firefox with WebDriver BiDi, as in Debian, cannot emulate media features.
 only_chromium = pytest.mark.parametrize("browser", ["chromium"], indirect=True)

@@ -1,8 +1,8 @@
-"""Pictures of every view of the example's report, compared with accepted ones: `make screenshots`.
+"""Compare screenshots of all views of the example report with accepted ones: `make screenshots`.
 
-What is kept of an accepted picture is a line of tests/reports/accepted.json: where it gets
-lighter to the right and downwards, and its colours, both on a coarse grid. That sees what moves,
-vanishes or changes colour, is 40 KB for all of them, and does not mind how letters are smoothed.
+Each accepted screenshot has a fingerprint in tests/reports/accepted.json: the places where it gets
+lighter to the right and downwards, and its colours, both on a coarse grid. A fingerprint detects
+elements that move, vanish or change colour, but ignores font smoothing. All of them need 40 KB.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from PIL import Image
 
 ACCEPTED_PATH = Path(__file__).with_name("accepted.json")
 
-# Beside the views themselves.
+# States to capture in addition to the plain views.
 EXTRA_VIEWS = {
     "segment": "#segments?seg=17",
     "segment-tokens": "#segments?seg=17&mode=tokens",
@@ -32,20 +32,20 @@ EXTRA_VIEWS = {
 SIZES = {1440: 900, 1024: 768, 390: 844}
 SCHEMES = ("light", "dark")
 
-# The README and the site show these, light and dark; copies of them are in docs/.
+# The README and the site show these images in light and dark; docs/ contains copies.
 DOCUMENTATION_VIEWS = {
     "report-summary": "#summary",
     "report-segment": "#segments?sort=-influence&seg=118",
 }
 
-# The grid of what gets lighter, and that of the colours.
+# Sizes of the grids for brightness changes and for colours.
 SHAPE_GRID, COLOUR_GRID = 16, 6
-# How many of the 512 comparisons may differ, and a part of a colour by how much of 255.
+# Tolerances: differing cells of 512, and difference of a colour channel (0 to 255).
 MAX_MOVED_CELLS, MAX_COLOUR_SHIFT = 26, 24
 
 
 def main(folder: Path, *, accept: bool) -> int:
-    """Writes all pictures, and says which are not as they were accepted; or accepts them."""
+    """Write all screenshots, then report the differences from the accepted ones or accept them."""
     from playwright.sync_api import sync_playwright
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -89,7 +89,7 @@ def main(folder: Path, *, accept: bool) -> int:
 
 
 def take_view_screenshots(browser, path, scheme, width, height):
-    """A picture of every view, and of the page without script, by its name."""
+    """Yield the name and screenshot of each view, and of the page without script."""
     options = {"color_scheme": scheme, "reduced_motion": "reduce"}
     options["viewport"] = {"width": width, "height": height}
     context = browser.new_context(**options)
@@ -111,7 +111,7 @@ def take_view_screenshots(browser, path, scheme, width, height):
 
 
 def take_stable_screenshot(context, path, fragment):
-    """A picture of an address, when nothing changes any more: intervals come from a worker."""
+    """Return a screenshot of a view once it is stable, because a worker computes the intervals."""
     tab = context.new_page()
     tab.goto(f"{path.as_uri()}{fragment}")
     tab.locator("html[data-ready]").wait_for(state="attached")
@@ -126,11 +126,11 @@ def take_stable_screenshot(context, path, fragment):
     return picture
 
 
-# ---- what is kept of a picture ----
+# ---- fingerprints ----
 
 
 def fingerprint(picture: bytes) -> list[str]:
-    """Where a picture gets lighter, and its colours, as hexadecimal digits."""
+    """Return the brightness changes and the colours of an image as hexadecimal digits."""
     with Image.open(io.BytesIO(picture)) as image:
         colours = image.convert("RGB").resize((COLOUR_GRID, COLOUR_GRID), Image.Resampling.BOX)
         grey = image.convert("L")
@@ -139,7 +139,7 @@ def fingerprint(picture: bytes) -> list[str]:
             brightness = grey.resize((width, height), Image.Resampling.BOX).tobytes()
             right, down = (1, 0) if width > height else (0, 1)
             bits += [
-                # Plain paper is as light as its neighbour, and stays so.
+                # The threshold ignores uniform areas.
                 brightness[(y + down) * width + x + right] > brightness[y * width + x] + 2
                 for y in range(SHAPE_GRID)
                 for x in range(SHAPE_GRID)
@@ -151,7 +151,7 @@ def fingerprint(picture: bytes) -> list[str]:
 def describe_differences(
     accepted: dict[str, list[str]], current: dict[str, list[str]]
 ) -> list[str]:
-    """What is not as it was accepted, a sentence each."""
+    """Return a sentence for each difference from the accepted fingerprints."""
     problems = [
         f"{name}: accepted, and no longer made" for name in sorted(set(accepted) - set(current))
     ]
@@ -168,7 +168,7 @@ def describe_differences(
 
 
 def reduce_colours(picture: bytes) -> bytes:
-    """A PNG with 256 of its colours, which is a fifth of the size."""
+    """Return a PNG with 256 colours, which has a fifth of the size."""
     with Image.open(io.BytesIO(picture)) as image:
         reduced = image.convert("RGB").quantize(256, dither=Image.Dither.NONE)
         buffer = io.BytesIO()

@@ -1,4 +1,4 @@
-"""The page's views of analysis: the parts of a difference, and what can be taken away."""
+"""The viewer's analysis functions: parts of a difference, exports, charts and agreement."""
 
 import csv
 import io
@@ -22,7 +22,7 @@ POOR = ["a cat is on the mat", "nobody was here", "long day it was"] * 8
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    """Gives what the viewer's functions make of some cases."""
+    """Return a function that runs the viewer's functions on test cases."""
     node = shutil.which("node")
     if not node:
         pytest.skip("no Node here to run the viewer's functions")
@@ -43,7 +43,7 @@ def run(tmp_path_factory):
 
 
 def make_split_case(metric, a, b, changes=None):
-    """A case: two systems by a metric."""
+    """Return a test case that splits the difference of two systems by a metric."""
     if not browser_kernel.load_kernel_blocks():
         pytest.skip("the package was built without the kernel for pages")
     setting = {
@@ -60,7 +60,7 @@ def make_split_case(metric, a, b, changes=None):
     return {"setting": setting, "changes": changes or {}, "rows": rows}
 
 
-# ---- what a difference is made of ----
+# ---- parts of a difference ----
 
 
 @pytest.mark.parametrize(

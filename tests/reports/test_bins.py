@@ -1,4 +1,4 @@
-"""Words by frequency: the rows are those of the definition, and add up to BLEU's own counts."""
+"""Word frequencies: rows equal a naive implementation and sum to BLEU's counts."""
 
 from bisect import bisect_right
 from collections import Counter
@@ -26,7 +26,7 @@ def build_corpus(systems, references, metric):
 
 
 def bin_columns(entry, systems):
-    """The references' words of each bucket, then those of them that each system has."""
+    """Return the column names: reference words per bin, then matches per system and bin."""
     row_names = ["reference", *(f"matched_{system}" for system in range(systems))]
     return [f"{name}_{bin_index}" for name in row_names for bin_index in range(len(entry["edges"]))]
 

@@ -1,4 +1,4 @@
-"""Every view under axe-core: light, dark, forced colours, narrow, wide; and nothing is cut off."""
+"""Accessibility of all views: axe-core in several appearances, scrolling and target sizes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from axe_core import APPEARANCES, find_violations
 
 pytestmark = pytest.mark.thorough
 
-# Each view, and what can be open in it.
+# States of views with open panels.
 OPEN_STATES = {
     "segment": "#segments?seg=3",
     "tokens": "#segments?seg=17&mode=tokens",
@@ -43,7 +43,7 @@ def test_axe_finds_no_serious_violation(example, open_report, axe, appearance):
 
 
 def test_static_summary_has_no_serious_violation(example, browser, axe):
-    """The static summary alone: where script is off, axe cannot run; so it is shown by hand."""
+    """Check the static summary without its scripts, because axe itself needs JavaScript."""
     context = browser.new_context()
     tab = context.new_page()
     text = example.path.read_text("utf-8")
@@ -56,7 +56,7 @@ def test_static_summary_has_no_serious_violation(example, browser, axe):
 
 @pytest.mark.parametrize("width", [320, 1440])
 def test_views_do_not_scroll_sideways(example, open_report, width):
-    """No view scrolls sideways but within its tables and charts."""
+    """Only tables and charts scroll sideways."""
     sheet = open_report(example.path, viewport={"width": width, "height": 800})
     for place in [f"#{view}" for view in sheet.views] + list(OPEN_STATES.values()):
         tab = sheet.go(place)
@@ -65,18 +65,18 @@ def test_views_do_not_scroll_sideways(example, open_report, width):
             ".map(e => e.scrollWidth - e.clientWidth)"
         )
         assert max(wide) <= 0, (place, wide)
-        # And what scrolls down is the view, not the page around it.
+        # The view scrolls down, not the page around it.
         high = tab.evaluate("document.documentElement.scrollHeight - innerHeight")
         assert high <= 0, (place, high)
 
 
 def test_fitting_tables_have_no_scroll_bar(example, open_report):
-    """A table that fits has no scroll bar: at 1360 pixels none of the summary's needs one."""
+    """At 1360 pixels, no table of the summary needs a scroll bar."""
     sheet = open_report(example.path)
     for place in ("#summary", "#ngrams", "#documents"):
         tables = sheet.go(place).locator("main .table")
         for i in range(tables.count()):
-            # One that is folded away has no size.
+            # Folded tables have no size.
             if not tables.nth(i).is_visible():
                 continue
             wide, room, bar = tables.nth(i).evaluate(
@@ -87,7 +87,7 @@ def test_fitting_tables_have_no_scroll_bar(example, open_report):
 
 
 def test_targets_are_at_least_24_pixels(example, open_report):
-    """Buttons, links and fields are 24 pixels high and wide (WCAG 2.5.8), or stand in text."""
+    """Controls outside of text are at least 24 pixels high and wide (WCAG 2.5.8)."""
     sheet = open_report(example.path)
     find_small_targets = """() => [...document.querySelectorAll("button, select, input, a[href]")]
       .filter(e => e.checkVisibility() && !e.matches(".skip"))

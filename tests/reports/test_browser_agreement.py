@@ -1,4 +1,4 @@
-"""Two metrics beside each other, by segments: the picture, its words, and the way to the texts."""
+"""The agreement view: chart, caption and links to segments for two metrics."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BLEU_TO_TER = "#agreement?across=0&up=2"
 
 
 def preferred_systems(example, first, second):
-    """Which of birch (A) and cedar (B) each metric prefers of each segment."""
+    """Return which of birch (A) and cedar (B) each metric prefers, per segment."""
     marks = []
     for metric in (first, second):
         scores = [
@@ -42,7 +42,7 @@ def agreement_tab(example, open_report):
 
 @pytest.fixture(scope="module")
 def external_scores_report(tmp_path_factory):
-    """A report with scores from elsewhere, which place the systems the other way round."""
+    """Return a report with external scores that reverse the order of the systems."""
     dice = random.Random(11)
     names = {"birch": 0.8, "cedar": 0.6, "aspen": 0.9, "alder": 0.4}
     scores = {
@@ -86,7 +86,7 @@ def test_corners_name_preferred_system(agreement_tab):
         "BLEU: B, TER: A",
         [text for text in corners if text.startswith("they disagree")][1],
     ]
-    # Lower TER is better, so its axis is reversed and B is better at the top.
+    # Lower TER is better, so its axis is reversed: B is better at the top.
     axis = agreement_tab.locator(".chart .tick").all_text_contents()
     numbers = [float(text.replace("−", "-")) for text in axis]
     up = numbers[numbers.index(max(numbers[:5])) + 1 :]
@@ -135,7 +135,7 @@ def test_metrics_and_systems_can_be_selected(agreement_tab):
     agreement_tab.get_by_role("combobox", name="Up", exact=True).select_option(label="chrF2")
     expect(agreement_tab.locator("figcaption strong")).to_have_text("Δ BLEU and Δ chrF2")
     assert "up=1" in agreement_tab.url
-    # A metric is not set against itself: the two change places.
+    # Selecting the other axis' metric swaps the two metrics.
     agreement_tab.get_by_role("combobox", name="Across").select_option(label="chrF2")
     expect(agreement_tab.locator("figcaption strong")).to_have_text("Δ chrF2 and Δ BLEU")
     agreement_tab.get_by_role("button", name="Swap the two metrics").click()
@@ -152,7 +152,7 @@ def test_external_scores_are_plotted(open_report, external_scores_report):
     expect(tab.locator("figcaption strong")).to_have_text(f"Δ BLEU and Δ {name}")
     row = tab.locator("main section tbody tr").first
     segment = int(row.locator("th").text_content().split()[1]) - 1
-    # The pair that opens is the baseline and the system that is best by BLEU.
+    # By default, the view compares the baseline with the best system by BLEU.
     difference = columns["alder"][segment] - columns["birch"][segment]
     delta = row.locator("td data").nth(1)
     assert float(delta.get_attribute("value")) == pytest.approx(difference, abs=1e-12)
@@ -174,7 +174,7 @@ def test_summary_links_opposite_winners_to_segments(open_report, external_scores
         r"BLEU \(\+[\d.]+, p = [\d.]+\) and chrF2 \(.*\) call alder better than cedar, ", text
     )
     assert f"{name} calls cedar better (+0." in text
-    # Once: it is no note at the end as well.
+    # The note must not be repeated at the end.
     assert (
         tab.locator("main.view").text_content().count(text.removesuffix(" Show the segments")) == 1
     )
@@ -189,7 +189,7 @@ def test_summary_links_opposite_winners_to_segments(open_report, external_scores
         "birch": ["3", "3", "2"],
         "aspen": ["4", "4", "1"],
     }
-    # Scores that are given have details of their own.
+    # External scores have a details section.
     tab.locator("main.view").get_by_text(f"{name} ↑ in detail").click()
     expect(tab.get_by_role("table", name=f"Systems by {name}")).to_be_visible()
     notes.first.get_by_role("link").click()

@@ -1,4 +1,4 @@
-"""What stands beside a filter: a subset's own numbers, what is under way, or why there are none."""
+"""Filters: scores of the subset, progress and cancellation, and explanations."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ needs_kernel = pytest.mark.skipif(
     not browser_kernel.load_kernel_blocks(), reason="built without the kernel for pages"
 )
 
-# Every step back doubles the work: no computer ends this one.
+# Backtracking doubles the work with each step, so this pattern never ends.
 ENDLESS_PATTERN = "%28%28a%2B%29%2B%29%2B%24"
 
 
 @pytest.fixture
 def endless_report(tmp_path):
-    """A report with a text on which `ENDLESS` does not end."""
+    """Return a report with a text on which `ENDLESS_PATTERN` does not end."""
     references = ["the cat is on the mat", "nobody was there at all", "a" * 200 + "!"] * 40
     systems = {"one": ["the cat sat on the mat", *references[1:]], "two": references[::-1]}
     path = tmp_path / "endless.html"
@@ -34,7 +34,7 @@ def subset_line(tab):
     return tab.locator(".subset")
 
 
-# ---- what takes long ----
+# ---- long searches ----
 
 
 def test_running_filter_shows_no_numbers_and_can_be_cancelled(endless_report, open_report):
@@ -52,7 +52,7 @@ def test_running_filter_shows_no_numbers_and_can_be_cancelled(endless_report, op
     expect(subset_line(tab)).to_contain_text("95%")
     assert subset_line(tab).inner_text() == before
     expect(tab.locator(".grid")).to_have_attribute("aria-busy", "false")
-    # The other thread is free again.
+    # The worker is available again.
     tab.evaluate("location.hash = '#segments?regex=true&find=nob.dy'")
     expect(subset_line(tab)).to_contain_text("40 of 120 segments")
 
@@ -73,7 +73,7 @@ def test_export_waits_for_running_filter(endless_report, open_report):
 
 
 def test_timed_out_pattern_is_reported(endless_report, open_report):
-    # The page's clock of 10 seconds is shortened; the pattern itself would never end.
+    # Shorten the page's timeout of 10 seconds, because the pattern never ends.
     short = (
         "const set = setTimeout; window.setTimeout = (f, t, ...a) => set(f, t > 5e3 ? 50 : t, ...a)"
     )
@@ -97,9 +97,9 @@ def test_search_of_redacted_report_is_explained(open_report):
     expect(subset_line(tab)).to_have_text("This report has no texts.")
 
 
-# ---- counting anew ----
+# ---- recounting ----
 
-# A kernel whose count fails, or never ends: what is told must not stay.
+# A kernel whose count fails on request.
 FAILING_KERNEL = """
 const make = WebAssembly.instantiate;
 WebAssembly.instantiate = async (...given) => {
@@ -142,7 +142,7 @@ performance.now = () => now() + (window.held ? more += 1000 : more);
 def test_cancelled_count_restores_previous_setting(example, open_report):
     tab = open_report(example.path, "#why?tokenize=intl&lowercase=yes", script=PAUSED_TIMERS).page
     expect(tab.locator(".notice code")).to_contain_text("tok:intl")
-    # The count waits between two slices for as long as this is set.
+    # This pauses the count between two slices.
     tab.evaluate("window.held = true")
     tab.get_by_label("Tokenizer").select_option("char")
     notice = tab.locator(".notice")
@@ -172,7 +172,7 @@ def test_latest_counts_are_cached(example, open_report):
     choices = tab.get_by_label("Tokenizer")
 
     def count_kernel_calls(name):
-        """How often the kernel is asked for counts until a tokenizer's are shown."""
+        """Select a tokenizer and return the number of kernel calls until its counts appear."""
         before = tab.evaluate("window.counts")
         choices.select_option(name)
         expect(tab.locator(".notice code")).to_contain_text(f"tok:{name}|")
@@ -183,12 +183,12 @@ def test_latest_counts_are_cached(example, open_report):
     for name in ("none", "intl", "char"):
         assert count_kernel_calls(name) == 0
     assert count_kernel_calls("jiwer") > 0
-    # The one that was longest not looked at is gone.
+    # The least recently used count is no longer cached.
     assert count_kernel_calls("char") == 0
     assert count_kernel_calls("zh") > 0
 
 
-# ---- all segments that hold an n-gram ----
+# ---- segments that contain an n-gram ----
 
 
 @pytest.mark.parametrize(("order", "position"), [(1, 0), (1, 1), (2, 0), (3, 0)])
@@ -223,7 +223,7 @@ def test_ngram_link_lists_all_matching_segments(example, open_report, order, pos
 
 
 def test_partial_text_gives_examples_without_score(open_report):
-    """Where texts are missing, what is found is not all there is: it has no score."""
+    """If texts are missing, the matches are incomplete and have no score."""
     texts = [f"the cat number {i} sat on the mat , again" for i in range(60)]
     changed_texts = [text.replace("sat", "is") for text in texts]
     example_report = report(
@@ -252,7 +252,7 @@ def test_ngrams_of_custom_tokenizer_list_examples(open_report):
 
 
 def test_frequency_bin_links_to_all_its_segments(open_report):
-    """More of them than an address could name, one by one, with a score of their own."""
+    """Check a bin with more segments than a URL could list."""
     references = [f"word{i} and the cat sat on the mat" for i in range(600)]
     systems = {
         "one": [text.replace(f"word{i}", "it") for i, text in enumerate(references)],
@@ -266,7 +266,7 @@ def test_frequency_bin_links_to_all_its_segments(open_report):
     row.locator("a").click()
     expect(tab.locator(".chips")).to_contain_text("differ in words with frequency 1")
     expect(subset_line(tab)).to_contain_text("600")
-    # Those words alone are no filter by number: each system's score is of all of them.
+    # The filter does not depend on a system, so the scores cover all segments of the bin.
     expect(subset_line(tab).locator("data").nth(1)).to_have_text("100.00")
 
 
@@ -279,7 +279,7 @@ def test_missed_words_of_single_system_link_to_segments(open_report):
     expect(subset_line(tab)).to_contain_text("20 of 40 segments")
 
 
-# ---- one difference, one interval ----
+# ---- intervals ----
 
 
 def test_delta_has_same_interval_in_all_views(example, open_report):
@@ -295,7 +295,7 @@ def test_delta_has_same_interval_in_all_views(example, open_report):
         if pair["first"] == "birch":
             ends = sorted(-end for end in ends)
         interval_text = f"[{ends[0]:+.2f}, {ends[1]:+.2f}]".replace("-", "−")
-        # As one of all settings, whichever is looked at.
+        # The list of all settings shows the interval whichever setting is selected.
         for setting in (0, 1):
             tab = sheet.go(f"#why?setting={setting}")
             row = tab.locator("section:has(h2:text-is('All settings')) tbody tr").nth(number)
@@ -314,7 +314,7 @@ def test_untested_setting_has_same_interval_in_all_views(example, open_report):
     expect(tab.locator(".chart figcaption").first).to_contain_text(interval_text)
 
 
-# ---- few segments ----
+# ---- small groups ----
 
 
 def test_interval_depends_on_segment_count(example, open_report):

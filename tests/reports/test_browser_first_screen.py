@@ -1,4 +1,4 @@
-"""The first screen: who is best, one table of all metrics, and a forest plot, without scrolling."""
+"""The first screen: best system, table of all metrics and forest plot, without scrolling."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from truebleu.reports import report
 
 pytestmark = pytest.mark.thorough
 
-# As tables write them.
+# Minus sign in tables.
 MINUS_SIGN = "−"
 
 
 @pytest.fixture(scope="module")
 def five_systems(tmp_path_factory):
-    """Five systems by three metrics; the last, which is the baseline, is best."""
+    """Return a report of five systems and three metrics; the last system, the baseline, is best."""
     cedar, birch = (read_example_lines(f"de-en/{name}.en") for name in ("cedar", "birch"))
     pairs = list(zip(birch, cedar, strict=True))
     systems = {
@@ -54,7 +54,7 @@ def test_first_screen_fits_without_scrolling(five_systems, open_report):
         box = tab.locator(f"main.view {place}").first.bounding_box()
         assert box["y"] + box["height"] <= 900, place
         assert box["x"] + box["width"] <= 1440, place
-    # The table needs no scroll bar of its own.
+    # The table itself needs no scroll bar.
     assert tab.locator(".overview").evaluate("e => e.scrollWidth <= e.clientWidth")
 
 
@@ -65,7 +65,7 @@ def test_lead_equals_static_sentence(five_systems, open_report):
     assert expected_text.startswith("E cedar, the baseline, is best of 5 systems: ")
     assert expected_text.endswith("chrF2 and TER rank the same system first.")
     lead_text = tab.locator("main.view .lead").inner_text()
-    # A letter stands in a shape of its own, without a space behind it.
+    # The letter badge is not followed by a space.
     assert re.sub(r"\s+", "", lead_text) == expected_text.replace(" ", "")
 
 
@@ -121,7 +121,7 @@ def test_baseline_can_be_changed(five_systems, open_report):
     expect(tab.locator("main.view .forest-plot")).to_have_attribute(
         "aria-label", "Differences to B birch with 95% intervals."
     )
-    # Who is best does not depend on it.
+    # The best system does not depend on the baseline.
     expect(tab.locator("main.view .lead")).to_contain_text("cedar, the baseline, is best")
 
 
@@ -154,7 +154,7 @@ def test_forest_plot_has_panel_per_metric(five_systems, open_report):
         panel = panels.nth(k)
         points = panel.locator("circle")
         assert points.count() == 4
-        # Every system is worse than the baseline, and better is to the right.
+        # All systems are worse than the baseline, and better is to the right.
         base = panel.locator(".base").bounding_box()["x"]
         for point in points.all():
             assert point.bounding_box()["x"] < base, metric["name"]
@@ -179,7 +179,7 @@ def test_metric_details_unfold(five_systems, open_report):
     expect(folds.first).to_contain_text("brevity penalty")
     matrix = folds.first.get_by_role("table", name="Δ BLEU, row − column")
     expect(matrix.locator("tbody tr")).to_have_count(5)
-    # What is open is in the address, and stays open.
+    # The URL stores the open sections, so they survive a reload.
     tab.reload()
     expect(folds.first).to_contain_text("brevity penalty")
     folds.first.locator("summary").click()
@@ -196,7 +196,7 @@ def test_unreported_setting_has_separate_sentence(example, open_report):
     )
     assert "significant at" not in tab.locator("main.view .lead").inner_text()
     expect(tab.locator(".overview thead")).to_contain_text("BLEU ↑, changed")
-    # A setting beside the reported ones stands before them.
+    # An unreported setting precedes the reported ones.
     tab = open_report(example.path, "#summary?setting=3").page
     expect(tab.locator(".overview th.over").first).to_contain_text("not compared")
 
@@ -224,7 +224,7 @@ def test_1024_pixels_keep_names_on_a_line(five_systems, open_report):
         assert name.evaluate("e => e.getClientRects().length") == 1
     view = tab.locator("main.view")
     assert view.evaluate("e => e.scrollWidth <= e.clientWidth")
-    # Shadows at the edges that go when there is nothing beyond them.
+    # Shadows at the edges disappear if there is no more content.
     attachment = tab.locator(".overview").evaluate("e => getComputedStyle(e).backgroundAttachment")
     assert attachment == "local, local, scroll, scroll"
 
@@ -255,14 +255,14 @@ def test_narrow_static_summary_fits(five_systems, open_report, width):
             box = row.locator("td").nth(place).bounding_box()
             assert box["x"] >= 0
             assert box["x"] + box["width"] <= width
-        # A name stays on its line.
+        # Names do not wrap.
         assert row.locator("td").nth(1).bounding_box()["height"] < 60
     assert tab.evaluate("document.documentElement.scrollWidth") <= width
 
 
 # ---- in a notebook ----
 
-# What JupyterLab's own style says of what is shown in it.
+# JupyterLab's style for rendered HTML.
 JUPYTERLAB_STYLE = """
 .jp-RenderedHTMLCommon { color: #000; font: 14px/20px sans-serif; }
 .jp-RenderedHTMLCommon dl { margin: 1em 0; }
@@ -277,7 +277,7 @@ JUPYTERLAB_STYLE = """
 
 
 def test_notebook_style_does_not_change_summary(five_systems, open_report, tmp_path):
-    """The style of what is shown comes first, or that of the notebook: it looks the same."""
+    """The summary looks the same before and after JupyterLab's style."""
     path = tmp_path / "notebook.html"
     systems = {name: read_example_lines(f"de-en/{name}.en") for name in ("birch", "cedar")}
     markup = report(

@@ -1,4 +1,4 @@
-"""The page by keyboard alone, and by its addresses."""
+"""Keyboard control, URLs and exports of the page."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from truebleu import Comparison
 
 pytestmark = pytest.mark.thorough
 
-# What has the focus: its place and name, whether it is anything, whether that shows, and its size.
+# Describes the focused element: position and name, inside the page or not, visible focus, size.
 DESCRIBE_FOCUS = """() => {
   const e = document.activeElement, box = e.getBoundingClientRect();
   const name = e.getAttribute("aria-label") ?? e.labels?.[0]?.textContent ?? e.textContent;
@@ -50,7 +50,7 @@ def segments(example, open_report):
     return open_report(example.path, "#segments").page
 
 
-# ---- from view to view ----
+# ---- navigation between views ----
 
 
 def test_each_view_has_a_key(tab):
@@ -69,7 +69,7 @@ def test_each_view_has_a_key(tab):
 
 def test_tab_key_shows_focus_in_each_view(example, open_report):
     for view in open_report(example.path).views:
-        # A new tab each: at the end of a page, Tab leaves it for what else the browser has.
+        # Use a new browser tab per view, because the Tab key leaves the page at its end.
         tab = open_report(example.path, f"#{view}").page
         tab.locator("a").first.focus()
         seen = set()
@@ -92,7 +92,7 @@ def test_skip_link_is_first(tab):
     expect(tab.locator("main.view")).to_be_focused()
 
 
-# ---- the list ----
+# ---- segment list ----
 
 
 def test_keys_move_open_and_close_segments(segments):
@@ -104,7 +104,7 @@ def test_keys_move_open_and_close_segments(segments):
     expect(segment_heading(segments, 1)).to_be_visible()
     press_keys(segments, "Escape")
     expect(segments.locator(".detail")).to_be_hidden()
-    # The list has the focus, and is moved in by the arrows.
+    # The list has the focus, so arrow keys move in it.
     press_keys(segments, "ArrowDown", "ArrowDown", "Enter")
     expect(segment_heading(segments, 3)).to_be_visible()
 
@@ -128,17 +128,17 @@ def test_grid_keys_move_active_row(segments):
 
 
 def test_search_key_opens_segment_list(tab):
-    # From any view it leads to the list.
+    # The key opens the list from any view.
     press_keys(tab, "/")
     box = tab.get_by_role("searchbox")
     expect(box).to_be_focused()
     tab.keyboard.type("bridge")
     expect(tab.locator(".subset")).to_contain_text("of 128 segments")
-    # Letters that are typed are no shortcuts.
+    # Typed letters are not shortcuts.
     expect(box).to_have_value("bridge")
     press_keys(tab, "Escape")
     expect(box).not_to_be_focused()
-    # Longer than it takes until what is typed is looked for: it stays, although browsers empty it.
+    # Wait longer than the search delay: the text stays, though browsers clear fields on Escape.
     tab.wait_for_timeout(200)
     expect(box).to_have_value("bridge")
     expect(tab.locator(".chips button").first).to_contain_text("bridge")
@@ -174,7 +174,7 @@ def test_sort_menu_works_by_keyboard(segments):
         ".map(r => Number(r.querySelector('.c-delta').textContent.replace('−', '-')))"
     )
     assert deltas == sorted(deltas, reverse=True)
-    # A header that is clicked sorts, too.
+    # A click on a header sorts, too.
     segments.get_by_role("button", name=re.compile("Influence")).focus()
     press_keys(segments, "Enter")
     header = segments.get_by_role("columnheader", name=re.compile("Influence"))
@@ -291,7 +291,7 @@ def test_theme_can_be_changed(tab):
     expect(tab.get_by_role("button", name="Theme: dark")).to_be_visible()
 
 
-# ---- addresses ----
+# ---- URLs ----
 
 
 def test_browser_history_restores_views(tab):
@@ -319,7 +319,7 @@ PAGE_STATES = [
 
 @pytest.mark.parametrize("state", PAGE_STATES)
 def test_url_restores_state(example, open_report, state):
-    """The same address in a fresh tab shows the same."""
+    """The same URL shows the same content in a new tab."""
     first = open_report(example.path)
     first.go(state)
     second = open_report(example.path, state)
@@ -328,12 +328,12 @@ def test_url_restores_state(example, open_report, state):
         expect(sheet.page.locator("main.view")).not_to_contain_text("interval …")
     texts = [sheet.page.locator("#app").inner_text() for sheet in (first, second)]
     assert texts[0] == texts[1]
-    # And what the page itself says its address is, leads there again.
+    # The page's own URL leads to the same view.
     second.page.evaluate("() => document.activeElement?.blur()")
     assert second.page.url.partition("#")[2].partition("?")[0] == state[1:].partition("?")[0]
 
 
-# ---- what can be taken away ----
+# ---- exports ----
 
 
 def test_saved_comparison_equals_python(example, open_report, saves):
@@ -347,7 +347,7 @@ def test_saved_comparison_equals_python(example, open_report, saves):
     name, text = download_file(tab, tab.get_by_role("button", name="Save", exact=True).first, saves)
     assert name == "comparison.csv"
     assert text == Comparison(content).csv()
-    # And that is `compare`'s.
+    # The export equals the result of `compare`.
     settings = {"metrics": example.metrics, "samples": 200, "confidence": 200}
     compared = tb.compare(example.hypotheses, example.references, **settings)
     rows, expected = (
@@ -362,7 +362,7 @@ def test_saved_comparison_equals_python(example, open_report, saves):
 
 @pytest.mark.parametrize("number", [0, 1, 2])
 def test_saved_segments_equal_python(example, open_report, saves, number):
-    """Every segment's score, difference and influence, in full, and its texts."""
+    """Check the exact score, difference and influence of each segment, and its texts."""
     metric = example.metrics[number]
     scores = {
         name: list(metric.segments(texts, example.references))

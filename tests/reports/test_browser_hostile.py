@@ -1,4 +1,4 @@
-"""Nothing of the data becomes markup or script, whatever field it stands in and whichever view."""
+"""Data never becomes markup or script, in any field and any view."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from truebleu.reports import report
 
 pytestmark = pytest.mark.thorough
 
-# What ran in other viewers comes first. Each says "pwned" in some way if it gets anywhere.
+# Payloads that executed in other viewers come first. A successful payload leaves "pwned" somewhere.
 PAYLOADS = [
     "<img src=x onerror=\"document.title='pwned';window.pwned=1;alert(1)\">",
     "<script>window.pwned=1;document.title='pwned'</script>",
@@ -39,7 +39,7 @@ PAYLOADS = [
     "+ADw-script+AD4-window.pwned=1+ADw-/script+AD4- %3Cx-pwned%3E",
 ]  # fmt: skip
 
-# What the viewer itself makes; anything else was made by the data.
+# Elements that the viewer creates; any other element comes from the data.
 VIEWER_TAGS = """
 A ABBR ARTICLE ASIDE BDI BR BODY BUTTON CAPTION CODE DATA DATALIST DD DETAILS DIALOG DIV DL DT
 EM FIELDSET FIGCAPTION FIGURE H1 H2 H3 HEAD HEADER HTML INPUT KBD LABEL LEGEND LI MAIN MARK
@@ -77,7 +77,7 @@ def check_page(tab, place):
 
 @pytest.fixture(scope="module")
 def hostile_report(tmp_path_factory):
-    """A report in which every field holds every payload, in files with such names, too."""
+    """Return a report with every payload in every field, including file names."""
     folder = tmp_path_factory.mktemp("hostile")
 
     def file(name, lines):
@@ -122,7 +122,7 @@ def test_hostile_data_stays_text_in_each_segment(hostile_report, open_report, mo
     for i in range(len(PAYLOADS)):
         tab = sheet.go(f"#segments?seg={i + 1}&mode={mode}&setting={i % 4}")
         tab.get_by_role("heading", name=f"Segment {i + 1}").wait_for()
-        # What is known of a token is data, too.
+        # Token details contain data, too.
         token = tab.locator(".detail [data-token]").first
         if token.count():
             token.hover()
@@ -143,7 +143,7 @@ def test_hostile_data_stays_text_in_menus_and_dialogs(hostile_report, open_repor
     tab.get_by_role("dialog").wait_for()
     check_page(tab, "help")
     tab.keyboard.press("Escape")
-    # A search for a payload finds it, and shows what was looked for.
+    # A search for a payload finds it and displays the search text.
     for search_text in PAYLOADS[:4]:
         tab = sheet.go("#segments")
         tab.get_by_role("searchbox").fill(search_text)
@@ -176,7 +176,7 @@ def test_hostile_data_stays_text_in_static_summary(hostile_report, open_report):
 
 
 def test_hostile_data_stays_text_in_notebook(hostile_report, browser, tmp_path):
-    """The summary as a notebook puts it into its own page, which has no policy."""
+    """Check the summary inside a notebook page, which has no policy."""
     path = tmp_path / "notebook.html"
     path.write_text(f"<!doctype html><title>own</title>{hostile_report._repr_html_()}", "utf-8")
     tab = browser.new_page()

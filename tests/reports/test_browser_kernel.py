@@ -1,4 +1,4 @@
-"""The kernel in a page gives the numbers of the kernel in Python, to the last bit."""
+"""The browser kernel gives the same numbers as the kernel in Python."""
 
 import base64
 import json
@@ -99,7 +99,7 @@ def run_in_node(cases=(), lists=(), alignments=()):
 
 
 def interval_ends(metric, tables, documents=None):
-    """The ends of the intervals as `compare` has them, and of the differences."""
+    """Return the interval ends of scores and differences, as in `compare`."""
     measure = Measure(metric, tables)
     options = {"documents": documents, "resamples": SAMPLES, "level": 0.9}
     all_intervals = list(bootstrap_intervals([measure], **options)[0].values())
@@ -182,7 +182,7 @@ def select_listed_fields(page):
 
 
 def check_lists(systems, references, metric, limit):
-    """The lists of n-grams that a page makes are those that a report would have."""
+    """Check that the n-gram lists of a page equal those of a report."""
     columns = list(zip(*references, strict=True))
     pairs = [(0, 1), (1, None)] if len(systems) > 1 else [(0, None)]
     encoded = [
@@ -342,7 +342,7 @@ def test_tokenizer_can_be_changed_and_reset(example, open_report):
 
 
 def test_missing_kernel_keeps_static_summary(monkeypatch, example, open_report, tmp_path):
-    """The package may be built without it: the page says what it lacks."""
+    """A page of a package without the kernel explains what is missing."""
     monkeypatch.setattr(browser_kernel, "load_kernel_blocks", dict)
     path = tmp_path / "report.html"
     tb.report(example.hypotheses, example.references, path=path, samples=50, confidence=50)

@@ -1,4 +1,4 @@
-"""Notes of a reader: kept, saved, read into another report, filtered by; and narrow screens."""
+"""Notes: storage, export and import, filters, and narrow screens."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def notes_report(tmp_path):
 
 
 def add_note(tab):
-    """Bookmarks segment 2, with a tag and a note that would be markup elsewhere."""
+    """Bookmark segment 2, with a tag and a note that looks like markup."""
     detail = tab.locator(".detail")
     detail.get_by_role("button", name="Bookmark").click()
     expect(detail.get_by_role("button", name="Bookmarked")).to_be_visible()

@@ -1,4 +1,4 @@
-"""The file in a browser: any text, no network, no script, on paper, in a frame."""
+"""Pages with unusual texts, without network or script, in print and in a frame."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from truebleu.reports import report
 
 pytestmark = pytest.mark.thorough
 
-# Name, text, and the marks by which what cannot be seen is shown.
+# Name, text, and the titles of the marks that represent invisible characters.
 TEXTS = {
     "Arabic": ("القطة جلست على السجادة ٣٫٥ BLEU", ()),
     "Hebrew": ("החתול ישב (על) השטיח, 100% English", ()),
@@ -56,7 +56,7 @@ def utf16(text):
     return [raw[i] + 256 * raw[i + 1] for i in range(0, len(raw), 2)]
 
 
-# Text of an element without the marks that stand for what cannot be seen.
+# Text of an element with the marks replaced by the invisible characters.
 READ_CODE_UNITS = """node => {
   const copy = node.cloneNode(true), codes = [];
   for (const mark of copy.querySelectorAll(".mark"))
@@ -78,10 +78,10 @@ def test_any_text_is_shown_completely(unusual_texts_report, open_report, mode):
             continue
         titles = set(place.locator(".mark").evaluate_all("all => all.map(m => m.title)"))
         assert titles >= set(marks), name
-        # A mark of a line's end is followed by one.
+        # A mark for a line separator is followed by a line end.
         codes = place.evaluate(READ_CODE_UNITS)
         expected_codes = utf16(text.replace("\u2028", "\u2028\n"))
-        if mode != "plain":  # White space at the end has nothing to show.
+        if mode != "plain":  # These modes do not show white space at the end.
             expected_codes = utf16(text.replace("\u2028", "\u2028\n").rstrip())
             codes = codes[: len(expected_codes)]
         assert codes == expected_codes, name
@@ -100,7 +100,7 @@ def test_text_stays_within_the_page(unusual_texts_report, open_report):
 
 
 def test_text_direction_follows_majority_of_letters(unusual_texts_report, open_report):
-    # Most letters of these texts are Latin: an Arabic segment among them runs as the others do.
+    # Most letters of these texts are Latin, so the Arabic segment is left-to-right as well.
     sheet = open_report(unusual_texts_report)
     i = list(TEXTS).index("Arabic")
     tab = sheet.go(f"#segments?seg={i + 1}")
@@ -123,18 +123,18 @@ def test_search_finds_any_script(unusual_texts_report, open_report):
         expect(tab.locator(".rows .row .doc")).to_have_text(name)
 
 
-# ---- what it needs ----
+# ---- requirements ----
 
 
 def test_page_makes_no_requests(example, open_report):
-    """`opened` is offline and fails at any request; here every view is looked at."""
+    """Open all views; `open_report` is offline and fails at any request."""
     sheet = open_report(example.path)
     for view in sheet.views:
         sheet.go(f"#{view}")
         expect(sheet.page.locator("main.view h1").first).to_be_attached()
     sheet.check()
     loaded = sheet.page.evaluate("() => performance.getEntriesByType('resource').map(e => e.name)")
-    # The worker, which is in the file.
+    # The worker is part of the file.
     assert all(name.startswith("blob:") for name in loaded)
 
 
@@ -176,7 +176,7 @@ def test_print_view_has_first_segments(example, open_report):
 
 
 def test_notebook_frame_isolates_report(example, open_report, tmp_path):
-    """`show` in a page of another program: no address, no storage, no way out; and it works."""
+    """The frame of `show` works in a page of another program, without URL or storage."""
     path = tmp_path / "notebook.html"
     path.write_text(
         f"<!doctype html><title>own</title>{example.report.show()._repr_html_()}", "utf-8"

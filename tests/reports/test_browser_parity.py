@@ -1,4 +1,4 @@
-"""Every number of the page is Python's, to the last bit: computed and shown, by every setting."""
+"""All computed and displayed numbers of the page equal Python's, for all settings."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.thorough
 
 SUBSET = (0, 3, 4, 17, 31, 77, 90, 127)
 
-# What can be changed in the page, by the setting that it is changed of, and what Python calls it.
+# Setting number, parameters changed in the page, and the corresponding metric in Python.
 CHANGES = [
     (0, {"smoothing": "none"}, BLEU(smoothing="none")),
     (0, {"smoothing": "floor"}, BLEU(smoothing="floor")),
@@ -38,10 +38,10 @@ CHANGES = [
     (0, {"effective_order": "yes"}, BLEU(effective_order=True)),
     (0, {"effective_order": "no"}, BLEU(effective_order=False)),
     (0, {"max_order": 6}, BLEU(max_order=6)),
-    # Of several references, another β may choose another one: that takes the texts.
+    # With several references, β may change the selected reference, which requires the texts.
     (1, {"beta": 3}, CHRF(beta=3)),
     (1, {"char_order": 3, "word_order": 2}, CHRF(char_order=3, word_order=2)),
-    # Addresses may be written by anyone.
+    # URLs may contain invalid parameters.
     (0, {"max_order": 9}, BLEU()),
     (0, {"weights": "1,2"}, BLEU()),
     (0, {"smoothing": "constructor", "beta": 3}, BLEU()),
@@ -49,7 +49,7 @@ CHANGES = [
 
 
 class PythonNumbers:
-    """The numbers that a page must have, by one metric."""
+    """Expected numbers of a page for a metric."""
 
     def __init__(self, metric, hypotheses, references) -> None:
         self.metric = metric
@@ -68,17 +68,17 @@ class PythonNumbers:
         ).value
 
     def influence(self, a, b, i):
-        """By how much b less a falls without a segment."""
+        """Return the decrease of the delta (b − a) without a segment."""
         rest = [j for j in range(len(self.segments[a])) if j != i]
         full_delta = self.corpus(b) - self.corpus(a)
         return full_delta - (self.corpus(b, rest) - self.corpus(a, rest))
 
 
-# ---- what the page shows ----
+# ---- displayed numbers ----
 
 
 def read_data_values(place):
-    """The numbers behind what is shown, in their order."""
+    """Return the exact numbers of an element in their order."""
     return [float(v) for v in place.locator("data").evaluate_all("all => all.map(d => d.value)")]
 
 
@@ -94,7 +94,7 @@ def test_page_has_all_settings(example, open_report):
 
 
 def find_metric_cells(page, setting):
-    """The rows of the table of all metrics: a name, and the cells of one setting."""
+    """Return the system names of the overview table with the cells of one setting."""
     page.locator("main .overview").wait_for()
     rows = page.locator("main .overview tbody tr")
     return [
@@ -104,7 +104,7 @@ def find_metric_cells(page, setting):
 
 
 def read_cell_values(cells):
-    """The numbers behind what cells show, in their order."""
+    """Return the exact numbers of cells in their order."""
     return [float(v) for v in cells.locator("data").evaluate_all("all => all.map(d => d.value)")]
 
 
@@ -152,7 +152,7 @@ def test_segment_numbers_equal_python(example, open_report):
             a, b = (python.segments[name][i] for name in ("birch", "cedar"))
             assert delta == near(b - a), (metric, i)
             assert influence == near(python.influence("birch", "cedar", i)), (metric, i)
-            # The last row of the steps is the score again.
+            # The last row of the calculation is the score.
             assert walk[-4:-2] == near([a, b])
 
 
@@ -178,7 +178,7 @@ def test_changed_parameters_equal_python(example, open_report, setting, changes,
 
 
 def test_last_calculation_step_equals_python(example, open_report):
-    """The view Why ends in the scores, whatever the metric."""
+    """The calculation in the view Why ends with the scores."""
     sheet = open_report(example.path)
     for number, metric in example.settings[:3]:
         python = PythonNumbers(metric, example.hypotheses, example.references)
@@ -189,7 +189,7 @@ def test_last_calculation_step_equals_python(example, open_report):
         assert values == near([a, b, b - a]), metric
 
 
-# ---- what the page's functions make of any text ----
+# ---- numbers of random texts ----
 
 ENTRY = """
 import {NUMBER_KEYS, SelectionState, STATE, TaskThreads} from "./selection.js";
@@ -220,7 +220,7 @@ globalThis.numbers = async (manifest, blocks, subset) => {
 
 @pytest.fixture(scope="module")
 def compute_in_page(browser, tmp_path_factory):
-    """Gives what the viewer's modules make of a report, in the browser."""
+    """Yield a function that computes a report's numbers with the viewer's modules in a browser."""
     folder = tmp_path_factory.mktemp("modules") / "viewer"
     shutil.copytree(html_page.PACKAGE_FOLDER / "viewer", folder)
     (folder / "entry.js").write_text(ENTRY, "utf-8")
@@ -240,7 +240,7 @@ def compute_in_page(browser, tmp_path_factory):
 
 
 def utf16(text):
-    """The code units of a text, which is what JavaScript's strings are made of."""
+    """Return the UTF-16 code units of a text, as in JavaScript strings."""
     raw = text.encode("utf-16-le", "surrogatepass")
     return [raw[i] + 256 * raw[i + 1] for i in range(0, len(raw), 2)]
 
@@ -276,11 +276,11 @@ def check_page_numbers(compute_in_page, systems, references, metrics, also):
 @st.composite
 def two_systems(draw):
     hypotheses, references = draw(strategies.corpora())
-    # An own hypothesis, in other words: another segment's, or a piece of a reference.
+    # The second system uses hypotheses of other segments or reversed texts.
     second_texts = [draw(st.sampled_from([text, text[::-1], *hypotheses])) for text in hypotheses]
     if not any(any(r for r in rs) for rs in references):
         references[0] = [*references[0], "a"]
-    # Inner lists could be taken for the transposed shape, tuples cannot.
+    # Inner lists could be mistaken for the transposed shape, tuples cannot.
     return {"one": hypotheses, "two": second_texts}, [tuple(refs) for refs in references]
 
 
@@ -309,7 +309,7 @@ def test_unusual_texts_equal_python(compute_in_page, corpus):
 
 
 def test_blocks_are_gzip_in_base64(example):
-    """What the browser unpacks is no form of its own."""
+    """Blocks use standard formats that the browser can decode."""
     name, block = next(iter(payload.encode_blocks(example.report._data.encode_blocks(), 1)))
     assert gzip.decompress(base64.b64decode(block)), name
 

@@ -1,4 +1,4 @@
-"""Pictures of all segments: their numbers, axes, legends, and what keyboard and pointer reach."""
+"""Charts of all segments: numbers, axes, legends, keyboard and pointer control."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def parse_number(text: str) -> float:
 
 
 def read_table_cells(tab) -> list[list[str]]:
-    """The picture's table."""
+    """Return the text of the cells in the chart's table."""
     tab.locator("main figure details").first.evaluate("d => { d.open = true; }")
     return tab.locator("main figure tbody tr").evaluate_all(
         "rows => rows.map(r => [...r.cells].map(c => c.textContent))"
@@ -39,7 +39,7 @@ def read_table_cells(tab) -> list[list[str]]:
 
 
 def read_exact_values(tab) -> list[list[float]]:
-    """Its numbers, with all their digits."""
+    """Return the exact numbers in the chart's table."""
     return tab.locator("main figure tbody tr").evaluate_all(
         "rows => rows.map(r => [...r.querySelectorAll('data')].map(d => Number(d.value)))"
     )
@@ -51,7 +51,7 @@ def count_shown_segments(tab) -> int:
     return int(tab.locator(".subset strong").first.inner_text().replace(",", ""))
 
 
-# ---- every picture ----
+# ---- all charts ----
 
 
 @pytest.mark.parametrize("kind", CHART_KINDS)
@@ -61,7 +61,7 @@ def test_each_chart_has_axes_legend_table_and_svg(example, open_report, saves, k
     names = figure.locator("svg text.name").all_text_contents()
     ticks = figure.locator("svg text.tick").all_text_contents()
     assert len(ticks) >= 4
-    # The titles of both axes, one of which is turned.
+    # Both axes have titles, one of them rotated.
     assert figure.locator("svg text.name[transform*=rotate]").count() == 1
     assert len(names) >= 4
     assert len(read_table_cells(tab)) >= 2

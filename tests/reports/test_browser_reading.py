@@ -1,4 +1,4 @@
-"""Reading a report: names in addresses, marks in the texts, the glossary, rules, directions."""
+"""Reading a report: names in URLs, highlights, text direction, glossary and filters."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ GLOSSARY = {"Zug": "train", "IT": "IT", "Haus": "house", HOSTILE_NAME: HOSTILE_N
 
 @pytest.fixture(scope="module")
 def example_report(tmp_path_factory) -> Path:
-    """Two systems with a glossary, one of them with a name that must be written in addresses."""
+    """Return a report with a glossary and a system name that needs escaping in URLs."""
     path = tmp_path_factory.mktemp("reading") / "reading.html"
     report(
         {"a & b": GOOD, "poor": POOR, "third": REFERENCES},
@@ -62,12 +62,12 @@ def subset_count(tab):
 
 
 def read_marks(tab, kind="found"):
-    """The texts of the marks in the rows in sight, in their order."""
+    """Return the texts of the highlights in the visible rows."""
     rows = tab.locator(f".rows .row mark.{kind}")
     return rows.all_inner_texts()
 
 
-# ---- names in addresses ----
+# ---- names in URLs ----
 
 
 def test_url_names_systems(example_report, open_report):
@@ -95,7 +95,7 @@ def test_unknown_system_in_url_is_reported(example_report, open_report, name):
     assert "b=" not in tab.url
 
 
-# ---- marks in the list ----
+# ---- highlights in the list ----
 
 
 def test_search_matches_are_highlighted_in_list(example_report, open_report):

@@ -1,6 +1,6 @@
-"""The list of a thousand segments, and of a hundred thousand: whole, sorted, searched, light.
+"""Segment lists of up to 100,000 segments: completeness, sorting, search and size.
 
-What opening such a page costs in time and memory is measured by `make bench ROWS=report`.
+`make bench ROWS=report` measures the time and memory that such a page needs.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from truebleu.reports import html_page
 
 pytestmark = pytest.mark.thorough
 
-# Milliseconds; what is waited for takes some ten of them, unless the machine is busy.
+# Operations take about ten milliseconds, unless the machine is busy.
 TIMEOUT_MILLISECONDS = 60_000
 
 
 def make_texts(name: str, segments: int) -> list[str]:
-    """As many lines of the example data, no two of them alike."""
+    """Return distinct lines made from the example data."""
     texts = islice(cycle(read_example_lines(f"de-en/{name}.en")), segments)
     return [f"{text} Number {i}." for i, text in enumerate(texts)]
 
@@ -34,12 +34,12 @@ def test_list_works_with_many_segments(open_report, tmp_path, segments):
     )
     path = tmp_path / "many.html"
     tb.report({"birch": birch, "cedar": cedar}, reference, path=path)
-    # The viewer, and what is left of text so much alike when it is packed.
+    # Size of the viewer, plus the compressed texts, which are similar to each other.
     assert path.stat().st_size < 800_000 + 110 * segments
     tab = open_report(path).go("#segments")
     tab.set_default_timeout(TIMEOUT_MILLISECONDS)
 
-    # All of them are there, and the last can be reached.
+    # The list is complete, and its last segment can be reached.
     grid = tab.locator(".grid")
     expect(grid).to_have_attribute("aria-rowcount", f"{segments + 1}")
     grid.focus()
@@ -59,7 +59,7 @@ def test_list_works_with_many_segments(open_report, tmp_path, segments):
     delta_text = re.compile(f"^[+−]?{re.escape(f'{largest:.1f}')}$")
     expect(first).to_have_text(delta_text, timeout=TIMEOUT_MILLISECONDS)
 
-    # What is searched is found, all of it.
+    # The search finds all matches.
     texts = zip(birch, cedar, reference, strict=True)
     match_count = sum("bridge" in " ".join(text).lower() for text in texts)
     tab.keyboard.press("/")
@@ -69,6 +69,6 @@ def test_list_works_with_many_segments(open_report, tmp_path, segments):
 
 
 def test_viewer_is_at_most_345_kilobytes():
-    """Beside a kernel of some 300 KB when packed, and the texts, no page notices more of it."""
+    """The viewer stays small compared with the kernel (about 300 KB compressed) and the texts."""
     viewer = html_page.report_viewer()
     assert len(viewer.css.encode()) + len(viewer.script.encode()) <= 345_000

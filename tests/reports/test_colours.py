@@ -1,4 +1,4 @@
-"""Colours of the page: enough contrast, and no two that the colour-blind take for each other."""
+"""Colours of the page: contrast, and distinctness for colour-blind readers."""
 
 import itertools
 import re
@@ -14,11 +14,11 @@ PAPER = re.search(r"--paper: light-dark\((#\w+), (#\w+)\)", CSS).groups()
 
 
 def find_colour_pair(name):
-    """A colour on light and on dark screens."""
+    """Return a colour for light and for dark screens."""
     return re.search(rf"--{name}: light-dark\((#\w+), (#\w+)\)", CSS).groups()
 
 
-# Machado, Oliveira and Fernandes 2009, complete deficiencies, of linear RGB.
+# Machado, Oliveira and Fernandes (2009): complete deficiencies, for linear RGB.
 VISION_MATRICES = {
     "all": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
     "protanopia": [
@@ -51,7 +51,7 @@ def to_linear_rgb(colour):
 
 
 def contrast_ratio(first, second):
-    """By WCAG 2."""
+    """Return the contrast ratio of two colours (WCAG 2)."""
     light = [
         multiply([[0.2126, 0.7152, 0.0722]], to_linear_rgb(c))[0] + 0.05 for c in (first, second)
     ]
@@ -59,7 +59,7 @@ def contrast_ratio(first, second):
 
 
 def to_lab(rgb):
-    """CIE L*a*b* of linear RGB, at D65."""
+    """Convert linear RGB to CIE L*a*b* at D65."""
     to_xyz = [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]
     xyz = multiply(to_xyz, [min(1, max(0, c)) for c in rgb])
     x, y, z = (
@@ -70,7 +70,7 @@ def to_lab(rgb):
 
 
 def minimum_distance(first, second):
-    """How far two colours are apart for whoever tells them apart least: ΔE of 1976."""
+    """Return the smallest distance of two colours over all kinds of vision (ΔE 1976)."""
     return min(
         sum(
             (x - y) ** 2

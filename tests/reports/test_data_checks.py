@@ -1,4 +1,4 @@
-"""Each flag is there where it should be, and nowhere else."""
+"""Each flag is set for the right texts and for no others."""
 
 import struct
 
@@ -16,15 +16,15 @@ PLAIN_TEXT = "The weather was fine that day."
 
 
 def find_flags_by_role(systems, references, source=None, tokenize="13a"):
-    """The flags of each text: by role, for each segment a set of names."""
+    """Return the set of flag names of each segment, by role."""
 
-    def encoded(column):
+    def encode(column):
         return [None if text is None else text.encode("utf-8", "surrogatepass") for text in column]
 
     entry, blocks, _ = data_checks.find_flags(
-        [encoded(flags) for flags in systems],
-        [encoded(flags) for flags in references],
-        None if source is None else encoded(source),
+        [encode(texts) for texts in systems],
+        [encode(texts) for texts in references],
+        None if source is None else encode(source),
         tokenize,
     )
     assert set(blocks) == set(entry["blocks"].values())
@@ -46,8 +46,8 @@ def find_flags_by_role(systems, references, source=None, tokenize="13a"):
     return flags_by_role
 
 
-def find_hypothesis_flags(hypothesis, *references, source=None, tokenize="13a"):
-    """The flags of a hypothesis."""
+def find_flags(hypothesis, *references, source=None, tokenize="13a"):
+    """Return the flags of a hypothesis."""
     references = references or (PLAIN_TEXT,)
     flags_by_role = find_flags_by_role(
         [[hypothesis]],
@@ -59,7 +59,7 @@ def find_hypothesis_flags(hypothesis, *references, source=None, tokenize="13a"):
 
 
 def find_preservation_flags(hypothesis, reference, source, language="en"):
-    """The flags of what should be kept."""
+    """Return the flags for numbers, names, untranslated words and negation of a hypothesis."""
 
     def encode(text):
         return [text.encode("utf-8", "surrogatepass")]
@@ -77,7 +77,7 @@ def find_preservation_flags(hypothesis, reference, source, language="en"):
     [
         ({"numbers-differ"}, "It cost 1,400 euros.", "It cost 1,500 euros.", "Es kostete 1.500 €."),
         (set(), "It cost 1 500 euros.", "It cost 1,500 euros.", "Es kostete 1.500 €."),
-        # As in the source, though not in the reference; and what may be a word.
+        # Numbers that equal the source, or that may be written as words, are correct.
         (set(), "At 15:30.", "At half past three in the afternoon.", "Um 15:30 Uhr."),
         (set(), "3 men", "three men", "drei Männer"),
         ({"numbers-differ"}, "Nobody knows.", "Nobody knew in 1984.", "1984 wusste es niemand."),
@@ -104,7 +104,7 @@ def test_negation_needs_known_language():
 
 
 def test_natural_text_has_no_flags():
-    assert find_hypothesis_flags("That day the weather was nice (mostly).") == set()
+    assert find_flags("That day the weather was nice (mostly).") == set()
 
 
 @pytest.mark.parametrize(
@@ -151,14 +151,14 @@ def test_natural_text_has_no_flags():
     ],
 )
 def test_problem_sets_flag(flag, text):
-    assert flag in find_hypothesis_flags(text)
+    assert flag in find_flags(text)
 
 
 @pytest.mark.parametrize(
     ("flag", "text", "reference"),
     [
         ("empty", ".", PLAIN_TEXT),
-        # Short references are too short to say.
+        # Ratios of short texts are not reliable.
         ("much-shorter", "No.", "No, thank you."),
         ("much-longer", "It was that.", "That."),
         ("loop", "- - - - - - - - - -", PLAIN_TEXT),
@@ -187,11 +187,11 @@ def test_problem_sets_flag(flag, text):
     ],
 )
 def test_correct_text_does_not_set_flag(flag, text, reference):
-    assert flag not in find_hypothesis_flags(text, reference)
+    assert flag not in find_flags(text, reference)
 
 
 def test_tokenizer_none_expects_tokenized_text():
-    assert "tokenized" not in find_hypothesis_flags("The weather was fine .", tokenize="none")
+    assert "tokenized" not in find_flags("The weather was fine .", tokenize="none")
 
 
 @pytest.mark.parametrize(
@@ -199,9 +199,9 @@ def test_tokenizer_none_expects_tokenized_text():
     [("13a", True, True), ("zh", False, True), ("char", False, False), (str.split, False, False)],
 )
 def test_unsplit_script_depends_on_tokenizer(tokenize, chinese, japanese):
-    flags = find_hypothesis_flags("那天天气很好，我们去了公园。", tokenize=tokenize)
+    flags = find_flags("那天天气很好，我们去了公园。", tokenize=tokenize)
     assert ("unsplit-script" in flags) is chinese
-    flags = find_hypothesis_flags("その日はとてもよかったです。", tokenize=tokenize)
+    flags = find_flags("その日はとてもよかったです。", tokenize=tokenize)
     assert ("unsplit-script" in flags) is japanese
 
 
@@ -216,37 +216,31 @@ def test_unsplit_script_depends_on_tokenizer(tokenize, chinese, japanese):
     ],
 )
 def test_unsplit_korean_and_tibetan_depend_on_tokenizer(tokenize, korean, tibetan):
-    flags = find_hypothesis_flags("그날은 날씨가 아주 좋았습니다.", tokenize=tokenize)
+    flags = find_flags("그날은 날씨가 아주 좋았습니다.", tokenize=tokenize)
     assert ("unsplit-script" in flags) is korean
-    flags = find_hypothesis_flags("ཉིན་དེར་གནམ་གཤིས་ཡག་པོ་རེད།", tokenize=tokenize)
+    flags = find_flags("ཉིན་དེར་གནམ་གཤིས་ཡག་པོ་རེད།", tokenize=tokenize)
     assert ("unsplit-script" in flags) is tibetan
 
 
 def test_japanese_and_chinese_share_a_script():
-    assert "other-script" not in find_hypothesis_flags(
+    assert "other-script" not in find_flags(
         "東京都大阪府京都府北海道", "これはひらがなだけのぶんです。"
     )
-    assert "other-script" in find_hypothesis_flags(
+    assert "other-script" in find_flags(
         "東京都大阪府京都府北海道", "그날은 날씨가 아주 좋았습니다."
     )
 
 
 def test_copied_source_needs_equal_text():
-    assert "copied-source" in find_hypothesis_flags(
-        "Das Wetter war gut.", source="Das Wetter war gut."
-    )
-    assert "copied-source" not in find_hypothesis_flags(
-        "Das Wetter war gut.", source="Das Wetter war gut"
-    )
-    assert "copied-source" not in find_hypothesis_flags("", source="")
+    assert "copied-source" in find_flags("Das Wetter war gut.", source="Das Wetter war gut.")
+    assert "copied-source" not in find_flags("Das Wetter war gut.", source="Das Wetter war gut")
+    assert "copied-source" not in find_flags("", source="")
 
 
 def test_single_matching_reference_is_enough():
-    assert "identical-reference" in find_hypothesis_flags("a b", PLAIN_TEXT, "a b")
-    assert "much-shorter" not in find_hypothesis_flags("The weather", PLAIN_TEXT, "The weather was")
-    assert "unbalanced-brackets" not in find_hypothesis_flags(
-        "The (weather", PLAIN_TEXT, "The (weather was"
-    )
+    assert "identical-reference" in find_flags("a b", PLAIN_TEXT, "a b")
+    assert "much-shorter" not in find_flags("The weather", PLAIN_TEXT, "The weather was")
+    assert "unbalanced-brackets" not in find_flags("The (weather", PLAIN_TEXT, "The (weather was")
 
 
 def test_missing_reference_sets_flag():
@@ -273,9 +267,9 @@ def test_duplicate_hypotheses_need_different_sources():
         False,
     ]
     assert not any(duplicates([[text, text, other_text]], references, ["x", "x", "z"]))
-    # Short ones are right more often than not.
+    # Short duplicates are usually correct.
     assert not any(duplicates([["Yes."] * 3], references, ["x", "y", "z"]))
-    # Without sources the references tell segments apart.
+    # Without sources, the references distinguish the segments.
     assert duplicates([[text, text]], [[first_reference, second_reference]]) == [True, True]
     assert not any(duplicates([[text, text]], [[first_reference, first_reference]]))
 
@@ -299,9 +293,9 @@ def test_inapplicable_flags_are_not_listed():
 
 
 def test_flags_follow_kernel_bit_order():
-    """A flag of each bit, in the order of the kernel's constants."""
+    """The flags follow the order of the kernel's constants."""
     assert list(data_checks.FLAGS)[:3] == ["empty", "missing-reference", "copied-source"]
-    # None is there twice.
+    # No flag is duplicated.
     assert len(data_checks.FLAGS) == 23
     assert {flag.severity for flag in data_checks.FLAGS.values()} == {"warning", "note"}
 
@@ -330,7 +324,7 @@ def test_simple_flags_equal_definition(corpus, data):
         )
 
 
-# Around the edges of 64 bytes, and with everything that is looked at.
+# Texts around multiples of 64 bytes that contain all checked patterns.
 pieces = st.lists(
     st.sampled_from(["word ", "ß", "→", "😀", "(", "}", "&amp;", " , ", "@@ ", "\x07", "1,000 "])
     | texts(8),
@@ -389,8 +383,8 @@ def test_line_count_and_utf8_check_work_for_any_size(size):
 def test_wrongly_decoded_text_is_mojibake():
     for text in ["Ça déjà vu.", "Größe für Übung", "naïve café", "Это проверка", "żółć źdźbło"]:
         wrong = text.encode().decode("cp1252", "replace").replace("\ufffd", "\x81")
-        assert "mojibake" in find_hypothesis_flags(wrong), wrong
-        assert "mojibake" not in find_hypothesis_flags(text)
+        assert "mojibake" in find_flags(wrong), wrong
+        assert "mojibake" not in find_flags(text)
 
 
 def test_files_keep_carriage_returns(tmp_path):

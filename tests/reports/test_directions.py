@@ -1,4 +1,4 @@
-"""The direction of a side is that of most of its letters."""
+"""The majority of letters determines the direction of sources, references and outputs."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What the data say by themselves: each finding where it should be, with its number."""
+"""Automatic findings: each kind is found, with the right numbers."""
 
 import random
 
@@ -8,7 +8,7 @@ import truebleu as tb
 from truebleu.comparison.comparison_request import Request
 from truebleu.reports import findings, report_builder
 
-# Enough of them that nothing is repeated by chance.
+# The vocabulary is large enough to avoid accidental repetitions.
 SYLLABLES = ("ba", "ce", "di", "fo", "gu", "ka", "le", "mi", "no", "pu", "ra", "se")
 WORDS = [first + second + last for first in SYLLABLES for second in SYLLABLES for last in "nrst"]
 
@@ -28,7 +28,7 @@ def texts() -> list[str]:
 
 
 def find_by_kind(systems, references, **options) -> dict[str, list[findings.Finding]]:
-    """The findings by kind."""
+    """Return the findings by kind."""
     names = ("documents", "source")
     request = Request(
         systems, references, ["bleu"], **{name: options[name] for name in names if name in options}
@@ -49,7 +49,7 @@ def find_by_kind(systems, references, **options) -> dict[str, list[findings.Find
 
 
 def test_concentrated_difference_names_document_and_length(texts):
-    """The worse system is worse in one document alone, and in long segments alone."""
+    """Degrade a system in a single document, then only in long segments."""
     dice = random.Random(5)
     documents = [f"d{i // 100}" for i in range(400)]
     degraded = [degrade(dice, text) if i // 100 == 2 else text for i, text in enumerate(texts)]
@@ -111,7 +111,7 @@ def test_decisive_segments_reverse_difference(texts):
     dice = random.Random(8)
     x = [degrade(dice, text) for text in texts]
     y = list(x)
-    # Three segments are right in y alone; in others x is better by a word.
+    # Three segments are correct only in y; in ten others, x is better by a word.
     y[3:6] = texts[3:6]
     for i in range(10, 20):
         x[i] = " ".join([*x[i].split()[:-1], texts[i].split()[-1]])

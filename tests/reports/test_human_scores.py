@@ -1,4 +1,4 @@
-"""The page shows what people said of its systems, beside the scores that it compares."""
+"""Human scores in the report, and their agreement with the metrics."""
 
 import json
 
@@ -16,7 +16,7 @@ SEGMENTS = 128
 
 
 def make_human_scores(*further_systems):
-    """Scores of people: of each system one of each segment, with holes."""
+    """Return human scores per system and segment, with missing values."""
     means = {"cedar": -1.0, "birch": -3.0, "aspen": -5.0, **dict.fromkeys(further_systems, -2.0)}
     return {
         name: [None if i % 7 == 0 else mean + (i * 37 % 11) / 10 for i in range(SEGMENTS)]
@@ -40,7 +40,7 @@ def parse_manifest(page):
 
 
 def test_page_equals_meta_evaluate():
-    """Of the same numbers, from the tables that were counted for the page."""
+    """The page's agreement equals `meta_evaluate` for the same scores."""
     page = make_report(
         human=make_human_scores("oak"), scores={"X": {n: list(range(SEGMENTS)) for n in SYSTEMS}}
     ).html()
@@ -107,7 +107,7 @@ def test_command_reads_human_scores(tmp_path, capsys):
 
 
 def test_viewer_shows_agreement(open_report, tmp_path):
-    """Beside what it draws itself, within the width of a telephone."""
+    """The section is visible and fits a screen of 320 pixels."""
     path = tmp_path / "page.html"
     make_report(human=make_human_scores(), path=path)
     page = open_report(path, "#summary").page

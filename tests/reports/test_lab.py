@@ -1,4 +1,4 @@
-"""The laboratory: an empty page, and sentences that are scored in it as Python scores them."""
+"""The playground: scores of typed sentences equal Python's."""
 
 import json
 import re
@@ -19,7 +19,7 @@ from truebleu.reports.lab import PLAYGROUND_METRICS, Laboratory, lab
 
 pytestmark = pytest.mark.thorough
 
-# What the page makes of a link to it, with all digits: the score, and every other number.
+# Reads the exact score and all other numbers from the page.
 READ_PAGE_STATE = """() => {
   // What does not show has a mark, which says what it is.
   const plain = token => [...token.childNodes].map((node, i, all) => node.nodeType === 1
@@ -48,7 +48,7 @@ OPEN_LINK = """where => new Promise(done => {
   location.hash = where;
 })"""
 
-# Types into the boxes of the translation and the references.
+# Types into the fields for the translation and the references.
 TYPE_TEXTS = """texts => document.querySelectorAll(".typed textarea").forEach((box, i) => {
   box.value = texts[i] ?? "";
   box.dispatchEvent(new Event("input", {bubbles: true}));
@@ -157,7 +157,7 @@ SETTINGS = [
 
 
 def score_sentence(name, parameters, hypothesis, references):
-    """Python's score; None where it refuses, as metrics of one reference do."""
+    """Return Python's score, or None if the metric refuses the input."""
     try:
         return tb.metric(name, **parameters).sentence(hypothesis, references)
     except (ValueError, tb.InputError):
@@ -239,7 +239,7 @@ FERRY = ["the", "ferry", "leaves", "the", "harbour", "at", "nine", "today"]
 )
 def test_random_texts_equal_python(page, name, parameters):
     page.evaluate(OPEN_LINK, make_link(name, parameters, "", ["", ""]))
-    # What a box of text makes of line ends is the browser's; letters of every script are ours.
+    # Browsers normalize line ends in text fields, so the texts have no carriage returns.
     text = st.text(st.characters(codec="utf-8", exclude_characters="\r"), max_size=40)
     words = st.lists(st.sampled_from(WORDS), max_size=12)
     texts = st.one_of(text, words.map(" ".join))
@@ -291,14 +291,14 @@ def test_formula_terms_and_ngrams_highlight_each_other(page):
     page.get_by_role("button", name="One word short", exact=True).click()
     highlighted_tokens = page.locator(".tokens").nth(1).locator(".sought")
     page.locator(".term").nth(3).hover()
-    # The two 4-grams that are in both are all of the text.
+    # The matching 4-grams cover the whole text.
     assert highlighted_tokens.all_text_contents() == FERRY
     assert page.locator("tr.pointed").count() == 5
     gram = page.get_by_role("button", name="at nine", exact=True)
     gram.focus()
     page.mouse.move(0, 0)
     assert highlighted_tokens.all_text_contents() == ["at", "nine"]
-    # What is clicked stays marked, until it is clicked again.
+    # A clicked n-gram stays highlighted until the next click.
     page.keyboard.press("Enter")
     page.locator("textarea").first.focus()
     page.mouse.move(0, 0)
@@ -347,8 +347,7 @@ def test_copied_link_contains_text(open_report, lab_path):
     score = page.locator(".big data").get_attribute("value")
     second = open_report(lab_path, url[url.index("#") :])
     assert (
-        second.page.get_by_role("textbox", name="Hypothesis").input_value()
-        == "<i>café</i> & 100 %"
+        second.page.get_by_role("textbox", name="Hypothesis").input_value() == "<i>café</i> & 100 %"
     )
     assert second.page.get_by_label("β").input_value() == "1"
     assert second.page.locator(".big data").get_attribute("value") == score
@@ -364,7 +363,7 @@ def test_invalid_link_parameters_are_ignored(open_report, lab_path, fragment):
     assert "tok:13a" in page.locator(".given").first.text_content()
 
 
-# ---- for everyone ----
+# ---- accessibility ----
 
 
 @pytest.mark.parametrize("appearance", APPEARANCES)

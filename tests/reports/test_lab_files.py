@@ -1,4 +1,4 @@
-"""Files dropped into the laboratory: what they are taken for, and the report that they become."""
+"""Files dropped into the playground: detected roles and the resulting report."""
 
 import csv
 import gzip
@@ -41,7 +41,7 @@ def page(open_report, lab_path):
 
 
 def select_files(page, *paths):
-    """Takes files as if somebody had chosen them."""
+    """Select files in the file dialog."""
     page.locator("input[type=file]").set_input_files([str(path) for path in paths])
     page.locator(".tray .table, .tray .failed").first.wait_for()
 
@@ -52,7 +52,7 @@ def build_report(page):
 
 
 def read_roles(page):
-    """What each file is taken for."""
+    """Return the detected role of each file."""
     return dict(
         zip(
             page.locator(".tray tbody th > bdi").all_text_contents(),
@@ -248,7 +248,7 @@ def test_return_to_playground_restores_inputs(page):
     page.get_by_role("button", name="Playground").click()
     assert page.get_by_role("textbox", name="Hypothesis").input_value() == "a sentence of my own"
     assert list(read_roles(page).values()) == ["reference", "system"]
-    # Keys of the report mean nothing here.
+    # The report's shortcuts have no effect here.
     page.keyboard.press("g")
     page.keyboard.press("s")
     assert page.locator("main.view.lab").count() == 1
@@ -308,7 +308,7 @@ def test_page_makes_no_requests(open_report, lab_path):
     select_files(page, *(DE_EN / name for name in [REFERENCES[0], SYSTEMS[0]]))
     build_report(page)
     sheet.go("#segments")
-    # Its own worker is a blob of the page.
+    # Blob URLs belong to the page's worker.
     assert not [url for url in requested_urls if not url.startswith("blob:")]
     refused = page.evaluate(
         """() => fetch("https://example.org/").then(() => "sent", () => "refused")"""
@@ -396,7 +396,7 @@ def test_bins_equal_written_report(open_report, lab_path, tmp_path, bucket):
         {"birch": read_example_lines(SYSTEMS[0]), "cedar": read_example_lines(SYSTEMS[1])},
         list(zip(*map(read_example_lines, REFERENCES), strict=True)),
         confidence=None,
-        # What such a page has no text for is counted in Python.
+        # Python counts the numbers of a redacted page.
         redact_text=True,
         path=tmp_path / "written.html",
     )
@@ -408,7 +408,7 @@ def test_bins_equal_written_report(open_report, lab_path, tmp_path, bucket):
         sheet.go(f"#buckets?bucket={bucket}")
         table_rows = sheet.page.locator("main.view.buckets figure tbody tr")
         table_rows.first.wait_for(state="attached")
-        # Names and numbers of segments or words; scores and intervals are compared elsewhere.
+        # Compare names and counts; other tests compare scores and intervals.
         cells = "[...row.cells].slice(0, 2).map(cell => cell.textContent)"
         rows.append(table_rows.evaluate_all(f"all => all.map(row => {cells})"))
     assert all(name and number for name, number in rows[0])

@@ -1,4 +1,4 @@
-"""The lists of n-grams are those of the definition, however they were found."""
+"""N-gram lists equal a naive implementation."""
 
 from collections import Counter
 from math import isclose, log, sqrt
@@ -32,7 +32,7 @@ def build_corpus(systems, references, metric, **options):
 
 
 class NaiveLists:
-    """N-grams of one order, counted segment by segment with Python's own counters."""
+    """Naive n-gram lists of one order, counted per segment with Python's counters."""
 
     def __init__(self, systems, references, metric, order):
         split = tokenizers.make_tokenizer(metric.tokenize, metric.lowercase)
@@ -63,7 +63,7 @@ class NaiveLists:
                 self.matched[s] += hypothesis & largest_counts
 
     def value(self, kind, systems, gram, row=None):
-        """By how much an n-gram is in a list, because of one segment or of all."""
+        """Return the count that ranks an n-gram in a list, for one segment or all."""
         if row is None:
             produced = [self.produced[s][gram] for s in systems]
             matched = [self.matched[s][gram] for s in systems]
@@ -80,7 +80,7 @@ class NaiveLists:
         return reference - max(matched)
 
     def surprise(self, kind, systems, gram):
-        """The log-odds of Monroe and others, with all that the lists are of as the prior; and z."""
+        """Return log-odds and z by Monroe et al. (2008), with all texts as the prior."""
 
         def count_and_total(counter):
             return counter[gram], counter.total()
@@ -106,8 +106,8 @@ class NaiveLists:
         difference = odds(*first) - odds(*second)
         return difference, difference / sqrt(1 / (first[0] + alpha) + 1 / (second[0] + alpha))
 
-    def listed(self, kind, systems, limit):
-        """The n-grams of a list with their segments, the first in the corpus first among equals."""
+    def rank_ngrams(self, kind, systems, limit):
+        """Yield the n-grams of a list with their segments; ties are in corpus order."""
         values = {gram: self.value(kind, systems, gram) for gram in self.seen}
         ranked_ngrams = sorted(
             (gram for gram, value in values.items() if value),
@@ -149,13 +149,13 @@ def test_lists_equal_naive_implementation(texts, metric, limit, minimum_count):
     assert len(kernel_lists) == min(4, metric.max_order)
     for order, by_pair in enumerate(kernel_lists, 1):
         naive = NaiveLists(systems, references, metric, order)
-        for (a, b), list_ngrams in zip(pairs, by_pair, strict=True):
+        for (a, b), lists in zip(pairs, by_pair, strict=True):
             systems_in_pair = [a] if b is None else [a, b]
-            for kind, grams in zip(distinctive_ngrams.LIST_KINDS, list_ngrams, strict=True):
+            for kind, grams in zip(distinctive_ngrams.LIST_KINDS, lists, strict=True):
                 if kind == "difference" and b is None:
                     assert grams == []
                     continue
-                expected = list(naive.listed(kind, systems_in_pair, limit))
+                expected = list(naive.rank_ngrams(kind, systems_in_pair, limit))
                 assert [(tuple(gram[0]), gram[-1]) for gram in grams] == expected
                 for tokens, matched, produced, reference, log_odds, z, _ in grams:
                     gram = tuple(tokens)
@@ -200,7 +200,7 @@ def test_hash_collision_keeps_words_distinct():
     assert [gram[0] for gram in missed] == [[word] for word in words[1:]]
 
 
-# ---- what a page gets ----
+# ---- lists of a page ----
 
 A = ["the cat sat on the mat", "the the the the", "nobody was there"]
 B = ["a cat sat on a mat", "the end", "nobody was there"]
@@ -227,7 +227,7 @@ def test_example_lists():
     assert (pair["a"], pair["b"]) == (0, 1)
     assert list(pair["lists"]) == ["difference", "over", "missed"]
     difference = index_by_ngram(pair["lists"]["difference"])
-    # A matches it once in the first segment and, clipped, twice in the second; B once there.
+    # A matches "the" once in the first segment and, clipped, twice in the second; B once.
     assert difference["the"]["matched"] == [3, 1]
     assert difference["the"]["produced"] == [6, 1]
     assert difference["the"]["reference"] == 3
@@ -252,7 +252,7 @@ def test_single_system_has_no_differences():
 def test_log_odds_follow_monroe_formula():
     (pair,) = list_ngrams()["pairs"]
     entry = index_by_ngram(pair["lists"]["difference"])["the"]
-    # Of 13 words of A 9 match, and of 11 of B 9; the references have 15, of which 4 are "the".
+    # 9 of A's 13 words match, and 9 of B's 11; 4 of the 15 reference words are "the".
     produced, matched, references = (13, 11), (9, 9), 15
     alpha = (6 + 1 + 4) / 3
     alpha_all = (sum(produced) + references) / 3

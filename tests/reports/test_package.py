@@ -1,4 +1,4 @@
-"""The package, built from its source distribution: with the kernel for pages, and without."""
+"""Packages built from the source distribution, with and without the browser kernel."""
 
 import base64
 import hashlib
@@ -15,7 +15,7 @@ from playwright_or_skip import expect, only_chromium
 
 pytest.importorskip("maturin", reason="no maturin to build the package with")
 
-# As a compiler that was installed without the target answers.
+# A compiler that was installed without the WebAssembly target.
 FAKE_RUSTC = """#!/bin/sh
 case "$*" in *target-libdir*wasm32*) echo /nowhere; exit;; esac
 exec rustc "$@"
@@ -27,9 +27,9 @@ pytestmark = pytest.mark.thorough
 
 
 def run_python(*words, **variables):
-    """The output of a program of this environment, which must succeed."""
+    """Run Python with arguments and return its output; fail if it fails."""
     path = f"{os.path.dirname(sys.executable)}{os.pathsep}{os.environ['PATH']}"
-    # Beside the checkout's own, and kept: what does not change is compiled once.
+    # A separate, persistent target folder avoids compiling unchanged crates again.
     target = str(ROOT / "target" / "package")
     result = subprocess.run(
         [sys.executable, *map(str, words)],
@@ -45,7 +45,7 @@ def run_python(*words, **variables):
 
 @pytest.fixture(scope="module")
 def source_folder(tmp_path_factory):
-    """The source distribution, unpacked."""
+    """Return the folder of the unpacked source distribution."""
     folder = tmp_path_factory.mktemp("source")
     hook = (
         f"import os; os.chdir({str(ROOT)!r}); import backend; backend.build_sdist({str(folder)!r})"
@@ -59,9 +59,9 @@ def source_folder(tmp_path_factory):
 
 
 def build_wheel(source_folder, folder, **variables):
-    """A wheel of the source, its names, and what was said while it was built."""
+    """Build a wheel and return it with the build output."""
     arguments = ["-m", "pip", "wheel", "-v", "--no-deps", "--no-build-isolation", "--no-cache-dir"]
-    # What is tested is what is in it: a kernel that is compiled fast will do.
+    # The dev profile compiles faster and is sufficient to test the contents.
     variables["CARGO_NET_OFFLINE"] = "true"  # the crates are in the source distribution
     output = run_python(
         *arguments, "-C", "build-args=--profile=dev", "-w", folder, source_folder, **variables
@@ -95,7 +95,7 @@ def test_package_has_browser_kernel(source_folder, tmp_path):
     wheel, output = build_wheel(source_folder, tmp_path)
     with wheel, wheel.open(KERNEL_FILE) as kernel:
         assert kernel.read(4) == b"\0asm"
-        # What `truebleu demo` writes.
+        # The files that `truebleu demo` writes.
         for path in EXAMPLES.glob("*/*"):
             packed = f"truebleu/cli/examples/{path.relative_to(EXAMPLES).as_posix()}"
             assert wheel.read(packed) == path.read_bytes()
@@ -127,7 +127,7 @@ def test_package_lists_crates_without_build_paths(source_folder, tmp_path):
 
 @pytest.fixture(scope="module")
 def package_without_kernel(source_folder, tmp_path_factory):
-    """Where a package without the kernel for pages is unpacked, and what its build said."""
+    """Return the folder of a package without the browser kernel, and the build output."""
     folder = tmp_path_factory.mktemp("without")
     rustc = folder / "rustc"
     rustc.write_text(FAKE_RUSTC, "utf-8")
@@ -170,5 +170,5 @@ def test_report_without_kernel_keeps_static_summary(package_without_kernel, open
     assert "Traceback" not in output
     tab = open_report(path, "#why", wait=False).page
     expect(tab.locator(".failed")).to_contain_text("built without the kernel for pages")
-    # The first screen stays, which was made in Python.
+    # The static summary from Python stays visible.
     expect(tab.locator("#static")).to_contain_text("B cedar is best: 47.0 BLEU")

@@ -1,4 +1,4 @@
-"""One file of a template, a style, modules and data."""
+"""Pages assembled from a template, a style, modules and data."""
 
 import base64
 import hashlib
@@ -111,7 +111,7 @@ def test_circular_imports_are_joined(viewer_folder):
         'import {number} from "./numbers.js";\nexport const word = "word";\n'
         "export function again() { return number; }\n"
     )
-    # As a browser would run them: what is begun first is done last.
+    # As in a browser, the module that is loaded first runs last.
     script = make_viewer(viewer_folder).script
     assert (
         script.index("// words.js") < script.index("// numbers.js") < script.index("// report.js")

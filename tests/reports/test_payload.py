@@ -1,4 +1,4 @@
-"""What a page carries as bytes comes back as it was."""
+"""Blocks and JSON survive encoding and decoding."""
 
 import gzip
 import json
@@ -12,7 +12,7 @@ from strategies import HOSTILE
 from truebleu._kernel import Table
 from truebleu.reports import payload
 
-# Any str: lone surrogates, NUL, line ends and all.
+# Any str, including lone surrogates, NUL and line ends.
 ANY_TEXT = st.text(st.characters(), max_size=20)
 
 
@@ -96,7 +96,7 @@ def test_thread_count_does_not_change_blocks():
     assert list(payload.encode_blocks(blocks, 3)) == list(payload.encode_blocks(blocks))
 
 
-# ---- what may stand in HTML ----
+# ---- JSON in HTML ----
 
 
 @pytest.mark.parametrize("text", HOSTILE)

@@ -1,4 +1,4 @@
-"""tb.report: what people pass, read once; what the page has of it."""
+"""tb.report: inputs, settings and the contents of the page."""
 
 import hashlib
 import json
@@ -26,16 +26,16 @@ SOURCE = ["die Katze", "niemand", "Regen"] * 4
 SYSTEMS = {"good": GOOD, "poor": POOR}
 
 
-def parse_report_page(*arguments, **options) -> Page:
+def make_page(*arguments, **options) -> Page:
     arguments = arguments or (SYSTEMS, REFERENCES)
     return Page(tb.report(*arguments, **options).to_bytes())
 
 
-# ---- what is in the page ----
+# ---- contents of the page ----
 
 
 def test_page_contains_texts_and_names():
-    report_page = parse_report_page(
+    report_page = make_page(
         source=[*SOURCE[:-1], None],
         documents=["d1"] * 5 + ["d2"] * 7,
         labels={"domain": ["a", "b", "a"] * 4, "level": [1, None] * 6},
@@ -57,7 +57,7 @@ def test_page_contains_texts_and_names():
 
 @pytest.mark.parametrize("name", ["bleu", "chrf", "chrf++", "ter"])
 def test_statistics_and_scores_equal_metric(name):
-    report_page = parse_report_page(metrics=[name], embed_text=11)
+    report_page = make_page(metrics=[name], embed_text=11)
     (setting,) = report_page.manifest["settings"]
     metric = tb.metric(f"{setting['metric']}|{setting['signature']}")
     for system, hypotheses in SYSTEMS.items():
@@ -71,7 +71,7 @@ def test_statistics_and_scores_equal_metric(name):
 def test_external_scores_are_columns():
     dice = random.Random(2)
     external_scores = {name: [dice.random() for _ in GOOD] for name in SYSTEMS}
-    report_page = parse_report_page(
+    report_page = make_page(
         scores={"COMET": external_scores}, lower_is_better="COMET", confidence=99, samples=99
     )
     [column] = report_page.manifest["columns"]
@@ -88,7 +88,7 @@ def test_external_scores_are_columns():
 
 
 def test_metric_without_viewer_support_is_column():
-    report_page = parse_report_page(metrics=["bleu", "rouge-l"], confidence=99, samples=99)
+    report_page = make_page(metrics=["bleu", "rouge-l"], confidence=99, samples=99)
     assert [setting["name"] for setting in report_page.manifest["settings"]] == ["BLEU"]
     [column] = report_page.manifest["columns"]
     assert column["name"] == "ROUGE-L"
@@ -102,16 +102,16 @@ def test_metric_without_viewer_support_is_column():
 
 
 def test_viewer_metrics_give_no_columns():
-    report_page = parse_report_page(metrics=["bleu", "chrf", "ter"], confidence=9, samples=9)
+    report_page = make_page(metrics=["bleu", "chrf", "ter"], confidence=9, samples=9)
     assert report_page.manifest["columns"] == []
     assert not [name for name in report_page.blocks if name.startswith("c")]
 
 
 def test_numeric_blocks_precede_texts():
     options = {"source": SOURCE, "documents": ["d"] * 12, "also": ["lowercase"]}
-    names = list(parse_report_page(**options).blocks)
-    # A page that has not all texts cannot count them.
-    partial_names = list(parse_report_page(**options, embed_text=11).blocks)
+    names = list(make_page(**options).blocks)
+    # A page without all texts cannot count them.
+    partial_names = list(make_page(**options, embed_text=11).blocks)
     assert [name for name in partial_names if name in names] == names
     counts = {"s0.0", "s0.1", "s1.0", "s1.1", "frequency", "ngrams"}
     assert {*partial_names} - {*names} == counts
@@ -126,13 +126,13 @@ def test_numeric_blocks_precede_texts():
 
 def test_comparison_equals_compare():
     compared = tb.compare(SYSTEMS, REFERENCES, metrics=["bleu", "chrf"], correction="holm")
-    manifest = parse_report_page(metrics=["bleu", "chrf"], correction="holm").manifest
+    manifest = make_page(metrics=["bleu", "chrf"], correction="holm").manifest
     assert manifest["comparison"] == json.loads(compared.to_json())
     assert [setting["column"] for setting in manifest["settings"]] == ["BLEU", "chrF2"]
 
 
 def test_single_system_has_intervals():
-    manifest = parse_report_page({"good": GOOD}, REFERENCES).manifest
+    manifest = make_page({"good": GOOD}, REFERENCES).manifest
     assert manifest["comparison"]["systems"][0]["scores"]["BLEU"]["interval"]["low"] > 0
 
 
@@ -163,14 +163,14 @@ def test_other_metrics_give_further_settings():
 
 
 def test_further_settings_are_not_compared():
-    report_page = parse_report_page(also=["tokenize=char"])
+    report_page = make_page(also=["tokenize=char"])
     metric = tb.BLEU("char")
     further_setting = report_page.manifest["settings"][1]
     assert not further_setting["headline"]
     assert further_setting["column"] is None
     assert further_setting["scores"]["poor"] == metric.score(POOR, REFERENCES).value
     assert further_setting["blocks"] is None
-    counted_rows = parse_report_page(also=["tokenize=char"], embed_text=11).rows(1, "poor")
+    counted_rows = make_page(also=["tokenize=char"], embed_text=11).rows(1, "poor")
     assert counted_rows == metric.statistics(POOR, REFERENCES).tolist()
     assert [metric["name"] for metric in report_page.manifest["comparison"]["metrics"]] == ["BLEU"]
 
@@ -225,8 +225,8 @@ def write_files(write):
 
 def test_files_and_lists_give_same_blocks(write):
     systems, references, source = write_files(write)
-    file_page = parse_report_page(systems, references, source=source)
-    list_page = parse_report_page(SYSTEMS, REFERENCES, source=SOURCE)
+    file_page = make_page(systems, references, source=source)
+    list_page = make_page(SYSTEMS, REFERENCES, source=SOURCE)
     assert file_page.blocks == list_page.blocks
     assert list(file_page.manifest["data_hash"].values()) == list(
         list_page.manifest["data_hash"].values()
@@ -273,13 +273,13 @@ def test_column_types_give_same_page(make_column):
         else make_column
     )
     systems = {name: column(texts) for name, texts in SYSTEMS.items()}
-    page = parse_report_page(systems, column(REFERENCES), source=column(SOURCE))
-    assert page.blocks == parse_report_page(SYSTEMS, REFERENCES, source=SOURCE).blocks
+    page = make_page(systems, column(REFERENCES), source=column(SOURCE))
+    assert page.blocks == make_page(SYSTEMS, REFERENCES, source=SOURCE).blocks
 
 
 def test_references_may_vary_in_number():
     references = [["a b c d", "a b"], "a b c e", ["x", None, "y z"], [None, "only"]]
-    report_page = parse_report_page({"s": ["a b c d", "a b c d", "x y z", "only"]}, references)
+    report_page = make_page({"s": ["a b c d", "a b c d", "x y z", "only"]}, references)
     assert report_page.manifest["references"] == 3
     assert report_page.texts("reference0") == ["a b c d", "a b c e", "x", None]
     assert report_page.texts("reference1") == ["a b", None, None, "only"]
@@ -288,7 +288,7 @@ def test_references_may_vary_in_number():
 
 def test_multiple_reference_files(write):
     reference_files = [write("a.en", REFERENCES), write("b.en", reversed(REFERENCES))]
-    report_page = parse_report_page(SYSTEMS, reference_files)
+    report_page = make_page(SYSTEMS, reference_files)
     assert report_page.texts("reference1") == REFERENCES[::-1]
     assert list(report_page.manifest["data_hash"])[2:] == ["a.en", "b.en"]
     assert report_page.manifest["settings"][0]["signature"].startswith("nrefs:2|")
@@ -296,7 +296,7 @@ def test_multiple_reference_files(write):
 
 def test_unusual_strings_survive():
     odd = ["\ud800 lone", "nul \x00", "two\nlines", "\u2028", "</script><!--", "e\u0301 👩\u200d🔬"]
-    report_page = parse_report_page({"a": odd, "b": odd[::-1]}, odd, source=odd)
+    report_page = make_page({"a": odd, "b": odd[::-1]}, odd, source=odd)
     assert report_page.texts("system0") == report_page.texts("source") == odd
     assert report_page.texts("system1") == odd[::-1]
 
@@ -305,7 +305,7 @@ def test_unusual_strings_survive():
 @given(st.lists(st.text(st.characters(), max_size=9), min_size=1, max_size=4))
 @settings(max_examples=25)
 def test_random_strings_survive(texts):
-    report_page = parse_report_page({"a": texts}, texts, source=texts, confidence=10)
+    report_page = make_page({"a": texts}, texts, source=texts, confidence=10)
     assert (
         report_page.texts("system0")
         == report_page.texts("reference0")
@@ -331,7 +331,7 @@ def test_inconsistent_inputs_are_refused(options, message):
 
 
 def test_documents_may_be_numbered():
-    manifest = parse_report_page(documents=[7] * 5 + [8] * 7).manifest
+    manifest = make_page(documents=[7] * 5 + [8] * 7).manifest
     assert manifest["documents"]["names"] == ["7", "8"]
 
 
@@ -355,7 +355,7 @@ def test_source_with_invalid_utf8_is_refused(tmp_path):
 
 def test_label_table_is_read(write):
     path = write("labels.tsv", ["domain\tlevel", *["news\t1", "chat\t"] * 6])
-    labels = parse_report_page(labels=path).manifest["labels"]
+    labels = make_page(labels=path).manifest["labels"]
     assert [(label["name"], label["values"]) for label in labels] == [
         ("domain", ["news", "chat"]),
         ("level", ["1", ""]),
@@ -376,7 +376,7 @@ def test_invalid_label_table_is_refused(write, lines, message):
         tb.report(SYSTEMS, REFERENCES, labels=write("labels.tsv", lines))
 
 
-# ---- how much text ----
+# ---- amount of text ----
 
 
 def test_redacted_report_contains_no_text(write):
@@ -398,16 +398,14 @@ def test_redacted_report_contains_no_text(write):
 
 
 def test_embed_text_limits_texts_but_not_numbers():
-    report_page = parse_report_page(embed_text=5, source=SOURCE)
+    report_page = make_page(embed_text=5, source=SOURCE)
     assert report_page.manifest["embedded"] == 5
     embedded = [i for i, text in enumerate(report_page.texts("system0")) if text is not None]
     assert len(embedded) == 5
     for name in ("system1", "reference0", "source"):
         assert [i for i, text in enumerate(report_page.texts(name)) if text is not None] == embedded
     assert len(report_page.rows(0, "good")) == 12
-    assert parse_report_page(embed_text=5, source=SOURCE).texts("system0") == report_page.texts(
-        "system0"
-    )
+    assert make_page(embed_text=5, source=SOURCE).texts("system0") == report_page.texts("system0")
 
 
 def test_most_influential_segment_is_embedded():
@@ -440,7 +438,7 @@ def test_influence_equals_leave_one_out_change(metric, names):
         assert influences[i] == pytest.approx(max(expected), abs=1e-9)
 
 
-# ---- the object ----
+# ---- report object ----
 
 
 def test_same_input_gives_same_bytes():
@@ -541,7 +539,7 @@ HOSTILE = [
 def test_hostile_fields_add_no_elements(text):
     def build_page(text):
         texts = [text, "b", "c"]
-        return parse_report_page(
+        return make_page(
             {text: texts, "other": ["b", text, text]},
             [(text, None), ("b", text), ("c", "d")],
             source=texts,

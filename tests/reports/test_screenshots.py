@@ -1,4 +1,4 @@
-"""What is kept of accepted pictures tells a changed page from one that only has other letters."""
+"""Fingerprints of screenshots detect visible changes and ignore font smoothing."""
 
 import io
 

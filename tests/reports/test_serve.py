@@ -1,4 +1,4 @@
-"""The report's server gives the page and its texts to whoever knows the token, and nothing else."""
+"""The report server sends the page and its texts only to clients with the token."""
 
 import gzip
 import http.client
@@ -32,7 +32,7 @@ POOR = ["Cat on mat.", "\u2028<script>alert(1)</script>", "late\x00 is", "y" * 1
 posix = pytest.mark.skipif(sys.platform == "win32", reason="POSIX only")
 
 
-def make_report_data(systems, references, **options) -> ReportData:
+def make_data(systems, references, **options) -> ReportData:
     testing = Significance(test=None, confidence=None, seed=1)
     request_options = {name: options.pop(name) for name in ("metrics", "source") if name in options}
     request = Request(systems, references, testing=testing, **request_options)
@@ -52,7 +52,7 @@ def run_server(data: ReportData):
 
 
 def send_request(server, target="", method="GET", headers=None, body=None):
-    """Status, headers and body of the answer to a request for what is behind the token."""
+    """Send a request relative to the token's path; return status, headers and body."""
     connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=20)
     try:
         path = urllib.parse.urlsplit(server.url).path
@@ -69,32 +69,32 @@ def send_request(server, target="", method="GET", headers=None, body=None):
 
 
 def request_texts(server, roles, first, last):
-    """The texts of some segments, by role, and no byte besides."""
+    """Return the texts of some segments by role; check that the body has no other bytes."""
     query = f"texts?roles={','.join(roles)}&from={first}&to={last}"
     status, headers, body = send_request(server, query)
     assert status == 200, body
     assert headers["Content-Type"] == "application/octet-stream"
-    texts_by_role, offset, count = {}, 0, last - first
+    texts_by_role, start, count = {}, 0, last - first
     for role in roles:
-        lengths = struct.unpack_from(f"<{count}I", body, offset)
-        offset += 4 * count
+        lengths = struct.unpack_from(f"<{count}I", body, start)
+        start += 4 * count
         texts_by_role[role] = []
         for length in lengths:
             is_present = length != payload.MISSING_LENGTH
             text = (
-                body[offset : offset + length].decode("utf-8", "surrogatepass")
+                body[start : start + length].decode("utf-8", "surrogatepass")
                 if is_present
                 else None
             )
             texts_by_role[role].append(text)
-            offset += length if is_present else 0
-    assert offset == len(body)
+            start += length if is_present else 0
+    assert start == len(body)
     return texts_by_role
 
 
 @pytest.fixture(scope="module")
 def server():
-    data = make_report_data({"good": GOOD, "poor": POOR}, REFERENCES, metrics=["bleu", "ter"])
+    data = make_data({"good": GOOD, "poor": POOR}, REFERENCES, metrics=["bleu", "ter"])
     with run_server(data) as server:
         yield server
 
@@ -113,7 +113,7 @@ def test_page_has_numbers_but_no_texts(server):
     manifest = next(json.loads(t) for a, t in page.scripts if a.get("id") == "manifest")
     assert manifest["serve"] == {"base": "./"}
     assert manifest["embedded"] == manifest["segments"] == 20
-    # The address is a secret, and the page can be saved and sent.
+    # The page must not contain the secret URL, because users may save and share it.
     assert urllib.parse.urlsplit(server.url).path.strip("/").encode() not in body
 
 
@@ -138,7 +138,7 @@ def test_saved_file_has_no_server():
 
 def test_redacted_report_serves_no_texts():
     with run_server(
-        make_report_data({"a": GOOD}, REFERENCES, is_redacted=True, metrics=["ter"])
+        make_data({"a": GOOD}, REFERENCES, is_redacted=True, metrics=["ter"])
     ) as server:
         _, headers, body = send_request(server)
         assert "connect-src 'none'" in headers["Content-Security-Policy"]
@@ -160,7 +160,7 @@ def test_responses_have_security_headers(server, target):
     assert "Server" not in headers
 
 
-# ---- who is let in ----
+# ---- access control ----
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_other_paths_are_not_found(server, target):
 
 
 def test_tokens_are_long_and_unique(server):
-    with run_server(make_report_data({"a": ["a"]}, ["a"])) as second_server:
+    with run_server(make_data({"a": ["a"]}, ["a"])) as second_server:
         tokens = [
             urllib.parse.urlsplit(running.url).path.strip("/")
             for running in (server, second_server)
@@ -222,11 +222,11 @@ def test_foreign_requests_are_forbidden(server, headers, target):
     def fill(value):
         return value.format(port=server.server_port)
 
-    filled_headers = {
+    headers_with_port = {
         name: [fill(item) for item in value] if isinstance(value, list) else fill(value)
         for name, value in headers.items()
     }
-    status, _, body = send_request(server, target, headers=filled_headers)
+    status, _, body = send_request(server, target, headers=headers_with_port)
     assert (status, body) == (403, b"Forbidden\n")
 
 
@@ -246,10 +246,10 @@ def test_foreign_requests_are_forbidden(server, headers, target):
     ids=str,
 )
 def test_own_requests_are_allowed(server, headers):
-    filled_headers = {
+    headers_with_port = {
         name: value.format(port=server.server_port) for name, value in headers.items()
     }
-    assert send_request(server, headers=filled_headers)[0] == 200
+    assert send_request(server, headers=headers_with_port)[0] == 200
 
 
 @pytest.mark.parametrize("method", ["HEAD", "POST", "PUT", "DELETE", "OPTIONS", "TRACE", "X"])
@@ -308,15 +308,13 @@ def test_texts_survive_transfer(server):
     columns = {"reference0": REFERENCES, "system0": GOOD, "system1": POOR}
     for first, last in ((0, 20), (0, 1), (19, 20), (3, 11)):
         received = request_texts(server, list(columns), first, last)
-        assert received == {role: open_column[first:last] for role, open_column in columns.items()}
+        assert received == {role: column[first:last] for role, column in columns.items()}
 
 
 def test_surrogates_and_missing_references_survive_transfer():
     references = [["a \ud800 b", None], ["c", "\udfff"], [None, "d"]]
     hypotheses = ["a \ud800 b", "c", "\ud83d \ude00"]
-    with run_server(
-        make_report_data({"a": hypotheses}, references, source=["1", "2", "3"])
-    ) as server:
+    with run_server(make_data({"a": hypotheses}, references, source=["1", "2", "3"])) as server:
         received = request_texts(server, ["source", "reference0", "reference1", "system0"], 0, 3)
     assert received["system0"] == hypotheses
     assert received["reference0"] == ["a \ud800 b", "c", None]
@@ -350,14 +348,14 @@ def test_invalid_query_is_refused(server, query, status):
 
 def test_segments_per_request_are_limited():
     count = MAX_SEGMENTS_PER_REQUEST + 1
-    with run_server(make_report_data({"a": ["a b c d"] * count}, ["a b c d"] * count)) as server:
+    with run_server(make_data({"a": ["a b c d"] * count}, ["a b c d"] * count)) as server:
         assert (
             len(request_texts(server, ["system0"], 1, count)["system0"]) == MAX_SEGMENTS_PER_REQUEST
         )
         assert send_request(server, f"texts?roles=system0&from=0&to={count}")[0] == 400
 
 
-# ---- texts that stay in their files ----
+# ---- texts on disk ----
 
 
 def open_column(path, **options):
@@ -398,11 +396,10 @@ def test_lines_longer_than_a_chunk_survive(tmp_path):
 
 @pytest.mark.parametrize("kind", ["plain", "gzip", "column", "latin-1"])
 def test_files_on_disk_give_same_page(tmp_path, kind):
-    """Whatever the files are: numbers, hashes, texts."""
+    """Numbers, hashes and texts are equal for all kinds of files."""
     lines = {"ref": REFERENCES, "good": [line + " é" for line in GOOD], "src": POOR}
     lines = {
-        name: [text.replace("\u2028", "") for text in open_column]
-        for name, open_column in lines.items()
+        name: [text.replace("\u2028", "") for text in column] for name, column in lines.items()
     }
 
     def write_file(name):
@@ -413,13 +410,11 @@ def test_files_on_disk_give_same_page(tmp_path, kind):
         data = data.encode("latin-1" if kind == "latin-1" else "utf-8")
         path.write_bytes(gzip.compress(data) if kind == "gzip" else data)
         return File(
-            path,
-            2 if kind == "column" else None,
-            "latin-1" if kind == "latin-1" else "utf-8",
+            path, 2 if kind == "column" else None, "latin-1" if kind == "latin-1" else "utf-8"
         )
 
     def build_data(*, on_disk):
-        return make_report_data(
+        return make_data(
             {"good": write_file("good")},
             [write_file("ref")],
             source=write_file("src"),
@@ -439,7 +434,7 @@ def test_files_on_disk_give_same_page(tmp_path, kind):
 
 def test_changed_file_gives_conflict(tmp_path, write):
     reference, system = write("ref", REFERENCES), write("system", REFERENCES)
-    data = make_report_data({"a": system}, [reference], on_disk=True)
+    data = make_data({"a": system}, [reference], on_disk=True)
     with run_server(data) as server:
         assert send_request(server, "texts?roles=system0&from=0&to=2")[0] == 200
         system.write_text("short\n")
@@ -451,13 +446,13 @@ def test_changed_file_gives_conflict(tmp_path, write):
 
 
 def test_checks_stop_at_memory_limit(write, monkeypatch):
-    """In as many as there is memory for; it is said in how many."""
+    """The checks cover as many segments as fit in memory, and the manifest states the number."""
     from truebleu.reports import data_checks
 
     files = {"a": write("a", ["", *["b c d e"] * 99])}, [write("ref", ["b c d e"] * 100)]
-    all_checked = make_report_data(*files, on_disk=True)
+    all_checked = make_data(*files, on_disk=True)
     monkeypatch.setattr(data_checks, "MAX_CHECKED_BYTES", 400)
-    some_checked = make_report_data(*files, on_disk=True)
+    some_checked = make_data(*files, on_disk=True)
     assert all_checked.build_manifest()["health"]["segments"] == 100
     assert some_checked.build_manifest()["health"]["segments"] == (400 - 9) // 16 + 1
     first, block = (
@@ -474,17 +469,17 @@ def test_invalid_utf8_is_refused_with_line(tmp_path, write):
     source = tmp_path / "source"
     source.write_bytes(b"a\n" * 5 + b"\xff\n" + b"a\n" * 14)
     with pytest.raises(tb.InputError, match=r"source.*line 6: byte 0xff"):
-        make_report_data({"a": system}, [reference], source=source, on_disk=True)
+        make_data({"a": system}, [reference], source=source, on_disk=True)
     with pytest.raises(tb.InputError, match="line 6: byte 0xff"):
-        make_report_data({"a": source}, [reference], on_disk=True)
+        make_data({"a": source}, [reference], on_disk=True)
 
 
-# ---- the command ----
+# ---- command line ----
 
 
 @contextmanager
 def start_command(*words, script="from truebleu.cli import main; sys.exit(main())", **options):
-    """A server that the command has started, its address, and its process."""
+    """Start a server with the command; yield its process and URL."""
     process = subprocess.Popen(
         [sys.executable, "-c", f"import sys; {script}", "report", *map(str, words)],
         stdout=subprocess.PIPE,
@@ -565,10 +560,9 @@ def test_incompatible_options_are_refused(write, truebleu_command, words, proble
 @pytest.mark.thorough
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="needs /proc")
 def test_memory_is_independent_of_text_size(tmp_path):
-    """Of files eight times as large, with as many segments, nothing more is in memory.
+    """Files that are eight times as large, with equally many segments, need no more memory.
 
-    n-grams and what is odd about texts are looked for in as much of them as there is memory for,
-    which is less here.
+    This test lowers the memory limits for n-grams and data checks.
     """
     script = (
         "from truebleu.cli import main; "

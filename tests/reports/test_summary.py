@@ -1,4 +1,4 @@
-"""What a report says without script: read as text, and safe whatever the names are."""
+"""The static summary of a report: its text, and escaping of names."""
 
 import re
 
@@ -32,7 +32,7 @@ def build_manifest(systems=None, references=REFERENCES, **options):
 
 
 def make_sentence(manifest) -> str:
-    """Who is best, as the summary and the page's first lines say it."""
+    """Return the sentence about the best system that begins the summary."""
     return overview.format_headline(manifest["comparison"])
 
 
@@ -137,7 +137,7 @@ def test_one_segment_gives_no_interval():
 
 
 def read_first_table(manifest):
-    """The text of the first table, row by row."""
+    """Return the cell texts of the first table."""
     markup = static_summary.render_summary(manifest)
     table = markup[markup.index("<table>") : markup.index("</table>")]
     rows = re.findall("(?s)<tr>(.*?)</tr>", table)
@@ -207,7 +207,7 @@ def test_forest_plot_has_panel_and_axis_per_metric():
     assert names == [f"{s['letter']} {s['name']}" for s in manifest["comparison"]["systems"]]
     drawings = re.findall("<svg.*?</svg>", plot)
     assert len(drawings) == 2 * 3 + 2
-    # The baseline stands at zero; TER's axis runs backwards, so that better is to the right.
+    # The baseline is at zero. TER's axis is reversed, so that better is to the right.
     places = {}
     for panel, metric in enumerate(["BLEU", "TER"]):
         for row, system in enumerate(manifest["comparison"]["systems"]):
@@ -225,13 +225,13 @@ def test_forest_plot_has_panel_and_axis_per_metric():
 
 
 def test_untrusted_notebook_keeps_plain_table():
-    """As a notebook shows it that is not trusted."""
+    """An untrusted notebook removes styles and images."""
     markup = tb.report({"poor": POOR, "good": GOOD}, REFERENCES, title="Cats")._repr_html_()
     assert not re.search("<d[ltd]>", markup)
     plain = re.sub("(?s)<style>.*?</style>|<svg.*?</svg>", "", markup)
     for needed in ("<table>", "<th", "<br><small>["):
         assert needed in plain
-    # Numbers of an axis stay apart where the picture's elements are taken away but not its text.
+    # The axis labels stay separated if the image's elements are removed but not its text.
     axis = re.search("(?s)<tfoot>.*?</tfoot>", markup)[0]
     assert re.search(r"(^|\s)0\s+\d", re.sub("<[^>]*>", "", axis))
 
@@ -351,7 +351,7 @@ def test_notebook_style_is_scoped():
 
 
 def build_opposed_manifest(**options):
-    """Systems that BLEU and given scores place in opposite orders."""
+    """Return a manifest in which BLEU and external scores rank the systems in opposite orders."""
     order = {"good": 0.5, "poor": 0.7, "worst": 0.9}
     scores = {"X": {name: [x, x + 0.05, x + 0.1] * 12 for name, x in order.items()}}
     systems = {"good": GOOD, "poor": POOR, "worst": WORST}

@@ -1,4 +1,4 @@
-"""A glossary in a report: what a term is, how often it was used, and what is refused."""
+"""Glossaries: term matching, usage counts and invalid input."""
 
 import json
 import re
@@ -41,7 +41,7 @@ def count_matches(term, text):
     return len(places)
 
 
-# ---- what a term is ----
+# ---- term matching ----
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_lower_casing_keeps_length(text):
     assert len(term_glossary.lower_same_length(text)) == len(text)
 
 
-# ---- how often it was used ----
+# ---- usage counts ----
 
 
 def test_longest_term_counts_once_per_segment():
@@ -151,7 +151,7 @@ def test_static_summary_has_term_usage():
     assert "The source contains none of the 1 term." in re.sub(r"\s+", " ", none)
 
 
-# ---- a file, and what is wrong with it ----
+# ---- input ----
 
 
 def test_empty_lines_and_carriage_returns_are_ignored(tmp_path):
@@ -199,7 +199,7 @@ def test_terms_need_source():
         tb.report(SYSTEMS, REFERENCES, terms=GLOSSARY)
 
 
-# ---- the command ----
+# ---- command line ----
 
 
 @pytest.fixture

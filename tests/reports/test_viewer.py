@@ -1,4 +1,4 @@
-"""The viewer's script: what it computes, held against Python, and what it must not contain."""
+"""The viewer's script: results compared with Python, and forbidden constructs."""
 
 import itertools
 import json
@@ -19,7 +19,7 @@ from truebleu.text.tokenizers import tokenize
 VIEWER = html_page.PACKAGE_FOLDER / "viewer"
 MODULES = sorted(VIEWER.glob("*.js"))
 
-# What turns data into markup or script, or asks somebody else for something.
+# Constructs that turn data into markup or script, or that send requests.
 FORBIDDEN_PATTERNS = (
     r"\binnerHTML\b",
     r"\bouterHTML\b",
@@ -59,7 +59,7 @@ def test_template_has_no_handlers_or_inline_styles():
     assert not re.search(r"\s(?:on\w+|style)\s*=", template)
 
 
-# ---- without comments and white space ----
+# ---- removal of comments and indentation ----
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_stripped_modules_are_valid(node, tmp_path):
         subprocess.run([node, "--check", path], check=True)
 
 
-# ---- against Python ----
+# ---- comparison with Python ----
 
 
 @pytest.fixture(scope="module")
@@ -97,8 +97,8 @@ def node():
 
 @pytest.fixture(scope="module")
 def run(node, tmp_path_factory):
-    """Gives what the viewer's functions make of some cases."""
-    # Node takes a file for a module if this says so; the joined and slimmed form is what is run.
+    """Return a function that runs the viewer's functions on test cases."""
+    # package.json makes Node load the files as modules; comments are removed as in pages.
     folder = tmp_path_factory.mktemp("viewer")
     (folder / "package.json").write_text('{"type": "module"}')
     for module in MODULES:
@@ -152,7 +152,7 @@ def list_smoothing_parameters():
 
 
 def sample_bleu_variants():
-    """Parameters of other programs' BLEU, some hundred of the many combinations."""
+    """Yield 150 random combinations of the parameters of other programs' BLEU."""
     names = ("arithmetic", "brevity_penalty", "missing_order", "no_match", "aggregate")
     declared = {parameter.name: parameter for parameter in BLEU.PARAMETERS}
     combinations = list(itertools.product(*(declared[name].meanings for name in names)))
@@ -181,7 +181,7 @@ def describe_setting(metric):
 
 
 def check_scores(run, pairs, seed=4):
-    """The page's numbers of each metric, from the table of a setting, are Python's."""
+    """Check that the page's numbers for each metric and changed setting equal Python's."""
     if not browser_kernel.load_kernel_blocks():
         pytest.skip("the package was built without the kernel for pages")
     hypotheses, references = make_corpus(seed)
@@ -211,7 +211,7 @@ def check_scores(run, pairs, seed=4):
                 "sums": [sum(column) for column in zip(*rows, strict=True)],
                 "column": [row[1] for row in rows],
             }
-        except ValueError:  # AllenNLP's has no logarithm of a difference below 0.
+        except ValueError:  # AllenNLP's BLEU cannot take the logarithm of a negative difference.
             continue
         expected_numbers.append(expected)
         table = base.statistics(hypotheses, references).tolist()
@@ -222,7 +222,7 @@ def check_scores(run, pairs, seed=4):
     for page_numbers, expected in zip(run(scores=cases)["scores"], expected_numbers, strict=True):
         mean = "agg" in expected["signature"]
         recomputed, without = page_numbers.pop("corpus_steps"), page_numbers.pop("without")
-        # A sum less one of its parts is not the sum of the rest; no such number is shown.
+        # Subtraction from the sum rounds differently than a new sum; the page shows no such number.
         expected_without = expected.pop("without")
         assert without == pytest.approx(expected_without, abs=1e-9, rel=1e-12)
         assert mean or is_close(recomputed, expected["corpus"])
@@ -275,7 +275,7 @@ def test_displayed_tokens_equal_python(run, corpus):
         (text, metric)
         for text in [*corpus[0], rewritten, "\ud800 x", ""]
         for metric in metrics
-        # Unicode's releases differ in what makes a sigma final.
+        # The rules for final sigma differ between Unicode versions.
         if not (metric.lowercase and "Σ" in text and "ʕ" in text)
     ]
     tokens_by_case = run(
@@ -285,11 +285,11 @@ def test_displayed_tokens_equal_python(run, corpus):
     for (text, metric), tokens in zip(cases, tokens_by_case, strict=True):
         keys = tokenize(text, metric.tokenize, lowercase=metric.lowercase)
         assert tokens["keys"] == keys, (text, metric)
-        # JavaScript counts what is beyond U+FFFF as two.
+        # JavaScript counts characters beyond U+FFFF as two units.
         units = text.encode("utf-16-le", "surrogatepass")
         last = 0, 0
         for key, start, end in zip(keys, tokens["starts"], tokens["ends"], strict=True):
-            if (start, end) == last:  # Of İ, two characters in lower case.
+            if (start, end) == last:  # İ becomes two characters in lower case.
                 assert key[0] == "\u0307", (text, metric, key)
                 continue
             assert last[1] <= start < end, (text, metric, key)
@@ -301,7 +301,7 @@ def test_displayed_tokens_equal_python(run, corpus):
                     "&(?:amp;)?([lg]t;)|&amp;|&quot;", lambda m: HTML[m[1] or m[0]], shown_text
                 )
                 shown_text = shown_text.replace("-\n", "").replace("<skipped>", "")
-            # Sigmas differ by what is around them.
+            # The form of sigma depends on its context.
             same = shown_text if key != "i" else shown_text[:1]
             assert same.replace("ς", "σ") == key.replace("ς", "σ"), (text, metric, key)
 

@@ -1,4 +1,4 @@
-"""What the files of the viewer may look like, so that they can be joined to one page."""
+"""Rules for the viewer's files that allow joining them into one page."""
 
 # import {a, b} from "./x.js";      on one line, before everything else
 # export function a() {}            also async function, function*, class, const, let
@@ -9,7 +9,7 @@ import re
 
 from truebleu.reports import html_page
 
-# What page.html leaves open.
+# Placeholders in page.html.
 PLACEHOLDERS = ("title", "csp", "css", "summary", "manifest", "blocks", "worker", "script")
 
 IMPORT_STATEMENT = re.compile(r'^import \{([^}\n]*)\} from "\./([\w-]+\.js)";$', re.MULTILINE)
@@ -18,12 +18,12 @@ DECLARATION = re.compile(
     r"^(?:export )?(?:(?:async )?function\b\s*\*?|class\b|const\b|let\b|var\b)\s*([\w$]+|[\[{])",
     re.MULTILINE,
 )
-# The end of a script element, and what makes HTML count such elements.
+# Text that ends a script element or starts an HTML comment.
 UNSAFE_MARKUP = re.compile(r"</script|<!--", re.IGNORECASE)
 
 
 def find_violated_rules(folder, entry="report.js"):
-    """Each rule that the files of a folder do not keep."""
+    """Yield a message for each rule that the files of a folder violate."""
     yield from find_template_violations((folder / "page.html").read_text(encoding="utf-8"))
     if "</style" in (folder / "page.css").read_text(encoding="utf-8").lower():
         yield "page.css: it would end its element"

@@ -101,7 +101,7 @@ def tables() -> str:
     classes = {metric["metric"]: registry.metric(metric["id"]) for metric in metrics}
     parts = {
         "version": truebleu.__version__,
-        "lowercase": browser_kernel.lowercase_pairs(),
+        "lowercase": browser_kernel.list_lowercase_pairs(),
         "metrics": metrics,
         "parameters": {kind: declared(kind, metric) for kind, metric in classes.items()},
     }

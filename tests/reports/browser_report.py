@@ -98,12 +98,12 @@ class OpenReport:
         if request.url.partition("#")[0] != self.address and not request.url.startswith("blob:"):
             self.problems.append(f"request: {request.url}")
 
-    def ready(self) -> OpenReport:
+    def wait_until_ready(self) -> OpenReport:
         """Wait until the page has unpacked all data."""
         self.page.locator("html[data-ready]").wait_for(state="attached")
         return self
 
-    def go(self, fragment: str):
+    def navigate(self, fragment: str):
         """Open a URL fragment within the page, as a link would."""
         self.page.evaluate(NAVIGATE_SCRIPT, fragment)
         name = fragment.lstrip("#").partition("?")[0]
@@ -117,7 +117,7 @@ class OpenReport:
             "all => all.map(a => a.getAttribute('href').slice(1).split('?')[0])"
         )
 
-    def check(self) -> None:
+    def assert_no_problems(self) -> None:
         """Fail if any problem was recorded."""
         violations = self.page.evaluate("() => window.violations ?? []")
         assert not violations

@@ -21,12 +21,12 @@ def open_report(browser, tmp_path):
             source.save(path)
         report_tab = OpenReport(browser, path, fragment, **options)
         open_reports.append(report_tab)
-        return report_tab.ready() if wait else report_tab
+        return report_tab.wait_until_ready() if wait else report_tab
 
     yield open_report
     try:
         for report_tab in open_reports:
-            report_tab.check()
+            report_tab.assert_no_problems()
     finally:
         for report_tab in open_reports:
             report_tab.context.close()

@@ -53,7 +53,7 @@ def make_split_case(metric, a, b, changes=None):
         "signature": str(metric.signature(1)),
         "higher_is_better": True,
         "parameters": metric.parameters,
-        "recipe": browser_kernel.kernel_settings(metric),
+        "recipe": browser_kernel.get_kernel_settings(metric),
         "columns": list(metric.columns),
     }
     rows = [metric.statistics(h, REFERENCES).total().tolist()[0] for h in (a, b)]

@@ -25,14 +25,14 @@ def build_corpus(systems, references, metric):
     )
 
 
-def bin_columns(entry, systems):
+def name_bin_columns(entry, systems):
     """Return the column names: reference words per bin, then matches per system and bin."""
     row_names = ["reference", *(f"matched_{system}" for system in range(systems))]
     return [f"{name}_{bin_index}" for name in row_names for bin_index in range(len(entry["edges"]))]
 
 
 def decode_bin_rows(entry, block, segments, systems):
-    columns = bin_columns(entry, systems)
+    columns = name_bin_columns(entry, systems)
     rows = decode_rows(block, segments, len(columns))
     return [dict(zip(columns, row, strict=True)) for row in rows]
 
@@ -63,7 +63,7 @@ def test_rows_equal_naive_counts(texts, tokenize, counts):
         largest_counts = Counter()
         for counts_of_reference in reference_counts:
             largest_counts |= counts_of_reference
-        row = dict.fromkeys(bin_columns(entry, len(systems)), 0)
+        row = dict.fromkeys(name_bin_columns(entry, len(systems)), 0)
         for word, word_count in largest_counts.items():
             bin_index = bisect_right(entry["edges"], frequencies[word]) - 1
             row[f"reference_{bin_index}"] += word_count

@@ -33,9 +33,10 @@ def test_axe_finds_no_serious_violation(example, open_report, axe, appearance):
     violations = {}
     for name, place in places.items():
         violations |= {
-            f"{name}: {rule}": nodes for rule, nodes in find_violations(sheet.go(place)).items()
+            f"{name}: {rule}": nodes
+            for rule, nodes in find_violations(sheet.navigate(place)).items()
         }
-    sheet.go("#summary")
+    sheet.navigate("#summary")
     sheet.page.keyboard.press("?")
     sheet.page.get_by_role("dialog").wait_for()
     violations |= {f"help: {rule}": nodes for rule, nodes in find_violations(sheet.page).items()}
@@ -59,7 +60,7 @@ def test_views_do_not_scroll_sideways(example, open_report, width):
     """Only tables and charts scroll sideways."""
     sheet = open_report(example.path, viewport={"width": width, "height": 800})
     for place in [f"#{view}" for view in sheet.views] + list(OPEN_STATES.values()):
-        tab = sheet.go(place)
+        tab = sheet.navigate(place)
         wide = tab.evaluate(
             "() => [document.documentElement, document.querySelector('main.view')]"
             ".map(e => e.scrollWidth - e.clientWidth)"
@@ -74,7 +75,7 @@ def test_fitting_tables_have_no_scroll_bar(example, open_report):
     """At 1360 pixels, no table of the summary needs a scroll bar."""
     sheet = open_report(example.path)
     for place in ("#summary", "#ngrams", "#documents"):
-        tables = sheet.go(place).locator("main .table")
+        tables = sheet.navigate(place).locator("main .table")
         for i in range(tables.count()):
             # Folded tables have no size.
             if not tables.nth(i).is_visible():
@@ -98,4 +99,4 @@ def test_targets_are_at_least_24_pixels(example, open_report):
       .filter(([, box]) => box.width && (box.height < 23.5 || box.width < 23.5))
       .map(([e, box]) => `${e.outerHTML.slice(0, 120)} ${box.width}x${box.height}`)"""
     for place in [f"#{view}" for view in sheet.views] + list(OPEN_STATES.values()):
-        assert not sheet.go(place).evaluate(find_small_targets), place
+        assert not sheet.navigate(place).evaluate(find_small_targets), place

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.thorough
 BLEU_TO_TER = "#agreement?across=0&up=2"
 
 
-def preferred_systems(example, first, second):
+def compare_preferences(example, first, second):
     """Return which of birch (A) and cedar (B) each metric prefers, per segment."""
     marks = []
     for metric in (first, second):
@@ -62,7 +62,7 @@ def external_scores_report(tmp_path_factory):
 
 def test_agreement_counts_equal_python(example, agreement_tab):
     bleu, _, ter = example.metrics
-    kinds = preferred_systems(example, tb.BLEU(effective_order=True), ter)
+    kinds = compare_preferences(example, tb.BLEU(effective_order=True), ter)
     assert bleu == tb.BLEU()
     agreement_tab.get_by_text("As a table").click()
     cells = agreement_tab.locator(".chart details td").all_text_contents()
@@ -95,7 +95,7 @@ def test_corners_name_preferred_system(agreement_tab):
 
 
 def test_count_links_to_its_segments(example, agreement_tab):
-    kinds = preferred_systems(example, tb.BLEU(effective_order=True), example.metrics[2])
+    kinds = compare_preferences(example, tb.BLEU(effective_order=True), example.metrics[2])
     agreement_tab.locator("figcaption a").nth(3).click()
     expect(agreement_tab.locator("main.view.segments")).to_be_visible()
     expect(agreement_tab.locator(".chips")).to_contain_text("BLEU prefers B, TER A")
@@ -110,7 +110,7 @@ def test_count_links_to_its_segments(example, agreement_tab):
 
 
 def test_worst_disagreement_opens_by_keyboard(example, agreement_tab):
-    kinds = preferred_systems(example, tb.BLEU(effective_order=True), example.metrics[2])
+    kinds = compare_preferences(example, tb.BLEU(effective_order=True), example.metrics[2])
     links = agreement_tab.locator("main section tbody th a").all_text_contents()
     numbers = [int(text.split()[1]) for text in links]
     assert sorted(numbers) == [i for i, kind in enumerate(kinds, 1) if kind in {"ab", "ba"}]

@@ -30,7 +30,7 @@ def endless_report(tmp_path):
     return path
 
 
-def subset_line(tab):
+def locate_subset_line(tab):
     return tab.locator(".subset")
 
 
@@ -39,31 +39,31 @@ def subset_line(tab):
 
 def test_running_filter_shows_no_numbers_and_can_be_cancelled(endless_report, open_report):
     sheet = open_report(endless_report)
-    tab = sheet.go("#segments")
-    expect(subset_line(tab)).to_contain_text("120 segments")
-    before = subset_line(tab).inner_text()
+    tab = sheet.navigate("#segments")
+    expect(locate_subset_line(tab)).to_contain_text("120 segments")
+    before = locate_subset_line(tab).inner_text()
     tab.evaluate(f"location.hash = '#segments?regex=true&find={ENDLESS_PATTERN}'")
     expect(tab.locator(".chips")).to_contain_text("((a+)+)+$")
-    expect(subset_line(tab)).to_have_text(re.compile(r"^Searching …( \d+%)?Cancel$"))
+    expect(locate_subset_line(tab)).to_have_text(re.compile(r"^Searching …( \d+%)?Cancel$"))
     expect(tab.locator(".grid")).to_have_attribute("aria-busy", "true")
-    assert not re.search(r"\d\.\d", subset_line(tab).inner_text())
+    assert not re.search(r"\d\.\d", locate_subset_line(tab).inner_text())
     tab.get_by_role("button", name="Cancel").click()
     expect(tab.locator(".chips button")).to_have_count(0)
-    expect(subset_line(tab)).to_contain_text("95%")
-    assert subset_line(tab).inner_text() == before
+    expect(locate_subset_line(tab)).to_contain_text("95%")
+    assert locate_subset_line(tab).inner_text() == before
     expect(tab.locator(".grid")).to_have_attribute("aria-busy", "false")
     # The worker is available again.
     tab.evaluate("location.hash = '#segments?regex=true&find=nob.dy'")
-    expect(subset_line(tab)).to_contain_text("40 of 120 segments")
+    expect(locate_subset_line(tab)).to_contain_text("40 of 120 segments")
 
 
 def test_cancel_restores_previous_filter(endless_report, open_report):
-    tab = open_report(endless_report).go("#segments?find=nobody")
-    expect(subset_line(tab)).to_contain_text("40 of 120 segments")
+    tab = open_report(endless_report).navigate("#segments?find=nobody")
+    expect(locate_subset_line(tab)).to_contain_text("40 of 120 segments")
     tab.evaluate(f"location.hash = '#segments?regex=true&find={ENDLESS_PATTERN}'")
     tab.get_by_role("button", name="Cancel").click()
     expect(tab.locator(".chips")).to_contain_text("nobody")
-    expect(subset_line(tab)).to_contain_text("40 of 120 segments")
+    expect(locate_subset_line(tab)).to_contain_text("40 of 120 segments")
 
 
 def test_export_waits_for_running_filter(endless_report, open_report):
@@ -80,21 +80,23 @@ def test_timed_out_pattern_is_reported(endless_report, open_report):
     tab = open_report(
         endless_report, f"#segments?regex=true&find={ENDLESS_PATTERN}", script=short
     ).page
-    expect(subset_line(tab)).to_have_text("The pattern took more than 10 seconds, and was stopped.")
+    expect(locate_subset_line(tab)).to_have_text(
+        "The pattern took more than 10 seconds, and was stopped."
+    )
     expect(tab.locator(".list .empty")).to_contain_text("was stopped")
     assert "0 of" not in tab.locator("#app").inner_text()
 
 
 def test_invalid_pattern_is_reported(example, open_report):
     tab = open_report(example.path, "#segments?regex=true&find=%28").page
-    expect(subset_line(tab)).to_contain_text("The pattern is not valid")
+    expect(locate_subset_line(tab)).to_contain_text("The pattern is not valid")
     assert "0 of" not in tab.locator("#app").inner_text()
 
 
 def test_search_of_redacted_report_is_explained(open_report):
     example_report = report({"a": ["x y"] * 30}, ["x z"] * 30, redact_text=True, confidence=50)
     tab = open_report(example_report, "#segments?find=x").page
-    expect(subset_line(tab)).to_have_text("This report has no texts.")
+    expect(locate_subset_line(tab)).to_have_text("This report has no texts.")
 
 
 # ---- recounting ----
@@ -211,10 +213,14 @@ def test_ngram_link_lists_all_matching_segments(example, open_report, order, pos
         )
     ]
     assert len(matching_segments) > 1
-    expect(subset_line(tab).locator("strong").first).to_have_text(str(len(matching_segments)))
+    expect(locate_subset_line(tab).locator("strong").first).to_have_text(
+        str(len(matching_segments))
+    )
     expect(tab.locator(".chips")).to_contain_text(f"contains “{gram}” in a reference, A or B")
     scores = (
-        subset_line(tab).locator("data").evaluate_all("all => all.map(one => Number(one.value))")
+        locate_subset_line(tab)
+        .locator("data")
+        .evaluate_all("all => all.map(one => Number(one.value))")
     )
     for name, shown_score in zip(("birch", "cedar"), scores, strict=False):
         texts = [example.hypotheses[name][i] for i in matching_segments]
@@ -230,11 +236,13 @@ def test_partial_text_gives_examples_without_score(open_report):
         {"a": changed_texts, "b": texts}, texts, embed_text=30, samples=50, confidence=50
     )
     tab = open_report(example_report, "#segments?holds=sat").page
-    expect(subset_line(tab)).to_contain_text("30 of 60 segments (this report has the texts of 30)")
-    expect(subset_line(tab)).to_contain_text(
+    expect(locate_subset_line(tab)).to_contain_text(
+        "30 of 60 segments (this report has the texts of 30)"
+    )
+    expect(locate_subset_line(tab)).to_contain_text(
         "no score: this report does not have the texts of all segments"
     )
-    expect(subset_line(tab).locator("data")).to_have_count(0)
+    expect(locate_subset_line(tab).locator("data")).to_have_count(0)
 
 
 def test_ngrams_of_custom_tokenizer_list_examples(open_report):
@@ -247,8 +255,8 @@ def test_ngrams_of_custom_tokenizer_list_examples(open_report):
     tab = open_report(example_report, "#ngrams").page
     tab.locator("tbody th a").first.click()
     expect(tab.locator(".chips")).to_contain_text("examples with")
-    expect(subset_line(tab)).to_contain_text("no score: the segments are examples")
-    expect(subset_line(tab).locator("data")).to_have_count(0)
+    expect(locate_subset_line(tab)).to_contain_text("no score: the segments are examples")
+    expect(locate_subset_line(tab).locator("data")).to_have_count(0)
 
 
 def test_frequency_bin_links_to_all_its_segments(open_report):
@@ -265,9 +273,9 @@ def test_frequency_bin_links_to_all_its_segments(open_report):
     tab.get_by_text("As a table").last.click()
     row.locator("a").click()
     expect(tab.locator(".chips")).to_contain_text("differ in words with frequency 1")
-    expect(subset_line(tab)).to_contain_text("600")
+    expect(locate_subset_line(tab)).to_contain_text("600")
     # The filter does not depend on a system, so the scores cover all segments of the bin.
-    expect(subset_line(tab).locator("data").nth(1)).to_have_text("100.00")
+    expect(locate_subset_line(tab).locator("data").nth(1)).to_have_text("100.00")
 
 
 def test_missed_words_of_single_system_link_to_segments(open_report):
@@ -276,7 +284,7 @@ def test_missed_words_of_single_system_link_to_segments(open_report):
     example_report = report({"one": outputs}, references, confidence=None)
     tab = open_report(example_report, "#segments?seen=0").page
     expect(tab.locator(".chips")).to_contain_text("miss words with frequency 1")
-    expect(subset_line(tab)).to_contain_text("20 of 40 segments")
+    expect(locate_subset_line(tab)).to_contain_text("20 of 40 segments")
 
 
 # ---- intervals ----
@@ -297,19 +305,19 @@ def test_delta_has_same_interval_in_all_views(example, open_report):
         interval_text = f"[{ends[0]:+.2f}, {ends[1]:+.2f}]".replace("-", "−")
         # The list of all settings shows the interval whichever setting is selected.
         for setting in (0, 1):
-            tab = sheet.go(f"#why?setting={setting}")
+            tab = sheet.navigate(f"#why?setting={setting}")
             row = tab.locator("section:has(h2:text-is('All settings')) tbody tr").nth(number)
             expect(row).to_contain_text(interval_text)
-        tab = sheet.go(f"#segments?setting={number}")
-        expect(subset_line(tab)).to_contain_text(interval_text)
+        tab = sheet.navigate(f"#segments?setting={number}")
+        expect(locate_subset_line(tab)).to_contain_text(interval_text)
 
 
 def test_untested_setting_has_same_interval_in_all_views(example, open_report):
     sheet = open_report(example.path)
-    tab = sheet.go("#segments?tokenize=intl")
-    expect(subset_line(tab)).to_contain_text("bootstrap resamples")
-    interval_text = re.search(r"\[[^]]*\]", subset_line(tab).inner_text())[0]
-    tab = sheet.go("#why?tokenize=intl")
+    tab = sheet.navigate("#segments?tokenize=intl")
+    expect(locate_subset_line(tab)).to_contain_text("bootstrap resamples")
+    interval_text = re.search(r"\[[^]]*\]", locate_subset_line(tab).inner_text())[0]
+    tab = sheet.navigate("#why?tokenize=intl")
     expect(tab.locator("tr.chosen")).to_contain_text(interval_text)
     expect(tab.locator(".chart figcaption").first).to_contain_text(interval_text)
 
@@ -323,13 +331,13 @@ def test_interval_depends_on_segment_count(example, open_report):
         (19, "too few for an interval", 0),
         (20, "bootstrap", 1),
     ):
-        tab = sheet.go(f"#segments?only={','.join(str(i + 1) for i in range(segment_count))}")
-        expect(subset_line(tab)).to_contain_text(f"{segment_count} of 128 segments")
-        expect(subset_line(tab)).to_contain_text(expected_text)
-        expect(subset_line(tab).locator(".faint")).to_have_count(faint)
-    tab = sheet.go(f"#segments?only={','.join(str(i + 1) for i in range(100))}")
-    expect(subset_line(tab)).to_contain_text("bootstrap")
-    expect(subset_line(tab).locator(".faint")).to_have_count(0)
+        tab = sheet.navigate(f"#segments?only={','.join(str(i + 1) for i in range(segment_count))}")
+        expect(locate_subset_line(tab)).to_contain_text(f"{segment_count} of 128 segments")
+        expect(locate_subset_line(tab)).to_contain_text(expected_text)
+        expect(locate_subset_line(tab).locator(".faint")).to_have_count(faint)
+    tab = sheet.navigate(f"#segments?only={','.join(str(i + 1) for i in range(100))}")
+    expect(locate_subset_line(tab)).to_contain_text("bootstrap")
+    expect(locate_subset_line(tab).locator(".faint")).to_have_count(0)
 
 
 @pytest.mark.parametrize("view", ["buckets", "documents", "buckets?bucket=label0"])
@@ -355,9 +363,9 @@ def test_length_unit_is_independent_of_metric(example, open_report):
     lengths = [len(tokenize(row[0])) for row in example.references]
     matching_count = sum(10 <= n <= 20 for n in lengths)
     for setting in range(3):
-        tab = sheet.go(f"#segments?setting={setting}&range=length:10:20")
-        expect(subset_line(tab)).to_contain_text(f"{matching_count} of 128 segments")
-        tab = sheet.go(f"#buckets?setting={setting}")
+        tab = sheet.navigate(f"#segments?setting={setting}&range=length:10:20")
+        expect(locate_subset_line(tab)).to_contain_text(f"{matching_count} of 128 segments")
+        tab = sheet.navigate(f"#buckets?setting={setting}")
         expect(tab.locator("main.view")).to_contain_text(
             "length of the first reference in tokens (13a)"
         )

@@ -36,7 +36,7 @@ def press_keys(tab, *keys):
         tab.keyboard.press(key)
 
 
-def segment_heading(tab, number):
+def locate_heading(tab, number):
     return tab.get_by_role("heading", name=re.compile(rf"^Segment {number}\b"))
 
 
@@ -97,16 +97,16 @@ def test_skip_link_is_first(tab):
 
 def test_keys_move_open_and_close_segments(segments):
     press_keys(segments, "j", "j", "k", "Enter")
-    expect(segment_heading(segments, 2)).to_be_visible()
+    expect(locate_heading(segments, 2)).to_be_visible()
     press_keys(segments, "j")
-    expect(segment_heading(segments, 3)).to_be_visible()
+    expect(locate_heading(segments, 3)).to_be_visible()
     press_keys(segments, "k", "k")
-    expect(segment_heading(segments, 1)).to_be_visible()
+    expect(locate_heading(segments, 1)).to_be_visible()
     press_keys(segments, "Escape")
     expect(segments.locator(".detail")).to_be_hidden()
     # The list has the focus, so arrow keys move in it.
     press_keys(segments, "ArrowDown", "ArrowDown", "Enter")
-    expect(segment_heading(segments, 3)).to_be_visible()
+    expect(locate_heading(segments, 3)).to_be_visible()
 
 
 def test_grid_keys_move_active_row(segments):
@@ -198,7 +198,7 @@ def test_keys_select_systems(segments):
 
 def test_keys_change_highlight_mode(segments):
     press_keys(segments, "Enter")
-    expect(segment_heading(segments, 1)).to_be_visible()
+    expect(locate_heading(segments, 1)).to_be_visible()
     for key, name in (
         ("d", "Diff A–B"),
         ("d", "Diff to reference"),
@@ -298,14 +298,14 @@ def test_browser_history_restores_views(tab):
     press_keys(tab, "g", "e")
     expect(tab.locator("main.view.segments")).to_be_visible()
     press_keys(tab, "j", "Enter")
-    expect(segment_heading(tab, 2)).to_be_visible()
+    expect(locate_heading(tab, 2)).to_be_visible()
     tab.evaluate("history.back()")
     expect(tab.locator(".detail")).to_be_hidden()
     tab.evaluate("history.back()")
     expect(tab.locator("main.view.summary")).to_be_visible()
     tab.evaluate("history.forward()")
     tab.evaluate("history.forward()")
-    expect(segment_heading(tab, 2)).to_be_visible()
+    expect(locate_heading(tab, 2)).to_be_visible()
 
 
 PAGE_STATES = [
@@ -321,7 +321,7 @@ PAGE_STATES = [
 def test_url_restores_state(example, open_report, state):
     """The same URL shows the same content in a new tab."""
     first = open_report(example.path)
-    first.go(state)
+    first.navigate(state)
     second = open_report(example.path, state)
     for sheet in (first, second):
         expect(sheet.page.locator("main.view")).to_be_visible()
@@ -339,11 +339,11 @@ def test_url_restores_state(example, open_report, state):
 def test_saved_comparison_equals_python(example, open_report, saves):
     content = example.report.to_dict()["comparison"]
     sheet = open_report(example.path)
-    tab = sheet.go("#exports?format=json")
+    tab = sheet.navigate("#exports?format=json")
     name, text = download_file(tab, tab.get_by_role("button", name="Save", exact=True).first, saves)
     assert name == "comparison.json"
     assert json.loads(text) == content
-    tab = sheet.go("#exports?format=csv")
+    tab = sheet.navigate("#exports?format=csv")
     name, text = download_file(tab, tab.get_by_role("button", name="Save", exact=True).first, saves)
     assert name == "comparison.csv"
     assert text == Comparison(content).csv()
@@ -369,7 +369,7 @@ def test_saved_segments_equal_python(example, open_report, saves, number):
         for name, texts in example.hypotheses.items()
     }
     sheet = open_report(example.path)
-    tab = sheet.go(f"#exports?setting={number}&sort=-delta")
+    tab = sheet.navigate(f"#exports?setting={number}&sort=-delta")
     name, text = download_file(tab, tab.get_by_role("button", name="Save as JSON Lines"), saves)
     assert name == "segments.jsonl"
     entries = [json.loads(line) for line in text.split("\n")[:-1]]
@@ -383,7 +383,7 @@ def test_saved_segments_equal_python(example, open_report, saves, number):
     ]
     sums = [[sum(column) for column in zip(*r, strict=True)] for r in rows]
 
-    def difference(i=None):
+    def compute_delta(i=None):
         rest = [
             s if i is None else [x - y for x, y in zip(s, r[i], strict=True)]
             for s, r in zip(sums, rows, strict=True)
@@ -400,7 +400,7 @@ def test_saved_segments_equal_python(example, open_report, saves, number):
             assert system["text"] == example.hypotheses[system["name"]][i]
             assert abs(system["score"] - scores[system["name"]][i]) <= 1e-9
         assert abs(entry["difference"] - (scores["cedar"][i] - scores["birch"][i])) <= 1e-9
-        assert abs(entry["influence"] - (difference() - difference(i))) <= 1e-9
+        assert abs(entry["influence"] - (compute_delta() - compute_delta(i))) <= 1e-9
     name, text = download_file(tab, tab.get_by_role("button", name="Save as TSV"), saves)
     assert name == "segments.tsv"
     head, *rows = csv.reader(io.StringIO(text), delimiter="\t")
@@ -411,7 +411,7 @@ def test_saved_segments_equal_python(example, open_report, saves, number):
 
 def test_saved_segments_are_those_listed(example, open_report, saves):
     sheet = open_report(example.path)
-    tab = sheet.go("#segments?only=5,3,99")
+    tab = sheet.navigate("#segments?only=5,3,99")
     expect(tab.locator(".subset strong").first).to_have_text("3")
     press_keys(tab, "g", "x")
     _, text = download_file(tab, tab.get_by_role("button", name="Save as JSON Lines"), saves)

@@ -80,7 +80,7 @@ def hostile_report(tmp_path_factory):
     """Return a report with every payload in every field, including file names."""
     folder = tmp_path_factory.mktemp("hostile")
 
-    def file(name, lines):
+    def write_file(name, lines):
         path = folder / name
         path.write_bytes("".join(f"{line}\n" for line in lines).encode("utf-8", "surrogatepass"))
         return path
@@ -93,7 +93,7 @@ def hostile_report(tmp_path_factory):
     return report(
         systems,
         references,
-        source=file("<img src=x onerror=window.pwned=1>.de", PAYLOADS),
+        source=write_file("<img src=x onerror=window.pwned=1>.de", PAYLOADS),
         documents=[PAYLOADS[i // 2] for i in range(len(PAYLOADS))],
         labels=dict.fromkeys((PAYLOADS[1], PAYLOADS[7], "__proto__"), PAYLOADS[::-1]),
         metrics=["bleu", "chrf", "ter"],
@@ -111,7 +111,7 @@ def test_hostile_data_stays_text_in_each_view(hostile_report, open_report):
     title = tab.title()
     for view in sheet.views:
         for setting in range(3):
-            sheet.go(f"#{view}?setting={setting}")
+            sheet.navigate(f"#{view}?setting={setting}")
             check_page(tab, view)
             assert tab.title().endswith(title.partition(" · ")[2])
 
@@ -120,7 +120,7 @@ def test_hostile_data_stays_text_in_each_view(hostile_report, open_report):
 def test_hostile_data_stays_text_in_each_segment(hostile_report, open_report, mode):
     sheet = open_report(hostile_report)
     for i in range(len(PAYLOADS)):
-        tab = sheet.go(f"#segments?seg={i + 1}&mode={mode}&setting={i % 4}")
+        tab = sheet.navigate(f"#segments?seg={i + 1}&mode={mode}&setting={i % 4}")
         tab.get_by_role("heading", name=f"Segment {i + 1}").wait_for()
         # Token details contain data, too.
         token = tab.locator(".detail [data-token]").first
@@ -145,7 +145,7 @@ def test_hostile_data_stays_text_in_menus_and_dialogs(hostile_report, open_repor
     tab.keyboard.press("Escape")
     # A search for a payload finds it and displays the search text.
     for search_text in PAYLOADS[:4]:
-        tab = sheet.go("#segments")
+        tab = sheet.navigate("#segments")
         tab.get_by_role("searchbox").fill(search_text)
         expect(tab.locator(".chips")).to_contain_text(search_text)
         check_page(tab, "search")

@@ -67,7 +67,7 @@ def encode_base64(texts):
 def make_case(metric, hypotheses, references, texts=()):
     columns = list(zip(*references, strict=True))
     return {
-        "recipe": browser_kernel.kernel_settings(metric),
+        "recipe": browser_kernel.get_kernel_settings(metric),
         "n": len(hypotheses),
         "hypotheses": encode_base64(hypotheses),
         "references": [encode_base64(column) for column in columns],
@@ -80,7 +80,7 @@ def make_case(metric, hypotheses, references, texts=()):
 
 def run_in_node(cases=(), lists=(), alignments=()):
     request = {"cases": list(cases), "lists": list(lists), "alignments": list(alignments)}
-    request["lowercase"] = browser_kernel.lowercase_pairs()
+    request["lowercase"] = browser_kernel.list_lowercase_pairs()
     command = [
         "node",
         __file__.replace("test_browser_kernel.py", "kernel.mjs"),
@@ -98,7 +98,7 @@ def run_in_node(cases=(), lists=(), alignments=()):
     return json.loads(result.stdout)
 
 
-def interval_ends(metric, tables, documents=None):
+def compute_interval_ends(metric, tables, documents=None):
     """Return the interval ends of scores and differences, as in `compare`."""
     measure = Measure(metric, tables)
     options = {"documents": documents, "resamples": SAMPLES, "level": 0.9}
@@ -110,7 +110,7 @@ def interval_ends(metric, tables, documents=None):
     return [[interval.low, interval.high] for interval in all_intervals]
 
 
-def python_numbers(metric, hypotheses, references):
+def compute_python_numbers(metric, hypotheses, references):
     table = metric.statistics(hypotheses, references)
     rows = table.tolist()
     subset_rows = [rows[i] for i in SUBSET]
@@ -122,13 +122,15 @@ def python_numbers(metric, hypotheses, references):
         "subset": metric.score(subset_texts[: len(SUBSET)], subset_texts[len(SUBSET) :]).value,
         "sums": [sum(column) for column in zip(*subset_rows, strict=True)],
         "rows": [number for row in subset_rows for number in row],
-        "single": interval_ends(metric, {"one": table}),
-        "paired": interval_ends(metric, {"one": table, "two": table}),
-        "few": interval_ends(
+        "single": compute_interval_ends(metric, {"one": table}),
+        "paired": compute_interval_ends(metric, {"one": table, "two": table}),
+        "few": compute_interval_ends(
             metric,
             {"one": metric.statistics(subset_texts[: len(SUBSET)], subset_texts[len(SUBSET) :])},
         ),
-        "documents": interval_ends(metric, {"one": table}, [i % 3 == 1 for i in range(len(rows))]),
+        "documents": compute_interval_ends(
+            metric, {"one": table}, [i % 3 == 1 for i in range(len(rows))]
+        ),
     }
     if not metric.is_mean:
         score_statistics, totals = (
@@ -143,7 +145,7 @@ def python_numbers(metric, hypotheses, references):
 def check_numbers(hypotheses, references):
     page_numbers = run_in_node([make_case(metric, hypotheses, references) for metric in METRICS])
     for metric, numbers in zip(METRICS, page_numbers, strict=True):
-        expected = python_numbers(metric, hypotheses, references)
+        expected = compute_python_numbers(metric, hypotheses, references)
         assert is_close({name: numbers[name] for name in expected}, expected), metric
 
 
@@ -201,7 +203,7 @@ def check_lists(systems, references, metric, limit):
             previous_limits
         )
     request = {
-        "recipe": browser_kernel.kernel_settings(metric),
+        "recipe": browser_kernel.get_kernel_settings(metric),
         "n": len(references),
         "systems": [encode_base64(page_list) for page_list in systems],
         "references": [encode_base64(column) for column in columns],
@@ -243,7 +245,7 @@ def test_alignments_equal_python(data):
     alignments_by_metric = run_in_node(
         alignments=[
             {
-                "recipe": browser_kernel.kernel_settings(metric),
+                "recipe": browser_kernel.get_kernel_settings(metric),
                 "segments": [
                     {"block": encode_base64([text, *references]), "n": 1 + len(references)}
                     for text, references in segments
@@ -298,7 +300,7 @@ def test_browser_kernel_knows_what_it_can_count():
     assert browser_kernel.can_count(BLEU(arithmetic="nltk", smoothing="none"))
     assert not browser_kernel.can_count(tb.metric("bleu", tokenize=str.split))
     assert not browser_kernel.can_count(BLEU(tokenize="ja-mecab"))
-    assert browser_kernel.kernel_settings(BLEU(tokenize="ja-mecab"))["tokenizer"] == "none"
+    assert browser_kernel.get_kernel_settings(BLEU(tokenize="ja-mecab"))["tokenizer"] == "none"
     assert browser_kernel.can_count_on_open(BLEU(), 100_000)
     assert not browser_kernel.can_count_on_open(TER(), 100_000)
 

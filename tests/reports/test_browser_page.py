@@ -51,7 +51,7 @@ def unusual_texts_report():
     )
 
 
-def utf16(text):
+def encode_utf16(text):
     raw = text.encode("utf-16-le", "surrogatepass")
     return [raw[i] + 256 * raw[i + 1] for i in range(0, len(raw), 2)]
 
@@ -69,7 +69,7 @@ READ_CODE_UNITS = """node => {
 def test_any_text_is_shown_completely(unusual_texts_report, open_report, mode):
     sheet = open_report(unusual_texts_report)
     for i, (name, (text, marks)) in enumerate(TEXTS.items()):
-        tab = sheet.go(f"#segments?seg={i + 1}&mode={mode}")
+        tab = sheet.navigate(f"#segments?seg={i + 1}&mode={mode}")
         tab.get_by_role("heading", name=f"Segment {i + 1}").wait_for()
         section = tab.locator(".detail section").filter(has=tab.locator("h3 bdi", has_text="same"))
         place = section.locator(".text")
@@ -80,9 +80,9 @@ def test_any_text_is_shown_completely(unusual_texts_report, open_report, mode):
         assert titles >= set(marks), name
         # A mark for a line separator is followed by a line end.
         codes = place.evaluate(READ_CODE_UNITS)
-        expected_codes = utf16(text.replace("\u2028", "\u2028\n"))
+        expected_codes = encode_utf16(text.replace("\u2028", "\u2028\n"))
         if mode != "plain":  # These modes do not show white space at the end.
-            expected_codes = utf16(text.replace("\u2028", "\u2028\n").rstrip())
+            expected_codes = encode_utf16(text.replace("\u2028", "\u2028\n").rstrip())
             codes = codes[: len(expected_codes)]
         assert codes == expected_codes, name
 
@@ -91,7 +91,7 @@ def test_text_stays_within_the_page(unusual_texts_report, open_report):
     for width in (320, 1440):
         sheet = open_report(unusual_texts_report, viewport={"width": width, "height": 800})
         for i, name in enumerate(TEXTS):
-            tab = sheet.go(f"#segments?seg={i + 1}")
+            tab = sheet.navigate(f"#segments?seg={i + 1}")
             tab.get_by_role("heading", name=f"Segment {i + 1}").wait_for()
             wide = tab.evaluate("document.documentElement.scrollWidth - innerWidth")
             assert wide <= 0, (name, width)
@@ -103,7 +103,7 @@ def test_text_direction_follows_majority_of_letters(unusual_texts_report, open_r
     # Most letters of these texts are Latin, so the Arabic segment is left-to-right as well.
     sheet = open_report(unusual_texts_report)
     i = list(TEXTS).index("Arabic")
-    tab = sheet.go(f"#segments?seg={i + 1}")
+    tab = sheet.navigate(f"#segments?seg={i + 1}")
     tab.get_by_role("heading", name=f"Segment {i + 1}").wait_for()
     direction = tab.locator(".detail .text").first.evaluate("n => getComputedStyle(n).direction")
     assert direction == "ltr"
@@ -117,7 +117,7 @@ def test_search_finds_any_script(unusual_texts_report, open_report):
         ("👩‍👩‍👧‍👦", "emoji"),
         ("นั่ง", "Thai"),
     ):
-        tab = sheet.go("#segments")
+        tab = sheet.navigate("#segments")
         tab.get_by_role("searchbox").fill(search_text)
         expect(tab.locator(".subset strong").first).to_have_text("1")
         expect(tab.locator(".rows .row .doc")).to_have_text(name)
@@ -130,9 +130,9 @@ def test_page_makes_no_requests(example, open_report):
     """Open all views; `open_report` is offline and fails at any request."""
     sheet = open_report(example.path)
     for view in sheet.views:
-        sheet.go(f"#{view}")
+        sheet.navigate(f"#{view}")
         expect(sheet.page.locator("main.view h1").first).to_be_attached()
-    sheet.check()
+    sheet.assert_no_problems()
     loaded = sheet.page.evaluate("() => performance.getEntriesByType('resource').map(e => e.name)")
     # The worker is part of the file.
     assert all(name.startswith("blob:") for name in loaded)

@@ -82,7 +82,7 @@ def read_data_values(place):
     return [float(v) for v in place.locator("data").evaluate_all("all => all.map(d => d.value)")]
 
 
-def view_url(view, setting, **state):
+def make_url(view, setting, **state):
     return f"#{view}?{urlencode({'setting': setting, **state})}"
 
 
@@ -112,7 +112,7 @@ def test_system_scores_equal_python(example, open_report):
     sheet = open_report(example.path)
     for number, metric in example.settings:
         python = PythonNumbers(metric, example.hypotheses, example.references)
-        tab = sheet.go(view_url("summary", number))
+        tab = sheet.navigate(make_url("summary", number))
         rows = find_metric_cells(tab, number)
         assert len(rows) == 3
         for name, cells in rows:
@@ -127,7 +127,7 @@ def test_subset_scores_equal_python(example, open_report):
     only = ",".join(str(i + 1) for i in SUBSET)
     for number, metric in example.settings:
         python = PythonNumbers(metric, example.hypotheses, example.references)
-        tab = sheet.go(view_url("segments", number, only=only))
+        tab = sheet.navigate(make_url("segments", number, only=only))
         tab.locator(".subset", has_text=f"{len(SUBSET)} of 128").wait_for()
         a, b = (python.corpus(name, SUBSET) for name in ("birch", "cedar"))
         assert read_data_values(tab.locator(".subset")) == near([a, b, b - a]), metric
@@ -138,7 +138,7 @@ def test_segment_numbers_equal_python(example, open_report):
     for number, metric in example.settings:
         python = PythonNumbers(metric, example.hypotheses, example.references)
         for i in (0, 17, 127):
-            tab = sheet.go(view_url("segments", number, seg=i + 1))
+            tab = sheet.navigate(make_url("segments", number, seg=i + 1))
             tab.get_by_role("heading", name=f"Segment {i + 1}").wait_for()
             scores = {
                 heading.locator("bdi").inner_text(): read_data_values(heading)[0]
@@ -159,7 +159,7 @@ def test_segment_numbers_equal_python(example, open_report):
 @pytest.mark.parametrize(("setting", "changes", "metric"), CHANGES, ids=lambda x: str(x)[:40])
 def test_changed_parameters_equal_python(example, open_report, setting, changes, metric):
     python = PythonNumbers(metric, example.hypotheses, example.references)
-    sheet = open_report(example.path, view_url("summary", setting, **changes))
+    sheet = open_report(example.path, make_url("summary", setting, **changes))
     notice = sheet.page.locator(".notice").inner_text()
     if metric == example.metrics[setting]:
         assert not notice
@@ -169,7 +169,7 @@ def test_changed_parameters_equal_python(example, open_report, setting, changes,
     for name, cells in find_metric_cells(sheet.page, setting):
         assert read_cell_values(cells)[0] == near(python.corpus(name))
     only = ",".join(str(i + 1) for i in SUBSET)
-    tab = sheet.go(view_url("segments", setting, only=only, seg=18, **changes))
+    tab = sheet.navigate(make_url("segments", setting, only=only, seg=18, **changes))
     tab.locator(".subset", has_text=f"{len(SUBSET)} of 128").wait_for()
     a, b = (python.corpus(name, SUBSET) for name in ("birch", "cedar"))
     assert read_data_values(tab.locator(".subset")) == near([a, b, b - a])
@@ -182,7 +182,7 @@ def test_last_calculation_step_equals_python(example, open_report):
     sheet = open_report(example.path)
     for number, metric in example.settings[:3]:
         python = PythonNumbers(metric, example.hypotheses, example.references)
-        tab = sheet.go(view_url("why", number))
+        tab = sheet.navigate(make_url("why", number))
         table = tab.locator("main section:has(h2:text-is('From counts to the score')) table").first
         values = read_data_values(table.locator("tbody tr").last)
         a, b = (python.corpus(name) for name in ("birch", "cedar"))
@@ -239,7 +239,7 @@ def compute_in_page(browser, tmp_path_factory):
     tab.close()
 
 
-def utf16(text):
+def encode_utf16(text):
     """Return the UTF-16 code units of a text, as in JavaScript strings."""
     raw = text.encode("utf-16-le", "surrogatepass")
     return [raw[i] + 256 * raw[i + 1] for i in range(0, len(raw), 2)]
@@ -253,7 +253,7 @@ def check_page_numbers(compute_in_page, systems, references, metrics, also):
     subset = list(range(0, n, 2))
     page_numbers = compute_in_page(example_report, subset)
     for i, texts in enumerate(systems.values()):
-        assert page_numbers["texts"][f"system{i}"] == [utf16(text) for text in texts]
+        assert page_numbers["texts"][f"system{i}"] == [encode_utf16(text) for text in texts]
     all_metrics = [*metrics, *(metric for metric in also if metric not in metrics)]
     assert len(page_numbers["settings"]) == len(all_metrics)
     names = list(systems)
@@ -274,7 +274,7 @@ def check_page_numbers(compute_in_page, systems, references, metrics, also):
 
 
 @st.composite
-def two_systems(draw):
+def draw_systems(draw):
     hypotheses, references = draw(strategies.corpora())
     # The second system uses hypotheses of other segments or reversed texts.
     second_texts = [draw(st.sampled_from([text, text[::-1], *hypotheses])) for text in hypotheses]
@@ -285,7 +285,7 @@ def two_systems(draw):
 
 
 @settings(max_examples=25)
-@given(two_systems())
+@given(draw_systems())
 def test_random_texts_equal_python(compute_in_page, corpora):
     systems, references = corpora
     check_page_numbers(
@@ -323,7 +323,7 @@ def test_chrf_with_single_reference_equals_python(example, open_report):
     for changes in ({"beta": 3}, {"beta": 0.5, "char_order": 3}, {"word_order": 0}):
         metric = CHRF(**{"word_order": 2, **changes})
         python = PythonNumbers(metric, example.hypotheses, references)
-        tab = sheet.go(view_url("summary", 0, **changes))
+        tab = sheet.navigate(make_url("summary", 0, **changes))
         tab.locator(".notice", has_text=str(metric.signature(1))).wait_for()
         for name, cells in find_metric_cells(tab, 0):
             assert read_cell_values(cells)[0] == near(python.corpus(name)), changes

@@ -56,7 +56,7 @@ def count_shown_segments(tab) -> int:
 
 @pytest.mark.parametrize("kind", CHART_KINDS)
 def test_each_chart_has_axes_legend_table_and_svg(example, open_report, saves, kind):
-    tab = open_report(example.path).go(f"#pictures?picture={kind}")
+    tab = open_report(example.path).navigate(f"#pictures?picture={kind}")
     figure = tab.locator("main figure")
     names = figure.locator("svg text.name").all_text_contents()
     ticks = figure.locator("svg text.tick").all_text_contents()
@@ -73,7 +73,7 @@ def test_each_chart_has_axes_legend_table_and_svg(example, open_report, saves, k
 
 @pytest.mark.parametrize("kind", CHART_KINDS)
 def test_keyboard_reaches_all_chart_places(example, open_report, kind):
-    tab = open_report(example.path).go(f"#pictures?picture={kind}")
+    tab = open_report(example.path).navigate(f"#pictures?picture={kind}")
     place = tab.locator("main figure .reach")
     place.focus()
     first = place.get_attribute("aria-label")
@@ -98,10 +98,10 @@ def test_keyboard_reaches_all_chart_places(example, open_report, kind):
 
 def test_scatter_cell_links_to_its_segments(example, open_report):
     sheet = open_report(example.path)
-    tab = sheet.go("#pictures?picture=scatter")
+    tab = sheet.navigate("#pictures?picture=scatter")
     place = tab.locator("main figure .reach")
     for steps in (0, 3, 9):
-        tab = sheet.go("#pictures?picture=scatter")
+        tab = sheet.navigate("#pictures?picture=scatter")
         place.focus()
         tab.keyboard.press("Home")
         for _ in range(steps):
@@ -110,14 +110,14 @@ def test_scatter_cell_links_to_its_segments(example, open_report):
         count = int(re.search(r": (\d+) segment", label)[1])
         tab.keyboard.press("Enter")
         expect(tab.locator(".subset strong").first).to_have_text(str(count))
-    sheet.go("#pictures?picture=scatter")
+    sheet.navigate("#pictures?picture=scatter")
     total = sum(int(cell) for row in read_table_cells(tab) for cell in row[1:] if cell)
     assert total == len(example.source)
 
 
 def test_area_selection_works_by_keyboard_and_pointer(example, open_report):
     sheet = open_report(example.path)
-    tab = sheet.go("#pictures?picture=scatter")
+    tab = sheet.navigate("#pictures?picture=scatter")
     place = tab.locator("main figure .reach")
     place.focus()
     tab.keyboard.press("Home")
@@ -130,7 +130,7 @@ def test_area_selection_works_by_keyboard_and_pointer(example, open_report):
     tab.keyboard.press("Enter")
     expect(tab.locator(".subset strong").first).to_have_text(str(count))
     expect(tab.locator(".chips button")).to_have_count(3)
-    sheet.go("#pictures?picture=scatter")
+    sheet.navigate("#pictures?picture=scatter")
     box = tab.locator("main figure svg").bounding_box()
     tab.mouse.move(box["x"] + box["width"] * 0.1, box["y"] + box["height"] * 0.1)
     tab.mouse.down()
@@ -157,7 +157,7 @@ def test_ten_thousand_segments_are_drawn_as_hexagons(open_report):
         for name, p in {"a": 0.8, "b": 0.9}.items()
     }
     page = report(systems, references, samples=10, confidence=None)
-    tab = open_report(page).go("#pictures?picture=scatter")
+    tab = open_report(page).navigate("#pictures?picture=scatter")
     assert tab.locator("main figure svg path.dot").count() > 3
     assert tab.locator("main figure svg path.points").count() == 0
     legend = tab.locator("main figure svg text.name", has_text="segments").all_text_contents()
@@ -169,7 +169,7 @@ def test_ten_thousand_segments_are_drawn_as_hexagons(open_report):
 
 def test_group_scores_equal_python(example, open_report):
     sheet = open_report(example.path)
-    tab = sheet.go("#pictures?picture=groups&picture_by=document")
+    tab = sheet.navigate("#pictures?picture=groups&picture_by=document")
     names = [row[0] for row in read_table_cells(tab)]
     for name, values in list(zip(names, read_exact_values(tab), strict=True))[:4]:
         inside = [i for i, document in enumerate(example.documents) if document == name]
@@ -179,7 +179,7 @@ def test_group_scores_equal_python(example, open_report):
                 [example.references[i] for i in inside],
             )
             assert value == near(expected.value)
-    sheet.go("#pictures?picture=all&picture_by=label0")
+    sheet.navigate("#pictures?picture=all&picture_by=label0")
     kinds = example.labels["length"]
     for name, values in zip(
         [row[0] for row in read_table_cells(tab)], read_exact_values(tab), strict=True
@@ -193,7 +193,7 @@ def test_group_scores_equal_python(example, open_report):
 
 
 def test_delta_by_position_ends_at_total_delta(example, open_report):
-    tab = open_report(example.path).go("#pictures?picture=course")
+    tab = open_report(example.path).navigate("#pictures?picture=course")
     rows = read_exact_values(tab)
     birch, cedar = (
         tb.bleu(example.hypotheses[name], example.references).value for name in ("birch", "cedar")
@@ -203,7 +203,7 @@ def test_delta_by_position_ends_at_total_delta(example, open_report):
 
 
 def test_metric_correlation_equals_python(example, open_report):
-    tab = open_report(example.path).go("#pictures?picture=metrics")
+    tab = open_report(example.path).navigate("#pictures?picture=metrics")
     rows = dict(zip([row[0] for row in read_table_cells(tab)], read_exact_values(tab), strict=True))
     deltas = []
     for metric in (tb.BLEU(), tb.TER()):
@@ -228,7 +228,7 @@ def test_metric_correlation_equals_python(example, open_report):
 
 def test_single_system_has_charts_without_comparison(open_report):
     texts = [f"the {i} cats sat on a mat of {i}" for i in range(40)]
-    tab = open_report(report({"only": texts}, texts, confidence=None)).go("#pictures")
+    tab = open_report(report({"only": texts}, texts, confidence=None)).navigate("#pictures")
     options = tab.get_by_label("Picture").locator("option").all_inner_texts()
     assert options == [
         "Distribution of scores", "Distribution of length ratios", "All systems by bins",

@@ -57,7 +57,7 @@ def example_report(tmp_path_factory) -> Path:
     return path
 
 
-def subset_count(tab):
+def locate_subset_count(tab):
     return tab.locator(".subset strong").first
 
 
@@ -100,10 +100,10 @@ def test_unknown_system_in_url_is_reported(example_report, open_report, name):
 
 def test_search_matches_are_highlighted_in_list(example_report, open_report):
     tab = open_report(example_report, "#segments?find=TRAIN").page
-    expect(subset_count(tab)).to_have_text("60")
+    expect(locate_subset_count(tab)).to_have_text("60")
     assert {text.lower() for text in read_marks(tab)} == {"train"}
     tab = open_report(example_report, "#segments?find=train&case=true&in=reference").page
-    expect(subset_count(tab)).to_have_text("60")
+    expect(locate_subset_count(tab)).to_have_text("60")
     texts = tab.locator(".rows .row").first.locator(".line").all_inner_texts()
     assert "train" in texts[1]
     assert tab.locator(".rows .row").first.locator(".line").nth(1).locator("mark").count() == 1
@@ -122,12 +122,12 @@ def test_endless_pattern_can_be_cancelled(open_report, tmp_path):
     report({"one": texts}, texts, confidence=None, path=path)
     tab = open_report(path, "#segments?regex=true&find=%28%28a%2B%29%2B%29%2B%24").page
     tab.get_by_role("button", name="Cancel").click()
-    expect(subset_count(tab)).to_have_text("60")
+    expect(locate_subset_count(tab)).to_have_text("60")
 
 
 def test_ngram_is_highlighted_in_list(example_report, open_report):
     tab = open_report(example_report, "#segments?holds=The+train&mark=The+train").page
-    expect(subset_count(tab)).to_have_text("30")
+    expect(locate_subset_count(tab)).to_have_text("30")
     assert set(read_marks(tab)) == {"The train"}
 
 
@@ -136,7 +136,7 @@ def test_match_beyond_the_edge_is_scrolled_into_view(open_report, tmp_path):
     path = tmp_path / "long.html"
     report({"one": texts}, texts, confidence=None, path=path)
     tab = open_report(path, "#segments?find=needle").page
-    expect(subset_count(tab)).to_have_text("20")
+    expect(locate_subset_count(tab)).to_have_text("20")
     mark = tab.locator(".rows .row mark.found").first
     expect(mark).to_have_text("needle")
     line, place = mark.locator("xpath=..").bounding_box(), mark.bounding_box()
@@ -174,7 +174,7 @@ def test_terms_view_equals_python_and_links_to_segments(example_report, open_rep
     ]
     expect(view).to_contain_text("1 term does not occur in the source.")
     view.get_by_role("link", name="90").click()
-    expect(subset_count(tab)).to_have_text("90")
+    expect(locate_subset_count(tab)).to_have_text("90")
     expect(tab.locator(".chips")).to_contain_text("a term missed by B")
 
 
@@ -195,7 +195,7 @@ def test_terms_view_equals_python_and_links_to_segments(example_report, open_rep
 )
 def test_filters_by_terms(example_report, open_report, query, left):
     tab = open_report(example_report, f"#segments?b=poor&{query}").page
-    expect(subset_count(tab)).to_have_text(str(left))
+    expect(locate_subset_count(tab)).to_have_text(str(left))
 
 
 def test_terms_are_highlighted_and_missed_terms_listed(example_report, open_report):
@@ -246,7 +246,7 @@ def test_term_search_equals_python():
 )
 def test_filters_by_rule(example_report, open_report, rule, left):
     tab = open_report(example_report, f"#segments?rule={rule}").page
-    expect(subset_count(tab)).to_have_text(str(left))
+    expect(locate_subset_count(tab)).to_have_text(str(left))
     expect(tab.locator(".chips button")).to_have_count(1)
 
 
@@ -279,4 +279,4 @@ def test_names_are_capitalized_words_inside_sentences():
 def test_filters_by_length(example_report, open_report):
     tab = open_report(example_report, "#segments?range=length:8:99").page
     expect(tab.locator(".chips")).to_contain_text("Reference length (tokens) 8 to 99")
-    expect(subset_count(tab)).to_have_text("30")
+    expect(locate_subset_count(tab)).to_have_text("30")

@@ -36,7 +36,7 @@ def test_list_works_with_many_segments(open_report, tmp_path, segments):
     tb.report({"birch": birch, "cedar": cedar}, reference, path=path)
     # Size of the viewer, plus the compressed texts, which are similar to each other.
     assert path.stat().st_size < 800_000 + 110 * segments
-    tab = open_report(path).go("#segments")
+    tab = open_report(path).navigate("#segments")
     tab.set_default_timeout(TIMEOUT_MILLISECONDS)
 
     # The list is complete, and its last segment can be reached.
@@ -70,5 +70,5 @@ def test_list_works_with_many_segments(open_report, tmp_path, segments):
 
 def test_viewer_is_at_most_345_kilobytes():
     """The viewer stays small compared with the kernel (about 300 KB compressed) and the texts."""
-    viewer = html_page.report_viewer()
+    viewer = html_page.load_report_viewer()
     assert len(viewer.css.encode()) + len(viewer.script.encode()) <= 345_000

@@ -50,7 +50,7 @@ def to_linear_rgb(colour):
     return [x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in parts]
 
 
-def contrast_ratio(first, second):
+def compute_contrast(first, second):
     """Return the contrast ratio of two colours (WCAG 2)."""
     light = [
         multiply([[0.2126, 0.7152, 0.0722]], to_linear_rgb(c))[0] + 0.05 for c in (first, second)
@@ -69,7 +69,7 @@ def to_lab(rgb):
     return 116 * y - 16, 500 * (x - y), 200 * (y - z)
 
 
-def minimum_distance(first, second):
+def compute_distance(first, second):
     """Return the smallest distance of two colours over all kinds of vision (ΔE 1976)."""
     return min(
         sum(
@@ -86,17 +86,17 @@ def minimum_distance(first, second):
 def test_system_colours_are_distinguishable():
     assert len(SYSTEM_COLOURS) == 6
     for first, second in itertools.combinations(SYSTEM_COLOURS, 2):
-        assert minimum_distance(first, second) > 20, (first, second)
+        assert compute_distance(first, second) > 20, (first, second)
 
 
 def test_better_and_worse_colours_are_distinguishable():
     for first, second, paper in zip(
         find_colour_pair("better"), find_colour_pair("worse"), PAPER, strict=True
     ):
-        assert minimum_distance(first, second) > 35
+        assert compute_distance(first, second) > 35
         for colour in (first, second):
-            assert contrast_ratio(colour, paper) >= 4.5
-            assert min(minimum_distance(colour, system) for system in SYSTEM_COLOURS) > 14
+            assert compute_contrast(colour, paper) >= 4.5
+            assert min(compute_distance(colour, system) for system in SYSTEM_COLOURS) > 14
 
 
 @pytest.mark.parametrize("name", ["better", "worse"])
@@ -107,6 +107,6 @@ def test_static_pages_have_same_colours(name):
 def test_badge_letters_have_enough_contrast():
     dark = set(re.findall(r"\.badge\.sys-(\d)(?=[^{}]*\{ color: #10141c; \})", CSS))
     for number, colour in enumerate(SYSTEM_COLOURS):
-        assert contrast_ratio(colour, "#10141c" if str(number) in dark else "#ffffff") >= 4.5, (
+        assert compute_contrast(colour, "#10141c" if str(number) in dark else "#ffffff") >= 4.5, (
             colour
         )

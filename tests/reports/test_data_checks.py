@@ -256,22 +256,22 @@ def test_duplicate_hypotheses_need_different_sources():
         "Anything but that.",
     )
 
-    def duplicates(*arguments):
+    def find_duplicates(*arguments):
         flag_sets = find_flags_by_role(*arguments)["system0"]
         return ["duplicate-hypothesis" in flags for flags in flag_sets]
 
     references = [[first_reference, second_reference, third_reference]]
-    assert duplicates([[text, text, other_text]], references, ["x", "y", "z"]) == [
+    assert find_duplicates([[text, text, other_text]], references, ["x", "y", "z"]) == [
         True,
         True,
         False,
     ]
-    assert not any(duplicates([[text, text, other_text]], references, ["x", "x", "z"]))
+    assert not any(find_duplicates([[text, text, other_text]], references, ["x", "x", "z"]))
     # Short duplicates are usually correct.
-    assert not any(duplicates([["Yes."] * 3], references, ["x", "y", "z"]))
+    assert not any(find_duplicates([["Yes."] * 3], references, ["x", "y", "z"]))
     # Without sources, the references distinguish the segments.
-    assert duplicates([[text, text]], [[first_reference, second_reference]]) == [True, True]
-    assert not any(duplicates([[text, text]], [[first_reference, first_reference]]))
+    assert find_duplicates([[text, text]], [[first_reference, second_reference]]) == [True, True]
+    assert not any(find_duplicates([[text, text]], [[first_reference, first_reference]]))
 
 
 def test_repeated_segments_exclude_first():

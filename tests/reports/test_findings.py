@@ -82,11 +82,13 @@ def test_remaining_delta_equals_metric(texts):
     )
     rest = [i for i, name in enumerate(documents) if name == "a"]
 
-    def score(lines):
+    def score_remaining(lines):
         return tb.bleu([lines[i] for i in rest], [texts[i] for i in rest]).value
 
     assert (
-        f", {score(texts) - score(degraded):+.2f} without them".replace("+0.00", "0.00")
+        f", {score_remaining(texts) - score_remaining(degraded):+.2f} without them".replace(
+            "+0.00", "0.00"
+        )
         in concentrated["text"]
     )
 

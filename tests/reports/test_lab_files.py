@@ -109,7 +109,7 @@ def read_example_lines(name):
     return (DE_EN / name).read_text(encoding="utf-8").split("\n")[:-1]
 
 
-def expected_scores(metrics, systems=SYSTEMS, references=REFERENCES):
+def compute_scores(metrics, systems=SYSTEMS, references=REFERENCES):
     streams = list(map(list, zip(*map(read_example_lines, references), strict=True)))
     return {
         (tb.metric(metric).name, name.removesuffix(".en")): tb.metric(metric)
@@ -124,7 +124,7 @@ def check_scores(page, metrics=("bleu", "chrf"), **selection):
     page_scores = set(
         page.locator("main data.num").evaluate_all("all => all.map(x => Number(x.value))")
     )
-    for score in expected_scores(metrics, **selection).values():
+    for score in compute_scores(metrics, **selection).values():
         assert any(score == near(value) for value in page_scores), score
 
 
@@ -135,7 +135,7 @@ def test_dropped_files_give_same_scores_as_command(page, capsys):
     arguments = [*(str(DE_EN / name) for name in REFERENCES), "-i", str(DE_EN / "cedar.en")]
     assert main(["score", *arguments, "-m", "bleu", "chrf"]) == 0
     command_scores = {one["score"] for one in json.loads(capsys.readouterr().out)["scores"]}
-    assert command_scores <= set(expected_scores(["bleu", "chrf"]).values())
+    assert command_scores <= set(compute_scores(["bleu", "chrf"]).values())
 
 
 def test_compressed_files_are_decompressed(page, tmp_path):
@@ -183,7 +183,8 @@ def test_inconsistent_files_are_reported(page, tmp_path):
     select_files(page, DE_EN / REFERENCES[0], tmp_path / "short.en")
     alert = page.locator(".tray [role=alert]")
     expect(alert).to_have_text(
-        "short.en has 1 line, but reference.a.en has 128 lines. All files need the same number of lines."
+        "short.en has 1 line, but reference.a.en has 128 lines. "
+        "All files need the same number of lines."
     )
     assert page.get_by_role("button", name="Create report").is_disabled()
     page.get_by_label("Role of reference.a.en").select_option("system")
@@ -294,9 +295,9 @@ def test_hostile_names_and_texts_stay_text(open_report, lab_path):
     page.locator(".tray tbody select").nth(0).select_option("reference")
     build_report(page)
     for view in sheet.views:
-        sheet.go(f"#{view}")
+        sheet.navigate(f"#{view}")
     assert page.locator("main img, main script, main b").count() == 0
-    sheet.check()
+    sheet.assert_no_problems()
 
 
 def test_page_makes_no_requests(open_report, lab_path):
@@ -307,7 +308,7 @@ def test_page_makes_no_requests(open_report, lab_path):
     page.get_by_role("textbox", name="Hypothesis").fill("a secret")
     select_files(page, *(DE_EN / name for name in [REFERENCES[0], SYSTEMS[0]]))
     build_report(page)
-    sheet.go("#segments")
+    sheet.navigate("#segments")
     # Blob URLs belong to the page's worker.
     assert not [url for url in requested_urls if not url.startswith("blob:")]
     refused = page.evaluate(
@@ -325,7 +326,7 @@ def test_segment_opens_in_playground(open_report, lab_path):
     page.get_by_label("Tokenizer").select_option("intl")
     select_files(page, *(DE_EN / name for name in [*REFERENCES, *SYSTEMS[:2], "source.de"]))
     build_report(page)
-    sheet.go("#segments?seg=17")
+    sheet.navigate("#segments?seg=17")
     page.get_by_role("button", name="Open B in the playground").click()
     page.locator("main.view.lab").wait_for()
     texts = [box.input_value() for box in page.locator("textarea").all()]
@@ -342,7 +343,7 @@ def test_intervals_equal_compare(open_report, lab_path):
     select_files(page, *(DE_EN / name for name in [*REFERENCES, *SYSTEMS]))
     page.get_by_label("TER").check()
     build_report(page)
-    sheet.go("#exports?format=csv")
+    sheet.navigate("#exports?format=csv")
     table = page.locator("main.view .given").first.text_content()
     rows = list(csv.DictReader(table.splitlines()))
     streams = list(map(list, zip(*map(read_example_lines, REFERENCES), strict=True)))
@@ -383,7 +384,7 @@ def test_ngrams_equal_written_report(open_report, lab_path, tmp_path):
     build_report(lab_sheet.page)
     rows = []
     for sheet in (lab_sheet, report_sheet):
-        sheet.go("#ngrams")
+        sheet.navigate("#ngrams")
         sheet.page.locator("main.view tbody tr").first.wait_for()
         rows.append(sheet.page.locator("main.view tbody tr").all_text_contents())
     assert rows[0] == rows[1]
@@ -405,7 +406,7 @@ def test_bins_equal_written_report(open_report, lab_path, tmp_path, bucket):
     build_report(sheets[0].page)
     rows = []
     for sheet in sheets:
-        sheet.go(f"#buckets?bucket={bucket}")
+        sheet.navigate(f"#buckets?bucket={bucket}")
         table_rows = sheet.page.locator("main.view.buckets figure tbody tr")
         table_rows.first.wait_for(state="attached")
         # Compare names and counts; other tests compare scores and intervals.

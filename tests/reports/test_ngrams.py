@@ -62,7 +62,7 @@ class NaiveLists:
                 self.produced[s] += hypothesis
                 self.matched[s] += hypothesis & largest_counts
 
-    def value(self, kind, systems, gram, row=None):
+    def compute_value(self, kind, systems, gram, row=None):
         """Return the count that ranks an n-gram in a list, for one segment or all."""
         if row is None:
             produced = [self.produced[s][gram] for s in systems]
@@ -79,7 +79,7 @@ class NaiveLists:
             return max(h - m for h, m in zip(produced, matched, strict=True))
         return reference - max(matched)
 
-    def surprise(self, kind, systems, gram):
+    def compute_surprise(self, kind, systems, gram):
         """Return log-odds and z by Monroe et al. (2008), with all texts as the prior."""
 
         def count_and_total(counter):
@@ -108,14 +108,16 @@ class NaiveLists:
 
     def rank_ngrams(self, kind, systems, limit):
         """Yield the n-grams of a list with their segments; ties are in corpus order."""
-        values = {gram: self.value(kind, systems, gram) for gram in self.seen}
+        values = {gram: self.compute_value(kind, systems, gram) for gram in self.seen}
         ranked_ngrams = sorted(
-            (gram for gram, value in values.items() if value),
+            (gram for gram, compute_value in values.items() if compute_value),
             key=lambda gram: (-values[gram], self.seen[gram]),
         )[:limit]
         for gram in ranked_ngrams:
             segment_numbers = [
-                i for i, row in enumerate(self.rows) if self.value(kind, systems, gram, row) > 0
+                i
+                for i, row in enumerate(self.rows)
+                if self.compute_value(kind, systems, gram, row) > 0
             ]
             yield gram, segment_numbers[: distinctive_ngrams.MAX_EXAMPLE_SEGMENTS]
 
@@ -162,7 +164,7 @@ def test_lists_equal_naive_implementation(texts, metric, limit, minimum_count):
                     assert matched == [naive.matched[s][gram] for s in systems_in_pair]
                     assert produced == [naive.produced[s][gram] for s in systems_in_pair]
                     assert reference == naive.reference[gram]
-                    surprise = naive.surprise(kind, systems_in_pair, gram)
+                    surprise = naive.compute_surprise(kind, systems_in_pair, gram)
                     assert (log_odds, z) == pytest.approx(surprise, rel=1e-12, abs=1e-12)
 
 
@@ -280,11 +282,11 @@ def test_many_pairs_shorten_lists():
 
 
 def test_custom_tokenizer_tokens_are_listed():
-    def letters(text):
+    def split_letters(text):
         return list(text)
 
-    listed_entry = list_ngrams([["ab"]], [["abc"]], tb.BLEU(letters), [(0, None)])
-    assert "letters" in listed_entry["label"]
+    listed_entry = list_ngrams([["ab"]], [["abc"]], tb.BLEU(split_letters), [(0, None)])
+    assert "split_letters" in listed_entry["label"]
     missed = listed_entry["pairs"][0]["lists"]["missed"]
     assert [entry["tokens"] for entry in missed] == [["c"], ["b", "c"], ["a", "b", "c"]]
 

@@ -187,7 +187,7 @@ def test_page_contains_all_parts(viewer_folder):
 def test_policy_allows_only_own_script_and_style(viewer_folder):
     page = Page(assemble_page(viewer_folder))
 
-    def hashed(text):
+    def hash_source(text):
         return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
     style = page.scripts[0][1]
@@ -196,9 +196,9 @@ def test_policy_allows_only_own_script_and_style(viewer_folder):
     assert script.startswith("(() => {")
     assert page.policy == {
         "default-src": "'none'",
-        "script-src": f"{hashed(script)} 'wasm-unsafe-eval'",
+        "script-src": f"{hash_source(script)} 'wasm-unsafe-eval'",
         "worker-src": "blob:",
-        "style-src": hashed(style),
+        "style-src": hash_source(style),
         "img-src": "data:",
         "connect-src": "'none'",
         "base-uri": "'none'",

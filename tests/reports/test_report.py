@@ -17,7 +17,7 @@ import truebleu as tb
 from truebleu import InputError
 from truebleu.comparison.comparison_request import Request, Significance
 from truebleu.reports import browser_kernel, report_builder
-from truebleu.reports.influence import segment_influences
+from truebleu.reports.influence import compute_influences
 
 REFERENCES = ["the cat is on the mat", "nobody was there at all", "it rains again today"] * 4
 GOOD = ["the cat is on a mat", "nobody was there at all", "it rains again today"] * 4
@@ -425,14 +425,14 @@ def test_influence_equals_leave_one_out_change(metric, names):
         Request(selected_systems, REFERENCES, [metric], testing=testing)
     )
     setting = data.settings[0]
-    influences = segment_influences(setting.metric, setting.tables, names)
+    influences = compute_influences(setting.metric, setting.tables, names)
 
-    def scores(rows):
+    def score_rows(rows):
         return [setting.metric.from_statistics(setting.tables[name][rows]).value for name in names]
 
-    full_scores = scores(list(range(12)))
+    full_scores = score_rows(list(range(12)))
     for i in range(12):
-        rest = scores([row for row in range(12) if row != i])
+        rest = score_rows([row for row in range(12) if row != i])
         changes = [after - before for after, before in zip(rest, full_scores, strict=True)]
         expected = [abs(change - changes[0]) for change in changes[1:]] or [abs(changes[0])]
         assert influences[i] == pytest.approx(max(expected), abs=1e-9)

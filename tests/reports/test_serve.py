@@ -573,7 +573,7 @@ def test_memory_is_independent_of_text_size(tmp_path):
     )
     words = b"the cat sat on the mat and looked at it "
 
-    def peak(repeats):
+    def measure_peak_memory(repeats):
         for name in ("ref", "a", "src"):
             (tmp_path / name).write_bytes((words * repeats + name.encode() + b"\n") * 2000)
         files = [str(tmp_path / name) for name in ("ref", "a", "src")]
@@ -587,7 +587,7 @@ def test_memory_is_independent_of_text_size(tmp_path):
             with open(f"/proc/{process.pid}/status") as status:
                 return next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
 
-    small, large = peak(32), peak(256)
+    small, large = measure_peak_memory(32), measure_peak_memory(256)
     text = 3 * 2000 * len(words) * (256 - 32) // 1024
     assert text > 50_000
     assert large - small < text / 4, (small, large)

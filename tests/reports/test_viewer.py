@@ -124,12 +124,15 @@ WORDS = ["the", "cat", "sat", "on", "a", "mat", ".", "1,5", "dog", "in", "of"]
 def make_corpus(seed):
     dice = random.Random(seed)
 
-    def sentence(words):
+    def make_sentence(words):
         return " ".join(dice.choice(WORDS) for _ in range(words))
 
-    hypotheses = [sentence(dice.choice([0, 1, 2, 3, 5, 8, 13, 20])) for _ in range(40)]
+    hypotheses = [make_sentence(dice.choice([0, 1, 2, 3, 5, 8, 13, 20])) for _ in range(40)]
     references = [
-        [sentence(dice.choice([0, 1, 2, 4, 6, 8, 13])), h if dice.random() < 0.1 else sentence(9)]
+        [
+            make_sentence(dice.choice([0, 1, 2, 4, 6, 8, 13])),
+            h if dice.random() < 0.1 else make_sentence(9),
+        ]
         for h in hypotheses
     ]
     return hypotheses, references
@@ -175,7 +178,7 @@ def describe_setting(metric):
         "signature": str(metric.signature(2)),
         "higher_is_better": not metric.LOWER_IS_BETTER,
         "parameters": metric.parameters,
-        "recipe": browser_kernel.kernel_settings(metric),
+        "recipe": browser_kernel.get_kernel_settings(metric),
         "columns": list(metric.columns),
     }
 
@@ -279,7 +282,7 @@ def test_displayed_tokens_equal_python(run, corpus):
         if not (metric.lowercase and "Σ" in text and "ʕ" in text)
     ]
     tokens_by_case = run(
-        tokens=[[text, browser_kernel.kernel_settings(metric)] for text, metric in cases],
+        tokens=[[text, browser_kernel.get_kernel_settings(metric)] for text, metric in cases],
         lowercase=browser_kernel.load_kernel_blocks()["lowercase"].hex(),
     )["tokens"]
     for (text, metric), tokens in zip(cases, tokens_by_case, strict=True):

@@ -30,7 +30,7 @@ OTHER_EAGER_LIMIT = 10_000
 CHUNK_SIZE = 256
 
 
-def kernel_settings(metric: Any) -> dict[str, Any]:
+def get_kernel_settings(metric: Any) -> dict[str, Any]:
     """Return the metric settings for the browser kernel."""
     settings: dict[str, Any] = metric.recipe
     # A tokenizer that the browser kernel lacks is replaced by "none".
@@ -58,11 +58,11 @@ def load_kernel_blocks() -> dict[str, bytes]:
         return {}
     return {
         "kernel": KERNEL_PATH.read_bytes(),
-        "lowercase": payload.encode_indices(lowercase_pairs()),
+        "lowercase": payload.encode_indices(list_lowercase_pairs()),
     }
 
 
-def lowercase_pairs() -> list[int]:
+def list_lowercase_pairs() -> list[int]:
     """Return the code points of upper-case letters, each followed by its lower-case letter.
 
     No letter beyond U+1FFFF has case. Capital sigma depends on its context, and dotted capital I

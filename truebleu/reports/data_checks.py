@@ -27,12 +27,12 @@ class Flag(NamedTuple):
     explanation: str
 
 
-def warning_flag(title: str, explanation: str) -> Flag:
+def make_warning(title: str, explanation: str) -> Flag:
     """Return a flag that usually indicates an error."""
     return Flag(title, "warning", explanation)
 
 
-def note_flag(title: str, explanation: str) -> Flag:
+def make_note(title: str, explanation: str) -> Flag:
     """Return a flag for texts that deserve a look but may be correct."""
     return Flag(title, "note", explanation)
 
@@ -42,115 +42,115 @@ MAX_CHECKED_BYTES = 1 << 27
 
 # By id, in the order of the kernel's bits.
 FLAGS = {
-    "empty": warning_flag(
+    "empty": make_warning(
         "Empty text",
         "The text contains only white space. An empty hypothesis matches nothing, and it makes "
         "the output of the system shorter.",
     ),
-    "missing-reference": note_flag(
+    "missing-reference": make_note(
         "Missing reference",
         "The segment has fewer references than other segments, so matches are less likely.",
     ),
-    "copied-source": warning_flag(
+    "copied-source": make_warning(
         "Hypothesis is the source",
         "The text was not translated, or there was nothing to translate.",
     ),
-    "identical-reference": note_flag(
+    "identical-reference": make_note(
         "Hypothesis is a reference",
         "The hypothesis equals a reference exactly. If this is frequent, the references may have "
         "been in the training data, or files may have been swapped.",
     ),
-    "duplicate-hypothesis": warning_flag(
+    "duplicate-hypothesis": make_warning(
         "Same hypothesis elsewhere",
         "Another segment with a different source (without sources: different references) has "
         "the same hypothesis, of 20 bytes or more.",
     ),
-    "repeated-segment": note_flag(
+    "repeated-segment": make_note(
         "Segment occurs again",
         "An earlier segment has the same source and references. Repeated segments count several "
         "times and make confidence intervals too narrow.",
     ),
-    "much-shorter": warning_flag(
+    "much-shorter": make_warning(
         "Much shorter than the references",
         "The text has less than half as many characters as each reference, and each reference "
         "has at least 20.",
     ),
-    "much-longer": warning_flag(
+    "much-longer": make_warning(
         "Much longer than the references",
         "The text has more than twice as many characters as each reference, and at least 20.",
     ),
-    "loop": warning_flag(
+    "loop": make_warning(
         "Repeats itself",
         "The text repeats one to four words four times in a row, and no reference does. The "
         "decoder may be in a loop.",
     ),
-    "other-script": warning_flag(
+    "other-script": make_warning(
         "Script differs from the references",
         "More than half of the letters are in a script that no reference uses. The text may be "
         "in another language.",
     ),
-    "unsplit-script": warning_flag(
+    "unsplit-script": make_warning(
         "Script that the tokenizer does not split",
         "Scripts such as Chinese, Japanese, Thai, Lao, Burmese, Khmer and Tibetan have no spaces "
         "between words, and Korean particles are attached to words. This tokenizer leaves them "
         "in long pieces, which rarely match. Use zh for Chinese, ja-mecab for Japanese, ko-mecab "
         "for Korean, intl for Tibetan, or char for any script.",
     ),
-    "tokenized": warning_flag(
+    "tokenized": make_warning(
         "Looks tokenized",
         "Spaces surround commas or full stops, or subword marks (@@, @-@, ▁) occur. Metrics "
         "expect natural text: detokenize it first.",
     ),
-    "mojibake": warning_flag(
+    "mojibake": make_warning(
         "Wrong encoding",
         "UTF-8 was decoded as Windows-1252 or Latin-1, as in Ã© for é or â€™ for ’.",
     ),
-    "replacement-character": warning_flag(
+    "replacement-character": make_warning(
         "Replacement characters",
         "The text contains U+FFFD or lone surrogates, which replace characters that could not "
         "be decoded or were cut in two.",
     ),
-    "control-character": warning_flag(
+    "control-character": make_warning(
         "Control characters",
         "The text contains control characters, such as NUL or a line end inside the segment. "
         "Tabs are allowed.",
     ),
-    "invisible-character": note_flag(
+    "invisible-character": make_note(
         "Invisible characters",
         "The text contains zero-width spaces, soft hyphens, byte-order marks or direction marks, "
         "so texts that look alike do not match. Joiners are allowed because they belong to the "
         "spelling.",
     ),
-    "outer-space": note_flag(
+    "outer-space": make_note(
         "White space at the ends",
         "The text starts or ends with white space. BLEU ignores it; other metrics may not. At the "
         "end of every line, it may be a carriage return.",
     ),
-    "html-entities": note_flag(
+    "html-entities": make_note(
         "HTML entities",
         "The text contains entities such as &quot; or &#39;. Tokenizer 13a decodes four of them; "
         "other tokenizers decode none.",
     ),
-    "unbalanced-brackets": note_flag(
+    "unbalanced-brackets": make_note(
         "Unbalanced brackets",
         "Some brackets are not closed or not opened, although they are balanced in all references.",
     ),
-    "numbers-differ": note_flag(
+    "numbers-differ": make_note(
         "Numbers differ",
         "The numbers in the text equal neither the numbers in the source nor those in a reference. "
         "Numbers up to 12 are ignored because they may be written as words. Thousands and decimal "
         "separators are ignored, too.",
     ),
-    "name-missing": note_flag(
+    "name-missing": make_note(
         "A name is missing",
         "The source and all references contain a capitalized word inside a sentence that is "
         "missing here.",
     ),
-    "partly-untranslated": note_flag(
+    "partly-untranslated": make_note(
         "Untranslated words",
         "Four consecutive words are copied from the source and occur in no reference.",
     ),
-    "negation-differs": note_flag(
+    "negation-differs": make_note(
         "Negation differs",
         "The text contains a negation such as not, no or never and no reference does, or it "
         "contains none and all references do.",
@@ -207,10 +207,10 @@ def count_fitting_segments(columns: Iterable[Sequence[bytes | None]], max_bytes:
     columns = list(columns)
     disk_columns = [column for column in columns if isinstance(column, DiskLines)]
 
-    def size_on_disk(count: int) -> int:
+    def sum_sizes(count: int) -> int:
         return sum(column.get_prefix_size(count) for column in disk_columns)
 
-    return bisect_right(range(1, len(columns[0]) + 1), max_bytes, key=size_on_disk)
+    return bisect_right(range(1, len(columns[0]) + 1), max_bytes, key=sum_sizes)
 
 
 def find_flags(
@@ -250,8 +250,7 @@ def find_flags(
         marks=list(chain.from_iterable(STYLE_MARKS.values())),
     )
     block_names = {
-        role: f"h.{i}"
-        for i, role in enumerate(payload.columns_by_role(systems, references, source))
+        role: f"h.{i}" for i, role in enumerate(payload.name_roles(systems, references, source))
     }
     blocks: dict[str, bytes] = {}
     counts: dict[str, dict[str, int]] = {}

@@ -30,7 +30,7 @@ from truebleu.metrics.base import Metric
 from truebleu.metrics.statistics import Statistics
 from truebleu.rendering.number_format import fixed_formatter, signed_formatter
 from truebleu.reports.data_checks import FLAGS, STYLE_MARKS, RoleTotals
-from truebleu.reports.influence import leave_one_out_changes
+from truebleu.reports.influence import compute_leave_one_out_changes
 from truebleu.text.segments import Texts, to_kernel_texts
 from truebleu.text.terminal_layout import format_count, join_words
 
@@ -97,7 +97,7 @@ class Finding(dict[str, Any]):
         self.weight = weight
 
 
-def find_all(inputs: FindingInputs) -> list[Finding]:
+def collect_findings(inputs: FindingInputs) -> list[Finding]:
     """Return the findings of a report, grouped by kind, the largest weight first."""
     candidates = [
         *_find_in_comparison(inputs),
@@ -145,7 +145,7 @@ def _find_in_comparison(inputs: FindingInputs) -> Iterator[Finding]:
         group_rows = [positions[key] for key in segment_keys]
         tables = [inputs.tables[name] for name in (best, compared)]
         group_sums = [table.group_totals(group_rows, len(group_keys)) for table in tables]
-        score_changes = [leave_one_out_changes(metric, sums) for sums in group_sums]
+        score_changes = [compute_leave_one_out_changes(metric, sums) for sums in group_sums]
         group_scores = [metric.scores(sums) for sums in group_sums]
         for position, key in enumerate(group_keys):
             size = group_rows.count(position)
@@ -203,7 +203,7 @@ def _find_decisive_segments(
 ) -> Iterator[Finding]:
     """Find a few segments whose removal reverses the sign of the delta."""
     tables = [inputs.tables[name] for name in (best, compared)]
-    score_changes = [leave_one_out_changes(metric, table) for table in tables]
+    score_changes = [compute_leave_one_out_changes(metric, table) for table in tables]
     sign = 1 if delta > 0 else -1
     delta_changes = [sign * (a - b) for a, b in zip(*score_changes, strict=True)]
     segment_numbers = range(len(delta_changes))

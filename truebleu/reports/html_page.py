@@ -62,7 +62,7 @@ def assemble_page(
     """
     placeholder_values = {
         "title": escape_html(title).encode(),
-        "csp": content_security_policy(viewer, connect).encode(),
+        "csp": format_policy(viewer, connect).encode(),
         "css": viewer.css.encode(),
         "summary": summary.encode(),
         "manifest": payload.to_script_json(manifest).encode(),
@@ -92,13 +92,13 @@ def render_page(
 ) -> bytes:
     """Return the page for a manifest and its blocks, as `ReportData` returns them."""
     encoded_blocks = payload.encode_blocks(blocks, workers)
-    summary, viewer = static_summary.render_summary(manifest), report_viewer()
+    summary, viewer = static_summary.render_summary(manifest), load_report_viewer()
     return assemble_page(
         manifest["title"], summary, manifest, encoded_blocks, viewer=viewer, connect=connect
     )
 
 
-def content_security_policy(viewer: Viewer, connect: str = "'none'") -> str:
+def format_policy(viewer: Viewer, connect: str = "'none'") -> str:
     """Return the content-security policy: allow only this script, this style and the kernel."""
     return CONTENT_SECURITY_POLICY.format(
         hash_for_csp(viewer.script), hash_for_csp(viewer.css), connect
@@ -106,13 +106,13 @@ def content_security_policy(viewer: Viewer, connect: str = "'none'") -> str:
 
 
 @cache
-def report_viewer() -> Viewer:
+def load_report_viewer() -> Viewer:
     """Return the viewer of a report."""
     return Viewer(PACKAGE_FOLDER, html.STYLE)
 
 
 @cache
-def playground_viewer() -> Viewer:
+def load_playground_viewer() -> Viewer:
     """Return the viewer of the playground, which also builds reports in the page."""
     return Viewer(
         PACKAGE_FOLDER, html.STYLE + _read_viewer_file(PACKAGE_FOLDER / "lab.css"), "lab.js"

@@ -10,7 +10,7 @@ from truebleu.metrics.base import Metric
 from truebleu.metrics.statistics import Statistics
 
 
-def segment_influences(
+def compute_influences(
     metric: Metric[Any], tables: Mapping[str, Statistics], systems: Sequence[str]
 ) -> list[float]:
     """Return the absolute change of the score, or of a delta, without each segment.
@@ -18,7 +18,9 @@ def segment_influences(
     With one system, this is the change of its score. With more systems, it is the largest change of
     the deltas to the first system.
     """
-    changes_by_system = [leave_one_out_changes(metric, tables[system]) for system in systems]
+    changes_by_system = [
+        compute_leave_one_out_changes(metric, tables[system]) for system in systems
+    ]
     if len(changes_by_system) == 1:
         return list(map(abs, changes_by_system[0]))
     first, *other_systems = changes_by_system
@@ -28,7 +30,7 @@ def segment_influences(
     ]
 
 
-def leave_one_out_changes(metric: Metric[Any], table: Table) -> Sequence[float]:
+def compute_leave_one_out_changes(metric: Metric[Any], table: Table) -> Sequence[float]:
     """Return the score without each row minus the score of all rows.
 
     Rows are the statistics of segments, or the aggregated statistics of groups. If the corpus score

@@ -40,7 +40,7 @@ class Laboratory(Page):
         if not browser_kernel.load_kernel_blocks():
             raise ImportError(browser_kernel.MISSING_KERNEL)
         encoded_blocks = payload.encode_blocks(browser_kernel.load_kernel_blocks())
-        viewer = html_page.playground_viewer()
+        viewer = html_page.load_playground_viewer()
         self._page = html_page.assemble_page(
             PLAYGROUND_TITLE, FALLBACK_SUMMARY, build_manifest(), encoded_blocks, viewer=viewer
         )
@@ -71,7 +71,7 @@ def build_manifest() -> dict[str, Any]:
         "title": PLAYGROUND_TITLE,
         "version": __version__,
         "bibtex": get_bibtex(),
-        "languages": report_builder.two_letter_codes(),
+        "languages": report_builder.list_language_codes(),
         "live": browser_kernel.KERNEL_BLOCKS,
         "ngrams": {
             "orders": distinctive_ngrams.MAX_LISTED_ORDER,

@@ -38,7 +38,7 @@ from truebleu.text.segments import MISSING_LENGTH, DiskLines, Texts
 # ---- blocks ----
 
 
-def columns_by_role(
+def name_roles(
     systems: Iterable[Texts], references: Iterable[Texts], source: Texts | None
 ) -> dict[str, Texts]:
     """Return the texts of each role, in the order of the page's blocks."""
@@ -138,7 +138,7 @@ THOROUGH_LEVEL, QUICK_LEVEL = 6, 1
 GZIP_HEADER = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
 
 
-def compression_level(size: int) -> int:
+def choose_compression_level(size: int) -> int:
     """Return the compression level for data of this size in bytes."""
     return THOROUGH_LEVEL if size <= THOROUGH_SIZE_LIMIT else QUICK_LEVEL
 
@@ -151,7 +151,7 @@ def compress(data: bytes, level: int) -> bytes:
 
 def encode_blocks(blocks: Mapping[str, bytes], workers: int = 1) -> Iterator[tuple[str, bytes]]:
     """Yield the name of each block and the block, gzipped and in base64."""
-    compression = compression_level(sum(map(len, blocks.values())))
+    compression = choose_compression_level(sum(map(len, blocks.values())))
 
     def encode_block(block: bytes) -> bytes:
         return b64encode(compress(block, compression))

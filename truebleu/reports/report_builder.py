@@ -65,7 +65,7 @@ from truebleu.reports import (
     findings,
     payload,
 )
-from truebleu.reports.influence import segment_influences
+from truebleu.reports.influence import compute_influences
 from truebleu.reports.term_glossary import count_term_uses as count_terms
 from truebleu.reports.term_glossary import parse_terms as parse_glossary
 from truebleu.text import argument_checks, languages, segments
@@ -137,10 +137,10 @@ class ReportData:
             raise ValueError(
                 "systems: a report does not support multiple runs per system; use compare"
             )
-        unicode_form = _common_unicode_form(list(request.metrics))
+        unicode_form = _find_unicode_form(list(request.metrics))
         viewer_metrics = [metric for metric in request.metrics if metric.NAME in VIEWER_METRICS]
         further_metrics = [
-            _with_unicode_form(further, unicode_form)
+            _apply_unicode_form(further, unicode_form)
             for further in parse_further_settings(also, viewer_metrics)
         ]
         further_metrics = [metric for metric in further_metrics if metric not in request.metrics]
@@ -174,7 +174,7 @@ class ReportData:
             else segment_labels.read_segment_labels(request.labels, count)
         )
         self.is_redacted = is_redacted
-        self.title = title or _default_title(list(self.systems))
+        self.title = title or _make_title(list(self.systems))
         self.commands = list(commands)
         given_systems, given_source = request.original_systems, request.original_source
         targets = {_guess_language(system) for system in given_systems.values()}
@@ -188,7 +188,7 @@ class ReportData:
             )
             self.extra_entries["terms"] = terms_entry
             self.extra_blocks[terms_entry["block"]] = terms_block
-        self.findings = findings.find_all(self._finding_inputs())
+        self.findings = findings.collect_findings(self._make_finding_inputs())
         self.input_hashes = dict(
             self._hash_inputs(given_systems, request.original_references, given_source)
         )
@@ -208,7 +208,7 @@ class ReportData:
             inputs.append(("source", source, self.source))
         names: dict[str, int] = {}
         for role, value, column in inputs:
-            name = _input_name(role, value)
+            name = _get_input_name(role, value)
             names[name] = names.get(name, 0) + 1
             if names[name] > 1:
                 name = f"{name} ({names[name]})"
@@ -263,7 +263,7 @@ class ReportData:
         """Return whether the page computes n-grams, with the tokenizer of the first BLEU."""
         return counts_in_page and browser_kernel.can_count(self._first_bleu)
 
-    def _ngram_entry(self, counts_in_page: bool) -> dict[str, Any] | None:
+    def _describe_ngrams(self, counts_in_page: bool) -> dict[str, Any] | None:
         """Return the manifest entry of the n-gram lists."""
         # N-grams are text.
         if self.is_redacted:
@@ -271,7 +271,7 @@ class ReportData:
         bleu = self._first_bleu
         recipe = {
             name: _to_json_value(value)
-            for name, value in browser_kernel.kernel_settings(bleu).items()
+            for name, value in browser_kernel.get_kernel_settings(bleu).items()
         }
         entry = (
             distinctive_ngrams.describe_lists(bleu, self.segment_count)
@@ -284,7 +284,7 @@ class ReportData:
         """Return whether the page computes the word frequencies."""
         return self._tokenizes(counts_in_page) and self._word_counts is None
 
-    def _bin_entry(self, counts_in_page: bool) -> dict[str, Any]:
+    def _describe_bins(self, counts_in_page: bool) -> dict[str, Any]:
         """Return the manifest entry of word frequencies and segment lengths."""
         counts_words = self._counts_words(counts_in_page)
         frequency = (
@@ -292,7 +292,7 @@ class ReportData:
         )
         return {"frequency": frequency, "length": self._length_entry}
 
-    def _finding_inputs(self) -> findings.FindingInputs:
+    def _make_finding_inputs(self) -> findings.FindingInputs:
         """Return the data that findings need."""
         # A metric without a rank cannot tokenize the text, so its deltas are meaningless.
         first_system_scores = self.comparison["systems"][0]["scores"]
@@ -337,7 +337,7 @@ class ReportData:
         from random import Random
 
         first_setting = self.settings[0]
-        influences = segment_influences(
+        influences = compute_influences(
             first_setting.metric, first_setting.tables, list(self.systems)
         )
         order = sorted(range(self.segment_count), key=influences.__getitem__, reverse=True)
@@ -362,7 +362,7 @@ class ReportData:
             "truebleu_report": MANIFEST_VERSION,
             "title": self.title,
             "version": __version__,
-            "made": _creation_date(),
+            "made": _get_creation_date(),
             "segments": self.segment_count,
             "embedded": 0 if self.is_redacted else min(max_embedded, self.segment_count),
             "redacted": self.is_redacted,
@@ -375,9 +375,11 @@ class ReportData:
             "references": len(self.references),
             "source": self.source is not None,
             "languages": dict(zip(("source", "target"), self.languages, strict=True)),
-            "directions": self._text_directions(),
-            "settings": [self._setting_entry(setting, counts_in_page) for setting in self.settings],
-            "columns": [self._column_entry(column) for column in self.columns],
+            "directions": self._find_text_directions(),
+            "settings": [
+                self._describe_setting(setting, counts_in_page) for setting in self.settings
+            ],
+            "columns": [self._describe_column(column) for column in self.columns],
             "live": browser_kernel.KERNEL_BLOCKS if browser_kernel.load_kernel_blocks() else None,
             "headline": overview.build_headline(self.comparison),
             "legend": overview.build_legend(self.comparison, omit_baseline=True),
@@ -393,13 +395,13 @@ class ReportData:
                 {"name": name, "values": column.names, "block": f"label{i}"}
                 for i, (name, column) in enumerate(self.labels.items())
             ],
-            "ngrams": self._ngram_entry(counts_in_page),
-            "buckets": self._bin_entry(counts_in_page),
+            "ngrams": self._describe_ngrams(counts_in_page),
+            "buckets": self._describe_bins(counts_in_page),
             **self.extra_entries,
             "findings": self.findings,
         }
 
-    def _text_directions(self) -> dict[str, str | None]:
+    def _find_text_directions(self) -> dict[str, str | None]:
         """Return the direction, "ltr", "rtl" or None, of sources, references and system outputs.
 
         The majority of letters in the checked texts decides, not the first letter of each text: a
@@ -425,7 +427,7 @@ class ReportData:
             and bool(browser_kernel.load_kernel_blocks())
         )
 
-    def _setting_entry(self, setting: MetricSetting, counts_in_page: bool) -> dict[str, Any]:
+    def _describe_setting(self, setting: MetricSetting, counts_in_page: bool) -> dict[str, Any]:
         metric = setting.metric
         first_statistics = next(iter(setting.tables.values()))
         signature = metric.signature(first_statistics.references).with_test_set(self.test_set)
@@ -445,7 +447,7 @@ class ReportData:
             else setting.name_blocks(),
         }
 
-    def _column_entry(self, column: ScoreColumn) -> dict[str, Any]:
+    def _describe_column(self, column: ScoreColumn) -> dict[str, Any]:
         name = column.comparison_entry["name"]
         return {
             "id": column.id,
@@ -467,7 +469,7 @@ class ReportData:
         """Return the texts of each role, or none if the report is redacted."""
         if self.is_redacted:
             return {}
-        return payload.columns_by_role(self.systems.values(), self.references, self.source)
+        return payload.name_roles(self.systems.values(), self.references, self.source)
 
     def encode_numeric_blocks(self, *, counts_in_page: bool = False) -> dict[str, bytes]:
         """Return the blocks without text, excluding statistics that the page counts itself."""
@@ -517,7 +519,7 @@ def describe_metric(metric: Metric[Any], signature: Any) -> dict[str, Any]:
         "parameters": {name: _to_json_value(value) for name, value in metric.parameters.items()},
         "recipe": {
             name: _to_json_value(value)
-            for name, value in browser_kernel.kernel_settings(metric).items()
+            for name, value in browser_kernel.get_kernel_settings(metric).items()
         },
         "countable": browser_kernel.can_count(metric),
         "columns": list(metric.columns),
@@ -631,7 +633,7 @@ def parse_further_settings(also: Any, headline: Sequence[Metric]) -> Iterator[An
             yield from registry.resolve_metrics([item])
 
 
-def _common_unicode_form(metrics: Sequence[Any]) -> str | None:
+def _find_unicode_form(metrics: Sequence[Any]) -> str | None:
     """Return the Unicode form that all metrics convert text to."""
     forms = {metric.unicode_form: metric for metric in metrics}
     if len(forms) > 1:
@@ -642,7 +644,7 @@ def _common_unicode_form(metrics: Sequence[Any]) -> str | None:
     return next(iter(forms), None)
 
 
-def _with_unicode_form(metric: Any, unicode_form: str | None) -> Any:
+def _apply_unicode_form(metric: Any, unicode_form: str | None) -> Any:
     """Return the metric with the given Unicode form, unless it already has one."""
     if unicode_form is None or metric.unicode_form is not None:
         return metric
@@ -689,14 +691,14 @@ def _to_json_value(value: Any) -> Any:
 # ---- names ----
 
 
-def _default_title(names: Sequence[str]) -> str:
+def _make_title(names: Sequence[str]) -> str:
     """Return the default title of a report: the names of its systems."""
     if len(names) > 4:
         return f"{', '.join(names[:3])} and {len(names) - 3} more"
     return join_words(names)
 
 
-def _input_name(role: str, value: Any) -> str:
+def _get_input_name(role: str, value: Any) -> str:
     """Return the name of an input in the page: its file name, or its role."""
     name = segments.get_file_name(value)
     if name is None:
@@ -716,15 +718,15 @@ def _guess_language(value: Any) -> str | None:
     if ending in COMPRESSED_SUFFIXES:
         ending = os.path.splitext(stem)[1]
     code = ending[1:].lower()
-    return code if code in two_letter_codes() else None
+    return code if code in list_language_codes() else None
 
 
-def two_letter_codes() -> list[str]:
+def list_language_codes() -> list[str]:
     """Return the ISO 639-1 language codes, which occur as file extensions."""
     return [code for code in languages.list_codes() if len(code) == 2]
 
 
-def _creation_date() -> str | None:
+def _get_creation_date() -> str | None:
     """Return the date of the report if SOURCE_DATE_EPOCH is set, otherwise None.
 
     Without a date, the same input gives the same bytes on every day.

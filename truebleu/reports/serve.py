@@ -161,7 +161,7 @@ def _render_server_page(data: ReportData, workers: int) -> tuple[bytes, str]:
     )
     manifest = data.build_manifest(data.segment_count, text_server)
     page = html_page.render_page(manifest, data.encode_numeric_blocks(), workers, connect_source)
-    policy = html_page.content_security_policy(html_page.report_viewer(), connect_source)
+    policy = html_page.format_policy(html_page.load_report_viewer(), connect_source)
     return page, f"{policy}; frame-ancestors 'none'"
 
 

@@ -16,7 +16,7 @@ from truebleu.text.terminal_layout import format_count
 def render_summary(manifest: Content) -> str:
     """Return the summary as HTML, for a page that includes the style."""
     return (
-        html.render_body(summary_elements(manifest), "article")
+        html.render_body(build_summary(manifest), "article")
         + _render_references(manifest)
         + _render_human_view(manifest)
     )
@@ -24,10 +24,10 @@ def render_summary(manifest: Content) -> str:
 
 def render_fragment(manifest: Content) -> str:
     """Return the summary as HTML with its style, for a notebook."""
-    return html.render_fragment([*summary_elements(manifest), *_reference_elements(manifest)])
+    return html.render_fragment([*build_summary(manifest), *_build_reference_tables(manifest)])
 
 
-def summary_elements(manifest: Content) -> Iterator[HtmlBlock]:
+def build_summary(manifest: Content) -> Iterator[HtmlBlock]:
     """Yield the result and its significance, the tables, and the settings behind them."""
     content = manifest["comparison"]
     yield Heading(1, manifest["title"])
@@ -40,12 +40,12 @@ def summary_elements(manifest: Content) -> Iterator[HtmlBlock]:
         yield from (Paragraph(f"{finding['text']}.", "note") for finding in manifest["findings"])
     yield from overview.build_details(content)
     yield from (Paragraph(line, "note") for line in comparison_layout.collect_notes(other_notes))
-    yield from _term_elements(manifest)
+    yield from _build_term_table(manifest)
     yield Heading(2, "Settings and inputs")
     yield Facts(list(_list_facts(manifest)))
 
 
-def _term_elements(manifest: Content) -> Iterator[HtmlBlock]:
+def _build_term_table(manifest: Content) -> Iterator[HtmlBlock]:
     """Yield a table of the glossary terms that each system used."""
     glossary = manifest["terms"]
     if glossary is None:
@@ -70,7 +70,7 @@ def _term_elements(manifest: Content) -> Iterator[HtmlBlock]:
     yield Table.from_text_rows(["System", "Wanted term used", "Share"], rows)
 
 
-def _reference_elements(manifest: Content) -> list[HtmlBlock]:
+def _build_reference_tables(manifest: Content) -> list[HtmlBlock]:
     """Return tables with the scores for each single reference, if there are several."""
     tables = list(comparison_layout.build_reference_tables(manifest["comparison"]))
     return [Heading(2, "Scores per reference"), *tables] if tables else []
@@ -78,7 +78,7 @@ def _reference_elements(manifest: Content) -> list[HtmlBlock]:
 
 def _render_references(manifest: Content) -> str:
     """Return the tables per reference as HTML, which the viewer shows unchanged."""
-    elements = _reference_elements(manifest)
+    elements = _build_reference_tables(manifest)
     return (
         f'<div id="references">\n{html.render_body(elements, "section")}\n</div>\n'
         if elements

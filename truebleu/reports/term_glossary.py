@@ -45,7 +45,7 @@ def parse_terms(value: Any) -> tuple[list[Term], str]:
     names the line, for an entry that is not a source term, a tab and a target term, or a duplicate.
     """
     targets_by_source: dict[str, dict[str, int]] = {}
-    entries, role, name = _numbered_entries(value)
+    entries, role, name = _number_entries(value)
     unit = "line" if segments.is_file(value) else "pair"
     for line_number, fields in entries:
         source, target = _parse_pair(f"{role}, {unit} {line_number}", fields)
@@ -61,7 +61,7 @@ def parse_terms(value: Any) -> tuple[list[Term], str]:
     return [Term(source, tuple(targets)) for source, targets in targets_by_source.items()], name
 
 
-def _numbered_entries(value: Any) -> tuple[Iterable[tuple[int, Any]], str, str]:
+def _number_entries(value: Any) -> tuple[Iterable[tuple[int, Any]], str, str]:
     """Return the numbered entries, and the names of the glossary in messages and in the page."""
     if segments.is_file(value):
         file = segments.as_file(value)

@@ -133,7 +133,7 @@ def test_unknown_tags(files, truebleu_command):
         (["hans", "hans"], [], "Use -tok zh"),
         (["bo", "bo"], [], "Use -tok intl"),
         (["en", "en"], ["-l", "ja"], "-l says Japanese, which is written in kana"),
-        (["ref", "hyp"], ["-l", "zh"], "-l says Chinese, and the text has kana"),
+        (["ref", "hyp"], ["-l", "zh"], "-l selects Chinese, but the text has kana"),
         (
             ["hans", "hant"],
             ["-tok", "zh"],

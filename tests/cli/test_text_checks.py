@@ -97,4 +97,4 @@ def test_file_named_twice_counts_once(files, truebleu_command, words):
 def test_old_mac_line_ends_are_refused(files, truebleu_command, options):
     own = truebleu_command("score", "mac", "-i", "mac", *options)
     assert own.status == 1
-    assert "mac has the line ends of old Macs" in own.error
+    assert "mac has CR line ends without LF" in own.error

@@ -172,7 +172,7 @@ def test_mistakes(hosts):
     metric = hosts.ours.CorpusBLEU()
     with pytest.raises(tb.InputError, match="hypotheses 2, references 1"):
         metric.update(["a", "b"], ["a"])
-    with pytest.raises(TypeError, match="a single str; expected one str per segment"):
+    with pytest.raises(TypeError, match="expected one str per segment, found a single str"):
         metric.update("a", ["a"])
     with pytest.raises(ValueError, match="Unexpected keyword arguments: `tokeniser`"):
         hosts.ours.CorpusBLEU(tokeniser="13a")

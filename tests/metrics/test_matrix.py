@@ -410,7 +410,7 @@ def test_what_is_no_list_of_texts_is_named(metric):
             verb([None], ["a"])
         with pytest.raises(TypeError, match=r"^references: segment 2 is .*int"):
             verb(["a"], ["a", 1])
-        with pytest.raises(TypeError, match=r"^references: segment 1 .*list.*a pair has one ref"):
+        with pytest.raises(TypeError, match=r"^references: segment 1 .*list.*A pair has one ref"):
             verb(["a b"], [["a b", "c"]])
         with pytest.raises(TypeError, match=r"^references: segment 2 is .*list"):
             verb(["a b"], ["a b", ["c"]])

@@ -365,9 +365,9 @@ def test_label_table_is_read(write):
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        (["a\ta"], "line 1: 'a' is there twice"),
-        (["a\t"], "line 1: it names the columns, and one has no name"),
-        (["a\tb", "1"], "line 2: 1 tab-separated column, and line 1 names 2"),
+        (["a\ta"], "line 1: duplicate column 'a'"),
+        (["a\t"], "line 1: a column has no name"),
+        (["a\tb", "1"], "line 2: expected 2 columns, as in line 1, found 1"),
         (["a", *["x"] * 3], "labels: a has 3 segments, and the systems have 12"),
     ],
 )

@@ -441,7 +441,7 @@ def test_changed_file_gives_conflict(tmp_path, write):
         status, headers, body = send_request(server, "texts?roles=reference0,system0&from=0&to=2")
         assert status == 409
         assert headers["Content-Type"] == "text/plain; charset=utf-8"
-        assert b"system has changed since it was read; start again" in body
+        assert b"system has changed since it was read. Start again" in body
         assert send_request(server, "texts?roles=reference0&from=0&to=2")[0] == 200
 
 

@@ -346,7 +346,7 @@ def test_a_dictionary_by_its_folder(tmp_path):
             assert tb.tokenize(text, f"mecab:{place}") == by_mecab(text, name)
         signature = str(metric.score(SENTENCES, SENTENCES).signature)
         assert f"|tok:mecab-{short}|" in signature
-        with pytest.raises(ValueError, match=r"pass the folder that it is in.*mecab:FOLDER"):
+        with pytest.raises(ValueError, match=r"Pass its folder .*mecab:FOLDER"):
             tb.metric(signature)
 
 

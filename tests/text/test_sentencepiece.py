@@ -280,7 +280,7 @@ def test_signatures(model, alone, tmp_path):
     )
     command = [sys.executable, "-c", code, str(score.signature)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert f"tok:{label} is a SentencePiece model that has no name; give its file" in done.stderr
+    assert f"tok:{label} is a SentencePiece model of unknown path" in done.stderr
     for variable in ("", str(path)):
         environment = {**os.environ, "TRUEBLEU_SPM": os.pathsep.join(["", variable])}
         done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
@@ -312,7 +312,7 @@ def test_the_order_of_places(model, alone, tmp_path, monkeypatch):
     monkeypatch.setenv("TRUEBLEU_SPM_SPBLEU_1K", str(model("word")))
     assert is_by("word")
     monkeypatch.setenv("TRUEBLEU_SPM_SPBLEU_1K", str(tmp_path / "none"))
-    with pytest.raises(InputError, match=r"variable TRUEBLEU_SPM_SPBLEU_1K: there is no "):
+    with pytest.raises(InputError, match=r"variable TRUEBLEU_SPM_SPBLEU_1K: file not found: "):
         tb.tokenize(text, name)
 
 
@@ -388,7 +388,7 @@ def test_what_is_no_model_is_not_trusted(model, archives, folder, alone, monkeyp
     monkeypatch.delenv("TRUEBLEU_OFFLINE")
     mirrors = ["page.html", "unigram-800.model"]
     published(monkeypatch, archives, "flores101", mirrors[:1], None)
-    with pytest.raises(InputError, match=r"page.html has another file; .* not right either: "):
+    with pytest.raises(InputError, match=r"page.html has a different file, .* also wrong: "):
         tb.tokenize(lines()[0], "flores101")
     assert list(alone.iterdir()) == []
     model("unigram-800")
@@ -430,7 +430,7 @@ def test_files_that_are_no_models(tmp_path):
     (tmp_path / "text").write_text("not a model")
     with pytest.raises(InputError, match=r"text: not a SentencePiece model: "):
         tb.tokenize("a", f"spm:{tmp_path / 'text'}")
-    with pytest.raises(InputError, match=r"there is no .*none"):
+    with pytest.raises(InputError, match=r"file not found: .*none"):
         tb.tokenize("a", f"spm:{tmp_path / 'none'}")
     with pytest.raises(InputError, match="Is a directory"):
         tb.tokenize("a", f"spm:{tmp_path}")

@@ -19,14 +19,16 @@ def write(tmp_path):
 def test_names_are_those_of_a_file_or_of_values(write):
     assert list(read_segment_labels("labels: x", write("a\r\nb\n"), 2)) == ["a", "b"]
     assert list(read_segment_labels("labels: x", ["a", None, 3], 3)) == ["a", "", "3"]
-    with pytest.raises(InputError, match=r"documents: segment 2 has none"):
+    with pytest.raises(InputError, match=r"documents: segment 2 has no label"):
         list(read_segment_labels("documents", ["a", None], 2, is_required=True))
 
 
 @pytest.mark.parametrize("as_file", [True, False])
 def test_another_number_of_names_is_refused(write, as_file):
     column = write("a\n") if as_file else ["a"]
-    with pytest.raises(InputError, match=r"has 1 segments, and the systems have 2; give one for"):
+    with pytest.raises(
+        InputError, match=r"has 1 segments, and the systems have 2. Provide one entry"
+    ):
         list(read_segment_labels("documents", column, 2))
 
 
@@ -39,9 +41,9 @@ def test_rows_and_columns_of_a_table(write):
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("", "line 1: it names the columns, and one has no name"),
-        ("a\ta\n", "line 1: 'a' is there twice"),
-        ("a\tb\n1\n", "line 2: 1 tab-separated column, and line 1 names 2"),
+        ("", "line 1: a column has no name"),
+        ("a\ta\n", "line 1: duplicate column 'a'"),
+        ("a\tb\n1\n", "line 2: expected 2 columns, as in line 1, found 1"),
     ],
 )
 def test_wrong_tables_are_refused(write, text, problem):

@@ -1,4 +1,4 @@
-"""Archives, tar and zip: what is in them as plain files, and nothing outside of a folder."""
+"""Safe unpacking of tar and zip archives: regular files only, and only below the target folder."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from truebleu._kernel import InputError
 from truebleu.text import download
 from truebleu.text.operating_system import is_safe_name, path_inside
 
-# How much an archive may hold: so many times its own size, but never more than this; archives of
-# small files are mostly padding.
+# Limits on the unpacked size: a multiple of the archive's size, and an absolute maximum. Archives
+# of small files are mostly padding, so some bytes are always allowed.
 MAX_EXPANSION, MAX_UNPACKED_BYTES, ALWAYS_ALLOWED_BYTES = 20, 4 * 10**9, 10**6
 
 
@@ -26,17 +26,18 @@ def unpack_archive(
     label: str,
     allow_missing: bool = False,
 ) -> None:
-    """Unpacks a tar file, compressed or not, or a zip file into a folder, whole or not at all.
+    """Unpack a tar file, compressed or not, or a zip file into a folder, completely or not at all.
 
-    members: the files to unpack, by their names in the archive; None for all files.
-    called: what the archive is called in messages.
-    some: members may be missing; other archives have them.
+    members: the names in the archive of the files to unpack; None unpacks all files.
+    label: the name of the archive in messages.
+    allow_missing: members may be missing, because other archives contain them.
 
-    A folder that does not exist appears with everything in it; in one that exists each file takes
-    its place when all of them are unpacked. Links and devices are left out, unless they are among
-    the members. Raises InputError for what is no archive, or is a damaged one; members that are
-    missing, that are no files, or lie outside of the folder; and for more than 20 times the
-    archive's size (1 MB is always allowed), or 4 GB.
+    A new folder appears only when it is complete; in an existing folder, files are moved after all
+    of them are unpacked. Links and devices are skipped, unless they are among the members.
+
+    Raises InputError for invalid or damaged archives; for members that are missing, not regular
+    files, or outside the folder; and for contents of more than 20 times the archive's size (1 MB
+    is always allowed) or 4 GB.
     """
     target = os.path.abspath(folder)
     work_folder = f"{target}.unpacking"
@@ -44,7 +45,7 @@ def unpack_archive(
         os.makedirs(os.path.dirname(target), exist_ok=True)
         with download.hold_path_lock(target):
             try:
-                # One that was killed may have left it.
+                # A killed process may have left the folder.
                 rmtree(work_folder, ignore_errors=True)
                 os.mkdir(work_folder)
                 with _convert_errors(label):
@@ -57,7 +58,7 @@ def unpack_archive(
 
 
 def _move_into_place(work_folder: str, folder: str) -> None:
-    """Puts a folder, or what is in it, in its place."""
+    """Move a folder, or its files if the target exists, to the target."""
     if not os.path.lexists(folder):
         os.rename(work_folder, folder)
         return
@@ -71,7 +72,7 @@ def _move_into_place(work_folder: str, folder: str) -> None:
 
 @contextmanager
 def _convert_errors(label: str) -> Iterator[None]:
-    """Turns what readers of archives raise into InputError."""
+    """Convert the exceptions of archive readers to InputError."""
     import tarfile
     import zipfile
     import zlib
@@ -81,18 +82,20 @@ def _convert_errors(label: str) -> Iterator[None]:
     except _RefusedError as error:
         raise InputError(f"{label} cannot be unpacked: {error}") from None
     except (tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError) as error:
-        raise InputError(f"{label} cannot be unpacked: no archive, or damaged: {error}") from error
+        raise InputError(
+            f"{label} cannot be unpacked: not an archive, or damaged: {error}"
+        ) from error
     except (RuntimeError, NotImplementedError) as error:
         raise InputError(f"{label} cannot be unpacked: {error}") from error
     except Exception as error:
-        # Not every Python has the module that this comes from.
+        # The modules of these exceptions are optional in Python.
         if type(error).__name__ not in ("LZMAError", "BadGzipFile"):
             raise
         raise InputError(f"{label} cannot be unpacked: damaged: {error}") from error
 
 
 class _RefusedError(Exception):
-    """What must not be unpacked, or cannot."""
+    """A member or an archive that must not or cannot be unpacked."""
 
 
 def _unpack(
@@ -117,11 +120,11 @@ def _unpack(
                 continue
             if content is None:
                 if wanted_names is not None:
-                    raise _RefusedError(f"{name} is {kind}, no file")
+                    raise _RefusedError(f"{name} is {kind}, not a regular file")
                 continue
             parts = [part for part in name.split("/") if part not in ("", ".")]
             if name.startswith("/") or not parts or not all(map(is_safe_name, parts)):
-                raise _RefusedError(f"the path {name!r} is not inside of it")
+                raise _RefusedError(f"unsafe path {name!r}")
             path = os.path.join(folder, *parts)
             os.makedirs(os.path.dirname(path), exist_ok=True)
             with open(path, "wb") as output:
@@ -133,18 +136,18 @@ def _unpack(
 
 
 def _normalize_member_name(name: str) -> str:
-    """A member's name as archives may spell it, without what says nothing."""
+    """Return the name of a member without "." components."""
     return "/".join(part for part in name.split("/") if part != ".")
 
 
 def _iter_zip_members(file: BinaryIO, max_bytes: int) -> Iterator[tuple[str, str, Any]]:
-    """The name, the kind and the content of each member; no content of links and devices."""
+    """Yield the name, kind and content of each member; links and devices have no content."""
     import zipfile
 
     with zipfile.ZipFile(file) as archive:
         members = archive.infolist()
         if sum(member.file_size for member in members) > max_bytes:
-            raise _RefusedError(f"it holds more than {_describe_limit(max_bytes)}")
+            raise _RefusedError(f"it contains more than {_describe_limit(max_bytes)}")
         for member in members:
             mode = member.external_attr >> 16
             if member.filename.endswith("/"):
@@ -158,10 +161,10 @@ def _iter_zip_members(file: BinaryIO, max_bytes: int) -> Iterator[tuple[str, str
 
 
 def _iter_tar_members(stream: _LimitedReader) -> Iterator[tuple[str, str, Any]]:
-    """The same of a tar file."""
+    """Yield the name, kind and content of each member of a tar file, as `_iter_zip_members`."""
     import tarfile
 
-    # In one pass: every byte that is decompressed counts.
+    # Read in one pass, so that every decompressed byte counts towards the limit.
     with tarfile.open(fileobj=stream, mode="r|") as archive:  # type: ignore[call-overload]
         for member in archive:
             if member.isdir():
@@ -171,7 +174,7 @@ def _iter_tar_members(stream: _LimitedReader) -> Iterator[tuple[str, str, Any]]:
             else:
                 kind = "a link" if member.issym() or member.islnk() else "a device"
                 yield member.name, kind, None
-    # Its sum stands at the end.
+    # The checksum of a compressed stream is at its end.
     while stream.read(1 << 20):
         pass
 
@@ -193,23 +196,23 @@ def _open_decompressed(file: BinaryIO, first_bytes: bytes) -> Any:
 
 
 class _LimitedReader:
-    """The bytes of a stream, as long as they are not too many."""
+    """Reader of a stream that refuses to exceed a number of bytes."""
 
     def __init__(self, stream: Any, max_bytes: int) -> None:
         self._stream = stream
         self._max_bytes = self._remaining_bytes = max_bytes
 
     def read(self, size: int = -1) -> bytes:
-        """Up to so many bytes. Raises _RefusedError when there are more than allowed."""
+        """Return up to `size` bytes; raise _RefusedError if the total exceeds the limit."""
         data: bytes = self._stream.read(size)
         self._remaining_bytes -= len(data)
         if self._remaining_bytes < 0:
-            raise _RefusedError(f"it holds more than {_describe_limit(self._max_bytes)}")
+            raise _RefusedError(f"it contains more than {_describe_limit(self._max_bytes)}")
         return data
 
 
 def _describe_limit(max_bytes: int) -> str:
     return (
-        f"{max_bytes / 1e6:,.1f} MB, which is {MAX_EXPANSION} times its size or the most that is "
-        "unpacked"
+        f"{max_bytes / 1e6:,.1f} MB (the limit is {MAX_EXPANSION} times its size, at most "
+        f"{MAX_UNPACKED_BYTES / 1e9:g} GB)"
     )

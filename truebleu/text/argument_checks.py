@@ -1,4 +1,4 @@
-"""Checks of arguments and of values in files: names, numbers, seeds, keys; JSON, CSV, scores."""
+"""Checks of arguments and of file contents: names, numbers, seeds, keys, JSON, CSV, scores."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import Any
 
 from truebleu._kernel import InputError
 
-# More threads than this are of no use.
+# More threads would not help.
 MAX_WORKERS = 1024
-# As many bits as a seed may have.
+# The maximum size of a seed in bits.
 SEED_BITS = 128
-# The seed of all that is drawn, unless another is named: sacreBLEU's.
+# sacreBLEU's default seed.
 DEFAULT_SEED = 12345
-# Sums of squares of larger scores may be infinite.
+# Sums of squares of larger scores may overflow.
 MAX_SCORE = 1e100
 
 
 def find_closest(name: str, candidates: Iterable[str], cutoff: float = 0.4) -> str:
-    """The known name most like an unknown one; an empty string if none is.
+    """Return the candidate most similar to an unknown name, or "" if none is similar.
 
     >>> find_closest("smooth", ["smoothing", "tie"]), find_closest("x", ["smoothing"])
     ('smoothing', '')
@@ -33,14 +33,14 @@ def find_closest(name: str, candidates: Iterable[str], cutoff: float = 0.4) -> s
 
 
 def check_keywords(function: str, keywords: Iterable[str], allowed: Collection[str]) -> None:
-    """Refuse keywords that a function does not know. Raises TypeError, which names the nearest."""
+    """Raise TypeError, with the most similar name, for keywords that a function does not accept."""
     for name in keywords:
         if name not in allowed:
             raise TypeError(f"{function}() has no parameter '{name}'{suggest_names(name, allowed)}")
 
 
 def suggest_names(name: str, candidates: Iterable[str]) -> str:
-    """The end of a message about an unknown name: the nearest one, and all of them.
+    """Return the end of a message about an unknown name: the closest name and all names.
 
     >>> suggest_names("intl13", ["13a", "intl"])
     "; did you mean 'intl'? There are 13a, intl"
@@ -52,13 +52,13 @@ def suggest_names(name: str, candidates: Iterable[str]) -> str:
 
 
 def describe_type(item: object, type_prefix: str = "of type ") -> str:
-    """Return the type of what should be text, or how it is missing.
+    """Return the type of a value that should be text, or a note that it is missing.
 
     >>> describe_type(1), describe_type(float("nan"))
     ('of type int', 'NaN, a missing value (fill it with "" or leave the segment out)')
     """
     name = type(item).__name__
-    # NaN alone differs from itself; comparisons of pandas' NA have no truth value.
+    # Only NaN differs from itself. Comparisons with pandas.NA have no truth value.
     if isinstance(item, float) and item != item:  # noqa: PLR0124
         name = "NaN"
     elif item is not None and name not in ("NAType", "NaTType"):
@@ -68,14 +68,14 @@ def describe_type(item: object, type_prefix: str = "of type ") -> str:
 
 
 def check_choice(parameter: str, value: object, choices: Iterable[object]) -> None:
-    """Raises ValueError for a value that is not known."""
+    """Raise ValueError for a value that is not among the choices."""
     if value not in list(choices):
         known_names = [word for word in choices if isinstance(word, str)]
         raise ValueError(f"unknown {parameter} {value!r}{suggest_names(str(value), known_names)}")
 
 
 def format_range(minimum: float, maximum: float = inf) -> str:
-    """The values between two limits, in words.
+    """Return the range between two limits in words.
 
     >>> format_range(1, 10_000_000), format_range(0), format_range(-inf)
     ('from 1 to 10,000,000', 'of 0 or more', 'that is finite')
@@ -90,7 +90,7 @@ def format_range(minimum: float, maximum: float = inf) -> str:
 
 
 def check_integer(parameter: str, value: object, minimum: int, maximum: float = inf) -> int:
-    """A whole number between two limits; ValueError for anything else."""
+    """Return a whole number within limits; raise ValueError for other values."""
     try:
         number = None if isinstance(value, bool) else index(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
@@ -104,9 +104,9 @@ def check_integer(parameter: str, value: object, minimum: int, maximum: float = 
 
 
 def check_number(parameter: str, value: object, minimum: float = 0, maximum: float = inf) -> float:
-    """A finite number between two limits; ValueError for anything else. -0.0 becomes 0.0."""
+    """Return a finite number within limits; raise ValueError for others. -0.0 becomes 0.0."""
     try:
-        # Of text float() reads more than numbers: see `parse_number`.
+        # float() accepts more text than numbers: see `parse_number`.
         is_text = isinstance(value, bool | str | bytes | bytearray)
         number = inf if is_text else float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
@@ -122,12 +122,12 @@ def format_value(value: object) -> str:
     """Return a short repr of a value for a message."""
     try:
         return f"{value!r:.40}"
-    except ValueError:  # Python writes no integers of more than 4,300 digits
+    except ValueError:  # Python does not print integers of more than 4,300 digits
         return f"{type(value).__name__}(...)"
 
 
 def check_sequence(parameter: str, value: Any, expected: str) -> list[Any]:
-    """Return the items of a sequence of `expected`; raise TypeError for text and other values."""
+    """Return the items of a sequence; raise TypeError, which names `expected`, for other values."""
     try:
         if not isinstance(value, str | bytes | bytearray | dict):
             return list(value)
@@ -140,9 +140,9 @@ _NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 
 
 def parse_number(text: str) -> float:
-    """Return the finite number that a file, a program or a user wrote in ASCII digits.
+    """Return the finite number in a text of ASCII digits, from a file, a program or a user.
 
-    Spaces and tabs may surround it. Raises ValueError for other text, also for what `float()`
+    Spaces and tabs may surround it. Raises ValueError for other text, including some that `float()`
     accepts: `1_0`, `nan`, `inf`, digits of other scripts.
 
     >>> parse_number(" -1.5e3"), parse_number(".5")
@@ -158,19 +158,19 @@ def parse_number(text: str) -> float:
 
 
 def read_number(value: object) -> float:
-    """Return the finite number in a cell, text or a value of JSON; raise ValueError for others."""
+    """Return the finite number in a text or JSON value; raise ValueError for other values."""
     return parse_number(value) if isinstance(value, str) else check_number("value", value, -inf)
 
 
 def is_whole_number(text: str) -> bool:
-    """Return whether text is 1 to 40 ASCII digits, which `int()` reads as they are meant."""
+    """Return whether a text has 1 to 40 ASCII digits, so that `int()` reads it as intended."""
     return text.isascii() and text.isdecimal() and len(text) <= 40
 
 
 def parse_whole_number(text: str) -> int:
-    """Return the whole number of 0 or more that text has in at most 40 ASCII digits.
+    """Return the whole number of 0 or more in a text of at most 40 ASCII digits.
 
-    Raises ValueError for other text, also for what `int()` accepts: `1_0`, `+1`, ` 1`.
+    Raises ValueError for other text, including some that `int()` accepts: `1_0`, `+1`, ` 1`.
     """
     if not is_whole_number(text):
         raise ValueError(f"expected a whole number, not {format_value(text.strip())}")
@@ -178,7 +178,7 @@ def parse_whole_number(text: str) -> int:
 
 
 def check_fraction(parameter: str, value: object) -> float:
-    """A number between 0 and 1, both excluded."""
+    """Return a number between 0 and 1, both excluded; raise ValueError for other values."""
     if not isinstance(value, float) or not 0 < value < 1:
         raise ValueError(
             f"{parameter}={value!r:.40}: expected a number between 0 and 1, such as 0.95"
@@ -187,40 +187,41 @@ def check_fraction(parameter: str, value: object) -> float:
 
 
 def check_workers(workers: object) -> int:
-    """A number of threads, at most `MOST_WORKERS`."""
+    """Return a number of threads, at most `MAX_WORKERS`."""
     return min(check_integer("workers", workers, 1), MAX_WORKERS)
 
 
 def check_segment_keys(parameter: str, keys: Iterable[Hashable], segment_count: int) -> list[Any]:
-    """A key per segment, such as the document that it belongs to."""
+    """Return a list with one key per segment, such as its document; raise InputError otherwise."""
     if isinstance(keys, str):
-        raise TypeError(f"{parameter}: a single str was given; expected one key per segment")
+        raise TypeError(f"{parameter}: expected one key per segment, found a single str")
     key_list = list(keys)
     if len(key_list) != segment_count:
         raise InputError(
-            f"{parameter}: {len(key_list)} keys for {segment_count} segments; give one key "
-            "per segment"
+            f"{parameter}: {len(key_list)} keys for {segment_count} segments; "
+            "give one key per segment"
         )
     return key_list
 
 
 def check_seed(value: object) -> int | None:
-    """A seed of random numbers; None for a different one each time."""
+    """Return a random seed, or None for a new seed per run; raise ValueError for other values."""
     if value is None:
         return None
     try:
         return check_integer("seed", value, 0, (1 << SEED_BITS) - 1)
     except ValueError:
         raise ValueError(
-            f"seed={value!r:.60}: expected None or a whole number of 0 or more, of {SEED_BITS} bits"
+            f"seed={value!r:.60}: expected None or a whole number of 0 or more, "
+            f"of at most {SEED_BITS} bits"
         ) from None
 
 
-# ---- JSON, CSV and scores from elsewhere: bad input is one error with file and line ----
+# ---- JSON, CSV and scores from files: errors have one line, with file and line number ----
 
 
 def load_json(text: str | bytes) -> Any:
-    """Return the value of JSON. Raises ValueError, also for JSON that is nested too deeply."""
+    """Return the value of a JSON text; raise ValueError for invalid or too deeply nested JSON."""
     import json
 
     try:
@@ -230,7 +231,10 @@ def load_json(text: str | bytes) -> Any:
 
 
 def parse_json(text: str, path: str, line: int = 1) -> Any:
-    """Return the value of JSON from a line of a file on. Raises InputError with the place."""
+    """Return the value of a JSON text that starts at a line of a file.
+
+    Raises InputError with the position in the file.
+    """
     try:
         return load_json(text)
     except ValueError as error:
@@ -243,8 +247,8 @@ def parse_json(text: str, path: str, line: int = 1) -> Any:
 def read_csv(path: str, lines: Iterable[str], **options: Any) -> Iterator[tuple[int, list[str]]]:
     """Yield the number and the fields of each line of CSV, one row per line.
 
-    form: as for `csv.reader`. Raises InputError for a quote that is not closed in its line, and
-    for a field of more than 131,072 characters.
+    options: as for `csv.reader`. Raises InputError for a quotation that continues on the next line
+    and for a field of more than 131,072 characters.
     """
     import csv
 
@@ -258,19 +262,19 @@ def read_csv(path: str, lines: Iterable[str], **options: Any) -> Iterator[tuple[
         except csv.Error as error:
             problem = str(error)
         else:
-            problem = "" if reader.line_num == number else "a quoted field has several lines"
+            problem = "" if reader.line_num == number else "a quoted field spans several lines"
         if problem:
             raise InputError(
-                f"{path}, line {number}: not CSV with one row per line: {problem}. Is a quote not "
-                "closed?"
+                f"{path}, line {number}: invalid CSV: {problem} (expected one row per line). "
+                "Look for an unclosed quote."
             )
         yield number, cells
 
 
 def to_score(value: Any) -> float:
-    """Return a score as a float, which may be a NaN that is not text.
+    """Return a score as a float, which may be NaN if the value is a float.
 
-    Raises ValueError for anything else.
+    Raises ValueError for other values.
 
     >>> to_score("1.5"), to_score("1e101")
     Traceback (most recent call last):
@@ -284,6 +288,6 @@ def to_score(value: Any) -> float:
 
 
 def find_first_unbounded(scores: Iterable[float]) -> int | None:
-    """Return the index of the first score that is infinite or too large; None if there is none."""
+    """Return the index of the first score that is infinite or too large, or None."""
     large = map(MAX_SCORE.__lt__, map(abs, scores))
     return next((i for i, is_large in enumerate(large) if is_large), None)

@@ -1,6 +1,6 @@
-"""Hypotheses and references as users pass them, turned into sources for the kernel.
+"""Conversion of hypotheses and references, as users pass them, to kernel sources.
 
-Everything that can be mistaken for something else is refused here, with both readings named.
+Ambiguous inputs are refused here; the message names both interpretations.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Hypotheses: TypeAlias = Any
 References: TypeAlias = Any
 
 
-# ---- what metrics ask for ----
+# ---- functions for metrics ----
 
 
 def scan_corpus(
@@ -41,10 +41,10 @@ def scan_corpus(
     workers: int,
     extra_kernels: Sequence[_kernel.Metric] = (),
 ) -> _kernel.Scan:
-    """A run of `kernel` over hypotheses and references of any of the kinds that there are.
+    """Return a scan of hypotheses and references of any accepted kind by `kernel`.
 
-    `tokenize` and `lowercase` are for metrics that take tokens or custom tokenizers.
-    The rows of `others` stand beside those of `kernel`; they take text alone.
+    `tokenize` and `lowercase` are for metrics that accept tokens or custom tokenizers.
+    The statistics of `extra_kernels`, which accept only text, are appended.
     """
     hypotheses, references = _recognize_inputs(hypotheses, references)
     if isinstance(hypotheses, tuple) and not hypotheses:
@@ -70,9 +70,9 @@ def tokenize_segments(
     tokenize: tokenizers.Tokenize,
     lowercase: bool | str,
 ) -> Iterator[tuple[list[Any], list[list[Any]]]]:
-    """Each segment's tokens and its references' tokens, for metrics that count in Python.
+    """Yield the tokens of each hypothesis and its references, for metrics that count in Python.
 
-    Takes what `scan` takes, and refuses what it refuses.
+    Accepts and refuses the same inputs as `scan_corpus`.
     """
     hypotheses, references = _recognize_inputs(hypotheses, references)
     splitter = _make_splitter(hypotheses, references, tokenize, lowercase)
@@ -84,7 +84,7 @@ def tokenize_segments(
 def read_segments(
     hypotheses: Hypotheses, references: References
 ) -> Iterator[tuple[str, list[str]]]:
-    """Each segment's text and its references' texts, as they are."""
+    """Yield each hypothesis and its references as unmodified text."""
     hypotheses, references = _recognize_inputs(hypotheses, references)
     rows = Splitter(lambda text: (text,)).split_segments(hypotheses, references)
     return (
@@ -102,9 +102,10 @@ def scan_pairs(
     lowercase: bool | str = False,
     workers: int,
 ) -> _kernel.Pairs:
-    """All texts, read for `kernel` to score each hypothesis against each reference.
+    """Return texts prepared for `kernel` to score each hypothesis against each reference.
 
-    Without references, against each other. `tokenize` and `lowercase` are as for `scan`.
+    Without references, each hypothesis is scored against all others. `tokenize` and `lowercase`
+    are as for `scan_corpus`.
     """
     workers = argument_checks.check_workers(workers)
     hypothesis_column = _recognize_single_column("hypotheses", hypotheses)
@@ -143,9 +144,9 @@ def scan_pairs(
 def prepare_source(
     role: str, texts: Hypotheses, *, tokenize: tokenizers.Tokenize, lowercase: bool | str
 ) -> tuple[_kernel.Source, str, str]:
-    """Texts of any kind, one each, for the kernel: with the tokenizer and the lower-casing left.
+    """Return texts as a kernel source, with the tokenizer and the lower-casing that remain to do.
 
-    What Python splits, and texts that are lists of tokens, arrive as tokens.
+    Texts that Python tokenizes, and lists of tokens, become token sources.
     """
     column = _recognize_single_column(role, texts)
     argument_checks.check_choice("lowercase", lowercase, tokenizers.LOWERCASE_MODES)
@@ -159,7 +160,7 @@ def prepare_source(
 def read_single_texts(
     role: str, texts: Hypotheses, *, allow_tokens: bool = False
 ) -> tuple[Any, ...]:
-    """Texts as Python objects, one each and at least one; with `tokens` they may be tokens."""
+    """Return one or more texts as Python objects; `allow_tokens` accepts token sequences."""
     column = _recognize_single_column(role, texts)
     segments = column if isinstance(column, tuple) else tuple(iterate_items(role, column))
     if not segments:
@@ -177,9 +178,9 @@ def read_single_texts(
 
 
 def _describe_non_text(role: str, number: int, item: object) -> str:
-    """The message about something that is not one text."""
+    """Return the message for an item that is not a single text."""
     has_several = role == "references" and is_sequence(item)
-    hint = "; a pair has one reference, so those of a segment go one after the other"
+    hint = ". A pair has one reference; pass several references of a segment as separate entries."
     return (
         f"{role}: segment {number} is {argument_checks.describe_type(item)}, not str"
         + hint * has_several
@@ -187,27 +188,26 @@ def _describe_non_text(role: str, number: int, item: object) -> str:
 
 
 def read_text_list(role: str, texts: Hypotheses) -> list[str]:
-    """Texts of any kind, one each, as a list of strings, of which there may be none."""
+    """Return texts of any kind as a list of strings, which may be empty."""
     return _check_texts(role, iterate_items(role, _recognize_input(role, texts)))
 
 
 def read_text_sets(role: str, texts: Any) -> tuple[list[list[str]], bool]:
-    """One set of texts, or one for each source; and whether they are for sources.
+    """Return one set of texts, or a set per source, and whether there is a set per source.
 
-    A sequence of strings is one set, one of sequences of strings are several.
+    A sequence of strings is one set; a sequence of such sequences is a set per source.
     """
     entries = list(iterate_items(role, _recognize_single_column(role, texts)))
     if not entries:
-        raise InputError(f"{role}: none at all")
+        raise InputError(f"{role}: no texts")
     if not any(is_sequence(item) for item in entries if item is not None):
         return [_check_texts(role, entries)], False
     text_sets = []
     for number, item in enumerate(entries, 1):
         if not is_sequence(item) or isinstance(item, dict | set | frozenset):
             raise TypeError(
-                f"{role}: source {number} is {argument_checks.describe_type(item)}; expected "
-                "a list of "
-                "strings for each source"
+                f"{role}: source {number} is {argument_checks.describe_type(item)}; "
+                "expected a list of strings per source"
             )
         text_sets.append(_check_texts(f"{role}: source {number}", item))
     return text_sets, True
@@ -226,25 +226,25 @@ def _check_texts(role: str, items: Iterable[Any]) -> list[str]:
 
 
 def label_input(role: str, value: object) -> str:
-    """The name of an input in messages: its role, and the file that it is read from."""
+    """Return the name of an input for messages: its role and its path, if it is a file."""
     return as_file(value).format_label(role) if is_file(value) else role
 
 
 def has_token_segments(hypotheses: tuple[Any, ...]) -> bool:
-    """True if segments are sequences of tokens, not strings."""
+    """Return whether segments are sequences of tokens, not strings."""
     first = next((item for item in hypotheses if item is not None), "")
     return not isinstance(first, str) and is_sequence(first)
 
 
-# ---- what was given ----
+# ---- recognition of input kinds ----
 
 
 def _recognize_inputs(hypotheses: Hypotheses, references: References) -> tuple[Any, Any]:
-    """Hypotheses and references, recognized; what was mistaken for something else is refused."""
+    """Return recognized hypotheses and references; refuse sacreBLEU's reference streams."""
     hypotheses = _recognize_input("hypotheses", hypotheses)
     references = _recognize_input("references", references)
     if isinstance(hypotheses, list):
-        raise TypeError("hypotheses: several files or columns; score one system at a time")
+        raise TypeError("hypotheses: several files or columns. Score one system at a time.")
     has_tokens = isinstance(hypotheses, tuple) and has_token_segments(hypotheses)
     if isinstance(references, tuple) and not has_tokens:
         _refuse_reference_streams(hypotheses, references)
@@ -252,46 +252,46 @@ def _recognize_inputs(hypotheses: Hypotheses, references: References) -> tuple[A
 
 
 def _recognize_single_column(role: str, texts: Any) -> Any:
-    """Texts in memory as a tuple; a file or column as it is."""
+    """Return texts in memory as a tuple; return a file or column unchanged."""
     column = _recognize_input(role, texts)
     if isinstance(column, list):
-        raise TypeError(f"{role}: several files or columns; give one")
+        raise TypeError(f"{role}: expected one file or column, found several")
     return column
 
 
 def _recognize_input(role: str, value: Any) -> Any:
-    """Segments in memory as a tuple; several files or columns as a list; a single one as it is.
+    """Return segments in memory as a tuple, and several files or columns as a list.
 
-    The tuple holds the segments while the kernel reads them. What has no segments, or has them in
-    no order, is refused.
+    A single file or column is returned unchanged. The tuple keeps the segments alive while the
+    kernel reads them. Raises TypeError for values without segments, an order or a length.
     """
-    if type(value) not in (list, tuple):  # which most inputs are
+    if type(value) not in (list, tuple):  # fast path for most inputs
         if is_column(value):
             return value
         if isinstance(value, str):
             raise TypeError(
-                f"{role}: a single str; expected one str per segment: pass a list of strings, or "
-                "pathlib.Path(...) for the name of a file"
+                f"{role}: expected one str per segment, found a single str. "
+                "Pass a list of strings, or a pathlib.Path."
             )
         if isinstance(value, bytes | bytearray):
-            raise TypeError(f"{role}: bytes were given; decode them and pass a list of strings")
+            raise TypeError(f"{role}: expected a list of strings, found bytes. Decode them first.")
         if isinstance(value, dict | set | frozenset) or not (
             hasattr(value, "__len__") and hasattr(value, "__getitem__")
         ):
             raise TypeError(
-                f"{role}: {type(value).__name__} has no order or no length; pass a list with one "
-                "entry per segment (list(...) makes one of an iterator)"
+                f"{role}: {type(value).__name__} has no order or no length. Pass a list with one "
+                "entry per segment (for an iterator, list(...))."
             )
     segments = tuple(value)
     if not segments or isinstance(segments[0], str) or not is_column(segments[0]):
         return segments
     if not all(map(is_column, segments)):
-        raise TypeError(f"{role}: files or columns and other things in one list")
+        raise TypeError(f"{role}: expected only files or columns in the list, found other values")
     return list(segments)
 
 
 def _make_text_source(role: str, texts: Any, *, required: bool = True) -> _kernel.Source:
-    """Texts, one each, for the kernel."""
+    """Return a column of texts as a kernel source."""
     if isinstance(texts, tuple):
         return _kernel.strings(texts, role)
     if is_file(texts):
@@ -300,13 +300,13 @@ def _make_text_source(role: str, texts: Any, *, required: bool = True) -> _kerne
 
 
 def _refuse_reference_streams(hypotheses: Any, references: tuple[Any, ...]) -> None:
-    """Refuses sacreBLEU's reference streams, one list per reference instead of one per segment.
+    """Refuse sacreBLEU's reference streams, one list per reference instead of one per segment.
 
-    Where there are as many segments as references, the text decides: they are streams if they fit
-    the hypotheses distinctly better as such. Tuples, which zip() gives, are never streams.
+    If there are as many segments as references, the text decides: the lists are streams if they
+    match the hypotheses clearly better as streams. Tuples, which zip() yields, are never streams.
     """
     stream_count = len(references)
-    # The number of lines of a file is not known yet.
+    # The number of lines in a file is not known yet.
     segment_count = len(hypotheses) if isinstance(hypotheses, tuple) else stream_count
     if not stream_count or segment_count == stream_count == 1:
         return
@@ -333,15 +333,16 @@ def _refuse_reference_streams(hypotheses: Any, references: tuple[Any, ...]) -> N
     raise InputError(
         f"references: this looks like {problem}. truebleu takes the references of each segment "
         "together, [[a1, b1], [a2, b2], ...]; sacreBLEU takes each reference's segments "
-        "together, [[a1, a2, ...], [b1, b2, ...]]. From the latter, list(zip(*streams)) makes "
-        "the former; tuples inside are never mistaken."
+        "together, [[a1, a2, ...], [b1, b2, ...]]. Convert streams with list(zip(*streams)). "
+        "Inner tuples are never taken for streams."
     )
 
 
 def _fits_better_as_streams(hypotheses: Any, references: tuple[Any, ...]) -> bool:
-    """True if a square of references is more like the hypotheses when transposed.
+    """Return whether a square of references is more similar to the hypotheses when transposed.
 
-    Of the first 40 segments, and references of each: words, or characters of text without spaces.
+    Compares the words, or the characters of text without spaces, of the first 40 segments and of
+    their first 40 references.
     """
 
     def extract_features(text: Any) -> set[Any]:
@@ -378,7 +379,7 @@ def _fits_better_as_streams(hypotheses: Any, references: tuple[Any, ...]) -> boo
     return column_similarity > 1.2 * row_similarity + 0.1
 
 
-# ---- segments that Python splits, or that are tokens already ----
+# ---- segments that Python tokenizes, and pretokenized segments ----
 
 
 def _make_splitter(
@@ -388,26 +389,29 @@ def _make_splitter(
     lowercase: bool | str,
     role: str = "hypotheses",
 ) -> Splitter | None:
-    """What splits the segments, if not the kernel; `role` names them in messages."""
+    """Return the splitter of the segments, or None if the kernel tokenizes them.
+
+    role: the name of the hypotheses in messages.
+    """
     if tokenize is not None and not tokenizers.is_in_kernel(tokenize, lowercase):
         return Splitter(tokenizers.make_tokenizer(tokenize, lowercase))
     if not isinstance(hypotheses, tuple) or not has_token_segments(hypotheses):
         return None
     if tokenize != "none":
         problem = (
-            "this metric is for text, not for tokens"
+            "this metric takes text, not tokens"
             if tokenize is None
-            else f"text that is split into tokens already needs tokenize='none', not {tokenize!r}"
+            else f"tokens require tokenize='none', not {tokenize!r}"
         )
         kind = type(hypotheses[0]).__name__
         raise InputError(f"{role}: segment 1 is a {kind}, not a str; {problem}")
     if not isinstance(references, tuple):
-        raise TypeError("references of hypotheses that are tokens must be tokens too")
+        raise TypeError("references: expected tokens, because the hypotheses are tokens")
     return Splitter(_make_token_checker(lowercase), takes_tokens=True)
 
 
 def _make_token_checker(lowercase: bool | str) -> Callable[[Any], Sequence[Any]]:
-    """A function that returns tokens that are given: strings or integers, but not both."""
+    """Return a function that returns given tokens and refuses a mixture of str and int."""
     first_kind: type | None = None
 
     def check_tokens(segment: Any) -> Sequence[Any]:
@@ -417,8 +421,8 @@ def _make_token_checker(lowercase: bool | str) -> Callable[[Any], Sequence[Any]]
             first_kind = first_kind or kind
             if kind is not first_kind:
                 raise InputError(
-                    f"tokens of both kinds, str and int: {token!r} is a {type(token).__name__} "
-                    f"and earlier ones were {first_kind.__name__}; they would never match"
+                    f"mixed tokens: {token!r} is {type(token).__name__}, earlier tokens are "
+                    f"{first_kind.__name__}; they would never match"
                 )
         if lowercase and first_kind is str:
             return [token.lower() for token in segment]
@@ -428,9 +432,9 @@ def _make_token_checker(lowercase: bool | str) -> Callable[[Any], Sequence[Any]]
 
 
 class Splitter:
-    """Hypotheses and references as tokens; `split` gives those of a segment.
+    """Converter of hypotheses and references to tokens; `split` tokenizes a segment.
 
-    A segment is a string; with `takes_tokens` it is a sequence of tokens.
+    A segment is a string, or with `takes_tokens` a sequence of tokens.
     """
 
     def __init__(
@@ -439,7 +443,7 @@ class Splitter:
         self.split, self.takes_tokens = split, takes_tokens
 
     def is_segment(self, item: object) -> bool:
-        """True if `item` is one segment, not several."""
+        """Return whether `item` is one segment, not several."""
         if not self.takes_tokens:
             return isinstance(item, str)
         if not is_sequence(item):
@@ -448,11 +452,11 @@ class Splitter:
         return first is not None and not is_sequence(first)
 
     def make_source(self, role: str, texts: Any) -> _kernel.Source:
-        """The tokens of texts, one each, for the kernel."""
+        """Return the tokens of a column of texts as a kernel source."""
         return _kernel.tokens(self._split_column(role, texts), role, several=False)
 
     def make_reference_sources(self, references: Any) -> list[_kernel.Source]:
-        """The tokens of the references, for the kernel."""
+        """Return the tokens of the references as kernel sources, one per column."""
         return [
             _kernel.tokens(self._split_references(role, column), role, several=True)
             for role, column in label_reference_columns(references)
@@ -461,7 +465,7 @@ class Splitter:
     def split_segments(
         self, hypotheses: Any, references: Any
     ) -> Iterator[tuple[list[Any], list[list[Any]]]]:
-        """The tokens of each segment's hypothesis, and those of its references that there are."""
+        """Yield the tokens of each hypothesis and of its present references."""
         labelled_columns = label_reference_columns(references)
         column_labels = ["hypotheses", *(name for name, _ in labelled_columns)]
         columns: list[Iterator[Any]] = [self._split_column("hypotheses", hypotheses)]
@@ -471,9 +475,10 @@ class Splitter:
         number = 0
         for number, row in enumerate(rows, 1):
             if any(item is absent for item in row):
-                remaining_rows = zip(*(row, *rows), strict=True)
+                remaining_columns = zip(*(row, *rows), strict=True)
                 counts = [
-                    number - 1 + sum(one is not absent for one in each) for each in remaining_rows
+                    number - 1 + sum(item is not absent for item in column)
+                    for column in remaining_columns
                 ]
                 listed_counts = ", ".join(map("{} {}".format, column_labels, counts))
                 raise InputError(
@@ -482,7 +487,10 @@ class Splitter:
                 )
             tokens, *reference_items = row
             present_references = [
-                list(one) for several in reference_items for one in several if one is not None
+                list(reference)
+                for column_references in reference_items
+                for reference in column_references
+                if reference is not None
             ]
             if not present_references:
                 raise InputError(
@@ -497,8 +505,8 @@ class Splitter:
         for number, segment in enumerate(iterate_items(role, texts), 1):
             if segment is None:
                 raise InputError(
-                    f"{role}: segment {number} is missing (None); every one must be there, an "
-                    "empty one if the system gave nothing"
+                    f"{role}: segment {number} is missing (None); every segment needs a "
+                    "hypothesis, an empty string if the system gave nothing"
                 )
             if not self.is_segment(segment):
                 raise TypeError(
@@ -526,7 +534,7 @@ class Splitter:
             yield row
 
 
-# ---- Unicode forms: the parameter `normalize` of metrics ----
+# ---- Unicode normalization: the parameter `normalize` of metrics ----
 
 
 def normalize_text(form: str, text: str) -> str:

@@ -1,4 +1,4 @@
-"""Files from the network: whole or not at all, and those that they should be.
+"""Verified downloads: a file appears only when it is complete and has the expected content.
 
 This module belongs to the lowest layer because tokenizers need models.
 """
@@ -17,16 +17,16 @@ from urllib.parse import urlsplit
 from truebleu._kernel import InputError
 from truebleu.text.operating_system import hold_lock
 
-# Bytes that a download may have whose size is not known.
+# The maximum size of a download whose size is not known in advance.
 MAX_BYTES_OF_UNKNOWN_SIZE = 2 * 10**9
 
 
 @dataclass(frozen=True)
 class DownloadSource:
-    """What is to be fetched."""
+    """A file to download: its URLs, checksums and size."""
 
     urls: tuple[str, ...]
-    """Mirrors, in the order in which they are asked."""
+    """Mirrors, in the order in which they are tried."""
 
     sha256: str | None = None
     md5: str | None = None
@@ -35,28 +35,28 @@ class DownloadSource:
 
     @property
     def checksums(self) -> tuple[tuple[str, str | None], ...]:
-        """The sums by which files are verified, if they are known; the first is preferred."""
+        """The checksums by kind, or None if unknown; the first is preferred."""
         return ("SHA-256", self.sha256), ("MD5", self.md5)
 
 
 @dataclass(frozen=True)
 class Receipt:
-    """What was fetched."""
+    """The origin, size and verification of a downloaded file."""
 
     address: str
-    """Where it came from; "" if it was there."""
+    """The URL; "" if the file existed already."""
 
     size: int
     md5: str
     sha256: str
 
     verified: str
-    """By what: "SHA-256", "MD5", "content", or "" for a first download that nothing is known of."""
+    """The method: "SHA-256", "MD5", "content", or "" for a first download without checksums."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What a command line says of downloads, before the environment."""
+    """Download settings of a command line; they override environment variables."""
 
     offline: bool | None = None
     mirror: str | None = None
@@ -68,25 +68,25 @@ settings = Settings()
 
 
 class DownloadError(InputError):
-    """A file that no address gives, or not all of it, or another one."""
+    """The download failed, was incomplete, or did not match its checksum."""
 
     exit_status = 1
-    # True if a server's certificate could not be verified.
+    # True if the certificate of a server could not be verified.
     is_certificate_error = False
-    # The kind of a sum that is wrong, what it was and what was expected.
+    # The kind of the checksum that does not match, its value, and the expected value.
     checksum_mismatch: tuple[str, str, str] | None = None
 
 
 class OfflineError(DownloadError):
-    """A file that is not here, when the user has forbidden downloads."""
+    """The file is missing, and the user has forbidden downloads."""
 
     exit_status = 4
 
 
 @contextmanager
 def override_settings(*, offline: bool | None = None, mirror: str | None = None) -> Iterator[None]:
-    """Downloads as a caller says it, while `with` lasts; None leaves a setting as it is."""
-    global settings  # noqa: PLW0603 (what a command line sets is of the whole process)
+    """Override download settings inside a `with` block; None keeps a setting."""
+    global settings  # noqa: PLW0603 (the settings of a command line apply to the process)
     previous = settings
     settings = replace(
         previous,
@@ -100,32 +100,32 @@ def override_settings(*, offline: bool | None = None, mirror: str | None = None)
 
 
 def is_offline() -> bool:
-    """True if the user has forbidden downloads."""
+    """Return whether the user has forbidden downloads."""
     if settings.offline is not None:
         return settings.offline
     return os.environ.get("TRUEBLEU_OFFLINE", "0") not in ("", "0")
 
 
 def describe_offline_reason() -> str:
-    """What forbids downloads, for messages."""
+    """Return the reason why downloads are forbidden, for messages."""
     forbidden = "downloads are forbidden (--offline, offline=True)"
     return forbidden if settings.offline else "TRUEBLEU_OFFLINE is set"
 
 
 def get_mirror() -> str | None:
-    """The address that the user wants asked first; the host and the path of a file follow it.
+    """Return the URL of the user's mirror, to which the host and path of a file are appended.
 
-    Raises InputError for what is no address.
+    Returns None if there is no mirror. Raises InputError for an invalid URL.
     """
     url = settings.mirror or os.environ.get("TRUEBLEU_MIRROR")
     if url and not url.startswith(("https://", "http://")):
         setting = "mirror" if settings.mirror else "environment variable TRUEBLEU_MIRROR"
-        raise InputError(f"{setting}: {url!r} is no address, as https://mirror.example/files is")
+        raise InputError(f"{setting}: {url!r} is not a URL (expected https://HOST/PATH)")
     return url or None
 
 
 def get_cache_folder() -> str:
-    """The folder of what is downloaded, which may not exist."""
+    """Return the folder for downloads, which may not exist."""
     if path := os.environ.get("TRUEBLEU_CACHE"):
         return os.path.abspath(os.path.expanduser(path))
     path = os.environ.get("XDG_CACHE_HOME", "")
@@ -143,7 +143,7 @@ def get_cache_folder() -> str:
 
 
 def list_download_folders() -> tuple[str, ...]:
-    """Where this process finds what was downloaded: the cache, and its temporary folder, if any."""
+    """Return the folders with downloads: the cache, and the process's temporary folder, if any."""
     has_process_folder = _make_process_folder.cache_info().currsize
     return (
         (get_cache_folder(), _make_process_folder())
@@ -153,9 +153,9 @@ def list_download_folders() -> tuple[str, ...]:
 
 
 def get_writable_folder() -> str:
-    """`cache_folder()`, made if need be; a temporary one if nothing can be written there.
+    """Return the cache folder, created if necessary, or a temporary folder if it is not writable.
 
-    The temporary folder lasts as long as the process, which says so once.
+    The temporary folder is removed when the process ends; a message says so once.
     """
     return _find_writable_folder(get_cache_folder())
 
@@ -182,7 +182,7 @@ def _make_process_folder() -> str:
     folder = tempfile.mkdtemp(prefix="truebleu-")
 
     def remove() -> None:
-        # A fork of this process must not.
+        # A forked child must not remove the folder of its parent.
         if os.getpid() == process:
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -191,13 +191,13 @@ def _make_process_folder() -> str:
 
 
 def _use_process_folder(reason: str) -> str:
-    """A folder that lasts as long as this process."""
+    """Return the temporary folder of this process, and print the reason at the first call."""
     is_new = not _make_process_folder.cache_info().currsize
     folder = _make_process_folder()
     if is_new:
         _print_message(
-            f"truebleu: {reason}; what is downloaded now is kept in {folder} until the end of "
-            "this process. $TRUEBLEU_CACHE names another folder"
+            f"truebleu: {reason}; downloads are kept in {folder} until this process ends. "
+            "Set TRUEBLEU_CACHE to use another folder."
         )
     return folder
 
@@ -208,11 +208,11 @@ def _print_message(message: str) -> None:
 
 
 def hold_path_lock(path: str) -> AbstractContextManager[bool]:
-    """Return a context that holds the lock of a path, `path`.locked beside it.
+    """Return a context that holds the lock file `path`.locked.
 
-    Other processes and threads wait; a thread that holds the lock gets it again. The folder must
-    exist. The context's value is false where the file system has no locks. Raises OSError if the
-    folder cannot be written to.
+    Other processes and threads wait; a thread that holds the lock may acquire it again. The folder
+    must exist. The context's value is False if the file system does not support locks. Raises
+    OSError if the folder is not writable.
     """
     return hold_lock(path, _print_message)
 
@@ -225,17 +225,19 @@ def download_file(
     accept: Callable[[str], bool] | None = None,
     record_checksum: bool = True,
 ) -> Receipt:
-    """Downloads a file to a path, where it appears whole or not at all.
+    """Download a file to a path, where it appears only when it is complete.
 
-    name: what messages call it.
-    accept: is asked about a file, by its path, if its sums differ or none are known. True keeps it;
-    it may raise InputError to say why not.
-    remember: without a known SHA-256, that of the first download is recorded in `path`.sha256,
-    and holds from then on.
+    name: the name of the file in messages.
+    accept: called with the path of a file whose checksums differ or are unknown. It returns whether
+    to keep the file, or raises InputError with the reason for refusing it.
+    record_checksum: without a known SHA-256, record the first download's in `path`.sha256 and
+    require it from then on.
 
-    A file that is there already, and is the right one, stays; of several processes one downloads,
-    and the others wait for it. What breaks off is resumed by the next call from `path`.part.
-    Raises OfflineError; DownloadError if no address has the file, with what each of them said.
+    An existing file that passes verification is kept. If several processes need the file, one
+    downloads it and the others wait. An interrupted download resumes from `path`.part.
+
+    Raises OfflineError if downloads are forbidden. Raises DownloadError, with the problem of each
+    URL, if all of them fail.
     """
     task = _DownloadTask(source, os.path.abspath(path), name, accept, record_checksum)
     if receipt := task.verify_existing():
@@ -246,36 +248,36 @@ def download_file(
             f"{kind} {digits}" for kind, digits in source.checksums if digits
         )
         raise OfflineError(
-            f"{name} is not here, and {describe_offline_reason()}. On a machine with "
-            "internet, fetch "
-            f"{url}{known_checksums and f' ({known_checksums})'}, and put it at {task.path}"
+            f"{name} is not on this machine, and {describe_offline_reason()}. With internet "
+            f"access, download {url}{known_checksums and f' ({known_checksums})'} and copy it to "
+            f"{task.path}"
         )
     try:
         os.makedirs(os.path.dirname(task.path), exist_ok=True)
         with hold_path_lock(task.path) as has_lock:
-            # Another process may have downloaded it.
+            # Another process may have downloaded the file meanwhile.
             task = _DownloadTask(source, task.path, name, accept, record_checksum)
             return task.verify_existing() or task.download(has_lock=has_lock)
     except OSError as error:
         raise DownloadError(
             f"{name}: {task.path} cannot be written: {error.strerror or error}; "
-            "$TRUEBLEU_CACHE names another folder"
+            "set TRUEBLEU_CACHE to use another folder"
         ) from error
 
 
 def read_recorded_checksum(path: str) -> str | None:
-    """The SHA-256 of the first download of a file, if it was recorded."""
+    """Return the recorded SHA-256 of the first download of a file, or None."""
     try:
         with open(f"{path}.sha256", encoding="ascii", errors="replace") as file:
             digits = file.read(64)
     except OSError:
         return None
-    # It may have broken off in the middle.
+    # Writing may have been interrupted.
     return digits if len(digits) == 64 else None
 
 
 def compute_checksums(path: str) -> tuple[str, str]:
-    """The MD5 and the SHA-256 of a file, in hexadecimal digits. Raises OSError."""
+    """Return the MD5 and the SHA-256 of a file as hexadecimal digits; raise OSError."""
     from hashlib import md5, sha256
 
     digests = md5(usedforsecurity=False), sha256()
@@ -287,7 +289,7 @@ def compute_checksums(path: str) -> tuple[str, str]:
 
 
 class _DownloadTask:
-    """A file that should be at a path: what is known of it, and who judges it."""
+    """The download of one file: its source, its target path and its verification."""
 
     def __init__(
         self,
@@ -307,14 +309,14 @@ class _DownloadTask:
         self.checksum_mismatch: tuple[str, str, str] | None = None
 
     def verify_existing(self) -> Receipt | None:
-        """The receipt of the file that is there, if it is the right one."""
+        """Return the receipt of an existing file, or None if it is missing or not the right one."""
         with suppress(OSError):
             if os.path.getsize(self.path):
                 return self.verify_file(self.path, "")
         return None
 
     def verify_file(self, path: str, url: str) -> Receipt | None:
-        """The receipt of a file if it is the right one; else a problem is noted."""
+        """Return the receipt of the right file; otherwise record the problem and return None."""
         md5, sha256 = compute_checksums(path)
         checksum_pairs = zip(self.source.checksums, (sha256, md5), strict=True)
         mismatches = [
@@ -334,33 +336,33 @@ class _DownloadTask:
                 reason = f": {error}"
             if not is_right:
                 self.checksum_mismatch = mismatches[0] if mismatches else None
-                message = f"{url} has another file; nothing of it was kept"
+                message = f"{url} has a different file, which was deleted"
                 if mismatches:
                     kind, actual, expected = mismatches[0]
                     has_record = self.has_record and kind != "MD5"
-                    record_note = f" as {self.path}.sha256 has it" if has_record else ""
+                    record_note = f" as recorded in {self.path}.sha256" if has_record else ""
                     message = f"{url} has {kind} {actual}, expected {expected}{record_note}; "
-                    message += "nothing of it was kept"
+                    message += "the file was deleted"
                 if self.accept is not None:
-                    message += f"; its content is not right either{reason}"
+                    message += f"; its content is also wrong{reason}"
                 self.problems.append(message)
                 return None
         return Receipt(url, os.path.getsize(path), md5, sha256, verified)
 
     def download(self, *, has_lock: bool) -> Receipt:
-        """Download from the first address that has the file.
+        """Download from the first URL that has the file.
 
-        is_alone: no other process downloads it.
+        has_lock: whether other processes are excluded.
         """
         from truebleu.text import http_transfer
 
         part = f"{self.path}.part" if has_lock else f"{self.path}.{os.getpid()}.part"
         progress = http_transfer.Progress(self.name, quiet=settings.quiet)
-        # What is wrong with a file that was there is no matter any more.
+        # Problems of an existing file no longer matter.
         self.problems, self.checksum_mismatch = [], None
         try:
             for url, limits in self._iter_urls():
-                # What was resumed may be two files in one: what was there before is to blame.
+                # A resumed file may combine two versions, so a failed one is downloaded again.
                 was_resumed = True
                 for _ in range(2):
                     if not was_resumed:
@@ -376,7 +378,7 @@ class _DownloadTask:
                         return receipt
                     http_transfer.delete_part(part)
         except BaseException as error:
-            # The disk is full, or worse; an interrupted download can be resumed.
+            # Keep the part only if the user interrupted the download, so that it can be resumed.
             if not isinstance(error, KeyboardInterrupt):
                 http_transfer.delete_part(part)
             raise
@@ -384,9 +386,9 @@ class _DownloadTask:
             progress.close()
             if os.path.lexists(part):
                 http_transfer.delete_unresumable_part(part)
-        message = "; ".join(dict.fromkeys(self.problems)) or "no address is known"
+        message = "; ".join(dict.fromkeys(self.problems)) or "no known URL"
         failure = DownloadError(
-            f"{self.name}: {message}. Another mirror: --mirror, or TRUEBLEU_MIRROR"
+            f"{self.name}: {message}. Use another mirror with --mirror or TRUEBLEU_MIRROR."
         )
         failure.is_certificate_error, failure.checksum_mismatch = (
             self.is_certificate_error,
@@ -395,7 +397,7 @@ class _DownloadTask:
         raise failure
 
     def _iter_urls(self) -> Iterator[tuple[str, Any]]:
-        """The addresses in order, each with what is allowed of it: the user's mirror first."""
+        """Yield the URLs in order, each with its limits; the user's mirror is first."""
         from truebleu.text.http_transfer import TransferLimits
 
         known_size = self.source.size
@@ -411,7 +413,7 @@ class _DownloadTask:
             yield url, TransferLimits(size, max_size, None)
 
     def _move_into_place(self, part: str, receipt: Receipt) -> None:
-        """Puts a part in its place, when it is on the disk."""
+        """Flush a part to disk and move it to its final path."""
         with open(part, "rb+") as file:
             os.fsync(file.fileno())
         if self.records_checksum and not self.has_record:
@@ -420,7 +422,7 @@ class _DownloadTask:
         with suppress(FileNotFoundError):
             os.unlink(f"{part}.json")
         os.replace(part, self.path)
-        # The name is on the disk too then, where that can be asked for.
+        # Flush the folder, too, where the system supports it.
         with suppress(OSError):
             folder = os.open(os.path.dirname(self.path), os.O_RDONLY)
             try:

@@ -1,4 +1,4 @@
-"""One address over HTTP, to a file that grows until it is whole: tried again, and resumed."""
+"""Download of one URL over HTTP to a partial file, with retries and resumption."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from typing import Any
 
 from truebleu.text.argument_checks import is_whole_number, load_json
 
-# Seconds to connect; seconds that a server may be silent; seconds before each further try, and how
-# long a server may make us wait for one; redirects one after the other.
+# READ_TIMEOUT_SECONDS limits the silence of a server. RETRY_WAIT_SECONDS has the wait before each
+# retry; MAX_RETRY_WAIT_SECONDS limits the wait that a server requests.
 CONNECT_TIMEOUT_SECONDS, READ_TIMEOUT_SECONDS = 15, 60
 RETRY_WAIT_SECONDS, MAX_RETRY_WAIT_SECONDS = (1, 4, 16), 60
 MAX_REDIRECTS = 5
 CHUNK_BYTES = 1 << 18
-# Tests need not wait.
+# A name of this module, so that tests can replace it.
 sleep = time.sleep
 
 
 class TransferError(Exception):
-    """An address that gives no file, or not all of it."""
+    """The transfer from a URL failed or was incomplete."""
 
     def __init__(
         self,
@@ -40,47 +40,47 @@ class TransferError(Exception):
         is_certificate_error: bool = False,
     ) -> None:
         super().__init__(message)
-        # Whether another try may do better, and when.
+        # True if a retry may succeed, and the wait before it in seconds.
         self.is_transient, self.retry_after = is_transient, retry_after
-        # Whether it is not the expected file, and whether a certificate cannot be verified.
+        # True if the file is not the expected one; true if a certificate could not be verified.
         self.is_wrong_file, self.is_certificate_error = is_wrong_file, is_certificate_error
 
 
 class TransferLimits:
-    """What is allowed of a transfer.
+    """Limits of a transfer.
 
-    size: exactly so many bytes, if known; most: no more than these.
-    plain: the host for which the user allows http.
+    exact_size: the expected size in bytes, or None. max_size: the maximum size in bytes.
+    http_host: the host for which the user allows unencrypted HTTP, or None.
     """
 
     def __init__(self, exact_size: int | None, max_size: int, http_host: str | None) -> None:
         self.exact_size, self.max_size, self.http_host = exact_size, max_size, http_host
 
     def check_url(self, url: str, redirected_from: str | None = None) -> None:
-        """Raises BrokenError unless an address may be asked; `before` is what leads to it."""
+        """Raise TransferError unless a URL, or a redirect to it, is allowed."""
         try:
             parts = urllib.parse.urlsplit(url)
             host = parts.hostname or ""
         except ValueError:
-            raise TransferError(f"{url} is no address") from None
-        # The machine itself is not the network; but no server may send us there.
+            raise TransferError(f"invalid URL: {url}") from None
+        # HTTP to this machine is safe, but no server may redirect to it.
         is_local = re.fullmatch(r"localhost|127(\.\d+){3}|::1", host) is not None
         allows_plain_http = redirected_from is None or redirected_from.startswith("http:")
         if parts.scheme == "https" or (
             parts.scheme == "http" and allows_plain_http and (is_local or host == self.http_host)
         ):
             return
-        subject = url if redirected_from is None else f"{redirected_from} leads to {url}, which"
-        raise TransferError(f"{subject} is refused: only https is safe")
+        subject = url if redirected_from is None else f"{redirected_from} redirects to {url}, which"
+        raise TransferError(f"{subject} is refused (expected https)")
 
     def check_size(self, url: str, size: int, *, is_complete: bool) -> None:
-        """Raises BrokenError for a size, or a size so far, that is not allowed."""
+        """Raise TransferError if a final or partial size exceeds or differs from the limits."""
         if self.exact_size is not None and (
             size > self.exact_size or (is_complete and size != self.exact_size)
         ):
             bound = "" if is_complete else "at least "
             raise TransferError(
-                f"{url} has another file: {bound}{size:,} bytes, not {self.exact_size:,}",
+                f"{url} has a different file: {bound}{size:,} bytes, not {self.exact_size:,}",
                 is_wrong_file=True,
             )
         if size > self.max_size:
@@ -92,11 +92,11 @@ class TransferLimits:
 def fetch_file(
     url: str, part: str, limits: TransferLimits, report_progress: Callable[[int, int | None], None]
 ) -> bool:
-    """Brings the file `part` to the whole of what an address has; True if it was resumed.
+    """Complete the file `part` with the content of a URL; return whether it was resumed.
 
-    What the server calls this version lies beside it in `part`.json. `told` is told the bytes so
-    far and in all. Raises BrokenError if that fails, after tries for what may pass; OSError if the
-    file cannot be written.
+    The server's version of the file is recorded in `part`.json. `report_progress` is called with
+    the bytes received and the total size, if known. Raises TransferError if the transfer fails,
+    after retries for transient problems, and OSError if the file cannot be written.
     """
     for wait in (*RETRY_WAIT_SECONDS, None):
         try:
@@ -107,18 +107,18 @@ def fetch_file(
             if wait is None or not problem.is_transient:
                 raise
             sleep(wait if problem.retry_after is None else problem.retry_after)
-    raise AssertionError  # the last try returns or raises
+    raise AssertionError  # the last attempt returns or raises
 
 
 def delete_part(part: str) -> None:
-    """Removes a part, and what is known of it."""
+    """Delete a partial file and its record."""
     for name in (part, f"{part}.json"):
         if os.path.lexists(name):
             os.unlink(name)
 
 
 def delete_unresumable_part(part: str) -> None:
-    """Removes a part that cannot be resumed."""
+    """Delete a partial file that cannot be resumed."""
     if not _read_part_version(part) or not os.path.getsize(part):
         delete_part(part)
 
@@ -140,7 +140,8 @@ def _fetch_once(
             if not offset or not content_range or int(content_range[1]) != offset:
                 delete_part(part)
                 raise TransferError(
-                    f"{url} cannot be downloaded: not the bytes asked for", is_transient=True
+                    f"{url} cannot be downloaded: the server sent a different range",
+                    is_transient=True,
                 )
         else:
             offset = 0
@@ -173,7 +174,7 @@ def _fetch_once(
 
 
 def _read_part_version(part: str) -> dict[str, str]:
-    """What is known of a part, {} if it cannot be resumed."""
+    """Return the URL and version of a partial file, or {} if it cannot be resumed."""
     try:
         with open(f"{part}.json", encoding="utf-8") as file:
             record = load_json(file.read())
@@ -186,10 +187,10 @@ def _read_part_version(part: str) -> dict[str, str]:
 
 def _record_part_version(part: str, url: str, headers: Any) -> None:
     etag = headers.get("ETag", "")
-    # A weak tag is none of bytes.
+    # Weak ETags do not guarantee identical bytes (RFC 9110, 8.8.1).
     version = etag if etag.startswith('"') else headers.get("Last-Modified")
     if version:
-        # Half of it is no JSON, and as none.
+        # If writing is interrupted, the file is invalid JSON and ignored.
         with open(f"{part}.json", "w", encoding="utf-8") as file:
             json.dump({"address": url, "version": version}, file)
     elif os.path.lexists(f"{part}.json"):
@@ -205,7 +206,7 @@ def _open_url(
     except urllib.error.HTTPError as error:
         error.close()
         if error.code == 416 and offset:
-            # There is no more of it, or it is another file by now.
+            # The file has no more bytes, or has changed.
             delete_part(part)
             raise TransferError(
                 f"{url} cannot be downloaded: {error}", is_transient=True, retry_after=0
@@ -216,29 +217,32 @@ def _open_url(
 
 
 def _make_transfer_error(url: str, error: Exception) -> TransferError:
-    """What went wrong with an address, and whether it may pass."""
+    """Return the error of a failed transfer, with whether it is transient."""
     reason = getattr(error, "reason", error)
     if isinstance(error, urllib.error.HTTPError):
         reason = str(error)
         retry_after = _parse_retry_after(error.headers.get("Retry-After", ""))
-        is_passing = error.code == 429 or error.code >= 500
+        is_transient = error.code == 429 or error.code >= 500
         if retry_after is not None and retry_after > MAX_RETRY_WAIT_SECONDS:
-            reason, is_passing = f"{reason}; it asks to wait {retry_after:.0f} seconds", False
+            reason, is_transient = (
+                f"{reason}; the server requests a wait of {retry_after:.0f} seconds",
+                False,
+            )
         return TransferError(
             f"{url} cannot be downloaded: {reason}",
-            is_transient=is_passing,
+            is_transient=is_transient,
             retry_after=retry_after,
         )
     if isinstance(reason, TimeoutError):
-        # What fails before a request is sent comes in a URLError.
+        # urllib raises a URLError if the connection fails before the request is sent.
         is_connected = not isinstance(error, urllib.error.URLError)
         reason = (
-            f"nothing for {READ_TIMEOUT_SECONDS} s"
+            f"no data for {READ_TIMEOUT_SECONDS} s"
             if is_connected
             else f"no connection in {CONNECT_TIMEOUT_SECONDS} s"
         )
     if isinstance(reason, http.client.IncompleteRead):
-        reason = "it broke off"
+        reason = "the connection was interrupted"
     is_interrupted = isinstance(error, http.client.IncompleteRead) or isinstance(
         reason, ConnectionResetError | ConnectionAbortedError | BrokenPipeError | ssl.SSLEOFError
     )
@@ -250,7 +254,7 @@ def _make_transfer_error(url: str, error: Exception) -> TransferError:
 
 
 def _parse_retry_after(text: str) -> float | None:
-    """Seconds of a Retry-After: a number, or a time."""
+    """Return the seconds of a Retry-After header, which has a number or a time."""
     from email.utils import parsedate_to_datetime
 
     if is_whole_number(text.strip()):
@@ -262,7 +266,7 @@ def _parse_retry_after(text: str) -> float | None:
 
 
 class _HttpConnection(http.client.HTTPConnection):
-    """A connection that waits longer for bytes than for the connection."""
+    """An HTTP connection with a longer timeout for data than for connecting."""
 
     def connect(self) -> None:
         super().connect()
@@ -270,7 +274,7 @@ class _HttpConnection(http.client.HTTPConnection):
 
 
 class _HttpsConnection(http.client.HTTPSConnection):
-    """The same for https."""
+    """An HTTPS connection with a longer timeout for data than for connecting."""
 
     def connect(self) -> None:
         super().connect()
@@ -288,9 +292,9 @@ class _HttpsHandler(urllib.request.HTTPSHandler):
 
 
 class _RedirectHandler(urllib.request.HTTPRedirectHandler):
-    """Follows redirects to where it is safe, so many of them."""
+    """Handler that follows a limited number of redirects to safe URLs."""
 
-    # The base class counts too, and says it in two lines.
+    # The base class has a limit, too, but its message has two lines.
     max_redirections = max_repeats = 1000
 
     def __init__(self, limits: TransferLimits) -> None:
@@ -313,7 +317,7 @@ class _RedirectHandler(urllib.request.HTTPRedirectHandler):
 
 
 def _make_opener(limits: TransferLimits) -> urllib.request.OpenerDirector:
-    """What opens addresses by http and https alone, with the proxies of the environment."""
+    """Return an opener for http and https only, with the proxies of the environment."""
     opener = urllib.request.OpenerDirector()
     for handler in (
         urllib.request.ProxyHandler(),
@@ -329,7 +333,7 @@ def _make_opener(limits: TransferLimits) -> urllib.request.OpenerDirector:
 
 
 def _make_ssl_context() -> ssl.SSLContext:
-    """Whom to trust: OpenSSL reads SSL_CERT_FILE itself, REQUESTS_CA_BUNDLE is another's."""
+    """Return an SSL context that also trusts REQUESTS_CA_BUNDLE; OpenSSL reads SSL_CERT_FILE."""
     context = ssl.create_default_context()
     if bundle := os.environ.get("REQUESTS_CA_BUNDLE"):
         try:
@@ -345,9 +349,9 @@ def _make_ssl_context() -> ssl.SSLContext:
 
 
 class Progress:
-    """How far a download is, on a terminal, when it takes over a second."""
+    """Progress display of a download on a terminal, after its first second."""
 
-    # Seconds until the first line, and between two.
+    # Seconds until the first line, and between lines.
     FIRST_SECONDS, INTERVAL_SECONDS = 1.0, 0.2
     clock = staticmethod(time.monotonic)
 
@@ -359,7 +363,7 @@ class Progress:
         self.line_width = 0
 
     def __call__(self, size: int, total_size: int | None) -> None:
-        """Tells of so many bytes, of so many in all."""
+        """Display the number of bytes received, and the total size if known."""
         if self.is_silent:
             return
         now = self.clock()
@@ -381,7 +385,7 @@ class Progress:
         self.line_width = len(line)
 
     def close(self) -> None:
-        """Clears the line."""
+        """Clear the line."""
         if self.line_width:
             self._write("")
             print("\r", end="", file=sys.stderr, flush=True)  # noqa: T201

@@ -1,6 +1,6 @@
-"""ICU's words, by the package icu4py: for languages whose words only a dictionary finds.
+"""Word segmentation by ICU, through icu4py, for languages that need a dictionary to find words.
 
-The words depend on the release of ICU, which is in signatures.
+The words depend on the release of ICU, so signatures include it.
 
 Unicode Standard Annex 29: Unicode text segmentation. https://unicode.org/reports/tr29/
 """
@@ -14,16 +14,17 @@ from truebleu._kernel import InputError
 
 
 def get_function(name: str) -> Callable[[str], list[str]]:
-    """The tokenizer of a locale, which leaves out what is white space.
+    """Return the tokenizer of a locale, which skips white space.
 
-    Raises ImportError, with what to install, without icu4py; InputError for no name of a locale.
+    Raises ImportError, with the package to install, if icu4py is missing, and InputError for an
+    invalid locale.
     """
     locale = _parse_locale(name)
     _find_release(name)
     from icu4py.breakers import WordBreaker
 
     def words(text: str) -> list[str]:
-        # ICU takes no half of a character.
+        # ICU does not accept lone surrogates.
         text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
         return [word for word in WordBreaker(text, locale) if not word.isspace()]
 
@@ -33,12 +34,12 @@ def get_function(name: str) -> Callable[[str], list[str]]:
 def _parse_locale(name: str) -> str:
     locale = name.removeprefix("icu:")
     if not re.fullmatch("[A-Za-z]{2,8}([-_][A-Za-z0-9]{2,8})*", locale):
-        raise InputError(f"the tokenizer {name}: expected a locale, as icu:th or icu:my_MM")
+        raise InputError(f"tokenizer {name}: invalid locale (expected, for example, icu:my_MM)")
     return locale
 
 
 def _find_release(name: str) -> str:
-    """The release of ICU."""
+    """Return the release of ICU; raise ImportError if icu4py is missing."""
     try:
         import icu4py
     except ImportError:
@@ -49,12 +50,12 @@ def _find_release(name: str) -> str:
 
 
 def format_signature_label(name: str) -> str:
-    """The tokenizer in signatures: with the release of ICU."""
+    """Return the name of the tokenizer in signatures, with the release of ICU."""
     return f"icu-{_find_release(name)}-{_parse_locale(name)}"
 
 
 def name_from_label(label: str) -> str:
-    """The tokenizer of a label in a signature. Raises ValueError if another ICU made it."""
+    """Return the tokenizer name of a label in a signature; raise ValueError for another ICU."""
     _, release, locale = (*label.split("-", 2), "", "")[:3]
     name = f"icu:{locale}"
     try:
@@ -63,8 +64,7 @@ def name_from_label(label: str) -> str:
         raise ValueError(f"tok:{label}: {error}") from None
     if release != installed_release:
         raise ValueError(
-            f"tok:{label} has the words of ICU {release}, and ICU {installed_release} is "
-            "installed; for its "
-            f"words give tokenize='{name}'"
+            f"tok:{label} requires ICU {release}, and ICU {installed_release} is installed. "
+            f"Pass tokenize='{name}' to use the installed release."
         )
     return name

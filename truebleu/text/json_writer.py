@@ -1,4 +1,4 @@
-"""JSON as text."""
+"""Formatting of JSON."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 def format_json(
     value: Any, *, indent: int | None = None, default: Callable[[Any], Any] | None = None
 ) -> str:
-    """A value as JSON, with all characters as they are.
+    """Return a value as JSON text, without escaping non-ASCII characters.
 
     >>> format_json({"name": "BLEU", "matches": [1, 2.5, None, True]})
     '{"name": "BLEU", "matches": [1, 2.5, null, true]}'

@@ -1,7 +1,7 @@
-"""Languages by their codes: what sacreBLEU splits each by, and what is recommended.
+"""Languages by their codes: sacreBLEU's tokenizer for each, and recommended tokenizers.
 
-A tag is a code of ISO 639-1 or ISO 639-3, with the script or the region behind it as in BCP 47 and
-FLORES: `ja`, `jpn`, `ja-JP`, `jpn_Jpan`. A pair is two of them: `en-ja`, `eng_Latn-jpn_Jpan`.
+A tag is an ISO 639-1 or ISO 639-3 code, optionally followed by a script or a region as in BCP 47
+and FLORES: `ja`, `jpn`, `ja-JP`, `jpn_Jpan`. A pair is two tags: `en-ja`, `eng_Latn-jpn_Jpan`.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ DEFAULT_TOKENIZER = "13a"
 
 @dataclass(frozen=True)
 class LanguageKind:
-    """Languages that the same is recommended for."""
+    """A group of languages with the same recommendations."""
 
     title: str
     tokenizer: str
-    """What sacreBLEU picks where it is told the language."""
+    """The tokenizer that sacreBLEU picks for the language."""
     recommended: tuple[str, ...]
-    """The best first; the others where it cannot be had. None if BLEU is not recommended."""
+    """Recommended tokenizers, best first, with alternatives; empty if BLEU is not recommended."""
     also_report: tuple[str, ...]
-    """What to report beside it: tokenizers and metrics."""
+    """Tokenizers and metrics to report in addition."""
     reason: str
     languages: Mapping[str, str]
-    """By the scripts that they are written in: codes and names."""
+    """Codes and names of languages, by their scripts."""
 
 
 LANGUAGE_KINDS = (
@@ -66,7 +66,7 @@ LANGUAGE_KINDS = (
         DEFAULT_TOKENIZER,
         ("flores200", "char"),
         ("chrf++",),
-        "13a leaves clauses in one piece, and there is no standard of what a word is",
+        "13a does not split clauses, and there is no standard definition of a word",
         {
             "thai": "th/tha Thai",
             "khmer": "km/khm Khmer",
@@ -79,15 +79,15 @@ LANGUAGE_KINDS = (
         DEFAULT_TOKENIZER,
         ("flores200", "intl"),
         ("chrf++",),
-        "13a leaves clauses in one piece; intl splits at the tsheg",
+        "13a does not split clauses; intl splits at the tsheg",
         {"tibetan": "bo/bod Tibetan; dz/dzo Dzongkha"},
     ),
     LanguageKind(
-        "punctuation of their own",
+        "script-specific punctuation",
         DEFAULT_TOKENIZER,
         ("intl",),
         ("chrf++",),
-        "13a leaves । ፡ ، ؟ on words; it compares with published scores",
+        "13a does not split । ፡ ، ؟ from words; use it to compare with published scores",
         {
             "devanagari": """hi/hin Hindi; mr/mar Marathi; ne/nep/npi Nepali; sa/san Sanskrit;
                 mai Maithili; mag Magahi; awa Awadhi; hne Chhattisgarhi; gom Konkani; brx Bodo;
@@ -113,7 +113,7 @@ LANGUAGE_KINDS = (
         DEFAULT_TOKENIZER,
         (),
         ("chrf++",),
-        "chrF++ alone ranks them at WMT25",
+        "WMT25 ranks systems only by chrF++",
         {"devanagari": "bho Bhojpuri", "latin": "mas Maasai"},
     ),
     LanguageKind(
@@ -182,7 +182,7 @@ LANGUAGE_KINDS = (
     ),
 )
 
-# The scripts of ISO 15924, by the kernel's names (kernel/src/scripts.rs).
+# The kernel's names (kernel/src/scripts.rs) of the scripts of ISO 15924.
 SCRIPT_NAMES = {
     "Arab": "arabic", "Armn": "armenian", "Bali": "balinese", "Beng": "bengali",
     "Cans": "canadian_aboriginal", "Cham": "cham", "Cyrl": "cyrillic", "Deva": "devanagari",
@@ -207,52 +207,52 @@ _REGIONS = """
     SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO
     TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS XK YE YT ZA ZM ZW"""
 
-# Regions, though their codes are also those of languages (Twi, Breton).
+# Tags whose second part is a region, although it is also a language code (Twi, Breton).
 _SMALL_REGIONS = {("zh", "tw"), ("pt", "br")}
 
 
 @dataclass(frozen=True)
 class Language:
-    """A language: its codes, its name, what it is written in, and what is recommended for it."""
+    """A language with its codes, names, scripts and recommended tokenizers."""
 
     code: str
-    """Of ISO 639-1 if it has one, else of ISO 639-3."""
+    """The ISO 639-1 code if there is one, otherwise the ISO 639-3 code."""
     name: str
     codes: tuple[str, ...]
     kind: LanguageKind
     scripts: tuple[str, ...]
-    """What it is written in; the script of the tag alone, if that has one."""
+    """The scripts of the language, or only the script of the tag if it has one."""
     script: str = ""
-    """The script of the tag, as ISO 15924 writes it."""
+    """The ISO 15924 code of the script in the tag, or ""."""
     region: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """All values."""
+        """Return all fields as a dictionary."""
         return asdict(self)
 
     def to_json(self) -> str:
-        """`to_dict` as JSON."""
+        """Return `to_dict` as JSON text."""
         return format_json(self.to_dict(), indent=1)
 
     @property
     def tokenizer(self) -> str:
-        """What sacreBLEU splits it by; 13a in a script that is not the language's own."""
+        """SacreBLEU's tokenizer for the language; 13a if the tag has an unrelated script."""
         is_own_script = (
             not self.script or SCRIPT_NAMES[self.script] in _index_languages()[self.code].scripts
         )
-        # Japanese and Korean are written with Han characters, too.
+        # Japanese and Korean also use Han characters.
         return (
             self.kind.tokenizer if is_own_script or self.scripts == ("han",) else DEFAULT_TOKENIZER
         )
 
     @property
     def recommended(self) -> tuple[str, ...]:
-        """The tokenizers that are recommended, the best first; none if BLEU is not."""
+        """The recommended tokenizers, best first; empty if BLEU is not recommended."""
         return self.kind.recommended
 
     @property
     def chinese_variant(self) -> str:
-        """Traditional or simplified Chinese, if the tag says which; else nothing."""
+        """The variant of Chinese in the tag: "traditional", "simplified" or ""."""
         by_region = {"TW": "Hant", "HK": "Hant", "MO": "Hant", "CN": "Hans", "SG": "Hans"}
         script = self.script or by_region.get(self.region, "")
         return {"Hant": "traditional", "Hans": "simplified"}.get(script, "")
@@ -260,7 +260,7 @@ class Language:
 
 @cache
 def _index_languages() -> dict[str, Language]:
-    """Every language by each of its codes."""
+    """Return all languages, by each of their codes."""
     by_code: dict[str, Language] = {}
     for kind in LANGUAGE_KINDS:
         for scripts, entries in kind.languages.items():
@@ -275,18 +275,18 @@ def _index_languages() -> dict[str, Language]:
 
 
 def list_codes() -> list[str]:
-    """The shortest code of each language."""
+    """Return the shortest code of each language, sorted."""
     return sorted({one.code for one in _index_languages().values()})
 
 
 @cache
 def _parse_tag(tag: str) -> tuple[Language, ...]:
-    """The language of a tag, or the two of a pair. The one place that reads tags.
+    """Return the language of a tag, or the two languages of a pair.
 
-    A hyphen is followed by a language, a script or a region, an underscore by the last two. Two
-    capital letters are a region, two small ones a language, unless there is none.
+    A hyphen precedes a language, a script or a region; an underscore precedes a script or a region.
+    Two capital letters are a region, and two small letters are a language if it exists.
     """
-    # In capitals alone, case says nothing.
+    # If all letters are capital, case does not distinguish regions from languages.
     text = tag.lower() if tag.isupper() else tag
     by_code = _index_languages()
     languages: list[Language] = []
@@ -310,7 +310,7 @@ def _parse_tag(tag: str) -> tuple[Language, ...]:
         else:
             raise ValueError(_describe_unknown_tag(tag, word))
     if len(languages) > 2:
-        raise ValueError(f"'{tag:.40}' has {len(languages)} languages; a pair is SOURCE-TARGET")
+        raise ValueError(f"'{tag:.40}' has {len(languages)} languages (expected SOURCE-TARGET)")
     return tuple(languages)
 
 
@@ -326,18 +326,18 @@ def _describe_unknown_tag(tag: str, word: str) -> str:
     )
     hint = f"; did you mean '{suggestion}' ({by_code[suggestion].name})?" if suggestion else ""
     if word.lower() in by_code:
-        hint = "; a pair has a hyphen, as en-ja"
-    form = "" if hint else "; expected a code of ISO 639, as ja, jpn, ja-JP or jpn_Jpan"
+        hint = "; a pair has a hyphen, as in en-ja"
+    form = "" if hint else " (expected an ISO 639 code, as in ja, jpn, ja-JP or jpn_Jpan)"
     return f"unknown language '{word:.40}'{context}{hint}{form}"
 
 
 def language(tag: str) -> Language:
-    """The language of a tag: its name, its codes, and the tokenizers that suit it.
+    """Return the language of a tag: its name, its codes and suitable tokenizers.
 
-    tag: a code of ISO 639-1 or 639-3, alone or with a script or a region: "ja", "jpn", "ja-JP",
+    tag: an ISO 639-1 or 639-3 code, with or without a script or a region: "ja", "jpn", "ja-JP",
         "jpn_Jpan", "zh_Hant".
 
-    Raises ValueError for an unknown tag, and names the nearest; and for a pair.
+    Raises ValueError for an unknown tag, with the most similar one, and for a language pair.
 
     >>> import truebleu
     >>> japanese = truebleu.language("jpn_Jpan")
@@ -349,13 +349,14 @@ def language(tag: str) -> Language:
     first, *targets = _parse_tag(tag)
     if targets:
         raise ValueError(
-            f"'{tag:.40}' is a pair; its target is {targets[0].code} ({targets[0].name})"
+            f"'{tag:.40}' is a language pair (expected a language, such as {targets[0].code} for "
+            f"{targets[0].name})"
         )
     return first
 
 
 def get_target_language(tag: str) -> Language:
-    """The language of a tag, or the second one of a pair.
+    """Return the language of a tag, or the target language of a pair.
 
     >>> get_target_language("en-ja_JP").name, get_target_language("zh-TW").name
     ('Japanese', 'Chinese')
@@ -364,7 +365,7 @@ def get_target_language(tag: str) -> Language:
 
 
 def get_default_tokenizer(tag: str) -> str:
-    """The tokenizer that sacreBLEU picks for a language, or for the target of a pair.
+    """Return sacreBLEU's tokenizer for a language, or for the target language of a pair.
 
     >>> [get_default_tokenizer(tag) for tag in ("en-ja", "zho_Hant", "th")]
     ['ja-mecab', 'zh', '13a']
@@ -377,22 +378,22 @@ def get_default_tokenizer(tag: str) -> str:
 
 @dataclass(frozen=True)
 class UnsplitScript:
-    """A script whose words some tokenizers do not tell apart, with a sample to try them on."""
+    """A script that some tokenizers do not split into words, with a sample for testing them."""
 
     language: str
     reason: str
     share: float
-    """The share of all characters above which a text counts as written in the script."""
+    """The minimum share of characters in the script for a text to count as written in it."""
     sample: str
     recommended: tuple[str, ...]
-    """The recommended tokenizers, the best first."""
+    """The recommended tokenizers, best first."""
     has_spaces: bool = False
-    """Whether spaces separate words, so that scores without these tokenizers mean something."""
+    """True if spaces separate words, so that other tokenizers still give meaningful scores."""
 
 
 _NO_SPACES = "has no spaces between words"
 
-# By the kernel's names of scripts, and "diacritics": letters that an ASCII tokenizer drops.
+# Keys are the kernel's script names, and "diacritics" for letters that ASCII tokenizers drop.
 UNSPLIT_SCRIPTS = {
     # Without Han characters, which the tokenizer zh splits.
     "kana": UnsplitScript(
@@ -435,7 +436,7 @@ UNSPLIT_SCRIPTS = {
     },
     "diacritics": UnsplitScript(
         "Latin text with diacritics",
-        "a tokenizer of a-z breaks at letters such as é or ữ",
+        "an a-z tokenizer splits words at letters such as é or ữ",
         0.01,  # text_warnings.MAX_ACCENTED
         "hôm nay trời rất đẹp",
         ("intl",),
@@ -443,14 +444,14 @@ UNSPLIT_SCRIPTS = {
     ),
 }
 
-# Text with at most so many characters per word has spaces, whatever its script.
+# Text with at most this many characters per word has spaces between words, in any script.
 MAX_WORD_CHARACTERS = 6
 
 
 def can_split(tokenize: tokenizers.Tokenize, script: str) -> bool:
-    """Return whether a tokenizer splits text in a script of `UNSPLIT`, and keeps its letters.
+    """Return whether a tokenizer splits text in an `UNSPLIT_SCRIPTS` script and keeps its letters.
 
-    A user's own function may change letters, and is trusted if it raises an error.
+    A custom function may change letters, and is assumed to split if it raises an exception.
 
     >>> can_split("13a", "kana"), can_split("zh", "han"), can_split("rouge", "diacritics")
     (False, True, False)
@@ -473,7 +474,7 @@ def can_split(tokenize: tokenizers.Tokenize, script: str) -> bool:
 
 
 def find_unsplit_scripts(text: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the scripts of `UNSPLIT` that a text is written in, unless its words have spaces."""
+    """Yield the scripts of `UNSPLIT_SCRIPTS` in which a text is written without spaces."""
     characters, words = text["characters"], text["words"]
     is_segmented = characters <= MAX_WORD_CHARACTERS * words and words >= 2 * text["segments"]
     counts = {**text["scripts"], "diacritics": text["accented"]}
@@ -483,12 +484,12 @@ def find_unsplit_scripts(text: Mapping[str, Any]) -> Iterator[str]:
         ):
             yield script
             if script == "kana":
-                # Japanese is written with Han characters, too.
+                # Japanese also uses Han characters.
                 return
 
 
 def format_tokenizer_option(names: Sequence[str]) -> str:
-    """The option for the first tokenizer; if it is not here, how to get it, and the next one."""
+    """Return the option for the first tokenizer; if it is missing, add its installation."""
     first, *alternatives = names
     missing = tokenizers.describe_missing_data(first)
     alternative = f" or -tok {alternatives[0]}" if alternatives else ""
@@ -496,35 +497,34 @@ def format_tokenizer_option(names: Sequence[str]) -> str:
 
 
 def advise_tokenizer(language: Language, requested: str | None) -> str:
-    """What to say to whoever names the language; nothing if nothing else is recommended.
+    """Return advice about the tokenizer for a language, or "" if no other is recommended.
 
-    given: the tokenizer that was asked for; None for the one that the language picks.
+    requested: the tokenizer that the user chose, or None for the language's default.
 
     >>> advise_tokenizer(language("ja"), "char")
-    'sacreBLEU splits Japanese by ja-mecab, and -tok char was given'
+    'sacreBLEU tokenizes Japanese with ja-mecab; you chose -tok char'
     """
     default = language.tokenizer
     if requested is not None:
         if default in (DEFAULT_TOKENIZER, requested):
             return ""
-        return f"sacreBLEU splits {language.name} by {default}, and -tok {requested} was given"
+        return f"sacreBLEU tokenizes {language.name} with {default}; you chose -tok {requested}"
     kind = language.kind
     if default in kind.recommended or default != kind.tokenizer:
         return ""
     if not kind.recommended:
         return (
-            f"{language.name}: chrF++ says more of it than BLEU does: -m "
+            f"{language.name}: chrF++ is more informative than BLEU: -m "
             f"{' '.join(kind.also_report)}"
         )
     return (
-        f"{language.name}: 13a is for comparing with published scores; otherwise "
-        f"{format_tokenizer_option(kind.recommended)} is recommended, and -m bleu "
-        f"{' '.join(kind.also_report)}"
+        f"{language.name}: use 13a only to compare with published scores; otherwise use "
+        f"{format_tokenizer_option(kind.recommended)} and -m bleu {' '.join(kind.also_report)}"
     )
 
 
 def describe_script_mismatch(language: Language, scripts: Mapping[str, float]) -> str:
-    """What to say of text that is not in a language's script; nothing if it is, or may be."""
+    """Return a message about text that is not in a language's script, or "" if it may be."""
     letters = sum(scripts.values())
     if not language.scripts or not letters:
         return ""
@@ -537,16 +537,15 @@ def describe_script_mismatch(language: Language, scripts: Mapping[str, float]) -
         return ""
     expected_scripts = " or ".join(map(format_script_name, language.scripts))
     if main_script == "kana":
-        return f"-l says {language.name}, and the text has kana, as Japanese has"
+        return f"-l selects {language.name}, but the text has kana, which Japanese uses"
     return (
-        f"-l says {language.name}, which is written in {expected_scripts}, and "
-        f"{expected_share:.0%} of the letters "
-        f"are that; most are {format_script_name(main_script)}"
+        f"-l selects {language.name}, which is written in {expected_scripts}, but only "
+        f"{expected_share:.0%} of the letters are; most are {format_script_name(main_script)}"
     )
 
 
 def format_script_name(script: str) -> str:
-    """A script in words.
+    """Return the name of a script for messages.
 
     >>> format_script_name("tai_tham"), format_script_name("han")
     ('Tai Tham', 'Han characters')
@@ -557,17 +556,17 @@ def format_script_name(script: str) -> str:
 
 # ---- traditional and simplified Chinese ----
 
-# Characters of one of the two are the better part of those that tell them apart.
+# The minimum share of one variant among the characters that belong to only one variant.
 MIN_VARIANT_SHARE = 0.8
-# Fewer of them tell nothing.
+# The minimum number of characters that belong to only one variant.
 MIN_VARIANT_CHARACTERS = 20
 
 
 def detect_chinese_variant(han: str) -> str:
-    """Whether Han characters are traditional or simplified Chinese; nothing if neither is sure.
+    """Return "traditional" or "simplified" for Han characters, or "" if the variant is unclear.
 
-    Each of the two has a national standard, and what is in one alone is of that side: GB 2312 of
-    1980, and the characters of Big5 in common use.
+    A character belongs to a variant if only its standard has the character: GB 2312 of 1980, or the
+    common characters of Big5.
 
     >>> text = "這個國家的經濟發展與環境"
     >>> detect_chinese_variant(text) or detect_chinese_variant(text * 3)
@@ -588,12 +587,12 @@ def detect_chinese_variant(han: str) -> str:
 @cache
 def _classify_character(character: str) -> str:
     big5_bytes = character.encode("big5", "ignore")
-    # The first of Big5's two tables, A440 to C67E.
+    # Common characters are in the first of Big5's two tables, A440 to C67E.
     is_traditional = b"\xa4\x40" <= big5_bytes <= b"\xc6\x7e"
     is_simplified = bool(character.encode("gb2312", "ignore"))
     if is_traditional == is_simplified:
         return ""
-    # Rare characters that are in the second table are in neither of the common ones.
+    # Characters in the second table of Big5 are rare and belong to neither variant.
     if is_simplified and big5_bytes:
         return ""
     return "traditional" if is_traditional else "simplified"

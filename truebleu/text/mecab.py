@@ -1,7 +1,7 @@
-"""MeCab's dictionaries: the two that sacreBLEU uses, by name, and any other by its folder.
+"""MeCab dictionaries: the two that sacreBLEU uses, by name, and others by their folder.
 
-The kernel does what MeCab does (kernel/src/lex/mecab.rs) and needs only a dictionary's files, which
-are packages of data.
+The kernel implements MeCab (kernel/src/lex/mecab.rs) and needs only the files of a dictionary,
+which data packages provide.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from truebleu._kernel import InputError, LoadedTokenizer
 
 @dataclass(frozen=True)
 class PublishedDictionary:
-    """A dictionary whose tokens sacreBLEU's scores are of."""
+    """A published dictionary that sacreBLEU uses."""
 
     package: str
     extra: str
-    # The environment variable that names a folder with its files.
+    # The environment variable with the folder of the files.
     environment_variable: str
-    # What sacreBLEU's signatures add to the name: the version of MeCab, and the dictionary.
+    # The suffix of the name in sacreBLEU's signatures: the versions of MeCab and the dictionary.
     version: str
     word_count: int
-    # The kernel's, of all that decides tokens in any of the files.
+    # The kernel's checksum of all data, in any file, that tokens depend on.
     checksum: int
-    # The SHA-256 of sys.dic, for people.
+    # The SHA-256 of sys.dic, for messages.
     sha256: str
 
     @property
     def install_command(self) -> str:
-        """What installs it."""
+        """The command that installs the dictionary."""
         return f"pip install 'truebleu[{self.extra}]'"
 
 
@@ -58,14 +58,14 @@ DICTIONARIES = {
 
 
 class UnexpectedDictionaryError(InputError):
-    """There is a dictionary, but its tokens are not those of the expected one."""
+    """A dictionary was found, but it differs from the expected one."""
 
 
 def load_tokenizer(name: str) -> LoadedTokenizer:
-    """MeCab with the dictionary that a name stands for; the same one each time.
+    """Return MeCab with the dictionary of a name, loaded once per process.
 
-    Raises ImportError, with what to install, if there is none; OtherDictionaryError for another
-    than sacreBLEU's under its name; InputError for files that are no dictionary.
+    Raises ImportError, with the package to install, if it is missing; UnexpectedDictionaryError if
+    it differs from sacreBLEU's dictionary of that name; InputError if its files are invalid.
     """
     dictionary = DICTIONARIES.get(name)
     return _load_cached(name, dictionary and os.environ.get(dictionary.environment_variable))
@@ -88,9 +88,9 @@ def _load_cached(name: str, configured_folder: str | None) -> LoadedTokenizer:
             f"environment variable {dictionary.environment_variable}: " if configured_folder else ""
         )
         raise InputError(f"{prefix}{error}") from None
-    # A SHA-256 of the files takes longer than many a corpus takes to score, so it is for the
-    # message alone. The kernel's checksum is of every byte that tokens depend on, and takes
-    # milliseconds; it finds any difference that is no forgery.
+    # The SHA-256 of the files takes longer than scoring many a corpus, so only the message uses it.
+    # The kernel's checksum covers every byte that tokens depend on and takes milliseconds. It
+    # detects every difference except deliberate forgery.
     if checksum != dictionary.checksum:
         actual_sha256, expected = (
             _hash_words(folder),
@@ -102,13 +102,13 @@ def _load_cached(name: str, configured_folder: str | None) -> LoadedTokenizer:
         raise UnexpectedDictionaryError(
             f"{folder}: not the dictionary of {name}: sys.dic has {word_count:,} words, "
             f"SHA-256 {actual_sha256}"
-            f"{note}; expected {expected}. To use it as it is, name it: tokenize='mecab:{folder}'"
+            f"{note}; expected {expected}. To use it anyway, pass tokenize='mecab:{folder}'."
         )
     return tokenizer
 
 
 def _find_package_folder(dictionary: PublishedDictionary) -> str | None:
-    """Where the package of a dictionary is, if it is installed; its code is not run."""
+    """Return the folder of an installed dictionary package, without running it, or None."""
     from importlib.util import find_spec
 
     spec = find_spec(dictionary.package)
@@ -118,7 +118,7 @@ def _find_package_folder(dictionary: PublishedDictionary) -> str | None:
 
 
 def describe_missing_data(name: str) -> str:
-    """The command that installs a dictionary; nothing if it is here."""
+    """Return the command that installs a dictionary, or "" if it is available."""
     dictionary = DICTIONARIES.get(name)
     is_available = (
         dictionary is None
@@ -133,7 +133,7 @@ def _folder_from_name(name: str) -> str:
 
 
 def format_signature_label(name: str) -> str:
-    """The tokenizer in signatures: as in sacreBLEU's; or by the dictionary, wherever it lies."""
+    """Return the tokenizer name in signatures: sacreBLEU's, or one with the dictionary's hash."""
     dictionary = DICTIONARIES.get(name)
     return (
         f"{name}-{dictionary.version}"
@@ -143,13 +143,13 @@ def format_signature_label(name: str) -> str:
 
 
 def _hash_words(folder: str) -> str:
-    """The SHA-256 of a dictionary's words."""
+    """Return the SHA-256 of the words of a dictionary."""
     path = os.path.join(folder, "sys.dic")
     try:
         status = os.stat(path)
         return _hash_file(path, status.st_size, status.st_mtime_ns)
     except OSError as error:
-        raise InputError(f"{path}: {error.strerror}; it is part of a dictionary") from None
+        raise InputError(f"{path}: {error.strerror} (a MeCab dictionary needs it)") from None
 
 
 @cache

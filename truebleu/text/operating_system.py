@@ -1,4 +1,4 @@
-"""The operating system: signals, temporary folders, files written whole, locks, safe paths."""
+"""Operating system functions: signals, temporary folders, atomic files, locks, safe paths."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from typing import BinaryIO
 
 from truebleu._kernel import InputError
 
-# ---- signals, and temporary folders, of which none is left ----
+# ---- signals, and temporary folders that are always removed ----
 
 
 @contextmanager
 def temporary_folder() -> Iterator[str]:
-    """Yield a new folder, and remove it even if a signal comes while it is being made."""
+    """Yield a new folder, and remove it even if a signal arrives during its creation."""
     import shutil
     import tempfile
     from secrets import token_hex
@@ -69,16 +69,16 @@ def end_by_signal(status: int) -> int:
     return status
 
 
-# ---- files that are written whole ----
+# ---- atomic files ----
 
 
 @contextmanager
 def open_atomically(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Yield a file to write that takes its place when it is whole, or leaves the place as it was.
+    """Yield a file to write, which replaces `path` only after it is complete.
 
-    After an exception inside, nothing is put there. Until then the bytes are in the same folder
-    under another name. What is no regular file (/dev/null, /dev/fd/3, a named pipe) has no place to
-    take and is written to as it is.
+    The bytes are first written under another name in the same folder. After an exception inside the
+    context, `path` stays unchanged. Files that are not regular (/dev/null, /dev/fd/3, a named pipe)
+    cannot be replaced, so they are written directly.
     """
     place = os.fspath(path)
     try:
@@ -91,7 +91,7 @@ def open_atomically(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             yield device
         return
     if mode is not None:
-        # Gives the error that a file which must not be written to deserves.
+        # Raises an error if the file is read-only.
         open(place, "r+b").close()
     # The target of a symbolic link is replaced, not the link.
     place = os.path.realpath(place)
@@ -100,7 +100,7 @@ def open_atomically(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     file: BinaryIO | None = None
     try:
         while file is None:
-            # Kept before the file is there, so that a signal cannot leave it.
+            # The name is set before the file exists, so that it is removed after a signal.
             temporary = f"{start}{number}"
             try:
                 file = open(temporary, "xb")  # noqa: SIM115
@@ -122,28 +122,28 @@ def open_atomically(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 
 def write_atomically(path: str | os.PathLike[str], content: bytes) -> None:
-    """Writes a file so that it is there whole or not at all."""
+    """Write a file that appears only when it is complete."""
     with open_atomically(path) as file:
         file.write(content)
 
 
-# ---- locks between processes, which the system frees when their owner ends ----
+# ---- locks between processes, which the system releases when their owner ends ----
 
-# Seconds between two tries, and until the wait is reported.
+# Seconds between two attempts, and until the wait is reported.
 LOCK_RETRY_SECONDS, LOCK_REPORT_SECONDS = 0.05, 1.0
-# The thread of this process that holds a path. NFS locks do not keep threads of one process apart.
+# The threads of this process that hold a lock. NFS locks do not separate threads of one process.
 _owners: dict[tuple[str, int], int] = {}
 
 
 @contextmanager
 def hold_lock(path: str, report: Callable[[str], None]) -> Iterator[bool]:
-    """Hold the lock file `path`.locked; yield False where the file system has no locks.
+    """Hold the lock file `path`.locked; yield False if the file system does not support locks.
 
-    A thread that holds the lock gets it again. `report` is called once if another process has it
-    for long. Raises OSError if the folder cannot be written to.
+    A thread that holds the lock may acquire it again. `report` is called once if another process
+    holds it for long. Raises OSError if the folder is not writable.
     """
     key, thread = (os.path.abspath(path), os.getpid()), threading.get_ident()
-    # sacreBLEU leaves files that end in .lock.
+    # sacreBLEU leaves behind files with the suffix .lock.
     lock = f"{key[0]}.locked"
     if _owners.get(key) == thread:
         yield True
@@ -152,13 +152,13 @@ def hold_lock(path: str, report: Callable[[str], None]) -> Iterator[bool]:
     try:
         while _owners.setdefault(key, thread) != thread or (file := _try_lock(lock)) is None:
             if not is_reported and time.monotonic() - begin >= LOCK_REPORT_SECONDS:
-                report(f"truebleu: waiting for another process, which works on {path} ({lock})")
+                report(f"truebleu: waiting for another process that uses {path} ({lock})")
                 is_reported = True
             time.sleep(LOCK_RETRY_SECONDS)
         yield file[1]
     finally:
         if file is not None:
-            # Windows removes no open file.
+            # Windows does not remove open files.
             with suppress(OSError):
                 os.unlink(lock)
             os.close(file[0])
@@ -171,7 +171,7 @@ def _try_lock(lock: str) -> tuple[int, bool] | None:
     descriptor = os.open(lock, os.O_CREAT | os.O_RDWR, 0o666)
     try:
         is_locked = lock_file(descriptor, wait=False)
-        # Its last owner may have removed it, and another process have made a new one.
+        # The last owner may have removed the file, and another process created a new one.
         if os.path.samestat(os.fstat(descriptor), os.stat(lock)):
             return descriptor, is_locked
     except (BlockingIOError, FileNotFoundError):
@@ -184,7 +184,7 @@ def _try_lock(lock: str) -> tuple[int, bool] | None:
 
 
 def lock_file(descriptor: int, *, wait: bool) -> bool:
-    """Lock an open file; return False where the system or the file system has no locks.
+    """Lock an open file; return False if the system or the file system does not support locks.
 
     Raises BlockingIOError if another process has locked it and `wait` is false.
     """
@@ -219,12 +219,12 @@ def _lock_on_windows(descriptor: int, *, wait: bool) -> bool:
 
 # ---- names that become paths ----
 
-# Names of devices on Windows, with any ending.
+# Names of devices on Windows, with any suffix.
 WINDOWS_DEVICE = r"(?i:con|prn|aux|nul|com\d|lpt\d)\s*(?:[.:]|$)"
-# No device, no drive, not only dots and spaces; no control characters, backslashes or characters
-# that file names cannot have (halves of surrogate pairs, except for bytes that are not UTF-8).
+# Refuses devices, drives, only dots and spaces, control characters, backslashes, and lone
+# surrogates, except surrogates that represent invalid UTF-8 bytes.
 _PART = rf"(?!{WINDOWS_DEVICE}|[A-Za-z]:)(?=.*[^. ])[^\x00-\x1f\x7f\\\ud800-\udc7f\udd00-\udfff]+"
-# What `is_safe_name` expects, for messages.
+# A description of the names that `is_safe_name` accepts, for messages.
 SAFE_NAME = "a relative path without .., backslashes, drive letters and device names"
 
 

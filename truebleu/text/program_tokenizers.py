@@ -1,11 +1,11 @@
 """Tokenizers of other programs, each a callable from one segment to its tokens.
 
-They are for `BLEU(tokenize=...)` and for the family: `13a`, `intl`, `zh` and `char` are the
-kernel's, these are what their relatives do. Each says which program it is of and where it
-surprises. Programs that lower-case in the middle of tokenizing have a second callable,
-`..._lower`, because lower-casing before would also decode `&QUOT;`. torchmetrics needs none: its
-tokenizers are sacreBLEU's, and `BLEU(lowercase="after")` is its case. Not here: the Penn Treebank
-tokenizer of the COCO caption evaluation, which is a Java program.
+They are for `BLEU(tokenize=...)` and the metrics of the BLEU family; the kernel has the tokenizers
+`13a`, `intl`, `zh` and `char`. Each docstring names the program and its peculiarities. Programs
+that lower-case in the middle of tokenizing have a second callable, `..._lower`, because
+lower-casing first would also decode `&QUOT;`. torchmetrics needs no entry: its tokenizers are
+sacreBLEU's, and `BLEU(lowercase="after")` lower-cases like it. The Penn Treebank tokenizer of the
+COCO caption evaluation, a Java program, is not included.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from truebleu import _kernel
 
 Split = Callable[[str], list[str]]
 
-# What programs split at. Python's str.split() has four more: the separators U+001C to U+001F.
+# The white space of other programs. Python's str.split() also splits at U+001C to U+001F.
 _ASCII_SPACE = re.compile(r"[\t\n\v\f\r ]+")
 _UNICODE_SPACE = re.compile(
     r"[\t\n\v\f\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+"
@@ -32,58 +32,58 @@ _SEPARATORS = (
 )
 _SCRIPT_SPACES = f"\t\n\v\f\r{_SEPARATORS}\ufeff"
 
-# The rules that mteval-v11b made and everybody took over, in their order: ASCII symbols stand
-# alone; so do a full stop and a comma, unless between digits; so does a hyphen after a digit.
+# The rules of mteval-v11b, which other programs adopted, in their order: split off ASCII symbols,
+# full stops and commas that are not between digits, and hyphens after a digit.
 _SYMBOL = (re.compile(r"""([ !"#$%&()*+/:;<=>?@\[\\\]^_`{|}~])"""), r" \1 ")
 _AFTER_OTHER = (re.compile(r"([^0-9])([.,])"), r"\1 \2 ")
 _BEFORE_OTHER = (re.compile(r"([.,])([^0-9])"), r" \1 \2")
 _HYPHEN = (re.compile(r"([0-9])(-)"), r"\1 \2 ")
 _WESTERN_RULES = (_SYMBOL, _AFTER_OTHER, _BEFORE_OTHER, _HYPHEN)
 
-# The viewer of iBLEU wrote the ranges out and forgot ! # % * < = > \ ^ _ |.
+# The iBLEU viewer lists the symbols and omits ! # % * < = > \ ^ _ |.
 _IBLEU_SYMBOL = (re.compile(r"""([{~\[\]"`?&()+:;$@/}])"""), r" \1 ")
 _IBLEU_RULES = (_IBLEU_SYMBOL, *_WESTERN_RULES[1:])
 
-# The kernel's 13a is all these rules at once and many times as fast, but it decodes entities and
-# marks where it does, and splits where Python does. What makes a difference: white space to Python
-# and to the kernel but not to other programs, and line ends, which some strip and others join;
+# The kernel's 13a applies all these rules and is many times faster, but it decodes entities and
+# splits at white space as Python does. Results may differ for the characters and patterns below:
+# white space of Python and the kernel that other programs do not split at, and line ends;
 _LINE_BREAKS = "\n\r\x1c-\x1f"
 _SPECIAL_SPACES = f"{_LINE_BREAKS}\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
-# entities after lower-casing; text that mteval with Unicode decodes, or keeps at its ends.
+# entities after lower-casing; text that mteval with Unicode decodes, or outer white space.
 _CAPITAL_ENTITIES = "(?!quot;|amp;|lt;|gt;)(?i:quot|amp|lt|gt);|(?!<skipped>)(?i:<skipped>)"
 _ENTITIES = "(?i:<skipped>|&(?:quot|amp|lt|gt|apos);)|\\A\\s|\\s\\Z"
 _INTERNATIONAL_EXCEPTIONS = f"[{_LINE_BREAKS}\u2028]|{_ENTITIES}"
 _IBLEU_EXCEPTIONS = f"[!#%*<=>\\\\^_|{_SPECIAL_SPACES}]|(?i:quot|amp|lt|gt);|\\A\\s*\\Z"
-# Characters of which Unicode has said the same for long, and that are no numbers but 0 to 9.
+# Characters whose Unicode categories have been stable for long, without numbers other than 0 to 9.
 _STABLE_CHARACTERS = (
     "\x00-\\[\\]-\xb1\xb4-\xb8\xba\xbb\xbf-\u024f\u200b-\u205e\u20a0-\u20b5\u2190-\u22ff\u2600-\u269b"
     "\U0001f300-\U0001f5ff"
 )
 
-# mteval's entities, in the order they are decoded: &amp;lt; becomes < in the end.
+# mteval's entities, in decoding order; therefore &amp;lt; becomes <.
 _ENTITY_CHARACTERS = (("&quot;", '"'), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">"))
 
 _UPPER_TO_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 
 
 def get_function(name: str) -> Callable[[str], list[str]]:
-    """The tokenizer of a program."""
+    """Return the tokenizer of a program."""
     tokenizer: Callable[[str], list[str]] = globals()[name.replace("-", "_")]
     return tokenizer
 
 
-# Tokenizers that do as one of the kernel's, with the case that they have it in, to every segment in
-# which a pattern matches nothing.
+# Tokenizers that equal a kernel tokenizer with a lower-casing mode, except for segments that match
+# a pattern.
 KERNEL_EQUIVALENTS: dict[object, tuple[str, bool | str, str]] = {}
 
-# The kernel's names of the cases.
+# The kernel's names of the lower-casing modes.
 _KERNEL_CASES: dict[object, str] = {False: "no", True: "python", "ascii": "ascii"}
 
 
 def _use_kernel_unless(
     name: str, exceptions: str, lowercase: bool | str = False
 ) -> Callable[[Split], Split]:
-    """The kernel's tokenizer stands in for the one that is defined, unless the pattern matches."""
+    """Decorate a tokenizer to use a kernel tokenizer, unless a segment matches the exceptions."""
 
     def decorate(tokenizer: Split) -> Split:
         KERNEL_EQUIVALENTS[tokenizer.__name__.replace("_", "-")] = name, lowercase, exceptions
@@ -109,7 +109,7 @@ def _split_tokens(text: str, space: re.Pattern[str]) -> list[str]:
 
 
 def _decode_entities(text: str) -> str:
-    """`text` without the mark of skipped words, on one line, with mteval's entities decoded."""
+    """Return text on one line, without "<skipped>", with mteval's entities decoded."""
     text = text.replace("<skipped>", "").replace("-\n", "").replace("\n", " ")
     if "&" in text:
         for entity, character in _ENTITY_CHARACTERS:
@@ -118,12 +118,12 @@ def _decode_entities(text: str) -> str:
 
 
 def _lower_one_by_one(text: str) -> str:
-    """Lower case as Perl's `lc` has it: a capital sigma at the end of a word is no exception."""
+    """Return text lower-cased like Perl's `lc`, without an exception for word-final sigma."""
     return "".join(map(str.lower, text)) if "Σ" in text else text.lower()
 
 
 def _tokenize_western(text: str, space: re.Pattern[str], *, lowercase: bool = False) -> list[str]:
-    """13a with other white space."""
+    """Return the tokens of 13a, split at other white space."""
     text = _decode_entities(text)
     if lowercase:
         text = text.translate(_UPPER_TO_LOWER)
@@ -132,10 +132,10 @@ def _tokenize_western(text: str, space: re.Pattern[str], *, lowercase: bool = Fa
 
 @_use_kernel_unless("none", f"[{_SPECIAL_SPACES}]")
 def multi_bleu(text: str) -> list[str]:
-    r"""multi-bleu.perl: what white space separates.
+    r"""Split like multi-bleu.perl: at ASCII white space.
 
-    It reads bytes, so white space is ASCII's (tab, line feed, vertical tab, form feed, carriage
-    return, space) and a no-break space stays inside a token. Its `-lc` lower-cases A to Z only.
+    The script reads bytes, so only tab, line feed, vertical tab, form feed, carriage return and
+    space separate tokens. A no-break space stays in its token. `-lc` lower-cases only A to Z.
     Source: mosesdecoder, scripts/generic/multi-bleu.perl.
 
     >>> multi_bleu("a\xa0b  c")
@@ -146,20 +146,20 @@ def multi_bleu(text: str) -> list[str]:
 
 @_use_kernel_unless("13a", f"[{_LINE_BREAKS}]")
 def multi_bleu_detok(text: str) -> list[str]:
-    """multi-bleu-detok.perl: the rules of mteval-v13a, split at Unicode's white space.
+    """Tokenize like multi-bleu-detok.perl: mteval-v13a, split at Unicode white space.
 
-    The script takes the last character from every line, newline or not. With `-lc` it lower-cases
-    hypotheses before tokenizing and references after, so that `&QUOT;` is decoded in the one and
-    not in the other. Source: mosesdecoder, scripts/generic/multi-bleu-detok.perl.
+    The script removes the last character of every line, even if it is not a newline. With `-lc` it
+    lower-cases hypotheses before tokenizing and references after it, so `&QUOT;` is decoded only in
+    hypotheses. Source: mosesdecoder, scripts/generic/multi-bleu-detok.perl.
     """
     return _tokenize_western(text, _UNICODE_SPACE)
 
 
 @_use_kernel_unless("13a", f"[{_SPECIAL_SPACES}]")
 def mteval_v11b(text: str) -> list[str]:
-    """mteval-v11b.pl with `-c`: the rules of 13a on bytes, so white space is ASCII's.
+    """Tokenize like mteval-v11b.pl with `-c`: 13a on bytes, split at ASCII white space.
 
-    Phrasal's NISTTokenizer is the same after `str.lower`. Source: mosesdecoder,
+    Phrasal's NISTTokenizer is equivalent after `str.lower`. Source: mosesdecoder,
     scripts/generic/mteval-v11b.pl.
     """
     return _tokenize_western(text, _ASCII_SPACE)
@@ -167,13 +167,13 @@ def mteval_v11b(text: str) -> list[str]:
 
 @_use_kernel_unless("13a", f"[{_SPECIAL_SPACES}]|{_CAPITAL_ENTITIES}", "ascii")
 def mteval_v11b_lower(text: str) -> list[str]:
-    """mteval-v11b.pl without `-c`: lower-cases A to Z, after decoding entities."""
+    """Tokenize like mteval-v11b.pl without `-c`: lower-case A to Z after decoding entities."""
     return _tokenize_western(text, _ASCII_SPACE, lowercase=True)
 
 
 @_use_kernel_unless("13a", f"[{_LINE_BREAKS}]")
 def mteval_v13a(text: str) -> list[str]:
-    """mteval-v13a.pl and v14 with `-c`: sacreBLEU's 13a, but U+001C to U+001F are no white space.
+    """Tokenize like mteval-v13a.pl and v14 with `-c`: 13a, without a split at U+001C to U+001F.
 
     Source: mosesdecoder, scripts/generic/mteval-v13a.pl.
 
@@ -185,7 +185,7 @@ def mteval_v13a(text: str) -> list[str]:
 
 @_use_kernel_unless("13a", f"[{_LINE_BREAKS}]|{_CAPITAL_ENTITIES}", "ascii")
 def mteval_v13a_lower(text: str) -> list[str]:
-    """mteval-v13a.pl and v14 without `-c`: lower-cases A to Z only, after decoding entities.
+    """Tokenize like mteval-v13a.pl and v14 without `-c`: lower-case only A to Z after decoding.
 
     >>> mteval_v13a_lower("ÉCOLE &QUOT;")
     ['École', '&', 'quot', ';']
@@ -193,7 +193,7 @@ def mteval_v13a_lower(text: str) -> list[str]:
     return _tokenize_western(text, _UNICODE_SPACE, lowercase=True)
 
 
-# A hyphen in Unicode's property of that name, before a line separator.
+# A character with Unicode's property Hyphen before a line separator.
 _HYPHEN_AT_LINE_END = re.compile(
     r"[-\xad\u058a\u1806\u2010\u2011\u2e17\u30fb\ufe63\uff0d\uff65]\u2028"
 )
@@ -205,18 +205,18 @@ def _tokenize_mteval_international(text: str, *, lowercase: bool) -> list[str]:
         for entity, character in (*_ENTITY_CHARACTERS, ("&apos;", "'")):
             text = text.replace(entity, character)
     tokens = _tokenize_international(_lower_one_by_one(text) if lowercase else text)
-    # mteval strips Unicode's separators and then splits at white space. White space in front that
-    # is no separator therefore leaves an empty token.
+    # mteval strips Unicode separators and then splits at white space. Initial white space that is
+    # not a separator therefore yields an empty token.
     front = text.lstrip(_SEPARATORS)[:1]
     return ["", *tokens] if tokens and front and front in "\t\n\v\f\r\x85" else tokens
 
 
 def _tokenize_international(text: str) -> list[str]:
-    """The kernel's `intl`, but split where Perl splits, and with the white space at the end.
+    """Return the tokens of the kernel's `intl`, split like Perl, with regard to final white space.
 
-    A final full stop is split from a digit only if white space follows, which the kernel, like
-    sacreBLEU, strips: a letter behind it keeps it. Four separators that are white space in Python
-    are letters to these rules; while the kernel works, unassigned characters stand in for them.
+    A final full stop is split from a digit only before white space, which the kernel strips, like
+    sacreBLEU; an appended letter keeps it. These rules do not treat U+001C to U+001F as white
+    space, but Python does, so unassigned characters replace them for the kernel.
     """
     present = sorted({"\x1c", "\x1d", "\x1e", "\x1f"} & set(text))
     free = (chr(code) for code in range(0xFDD0, 0xFDF0) if chr(code) not in text)
@@ -236,11 +236,11 @@ def _tokenize_international(text: str) -> list[str]:
 
 @_use_kernel_unless("intl", _INTERNATIONAL_EXCEPTIONS)
 def mteval_v12(text: str) -> list[str]:
-    """mteval-v12.pl with `-c`: sacreBLEU's intl after decoding entities, `&apos;` among them.
+    """Tokenize like mteval-v12.pl with `-c`: intl after decoding entities, including `&apos;`.
 
-    A hyphen before a line separator (U+2028) is taken out with it. A segment that starts with a tab
-    or another control that is white space starts with an empty token. Symbols and punctuation are
-    those of the kernel's Unicode, not of the Perl at hand. Source: mosesdecoder,
+    A hyphen before a line separator (U+2028) is removed with it. A segment that starts with a tab
+    or another white space control character starts with an empty token. Symbols and punctuation
+    follow the kernel's Unicode version, not Perl's. Source: mosesdecoder,
     scripts/generic/mteval-v12.pl.
     """
     return _tokenize_mteval_international(_HYPHEN_AT_LINE_END.sub("", text), lowercase=False)
@@ -248,33 +248,33 @@ def mteval_v12(text: str) -> list[str]:
 
 @_use_kernel_unless("intl", f"Σ|{_INTERNATIONAL_EXCEPTIONS}", lowercase=True)
 def mteval_v12_lower(text: str) -> list[str]:
-    """mteval-v12.pl without `-c`: Unicode lower case, after decoding entities."""
+    """Tokenize like mteval-v12.pl without `-c`: lower-case Unicode after decoding entities."""
     return _tokenize_mteval_international(_HYPHEN_AT_LINE_END.sub("", text), lowercase=True)
 
 
 @_use_kernel_unless("intl", _INTERNATIONAL_EXCEPTIONS)
 def mteval_v14_international(text: str) -> list[str]:
-    """mteval-v14.pl with `--international-tokenization -c`: as v12, but hyphens stay at line ends.
+    """Tokenize like mteval-v14.pl with `--international-tokenization -c`.
 
-    mteval-v13a.pl takes out U+002D before U+2028, and is the same otherwise. Source: mosesdecoder,
-    scripts/generic/mteval-v14.pl.
+    Unlike v12, it keeps hyphens at line ends. mteval-v13a.pl differs
+    only in removing U+002D before U+2028. Source: mosesdecoder, scripts/generic/mteval-v14.pl.
     """
     return _tokenize_mteval_international(text, lowercase=False)
 
 
 @_use_kernel_unless("intl", f"Σ|{_INTERNATIONAL_EXCEPTIONS}", lowercase=True)
 def mteval_v14_international_lower(text: str) -> list[str]:
-    """mteval-v14.pl with `--international-tokenization`, without `-c`: Unicode lower case."""
+    """Tokenize like mteval-v14.pl with `--international-tokenization`: lower-case Unicode."""
     return _tokenize_mteval_international(text, lowercase=True)
 
 
 @_use_kernel_unless("13a", "[\n\r&]|(?i:<skipped>)", lowercase=True)
 def codenn(text: str) -> list[str]:
-    """CodeNN's bleu.py: an early mteval in Python, always lower case, all entities decoded first.
+    """Tokenize like CodeNN's bleu.py: an early mteval in Python, always in lower case.
 
-    `&gt;`, `&lt;`, `&quot;` and then `&amp;` are decoded, so `&amp;lt;` becomes `&lt;`, which is
-    then split. The script is Python 2, where bytes lower-case A to Z only; this is its Python 3
-    copy in CodeXGLUE. Source: sriniiyer/codenn, src/utils/bleu.py.
+    `&gt;`, `&lt;`, `&quot;` and then `&amp;` are decoded first, so `&amp;lt;` becomes `&lt;`, which
+    is split. In the script, Python 2 lower-cases only A to Z in bytes; this function follows its
+    Python 3 copy in CodeXGLUE. Source: sriniiyer/codenn, src/utils/bleu.py.
 
     >>> codenn("Returns a_b &amp;lt; 1-2.")
     ['returns', 'a', '_', 'b', '&', 'lt', ';', '1', '-', '2', '.']
@@ -290,27 +290,26 @@ _LETTERS_OR_MARK = re.compile(r"[^\W_]+|_|[^\s\w]")
 
 
 def codexglue(text: str) -> list[str]:
-    """CodeXGLUE's code-to-text evaluator: words and single marks of the lower case, then CodeNN's.
+    """Tokenize like CodeXGLUE's code-to-text evaluator: lower-cased words and single marks.
 
-    No entity survives the first step, and full stops inside numbers are split: 3.14 is three
+    CodeNN's rules follow. The first step splits entities and full stops in numbers: 3.14 is three
     tokens. Source: microsoft/CodeXGLUE, Code-Text/code-to-text/evaluator/evaluator.py.
 
     >>> codexglue("Pi is 3.14")
     ['pi', 'is', '3', '.', '14']
     """
-    # In one step: nothing is left for CodeNN's rules but the _.
+    # One step suffices, because CodeNN's rules would only split the underscore.
     return _LETTERS_OR_MARK.findall(text.strip().lower())
 
 
-# Without spaces around a segment, its first and its last character may stay where they are.
+# Without spaces around the segment, its first and last characters may not be split off.
 @_use_kernel_unless("13a", f"[{_SPECIAL_SPACES}]|\\A\\s*[.,]|[0-9.,][.,]\\s*\\Z")
 def keras_hub(text: str) -> list[str]:
-    r"""KerasHub's Bleu metric: 13a without spaces around the text.
+    r"""Tokenize like KerasHub's Bleu metric: 13a without spaces around the text.
 
-    Its extra rule for a final full stop or comma refers to a group that does not exist, and
-    TensorFlow then leaves the text alone: the last full stop of "in 2020." stays with the digits,
-    and so does the comma at the start of ",5". Source: keras-team/keras-hub,
-    keras_hub/src/metrics/bleu.py.
+    Its extra rule for a final full stop or comma refers to a group that does not exist, so
+    TensorFlow leaves the text unchanged: the full stop of "in 2020." and the comma of ",5" stay
+    with the digits. Source: keras-team/keras-hub, keras_hub/src/metrics/bleu.py.
 
     >>> keras_hub("It ended. in 2020.")
     ['It', 'ended', '.', 'in', '2020.']
@@ -320,7 +319,7 @@ def keras_hub(text: str) -> list[str]:
 
 @cache
 def _make_unicode_rules() -> tuple[tuple[re.Pattern[str], str], ...]:
-    """tensor2tensor's rules, with the categories of this Python's Unicode."""
+    """Return tensor2tensor's rules, with the character categories of this Python version."""
     import sys
     import unicodedata
 
@@ -329,8 +328,8 @@ def _make_unicode_rules() -> tuple[tuple[re.Pattern[str], str], ...]:
         kind = unicodedata.category(chr(code))[0]
         if kind in kinds:
             kinds[kind].append(chr(code))
-    # In the original's character class the backslash escapes the bracket behind it, and so is
-    # no punctuation.
+    # In the original character class, the backslash escapes the next bracket and is therefore not
+    # punctuation.
     kinds["P"].remove("\\")
     punctuation, symbols = (re.escape("".join(kinds[kind])) for kind in "PS")
     return (
@@ -342,7 +341,7 @@ def _make_unicode_rules() -> tuple[tuple[re.Pattern[str], str], ...]:
 
 @cache
 def _match_ambiguous_characters() -> re.Pattern[str]:
-    """A pattern of all text that tensor2tensor and mteval may tokenize differently."""
+    """Return a pattern for characters that tensor2tensor and mteval may treat differently."""
     import unicodedata
 
     non_decimals = (chr(code) for code in range(0x10000) if not chr(code).isdecimal())
@@ -352,23 +351,23 @@ def _match_ambiguous_characters() -> re.Pattern[str]:
     return re.compile(rf"[\\\U00010000-\U0010ffff{numbers}]")
 
 
-# No Unicode's punctuation, symbol or number.
+# A character that is not punctuation, a symbol or a number in any Unicode version.
 _STAND_IN = "\ufdd0"
 
 
 @_use_kernel_unless("intl", f"[^{_STABLE_CHARACTERS}]|\\s\\Z")
 def tensor2tensor(text: str) -> list[str]:
-    r"""tensor2tensor's bleu_tokenize (t2t-bleu): mteval's international rules, nearly.
+    r"""Tokenize like tensor2tensor's bleu_tokenize (t2t-bleu), similar to mteval's intl rules.
 
-    "Digit" is `\d`, so punctuation beside ² or Ⅷ is split, which mteval leaves; a backslash is not
-    punctuation; entities are not decoded. t2t-bleu lower-cases first unless told otherwise.
+    Digits are `\d`, so punctuation next to ² or Ⅷ is split, unlike in mteval. A backslash is not
+    punctuation. Entities are not decoded. t2t-bleu lower-cases first by default.
     Source: tensorflow/tensor2tensor, tensor2tensor/utils/bleu_hook.py.
 
     >>> tensor2tensor("m². In 2020.")
     ['m²', '.', 'In', '2020.']
     """
     if "\\" in text and _STAND_IN not in text:
-        # A backslash is no punctuation to it.
+        # tensor2tensor does not treat a backslash as punctuation.
         tokens = tensor2tensor(text.replace("\\", _STAND_IN))
         return [token.replace(_STAND_IN, "\\") for token in tokens]
     if not (text[-1:].isspace() or _match_ambiguous_characters().search(text)):
@@ -378,10 +377,10 @@ def tensor2tensor(text: str) -> list[str]:
 
 @_use_kernel_unless("13a", _IBLEU_EXCEPTIONS)
 def madnani_ibleu(text: str) -> list[str]:
-    r"""The viewer iBLEU (Madnani 2011) with case preserved: mteval-v13a rewritten in JavaScript.
+    r"""Tokenize like the iBLEU viewer (Madnani 2011), case-sensitive: mteval-v13a in JavaScript.
 
     ``! # % * < = > \ ^ _ |`` are not split off, U+FEFF is white space, and an empty segment has one
-    token, the empty one. Source: desilinguist/ibleu, js/bleu.js.
+    empty token. Source: desilinguist/ibleu, js/bleu.js.
 
     >>> madnani_ibleu("100% (really)!"), madnani_ibleu("")
     (['100%', '(', 'really', ')', '!'], [''])
@@ -391,12 +390,12 @@ def madnani_ibleu(text: str) -> list[str]:
 
 @_use_kernel_unless("13a", _IBLEU_EXCEPTIONS, lowercase=True)
 def madnani_ibleu_lower(text: str) -> list[str]:
-    """The viewer iBLEU (Madnani 2011) as it starts: lower-cased after decoding entities."""
+    """Tokenize like the iBLEU viewer (Madnani 2011) by default: lower-case after decoding."""
     return _tokenize_ibleu(text, lowercase=True)
 
 
 def _tokenize_ibleu(text: str, *, lowercase: bool) -> list[str]:
-    # The viewer trims a segment when it reads it; that takes the line feed from a final "-\n".
+    # The viewer trims each segment first, which removes the line feed of a final "-\n".
     text = f" {_decode_entities(text.strip(_SCRIPT_SPACES))} "
     text = _substitute(text.lower() if lowercase else text, _IBLEU_RULES)
     return _split_tokens(text, _SCRIPT_SPACE) or [""]
@@ -404,7 +403,7 @@ def _tokenize_ibleu(text: str, *, lowercase: bool) -> list[str]:
 
 @_use_kernel_unless("none", "[^\\S ]|  |\\A *\\Z")
 def compare_mt(text: str) -> list[str]:
-    """compare-mt: what single spaces separate, so that two spaces have an empty token between them.
+    """Split like compare-mt at single spaces; two spaces have an empty token between them.
 
     Source: neulab/compare-mt, compare_mt/corpus_utils.py.
 
@@ -418,5 +417,5 @@ _ROUGE = re.compile("[a-z0-9]+")
 
 
 def rouge(text: str) -> list[str]:
-    """rouge-score 0.1.2, without its stemmer: letters beyond a to z separate words."""
+    """Tokenize like rouge-score 0.1.2 without stemming; only a-z and 0-9 form words."""
     return _ROUGE.findall(text.lower())

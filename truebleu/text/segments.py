@@ -1,9 +1,9 @@
-"""The reader of all text: files, pipes, compressed files, sequences and Arrow columns.
+"""Readers of all text inputs: files, pipes, compressed files, sequences and Arrow columns.
 
-An input is a sequence, a column that speaks Arrow, a file, or a list of columns or files. `File`
-reads lines of any file. `Lines` is a file that is read once and kept, in memory or on disk with an
-index of where each line begins (`Paged`). The functions below walk through any input; the last
-section reads files beside the segments: labels, scores, term lists.
+An input is a sequence, an Arrow column, a file, or a list of columns or files. `File` reads the
+lines of any file. `BufferedLines` reads a file once and keeps its lines, in memory or on disk with
+an index of line offsets (`DiskLines`). The functions below iterate over any input. The last section
+reads additional files with one entry per segment: labels, scores and term lists.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from typing import Any
 from truebleu import _kernel
 from truebleu._kernel import InputError
 from truebleu.text import argument_checks
-from truebleu.text.terminal_layout import format_count as count_of
+from truebleu.text.terminal_layout import format_count
 
 Path = str | os.PathLike[str]
-# Texts in UTF-8, one per segment; None for a missing text. Lone surrogates are three bytes each, as
-# with Python's "surrogatepass".
+# UTF-8 texts, one per segment; None is a missing text. A lone surrogate takes three bytes, as with
+# Python's "surrogatepass".
 Texts = Sequence[bytes | None]
-# The length of a missing text, where lengths are written.
+# The length that stands for a missing text in binary data.
 MISSING_LENGTH = 0xFFFFFFFF
 
-# Files of named columns, which DuckDB reads, and their formats.
+# Suffixes and formats of files with named columns, which DuckDB reads.
 TABLE_FORMATS = {
     ".parquet": "parquet",
     ".csv": "csv",
@@ -40,20 +40,20 @@ TABLE_FORMATS = {
     ".json": "json",
 }
 NO_TABLE_FILES = "no .parquet, .csv, .tsv, .jsonl or .json files in this directory"
-# The endings of compressed files of lines.
+# The suffixes of compressed text files.
 COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
-# Bytes that are read at once.
+# The number of bytes per read.
 CHUNK_BYTES = 1 << 18
 ENCODING_HINT = (
-    "name the text's encoding (--encoding on the command line, for all files; "
+    "specify the encoding of the text (--encoding on the command line, for all files; "
     "File(path, encoding=...) in Python)"
 )
 
 
 def get_table_format(path: str) -> str | None:
-    """The format of a file of named columns, by its extension; None for lines of text.
+    """Return the format of a file with named columns by its suffix, or None for plain text.
 
-    "tsv" may be lines of text as well: what reads it knows.
+    A "tsv" file may also be plain text; the caller decides.
 
     >>> paths = ("a.parquet", "part-*.CSV.gz", "ref.txt.gz", "cols.tsv")
     >>> list(map(get_table_format, paths))
@@ -67,7 +67,7 @@ def get_table_format(path: str) -> str | None:
 
 
 def expand_home(name: str) -> str:
-    """A path with ~ as the home folder: a pattern in quotes comes here as it was typed."""
+    """Return a path with ~ expanded, because shells do not expand quoted patterns."""
     return name if os.path.exists(name) else os.path.expanduser(name)
 
 
@@ -75,19 +75,19 @@ def expand_home(name: str) -> str:
 
 
 class File:
-    """A file of segments, one per line. Lines end at newlines only, as sacreBLEU reads files.
+    """A file of segments, one per line. Only newlines end a line, as in sacreBLEU.
 
-    A regular file is read as far as it reached when it was opened: what is appended later is left
-    out, and one that is cut short meanwhile is an InputError.
+    A regular file is read up to the size that it had when it was opened. Text appended later is
+    ignored; truncation during reading raises InputError.
 
-    `path` may end in .gz, .bz2, .xz or .zst; "-" is standard input. `column` takes one
-    tab-separated column, counted from 1; None takes whole lines. `encoding` is any that Python
-    knows; utf-8-sig drops a byte-order mark.
+    `path` may end in .gz, .bz2, .xz or .zst; "-" is standard input. `column` selects one
+    tab-separated column, counted from 1; None selects entire lines. `encoding` is any encoding that
+    Python supports; utf-8-sig drops a byte-order mark.
     """
 
     def __init__(self, path: Path, column: int | None = None, encoding: str = "utf-8") -> None:
         if column is not None and (not isinstance(column, int) or column < 1):
-            raise ValueError(f"column={column!r}: expected a number, counted from 1")
+            raise ValueError(f"column={column!r}: expected a whole number of 1 or more")
         if not isinstance(os.fspath(path), str):
             raise TypeError(f"path: expected a str or an os.PathLike of str, not {path!r:.60}")
         try:
@@ -99,12 +99,12 @@ class File:
 
     @property
     def is_utf8(self) -> bool:
-        """True if the bytes are UTF-8, after decompression."""
+        """True if the decompressed bytes are UTF-8."""
         return self.encoding.lower() in ("utf-8", "utf8", "u8", "utf_8")
 
     @property
     def is_plain(self) -> bool:
-        """True if the bytes are UTF-8 on disk, not compressed."""
+        """True if the file is uncompressed UTF-8."""
         return self.is_utf8 and not self.path.endswith(COMPRESSED_SUFFIXES)
 
     def __repr__(self) -> str:
@@ -122,18 +122,18 @@ class File:
         return self.path, self.column, self.encoding
 
     def format_label(self, role: str) -> str:
-        """The name of the file in messages: its role and its path."""
+        """Return the name of the file for messages: its role and its path."""
         if self.path == "-":
             return f"{role} (standard input)"
         # File names may not be valid UTF-8.
         return f"{role} ({os.fsencode(self.path).decode('utf-8', 'backslashreplace')})"
 
     def make_source(self, role: str) -> _kernel.Source:
-        """The lines, for the kernel; `role` says what they are in messages."""
+        """Return the lines as a kernel source; messages call them `role`."""
         name = self.format_label(role)
-        # A pipe must not be opened here: whoever writes to it would see it closed.
+        # Opening and closing a pipe here would break it for its writer.
         if self._is_plain_on_disk():
-            # This gives Python's own error, with the name, if it fails.
+            # If this fails, Python's error includes the path.
             with open(self.path, "rb") as file:
                 check_text_start(file.read(1 << 16), self.path)
             return _kernel.file(self.path, name)
@@ -141,18 +141,18 @@ class File:
         return _kernel.stream(self._make_reader(), name, column)
 
     def _is_plain_on_disk(self) -> bool:
-        """True if the bytes of a regular file are whole lines of UTF-8."""
+        """Return whether this is a regular file of uncompressed UTF-8, without a column."""
         is_plain = self.is_plain and self.column is None and self.path != "-"
         return is_plain and stat.S_ISREG(os.stat(self.path).st_mode)
 
     def read_bytes(self) -> bytes:
-        """Everything that is in it, as UTF-8 if it is text in its encoding; not checked."""
+        """Return the content as UTF-8, without validating UTF-8 input."""
         is_file = self.is_plain and os.path.isfile(self.path)
         size = os.path.getsize(self.path) + 1 if is_file else 0
         return b"".join(self._iter_bytes(max(1 << 22, size)))
 
     def iter_chunks(self) -> Iterator[bytes]:
-        """The lines as UTF-8 with their ends, a piece at a time; not checked if they are whole."""
+        """Yield the lines as UTF-8 with line ends, in chunks; entire lines are not validated."""
         if self.column is None:
             yield from self._iter_bytes()
             return
@@ -161,26 +161,26 @@ class File:
             yield "".join(f"{line}\n" for line in batch).encode("utf-8", "surrogatepass")
 
     def read_lines(self) -> Iterator[str]:
-        """The lines as strings, without their ends."""
+        """Yield the lines as strings, without line ends."""
         for number, line in enumerate(split_lines(self._iter_bytes()), 1):
             text = decode_line(line, self.path, number)
             if self.column is not None:
                 fields = text.split("\t")
                 if len(fields) < self.column:
                     raise InputError(
-                        f"{self.path}, line {number}: column {self.column} asked for, but the "
-                        f"line has {len(fields)} tab-separated columns"
+                        f"{self.path}, line {number}: column {self.column} asked for, but the line "
+                        f"has {format_count(len(fields), 'tab-separated column')}"
                     )
                 text = fields[self.column - 1]
             yield text
 
     def _iter_bytes(self, size: int = CHUNK_BYTES) -> Iterator[bytes]:
-        """All bytes of UTF-8, a piece at a time."""
+        """Yield the content as UTF-8, in chunks."""
         read_chunk = self._make_reader()
         return iter(lambda: read_chunk(size), b"")
 
     def _make_reader(self) -> Callable[[int], bytes]:
-        """A function that reads so many bytes of UTF-8, fewer at the end."""
+        """Return a function that reads up to a given number of UTF-8 bytes."""
         read_utf8 = _FileReader(self.path, is_utf8=self.is_utf8)
         return (
             read_utf8 if self.is_utf8 else _transcode_to_utf8(read_utf8, self.path, self.encoding)
@@ -188,10 +188,10 @@ class File:
 
 
 class LineSubset(File):
-    """Some of the lines of a file.
+    """Selected lines of a file.
 
-    kept: for each line of the file, true if it is one of them.
-    like: what has as many lines as the file should have, for messages.
+    line_mask: for each line of the file, whether it is selected.
+    counterpart: the name, for messages, of the input that has the expected number of lines.
     """
 
     def __init__(self, file: File, line_mask: Sequence[bool], counterpart: str) -> None:
@@ -200,7 +200,7 @@ class LineSubset(File):
 
     @property
     def is_plain(self) -> bool:
-        """False: its bytes are not those on the disk."""
+        """False, because the bytes differ from the file on disk."""
         return False
 
     def _key(self) -> tuple[object, ...]:
@@ -216,20 +216,21 @@ class LineSubset(File):
         return lambda _: next(chunks, b"")
 
     def _check_line_count(self, lines: Iterable[bytes]) -> Iterator[bytes]:
-        """The lines; raises InputError if there are more or fewer than there should be."""
+        """Yield the lines; raise InputError if their number differs from the mask's length."""
         count, expected = 0, len(self._line_mask)
         for count, line in enumerate(lines, 1):
             if count <= expected:
                 yield line
         if count != expected:
             raise InputError(
-                f"{self.path} has {count:,} lines, and {self._counterpart} {expected:,}"
+                f"{self.path}: expected {expected:,} lines, as in {self._counterpart}, "
+                f"found {count:,}"
             )
 
 
 def split_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """The lines of bytes that come a piece at a time, without their ends."""
-    # A long line comes in many pieces: they are put together once.
+    """Yield the lines of bytes that arrive in chunks, without line ends."""
+    # The chunks of a long line are joined once, to keep the time linear.
     line_parts: list[bytes] = []
     for chunk in chunks:
         end, *lines = chunk.split(b"\n")
@@ -244,7 +245,7 @@ def split_lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def decode_line(line: bytes, file_label: str, line_number: int, errors: str = "strict") -> str:
-    """A line as a string; `where` and `number` say in messages which."""
+    """Return a line as a string; errors name the file and the line number."""
     try:
         return line.decode("utf-8", errors)
     except UnicodeDecodeError as error:
@@ -257,24 +258,24 @@ def decode_line(line: bytes, file_label: str, line_number: int, errors: str = "s
 
 
 def check_text_start(start: bytes, path: str) -> None:
-    """Refuse text whose beginning shows UTF-16, which would be read as UTF-8, or old line ends."""
+    """Raise InputError for text that starts as UTF-16 or has CR line ends without LF."""
     name = "standard input" if path == "-" else path
     if start.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise InputError(
-            f"{name} is UTF-16, and was to be read as UTF-8; "
-            "name the encoding (-e utf-16 on the command line, File(path, encoding='utf-16') in "
-            "Python), or convert it (iconv -f utf-16 -t utf-8)"
+            f"{name}: expected UTF-8, found UTF-16. "
+            "Specify the encoding (-e utf-16 on the command line, File(path, encoding='utf-16') in "
+            "Python), or convert the file (iconv -f utf-16 -t utf-8)."
         )
-    # A CR at the end may belong to a line end of which only a part was read.
+    # A final CR may be the first half of CR LF.
     if b"\n" not in start and b"\r" in start.rstrip():
         raise InputError(
-            f"{name} has the line ends of old Macs (CR without LF), so all of it would be one "
-            "line; convert them (tr '\\r' '\\n' < FILE)"
+            f"{name} has CR line ends without LF, so it would be a single line. "
+            "Convert it with: tr '\\r' '\\n' < FILE"
         )
 
 
 class _FileReader:
-    """Reads an open file, says which one cannot be read, closes it at its end."""
+    """Reader of an open file that adds the path to errors and closes the file at its end."""
 
     _file: Any = None
 
@@ -290,7 +291,7 @@ class _FileReader:
         except (EOFError, OSError, ValueError) as error:
             raise InputError(f"{self._path} cannot be read: {error}") from error
         except Exception as error:
-            # lzma and zstd have errors of their own, which have no common base.
+            # The exceptions of lzma and zstd have no common base class.
             if type(error).__name__ in ("LZMAError", "ZstdError"):
                 raise InputError(f"{self._path} cannot be decompressed: {error}") from error
             raise
@@ -311,7 +312,7 @@ class _FileReader:
 
 
 def _open_decompressed(path: str) -> Any:
-    """Open a file to read bytes, which are decompressed."""
+    """Open a file for reading decompressed bytes."""
     if path == "-":
         if sys.stdin is None:
             raise InputError("standard input is closed")
@@ -340,7 +341,7 @@ def _open_decompressed(path: str) -> Any:
 def _transcode_to_utf8(
     read_chunk: Callable[[int], bytes], path: str, encoding: str
 ) -> Callable[[int], bytes]:
-    """`read`, with its bytes turned from `encoding` into UTF-8."""
+    """Return a function that reads like `read_chunk`, converted from `encoding` to UTF-8."""
     import codecs
 
     decoder = codecs.getincrementaldecoder(encoding)()
@@ -353,7 +354,7 @@ def _transcode_to_utf8(
             try:
                 text = decoder.decode(chunk, final=not chunk)
             except UnicodeDecodeError as error:
-                # The decoder may have kept bytes of the piece before.
+                # The decoder may have buffered bytes of the previous chunk.
                 byte_offset = offset - (len(error.object) - len(chunk)) + error.start
                 line = newlines + error.object[: error.start].count(b"\n") + 1
                 raise InputError(
@@ -373,19 +374,19 @@ def _transcode_to_utf8(
     return read_utf8
 
 
-# ---- text that is read once ----
+# ---- buffered text ----
 
 
 def is_rereadable(path: str) -> bool:
-    """True if a file can be read more than once, or does not exist."""
+    """Return whether a file can be read more than once, or does not exist."""
     return path != "-" and (os.path.isfile(path) or not os.path.exists(path))
 
 
 def make_rereadable(value: Any, *, copy_all: bool = False, on_disk: bool = False) -> Any:
-    """The same to be read more than once.
+    """Return an equivalent input that can be read repeatedly.
 
-    Files that cannot be, or are slow to read because they are compressed or in another encoding,
-    are kept; with `every`, all files, so that none is read twice. on_disk: where they are kept.
+    Pipes, compressed files and files in other encodings are buffered. With `copy_all`, all files
+    are buffered, so that none is read twice. `on_disk` buffers on disk instead of in memory.
     """
     if isinstance(value, list | tuple):
         if value and all(map(is_file, value)):
@@ -400,9 +401,9 @@ def make_rereadable(value: Any, *, copy_all: bool = False, on_disk: bool = False
 
 
 class BufferedLines(File):
-    """The lines of a file, read once: to be scored, shown and hashed as often as one likes."""
+    """The lines of a file, read once and kept, to be scored, shown and hashed repeatedly."""
 
-    # Its texts, without line ends, not checked to be UTF-8.
+    # The texts without line ends, not validated as UTF-8.
     texts: Sequence[bytes]
 
     def __init__(self, file: File, *, on_disk: bool = False) -> None:
@@ -416,31 +417,31 @@ class BufferedLines(File):
 
     @classmethod
     def from_strings(cls, name: str, lines: Iterable[str]) -> BufferedLines:
-        """Lines of no file, and what messages call them."""
+        """Return lines that come from no file; messages call them `name`."""
         buffered = cls.__new__(cls)
         File.__init__(buffered, name)
         buffered.texts = [line.encode("utf-8", "surrogatepass") for line in lines]
         return buffered
 
     def read_lines(self) -> Iterator[str]:
-        """The lines as strings, without their ends."""
+        """Yield the lines as strings, without line ends."""
         for number, text in enumerate(self.texts, 1):
             yield decode_line(text, self.format_label("line"), number, "surrogatepass")
 
     def iter_chunks(self) -> Iterator[bytes]:
-        """The lines as UTF-8 with their ends, a piece at a time."""
+        """Return the lines as UTF-8 with line ends, in chunks."""
         return _iter_chunks(self.texts)
 
     def make_source(self, role: str) -> _kernel.Source:
-        """The lines, for the kernel."""
+        """Return the lines as a kernel source."""
         chunks = _iter_chunks(self.texts)
         return _kernel.stream(lambda _: next(chunks, b""), self.format_label(role))
 
 
 class HashingFile(File):
-    """A file whose text is hashed while it is read: once, in memory that does not grow."""
+    """A file whose text is hashed while it is read once, in constant memory."""
 
-    # The SHA-256 of all text, as if every line had an end, when all of it was read.
+    # The SHA-256 of the entire text, with a newline after every line; set after the last chunk.
     sha256: str = ""
 
     def __init__(self, file: File) -> None:
@@ -448,7 +449,7 @@ class HashingFile(File):
         self._file = file
 
     def make_source(self, role: str) -> _kernel.Source:
-        """The text, for the kernel."""
+        """Return the text as a kernel source."""
         from hashlib import sha256
 
         digest = sha256()
@@ -470,10 +471,10 @@ class HashingFile(File):
 
 
 class FileText(Sequence[bytes]):
-    """The text of a file, whose lines are made when one is asked for."""
+    """The text of a file, split into lines on first access."""
 
     def __init__(self, text: bytes) -> None:
-        # With the end of each line, also of the last one.
+        # Every line, including the last one, ends with a newline.
         self.text = text if text.endswith(b"\n") or not text else text + b"\n"
         self._line_count = _kernel.count_lines(self.text)
         self._lines: list[bytes] | None = None
@@ -483,7 +484,7 @@ class FileText(Sequence[bytes]):
         """All lines, without their ends."""
         if self._lines is None:
             self._lines = self.text.split(b"\n")
-            # Behind the last end there is no line.
+            # No line follows the last newline.
             self._lines.pop()
         return self._lines
 
@@ -498,10 +499,10 @@ class FileText(Sequence[bytes]):
 
 
 def open_disk_lines(file: File) -> DiskLines:
-    """The lines of a file, on disk.
+    """Open the lines of a file on disk.
 
-    What cannot be read at any place (a compressed file, a column of a table, standard input) is put
-    into a temporary file first, which has no name and goes away with the process.
+    Inputs without random access (compressed files, columns, standard input) are first copied to an
+    unnamed temporary file, which disappears when the process ends.
     """
     name = "standard input" if file.path == "-" else file.path
     if type(file) is File and file._is_plain_on_disk():  # noqa: SLF001
@@ -517,16 +518,17 @@ def open_disk_lines(file: File) -> DiskLines:
 
 
 class DiskLines(Sequence[bytes]):
-    """The lines of a file on disk, without their ends: for text that is too large for memory."""
+    """Lines of a file on disk, without line ends, for text that does not fit in memory."""
 
     def __init__(self, descriptor: int, label: str, *, can_change: bool) -> None:
-        """descriptor: of an open file, which it closes in the end.
+        """Index the lines of an open file.
 
-        path: what messages call it; changes: whether others may write to it.
+        descriptor: the open file, which this object closes. label: its name in messages.
+        can_change: whether other processes may write to it.
         """
         self._descriptor, self._path, self._lock = descriptor, label, Lock()
         self._initial_status = self._read_status() if can_change else None
-        # Where each line begins, and where one after the last would.
+        # The offset of each line, and of the end.
         self._starts = array("Q", [0])
         partial_length = 0
         for chunk in self.read_range(0, None):
@@ -555,23 +557,23 @@ class DiskLines(Sequence[bytes]):
         return split_lines(self.read_range(0, None))
 
     def get_prefix_size(self, line_count: int) -> int:
-        """The size of the first lines in bytes, with their ends."""
+        """Return the size in bytes of the first `line_count` lines, with line ends."""
         return self._starts[line_count]
 
     def get_lengths(self, first: int, last: int) -> array[int]:
-        """The length in bytes of each of some lines."""
+        """Return the length in bytes of each line from `first` up to `last`, excluded."""
         starts = self._starts[first : last + 1]
         return array("Q", (end - start - 1 for start, end in pairwise(starts)))
 
     def iter_joined(self, first: int, last: int) -> Iterator[bytes]:
-        """Some lines, one behind another, a piece at a time."""
+        """Yield the concatenated lines from `first` up to `last`, excluded, in chunks."""
         for chunk in self.read_range(self._starts[first], self._starts[last]):
             yield chunk.replace(b"\n", b"")
 
     def read_range(self, start: int, end: int | None) -> Iterator[bytes]:
-        """The bytes from one place to another, or to the end, a piece at a time.
+        """Yield the bytes from one offset to another, or to the end, in chunks.
 
-        Raises InputError if the file is no longer what it was.
+        Raises InputError if the file has changed.
         """
         while end is None or start < end:
             size = CHUNK_BYTES if end is None else min(CHUNK_BYTES, end - start)
@@ -585,9 +587,9 @@ class DiskLines(Sequence[bytes]):
             yield chunk
 
     def check_unchanged(self) -> None:
-        """Raises InputError if the file is no longer what it was."""
+        """Raise InputError if the file has changed since it was opened."""
         if self._initial_status is not None and self._read_status() != self._initial_status:
-            raise InputError(f"{self._path} has changed since it was read; start again")
+            raise InputError(f"{self._path} has changed since it was read. Start again.")
 
     def _read_status(self) -> tuple[int, int]:
         status = os.fstat(self._descriptor)
@@ -598,14 +600,14 @@ class DiskLines(Sequence[bytes]):
 
 
 def _iter_chunks(texts: Any) -> Iterator[bytes]:
-    """Lines in memory, or on disk, as bytes with their ends."""
+    """Return lines from memory or disk as bytes with line ends, in chunks."""
     if isinstance(texts, DiskLines):
         return texts.read_range(0, None)
     return iter([texts.text if isinstance(texts, FileText) else b"\n".join([*texts, b""])])
 
 
 def make_text_source(texts: Texts, role: str) -> _kernel.Source:
-    """Texts, for the kernel; `role` is what messages call them."""
+    """Return texts as a kernel source; messages call them `role`."""
     if isinstance(texts, list | tuple):
         return _kernel.encoded(tuple(texts), role)
     chunks = _iter_chunks(texts)
@@ -613,9 +615,9 @@ def make_text_source(texts: Texts, role: str) -> _kernel.Source:
 
 
 def to_kernel_texts(texts: Texts, limit: int | None = None) -> bytes | tuple[bytes | None, ...]:
-    """Texts, or the first ones, as functions of the kernel take them that look at all at once.
+    """Convert texts, or the first `limit`, to the form that whole-corpus kernel functions accept.
 
-    All lines of a file are one piece of text.
+    All lines of a file become a single byte string.
     """
     if isinstance(texts, FileText) and limit in (None, len(texts)):
         return texts.text
@@ -623,16 +625,16 @@ def to_kernel_texts(texts: Texts, limit: int | None = None) -> bytes | tuple[byt
 
 
 def hash_texts(column: Texts) -> str:
-    """The SHA-256 of texts, a line each: what `sha256sum` prints of a plain file.
+    """Return the SHA-256 of texts, one line per text, as `sha256sum` prints it for a plain file.
 
-    Where a text is missing, or has a line end in it, lengths and texts are hashed, so that
-    different columns have different hashes.
+    If a text is missing or contains a newline, lengths and texts are hashed, so that different
+    columns have different hashes.
     """
     from hashlib import sha256
 
     if isinstance(column, FileText):
         return sha256(column.text).hexdigest()
-    if not isinstance(column, list):  # lines of a file on disk, which are all there
+    if not isinstance(column, list):  # lines on disk, of which none is missing
         digest = sha256()
         for text in column:
             digest.update((text or b"") + b"\n")
@@ -645,17 +647,17 @@ def hash_texts(column: Texts) -> str:
     return sha256(data).hexdigest()
 
 
-# ---- any input ----
+# ---- inputs of any kind ----
 
 
 def is_file(value: object) -> bool:
-    """True for a file or the path of one."""
+    """Return whether a value is a file or a path."""
     return isinstance(value, File | os.PathLike)
 
 
 def is_column(value: object) -> bool:
-    """True for a file or a column in the Arrow interface."""
-    if type(value) in (str, list, tuple):  # what most inputs are, without a longer look
+    """Return whether a value is a file or an Arrow column."""
+    if type(value) in (str, list, tuple):  # fast path for most inputs
         return False
     if is_file(value):
         return True
@@ -663,30 +665,30 @@ def is_column(value: object) -> bool:
 
 
 def is_sequence(value: object) -> bool:
-    """True for a sequence that is not text."""
+    """Return whether a value is a sequence other than text."""
     return not isinstance(value, str | bytes) and hasattr(value, "__len__")
 
 
 def as_file(value: Any) -> File:
-    """A file, from a file or the path of one."""
+    """Return a File from a File or a path."""
     return value if isinstance(value, File) else File(value)
 
 
 def get_file_name(value: Any) -> str | None:
-    """The name of a file without its folder; None for other inputs."""
+    """Return the name of a file without its folder, or None for other inputs."""
     if not is_file(value):
         return None
     return os.path.basename(value.path if isinstance(value, File) else os.fspath(value))
 
 
 def label_by_file_name(role: str, value: Any) -> str:
-    """The name in messages of an input beside systems and references."""
+    """Return the name for messages of an additional input: its role and its file name."""
     name = get_file_name(value)
     return role if name is None else f"{role} ({name})"
 
 
 def iterate_items(role: str, value: Any, item_kind: str = "strings") -> Iterable[Any]:
-    """The segments of anything, as Python objects; `kind` is what they should be."""
+    """Return the segments of any input as Python objects; errors name the expected kind."""
     if is_file(value):
         return as_file(value).read_lines()
     for method in ("to_pylist", "to_list", "tolist"):
@@ -694,30 +696,29 @@ def iterate_items(role: str, value: Any, item_kind: str = "strings") -> Iterable
             return getattr(value, method)()  # type: ignore[no-any-return]
     if isinstance(value, str | bytes) or not hasattr(value, "__iter__"):
         raise TypeError(
-            f"{role}: expected a list of {item_kind}, or pathlib.Path(...) for the name of a file, "
-            f"not {type(value).__name__}"
+            f"{role}: expected a list of {item_kind} or a pathlib.Path, not {type(value).__name__}"
         )
     return value  # type: ignore[no-any-return]
 
 
 def label_reference_columns(references: Any) -> list[tuple[str, Any]]:
-    """The columns of references, and what messages call each."""
+    """Return the columns of references, each with its name for messages."""
     if isinstance(references, list):
         return [(f"reference {i}", column) for i, column in enumerate(references, 1)]
     return [("references", references)]
 
 
 def iter_reference_rows(references: Any) -> Iterator[tuple[Any, ...]]:
-    """For each segment what the columns of references have: a text, several, or None."""
+    """Yield the entries of the reference columns per segment: a text, several texts or None."""
     has_columns = isinstance(references, list | tuple) and any(map(is_column, references))
     columns = references if has_columns else [references]
     yield from zip(*(iterate_items("references", column) for column in columns), strict=True)
 
 
 def iter_segments(hypotheses: Any, references: Any) -> Iterator[tuple[Any, list[Any]]]:
-    """Each hypothesis with its references, None for one that is missing.
+    """Yield each hypothesis with its references; a missing reference is None.
 
-    What does not belong together was refused when it was scored.
+    The inputs must have been scored before, so their lengths agree.
     """
     rows = iter_reference_rows(references)
     for hypothesis, row in zip(iterate_items("hypotheses", hypotheses), rows, strict=True):
@@ -725,7 +726,7 @@ def iter_segments(hypotheses: Any, references: Any) -> Iterator[tuple[Any, list[
 
 
 def _list_references(hypothesis: Any, item: Any) -> list[Any]:
-    """The references of a segment, of which an entry may hold one or several."""
+    """Return the references in an entry, which may hold one or several."""
     if item is None or isinstance(item, str):
         return [item]
     references = list(item)
@@ -736,18 +737,16 @@ def _list_references(hypothesis: Any, item: Any) -> list[Any]:
 
 
 def get_segment(hypotheses: Any, references: Any, number: int) -> tuple[Any, list[Any]]:
-    """The segment of a corpus with this number, from 1, and its references."""
+    """Return the segment with a number, counted from 1, and its references."""
     count = 0
     for count, pair in enumerate(iter_segments(hypotheses, references), 1):
         if count == number:
             return pair
-    raise InputError(
-        f"segment {number} was asked for, and there are {count}; they are counted from 1"
-    )
+    raise InputError(f"no segment {number}: expected a number from 1 to {count}")
 
 
 def read_texts(role: str, value: Any) -> Texts:
-    """A column of texts, some of which may be missing."""
+    """Return a column of texts, some of which may be missing."""
     if isinstance(value, BufferedLines):
         return value.texts
     return [
@@ -757,7 +756,7 @@ def read_texts(role: str, value: Any) -> Texts:
 
 
 def read_reference_streams(references: Any) -> list[Texts]:
-    """The references as columns: as many as a segment has at most."""
+    """Return the references as columns; their number is the maximum per segment."""
     columns = references if isinstance(references, list) and references else [references]
     if all(isinstance(column, BufferedLines) for column in columns):
         return [column.texts for column in columns]
@@ -777,16 +776,16 @@ def _encode_text(role: str, number: int, item: Any) -> bytes | None:
         return None
     if not isinstance(item, str):
         raise InputError(
-            f"{role}: segment {number} is {argument_checks.describe_type(item)}, not str; "
-            "a report shows text, so join tokens with spaces (and score them with tokenize='none')"
+            f"{role}: segment {number} is {argument_checks.describe_type(item)}, not str. "
+            "A report shows text: join tokens with spaces and use tokenize='none'."
         )
     return item.encode("utf-8", "surrogatepass")
 
 
 def split_reference_columns(hypotheses: Any, references: Any) -> list[Any]:
-    """Return each reference as a column of its own, with None where a segment has fewer.
+    """Return the references as columns, with None where a segment has fewer references.
 
-    The columns of several files are these files.
+    If all references are files, the columns are these files.
     """
     columns = references if isinstance(references, list | tuple) else [references]
     if columns and all(map(is_file, columns)):
@@ -796,7 +795,7 @@ def split_reference_columns(hypotheses: Any, references: Any) -> list[Any]:
 
 
 def count_identical(hypotheses: Any, references: Sequence[Any]) -> list[int]:
-    """Return the number of hypotheses that equal each column's text, ignoring outer white space."""
+    """Return the number of hypotheses equal to each column's text, ignoring outer white space."""
 
     def iter_stripped(role: str, column: Any) -> Iterator[Any]:
         for text in (
@@ -816,13 +815,13 @@ def count_identical(hypotheses: Any, references: Sequence[Any]) -> list[int]:
     ]
 
 
-# ---- beside the segments: labels, scores, term lists, counts ----
+# ---- additional inputs with one entry per segment: labels, scores, term lists, counts ----
 
 
 def read_segment_column(
     role: str, value: Any, segment_count: int, *, on_disk: bool = False
 ) -> Texts:
-    """A column beside those that were scored: as long as they are, and UTF-8."""
+    """Return a column of UTF-8 texts, one per scored segment; raise InputError for others."""
     column = read_texts(role, make_rereadable(value, copy_all=True, on_disk=on_disk))
     name = label_by_file_name(role, value)
     _check_length(name, len(column), segment_count)
@@ -837,17 +836,17 @@ def read_segment_column(
 def _check_length(name: str, length: int, segment_count: int) -> None:
     if length != segment_count:
         raise InputError(
-            f"{name} has {length:,} segments, and the systems have {segment_count:,}; "
-            "give one for each, in the same order"
+            f"{name} has {length:,} segments, and the systems have {segment_count:,}. "
+            "Provide one entry per segment, in the same order."
         )
 
 
 def read_segment_labels(
     role: str, value: Any, segment_count: int, *, is_required: bool = False
 ) -> Iterator[str]:
-    """Yield a name for each segment, from a file or from anything that can be written.
+    """Yield a label per segment, from a file or from values that `str` converts.
 
-    A missing one is "", or an InputError if it is required. A CR at the end of a line is left out.
+    A missing label is "", or an InputError if labels are required. A final CR is removed.
     """
     if is_file(value):
         names = (
@@ -860,14 +859,14 @@ def read_segment_labels(
         names = (None if item is None else str(item) for item in column)
     for number, name in enumerate(names, 1):
         if name is None and is_required:
-            raise InputError(f"{role}: segment {number} has none")
+            raise InputError(f"{role}: segment {number} has no label")
         yield (name or "").removesuffix("\r")
 
 
 def read_numbered_rows(value: Any) -> Iterator[tuple[int, list[str]]]:
     """Yield the number, from 1, and the tab-separated fields of each line of a file.
 
-    A CR at the end of a line is left out; an empty line has one empty field.
+    A final CR is removed; an empty line has one empty field.
     """
     for number, line in enumerate(as_file(value).read_lines(), 1):
         yield number, line.removesuffix("\r").split("\t")
@@ -880,15 +879,15 @@ def read_named_columns(role: str, value: Any) -> dict[str, list[str]]:
     header = [field.strip() for field in next(rows, (0, [""]))[1]]
     for field in header:
         if not field:
-            raise InputError(f"{name}, line 1: it names the columns, and one has no name")
+            raise InputError(f"{name}, line 1: a column has no name")
         if header.count(field) > 1:
-            raise InputError(f"{name}, line 1: '{field}' is there twice")
+            raise InputError(f"{name}, line 1: duplicate column '{field}'")
     columns: list[list[str]] = [[] for _ in header]
     for number, fields in rows:
         if len(fields) != len(header):
             raise InputError(
-                f"{name}, line {number}: {count_of(len(fields), 'tab-separated column')}, and "
-                f"line 1 names {len(header)}"
+                f"{name}, line {number}: expected {format_count(len(header), 'column')}, "
+                f"as in line 1, found {len(fields)}"
             )
         for column, field in zip(columns, fields, strict=True):
             column.append(field)

@@ -1,9 +1,9 @@
-"""The pieces of SentencePiece models: spBLEU's tokenizers, and the user's own models.
+"""SentencePiece tokenizers: the models of spBLEU, and models of the user.
 
-The kernel splits (kernel/src/lex/sentencepiece.rs); here models are found, and downloaded.
+The kernel tokenizes (kernel/src/lex/sentencepiece.rs); this module finds and downloads models.
 
 Naman Goyal et al. (2022): The FLORES-101 evaluation benchmark for low-resource and multilingual
-machine translation. TACL. Scores of different models do not compare.
+machine translation. TACL. Scores with different models are not comparable.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from truebleu.text import download
 
 @dataclass(frozen=True)
 class PublishedModel:
-    """A model that scores are published with."""
+    """A model that published scores use."""
 
     environment_variable: str
-    """The environment variable that may name the file."""
+    """The environment variable with the path of the file."""
 
     sacrebleu_name: str
-    """What sacreBLEU calls it."""
+    """The file name in sacreBLEU's cache."""
 
     urls: tuple[str, ...]
 
     sha256: str | None = None
-    """Of those that are None no checksum is published."""
+    """None if no checksum is published."""
 
 
 _NLLB = "https://dl.fbaipublicfiles.com/large_objects/nllb"
@@ -46,7 +46,7 @@ MODELS = {
         "flores200sacrebleuspm",
         (
             f"{_NLLB}/models/spm_200/flores200_sacrebleu_tokenizer_spm.model",
-            # The checkpoints of NLLB-200 have the same file.
+            # The NLLB-200 checkpoints contain the same file.
             f"{_CHECKPOINT}/resolve/main/sentencepiece.bpe.model",
             "https://tinyurl.com/flores200sacrebleuspm",
         ),
@@ -59,13 +59,13 @@ MODELS = {
     ),
 }
 
-# The files that this process has read, by what signatures call them.
+# The names of model files that this process has read, by their labels in signatures.
 _names_by_label: dict[str, str] = {}
 
 
 @dataclass(frozen=True)
 class ModelFile:
-    """A model that was read."""
+    """A loaded model file, or the problem with it."""
 
     tokenizer: LoadedTokenizer | None
     sha256: str
@@ -73,9 +73,9 @@ class ModelFile:
 
 
 def load_tokenizer(name: str) -> LoadedTokenizer:
-    """The tokenizer of a name; the same one each time, unless the file changes.
+    """Return the tokenizer of a name, cached until its file changes.
 
-    Raises InputError for no file, a file that is no model, and another model than expected.
+    Raises InputError if the file is missing, not a model, or not the expected model.
     """
     path = find_model(name)
     if path is None:
@@ -87,9 +87,9 @@ def load_tokenizer(name: str) -> LoadedTokenizer:
 
 
 def find_model(name: str) -> str | None:
-    """The path of a tokenizer's model, if it is on this machine.
+    """Return the path of a tokenizer's model, or None if it is not on this machine.
 
-    Raises InputError for another model than expected.
+    Raises InputError if the file is not the expected model.
     """
     if name.startswith("spm:"):
         return os.path.expanduser(name.removeprefix("spm:"))
@@ -98,7 +98,7 @@ def find_model(name: str) -> str | None:
         path = os.path.expanduser(path)
         if not os.path.isfile(path):
             raise InputError(
-                f"environment variable {published.environment_variable}: there is no {path}"
+                f"environment variable {published.environment_variable}: file not found: {path}"
             )
         return _check_model(name, path, published.sha256)
     for path in (_get_model_path(name, folder) for folder in download.list_download_folders()):
@@ -112,12 +112,12 @@ def find_model(name: str) -> str | None:
 
 
 def describe_missing_data(name: str) -> str:
-    """What keeps a tokenizer from splitting at once; nothing if its model is here."""
+    """Return the reason why a tokenizer cannot be used at once, or "" if its model is available."""
     try:
         if find_model(name) is not None:
             return ""
     except InputError:
-        return "whose model is not the expected one"
+        return "its model is not the expected one"
     return "its model is not here" if download.is_offline() else "it downloads its model"
 
 
@@ -126,11 +126,11 @@ def _get_model_path(name: str, folder: str) -> str:
 
 
 def _check_model(name: str, path: str, expected: str | None) -> str:
-    """The path, if the file is the expected one."""
+    """Return the path if the file has the expected checksum; raise InputError otherwise."""
     if expected is not None and (actual := _read_model(path).sha256) != expected:
         raise InputError(
             f"{path}: not the model of {name}: SHA-256 {actual}, expected {expected}. "
-            f"To use it as it is, name it: tokenize='spm:{path}'"
+            f"To use it anyway, pass tokenize='spm:{path}'."
         )
     return path
 
@@ -138,7 +138,7 @@ def _check_model(name: str, path: str, expected: str | None) -> str:
 def _download_model(name: str) -> str:
     published, path = MODELS[name], _get_model_path(name, download.get_cache_folder())
     remedies = (
-        f"download {published.urls[0]} where you can, and put it at {path}, "
+        f"download {published.urls[0]} and copy it to {path}, "
         f"or set {published.environment_variable} to its path"
     )
     if download.is_offline():
@@ -148,7 +148,7 @@ def _download_model(name: str) -> str:
         )
     path = _get_model_path(name, download.get_writable_folder())
     source = download.DownloadSource(published.urls, sha256=published.sha256)
-    # What is recorded once holds; before that, at least it is a model.
+    # The recorded checksum is required. Without one, check at least that the file is a model.
     accept = None if published.sha256 or download.read_recorded_checksum(path) else _check_is_model
     try:
         download.download_file(source, path, name=f"{name}.model", accept=accept)
@@ -166,12 +166,13 @@ def _check_is_model(path: str) -> bool:
 
 
 def _read_model(path: str) -> ModelFile:
-    """The model in a file, or what is wrong with it; and its sum."""
+    """Return the model in a file, or the problem with it, and its checksum."""
     try:
         status = os.stat(path)
         return _read_cached_model(path, status.st_size, status.st_mtime_ns)
     except FileNotFoundError:
-        raise InputError(f"a tokenizer needs its model, and there is no {path or 'name'}") from None
+        problem = f"file not found: {path}" if path else "no path (expected spm:FILE)"
+        raise InputError(f"SentencePiece model: {problem}") from None
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from None
 
@@ -190,21 +191,22 @@ def _read_cached_model(path: str, _size: int, _changed: int) -> ModelFile:
 
 
 def format_signature_label(name: str) -> str:
-    """The tokenizer in signatures: as in sacreBLEU's; or by the model, wherever it lies."""
+    """Return the tokenizer name in signatures: sacreBLEU's, or one with the model's hash."""
     return name if name in MODELS else _register_model(name)
 
 
 def _register_model(name: str) -> str:
-    """The label of a model in a file, by which `named` knows it from now on."""
+    """Return the label of a model file, and register it for `name_from_label`."""
     label = f"spm-{_read_model(os.path.expanduser(name.removeprefix('spm:'))).sha256[:8]}"
     _names_by_label[label] = name
     return label
 
 
 def name_from_label(label: str) -> str:
-    """The tokenizer of a label in a signature, if this process knows its file.
+    """Return the tokenizer name of a label in a signature.
 
-    $TRUEBLEU_SPM lists files that are known. Raises ValueError for one that is not.
+    The model must have been used in this process or be listed in $TRUEBLEU_SPM. Raises ValueError
+    for an unknown label.
     """
     if label not in _names_by_label:
         for path in filter(None, os.environ.get("TRUEBLEU_SPM", "").split(os.pathsep)):
@@ -213,6 +215,6 @@ def name_from_label(label: str) -> str:
         return _names_by_label[label]
     except KeyError:
         raise ValueError(
-            f"tok:{label} is a SentencePiece model that has no name; give its file: "
-            "tokenize='spm:FILE' to a metric, or its path in the environment variable TRUEBLEU_SPM"
+            f"tok:{label} is a SentencePiece model of unknown path. Pass tokenize='spm:FILE' to "
+            "the metric, or set the environment variable TRUEBLEU_SPM to its path."
         ) from None

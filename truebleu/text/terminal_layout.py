@@ -1,15 +1,15 @@
-"""Text on a terminal: how wide it is, what does not show, cells in columns, paragraphs in lines."""
+"""Layout of text on a terminal: widths, invisible characters, tables, paragraphs, short names."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-# Joiners are parts of words and of emoji; everything else that does not show is shown.
+# Invisible characters that are not escaped, because they are parts of words and emoji.
 JOINERS = "\u200c\u200d"
 
 
 def escape_invisible(text: str) -> str:
-    r"""Text in which characters that do not show, or would command a terminal, are written out.
+    r"""Return text with invisible characters and terminal control characters escaped.
 
     >>> print(escape_invisible("caf\u00e9\u200b\x1b[31m"))
     café\u200b\x1b[31m
@@ -24,14 +24,14 @@ def escape_invisible(text: str) -> str:
             return character.encode("ascii", "backslashreplace").decode()
         return character
 
-    # A control character has no escape of its own in ASCII, which it is part of.
+    # Control characters are ASCII, so "backslashreplace" does not escape them.
     return "".join(
         f"\\x{ord(c):02x}" if c < " " or c == "\x7f" else escape_character(c) for c in text
     )
 
 
 def measure_width(text: str) -> int:
-    """The width of a text on a terminal."""
+    """Return the width of a text on a terminal, in columns."""
     if text.isascii():
         return len(text)
     from unicodedata import combining, east_asian_width
@@ -40,13 +40,13 @@ def measure_width(text: str) -> int:
 
 
 def pad_text(text: str, width: int, *, right: bool = False) -> str:
-    """A text with spaces up to a width."""
+    """Return a text padded with spaces to a width."""
     space = " " * (width - measure_width(text))
     return space + text if right else text + space
 
 
 def pad_columns(rows: Sequence[Sequence[str]], right: Collection[int] = ()) -> list[list[str]]:
-    """Cells as wide as their column; some columns set to the right."""
+    """Return cells padded to the width of their column; align the columns in `right` right."""
     widths = [max(map(measure_width, column)) for column in zip(*rows, strict=True)]
     return [
         [pad_text(cell, widths[i], right=i in right) for i, cell in enumerate(row)] for row in rows
@@ -56,7 +56,7 @@ def pad_columns(rows: Sequence[Sequence[str]], right: Collection[int] = ()) -> l
 def format_table(
     rows: Sequence[Sequence[str]], right: Collection[int] = (), rule: str = "-"
 ) -> str:
-    """Lines of a table with a rule under its header.
+    """Return the lines of a table with a rule below its header.
 
     >>> print(format_table([["name", "n"], ["a", "10"]], right=(1,)))
     name   n
@@ -69,14 +69,14 @@ def format_table(
 
 
 def wrap_text(text: str, width: int) -> list[str]:
-    """A paragraph in lines, broken between words only."""
+    """Return the lines of a paragraph, broken only between words."""
     from textwrap import wrap
 
     return wrap(text, width, break_long_words=False, break_on_hyphens=False)
 
 
 def format_count(number: int, noun: str) -> str:
-    """A number of things.
+    """Return a number with a noun, in the plural if necessary.
 
     >>> format_count(1, "segment"), format_count(1200, "segment")
     ('1 segment', '1,200 segments')
@@ -85,7 +85,7 @@ def format_count(number: int, noun: str) -> str:
 
 
 def join_words(words: Sequence[str]) -> str:
-    """Words in a row.
+    """Join words with commas and "and".
 
     >>> join_words(["a", "b", "c"])
     'a, b and c'
@@ -98,7 +98,7 @@ def join_words(words: Sequence[str]) -> str:
 
 
 def shorten_names(paths: Sequence[str]) -> list[str]:
-    """The names of systems by their files: what differs, in whole words between dots and slashes.
+    """Return names of systems from their paths: the parts that differ, split at dots and slashes.
 
     >>> shorten_names(["runs/newstest.en-de.Online-A.de", "runs/newstest.en-de.Online-B.de"])
     ['Online-A', 'Online-B']
@@ -121,14 +121,14 @@ def shorten_names(paths: Sequence[str]) -> list[str]:
 
 
 def _remove_common_parts(names: Sequence[str]) -> list[str]:
-    """Different names without the parts at the beginning and end that all have in common."""
+    """Return different names without the parts that all have in common at the start and end."""
     import re
 
-    # Parts and separators in turn; at least one part stays.
+    # Parts and separators alternate; at least one part is kept.
     split = [re.split(r"([./\\])", name) for name in names]
     max_common = min(map(len, split)) - 1
     start = min(_count_common_parts(split), max_common) // 2 * 2
-    if len({parts[start] for parts in split}) == 1:  # one is the beginning of another
+    if len({parts[start] for parts in split}) == 1:  # one name is a prefix of another
         return list(names)
     end = min(_count_common_parts([parts[::-1] for parts in split]), max_common - start) // 2 * 2
     shortened = ["".join(parts[start : len(parts) - end]) for parts in split]
@@ -136,7 +136,7 @@ def _remove_common_parts(names: Sequence[str]) -> list[str]:
 
 
 def _count_common_parts(rows: Sequence[Sequence[str]]) -> int:
-    """The number of first parts that all rows have in common."""
+    """Return the number of leading parts that all rows have in common."""
     from itertools import takewhile
 
     columns = zip(*rows, strict=False)

@@ -1,8 +1,8 @@
-"""Tokenizers by name, and your own: a callable from text to tokens.
+"""Tokenizers by name, and custom tokenizers: callables from text to tokens.
 
-One name means one tokenizer everywhere: in Python, on the command line, in signatures. A new one is
-an entry of a table here: of `KERNEL`, if a file of kernel/src/lex/ splits the text; of `WITH_DATA`,
-if that needs a dictionary or a model; or of `PYTHON`.
+A name means the same tokenizer in Python, on the command line and in signatures. To add a
+tokenizer, add it to a table: `KERNEL_TOKENIZERS` if a file in kernel/src/lex/ splits the text,
+`DATA_TOKENIZERS` if it also needs a dictionary or a model, or `PYTHON_TOKENIZERS`.
 """
 
 from __future__ import annotations
@@ -15,33 +15,33 @@ from truebleu.text import argument_checks
 
 Tokenize = str | Callable[[str], list[str]] | Callable[[str], str]
 
-# The kernel's; the names are sacreBLEU's.
+# Tokenizers of the kernel, with sacreBLEU's names.
 KERNEL_TOKENIZERS = {
-    "13a": "mteval-v13a's, the default: symbols and sentence punctuation stand alone",
-    "intl": "mteval-v14's international one: all Unicode punctuation and symbols stand alone",
-    "zh": "Chinese: its characters stand alone, the rest as 13a",
+    "13a": "mteval-v13a (the default): splits off symbols and sentence punctuation",
+    "intl": "mteval-v14 --international-tokenization: splits off Unicode punctuation and symbols",
+    "zh": "Chinese: splits off each Chinese character, other text as 13a",
     "char": "each character is a token",
-    "none": "split at white space, for text that is tokenized already",
-    "jiwer": "split at spaces and at runs of white space, as jiwer does for WER",
+    "none": "splits at white space, for pretokenized text",
+    "jiwer": "splits at spaces and at runs of white space, as jiwer does for WER",
 }
 
-# The kernel's, too, with data: the module of this room that finds them, and what they are. It has
-# `loaded(name)`, which the kernel asks for when there is text to split, `label(name)` and
-# `lacking(name)`.
-_PIECES = "SentencePiece's pieces, by the model of"
-_MECAB = "MeCab's words, by the dictionary that sacreBLEU uses"
+# Tokenizers of the kernel that need data: the module in this package that finds the data, and a
+# description. The module has `load_tokenizer(name)`, which the kernel calls when there is text to
+# split, `format_signature_label(name)` and `describe_missing_data(name)`.
+_PIECES = "SentencePiece with the model of"
+_MECAB = "MeCab with the dictionary that sacreBLEU uses"
 DATA_TOKENIZERS = {
     "ja-mecab": ("mecab", f"Japanese: {_MECAB}"),
     "ko-mecab": ("mecab", f"Korean: {_MECAB}"),
-    "mecab:FOLDER": ("mecab", "MeCab's words, by the dictionary in a folder"),
+    "mecab:FOLDER": ("mecab", "MeCab with the dictionary in a folder"),
     "flores101": ("sentencepiece", f"{_PIECES} FLORES-101"),
     "flores200": ("sentencepiece", f"{_PIECES} FLORES-200"),
     "spBLEU-1K": ("sentencepiece", f"{_PIECES} spBLEU-1K"),
-    "spm:FILE": ("sentencepiece", f"{_PIECES} a file"),
+    "spm:FILE": ("sentencepiece", "SentencePiece with the model in a file"),
 }
 
-# Those that Python runs: the module of this room that has them, and what they are. It has
-# `function(name)`. The names of other programs' tokenizers are those of functions in
+# Tokenizers in Python: the module in this package with their code, and a description. The module
+# has `get_function(name)`. The names of other programs' tokenizers are names of functions in
 # program_tokenizers.py.
 PYTHON_TOKENIZERS = {
     **{
@@ -61,17 +61,17 @@ PYTHON_TOKENIZERS = {
             "codexglue": "CodeXGLUE's code-to-text",
             "keras-hub": "KerasHub's metrics.Bleu",
             "tensor2tensor": "tensor2tensor's t2t-bleu",
-            "madnani-ibleu": "the viewer iBLEU, case kept",
-            "madnani-ibleu-lower": "the viewer iBLEU",
+            "madnani-ibleu": "the iBLEU viewer, case-sensitive",
+            "madnani-ibleu-lower": "the iBLEU viewer",
             "compare-mt": "compare-mt",
             "rouge": "rouge-score: runs of a-z and 0-9, in lower case",
         }.items()
     },
-    "icu:LOCALE": ("icu", "ICU's words, by its dictionary of a language"),
+    "icu:LOCALE": ("icu", "ICU with its dictionary of a language"),
 }
 
 
-# All names, and how a name that goes on with a place is listed.
+# All names, and the listed form of names that end in a path or a locale.
 TOKENIZER_NAMES = [*KERNEL_TOKENIZERS, *DATA_TOKENIZERS, *PYTHON_TOKENIZERS]
 _PARAMETRIZED_NAMES = {name.partition(":")[0]: name for name in TOKENIZER_NAMES if ":" in name}
 
@@ -82,9 +82,9 @@ def _get_listed_name(name: str) -> str:
 
 
 def resolve_tokenizer(tokenize: Tokenize) -> Tokenize:
-    """The tokenizer, by the one name that it has.
+    """Return the canonical tokenizer name; return a custom tokenizer unchanged.
 
-    Raises ValueError for a name that is no tokenizer's, TypeError for anything else.
+    Raises ValueError for an unknown name and TypeError for other values.
 
     >>> resolve_tokenizer("ja-mecab-0.996-IPA"), resolve_tokenizer("spm")
     ('ja-mecab', 'flores101')
@@ -100,7 +100,7 @@ def resolve_tokenizer(tokenize: Tokenize) -> Tokenize:
         )
     if _get_listed_name(tokenize) in TOKENIZER_NAMES:
         return tokenize
-    # sacreBLEU's signatures add MeCab's version and dictionary; its older name is FLORES-101's.
+    # sacreBLEU's signatures add MeCab's version and dictionary. "spm" is its old name of flores101.
     for name in ("ja-mecab", "ko-mecab"):
         if tokenize.startswith(f"{name}-"):
             return name
@@ -112,7 +112,7 @@ def resolve_tokenizer(tokenize: Tokenize) -> Tokenize:
 
 
 def name_from_label(name: str) -> str:
-    """The tokenizer of a signature. Raises ValueError for one that is the user's own."""
+    """Return the tokenizer name of a label in a signature; raise ValueError for a custom one."""
     for kind, listed_name in (("spm-", "spm:FILE"), ("icu-", "icu:LOCALE")):
         if name.startswith(kind):
             return str(_import_module(listed_name).name_from_label(name))
@@ -121,22 +121,22 @@ def name_from_label(name: str) -> str:
     except ValueError:
         if name.startswith("mecab-"):
             raise ValueError(
-                f"tok:{name} is a dictionary that has no name; pass the folder that it is in to "
-                "the metric with tokenize='mecab:FOLDER'"
+                f"tok:{name} is a dictionary without a name. "
+                "Pass its folder to the metric with tokenize='mecab:FOLDER'."
             ) from None
         if "." not in name:
             raise
         raise ValueError(
-            f"tok:{name} is a custom tokenizer; pass the callable to the metric with tokenize="
+            f"tok:{name} is a custom tokenizer. Pass the callable to the metric with tokenize="
         ) from None
 
 
 def format_signature_label(tokenize: Tokenize) -> str:
-    """The name of a tokenizer in signatures: its own, or for a callable its name in Python.
+    """Return the name of a tokenizer in signatures, or the qualified name of a callable.
 
-    A lambda has no name of its own, so its place in the code is added; a partial function is named
-    after what it calls and with what. The version of an installed package is added, as its tokens
-    may change with it: `pythainlp.tokenize.core.word_tokenize@5.4.0`.
+    The label of a lambda includes its position in the code. A partial function includes the
+    arguments. The version of an installed package is added, because tokens may change with it:
+    `pythainlp.tokenize.core.word_tokenize@5.4.0`.
     """
     if isinstance(tokenize, str):
         labelled = _needs_data(tokenize) or tokenize.startswith("icu:")
@@ -160,19 +160,19 @@ def format_signature_label(tokenize: Tokenize) -> str:
     return _escape_label(f"{module}.{name}{version and f'@{version}'}")
 
 
-# The versions of packages that are known.
+# Cache of package versions.
 _versions: dict[str, str] = {}
 
 
 def _find_version(package: str) -> str:
-    """The version of an installed package; nothing for Python's own, and for one's own files."""
+    """Return the version of an installed package, or "" for Python's modules and user files."""
     import os
     import sys
 
     path = getattr(sys.modules.get(package), "__file__", None)
     if path is None or package in (*sys.stdlib_module_names, "__main__", "truebleu"):
         return ""
-    # To read what all distributions hold takes a tenth of a second: only where there are some.
+    # Reading the contents of all distributions takes 0.1 s, so skip folders without metadata.
     folder = os.path.dirname(path)
     if os.path.basename(path).startswith("__init__."):
         folder = os.path.dirname(folder)
@@ -185,12 +185,12 @@ def _find_version(package: str) -> str:
 
 
 def _escape_label(text: str) -> str:
-    """The text without the characters that have a meaning in a signature."""
+    """Return text with "-" in place of characters that have a meaning in signatures."""
     return "".join("-" if c in "|:=+ " else c for c in text)
 
 
 def is_in_kernel(tokenize: Tokenize, lowercase: bool | str) -> bool:
-    """True if the kernel tokenizes."""
+    """Return whether the kernel tokenizes."""
     return _has_kernel_tokenizer(tokenize) and lowercase != "after"
 
 
@@ -203,7 +203,7 @@ def _needs_data(tokenize: Tokenize) -> bool:
 
 
 def _import_module(name: str) -> Any:
-    """The module of a tokenizer, which is loaded when it is first used."""
+    """Return the module of a tokenizer, imported on first use."""
     from truebleu.text import icu, mecab, program_tokenizers, sentencepiece
 
     listed_name = _get_listed_name(name)
@@ -217,9 +217,10 @@ def _import_module(name: str) -> Any:
 
 
 def load_tokenizer(name: str) -> _kernel.LoadedTokenizer:
-    """The tokenizer of that name with its data. The kernel calls this for a name it does not have.
+    """Return a kernel tokenizer with its data; the kernel calls this for names that need data.
 
-    Raises ImportError or InputError for what is not installed, ValueError for an unknown name.
+    Raises ImportError or InputError if the data is not installed, and ValueError for an unknown
+    name.
     """
     name = str(resolve_tokenizer(name))
     if not _needs_data(name):
@@ -232,7 +233,7 @@ _kernel.load_tokenizers_with(load_tokenizer)
 
 
 def describe_missing_data(name: str) -> str:
-    """How to get what a tokenizer needs and is not here; nothing if all is.
+    """Return how to get the missing data of a tokenizer, or "" if nothing is missing.
 
     >>> describe_missing_data("13a")
     ''
@@ -241,7 +242,7 @@ def describe_missing_data(name: str) -> str:
 
 
 def get_function(tokenize: Tokenize) -> Callable[[str], list[str]] | Callable[[str], str]:
-    """The callable of a tokenizer. Raises ImportError or InputError for what is not installed."""
+    """Return the callable of a tokenizer; raise ImportError or InputError if data is missing."""
     if callable(tokenize):
         return tokenize
     if _has_kernel_tokenizer(tokenize):
@@ -251,7 +252,7 @@ def get_function(tokenize: Tokenize) -> Callable[[str], list[str]] | Callable[[s
 
 
 def tokenize(text: str, name: str = "13a", *, lowercase: bool = False) -> list[str]:
-    """The tokens of one text, by the tokenizer of that name.
+    """Return the tokens of a text, by the tokenizer with a name.
 
     >>> tokenize("It's 5,000.50 (USD) -- ok.")
     ["It's", '5,000.50', '(', 'USD', ')', '--', 'ok', '.']
@@ -262,13 +263,13 @@ def tokenize(text: str, name: str = "13a", *, lowercase: bool = False) -> list[s
 
 
 def make_tokenizer(tokenize: Tokenize, lowercase: bool | str = False) -> Callable[[str], list[str]]:
-    """A function that splits text as a metric with these two parameters does."""
+    """Return a function that tokenizes text like a metric with these two parameters."""
     tokenize = resolve_tokenizer(tokenize)
     kernel_case = LOWERCASE_MODES[lowercase]
     python_function = None if _has_kernel_tokenizer(tokenize) else get_function(tokenize)
-    # Found once: the kernel would ask for it again at each text.
+    # Load the data once; the kernel would load it for each text.
     kernel_tokenizer = load_tokenizer(str(tokenize)) if _needs_data(tokenize) else str(tokenize)
-    # Other programs have a rule of their own for white space at the end.
+    # Tokenizers of other programs have different rules for final white space.
     keeps_final_space = PYTHON_TOKENIZERS.get(str(tokenize), ("",))[0] == "program_tokenizers"
 
     def split(text: str) -> list[str]:
@@ -285,20 +286,20 @@ def make_tokenizer(tokenize: Tokenize, lowercase: bool | str = False) -> Callabl
     return split
 
 
-# The kernel's names of the values of `lowercase`; "after" is Python's to do.
+# The kernel's names for the values of `lowercase`; Python does "after".
 LOWERCASE_MODES: dict[object, str] = {False: "no", True: "python", "ascii": "ascii", "after": "no"}
 
 
 def apply_tokenizer(
     tokenize: Callable[[str], list[str]] | Callable[[str], str], text: str
 ) -> list[str]:
-    """The tokens that a callable gives; a string that it gives is split at white space."""
+    """Return the tokens of a callable; split a returned string at white space."""
     tokens = tokenize(text)
     if isinstance(tokens, str):
         return tokens.split()
     if isinstance(tokens, list | tuple):
         return list(tokens)
     raise TypeError(
-        f"the tokenizer {format_signature_label(tokenize)} gave {type(tokens).__name__}; "
-        "it must give a list of str, or a str to be split at white space"
+        f"the tokenizer {format_signature_label(tokenize)} returned {type(tokens).__name__} "
+        "(expected a list of str, or a str to split at white space)"
     )

@@ -83,5 +83,5 @@ def test_report_shows_converted_text_and_counts_none_again():
     page = truebleu.report(systems, TEXTS * 10, metrics=[metric], also=["chrf"]).to_dict()
     assert [setting["countable"] for setting in page["settings"]] == [False, False]
     assert all("unicode:nfc" in setting["signature"] for setting in page["settings"])
-    with pytest.raises(ValueError, match="different values of normalize"):
+    with pytest.raises(ValueError, match="normalize differs between the metrics"):
         truebleu.report(systems, TEXTS * 10, metrics=[metric, truebleu.CHRF()])

@@ -35,7 +35,7 @@ NAMES = ["bleu", "parameters", "callable", "shortest", "chrf++", "chrf", "ter", 
 @pytest.mark.thorough
 @pytest.mark.parametrize("metric", METRICS, ids=NAMES)
 @given(corpora(max_segments=6), st.data())
-def test_any_split_in_any_order_has_the_score_of_the_whole(metric, corpus, data):
+def test_score_is_independent_of_batches_and_merge_order(metric, corpus, data):
     hypotheses, references = corpus
     references = list(map(tuple, references))
     if getattr(metric, "length_rule", "") == "single":
@@ -46,30 +46,30 @@ def test_any_split_in_any_order_has_the_score_of_the_whole(metric, corpus, data)
     totals = [Accumulator(metric) for _ in range(3)]
     for part, hypothesis, reference in zip(parts, hypotheses, references, strict=True):
         totals[part].update([hypothesis], [reference])
-    whole = Accumulator(metric)
+    full_accumulator = Accumulator(metric)
     for total in data.draw(st.permutations(totals)):
-        whole += total
+        full_accumulator += total
     expected = metric.score(hypotheses, references)
-    assert whole.compute() == expected
-    assert str(whole.compute().signature) == str(expected.signature)
-    assert whole.segments == len(hypotheses)
-    assert whole.totals == metric.statistics(hypotheses, references).sum().tolist()[0]
+    assert full_accumulator.compute() == expected
+    assert str(full_accumulator.compute().signature) == str(expected.signature)
+    assert full_accumulator.segments == len(hypotheses)
+    assert full_accumulator.totals == metric.statistics(hypotheses, references).sum().tolist()[0]
 
 
-def test_batches_of_everything_that_score_takes(write):
+def test_update_accepts_every_input_of_score(write):
     metric = CHRF()
     total = Accumulator(metric)
     total.update(HYPOTHESES, REFERENCES, workers=2)
     total.update([], [])
     total.update((), ())
     total.update(write("hyp", ["a b", "c"]), write("ref", ["a c", "c"]))
-    whole = metric.score([*HYPOTHESES, "a b", "c"], [*REFERENCES, "a c", "c"])
-    assert total.compute() == whole
+    expected_score = metric.score([*HYPOTHESES, "a b", "c"], [*REFERENCES, "a c", "c"])
+    assert total.compute() == expected_score
     assert total.references == "var"
     assert repr(total) == "<Accumulator of CHRF(): 5 segments>"
 
 
-def test_a_batch_with_an_error_changes_nothing():
+def test_failed_update_leaves_state_unchanged():
     total = Accumulator()
     total.update(HYPOTHESES, REFERENCES)
     before = total.state_dict()
@@ -86,7 +86,7 @@ def test_a_batch_with_an_error_changes_nothing():
     assert total.state_dict() == before
 
 
-def test_nothing_has_no_score():
+def test_compute_without_text_raises_error():
     total = Accumulator()
     assert (total.segments, total.totals, total.references) == (0, [0] * 10, None)
     with pytest.raises(InputError, match="no segments at all"):
@@ -97,7 +97,7 @@ def test_nothing_has_no_score():
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=NAMES)
-def test_states_are_plain_and_pickles_are_whole(metric):
+def test_state_is_json_and_pickle_restores_accumulator(metric):
     total = Accumulator(metric)
     references = [refs if isinstance(refs, str) else refs[-1] for refs in REFERENCES]
     total.update(HYPOTHESES, references)
@@ -108,17 +108,17 @@ def test_states_are_plain_and_pickles_are_whole(metric):
     assert fresh == total
     assert Accumulator.from_state_dict(state, metric).compute() == total.compute()
     if metric != BLEU(tokenize=str.split):
-        again = Accumulator.from_state_dict(state)
-        assert again == total
-        assert again.metric == metric
-        assert again.compute() == total.compute()
+        restored = Accumulator.from_state_dict(state)
+        assert restored == total
+        assert restored.metric == metric
+        assert restored.compute() == total.compute()
         assert pickle.loads(pickle.dumps(total)) == total
-    other = copy.deepcopy(total)
-    other.update(["a"], ["b"])
-    assert other.segments == total.segments + 1 == 4
+    copied = copy.deepcopy(total)
+    copied.update(["a"], ["b"])
+    assert copied.segments == total.segments + 1 == 4
 
 
-def test_a_state_of_another_metric_is_refused_in_words():
+def test_state_of_another_metric_raises_error():
     state = Accumulator(BLEU("intl")).state_dict()
     with pytest.raises(InputError, match=r"made with BLEU\|tok:intl.*this metric is BLEU\|tok:13a"):
         Accumulator().load_state_dict(state)
@@ -135,7 +135,7 @@ def test_a_state_of_another_metric_is_refused_in_words():
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"format": "torchmetrics"}, "expected a result of Accumulator.state_dict"),
         ({"segments": -1}, "segments: expected a count, not -1"),
@@ -151,18 +151,18 @@ def test_a_state_of_another_metric_is_refused_in_words():
         ({"fingerprint": "x"}, "made with x"),
     ],
 )
-def test_damaged_states_are_refused_and_change_nothing(change, told):
+def test_invalid_state_raises_error_and_changes_nothing(change, message):
     total = Accumulator()
     total.update(HYPOTHESES, REFERENCES)
     before = total.state_dict()
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=message):
         total.load_state_dict({**before, **change})
     assert total.state_dict() == before
     with pytest.raises(InputError, match="expected a result of Accumulator"):
         total.load_state_dict([])
 
 
-def test_what_is_no_formula_of_sums_is_refused():
+def test_metric_without_sums_raises_error():
     with pytest.raises(ValueError, match="NIST weights n-grams by all references of the corpus"):
         Accumulator(NIST())
     with pytest.raises(ValueError, match="a mean of segment scores"):
@@ -173,7 +173,7 @@ def test_what_is_no_formula_of_sums_is_refused():
         Accumulator(BLEU)
 
 
-def test_totals_stay_within_64_bits():
+def test_totals_beyond_64_bits_raise_error():
     total = Accumulator(BLEU(max_order=1))
     total.update(["a"], ["a"])
     state = {**total.state_dict(), "totals": [2**63 - 1] * 4}

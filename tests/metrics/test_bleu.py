@@ -35,12 +35,12 @@ THE_REFERENCES = ("the cat is on the mat", "there is a cat on the mat")
         ("a b a b", ("b a b a",), (4, 2, 2, 0), (4, 3, 2, 1)),  # ab once, ba once; aba and bab
     ],
 )
-def test_clipped_counts(hypothesis, references, matches, totals):
+def test_matches_are_clipped_counts(hypothesis, references, matches, totals):
     score = BLEU(tokenize="none").sentence(hypothesis, references)
     assert (score.matches, score.totals) == (matches, totals)
 
 
-def test_the_example_of_nltk():
+def test_score_equals_nltk_documentation():
     """NLTK's documentation gives 0.5045... for the paper's first candidate."""
     score = BLEU(tokenize="none", smoothing="none").sentence(GUIDE, GUIDE_REFERENCES)
     assert score.fraction == pytest.approx(0.5045666840058485, rel=1e-14)
@@ -70,7 +70,7 @@ def test_brevity_penalty(hypothesis_length, references, reference_length, penalt
     assert score.brevity_penalty == pytest.approx(penalty, rel=1e-15)
 
 
-def test_the_penalty_is_of_the_corpus_not_of_its_segments():
+def test_brevity_penalty_uses_corpus_lengths():
     score = truebleu.bleu(["a b c d e f", "a b"], ["a b c d", "a b c d"])
     assert score.brevity_penalty == 1.0
 
@@ -106,7 +106,7 @@ def test_effective_order(effective_order, corpus, sentence):
     assert list(metric.segments(["the cat"], ["the cat"])) == pytest.approx([sentence])
 
 
-def test_identical_texts_score_a_hair_over_100():
+def test_identical_texts_score_slightly_above_100():
     """exp(log(100)) in binary; sacreBLEU prints 100.00000000000004 just so."""
     assert truebleu.bleu(["the cat is on the mat"], ["the cat is on the mat"]).value == (
         100.00000000000004
@@ -117,13 +117,13 @@ def test_identical_texts_score_a_hair_over_100():
     ("hypothesis", "reference"),
     [("", "the cat"), ("the cat", ""), ("", ""), (" \u3000\n", "the cat"), ("dog", "the cat")],
 )
-def test_nothing_matches(hypothesis, reference):
+def test_no_match_scores_0(hypothesis, reference):
     for smoothing in ("none", "exp", "floor", "add-k"):
         score = BLEU(smoothing=smoothing).score([hypothesis], [reference])
         assert (score.value, score.precisions) == (0.0, (0.0, 0.0, 0.0, 0.0))
 
 
-def test_an_empty_reference_counts_and_a_missing_one_does_not():
+def test_empty_reference_counts_but_missing_reference_does_not():
     """The empty one is the closest in length, so there is no brevity penalty."""
     score = truebleu.bleu(["a b c d"], [("a b c d e f g h i j", "")])
     assert (score.reference_length, score.brevity_penalty) == (0, 1.0)
@@ -148,7 +148,7 @@ def test_weights(weights, expected):
     assert score.value == pytest.approx(expected, rel=1e-12)
 
 
-def test_effective_order_scales_the_weights_that_are_left():
+def test_effective_order_rescales_remaining_weights():
     """Two tokens have orders 1 and 2; if those weigh nothing, nothing is known: 0."""
     metric = BLEU(effective_order=True, weights=(0.3, 0.1, 0.3, 0.3))
     score = metric.score(["a b x"], ["a b c"])
@@ -161,7 +161,7 @@ def test_effective_order_scales_the_weights_that_are_left():
     assert metric.segments(["a b"], ["a b"]).tolist() == [0.0]
 
 
-def test_uniform_weights_are_the_default_to_the_bit():
+def test_uniform_weights_equal_default_exactly():
     text = ["a b c x y a b"], ["a b c d e a b"]
     assert BLEU(weights=[0.25] * 4).score(*text).value == pytest.approx(
         BLEU().score(*text).value, rel=1e-14
@@ -172,7 +172,7 @@ def test_uniform_weights_are_the_default_to_the_bit():
 
 
 @given(corpora(), parameters())
-def test_equals_the_plain_program(corpus, parameters):
+def test_score_equals_oracle(corpus, parameters):
     parameters |= {"tokenize": "none", "lowercase": False}
     hypotheses, references = corpus
     score = BLEU(**parameters).score(hypotheses, [tuple(refs) for refs in references])
@@ -197,7 +197,7 @@ WORDS = st.lists(st.sampled_from("abcd"), min_size=6, max_size=20)
 
 
 @given(st.lists(st.tuples(WORDS, WORDS, WORDS), min_size=1, max_size=4))
-def test_equals_nltk_where_every_order_matches(segments):
+def test_score_equals_nltk_if_every_order_matches(segments):
     hypotheses = [tokens for tokens, *_ in segments]
     references = [(*refs, tokens[1:-1]) for tokens, *refs in segments]
     score = BLEU(tokenize="none", smoothing="none").score(hypotheses, references)
@@ -210,7 +210,7 @@ def test_equals_nltk_where_every_order_matches(segments):
 
 
 @given(st.lists(st.integers(0, 3), max_size=200), st.lists(st.integers(0, 3), max_size=200))
-def test_long_and_repetitive_segments(hypothesis, reference):
+def test_long_repetitive_segments_equal_oracle(hypothesis, reference):
     """Few words, many repetitions, lengths around the 64 and 128 of a machine's words."""
     hypothesis, reference = (
         ["abcdefghi"[: 6 + t] for t in side] for side in (hypothesis, reference)
@@ -225,7 +225,7 @@ def test_long_and_repetitive_segments(hypothesis, reference):
 
 @pytest.mark.parametrize("length", [63, 64, 65, 127, 128, 129, 255, 256, 257, 1000])
 @pytest.mark.parametrize("other", [1, 64, 65, 128, 300])
-def test_lengths_around_machine_words(length, other):
+def test_lengths_near_machine_words_equal_oracle(length, other):
     hypothesis, reference = "a b c " * 400, "b c a " * 400
     hypothesis, reference = hypothesis.split()[:length], reference.split()[:other]
     metric = BLEU(max_order=16)
@@ -241,7 +241,7 @@ def test_lengths_around_machine_words(length, other):
 # The metric as a value.
 
 
-def test_metrics_are_values():
+def test_metrics_compare_by_value():
     metric = BLEU("intl", lowercase=True)
     assert metric == BLEU(tokenize="intl", lowercase=True) != BLEU()
     assert len({metric, BLEU("intl", lowercase=True), BLEU()}) == 2
@@ -259,17 +259,17 @@ def test_metrics_are_values():
         "BLEU(effective_order=False, max_order=2, weights=(0.5, 0.5))",
     ],
 )
-def test_repr_says_what_is_not_the_default(text):
+def test_repr_has_non_default_parameters(text):
     assert repr(eval(text)) == text
 
 
 @given(parameters())
-def test_repr_makes_the_metric_again(parameters):
+def test_repr_recreates_metric(parameters):
     metric = BLEU(**parameters)
     assert eval(repr(metric)) == metric
 
 
-def test_the_short_way():
+def test_bleu_function_equals_class():
     hypotheses, references = ["The Cat is on the mat"], ["the cat is on the mat"]
     assert truebleu.bleu(hypotheses, references) == BLEU().score(hypotheses, references)
     options = {"tokenize": "char", "lowercase": True, "smoothing": "none"}
@@ -278,15 +278,15 @@ def test_the_short_way():
     )
 
 
-def test_a_callable_tokenizer():
+def test_callable_tokenizer_gets_preprocessed_segment():
     """It is given the segment as `none` would be: lower-cased if asked, and stripped at the end."""
     seen = []
 
-    def by_comma(text):
+    def split_at_commas(text):
         seen.append(text)
         return text.split(",")
 
-    score = BLEU(tokenize=by_comma, lowercase=True).score(["A b,c,d,e \n"], ["a b,c,d,e"])
+    score = BLEU(tokenize=split_at_commas, lowercase=True).score(["A b,c,d,e \n"], ["a b,c,d,e"])
     assert score.totals == (4, 3, 2, 1)
     assert score.value == 100.00000000000004
     assert set(seen) == {"a b,c,d,e"}

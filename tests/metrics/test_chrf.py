@@ -16,7 +16,7 @@ REFERENCES = ["The cat is on the mat.", "The brown dog barks!", "Nothing."]
 
 
 @st.composite
-def parameters(draw: st.DrawFn) -> dict:
+def draw_parameters(draw: st.DrawFn) -> dict:
     """Parameters of `CHRF`: every order, β, case, and way with white space and short texts."""
     char_order = draw(st.sampled_from([6, 6, 1, 0, 3, 8, 9, 12]))
     return {
@@ -29,32 +29,37 @@ def parameters(draw: st.DrawFn) -> dict:
     }
 
 
-def tuples(references: list) -> list[tuple]:
+def convert_to_tuples(references: list) -> list[tuple]:
     return [tuple(refs) for refs in references]
 
 
-@given(corpora(), parameters())
+@given(corpora(), draw_parameters())
 @example((["ab"], [["ab", "ab c"]]), {"char_order": 6, "word_order": 2})
-def test_statistics_and_scores(corpus, parameters):
+def test_statistics_and_scores_equal_sacrebleu(corpus, parameters):
     hypotheses, references = corpus
     metric, oracle = CHRF(**parameters), sacrebleu.CHRF(**parameters)
     expected = oracle._extract_corpus_statistics(hypotheses, streams(references))
-    table = metric.statistics(hypotheses, tuples(references))
+    table = metric.statistics(hypotheses, convert_to_tuples(references))
     assert table.tolist() == expected
     its = oracle.corpus_score(hypotheses, streams(references))
-    score = metric.score(hypotheses, tuples(references))
+    score = metric.score(hypotheses, convert_to_tuples(references))
     assert score.value == its.score
     assert str(score) == its.format()
     assert str(score.signature).rpartition("|by")[0].replace(
         f"beta:{parameters.get('beta', 2)}|", ""
     ) == oracle.get_signature().format().replace("nrefs:None", "nrefs:var")
-    each = metric.segments(hypotheses, tuples(references)).tolist()
-    for hypothesis, refs, value in zip(hypotheses, references, each, strict=True):
+    segment_scores = metric.segments(hypotheses, convert_to_tuples(references)).tolist()
+    for hypothesis, refs, value in zip(hypotheses, references, segment_scores, strict=True):
         present = [ref for ref in refs if ref is not None]
         its = oracle.sentence_score(hypothesis, present)
-        mine = metric.sentence(hypothesis, refs)
-        assert mine.value == value == its.score
-        assert (mine.name, mine.char_order, mine.word_order, mine.beta) == (
+        segment_score = metric.sentence(hypothesis, refs)
+        assert segment_score.value == value == its.score
+        assert (
+            segment_score.name,
+            segment_score.char_order,
+            segment_score.word_order,
+            segment_score.beta,
+        ) == (
             its.name,
             its.char_order,
             its.word_order,
@@ -65,8 +70,8 @@ def test_statistics_and_scores(corpus, parameters):
     ]
 
 
-@given(corpora(), parameters())
-def test_every_instruction_set_counts_alike(corpus, parameters):
+@given(corpora(), draw_parameters())
+def test_instruction_sets_give_equal_counts(corpus, parameters):
     hypotheses, references = corpus
     metric = CHRF(**parameters)
     before = _kernel.instructions()
@@ -74,7 +79,7 @@ def test_every_instruction_set_counts_alike(corpus, parameters):
         tables = []
         for name in _kernel.available_instructions():
             _kernel.use_instructions(name)
-            tables.append(metric.statistics(hypotheses, tuples(references)))
+            tables.append(metric.statistics(hypotheses, convert_to_tuples(references)))
     finally:
         _kernel.use_instructions(before)
     assert all(table == tables[0] for table in tables)
@@ -84,21 +89,21 @@ LENGTHS = [0, 1, 63, 64, 65, 128, 511, 512, 513, 768, 769, 1024, 1025, 2047, 204
 
 
 @pytest.mark.parametrize("characters", ["ab", "aé日😀", "0123456789"])
-def test_lengths_around_every_size_of_a_bitset(characters):
+def test_lengths_near_bitset_sizes_equal_sacrebleu(characters):
     """Both sides long or one of them, with many repetitions: up to 2,048 characters are bits."""
 
-    def text(length: int, step: int) -> str:
+    def repeat_characters(length: int, step: int) -> str:
         return "".join(characters[i * i * step % 7 % len(characters)] for i in range(length))
 
     oracle = sacrebleu.CHRF()
     pairs = [(one, other) for one in LENGTHS for other in (one, 2100, 70)]
-    hypotheses = [text(one, 1) for one, _ in pairs]
-    references = [text(other, 3) for _, other in pairs]
+    hypotheses = [repeat_characters(one, 1) for one, _ in pairs]
+    references = [repeat_characters(other, 3) for _, other in pairs]
     table = CHRF().statistics(hypotheses, references)
     assert table.tolist() == oracle._extract_corpus_statistics(hypotheses, [references])
 
 
-def test_many_different_characters():
+def test_many_distinct_characters_equal_sacrebleu():
     """More than the table for characters first has room for."""
     hypothesis = "".join(map(chr, range(0x4E00, 0x9000)))
     reference = "".join(map(chr, range(0x5000, 0xA000)))
@@ -106,25 +111,25 @@ def test_many_different_characters():
     assert CHRF().statistics([hypothesis] * 2, [reference] * 2).tolist() == expected
 
 
-def test_the_first_of_equally_good_references_counts():
+def test_first_of_equally_good_references_counts():
     """Both have the same F-score, and other counts: the order of references matters."""
-    hypothesis, one, other = "abab", "ab", "abababab"
+    hypothesis, first, second = "abab", "ab", "abababab"
     metric = CHRF(char_order=1, beta=1)
-    for references in ([one, other], [other, one], [one, one + "c"], ["", ""]):
+    for references in ([first, second], [second, first], [first, first + "c"], ["", ""]):
         expected = sacrebleu.CHRF(char_order=1, beta=1)._extract_corpus_statistics(
             [hypothesis], [[ref] for ref in references]
         )
         assert metric.statistics([hypothesis], [tuple(references)]).tolist() == expected
 
 
-def test_words_are_separated_from_one_punctuation_mark():
+def test_one_punctuation_mark_is_split_from_words():
     """`(hi)` is `(hi` and `)`, `...` is `..` and `.`; other punctuation than ASCII's stays."""
     metric = CHRF(char_order=0, word_order=1)
     for text, words in {"(hi)": 2, "...": 2, "(hi": 2, "“hi”": 1, ".": 1, "é!": 2, "日": 1}.items():
         assert metric.statistics([text], [text]).tolist() == [[words] * 3], text
 
 
-def test_the_score_opens_up():
+def test_score_has_components():
     score = CHRF(char_order=2, word_order=1).sentence("ab c", "ab d")
     assert score.hypothesis_totals == (3, 2, 2)
     assert score.reference_totals == (3, 2, 2)
@@ -136,7 +141,7 @@ def test_the_score_opens_up():
     assert content["matches"] == [2, 1, 1]
 
 
-def test_a_signature_makes_its_metric_again():
+def test_signature_recreates_metric():
     for metric in (
         CHRF(),
         CHRF(word_order=2),
@@ -156,7 +161,7 @@ def test_a_signature_makes_its_metric_again():
     assert truebleu.metric(f"chrF2+|{sacre.get_signature()}") == CHRF(word_order=1)
 
 
-def test_statistics_of_different_parameters_do_not_mix():
+def test_statistics_with_different_parameters_cannot_be_merged():
     plain = CHRF().statistics(HYPOTHESES, REFERENCES)
     with pytest.raises(InputError, match="chrF2 and chrF3"):
         plain + CHRF(beta=3).statistics(HYPOTHESES, REFERENCES)
@@ -181,12 +186,12 @@ def test_statistics_of_different_parameters_do_not_mix():
         ({"beta": "2"}, "beta='2'"),
     ],
 )
-def test_parameters_that_make_no_metric(parameters, message):
+def test_invalid_parameters_raise_error(parameters, message):
     with pytest.raises(ValueError, match=message):
         CHRF(**parameters)
 
 
-def test_text_is_needed():
+def test_empty_corpus_raises_error():
     with pytest.raises(InputError, match="this metric is for text, not for tokens"):
         CHRF().score([["a", "b"]], [["a", "b"]])
     with pytest.raises(InputError, match="segment 2 is missing"):
@@ -201,7 +206,7 @@ def test_text_is_needed():
         CHRF().sentence(1, ["a"])
 
 
-def test_the_matrix_has_every_pair():
+def test_matrix_equals_sentence_scores():
     for metric in (CHRF(), truebleu.BLEU(), CHRF(word_order=2, whitespace=True)):
         matrix = metric.matrix(HYPOTHESES, REFERENCES[:2])
         assert matrix == [
@@ -214,7 +219,7 @@ def test_the_matrix_has_every_pair():
         CHRF().matrix(["a"], [None])
 
 
-def test_several_metrics_read_the_text_together(tmp_path):
+def test_metrics_counted_together_equal_separate_counts(tmp_path):
     from truebleu.metrics.base import Corpus
     from truebleu.metrics.joint_counting import count_together
 

@@ -34,7 +34,7 @@ for h, r in zip(hyp, ref, strict=True):
 
 
 @pytest.fixture(autouse=True)
-def _own_cache(tmp_path, monkeypatch):
+def _temporary_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("TRUEBLEU_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(score_cache, "cache_settings", score_cache.CacheSettings())
 
@@ -51,7 +51,7 @@ def program(tmp_path):
     return make
 
 
-def test_a_number_a_segment(program):
+def test_one_number_per_segment(program):
     metric = Command("length", program(LENGTHS))
     score = metric.score(["a b c", "d"], ["a", "b c d"])
     assert (score.name, score.value) == ("length", 0.0)
@@ -59,7 +59,7 @@ def test_a_number_a_segment(program):
     assert metric.sentence("a b", "c").value == 1.0
 
 
-def test_all_files_and_their_lines(program):
+def test_files_have_one_line_per_segment(program):
     """Line ends inside a segment are white space; a file for each reference."""
     source = """
 import sys
@@ -68,45 +68,45 @@ assert texts == [["a b", "ü"], ["s", "t"], ["r", "q"], ["p", ""]], texts
 print("1\\n2.5")
 """
     metric = Command("X", program(source, "{hyp}", "{src}", "{refs}"))
-    found = metric.segments(["a\n\rb", "ü"], [("r", "p"), "q"], ["s", "t"])
-    assert list(found) == [1.0, 2.5]
+    scores = metric.segments(["a\n\rb", "ü"], [("r", "p"), "q"], ["s", "t"])
+    assert list(scores) == [1.0, 2.5]
 
 
-def test_several_references_need_a_place(program):
+def test_several_references_need_refs_placeholder(program):
     with pytest.raises(MetricFailedError, match=r"segment 2 has several references.*\{refs\}"):
         Command("X", program(LENGTHS)).score(["a", "b"], ["a", ("b", "c")])
 
 
-def test_sources_are_asked_for(program):
+def test_missing_sources_raise_error(program):
     metric = Command("X", program(LENGTHS, "{hyp}", "{src}"))
     assert metric.NEEDS_SOURCE
     with pytest.raises(tb.InputError, match="needs the source"):
         metric.score(["a"], ["b"])
 
 
-def test_numbers_of_any_size_are_kept_whole(program):
+def test_segment_scores_equal_printed_numbers(program):
     """A score of a segment is the program's number, bit for bit."""
     numbers = [0.1, -1 / 3, 1e-7, 123.456789012345, 5e-324, -8000.0, 0.0]
     source = f"for number in {numbers!r}: print(repr(number))"
-    found = Command("X", program(source, "{hyp}")).segments(["a"] * 7, ["b"] * 7)
+    scores = Command("X", program(source, "{hyp}")).segments(["a"] * 7, ["b"] * 7)
     # Below 2^-28 the last bits may be lost.
-    assert list(found)[:4] == numbers[:4]
-    assert list(found)[4:] == [0.0, -8000.0, 0.0]
+    assert list(scores)[:4] == numbers[:4]
+    assert list(scores)[4:] == [0.0, -8000.0, 0.0]
 
 
-def test_equal_to_its_numbers_given_as_scores(program, tmp_path):
+def test_result_equals_external_scores(program, tmp_path):
     """The mean, its interval and the test are those of the numbers in a file."""
     systems = {n: (GERMAN / f"{n}.en").read_text("utf-8").splitlines() for n in ("aspen", "birch")}
     references = (GERMAN / "reference.a.en").read_text("utf-8").splitlines()
     metric = Command("length", program(LENGTHS), lower_is_better=True)
     computed = tb.compare(systems, references, metrics=[metric]).to_dict()
     numbers = {name: list(metric.segments(text, references)) for name, text in systems.items()}
-    given = tb.compare(
+    external = tb.compare(
         None, None, metrics=(), scores={"length": numbers}, lower_is_better=["length"]
     ).to_dict()
-    assert computed["pairs"] == given["pairs"]
+    assert computed["pairs"] == external["pairs"]
     assert [row["scores"]["length"]["interval"] for row in computed["systems"]] == [
-        row["scores"]["length"]["interval"] for row in given["systems"]
+        row["scores"]["length"]["interval"] for row in external["systems"]
     ]
     assert computed["metrics"][0]["higher_is_better"] is False
 
@@ -141,22 +141,22 @@ FAILURES = {
 
 
 @pytest.mark.parametrize("kind", FAILURES)
-def test_a_program_that_fails(kind, program, tmp_path):
-    source, said = FAILURES[kind]
+def test_failing_program_raises_error(kind, program, tmp_path):
+    source, message = FAILURES[kind]
     metric = Command("X", program(source, "{hyp}"))
     with pytest.raises(MetricFailedError) as caught:
         metric.score(["a", "b", "c"], ["a", "b", "c"])
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert str(caught.value).startswith("X: ")
     assert not list((tmp_path / "cache").rglob("*.f64"))
 
 
-def test_a_program_that_is_not_there():
+def test_missing_program_raises_error():
     with pytest.raises(MetricFailedError, match="X: cannot run /no/such: No such file"):
         Command("X", "/no/such {hyp}").score(["a"], ["a"])
 
 
-def test_a_program_that_hangs_is_ended_with_its_children(program, tmp_path):
+def test_hanging_program_and_children_are_killed(program, tmp_path):
     source = f"""
 import subprocess, sys
 child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
@@ -181,7 +181,7 @@ child.wait()
 
 
 @pytest.mark.parametrize(
-    ("word", "said"),
+    ("word", "message"),
     [
         ("command:X", "expected command:NAME='PROGRAM {hyp} {ref}'"),
         ("command:=p {hyp}", "expected command:NAME="),
@@ -189,15 +189,15 @@ child.wait()
         ("command:X=p 'open {hyp}", "No closing quotation"),
     ],
 )
-def test_wrong_names(word, said, capsys):
+def test_invalid_name_gives_error_message(word, message, capsys):
     assert main(["score", *FILES, "-m", word]) == 2
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 # ---- other metrics stand ----
 
 
-def failing(program):
+def failing_program(program):
     """A program that fails on the second system alone."""
     path = GERMAN / "birch.en"
     source = f"""
@@ -211,44 +211,46 @@ for line in text.splitlines(): print(1)
 
 
 @pytest.mark.parametrize("command", ["score", "segments", "compare"])
-def test_other_metrics_stand(command, program, capsys):
+def test_other_metrics_succeed_if_program_fails(command, program, capsys):
     assert main([command, *FILES, "-m", "bleu", "-f", "json"]) == 0
-    alone = json.loads(capsys.readouterr().out)
-    assert main([command, *FILES, "-m", "bleu", failing(program), "-f", "json"]) == 1
-    said = capsys.readouterr()
-    beside = json.loads(said.out)
-    notes = beside.pop("notes", [])
+    separate_result = json.loads(capsys.readouterr().out)
+    assert main([command, *FILES, "-m", "bleu", failing_program(program), "-f", "json"]) == 1
+    captured = capsys.readouterr()
+    joint_result = json.loads(captured.out)
+    notes = joint_result.pop("notes", [])
     if command == "compare":
         assert [note["text"] for note in notes if note["kind"] == "failed"] == [
             f"X is left out: birch: X: {sys.executable} ended with status 1: out of memory"
         ]
-        alone.pop("notes")
-    assert beside == alone
-    assert said.err.count("\n") == 1
-    assert "out of memory" in said.err
+        separate_result.pop("notes")
+    assert joint_result == separate_result
+    assert captured.err.count("\n") == 1
+    assert "out of memory" in captured.err
 
 
-def test_the_report_stands(program, tmp_path, capsys):
+def test_report_succeeds_if_program_fails(program, tmp_path, capsys):
     page = tmp_path / "page.html"
-    assert main(["report", *FILES, "-m", "bleu", failing(program), "-o", str(page)]) == 1
+    assert main(["report", *FILES, "-m", "bleu", failing_program(program), "-o", str(page)]) == 1
     assert "out of memory" in capsys.readouterr().err
     assert page.read_text("utf-8").rstrip().endswith("</html>")
 
 
 @pytest.mark.parametrize("command", ["score", "segments", "compare"])
-def test_alone_it_leaves_no_file(command, program, tmp_path, capsys):
+def test_failing_only_metric_writes_no_file(command, program, tmp_path, capsys):
     file = tmp_path / "out.json"
-    assert main([command, *FILES, "-m", failing(program), "-o", str(file)]) == 1
+    assert main([command, *FILES, "-m", failing_program(program), "-o", str(file)]) == 1
     assert not file.exists()
     assert "error: birch: X: " in capsys.readouterr().err
 
 
-def test_compare_in_python_says_what_is_left_out(program):
+def test_compare_warns_of_failed_metric(program):
     systems = {"aspen": GERMAN / "aspen.en", "birch": GERMAN / "birch.en"}
-    name = failing(program)
+    name = failing_program(program)
     with pytest.warns(UserWarning, match="X is left out: birch: .*out of memory"):
-        made = tb.compare(systems, GERMAN / "reference.a.en", metrics=["bleu", name]).to_dict()
-    assert [metric["name"] for metric in made["metrics"]] == ["BLEU"]
+        comparison = tb.compare(
+            systems, GERMAN / "reference.a.en", metrics=["bleu", name]
+        ).to_dict()
+    assert [metric["name"] for metric in comparison["metrics"]] == ["BLEU"]
     with pytest.raises(MetricFailedError, match="out of memory"):
         tb.compare(systems, GERMAN / "reference.a.en", metrics=[name])
 
@@ -256,7 +258,7 @@ def test_compare_in_python_says_what_is_left_out(program):
 # ---- the cache ----
 
 
-def counting(tmp_path):
+def counting_program(tmp_path):
     """A program that counts how often it is called, and takes its time."""
     return f"""
 import sys, time
@@ -265,62 +267,62 @@ for line in open(sys.argv[1]): time.sleep(0.003); print(len(line))
 """
 
 
-def calls(tmp_path):
+def count_calls(tmp_path):
     path = tmp_path / "calls"
     return len(path.read_text()) if path.exists() else 0
 
 
-def test_dear_numbers_are_kept_by_content(program, tmp_path, monkeypatch):
-    metric = Command("X", program(counting(tmp_path), "{hyp}"))
+def test_slow_scores_are_cached_by_content(program, tmp_path, monkeypatch):
+    metric = Command("X", program(counting_program(tmp_path), "{hyp}"))
     first = metric.score(["a", "bc"], ["a", "b"])
     assert metric.score(["a", "bc"], ["a", "b"]) == first
-    assert calls(tmp_path) == 1
+    assert count_calls(tmp_path) == 1
     metric.score(["a", "bd"], ["a", "b"])  # other text
     metric.score(["a", "bc"], [("a",), ("b", "")])  # other references
-    assert calls(tmp_path) == 3
+    assert count_calls(tmp_path) == 3
     (path, *_) = sorted((tmp_path / "cache" / "companions").iterdir())
     path.write_bytes(path.read_bytes()[:-1])  # a damaged file is as none
     for text in ("bc", "bd"):
         metric.score(["a", text], ["a", "b"])
     metric.score(["a", "bc"], [("a",), ("b", "")])
-    assert calls(tmp_path) == 4
-    program(counting(tmp_path) + "\n# another program", "{hyp}")
+    assert count_calls(tmp_path) == 4
+    program(counting_program(tmp_path) + "\n# another program", "{hyp}")
     metric.score(["a", "bc"], ["a", "b"])
-    assert calls(tmp_path) == 5
+    assert count_calls(tmp_path) == 5
     monkeypatch.setenv("TRUEBLEU_NO_CACHE", "1")
     metric.score(["a", "bc"], ["a", "b"])
-    assert calls(tmp_path) == 6
+    assert count_calls(tmp_path) == 6
 
 
-def test_cheap_numbers_are_not_kept(program, tmp_path, monkeypatch):
+def test_fast_scores_are_not_cached(program, tmp_path, monkeypatch):
     monkeypatch.setattr(
         score_cache, "cache_settings", score_cache.CacheSettings(min_seconds_per_segment=1e9)
     )
-    metric = Command("X", program(counting(tmp_path), "{hyp}"))
+    metric = Command("X", program(counting_program(tmp_path), "{hyp}"))
     for _ in range(2):
         metric.score(["a"], ["b"])
-    assert calls(tmp_path) == 2
+    assert count_calls(tmp_path) == 2
 
 
-def test_the_option(program, tmp_path):
-    name = f"command:X={program(counting(tmp_path), '{hyp}')}"
+def test_no_cache_option_disables_cache(program, tmp_path):
+    name = f"command:X={program(counting_program(tmp_path), '{hyp}')}"
     for words, expected in (([], 2), ([], 2), (["--no-cache"], 4)):
         assert main(["score", *FILES, "-m", name, *words]) == 0
-        assert calls(tmp_path) == expected
+        assert count_calls(tmp_path) == expected
 
 
 # ---- names and signatures ----
 
 
 @pytest.mark.parametrize("words", ["p {hyp}", "a|b:c 'd e' {hyp} --x=ü%7C {src}"])
-def test_signatures_make_the_metric_again(words):
+def test_signature_recreates_metric(words):
     metric = Command("My metric", words, lower_is_better=True)
     assert tb.metric(str(metric)) == metric
     assert tb.metric(str(metric.signature(2))) == metric
     assert metric.signature(2).short().startswith("#:2|m:command|")
 
 
-def test_known_error_rates_are_so_by_name():
+def test_names_of_error_rates_imply_lower_is_better():
     assert tb.metric("command:TER=p {hyp}").lower_is_better
     assert not tb.metric("command:COMET=p {hyp}").lower_is_better
     assert tb.metric("command:X=p {hyp}", lower_is_better=True).lower_is_better

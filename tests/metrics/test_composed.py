@@ -13,7 +13,7 @@ from truebleu.metrics.composite_scores import document_bleu, mean_document_bleu
 from truebleu.metrics.ibleu import IBLEU
 
 
-def test_ibleu():
+def test_ibleu_scores():
     hypotheses, references, sources = ["the cat sat here"], [("a cat sat here",)], ["the cat sat"]
     good = BLEU().score(hypotheses, references).value
     copied = BLEU().score(hypotheses, sources).value
@@ -22,8 +22,8 @@ def test_ibleu():
     assert score.details() == {"references": good, "sources": copied}
     assert score.signature["alpha"] == "0.7"
     assert score.signature.metric() == IBLEU(alpha=0.7)
-    one = IBLEU(alpha=0.7).sentence(hypotheses[0], references[0], sources[0])
-    assert IBLEU(alpha=0.7).segments(hypotheses, references, sources)[0] == one.value
+    segment_score = IBLEU(alpha=0.7).sentence(hypotheses[0], references[0], sources[0])
+    assert IBLEU(alpha=0.7).segments(hypotheses, references, sources)[0] == segment_score.value
     with pytest.raises(ValueError, match="expected a number from 0 to 1"):
         IBLEU(alpha=80)
 
@@ -38,7 +38,7 @@ REFERENCES = [
 ]
 
 
-def test_document_bleu_joins():
+def test_document_bleu_joins_segments():
     joined = [" ".join(HYPOTHESES[::2]), " ".join(HYPOTHESES[1::2])]
     references = [
         ("The cat sat. It sat on the mat.", "A cat sat. There it sat."),
@@ -49,7 +49,7 @@ def test_document_bleu_joins():
     assert expected.value != BLEU().score(HYPOTHESES, REFERENCES).value
 
 
-def test_mean_document_bleu_means():
+def test_mean_document_bleu_averages_documents():
     scores = {
         "one": BLEU().score(HYPOTHESES[::2], REFERENCES[::2]).value,
         "two": BLEU().score(HYPOTHESES[1::2], REFERENCES[1::2]).value,
@@ -60,14 +60,14 @@ def test_mean_document_bleu_means():
     assert "|metric:BLEU|" in str(score.signature)
 
 
-def test_documents_from_files(write):
+def test_document_bleu_reads_files(write):
     columns = list(zip(*REFERENCES, strict=True))
     paths = [write(f"r{i}", column) for i, column in enumerate(columns)]
     expected = document_bleu(HYPOTHESES, REFERENCES, DOCUMENTS)
     assert document_bleu(write("h", HYPOTHESES), paths, DOCUMENTS) == expected
 
 
-def test_documents_that_do_not_fit():
+def test_invalid_documents_raise_error():
     with pytest.raises(InputError, match="3 keys for 4 segments"):
         document_bleu(HYPOTHESES, REFERENCES, DOCUMENTS[:3])
     with pytest.raises(InputError, match="3 keys for 4 segments"):
@@ -82,7 +82,7 @@ SENTENCEPIECE = importlib.util.find_spec("sentencepiece") is not None
 
 
 @pytest.mark.skipif(not SENTENCEPIECE, reason="needs sentencepiece")
-def test_spbleu(tmp_path):
+def test_spbleu_scores(tmp_path):
     import sentencepiece
 
     dice = random.Random(5)
@@ -111,7 +111,7 @@ def test_spbleu(tmp_path):
 
 
 @given(st.lists(st.tuples(texts(), texts(), st.integers(0, 2)), min_size=1, max_size=5))
-def test_a_segment_a_document_is_bleu(rows):
+def test_documents_of_one_segment_equal_bleu(rows):
     """With each segment a document of its own, joining changes nothing."""
     hypotheses, references, _ = zip(*rows, strict=True)
     score = document_bleu(hypotheses, references, range(len(rows)))

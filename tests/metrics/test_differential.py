@@ -11,11 +11,11 @@ import truebleu
 from truebleu.text.tokenizers import tokenize
 
 
-def sacrebleu_tokens(text: str, tokenizer: str, lowercase: bool) -> list[str]:
+def tokenize_with_sacrebleu(text: str, tokenizer: str, lowercase: bool) -> list[str]:
     return _get_tokenizer(tokenizer)()((text.lower() if lowercase else text).rstrip()).split()
 
 
-def distinct(references: list) -> list[tuple]:
+def convert_to_tuples(references: list) -> list[tuple]:
     """References as tuples: inner lists could be taken for the transposed shape, tuples cannot."""
     return [tuple(refs) for refs in references]
 
@@ -25,15 +25,15 @@ def distinct(references: list) -> list[tuple]:
 @example(text="co-<skipped>\noperate &amp;lt; ,.1 ..1 1--2 1.", lowercase=False)
 @example(text="ΑΣ.Α ΑΣ\u0301 Σ \u03a3\u00ad\u03a3 İ", lowercase=True)
 @example(text="3.50元。“你好”\u2001\u2a6d\U00020000", lowercase=False)
-def test_tokens(tokenizer, text, lowercase):
-    expected = sacrebleu_tokens(text, tokenizer, lowercase)
+def test_tokens_equal_sacrebleu(tokenizer, text, lowercase):
+    expected = tokenize_with_sacrebleu(text, tokenizer, lowercase)
     assert tokenize(text, tokenizer, lowercase=lowercase) == expected
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("lowercase", [False, True])
 @pytest.mark.parametrize("tokenizer", TOKENIZERS)
-def test_every_assigned_code_point_in_every_context(tokenizer, lowercase):
+def test_tokens_of_every_code_point_equal_sacrebleu(tokenizer, lowercase):
     """Beside letters, digits, punctuation, sigmas and itself, and at both ends of tokens."""
     assigned = regex.compile(r"[^\p{Cn}\p{Co}]|[\uE000\uF8FF\U000F0000\U0010FFFD]")
     characters = [char for char in map(chr, range(0x110000)) if assigned.match(char)]
@@ -43,27 +43,27 @@ def test_every_assigned_code_point_in_every_context(tokenizer, lowercase):
     for start in range(0, len(characters), 256):
         block = characters[start : start + 256]
         text = "".join(map(probe.format, block))
-        if tokenize(text, tokenizer, lowercase=lowercase) != sacrebleu_tokens(
+        if tokenize(text, tokenizer, lowercase=lowercase) != tokenize_with_sacrebleu(
             text, tokenizer, lowercase
         ):
             wrong += [
                 f"U+{ord(char):04X}"
                 for char in block
                 if tokenize(probe.format(char), tokenizer, lowercase=lowercase)
-                != sacrebleu_tokens(probe.format(char), tokenizer, lowercase)
+                != tokenize_with_sacrebleu(probe.format(char), tokenizer, lowercase)
             ] or [f"U+{ord(block[0]):04X} and following, together"]
     assert not wrong
 
 
 @given(corpora(), parameters())
-def test_statistics_and_corpus_score(corpus, parameters):
+def test_statistics_and_corpus_score_equal_sacrebleu(corpus, parameters):
     hypotheses, references = corpus
     metric, sacrebleu = truebleu.BLEU(**parameters), oracle(**parameters)
     expected = sacrebleu._extract_corpus_statistics(hypotheses, streams(references))
-    table = metric.statistics(hypotheses, distinct(references))
+    table = metric.statistics(hypotheses, convert_to_tuples(references))
     assert table.tolist() == expected
 
-    score = metric.score(hypotheses, distinct(references))
+    score = metric.score(hypotheses, convert_to_tuples(references))
     order = sacrebleu.max_ngram_order
     totals = [sum(column) for column in zip(*expected, strict=True)]
     assert (score.hypothesis_length, score.reference_length) == tuple(totals[:2])
@@ -78,7 +78,7 @@ def test_statistics_and_corpus_score(corpus, parameters):
 
 
 @given(corpora(), parameters())
-def test_sentence_scores(corpus, parameters):
+def test_sentence_scores_equal_sacrebleu(corpus, parameters):
     metric, sacrebleu = truebleu.BLEU(**parameters), oracle(segment=True, **parameters)
     values = []
     for hypothesis, references in zip(*corpus, strict=True):
@@ -89,15 +89,15 @@ def test_sentence_scores(corpus, parameters):
         assert score.value == its.score
         assert list(score.precisions) == its.precisions
         values.append(score.value)
-    assert metric.segments(corpus[0], distinct(corpus[1])).tolist() == values
+    assert metric.segments(corpus[0], convert_to_tuples(corpus[1])).tolist() == values
 
 
 @given(corpora(), parameters())
-def test_scores_from_statistics(corpus, parameters):
+def test_scores_from_statistics_equal_scores_of_text(corpus, parameters):
     """A table, its sum and the bare integers give the score that the text gives."""
     metric, (hypotheses, references) = truebleu.BLEU(**parameters), corpus
-    score = metric.score(hypotheses, distinct(references))
-    table = metric.statistics(hypotheses, distinct(references))
+    score = metric.score(hypotheses, convert_to_tuples(references))
+    table = metric.statistics(hypotheses, convert_to_tuples(references))
     assert metric.from_statistics(table) == score
     assert metric.from_statistics(table.sum()) == score
     integers = table.sum().tolist()[0]
@@ -106,7 +106,7 @@ def test_scores_from_statistics(corpus, parameters):
 
 @example([0, 0, 0, 0, 0, 1, 0, 0, 0, 0], {"smoothing": "none", "effective_order": True})
 @given(st.lists(st.integers(0, 10**9), min_size=10, max_size=10), parameters())
-def test_scores_from_any_integers(integers, parameters):
+def test_scores_from_arbitrary_integers_equal_sacrebleu(integers, parameters):
     """Sums that no text would give, such as more matches than n-grams, go through the formula."""
     parameters["max_order"] = 4
     expected = oracle(**parameters)._compute_score_from_stats(list(integers))
@@ -116,7 +116,7 @@ def test_scores_from_any_integers(integers, parameters):
 
 @pytest.mark.parametrize("tokenizer", TOKENIZERS)
 @pytest.mark.parametrize("lowercase", [False, True])
-def test_lines_of_a_file(corpus, write, tokenizer, lowercase):
+def test_file_lines_equal_sacrebleu(corpus, write, tokenizer, lowercase):
     """One fixed corpus of long and odd lines, one with a second reference."""
     hypotheses, references = corpus
     second = references[1:] + references[:1]
@@ -127,7 +127,7 @@ def test_lines_of_a_file(corpus, write, tokenizer, lowercase):
     assert metric.statistics(write("hypothesis", hypotheses), paths).tolist() == expected
 
 
-def test_guards_of_pycocoevalcap_in_the_scale_of_per_cent():
+def test_epsilon_smoothing_in_sacrebleu_arithmetic():
     """The smoothing goes with sacreBLEU's arithmetic too: what matches is the same."""
     plain, guarded = truebleu.BLEU(), truebleu.BLEU(smoothing="epsilon")
     for hypothesis in ("a b c d e f", "a b c d x y", "a a b c d e"):

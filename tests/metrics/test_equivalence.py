@@ -19,7 +19,7 @@ ARROW_TYPES = ["string", "large_string", "string_view"]
 COMPRESSIONS = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
 
 
-def zstandard(data: bytes) -> bytes:
+def compress_zstandard(data: bytes) -> bytes:
     if sys.version_info >= (3, 14):
         from compression import zstd
     else:
@@ -27,7 +27,7 @@ def zstandard(data: bytes) -> bytes:
     return zstd.compress(data)
 
 
-COMPRESSIONS[".zst"] = zstandard
+COMPRESSIONS[".zst"] = compress_zstandard
 
 
 @pytest.fixture(scope="module")
@@ -45,24 +45,24 @@ def pa():
 
 
 @pytest.mark.parametrize("sequence", [list, tuple, collections.deque, collections.UserList])
-def test_python_sequences(corpus, expected, sequence):
+def test_python_sequences_give_equal_statistics(corpus, expected, sequence):
     hypotheses, references = map(sequence, corpus)
     assert truebleu.BLEU().statistics(hypotheses, references) == expected
 
 
-def test_a_reference_and_a_sequence_of_one_reference(corpus, expected):
+def test_reference_equals_sequence_of_one_reference(corpus, expected):
     hypotheses, references = corpus
-    for one in ([[ref] for ref in references], [(ref, None) for ref in references]):
-        assert truebleu.BLEU().statistics(hypotheses, one) == expected
+    for equivalent in ([[ref] for ref in references], [(ref, None) for ref in references]):
+        assert truebleu.BLEU().statistics(hypotheses, equivalent) == expected
 
 
-def test_numpy_object_array(corpus, expected):
+def test_numpy_object_array_gives_equal_statistics(corpus, expected):
     np = pytest.importorskip("numpy")
     arrays = [np.array(side, dtype=object) for side in corpus]
     assert truebleu.BLEU().statistics(*arrays) == expected
 
 
-class Fresh(collections.UserList):
+class SequenceOfNewStrings(collections.UserList):
     """A sequence that makes its strings anew each time they are asked for, as NumPy's arrays do."""
 
     def __iter__(self):
@@ -73,15 +73,15 @@ class Fresh(collections.UserList):
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_sequences_that_make_their_strings_while_they_are_read(corpus, workers):
+def test_strings_created_on_access_give_equal_statistics(corpus, workers):
     hypotheses, references = corpus
     groups = list(zip(references, [None, *references[1:]], references[::-1], strict=True))
     expected = truebleu.BLEU().statistics(hypotheses, groups)
-    fresh = Fresh(hypotheses), list(map(Fresh, groups))
+    fresh = SequenceOfNewStrings(hypotheses), list(map(SequenceOfNewStrings, groups))
     assert truebleu.BLEU().statistics(*fresh, workers=workers) == expected
 
 
-def test_numpy_arrays_of_strings():
+def test_numpy_string_arrays_give_equal_statistics():
     np = pytest.importorskip("numpy")
     hypotheses, references = ["é a", "b", "c"], [["é b", "é a"], ["c", "d"], ["e", "c"]]
     table = truebleu.BLEU(max_order=2).statistics(np.array(hypotheses), np.array(references))
@@ -89,7 +89,7 @@ def test_numpy_arrays_of_strings():
     assert table.column("matches_1") == [2, 0, 1]
 
 
-def test_subclasses_of_str(corpus, expected):
+def test_str_subclasses_give_equal_statistics(corpus, expected):
     class Text(str):
         __slots__ = ()
 
@@ -119,7 +119,7 @@ def test_subclasses_of_str(corpus, expected):
     }.items(),
     ids=lambda layout: layout[0],
 )
-def test_arrow_columns(pa, corpus, expected, kind, layout):
+def test_arrow_columns_give_equal_statistics(pa, corpus, expected, kind, layout):
     _, arrange = layout
     hypotheses, references = (arrange(pa, pa.array(side, getattr(pa, kind)())) for side in corpus)
     assert len(hypotheses) == len(references) == len(expected)
@@ -128,7 +128,7 @@ def test_arrow_columns(pa, corpus, expected, kind, layout):
 
 @pytest.mark.parametrize("kind", ["list_", "large_list", "fixed"])
 @pytest.mark.parametrize("text", ARROW_TYPES)
-def test_arrow_lists_of_references(pa, corpus, kind, text):
+def test_arrow_reference_lists_give_equal_statistics(pa, corpus, kind, text):
     hypotheses, references = corpus
     lists = list(zip(references, [None, *references[1:]], references[::-1], strict=True))
     text = getattr(pa, text)()
@@ -140,7 +140,7 @@ def test_arrow_lists_of_references(pa, corpus, kind, text):
     assert truebleu.BLEU().statistics(hypotheses, pa.chunked_array([column])) == expected
 
 
-def test_one_arrow_column_a_reference(pa, corpus):
+def test_one_arrow_column_per_reference(pa, corpus):
     hypotheses, references = corpus
     second = references[::-1]
     expected = truebleu.BLEU().statistics(hypotheses, list(zip(references, second, strict=True)))
@@ -149,7 +149,7 @@ def test_one_arrow_column_a_reference(pa, corpus):
     )
 
 
-def test_a_missing_reference_in_an_arrow_column(pa, corpus):
+def test_null_in_arrow_column_is_missing_reference(pa, corpus):
     hypotheses, references = corpus
     second = [None if index % 3 else ref for index, ref in enumerate(references[::-1])]
     expected = truebleu.BLEU().statistics(hypotheses, list(zip(references, second, strict=True)))
@@ -158,7 +158,7 @@ def test_a_missing_reference_in_an_arrow_column(pa, corpus):
 
 
 @pytest.mark.parametrize("dtype", ["String", "Categorical"])
-def test_polars_series(corpus, expected, dtype):
+def test_polars_series_give_equal_statistics(corpus, expected, dtype):
     pl = pytest.importorskip("polars")
     hypotheses, references = (pl.Series(side, dtype=getattr(pl, dtype)) for side in corpus)
     assert truebleu.BLEU().statistics(hypotheses, references) == expected
@@ -170,7 +170,7 @@ def test_polars_series(corpus, expected, dtype):
 
 
 @pytest.mark.parametrize("suffix", COMPRESSIONS)
-def test_files(corpus, expected, tmp_path, suffix):
+def test_files_give_equal_statistics(corpus, expected, tmp_path, suffix):
     paths = [tmp_path / f"{name}.txt{suffix}" for name in ("hypothesis", "reference")]
     for path, lines in zip(paths, corpus, strict=True):
         path.write_bytes(COMPRESSIONS[suffix]("".join(f"{line}\n" for line in lines).encode()))
@@ -178,35 +178,35 @@ def test_files(corpus, expected, tmp_path, suffix):
         assert truebleu.BLEU().statistics(*paths, workers=workers) == expected
 
 
-def test_a_final_newline_adds_no_segment(corpus, expected, tmp_path):
+def test_final_newline_adds_no_segment(corpus, expected, tmp_path):
     hypotheses, references = corpus
     path = tmp_path / "hypothesis"
     path.write_text("\n".join(hypotheses), encoding="utf-8", newline="\n")
     assert truebleu.BLEU().statistics(path, references) == expected
 
 
-def test_carriage_returns_end_no_line(tmp_path):
+def test_carriage_return_does_not_end_line(tmp_path):
     path = tmp_path / "hypothesis"
     path.write_bytes(b"the cat\rsat\r\non the mat\r\n")
     table = truebleu.BLEU().statistics(path, ["the cat sat", "on the mat"])
     assert table.column("matches_1") == [3, 3]
 
 
-def test_text_ending_in_white_space_of_every_kind_in_files(write):
+def test_trailing_white_space_in_files_gives_equal_statistics(write):
     lines = [f"the cat{space}" for space in "\r\t\v\f\x1c\x1f\x85\xa0\u2028\u3000"]
     table = truebleu.BLEU().statistics(write("hypothesis", lines), ["the cat"] * len(lines))
     assert table.column("matches_2") == [1] * len(lines)
 
 
 @pytest.mark.parametrize("encoding", ["latin-1", "utf-16", "utf-16-le", "gb18030", "utf-8-sig"])
-def test_encodings(write, encoding):
+def test_encodings_give_equal_statistics(write, encoding):
     lines = ["Où est le chat ?", "Il était à l'hôtel."] * 50
     path = truebleu.File(write("hypothesis", lines, encoding), encoding=encoding)
     assert truebleu.BLEU().statistics(path, lines) == truebleu.BLEU().statistics(lines, lines)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
-def test_named_pipes(corpus, expected, tmp_path):
+def test_named_pipes_give_equal_statistics(corpus, expected, tmp_path):
     hypotheses, references = corpus
     path = tmp_path / "pipe"
     os.mkfifo(path)
@@ -218,7 +218,7 @@ def test_named_pipes(corpus, expected, tmp_path):
 
 
 @pytest.mark.parametrize("suffix", ["", ".gz"])
-def test_columns_of_a_table(tmp_path, suffix):
+def test_table_columns_give_equal_statistics(tmp_path, suffix):
     rows = [("1", "the cat sat", "The cat sat."), ("2", "", "a mat"), ("3", "on a mat", "on a mat")]
     path = tmp_path / f"table.tsv{suffix}"
     path.write_bytes(COMPRESSIONS[suffix]("".join("\t".join(row) + "\n" for row in rows).encode()))
@@ -229,7 +229,7 @@ def test_columns_of_a_table(tmp_path, suffix):
     ) == metric.statistics(hypotheses, references)
 
 
-def test_several_reference_files_and_a_list_of_hypotheses(corpus, write):
+def test_reference_files_with_hypothesis_list(corpus, write):
     hypotheses, references = corpus
     second = references[::-1]
     expected = truebleu.BLEU().statistics(hypotheses, list(zip(references, second, strict=True)))
@@ -240,7 +240,7 @@ def test_several_reference_files_and_a_list_of_hypotheses(corpus, write):
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("suffix", ["", ".gz"])
-def test_files_larger_than_any_buffer(corpus, expected, tmp_path, suffix):
+def test_large_files_give_equal_statistics(corpus, expected, tmp_path, suffix):
     """Ten thousand segments, and after them one line of six megabytes."""
     long = "un éléphant se balançait " * 240_000
     hypotheses, references = (side * 25 + [long] for side in corpus)
@@ -260,7 +260,7 @@ def test_files_larger_than_any_buffer(corpus, expected, tmp_path, suffix):
 # Tokens instead of text.
 
 
-def test_tokens_instead_of_text():
+def test_tokens_equal_text():
     metric = truebleu.BLEU(tokenize="none")
     expected = metric.statistics(["a b c d", "c d"], [("a b d", "c d"), ("c c d", None)])
     words = [["a", "b", "c", "d"], ["c", "d"]]
@@ -272,14 +272,14 @@ def test_tokens_instead_of_text():
 
 
 @pytest.mark.parametrize("size", [1, 2, 3])
-def test_as_many_tokens_as_segments(size):
+def test_token_lists_are_not_transposed_references(size):
     """Token sequences are not taken for sacreBLEU's transposed references."""
     segments = [[f"{row}{column}" for column in range(size)] for row in range(size)]
     table = truebleu.BLEU("none", max_order=1).statistics(segments, segments)
     assert table.tolist() == [[size] * 4] * size
 
 
-def test_tokens_may_hold_anything():
+def test_tokens_are_compared_completely():
     """A token is compared whole, even with white space in it, or nothing, or a large number."""
     metric = truebleu.BLEU(tokenize="none", max_order=1)
     table = metric.statistics([["New York", "", "a"]], [[["New York", "", "New", "York"]]])
@@ -288,7 +288,7 @@ def test_tokens_may_hold_anything():
     assert metric.statistics(numbers, numbers).tolist() == [[4, 4, 4, 4]]
 
 
-def test_a_callable_instead_of_a_tokenizer(corpus, expected):
+def test_callable_equals_named_tokenizer(corpus, expected):
     from truebleu.text.tokenizers import tokenize
 
     for function in (
@@ -305,25 +305,27 @@ def test_a_callable_instead_of_a_tokenizer(corpus, expected):
 @pytest.mark.thorough
 @pytest.mark.parametrize("tokenizer", TOKENIZERS)
 @pytest.mark.parametrize("workers", [2, 3, 64])
-def test_any_number_of_workers(corpus, tokenizer, workers):
+def test_statistics_are_independent_of_workers(corpus, tokenizer, workers):
     metric = truebleu.BLEU(tokenize=tokenizer)
     hypotheses, references = corpus[0] * 20, corpus[1] * 20
-    one = metric.statistics(hypotheses, references)
-    assert metric.statistics(hypotheses, references, workers=workers) == one
-    many = list(zip(references, references[::-1], strict=True))
-    assert metric.statistics(hypotheses, many, workers=workers) == metric.statistics(
-        hypotheses, many
+    single_reference = metric.statistics(hypotheses, references)
+    assert metric.statistics(hypotheses, references, workers=workers) == single_reference
+    reference_pairs = list(zip(references, references[::-1], strict=True))
+    assert metric.statistics(hypotheses, reference_pairs, workers=workers) == metric.statistics(
+        hypotheses, reference_pairs
     )
-    assert metric.score(hypotheses, references, workers=workers) == metric.from_statistics(one)
+    assert metric.score(hypotheses, references, workers=workers) == metric.from_statistics(
+        single_reference
+    )
     segments = metric.segments(hypotheses, references, workers=workers)
     assert segments == metric.segments(hypotheses, references)
 
 
-def test_more_workers_than_segments():
+def test_more_workers_than_segments_give_equal_statistics():
     assert truebleu.bleu(["a b c d"], ["a b c d"], workers=10**6).value == 100.00000000000004
 
 
-def test_one_metric_in_many_threads(corpus):
+def test_metric_in_many_threads_gives_equal_statistics(corpus):
     metric = truebleu.BLEU()
     expected = metric.segments(*corpus).tolist()
     with ThreadPoolExecutor(4) as pool:
@@ -344,7 +346,7 @@ for pair in zip(sys.argv[1::2], sys.argv[2::2]):
 """
 
 
-def digests(instructions: str | None, pairs: list) -> str:
+def hash_tables(instructions: str | None, pairs: list) -> str:
     """The tables of every tokenizer, computed in a process that is held to these instructions."""
     environment = {name: value for name, value in os.environ.items() if name != "TRUEBLEU_SIMD"}
     if instructions:
@@ -366,13 +368,13 @@ INSTRUCTIONS = ["scalar", "portable", "neon", "avx2", "avx512"]
 
 
 @pytest.mark.parametrize("instructions", INSTRUCTIONS)
-def test_instruction_sets_on_adversarial_text(corpus, write, instructions):
+def test_instruction_sets_agree_on_adversarial_text(corpus, write, instructions):
     pairs = [[write("hypothesis", corpus[0]), write("reference", corpus[1])]]
-    assert digests(instructions, pairs) == digests(None, pairs)
+    assert hash_tables(instructions, pairs) == hash_tables(None, pairs)
 
 
 @pytest.mark.parametrize("instructions", INSTRUCTIONS)
-def test_instruction_sets_on_wmt22(wmt22, instructions):
+def test_instruction_sets_agree_on_wmt22(wmt22, instructions):
     pairs = [
         [
             wmt22 / f"system-outputs/generaltest2022.{pair}.hyp.Online-B.{pair[3:]}",
@@ -380,4 +382,4 @@ def test_instruction_sets_on_wmt22(wmt22, instructions):
         ]
         for pair, reference in [("en-de", "A"), ("en-zh", "A"), ("en-ja", "A"), ("en-uk", "A")]
     ]
-    assert digests(instructions, pairs) == digests(None, pairs)
+    assert hash_tables(instructions, pairs) == hash_tables(None, pairs)

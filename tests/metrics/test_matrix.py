@@ -46,7 +46,7 @@ UNUSUAL = [
 ]
 
 
-def expect(metric, hypotheses, references, **options):
+def assert_equals_sentence_scores(metric, hypotheses, references, **options):
     """Asserts that the matrix is what `sentence` gives for each pair."""
     matrix = metric.matrix(hypotheses, references, **options)
     assert matrix == [
@@ -55,7 +55,7 @@ def expect(metric, hypotheses, references, **options):
     ]
 
 
-def crossed_over(lines, count, seed=7):
+def mix_outputs(lines, count, seed=7):
     """Candidates as samples of one model are: systems' outputs with some words exchanged."""
     dice = random.Random(seed)
     systems = [line.split() for line in lines]
@@ -86,21 +86,25 @@ def outputs(wmt22):
     st.lists(texts(), min_size=1, max_size=5),
     parameters(),
 )
-def test_bleu_of_any_text_and_parameters(hypotheses, references, parameters):
-    expect(BLEU(**parameters), hypotheses, references)
+def test_bleu_matrix_equals_sentence_scores(hypotheses, references, parameters):
+    assert_equals_sentence_scores(BLEU(**parameters), hypotheses, references)
 
 
 @st.composite
-def weights(draw):
+def draw_weights(draw):
     order = draw(st.integers(1, 16))
     numbers = st.lists(st.floats(0, 4), min_size=order, max_size=order)
     return {"max_order": order, "weights": draw(numbers.filter(any))}
 
 
-@given(st.lists(texts(12), min_size=1, max_size=5), weights(), st.sampled_from(["exp", "floor"]))
-def test_bleu_with_weights(candidates, weights, smoothing):
+@given(
+    st.lists(texts(12), min_size=1, max_size=5), draw_weights(), st.sampled_from(["exp", "floor"])
+)
+def test_bleu_matrix_with_weights_equals_sentence_scores(candidates, weights, smoothing):
     repeated = [text * 3 for text in candidates]
-    expect(BLEU("char", smoothing=smoothing, **weights), candidates + repeated, candidates)
+    assert_equals_sentence_scores(
+        BLEU("char", smoothing=smoothing, **weights), candidates + repeated, candidates
+    )
 
 
 @given(
@@ -118,28 +122,28 @@ def test_bleu_with_weights(candidates, weights, smoothing):
     ).filter(lambda values: values["char_order"] + values["word_order"]),
 )
 @example(["\udcff\U0010ffff"], ["\udcff", "x\U0010ffff"], {"lowercase": True})
-def test_chrf_of_any_text_and_parameters(hypotheses, references, parameters):
-    expect(CHRF(**parameters), hypotheses, references)
+def test_chrf_matrix_equals_sentence_scores(hypotheses, references, parameters):
+    assert_equals_sentence_scores(CHRF(**parameters), hypotheses, references)
 
 
 @given(st.lists(texts(), min_size=1, max_size=4), st.booleans(), st.booleans())
-def test_ter_of_any_text(candidates, normalized, case_sensitive):
+def test_ter_matrix_equals_sentence_scores(candidates, normalized, case_sensitive):
     metric = TER(normalized=normalized, case_sensitive=case_sensitive)
-    expect(metric, candidates, candidates[:2])
+    assert_equals_sentence_scores(metric, candidates, candidates[:2])
 
 
 @pytest.mark.parametrize("metric", UNUSUAL, ids=str)
-def test_formulas_and_tokenizers_that_are_in_python(metric):
-    expect(metric, CANDIDATES, [*CANDIDATES[::-1], "a b c d e"])
+def test_matrix_of_metrics_in_python_equals_sentence_scores(metric):
+    assert_equals_sentence_scores(metric, CANDIDATES, [*CANDIDATES[::-1], "a b c d e"])
     assert metric.triangle(CANDIDATES).tolist() == [
         float(metric.sentence(a, [b])) for a, b in itertools.combinations(CANDIDATES, 2)
     ]
     means = [sum(row) / len(CANDIDATES) for row in metric.matrix(CANDIDATES)]
     assert metric.expected(CANDIDATES) == means
-    assert metric.top_k(CANDIDATES, CANDIDATES, 3) == best(metric.matrix(CANDIDATES), 3)
+    assert metric.top_k(CANDIDATES, CANDIDATES, 3) == select_best(metric.matrix(CANDIDATES), 3)
 
 
-def test_a_tokenizer_in_python_splits_each_text_once():
+def test_python_tokenizer_splits_each_text_once():
     seen = []
 
     def split(text):
@@ -156,24 +160,24 @@ def test_a_tokenizer_in_python_splits_each_text_once():
 @pytest.mark.parametrize(
     "metric", [BLEU("none"), BLEU("none", max_order=9), CHRF(), CHRF(word_order=2)], ids=str
 )
-def test_texts_of_every_length(metric, length):
+def test_texts_of_all_lengths_equal_sentence_scores(metric, length):
     dice = random.Random(length)
     words = ["a", "b", "c", "the", "of", "international", "standardization"]
     long = [" ".join(dice.choices(words, k=length + more)) for more in (-1, 0, 1)]
     short = [" ".join(dice.choices(words, k=k)) for k in (0, 1, 5, 60)]
-    expect(metric, long + short, long + short)
-    expect(metric, short, long + short)
+    assert_equals_sentence_scores(metric, long + short, long + short)
+    assert_equals_sentence_scores(metric, short, long + short)
 
 
-def test_more_of_one_ngram_than_a_byte_holds():
+def test_ngram_counts_above_255():
     candidates = ["e" * 300, "e" * 255, "e" * 256, "e" * 254, "e e " * 200, "", "e" * 66_000]
     for metric in (CHRF(), CHRF(word_order=2, whitespace=True), BLEU("char")):
-        expect(metric, candidates, candidates[:6])
-        expect(metric, candidates[:6], candidates)
+        assert_equals_sentence_scores(metric, candidates, candidates[:6])
+        assert_equals_sentence_scores(metric, candidates[:6], candidates)
 
 
 @pytest.mark.parametrize("tokenize", TOKENIZERS)
-def test_real_candidates_as_sacrebleu_scores_them(outputs, tokenize):
+def test_bleu_of_candidates_equals_sacrebleu(outputs, tokenize):
     metric, its = BLEU(tokenize), oracle(segment=True, tokenize=tokenize)
     for lines in outputs:
         assert metric.matrix(lines[:6], lines) == [
@@ -181,7 +185,7 @@ def test_real_candidates_as_sacrebleu_scores_them(outputs, tokenize):
         ]
 
 
-def test_chrf_of_real_candidates_as_sacrebleu_scores_them(outputs):
+def test_chrf_of_candidates_equals_sacrebleu(outputs):
     for words in (0, 2):
         its = sacrebleu.CHRF(word_order=words)
         for lines in outputs[::3]:
@@ -190,13 +194,13 @@ def test_chrf_of_real_candidates_as_sacrebleu_scores_them(outputs):
             ]
 
 
-def test_chrf_of_real_candidates_as_fastchrf_scores_them(outputs):
+def test_chrf_of_candidates_is_close_to_fastchrf(outputs):
     """It adds and divides in another order, so its last bits are its own."""
     fastchrf = pytest.importorskip("fastchrf", reason="fastchrf is not installed")
     for lines in outputs:
         (its,) = fastchrf.pairwise_chrf([lines], [lines])
-        for own, expected in zip(CHRF().matrix(lines), its, strict=True):
-            assert list(own) == pytest.approx(expected, abs=1e-9)
+        for scores, expected in zip(CHRF().matrix(lines), its, strict=True):
+            assert list(scores) == pytest.approx(expected, abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -211,12 +215,14 @@ def test_chrf_of_real_candidates_as_fastchrf_scores_them(outputs):
     ],
     ids=str,
 )
-def test_hundreds_of_real_candidates(outputs, metric):
+def test_hundreds_of_candidates_equal_sentence_scores(outputs, metric):
     """Near-duplicates, more of them than a block has, and unrelated texts between them."""
     if isinstance(metric, TER):
-        expect(metric, crossed_over(outputs[1], 20), crossed_over(outputs[1], 40, seed=8))
+        assert_equals_sentence_scores(
+            metric, mix_outputs(outputs[1], 20), mix_outputs(outputs[1], 40, seed=8)
+        )
         return
-    references = crossed_over(outputs[0], 300) + [line for lines in outputs for line in lines]
+    references = mix_outputs(outputs[0], 300) + [line for lines in outputs for line in lines]
     hypotheses = references[::9]
     matrix = metric.matrix(hypotheses, references, workers=2)
     flat = metric.segments(
@@ -226,8 +232,8 @@ def test_hundreds_of_real_candidates(outputs, metric):
 
 
 @pytest.mark.parametrize("instructions", truebleu._kernel.available_instructions())
-def test_every_instruction_set_gives_the_same(outputs, instructions):
-    references = crossed_over(outputs[2], 80) + outputs[3] + [outputs[4][0] * 5]
+def test_instruction_sets_give_equal_matrices(outputs, instructions):
+    references = mix_outputs(outputs[2], 80) + outputs[3] + [outputs[4][0] * 5]
     before = truebleu._kernel.instructions()
     expected = [metric.matrix(references) for metric in (BLEU(), CHRF(word_order=1))]
     try:
@@ -240,7 +246,7 @@ def test_every_instruction_set_gives_the_same(outputs, instructions):
 # ---- the verbs ----
 
 
-def best(matrix, k, *, lowest=False):
+def select_best(matrix, k, *, lowest=False):
     sign = 1 if lowest else -1
     return [
         sorted(enumerate(row), key=lambda pair: (sign * pair[1], pair[0]))[:k] for row in matrix
@@ -251,7 +257,7 @@ def best(matrix, k, *, lowest=False):
     "metric", [BLEU(), CHRF(), TER(), BLEU("none", arithmetic="nltk")], ids=str
 )
 @pytest.mark.parametrize("workers", [1, 2, 3])
-def test_all_verbs_say_the_same(metric, workers):
+def test_matrix_triangle_top_k_and_expected_agree(metric, workers):
     dice = random.Random(5)
     hypotheses = [" ".join(dice.choices("abcde", k=dice.randrange(9))) for _ in range(45)]
     references = [" ".join(dice.choices("abcde", k=dice.randrange(9))) for _ in range(70)]
@@ -260,8 +266,8 @@ def test_all_verbs_say_the_same(metric, workers):
     matrix = metric.matrix(hypotheses, references)
     assert metric.matrix(hypotheses, references, workers=workers) == matrix
     for k in (1, 2, 7, len(references), len(references) + 1):
-        found = metric.top_k(hypotheses, references, k, workers=workers)
-        assert found == best(matrix, k, lowest=isinstance(metric, TER))
+        best_references = metric.top_k(hypotheses, references, k, workers=workers)
+        assert best_references == select_best(matrix, k, lowest=isinstance(metric, TER))
     assert metric.expected(hypotheses, references, workers=workers).tolist() == [
         sum(row) / len(references) for row in matrix
     ]
@@ -273,23 +279,23 @@ def test_all_verbs_say_the_same(metric, workers):
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 16, 17, 40, 300])
-def test_a_triangle_is_the_upper_part_of_the_matrix(count):
+def test_triangle_is_upper_part_of_matrix(count):
     dice = random.Random(count)
     texts = [" ".join(dice.choices("abcd", k=dice.randrange(9))) for _ in range(count)]
     metrics = [BLEU(), CHRF()] + ([TER()] if count < 50 else [])
     for metric, workers in itertools.product(metrics, (1, 2)):
-        whole = metric.matrix(texts, texts)
-        assert metric.matrix(texts) == whole
+        matrix = metric.matrix(texts, texts)
+        assert metric.matrix(texts) == matrix
         triangle = metric.triangle(texts, workers=workers)
         pairs = list(itertools.combinations(range(count), 2))
-        assert triangle.tolist() == list(triangle) == [whole[pair] for pair in pairs]
+        assert triangle.tolist() == list(triangle) == [matrix[pair] for pair in pairs]
         assert len(triangle) == count * (count - 1) // 2
         assert triangle.texts == count
-        assert all(triangle[i, j] == whole[i, j] for i, j in pairs[:50])
+        assert all(triangle[i, j] == matrix[i, j] for i, j in pairs[:50])
         assert np.asarray(triangle).tolist() == triangle.tolist()
 
 
-def test_single_precision_is_rounded_once_and_half_as_large():
+def test_single_precision_is_rounded_once_and_takes_half_the_memory():
     double = BLEU().matrix(CANDIDATES)
     for dtype in ("float32", np.float32, np.dtype("float32")):
         single = BLEU().matrix(CANDIDATES, dtype=dtype)
@@ -305,7 +311,7 @@ def test_single_precision_is_rounded_once_and_half_as_large():
     assert np.asarray(nltk.matrix(CANDIDATES, dtype="float32")).dtype == np.float32
 
 
-def test_columns_files_and_tokens(write):
+def test_columns_files_and_tokens_give_equal_matrices(write):
     expected = BLEU("none").matrix(CANDIDATES, CANDIDATES[:3])
     arrow = pa.array(CANDIDATES)
     assert BLEU("none").matrix(arrow, arrow[:3]) == expected
@@ -322,7 +328,7 @@ def test_columns_files_and_tokens(write):
 # ---- what comes of it ----
 
 
-def test_a_matrix_is_read_by_row_by_place_and_by_other_libraries():
+def test_matrix_is_readable_by_index_and_by_other_libraries():
     matrix = CHRF().matrix(CANDIDATES, CANDIDATES[:3])
     assert isinstance(matrix, Matrix)
     assert matrix.shape == (8, 3)
@@ -352,21 +358,21 @@ def test_a_matrix_is_read_by_row_by_place_and_by_other_libraries():
         hash(matrix)
 
 
-SOME = [slice(None), slice(1, 3), slice(None, None, -1), slice(6, 1, -2), slice(-2, None)]
+SLICES = [slice(None), slice(1, 3), slice(None, None, -1), slice(6, 1, -2), slice(-2, None)]
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_parts_of_a_matrix_are_those_of_an_array(dtype):
+def test_matrix_slices_equal_array_slices(dtype):
     matrix = CHRF().matrix(CANDIDATES, CANDIDATES[:3], dtype=dtype)
     array = np.asarray(matrix)
-    for rows in [0, -8, np.int64(7), *SOME, slice(2, 2), slice(90, 99)]:
+    for rows in [0, -8, np.int64(7), *SLICES, slice(2, 2), slice(90, 99)]:
         assert np.array_equal(np.asarray(matrix[rows]), array[rows])
-        for columns in [0, -3, *SOME]:
-            found = matrix[rows, columns]
-            assert np.array_equal(np.asarray(found), array[rows, columns])
-            both = isinstance(rows, slice) and isinstance(columns, slice)
-            assert isinstance(found, Matrix) == both
-            assert not both or found.dtype == dtype
+        for columns in [0, -3, *SLICES]:
+            selected = matrix[rows, columns]
+            assert np.array_equal(np.asarray(selected), array[rows, columns])
+            is_matrix = isinstance(rows, slice) and isinstance(columns, slice)
+            assert isinstance(selected, Matrix) == is_matrix
+            assert not is_matrix or selected.dtype == dtype
     for index in ("a", 0.5, None, ..., [0, 1], (0, "a"), ("a", slice(None))):
         with pytest.raises(TypeError, match="cannot be interpreted as an integer"):
             matrix[index]
@@ -376,7 +382,7 @@ def test_parts_of_a_matrix_are_those_of_an_array(dtype):
         matrix[1:, 3]
 
 
-def test_a_triangle_knows_what_it_has_not():
+def test_triangle_rejects_invalid_indices():
     triangle = BLEU().triangle(CANDIDATES, dtype="float32")
     assert isinstance(triangle, Triangle)
     assert repr(triangle) == "Triangle(8 texts, 28 pairs, float32)"
@@ -398,7 +404,7 @@ METRICS = [BLEU(), CHRF(), TER(), BLEU(str.split), BLEU("none", arithmetic="nltk
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=str)
-def test_what_is_no_list_of_texts_is_named(metric):
+def test_invalid_texts_are_named_in_error(metric):
     for verb in (metric.matrix, partial(metric.top_k, k=1), metric.expected):
         with pytest.raises(InputError, match=r"^hypotheses: no texts at all"):
             verb([], ["a"])
@@ -424,7 +430,7 @@ def test_what_is_no_list_of_texts_is_named(metric):
             verb(["a"], ["a"], workers=0)
 
 
-def test_bytes_that_are_no_text_are_named(tmp_path):
+def test_invalid_utf8_is_named_in_error(tmp_path):
     path = tmp_path / "bad.txt"
     path.write_bytes(b"good\nb\xe4d\n")
     for metric in (BLEU(), CHRF(), TER()):
@@ -433,7 +439,7 @@ def test_bytes_that_are_no_text_are_named(tmp_path):
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=str)
-def test_options_that_mean_nothing(metric):
+def test_invalid_options_raise_error(metric):
     with pytest.raises(ValueError, match="expected 'float64' or 'float32'"):
         metric.matrix(["a"], dtype="float16")
     with pytest.raises(ValueError, match="expected 'float64' or 'float32'"):
@@ -453,7 +459,7 @@ def test_options_that_mean_nothing(metric):
         metric.expected(["a"], ["b"], weights=["x"])
 
 
-def test_what_does_not_fit_into_memory_is_said_before_the_work():
+def test_too_large_matrix_raises_memory_error_before_scoring():
     code = """
 import resource, truebleu
 texts = ["a b c"] * 60_000
@@ -472,7 +478,7 @@ except MemoryError as error:
 
 @pytest.mark.thorough
 @pytest.mark.skipif(sys.platform != "linux", reason="needs Linux's /proc")
-def test_only_the_answer_grows_with_the_pairs():
+def test_memory_of_top_k_does_not_grow_with_pairs():
     """12,000 × 12,000 scores would be 1.1 GB."""
     code = """
 import resource, truebleu
@@ -492,7 +498,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 @pytest.mark.parametrize("metric", [CHRF(), TER()], ids=str)
-def test_an_interrupt_stops_the_work(metric):
+def test_interrupt_stops_scoring(metric):
     texts = [" ".join(map(str, range(i % 7, i % 7 + 40))) + f" {i}" for i in range(20_000)]
     timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
     timer.start()

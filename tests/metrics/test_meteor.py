@@ -74,7 +74,7 @@ WORDS = """
 """
 
 
-def program(folder: Path, hypotheses, references, *options: str, count: int = 1):
+def run_program(folder: Path, hypotheses, references, *options: str, count: int = 1):
     """What the program says of each segment (P, R, penalty, score) and of the corpus."""
     for name, lines in (("hyp", hypotheses), ("ref", references)):
         (folder / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
@@ -86,46 +86,57 @@ def program(folder: Path, hypotheses, references, *options: str, count: int = 1)
         encoding="utf-8",
     )
     lines = done.stdout.splitlines()
-    each = [
+    segment_numbers = [
         [float(number) for number in line.split("\t")[1:]]
         for line in lines
         if line.startswith("Segment")
     ]
-    return each, float(lines[-1].split()[-1])
+    return segment_numbers, float(lines[-1].split()[-1])
 
 
-def eval_id(*options: str) -> str:
+def ask_eval_id(*options: str) -> str:
     """The program's name of a setting, which it says before it loads tables."""
     with subprocess.Popen(
         [*PROGRAM, "-", "-", *options], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     ) as process:
         lines = map(bytes.decode, process.stdout)
-        found = next(line.split()[-1] for line in lines if line.startswith("Eval ID"))
+        program_id = next(line.split()[-1] for line in lines if line.startswith("Eval ID"))
         process.kill()
-    return found
+    return program_id
 
 
-def texts(seed: int, count: int) -> list[str]:
+def random_texts(seed: int, count: int) -> list[str]:
     dice = random.Random(seed)
     return [" ".join(dice.choices(WORDS.split(), k=dice.randrange(0, 16))) for _ in range(count)]
 
 
-def check(metric: METEOR, folder: Path, hypotheses, references, count: int = 1) -> None:
+def assert_equals_program(
+    metric: METEOR, folder: Path, hypotheses, references, count: int = 1
+) -> None:
     """Every number of every segment, and of the corpus, to the last bit."""
     flat = [text for several in references for text in several] if count > 1 else references
     options = ["-norm"] if metric.normalize is True else []
-    own = ["-l", metric.language, "-m", " ".join(metric._used_modules), "-t", metric._resolved_task]
-    each, whole = program(folder, hypotheses, flat, *options, *own, count=count)
+    setting_options = [
+        "-l",
+        metric.language,
+        "-m",
+        " ".join(metric._used_modules),
+        "-t",
+        metric._resolved_task,
+    ]
+    segment_numbers, corpus_numbers = run_program(
+        folder, hypotheses, flat, *options, *setting_options, count=count
+    )
     table = metric.statistics(hypotheses, references)
-    assert metric.from_statistics(table).published == whole
-    assert len(each) == len(table)
+    assert metric.from_statistics(table).published == corpus_numbers
+    assert len(segment_numbers) == len(table)
     names = ("precision", "recall", "fragmentation_penalty")
-    for row, (*parts, score) in zip(table.tolist(), each, strict=True):
-        found = metric.from_statistics(row)
-        assert found.published == score
+    for row, (*parts, score) in zip(table.tolist(), segment_numbers, strict=True):
+        row_score = metric.from_statistics(row)
+        assert row_score.published == score
         # It says NaN where there is nothing to divide by, of which the score is 0.
         if all(part == part for part in parts):
-            assert [found.details()[name] for name in names] == parts
+            assert [row_score.details()[name] for name in names] == parts
 
 
 # ---- the program's numbers ----
@@ -133,13 +144,13 @@ def check(metric: METEOR, folder: Path, hypotheses, references, count: int = 1) 
 
 @with_program
 @pytest.mark.parametrize("modules", CORPUS, ids=" ".join)
-def test_golden_numbers(modules):
+def test_segment_scores_equal_recorded_numbers(modules):
     metric = METEOR(modules=modules)
     score = metric.score(HYPOTHESES, REFERENCES)
     assert score.published == CORPUS[modules]
     assert score.value == 100 * score.published
-    found = [round(value / 100, 6) for value in metric.segments(HYPOTHESES, REFERENCES)]
-    assert found == list(SEGMENTS[modules])
+    scores = [round(value / 100, 6) for value in metric.segments(HYPOTHESES, REFERENCES)]
+    assert scores == list(SEGMENTS[modules])
     assert metric.sentence(*GOLDEN[1]).fraction == pytest.approx(SEGMENTS[modules][1], abs=5e-7)
 
 
@@ -152,7 +163,7 @@ def test_golden_numbers(modules):
         (["exact", "stem", "synonym"], 0.3489931008962777),
     ],
 )
-def test_wmt22(modules, expected, wmt22, tmp_path):
+def test_wmt22_scores_equal_program(modules, expected, wmt22, tmp_path):
     """Online-G, reference A, each number of each of 1,984 segments."""
     hypotheses, references = (
         (wmt22 / name).read_text(encoding="utf-8").split("\n")[:-1]
@@ -163,7 +174,7 @@ def test_wmt22(modules, expected, wmt22, tmp_path):
     )
     metric = METEOR(modules=modules)
     assert metric.score(hypotheses, references).published == expected
-    check(metric, tmp_path, hypotheses, references)
+    assert_equals_program(metric, tmp_path, hypotheses, references)
 
 
 @with_program
@@ -178,43 +189,52 @@ def test_wmt22(modules, expected, wmt22, tmp_path):
     ],
     ids=lambda metric: metric.eval_id,
 )
-def test_random_text(metric, tmp_path):
-    check(metric, tmp_path, texts(1, 400), texts(2, 400))
+def test_random_text_equals_program(metric, tmp_path):
+    assert_equals_program(metric, tmp_path, random_texts(1, 400), random_texts(2, 400))
 
 
 @with_program
-def test_several_references(tmp_path):
+def test_best_of_several_references_counts(tmp_path):
     """The one with the best score, as the program's `-r 3` has it."""
-    references = list(zip(*(texts(seed, 300) for seed in (4, 5, 6)), strict=True))
-    check(QUICK, tmp_path, texts(3, 300), references, 3)
-    check(METEOR(task="hter", modules=["exact"]), tmp_path, texts(3, 300), references, 3)
+    references = list(zip(*(random_texts(seed, 300) for seed in (4, 5, 6)), strict=True))
+    assert_equals_program(QUICK, tmp_path, random_texts(3, 300), references, 3)
+    assert_equals_program(
+        METEOR(task="hter", modules=["exact"]), tmp_path, random_texts(3, 300), references, 3
+    )
 
 
 @with_program
-def test_numbers_of_references_may_differ():
-    hypotheses, references = texts(7, 60), list(zip(texts(8, 60), texts(9, 60), strict=True))
+def test_number_of_references_may_vary():
+    hypotheses, references = (
+        random_texts(7, 60),
+        list(zip(random_texts(8, 60), random_texts(9, 60), strict=True)),
+    )
     mixed = [several[: 1 + i % 2] for i, several in enumerate(references)]
-    found = QUICK.statistics(hypotheses, mixed).tolist()
-    one = QUICK.statistics(hypotheses, [several[0] for several in references]).tolist()
+    rows = QUICK.statistics(hypotheses, mixed).tolist()
+    single_reference_rows = QUICK.statistics(
+        hypotheses, [several[0] for several in references]
+    ).tolist()
     two = QUICK.statistics(hypotheses, references).tolist()
-    assert found == [(one, two)[i % 2][i] for i in range(60)]
+    assert rows == [(single_reference_rows, two)[i % 2][i] for i in range(60)]
     assert "nrefs:var" in str(QUICK.score(hypotheses, mixed).signature)
     with_none = [(None, *several) for several in references]
     assert QUICK.statistics(hypotheses, with_none).tolist() == two
 
 
 @with_program
-def test_numbers_of_ones_own(tmp_path):
-    own = ["-p", "0.7 0.3 0.4 0.6", "-w", "0.9 0.5", "-m", "exact stem", "-l", "en", "-norm"]
-    each, whole = program(tmp_path, texts(1, 50), texts(2, 50), *own)
+def test_custom_parameters_equal_program(tmp_path):
+    options = ["-p", "0.7 0.3 0.4 0.6", "-w", "0.9 0.5", "-m", "exact stem", "-l", "en", "-norm"]
+    segment_numbers, corpus_numbers = run_program(
+        tmp_path, random_texts(1, 50), random_texts(2, 50), *options
+    )
     metric = METEOR(
         alpha=0.7, beta=0.3, gamma=0.4, delta=0.6, modules=["exact", "stem"], weights=[0.9, 0.5]
     )
-    assert metric.eval_id == eval_id(*own)
+    assert metric.eval_id == ask_eval_id(*options)
     assert tb.metric(metric.eval_id) == tb.metric(str(metric)) == metric
-    assert metric.score(texts(1, 50), texts(2, 50)).published == whole
-    found = metric.segments(texts(1, 50), texts(2, 50))
-    assert list(found) == [100 * row[-1] for row in each]
+    assert metric.score(random_texts(1, 50), random_texts(2, 50)).published == corpus_numbers
+    scores = metric.segments(random_texts(1, 50), random_texts(2, 50))
+    assert list(scores) == [100 * row[-1] for row in segment_numbers]
 
 
 @with_program
@@ -227,30 +247,34 @@ def test_numbers_of_ones_own(tmp_path):
         ({"characters": True, "normalize": False}, ["-ch"]),
     ],
 )
-def test_preparation_and_unit(parameters, options, tmp_path):
+def test_preparation_and_unit_equal_program(parameters, options, tmp_path):
     metric = METEOR(modules=["exact", "stem"], **parameters)
-    each, whole = program(tmp_path, texts(1, 99), texts(2, 99), *options, "-m", "exact stem")
-    assert metric.score(texts(1, 99), texts(2, 99)).published == whole
-    assert list(metric.segments(texts(1, 99), texts(2, 99))) == [100 * row[-1] for row in each]
+    segment_numbers, corpus_numbers = run_program(
+        tmp_path, random_texts(1, 99), random_texts(2, 99), *options, "-m", "exact stem"
+    )
+    assert metric.score(random_texts(1, 99), random_texts(2, 99)).published == corpus_numbers
+    assert list(metric.segments(random_texts(1, 99), random_texts(2, 99))) == [
+        100 * row[-1] for row in segment_numbers
+    ]
 
 
 @with_program
-def test_the_example_of_its_distribution():
+def test_example_of_distribution_has_published_scores():
     """`example/test.sgm`, where it lies beside the jar, as in METEOR's own archive."""
     folder = Path(PROGRAM[-1]).parent / "example"
     if not (folder / "test.sgm").is_file():
         pytest.skip(f"no {folder}: pycocoevalcap has the jar without it; $METEOR_JAR may name one")
 
-    def segments(name: str) -> dict[tuple[str, str], str]:
-        found, document = {}, ""
+    def read_segments(name: str) -> dict[tuple[str, str], str]:
+        segments_by_key, document = {}, ""
         for line in (folder / name).read_text(encoding="utf-8").splitlines():
             document = next(iter(re.findall('docid="([^"]+)"', line)), document)
             for number, text in re.findall(r'<seg id="?([^">]+)"?>(.*?)</seg>', line):
                 plain = text.strip().replace("&quot;", '"').replace("&lt;", "<")
-                found[document, number] = plain.replace("&gt;", ">").replace("&amp;", "&")
-        return found
+                segments_by_key[document, number] = plain.replace("&gt;", ">").replace("&amp;", "&")
+        return segments_by_key
 
-    hypotheses, references = segments("test.sgm"), segments("ref.sgm")
+    hypotheses, references = read_segments("test.sgm"), read_segments("ref.sgm")
     assert hypotheses.keys() == references.keys()
     pairs = [(hypotheses[key], references[key]) for key in hypotheses]
     score = METEOR().score(*map(list, zip(*pairs, strict=True)))
@@ -263,24 +287,24 @@ def test_the_example_of_its_distribution():
 
 @with_program
 @pytest.mark.parametrize("metric", [QUICK, METEOR(modules=["exact"], normalize=False)])
-def test_text_that_means_something_to_the_program(metric, tmp_path):
+def test_bars_and_empty_segments_equal_program(metric, tmp_path):
     """Its bars, and empty segments; in a file, bars separate nothing."""
     hypotheses = ["a ||| b", "x|||y z", "", "a", "|||", "||||", "SCORE ||| a", "a ||", "|", "b"]
     references = ["a ||| b", "x|||y c", "a", "", "||| a", "||||", "SCORE |||", "|| a", "|", "b"]
-    check(metric, tmp_path, hypotheses, references)
-    several = list(zip(references, hypotheses[::-1], strict=True))
-    check(metric, tmp_path, hypotheses, several, 2)
+    assert_equals_program(metric, tmp_path, hypotheses, references)
+    reference_pairs = list(zip(references, hypotheses[::-1], strict=True))
+    assert_equals_program(metric, tmp_path, hypotheses, reference_pairs, 2)
 
 
 @with_program
-def test_line_ends_are_white_space():
+def test_line_ends_inside_segments_are_white_space():
     assert list(QUICK.segments(["the cat\nsat\r\non"], ["the\rcat sat\non"])) == list(
         QUICK.segments(["the cat sat on"], ["the cat sat on"])
     )
 
 
 @with_program
-def test_text_that_is_none_names_the_segment():
+def test_lone_surrogate_is_named_in_error():
     with pytest.raises(InputError, match=r"^segment 2 has a lone surrogate \(U\+D800\)"):
         QUICK.score(["a", "b\ud800"], ["a", "b"])
     with pytest.raises(TypeError, match="segment 1 is of type list"):
@@ -291,7 +315,7 @@ def test_text_that_is_none_names_the_segment():
 
 @with_program
 @given(st.lists(st.tuples(st.text(max_size=30), st.text(max_size=30)), min_size=1, max_size=5))
-def test_any_text_is_a_row(pairs):
+def test_any_text_has_one_row_per_segment(pairs):
     hypotheses, references = map(list, zip(*pairs, strict=True))
     try:
         table = QUICK.statistics(hypotheses, references)
@@ -317,10 +341,10 @@ SETTINGS = [
         for one in SETTINGS
     ],
 )
-def test_a_setting_is_called_as_the_program_calls_it(language, task):
+def test_eval_id_equals_program(language, task):
     metric = METEOR(language, task, normalize="lower")
     options = [] if task == "default" else ["-t", task]
-    assert metric.eval_id == eval_id("-l", language, *options, "-lower")
+    assert metric.eval_id == ask_eval_id("-l", language, *options, "-lower")
 
 
 @with_program
@@ -333,19 +357,19 @@ def test_a_setting_is_called_as_the_program_calls_it(language, task):
         ("it", "exact stem synonym paraphrase"),
     ],
 )
-def test_weights_go_by_place(language, modules):
+def test_weights_belong_to_positions(language, modules):
     metric = METEOR(language, modules=modules.split(), normalize=False)
-    assert metric.eval_id == eval_id("-l", language, "-m", modules)
+    assert metric.eval_id == ask_eval_id("-l", language, "-m", modules)
 
 
-def test_signature():
+def test_signature_has_resolved_parameters():
     metric = METEOR()
     assert str(metric.signature(1)).startswith(
         "nrefs:1|language:en|task:rank|mod:ex.st.sy.pa|norm:yes|version:1.5|by:truebleu-"
     )
-    own = "meteor-1.5-wo-en-norm-0.85_0.2_0.6_0.75-ex_st_sy_pa-1.0_0.6_0.8_0.6"
-    assert metric.eval_id == own
-    assert tb.metric(own) == tb.metric("METEOR") == tb.metric("meteor") == metric
+    eval_id = "meteor-1.5-wo-en-norm-0.85_0.2_0.6_0.75-ex_st_sy_pa-1.0_0.6_0.8_0.6"
+    assert metric.eval_id == eval_id
+    assert tb.metric(eval_id) == tb.metric("METEOR") == tb.metric("meteor") == metric
     assert metric == METEOR(
         task="rank", modules=["exact", "stem", "synonym", "paraphrase"], alpha=0.85
     )
@@ -365,7 +389,7 @@ def test_signature():
     ],
     ids=str,
 )
-def test_signatures_are_read_back(metric):
+def test_signature_recreates_metric(metric):
     for text in (str(metric), str(metric.signature()), metric.eval_id):
         assert tb.metric(text) == metric
     assert tb.metric(f"METEOR|{metric.signature(2).short()}") == metric
@@ -373,7 +397,7 @@ def test_signatures_are_read_back(metric):
     assert EVAL_ID.fullmatch(metric.eval_id)
 
 
-def test_the_language_decides_the_default():
+def test_language_determines_default_task():
     assert tb.metric("meteor", language="de") == METEOR("de", "rank")
     assert tb.metric("meteor", language="it", normalize=False) == METEOR(
         "it", "li", normalize=False
@@ -381,7 +405,7 @@ def test_the_language_decides_the_default():
 
 
 @pytest.mark.parametrize(
-    ("parameters", "said"),
+    ("parameters", "message"),
     [
         ({"language": "xy"}, "unknown language 'xy'"),
         (
@@ -399,8 +423,8 @@ def test_the_language_decides_the_default():
         ({"no_norm": True}, "has no parameter 'no_norm'"),
     ],
 )
-def test_parameters_that_are_refused(parameters, said):
-    with pytest.raises((ValueError, TypeError), match=re.escape(said)):
+def test_invalid_parameters_raise_error(parameters, message):
+    with pytest.raises((ValueError, TypeError), match=re.escape(message)):
         METEOR(**parameters)
 
 
@@ -408,27 +432,27 @@ def test_parameters_that_are_refused(parameters, said):
 
 
 @with_program
-def test_it_is_a_table():
-    hypotheses, references = texts(1, 40), texts(2, 40)
+def test_statistics_support_groups_and_sums():
+    hypotheses, references = random_texts(1, 40), random_texts(2, 40)
     table = QUICK.statistics(hypotheses, references)
-    whole = QUICK.score(hypotheses, references)
+    corpus_score = QUICK.score(hypotheses, references)
     assert table.columns == QUICK.columns
-    assert QUICK.from_statistics(table) == whole
-    assert QUICK.from_statistics(table[:15] + table[15:]) == whole
+    assert QUICK.from_statistics(table) == corpus_score
+    assert QUICK.from_statistics(table[:15] + table[15:]) == corpus_score
     sums = tb.Accumulator(QUICK)
     for first, last in pairwise((0, 7, 25, 40)):
         sums.update(hypotheses[first:last], references[first:last])
-    assert sums.compute() == whole
+    assert sums.compute() == corpus_score
     groups = table.groups(["a", "b"] * 20)
     assert QUICK.from_statistics(groups["b"]) == QUICK.score(hypotheses[1::2], references[1::2])
 
 
 @with_program
-def test_a_segment_that_matches_whole_adds_no_chunk(tmp_path):
+def test_complete_match_adds_no_chunk(tmp_path):
     """The program leaves its chunk out of the corpus, and so do sums of any parts."""
     pairs = [("a b c d", "a b c d"), ("a b", "a b"), ("a x c", "a y c")]
     hypotheses, references = map(list, zip(*pairs, strict=True))
-    check(QUICK, tmp_path, hypotheses, references)
+    assert_equals_program(QUICK, tmp_path, hypotheses, references)
     assert QUICK.statistics(hypotheses, references).column("chunks") == [0, 0, 2]
     # A row as the program prints it is scored as the program scores it.
     row = [4, 4, 0, 0, 4, 4, *[0] * 10, 1, 4, 4]
@@ -436,24 +460,26 @@ def test_a_segment_that_matches_whole_adds_no_chunk(tmp_path):
 
 
 @with_program
-def test_compare():
-    systems = {"one": texts(1, 60), "two": [*texts(2, 30), *texts(3, 30)]}
-    references = [f"{text} the cat" for text in texts(2, 60)]
-    made = tb.compare(
+def test_compare_with_bleu():
+    systems = {"one": random_texts(1, 60), "two": [*random_texts(2, 30), *random_texts(3, 30)]}
+    references = [f"{text} the cat" for text in random_texts(2, 60)]
+    comparison = tb.compare(
         systems, references, metrics=["bleu", QUICK], test="ar", samples=200, confidence=95
     ).to_dict()
     for name, hypotheses in systems.items():
-        found = next(row for row in made["systems"] if row["name"] == name)["scores"]["METEOR"]
-        assert found["score"] == QUICK.score(hypotheses, references).value
-        assert found["interval"]["low"] < found["score"] < found["interval"]["high"]
+        scores = next(row for row in comparison["systems"] if row["name"] == name)["scores"][
+            "METEOR"
+        ]
+        assert scores["score"] == QUICK.score(hypotheses, references).value
+        assert scores["interval"]["low"] < scores["score"] < scores["interval"]["high"]
     # No assignment of 200 has so large a difference.
-    assert [pair["p"] for pair in made["pairs"]] == [1 / 201, 1 / 201]
+    assert [pair["p"] for pair in comparison["pairs"]] == [1 / 201, 1 / 201]
 
 
 # ---- what is missing, and what fails ----
 
 
-def fake(folder: Path, monkeypatch, code: str) -> Path:
+def install_fake_program(folder: Path, monkeypatch, code: str) -> Path:
     """Another program instead of Java; the file in which it leaves its number."""
     script = folder / "java"
     script.write_text(f"#!{sys.executable}\n{textwrap.dedent(code)}", encoding="utf-8")
@@ -466,15 +492,15 @@ def fake(folder: Path, monkeypatch, code: str) -> Path:
     return script
 
 
-def test_no_java(tmp_path, monkeypatch):
+def test_missing_java_raises_error(tmp_path, monkeypatch):
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(ImportError, match=r"METEOR is not installed: .*default-jre-headless"):
         QUICK.score(["a"], ["a"])
 
 
-def test_no_jar(tmp_path, monkeypatch):
-    fake(tmp_path, monkeypatch, "")
+def test_missing_jar_raises_error(tmp_path, monkeypatch):
+    install_fake_program(tmp_path, monkeypatch, "")
     monkeypatch.setenv("METEOR_JAR", str(tmp_path / "none.jar"))
     with pytest.raises(MetricFailedError, match=r"METEOR_JAR is .*none\.jar"):
         QUICK.score(["a"], ["a"])
@@ -484,14 +510,14 @@ def test_no_jar(tmp_path, monkeypatch):
         QUICK.score(["a"], ["a"])
 
 
-def test_no_paraphrases(tmp_path, monkeypatch):
-    fake(tmp_path, monkeypatch, "")
+def test_missing_paraphrases_raise_error(tmp_path, monkeypatch):
+    install_fake_program(tmp_path, monkeypatch, "")
     with pytest.raises(MetricFailedError, match=r"no paraphrases of 'de'.*paraphrase-de\.gz"):
         METEOR("de").score(["a"], ["a"])
 
 
 @pytest.mark.parametrize(
-    ("code", "said"),
+    ("code", "message"),
     [
         (
             "import sys; sys.exit('no memory')",
@@ -534,16 +560,16 @@ def test_no_paraphrases(tmp_path, monkeypatch):
         ),
     ],
 )
-def test_a_program_that_fails(code, said, tmp_path, monkeypatch):
-    fake(tmp_path, monkeypatch, code)
+def test_failing_program_raises_error_and_restarts(code, message, tmp_path, monkeypatch):
+    install_fake_program(tmp_path, monkeypatch, code)
     for _ in range(2):  # nothing of the first is left
-        with pytest.raises(MetricFailedError, match=f"^METEOR: {re.escape(said)}|{said}"):
+        with pytest.raises(MetricFailedError, match=f"^METEOR: {re.escape(message)}|{message}"):
             QUICK.score(["a"] * 4, ["a"] * 4)
     assert not any(str(tmp_path) in words[0] for words in meteor_process._PROCESSES)
 
 
-def test_a_program_that_cannot_run(tmp_path, monkeypatch):
-    fake(tmp_path, monkeypatch, "").write_text("#!/no/such/program\n")
+def test_program_that_cannot_start_raises_error(tmp_path, monkeypatch):
+    install_fake_program(tmp_path, monkeypatch, "").write_text("#!/no/such/program\n")
     with pytest.raises(MetricFailedError, match="cannot run"):
         QUICK.score(["a"], ["a"])
 
@@ -560,7 +586,7 @@ print(process.process.pid, flush=True)
 """
 
 
-def gone(pid: int) -> bool:
+def has_ended(pid: int) -> bool:
     """True as soon as there is no such process; one that hangs for a minute stays."""
     for _ in range(600):
         try:
@@ -573,7 +599,7 @@ def gone(pid: int) -> bool:
     return False
 
 
-def user(code: str, folder: Path, **more) -> subprocess.Popen:
+def start_python(code: str, folder: Path, **variables) -> subprocess.Popen:
     """Another Python that scores with METEOR, whose temporary files are in a folder."""
     return subprocess.Popen(
         [sys.executable, "-c", USER + textwrap.dedent(code)],
@@ -581,7 +607,7 @@ def user(code: str, folder: Path, **more) -> subprocess.Popen:
         stderr=subprocess.PIPE,
         encoding="utf-8",
         env={**os.environ, "TMPDIR": str(folder)},
-        **more,
+        **variables,
     )
 
 
@@ -590,43 +616,43 @@ on_linux = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="need
 
 @with_program
 @on_linux
-def test_it_ends_with_python(tmp_path):
-    with user("", tmp_path) as python:
-        said, wrong = python.communicate()
+def test_process_ends_with_python(tmp_path):
+    with start_python("", tmp_path) as python:
+        output, wrong = python.communicate()
     assert (python.returncode, wrong) == (0, "")
-    assert gone(int(said))
+    assert has_ended(int(output))
     assert not list(tmp_path.iterdir())
 
 
 @with_program
 @on_linux
-def test_it_ends_when_python_is_killed(tmp_path):
-    with user("time.sleep(600)", tmp_path) as python:
+def test_process_ends_when_python_is_killed(tmp_path):
+    with start_python("time.sleep(600)", tmp_path) as python:
         pid = int(python.stdout.readline())
         python.kill()
-    assert gone(pid)
+    assert has_ended(pid)
     assert not list(tmp_path.iterdir())
 
 
 @with_program
 @on_linux
-def test_it_ends_when_interrupted(tmp_path):
+def test_process_ends_after_interrupt(tmp_path):
     code = """
     METEOR(modules=["exact"]).score(["a b c d e f g"] * 10**6, ["a b c"] * 10**6)
     """
-    with user(code, tmp_path) as python:
+    with start_python(code, tmp_path) as python:
         pid = int(python.stdout.readline())
         time.sleep(0.5)
         python.send_signal(signal.SIGINT)
         _, wrong = python.communicate()
     assert wrong.rstrip().endswith("KeyboardInterrupt")
-    assert gone(pid)
+    assert has_ended(pid)
     assert not list(tmp_path.iterdir())
 
 
 @with_program
 @on_linux
-def test_a_copy_of_python_starts_its_own(tmp_path):
+def test_forked_python_starts_own_process(tmp_path):
     code = """
     metric, given = METEOR(modules=["exact"]), (["a b"], ["a c"])
     expected = metric.score(*given)
@@ -642,13 +668,13 @@ def test_a_copy_of_python_starts_its_own(tmp_path):
     assert metric.score(*given) == expected
     assert process.process.poll() is None
     """
-    with user(code, tmp_path) as python:
+    with start_python(code, tmp_path) as python:
         _, wrong = python.communicate()
     assert (python.returncode, wrong) == (0, "")
 
 
 @with_program
-def test_one_process_serves_all_corpora():
+def test_process_is_reused_for_all_corpora():
     QUICK.score(["a"], ["a"])
     before = dict(meteor_process._PROCESSES)
     QUICK.segments(["a", "b"], ["a", "c"])
@@ -664,7 +690,7 @@ def test_one_process_serves_all_corpora():
 
 
 @with_program
-def test_progress_is_told():
-    told = []
-    QUICK.count(["a"] * 100, ["a"] * 100, progress=told.append)
-    assert told == [64, 100]
+def test_progress_reports_segments():
+    progress = []
+    QUICK.count(["a"] * 100, ["a"] * 100, progress=progress.append)
+    assert progress == [64, 100]

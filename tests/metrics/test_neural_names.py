@@ -19,12 +19,12 @@ PACKAGES = {"bertscore": "bert_score", "bleurt": "bleurt_pytorch", "comet": "com
 
 
 @pytest.fixture(autouse=True)
-def _alone(tmp_path, monkeypatch):
+def _without_packages_or_models(tmp_path, monkeypatch):
     """An empty cache of the hub, and none of the packages."""
-    usual = importlib.util.find_spec
+    original_find_spec = importlib.util.find_spec
 
-    def find_spec(name, *more):
-        return None if name in PACKAGES.values() else usual(name, *more)
+    def find_spec(name, *arguments):
+        return None if name in PACKAGES.values() else original_find_spec(name, *arguments)
 
     monkeypatch.setattr(importlib.util, "find_spec", find_spec)
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
@@ -34,10 +34,14 @@ def _alone(tmp_path, monkeypatch):
 @pytest.fixture
 def packages(monkeypatch):
     """As if the packages were there; what a test does must not import them."""
-    usual = importlib.util.find_spec
+    original_find_spec = importlib.util.find_spec
 
-    def find_spec(name, *more):
-        return usual("json") if name in PACKAGES.values() else usual(name, *more)
+    def find_spec(name, *arguments):
+        return (
+            original_find_spec("json")
+            if name in PACKAGES.values()
+            else original_find_spec(name, *arguments)
+        )
 
     monkeypatch.setattr(importlib.util, "find_spec", find_spec)
 
@@ -54,7 +58,7 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_name_goes_on_with_a_model(name):
+def test_name_continues_with_model(name):
     metric = tb.metric(f"{name}:models/small")
     assert type(metric) is NAMES[name]
     assert metric.model == "models/small"
@@ -63,12 +67,12 @@ def test_the_name_goes_on_with_a_model(name):
     assert (metric.SCALE, metric.DIGITS, metric.IS_CACHED) == (1.0, 4, True)
 
 
-def test_bleurt_alone_is_the_usual_model():
+def test_bleurt_without_model_uses_default():
     assert tb.metric("bleurt").model == "lucadiliello/BLEURT-20"
 
 
 @pytest.mark.parametrize("name", ["comet", "bertscore", "comet:", "bertscore: "])
-def test_others_name_their_model(name):
+def test_missing_model_name_raises_error(name):
     with pytest.raises(
         ValueError, match=r"expected (comet|bertscore):MODEL, with a folder or a name"
     ):
@@ -76,7 +80,7 @@ def test_others_name_their_model(name):
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "message"),
     [
         ("bertscore:x", "the metric BERTScore is not installed: pip install 'truebleu[neural]'"),
         ("bleurt:x", "the metric BLEURT is not installed: pip install 'truebleu[neural]'"),
@@ -90,13 +94,13 @@ def test_others_name_their_model(name):
         ),
     ],
 )
-def test_a_missing_package_is_one_line(name, told):
+def test_missing_package_gives_one_line_error(name, message):
     with pytest.raises(MetricMissingError) as caught:
         tb.metric(name).score(["a"], ["b"], ["c"])
-    assert str(caught.value) == told
+    assert str(caught.value) == message
 
 
-def test_on_the_command_line(tmp_path, capsys):
+def test_missing_package_on_command_line(tmp_path, capsys):
     (tmp_path / "ref").write_text("the cat is on the mat\n")
     (tmp_path / "hyp").write_text("the cat sat on the mat\n")
     words = [str(tmp_path / "ref"), "-i", str(tmp_path / "hyp"), "-m", "bleu", "bertscore:x"]
@@ -109,27 +113,27 @@ def test_on_the_command_line(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_model_that_is_not_here(name, packages, tmp_path):
-    def told(model):
+def test_missing_model_raises_error(name, packages, tmp_path):
+    def error_message(model):
         with pytest.raises(MetricFailedError) as caught:
             tb.metric(f"{name}:{model}").score(["a"], ["b"], ["c"])
         return str(caught.value)
 
     prefix = NAMES[name].NAME
-    assert told("owner/model") == (
+    assert error_message("owner/model") == (
         f"{prefix}: model not found: owner/model. Download it with 'hf download owner/model', "
         "or use a folder that has it."
     )
-    assert "with 'hf download owner/model'" in told("owner/model@12345678")
-    assert told(tmp_path / "gone") == f"{prefix}: folder not found: {tmp_path / 'gone'}"
+    assert "with 'hf download owner/model'" in error_message("owner/model@12345678")
+    assert error_message(tmp_path / "gone") == f"{prefix}: folder not found: {tmp_path / 'gone'}"
     (tmp_path / "file").write_text("")
-    assert told(tmp_path / "file").endswith("is a file (expected the folder of the model)")
+    assert error_message(tmp_path / "file").endswith("is a file (expected the folder of the model)")
 
 
 # ---- signatures ----
 
 
-def test_signatures_of_models_that_are_not_here():
+def test_signatures_of_missing_models():
     printed = [str(tb.metric(f"{name}:owner/model@12345678")) for name in NAMES]
     assert [text.partition("|agg")[0] for text in printed] == [
         "BERTScore|model:owner/model@12345678|idf:no|rescale:no",
@@ -141,7 +145,7 @@ def test_signatures_of_models_that_are_not_here():
         assert str(tb.metric(text)) == text
 
 
-def test_parameters_are_in_signatures_but_those_that_change_no_number():
+def test_signature_omits_parameters_without_effect_on_scores():
     metric = BERTScore("owner/model", layer=5, idf=True, rescale="en", device="cpu", batch=3)
     assert "|layer:5|idf:yes|rescale:en|" in str(metric)
     assert tb.metric(str(metric)) == metric
@@ -151,7 +155,7 @@ def test_parameters_are_in_signatures_but_those_that_change_no_number():
     assert COMET("m") != BLEURT("m")
 
 
-def test_with_idf_parts_do_not_add_up():
+def test_idf_prevents_adding_parts():
     with pytest.raises(
         ValueError, match="idf weights words by all references, so parts do not add"
     ):
@@ -160,7 +164,7 @@ def test_with_idf_parts_do_not_add_up():
 
 
 @pytest.mark.parametrize("wrong", [{"batch": 0}, {"layer": -1}, {"model": " "}, {"device": ""}])
-def test_parameters_are_checked(wrong):
+def test_invalid_parameters_raise_error(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
         BERTScore(**wrong)
 
@@ -168,7 +172,7 @@ def test_parameters_are_checked(wrong):
 # ---- what names a model ----
 
 
-def test_a_folder_is_named_by_its_content(folder, monkeypatch):
+def test_revision_depends_on_folder_content(folder, monkeypatch):
     def revision():
         return BLEURT(str(folder)).signature(1)["model"]
 
@@ -194,27 +198,27 @@ def test_a_folder_is_named_by_its_content(folder, monkeypatch):
     assert BLEURT(str(moved / "small")).signature(1)["model"] not in (first, second)
 
 
-def test_a_signature_finds_its_model_again(folder, tmp_path, monkeypatch):
+def test_signature_finds_model(folder, tmp_path, monkeypatch):
     metric = BLEURT(str(folder))
     text = str(metric)
     assert str(tmp_path) not in text
     assert tb.metric(text) == metric
     # As in another process: the folder is found where it may be, or it is not known.
     monkeypatch.setattr(neural_metric, "_USED_FOLDERS", {})
-    named = tb.metric(text).model
-    assert neural_metric.find_model(named) is None
+    model_name = tb.metric(text).model
+    assert neural_metric.find_model(model_name) is None
     monkeypatch.setenv("TRUEBLEU_MODELS", str(folder.parent))
-    assert neural_metric.find_model(named) == str(folder)
+    assert neural_metric.find_model(model_name) == str(folder)
     assert tb.metric("bleurt:small") == metric
     monkeypatch.delenv("TRUEBLEU_MODELS")
     monkeypatch.chdir(folder.parent)
-    assert neural_metric.find_model(named) == str(folder)
+    assert neural_metric.find_model(model_name) == str(folder)
     (folder / "config.json").write_text("{}")
     with pytest.raises(MetricFailedError, match=r"the revision of model small is small@\w{8}, not"):
-        neural_metric.find_model(named)
+        neural_metric.find_model(model_name)
 
 
-def test_what_was_used_and_has_changed_is_another_model(folder):
+def test_changed_model_raises_error(folder):
     metric = tb.metric(str(BLEURT(str(folder))))
     assert neural_metric.find_model(metric.model) == str(folder)
     (folder / "config.json").write_text("{}")
@@ -222,7 +226,7 @@ def test_what_was_used_and_has_changed_is_another_model(folder):
         neural_metric.find_model(metric.model)
 
 
-def test_the_hubs_cache(tmp_path):
+def test_models_in_hub_cache(tmp_path):
     snapshots = tmp_path / "hub" / "models--owner--model" / "snapshots"
     (snapshots / "abcdef0123456789").mkdir(parents=True)
     assert neural_metric.find_model("owner/model") is None  # no branch is known
@@ -253,13 +257,13 @@ def test_the_hubs_cache(tmp_path):
         ),
     ],
 )
-def test_its_settings_say_it(folder, settings, source, references, bound):
+def test_comet_settings_determine_inputs(folder, settings, source, references, bound):
     (folder / "hparams.yaml").write_text(f"activations: Tanh\n{settings}loss: mse\n")
     metric = COMET(str(folder))
     assert (metric.NEEDS_SOURCE, metric.REFERENCES, metric.bound) == (source, references, bound)
 
 
-def test_one_that_is_not_here_is_taken_to_read_all():
+def test_missing_comet_model_is_assumed_to_read_all_inputs():
     assert (COMET("owner/model").NEEDS_SOURCE, COMET("owner/model").REFERENCES) == (True, "one")
 
 
@@ -267,25 +271,25 @@ def test_one_that_is_not_here_is_taken_to_read_all():
 
 
 @pytest.mark.parametrize("wrong", range(1, 8))
-def test_the_segment_that_fails_is_found_by_halves(wrong):
-    asked = []
+def test_failing_segment_is_found_by_bisection(wrong):
+    requested_ranges = []
 
-    def say(some):
-        asked.append(len(some))
-        if wrong - 1 in some:
+    def predict(indices):
+        requested_ranges.append(len(indices))
+        if wrong - 1 in indices:
             raise ValueError("no\nmore")
-        return [0.0] * len(some)
+        return [0.0] * len(indices)
 
     with pytest.raises(MetricFailedError, match=rf"^BLEURT: segment {wrong}: ValueError: no$"):
-        BLEURT("m")._run_model(7, say)
-    assert sum(asked) <= 7 + 7 + 3
+        BLEURT("m")._run_model(7, predict)
+    assert sum(requested_ranges) <= 7 + 7 + 3
 
 
-def test_what_fails_only_together_names_no_segment():
-    def say(some):
-        if len(some) > 1:
+def test_batch_failure_names_no_segment():
+    def predict(indices):
+        if len(indices) > 1:
             raise RuntimeError
         return [0.0]
 
     with pytest.raises(MetricFailedError, match=r"^COMET: RuntimeError$"):
-        COMET("m")._run_model(4, say)
+        COMET("m")._run_model(4, predict)

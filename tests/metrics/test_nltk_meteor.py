@@ -22,7 +22,7 @@ from truebleu.metrics.nltk_meteor import NLTKMETEOR
 
 pytestmark = pytest.mark.thorough
 
-with_wordnet = pytest.mark.usefixtures("wordnet")
+with_wordnet = pytest.mark.usefixtures("require_wordnet")
 SEGMENTS = [0.806667, 0.694444, 0.196078, 0.806667, 0]
 WORDS = (
     "the a dog dogs cat house home houses Big LARGE quick fast rapidly walk walked walking goes "
@@ -32,38 +32,38 @@ texts = st.lists(st.sampled_from(WORDS.split()), max_size=12).map(" ".join)
 
 
 @pytest.fixture(scope="module")
-def wordnet():
+def require_wordnet():
     """Skip the test where there is no WordNet."""
     if reason := lacking("meteor-nltk"):
         pytest.skip(reason)
 
 
-class NoWords:
+class EmptyWordNet:
     """A WordNet without words."""
 
     def synsets(self, word):
         return []
 
 
-def original(hypothesis: str, references, **more) -> float:
+def score_with_nltk(hypothesis: str, references, **parameters) -> float:
     """NLTK's number, with its own reader of WordNet."""
-    more.setdefault(
-        "wordnet", NoWords() if lacking("meteor-nltk") else nltk_wordnet.load_wordnet().reader
+    parameters.setdefault(
+        "wordnet", EmptyWordNet() if lacking("meteor-nltk") else nltk_wordnet.load_wordnet().reader
     )
-    return meteor_score([other.split() for other in references], hypothesis.split(), **more)
+    return meteor_score([other.split() for other in references], hypothesis.split(), **parameters)
 
 
 @with_wordnet
-def test_golden_numbers():
+def test_segment_scores_equal_recorded_numbers():
     metric = tb.metric("meteor-nltk")
-    found = metric.segments(HYPOTHESES, REFERENCES)
-    assert [round(value / 100, 6) for value in found] == SEGMENTS
-    assert metric.sentence(*GOLDEN[1]).published == original(GOLDEN[1][0], [GOLDEN[1][1]])
+    scores = metric.segments(HYPOTHESES, REFERENCES)
+    assert [round(value / 100, 6) for value in scores] == SEGMENTS
+    assert metric.sentence(*GOLDEN[1]).published == score_with_nltk(GOLDEN[1][0], [GOLDEN[1][1]])
     assert round(metric.score(HYPOTHESES, REFERENCES).published, 6) == round(sum(SEGMENTS) / 5, 6)
 
 
 @with_wordnet
-def test_wmt22(wmt22):
+def test_wmt22_scores_equal_nltk(wmt22):
     """Online-G, reference A: the mean of 1,984 segments, and each as NLTK has it."""
     hypotheses, references = (
         (wmt22 / name).read_text(encoding="utf-8").split("\n")[:-1]
@@ -74,40 +74,42 @@ def test_wmt22(wmt22):
     )
     metric = NLTKMETEOR()
     assert round(metric.score(hypotheses, references).published, 10) == 0.5636106447
-    expected = [100 * original(*pair) for pair in zip(hypotheses, zip(references), strict=True)]
+    expected = [
+        100 * score_with_nltk(*pair) for pair in zip(hypotheses, zip(references), strict=True)
+    ]
     assert list(metric.segments(hypotheses, references)) == expected
 
 
 @with_wordnet
 @given(texts, st.lists(texts, min_size=1, max_size=3))
-def test_any_text(hypothesis, references):
+def test_any_text_equals_nltk(hypothesis, references):
     """The best of the references, to the last bit."""
-    found = NLTKMETEOR().sentence(hypothesis, references)
-    assert found.published == original(hypothesis, references)
+    score = NLTKMETEOR().sentence(hypothesis, references)
+    assert score.published == score_with_nltk(hypothesis, references)
 
 
 @with_wordnet
 @given(texts, texts, st.floats(0.1, 0.9), st.floats(0, 4), st.floats(0, 1))
-def test_other_numbers(hypothesis, reference, alpha, beta, gamma):
+def test_other_parameters_equal_nltk(hypothesis, reference, alpha, beta, gamma):
     numbers = {"alpha": alpha, "beta": beta, "gamma": gamma}
     metric = NLTKMETEOR(stemmer="snowball", **numbers)
     stemmer = SnowballStemmer("english")
-    expected = original(hypothesis, [reference], stemmer=stemmer, **numbers)
+    expected = score_with_nltk(hypothesis, [reference], stemmer=stemmer, **numbers)
     assert metric.sentence(hypothesis, reference).published == expected
 
 
 @given(texts, texts)
-def test_without_synonyms(hypothesis, reference):
-    found = NLTKMETEOR(synonyms=False).sentence(hypothesis, reference)
-    assert found.published == original(hypothesis, [reference], wordnet=NoWords())
+def test_scores_without_synonyms(hypothesis, reference):
+    score = NLTKMETEOR(synonyms=False).sentence(hypothesis, reference)
+    assert score.published == score_with_nltk(hypothesis, [reference], wordnet=EmptyWordNet())
 
 
-def test_any_tokenizer():
+def test_tokenizer_is_in_signature():
     """NLTK takes tokens, and which ones is said in the signature."""
     metric = NLTKMETEOR("13a", synonyms=False)
     score = metric.score(["A cat, asleep."], ["A cat was asleep."])
-    assert score.published == original(
-        "A cat , asleep .", ["A cat was asleep ."], wordnet=NoWords()
+    assert score.published == score_with_nltk(
+        "A cat , asleep .", ["A cat was asleep ."], wordnet=EmptyWordNet()
     )
     assert "tok:13a" in str(score.signature)
 
@@ -121,12 +123,12 @@ def test_any_tokenizer():
     ],
     ids=str,
 )
-def test_signatures_are_read_back(metric):
+def test_signature_recreates_metric(metric):
     assert tb.metric(str(metric)) == tb.metric(f"METEOR-nltk|{metric.signature(1).short()}")
     assert tb.metric(str(metric)) == pickle.loads(pickle.dumps(metric)) == metric
 
 
-def test_signature():
+def test_signature_text():
     assert str(NLTKMETEOR().signature(1)).startswith(
         "nrefs:1|alpha:0.9|beta:3.0|gamma:0.5|stem:porter|syn:wordnet-3.0|tok:none|agg:mean|"
         "version:3.10."
@@ -146,13 +148,13 @@ def no_wordnet(monkeypatch, tmp_path):
     nltk_wordnet.load_wordnet.cache_clear()
 
 
-def test_no_wordnet(no_wordnet):
+def test_missing_wordnet_raises_error(no_wordnet):
     with pytest.raises(ImportError, match=r"apt-get install wordnet-base.*synonyms=False"):
         NLTKMETEOR().score(["a"], ["a"])
     assert NLTKMETEOR(synonyms=False).score(["a b"], ["a b"]).value > 90
 
 
-def test_no_nltk():
+def test_missing_nltk_raises_error():
     code = """if True:
         import sys
         sys.modules["nltk"] = None
@@ -174,7 +176,7 @@ def test_no_nltk():
     not os.path.isdir(nltk_wordnet.DEBIAN_FOLDER), reason=f"no {nltk_wordnet.DEBIAN_FOLDER}"
 )
 @pytest.mark.parametrize("packed", [False, True])
-def test_wordnet_of_nltk_is_read(packed, no_wordnet):
+def test_wordnet_from_nltk_data(packed, no_wordnet):
     """The folder that NLTK's downloader makes, or the archive that it fetches."""
     folder = no_wordnet / "corpora" / "wordnet"
     shutil.copytree("/usr/share/wordnet", folder)
@@ -182,8 +184,8 @@ def test_wordnet_of_nltk_is_read(packed, no_wordnet):
     if packed:
         shutil.make_archive(str(folder), "zip", folder.parent, "wordnet")
         shutil.rmtree(folder)
-    found = NLTKMETEOR().segments(HYPOTHESES, REFERENCES)
-    assert [round(value / 100, 6) for value in found] == SEGMENTS
+    scores = NLTKMETEOR().segments(HYPOTHESES, REFERENCES)
+    assert [round(value / 100, 6) for value in scores] == SEGMENTS
     assert str(no_wordnet) in str(nltk_wordnet.load_wordnet().reader.root)
 
 
@@ -191,7 +193,7 @@ def test_wordnet_of_nltk_is_read(packed, no_wordnet):
 @pytest.mark.skipif(
     not os.path.isdir(nltk_wordnet.DEBIAN_FOLDER), reason=f"no {nltk_wordnet.DEBIAN_FOLDER}"
 )
-def test_another_wordnet_is_refused(no_wordnet, monkeypatch):
+def test_other_wordnet_version_raises_error(no_wordnet, monkeypatch):
     folder = no_wordnet / "other"
     shutil.copytree("/usr/share/wordnet", folder)
     adjectives = folder / "data.adj"
@@ -202,7 +204,7 @@ def test_another_wordnet_is_refused(no_wordnet, monkeypatch):
         NLTKMETEOR().score(["a"], ["a"])
 
 
-def test_the_list_of_files():
+def test_lexnames_equal_wordnet():
     """The 45 files of lexicographers, as WordNet's own list numbers them."""
     names = nltk_wordnet._list_lexnames()
     assert len(names) == 45

@@ -14,14 +14,14 @@ METRICS = sorted({*registry.METRICS} - {"codebleu", "meteor", "meteor-nltk"})
 LETTERS = {"nfc-strip": ("NFD", "NFC"), "nfkc-strip": ("NFKD", "NFKC")}
 
 
-def converted(form: str, text: str) -> str:
+def convert_text(form: str, text: str) -> str:
     """Return the text in a form, by the definition."""
     if form not in LETTERS:
         return unicodedata.normalize(form.upper(), text)
     decomposed, composed = LETTERS[form]
     letters = unicodedata.normalize(decomposed, text)
-    kept = "".join(c for c in letters if unicodedata.category(c) != "Mn")
-    return unicodedata.normalize(composed, kept)
+    letters_without_marks = "".join(c for c in letters if unicodedata.category(c) != "Mn")
+    return unicodedata.normalize(composed, letters_without_marks)
 
 
 @pytest.mark.parametrize("form", ["nfc", "nfkc", *LETTERS])
@@ -32,15 +32,15 @@ def test_normalize_gives_scores_of_converted_text(name, form):
     pairs = [*zip(DECOMPOSED, TEXTS[::-1], strict=True)], [*zip(DECOMPOSED, TEXTS, strict=True)]
     for rows in pairs:
         texts = [list(column) for column in zip(*rows, strict=True)]
-        wanted = [[converted(form, text) for text in column] for column in texts]
+        converted_texts = [[convert_text(form, text) for text in column] for column in texts]
         if plain.NEEDS_SOURCE:
-            texts, wanted = [*texts, texts[0]], [*wanted, wanted[0]]
-        assert metric.score(*texts).value == plain.score(*wanted).value
-        assert metric.segments(*texts).tolist() == plain.segments(*wanted).tolist()
-        of_first = [[column[0] for column in columns] for columns in (texts, wanted)]
-        assert metric.sentence(*of_first[0]).value == plain.sentence(*of_first[1]).value
+            texts, converted_texts = [*texts, texts[0]], [*converted_texts, converted_texts[0]]
+        assert metric.score(*texts).value == plain.score(*converted_texts).value
+        assert metric.segments(*texts).tolist() == plain.segments(*converted_texts).tolist()
+        first_segments = [[column[0] for column in columns] for columns in (texts, converted_texts)]
+        assert metric.sentence(*first_segments[0]).value == plain.sentence(*first_segments[1]).value
         if not plain.NEEDS_SOURCE:
-            assert metric.matrix(*texts).tolist() == plain.matrix(*wanted).tolist()
+            assert metric.matrix(*texts).tolist() == plain.matrix(*converted_texts).tolist()
     signature = str(metric)
     assert f"|unicode:{form}|" in signature
     assert truebleu.metric(signature) == metric != plain
@@ -61,7 +61,7 @@ def test_normalize_converts_every_kind_of_input(name, write):
     assert metric.score(DECOMPOSED, pyarrow.array([[text] for text in TEXTS])).value == perfect
 
 
-def test_normalize_decides_statistics():
+def test_normalize_changes_fingerprint():
     statistics = truebleu.BLEU(normalize="nfc").statistics(DECOMPOSED, TEXTS)
     with pytest.raises(truebleu.InputError, match="unicode:nfc"):
         truebleu.BLEU().from_statistics(statistics)
@@ -70,14 +70,14 @@ def test_normalize_decides_statistics():
     assert accumulator.compute().value == 100
 
 
-def test_normalize_aligns_converted_text():
+def test_alignment_uses_converted_text():
     for metric in (truebleu.TER(normalize="nfc"), truebleu.CER(normalize="nfc")):
         assert metric.alignment(DECOMPOSED[1], [TEXTS[1]]).edits == 0
     explanation = truebleu.explain(DECOMPOSED[1], TEXTS[1], truebleu.BLEU(normalize="nfc"))
     assert explanation.to_dict()["systems"][0]["text"] == TEXTS[1]
 
 
-def test_report_shows_converted_text_and_counts_none_again():
+def test_report_shows_converted_text_without_recounting():
     systems = {"a": DECOMPOSED * 10, "b": TEXTS[::-1] * 10}
     metric = truebleu.BLEU(normalize="nfc")
     page = truebleu.report(systems, TEXTS * 10, metrics=[metric], also=["chrf"]).to_dict()

@@ -71,7 +71,7 @@ def assert_scores(metric):
         json.loads(score.to_json())
 
 
-def made(cls, **parameters):
+def create_metric(cls, **parameters):
     """The metric, or the error that refuses a parameter."""
     try:
         return cls(**parameters)
@@ -82,20 +82,20 @@ def made(cls, **parameters):
 def assert_signature_names(metric):
     signature = metric.signature(segment=None)
     for text in (str(metric), f"{metric.name}|{signature.short()}"):
-        made = tb.metric(text)
-        assert (made, hash(made)) == (metric, hash(metric))
+        parsed_metric = tb.metric(text)
+        assert (parsed_metric, hash(parsed_metric)) == (metric, hash(metric))
 
 
 @pytest.mark.parametrize(
     ("cls", "name"), PARAMETERS, ids=lambda value: getattr(value, "NAME", value)
 )
-def test_any_value_is_refused_by_name_or_survives_the_signature(cls, name):
+def test_any_value_raises_error_or_survives_signature(cls, name):
     scored = not issubclass(cls, SegmentMeanMetric | METEOR)  # these call other programs
     for value in VALUES:
         if callable(value) and name == "tokenize":
             continue  # no signature makes a tokenizer of one's own
         needed = NEEDED.get(cls, {}) if name != "keywords" else {}
-        metric = made(cls, **{**needed, name: value})
+        metric = create_metric(cls, **{**needed, name: value})
         if isinstance(metric, Exception):
             assert type(metric) in (ValueError, TypeError)
             assert name in str(metric), (value, metric)
@@ -107,12 +107,12 @@ def test_any_value_is_refused_by_name_or_survives_the_signature(cls, name):
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("arithmetic", ARITHMETICS)
-def test_degenerate_text_has_a_score_in_every_variant_of_bleu(arithmetic):
+def test_degenerate_text_has_score_in_every_bleu_variant(arithmetic):
     parameters = {p.name: p for p in BLEU.PARAMETERS}
     names = ("missing_order", "no_match", "brevity_penalty")
     for smoothing, *values in product(SMOOTHING, *(parameters[name].meanings for name in names)):
-        given = dict(zip(names, values, strict=True))
-        metric = BLEU(arithmetic=arithmetic, smoothing=smoothing, **given)
+        variant = dict(zip(names, values, strict=True))
+        metric = BLEU(arithmetic=arithmetic, smoothing=smoothing, **variant)
         assert_signature_names(metric)
         assert_scores(metric)
 
@@ -120,7 +120,7 @@ def test_degenerate_text_has_a_score_in_every_variant_of_bleu(arithmetic):
 @pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore:method")
 @pytest.mark.parametrize("method", range(8))
-def test_degenerate_text_has_a_score_or_a_refusal_in_every_release_of_nltk(method):
+def test_degenerate_text_has_score_or_error_in_every_nltk_release(method):
     versions = ("3.2.5", "3.3", "3.4", "3.5", "3.6", "3.6.6", "3.10.4")
     settings = product(versions, (False, True), ("corpus", "segments"), ("corpus", "last-segment"))
     for version, reweigh, aggregate, context in settings:
@@ -137,7 +137,7 @@ def test_degenerate_text_has_a_score_or_a_refusal_in_every_release_of_nltk(metho
 
 @pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore:method")
-def test_degenerate_text_has_a_score_for_every_member_of_the_family():
+def test_degenerate_text_has_score_for_every_family_member():
     for member in tb.family.values():
         assert member.metric.warnings == ()
         assert_signature_names(member.metric)
@@ -157,7 +157,7 @@ def test_degenerate_text_has_a_score_for_every_member_of_the_family():
     ],
     ids=str,
 )
-def test_unusual_parameters_warn_in_the_score(metric, warning):
+def test_unusual_parameters_give_score_warning(metric, warning):
     for score in (metric.score(["a b"], ["a c"]), metric.sentence("a b", "a c")):
         assert len(score.warnings) == bool(warning)
         assert warning in "".join(score.warnings)
@@ -174,11 +174,11 @@ def test_warning_of_a_score_is_printed_once_unless_quiet(truebleu_command, write
 
 
 def test_name_of_another_metric_does_not_hide_a_command():
-    for called in ("BLEU", "chrF2", "WER", "a %7C+b"):
-        assert_signature_names(Command(called, "program = {hyp} | a:b"))
+    for name in ("BLEU", "chrF2", "WER", "a %7C+b"):
+        assert_signature_names(Command(name, "program = {hyp} | a:b"))
 
 
 def test_constructor_has_the_declared_parameters():
     for cls in registry.iterate_metric_classes():
-        taken = {*inspect.signature(cls).parameters}
-        assert taken == {p.name for p in cls.PARAMETERS}
+        signature_parameters = {*inspect.signature(cls).parameters}
+        assert signature_parameters == {p.name for p in cls.PARAMETERS}

@@ -20,7 +20,7 @@ def name(request):
 
 
 @pytest.fixture(scope="module")
-def published(wmt22, name):
+def published_scores(wmt22, name):
     """Reproducible rows: (tokenizer, reference files, system output) → published score."""
     with (wmt22 / "published_scores.tsv").open(encoding="utf-8", newline="") as file:
         rows = [row for row in csv.DictReader(file, delimiter="\t") if row["metric"] == name]
@@ -34,7 +34,7 @@ def published(wmt22, name):
     return {key: values.pop() for key, values in scores.items()}
 
 
-def differences(scores: dict, published: dict) -> dict:
+def find_differences(scores: dict, published: dict) -> dict:
     """The scores that are not the published ones, beside them.
 
     WMT22 was scored before Python 3.12 made `sum()` of floats more exact; since then sacreBLEU's
@@ -49,7 +49,7 @@ def differences(scores: dict, published: dict) -> dict:
     }
 
 
-def test_in_python(wmt22, published, name):
+def test_python_scores_equal_published(wmt22, published_scores, name):
     def metric(tokenizer):
         return truebleu.BLEU(tokenize=tokenizer) if name == "BLEU" else truebleu.CHRF()
 
@@ -57,14 +57,14 @@ def test_in_python(wmt22, published, name):
         (tokenizer, references, system): metric(tokenizer)
         .score(wmt22 / system, [wmt22 / reference for reference in references])
         .value
-        for tokenizer, references, system in published
+        for tokenizer, references, system in published_scores
     }
-    assert not differences(scores, published)
+    assert not find_differences(scores, published_scores)
 
 
-def test_on_the_command_line(wmt22, published, name, truebleu_command):
+def test_command_line_scores_equal_published(wmt22, published_scores, name, truebleu_command):
     groups = defaultdict(list)
-    for tokenizer, references, system in published:
+    for tokenizer, references, system in published_scores:
         groups[tokenizer, references].append(system)
     scores = {}
     for (tokenizer, references), systems in groups.items():
@@ -77,4 +77,4 @@ def test_on_the_command_line(wmt22, published, name, truebleu_command):
         answers = json.loads(result.output)["scores"]
         for system, answer in zip(systems, answers, strict=True):
             scores[tokenizer, references, system] = answer["score"]
-    assert not differences(scores, published)
+    assert not find_differences(scores, published_scores)

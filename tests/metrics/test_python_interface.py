@@ -22,7 +22,7 @@ each_metric = pytest.mark.parametrize("metric", METRICS, ids=list(registry.METRI
 each_class = pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.NAME)
 
 
-def fresh(code: str) -> str:
+def run_in_new_process(code: str) -> str:
     """What a new process prints."""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert not done.returncode, done.stderr
@@ -32,7 +32,7 @@ def fresh(code: str) -> str:
 # ---- batches with as many segments as references ----
 
 
-def test_as_many_segments_as_references_are_no_accident():
+def test_equal_number_of_segments_and_references():
     hypotheses, references = ["a b c d", "e f g h"], [["a b c d", "x"], ["e f g h", "y"]]
     total = tb.Accumulator(tb.BLEU())
     total.update(hypotheses, references)
@@ -46,19 +46,19 @@ def test_as_many_segments_as_references_are_no_accident():
 # ---- signatures ----
 
 
-def test_every_metrics_signature_reads_back_in_a_fresh_process():
+def test_every_signature_can_be_parsed_in_new_process():
     printed = [str(metric) for metric in METRICS]
     code = f"import truebleu\nfor text in {printed!r}: print(truebleu.metric(text))"
-    assert fresh(code).splitlines() == printed
+    assert run_in_new_process(code).splitlines() == printed
 
 
 @each_metric
-def test_a_metric_prints_as_its_signature_which_makes_it_again(metric):
+def test_printed_metric_recreates_metric(metric):
     assert str(metric) == f"{metric.name}|{metric.signature(segment=None)}"
     assert registry.metric(str(metric)) == metric
 
 
-def test_the_signature_of_a_score_says_if_the_order_is_effective():
+def test_score_signature_has_effective_order():
     """For a corpus and for a segment the default differs, and so a metric prints without it."""
     assert str(tb.BLEU()).startswith("BLEU|case:mixed|tok:13a|")
     for metric in (tb.BLEU(), tb.BLEU(effective_order=True), tb.BLEU(effective_order=False)):
@@ -71,24 +71,24 @@ def test_the_signature_of_a_score_says_if_the_order_is_effective():
 
 
 @each_metric
-def test_a_parsed_signature_equals_the_printed_one(metric):
+def test_parsed_signature_equals_printed_signature(metric):
     signature = metric.signature(1)
     assert tb.Signature.parse(f"{metric.name}|{signature}") == signature
 
 
 @pytest.mark.parametrize("beta", [1e-05, 1e22, 1e100, -0.0, 0.1, 3])
-def test_extreme_weights_of_recall_read_back(beta):
+def test_extreme_beta_survives_signature(beta):
     metric = tb.CHRF(beta=beta)
     assert tb.metric(str(metric)) == metric
     assert tb.metric(f"{metric.name}|{metric.signature(1)}") == metric
 
 
-def test_minus_zero_is_zero():
+def test_minus_zero_beta_equals_zero():
     assert str(tb.CHRF(beta=-0.0)) == str(tb.CHRF(beta=0.0))
 
 
 @pytest.mark.parametrize("beta", [1e200, 10**400, float("inf"), float("nan"), -1])
-def test_a_weight_out_of_range_is_refused_in_words(beta):
+def test_beta_out_of_range_raises_error(beta):
     with pytest.raises(ValueError, match=r"beta=.*: expected a number from 0 to 1e\+100"):
         tb.CHRF(beta=beta)
 
@@ -104,7 +104,7 @@ def test_a_weight_out_of_range_is_refused_in_words(beta):
         ("ko-mecab-0.996/ko-0.9.2-KO", "ko-mecab"),
     ],
 )
-def test_tokenizers_of_sacrebleus_signatures(printed, name):
+def test_sacrebleu_tokenizer_names_are_recognized(printed, name):
     text = f"nrefs:1|case:mixed|eff:no|tok:{printed}|smooth:exp|version:2.6.0"
     assert tb.metric(text).tokenize == name
 
@@ -117,17 +117,17 @@ def test_tokenizers_of_sacrebleus_signatures(printed, name):
         "BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0 = 27.3 60.1/33.0",
     ],
 )
-def test_a_pasted_line(line):
+def test_signature_in_pasted_line(line):
     assert tb.metric(line) == tb.BLEU(effective_order=False)
 
 
-def test_a_default_that_is_spelled_out_is_the_default():
+def test_explicit_default_equals_default():
     assert tb.BLEU(smoothing="floor", smoothing_value=0.1) == tb.BLEU(smoothing="floor")
     assert tb.BLEU(smoothing="floor").smoothing_value == 0.1
     assert tb.BLEU(max_order=4) == tb.BLEU()
 
 
-def test_the_fraction_of_a_perfect_match_is_one():
+def test_fraction_of_perfect_match_is_one():
     score = tb.bleu(["a b c d e"], ["a b c d e"])
     assert score.fraction == 1.0
 
@@ -136,13 +136,17 @@ def test_the_fraction_of_a_perfect_match_is_one():
 
 
 def test_dir_lists_the_public_names():
-    listed = fresh("import truebleu; print(*dir(truebleu))").split()
-    assert listed == sorted(tb.__all__)
-    assert {"compare", "explain", "report", "mbr", "Accumulator", "which", "family"} <= {*listed}
-    assert {"IBLEU", "NIST", "GLEU", "document_bleu", "mean_document_bleu", "tokenize"} <= {*listed}
+    printed_names = run_in_new_process("import truebleu; print(*dir(truebleu))").split()
+    assert printed_names == sorted(tb.__all__)
+    assert {"compare", "explain", "report", "mbr", "Accumulator", "which", "family"} <= {
+        *printed_names
+    }
+    assert {"IBLEU", "NIST", "GLEU", "document_bleu", "mean_document_bleu", "tokenize"} <= {
+        *printed_names
+    }
 
 
-def test_editors_see_the_table_of_public_names():
+def test_type_checkers_see_public_names():
     (block,) = (node for node in ast.parse(inspect.getsource(tb)).body if isinstance(node, ast.If))
     imported = [(node.module, name) for node in block.body for name in node.names]
     assert all(name.name == name.asname for _, name in imported)
@@ -151,30 +155,30 @@ def test_editors_see_the_table_of_public_names():
     }
 
 
-def test_an_unknown_name_is_an_attribute_error():
+def test_unknown_name_raises_attribute_error():
     with pytest.raises(AttributeError, match="'truebleu' has no attribute 'nope'"):
         tb.nope  # noqa: B018
 
 
 @pytest.mark.parametrize("name", tb.PUBLIC)
-def test_help_shows_the_arguments(name):
+def test_help_shows_arguments(name):
     """No public name is a module, and each tells what it takes."""
     public = getattr(tb, name)
     assert not inspect.ismodule(public)
-    shown = pydoc.plain(pydoc.render_doc(public))
+    help_text = pydoc.plain(pydoc.render_doc(public))
     assert inspect.getdoc(public)
     if inspect.isfunction(public):
         parameters = list(inspect.signature(public).parameters)
         assert parameters
-        assert all(parameter in shown for parameter in parameters)
-        assert shown.splitlines()[0].endswith(f"{name} in module {public.__module__}")
+        assert all(parameter in help_text for parameter in parameters)
+        assert help_text.splitlines()[0].endswith(f"{name} in module {public.__module__}")
 
 
 @pytest.mark.parametrize(
     ("function", "first"),
     [(tb.report, "systems"), (tb.mbr, "candidates"), (tb.history, "path"), (tb.which, "score")],
 )
-def test_no_first_argument_is_lost(function, first):
+def test_help_includes_first_argument(function, first):
     assert next(iter(inspect.signature(function).parameters)) == first
 
 
@@ -191,31 +195,31 @@ WITH_TEXT = {
 
 
 @each_class
-def test_constructors_say_what_is_declared(cls):
+def test_constructor_signature_equals_declarations(cls):
     """The signature is for editors and type checkers; checks, options and help are declared."""
-    given = dict(inspect.signature(cls).parameters)
-    assert list(given) == [parameter.name for parameter in cls.PARAMETERS]
+    signature_parameters = dict(inspect.signature(cls).parameters)
+    assert list(signature_parameters) == [parameter.name for parameter in cls.PARAMETERS]
     for parameter in cls.PARAMETERS:
-        assert given[parameter.name].default == parameter.default
+        assert signature_parameters[parameter.name].default == parameter.default
     name = next((name for name in registry.METRICS if registry.get_metric_class(name) is cls), None)
-    made = registry.metric(name or WITH_TEXT[cls.__name__])
-    assert made.parameters.keys() == given.keys()
+    metric = registry.metric(name or WITH_TEXT[cls.__name__])
+    assert metric.parameters.keys() == signature_parameters.keys()
 
 
 @each_class
-def test_documentation_names_every_parameter(cls):
+def test_docstring_names_every_parameter(cls):
     for parameter in cls.PARAMETERS:
         assert f"\n    {parameter.name}: {parameter.python_help}." in cls.__doc__
 
 
 @pytest.mark.parametrize(("function", "cls"), SHORTCUTS, ids=["bleu", "chrf", "ter"])
-def test_functions_have_the_parameters_of_their_metric(function, cls):
-    own = dict(inspect.signature(function).parameters)
+def test_function_parameters_equal_metric_parameters(function, cls):
+    function_parameters = dict(inspect.signature(function).parameters)
     for name in ("hypotheses", "references", "workers", "unknown"):
-        del own[name]
+        del function_parameters[name]
     declared = inspect.signature(cls).parameters
-    assert list(own) == list(declared)
-    for name, parameter in own.items():
+    assert list(function_parameters) == list(declared)
+    for name, parameter in function_parameters.items():
         assert parameter.kind is parameter.KEYWORD_ONLY
         # As many orders as weights, unless they are given.
         expected = None if name == "max_order" else declared[name].default
@@ -223,7 +227,7 @@ def test_functions_have_the_parameters_of_their_metric(function, cls):
 
 
 @pytest.mark.parametrize(
-    ("make", "given", "message"),
+    ("make", "arguments", "message"),
     [
         (tb.BLEU, "smooth_method", "it is called 'smoothing' here"),
         (tb.BLEU, "smooth_value", "it is called 'smoothing_value' here"),
@@ -242,19 +246,19 @@ def test_functions_have_the_parameters_of_their_metric(function, cls):
         (tb.NIST, "max_orders", "did you mean 'max_order'?"),
     ],
 )
-def test_an_unknown_keyword_names_the_nearest(make, given, message):
+def test_unknown_keyword_suggests_similar_name(make, arguments, message):
     """sacreBLEU's, NLTK's and others' spellings, and slips."""
-    with pytest.raises(TypeError, match=f"no parameter '{given}'.*{re.escape(message)}"):
-        make(**{given: 1})
+    with pytest.raises(TypeError, match=f"no parameter '{arguments}'.*{re.escape(message)}"):
+        make(**{arguments: 1})
 
 
 @pytest.mark.parametrize(("function", "cls"), SHORTCUTS, ids=["bleu", "chrf", "ter"])
-def test_so_do_the_functions(function, cls):
+def test_unknown_keyword_of_function_suggests_similar_name(function, cls):
     with pytest.raises(TypeError, match=f"{cls.__name__} has no parameter 'lower_case'; did you"):
         function(HYPOTHESES, REFERENCES, lower_case=True)
 
 
-def test_weights_say_how_many_orders_there_are():
+def test_weights_determine_max_order():
     assert tb.BLEU(weights=(1,)).max_order == 1
     assert round(float(tb.bleu(["a b"], ["a c"], weights=(1,))), 6) == 50
     assert tb.BLEU(weights=[0.5, 0.5]) == tb.BLEU(weights=(0.5, 0.5), max_order=2)
@@ -263,7 +267,7 @@ def test_weights_say_how_many_orders_there_are():
 
 
 @pytest.mark.parametrize("weights", [5, "1", 0.25])
-def test_weights_that_are_no_sequence(weights):
+def test_weights_must_be_sequence(weights):
     with pytest.raises(TypeError, match=r"weights=.*: expected a sequence of numbers"):
         tb.BLEU(weights=weights)
 
@@ -276,7 +280,7 @@ def score():
     return tb.bleu(HYPOTHESES, REFERENCES)
 
 
-def test_a_score_reads_as_a_number(score):
+def test_score_converts_to_number(score):
     value = score.value
     assert float(score) == value
     assert round(score, 2) == round(value, 2)
@@ -285,7 +289,7 @@ def test_a_score_reads_as_a_number(score):
     assert json.loads(json.dumps(score.to_dict()))["score"] == value
 
 
-def test_a_score_compares_with_numbers(score):
+def test_score_compares_with_numbers(score):
     value = score.value
     assert score > value - 1
     assert score >= value
@@ -295,24 +299,24 @@ def test_a_score_compares_with_numbers(score):
     assert score != value + 1
 
 
-def test_scores_of_the_same_signature_compare(score):
+def test_scores_with_equal_signature_compare(score):
     worse = tb.bleu(["the cat"], REFERENCES)
     assert max([worse, score]) is score
     assert sorted([score, worse]) == [worse, score]
 
 
-def test_scores_of_different_signatures_do_not_compare(score):
-    other = tb.bleu(HYPOTHESES, REFERENCES, tokenize="intl")
+def test_scores_with_different_signatures_raise_error(score):
+    international_score = tb.bleu(HYPOTHESES, REFERENCES, tokenize="intl")
     for compare in (score.__lt__, score.__le__, score.__gt__, score.__ge__):
         with pytest.raises(TypeError, match=r"different signatures.*tok:13a.*tok:intl"):
-            compare(other)
-    assert score != other
+            compare(international_score)
+    assert score != international_score
     with pytest.raises(TypeError, match="not supported between"):
         score < "27.3"  # noqa: B015
 
 
 @pytest.mark.parametrize(
-    ("function", "theirs", "ours"),
+    ("function", "sacrebleu_name", "truebleu_name"),
     [
         (tb.bleu, "score", "value"),
         (tb.bleu, "bp", "brevity_penalty"),
@@ -325,14 +329,16 @@ def test_scores_of_different_signatures_do_not_compare(score):
         (tb.ter, "ref_length", "reference_length"),
     ],
 )
-def test_attributes_of_sacrebleus_scores(function, theirs, ours):
+def test_sacrebleu_attribute_suggests_truebleu_attribute(function, sacrebleu_name, truebleu_name):
     score = function(HYPOTHESES, REFERENCES)
-    with pytest.raises(AttributeError, match=f"no attribute '{theirs}'; use .{ours}"):
-        getattr(score, theirs)
-    getattr(score, ours)
+    with pytest.raises(
+        AttributeError, match=f"no attribute '{sacrebleu_name}'; use .{truebleu_name}"
+    ):
+        getattr(score, sacrebleu_name)
+    getattr(score, truebleu_name)
 
 
-def test_no_hint_at_what_is_not_there():
+def test_unknown_attribute_has_no_hint():
     with pytest.raises(AttributeError, match=r"CHRFScore has no attribute 'bp'$"):
         tb.chrf(HYPOTHESES, REFERENCES).bp  # noqa: B018
 
@@ -340,7 +346,7 @@ def test_no_hint_at_what_is_not_there():
 # ---- tables and metrics ----
 
 
-def test_columns_by_name():
+def test_statistics_columns_by_name():
     table = tb.BLEU().statistics(["a b", "c"], ["a c", "c"])
     assert table["matches_1"] == table.column("matches_1") == [1, 1]
     with pytest.raises(KeyError, match=r"no column 'matches_5' .expected one of hypothesis_length"):
@@ -348,16 +354,16 @@ def test_columns_by_name():
 
 
 @each_metric
-def test_dir_of_a_metric_has_verbs_and_parameters_only(metric):
-    listed = dir(metric)
-    assert {"score", "sentence", "segments", "matrix", "statistics", "signature"} <= {*listed}
-    assert {*metric.parameters} <= {*listed}
-    assert not [name for name in listed if name.startswith("_")]
-    for name in listed:
+def test_dir_of_metric_lists_methods_and_parameters(metric):
+    names = dir(metric)
+    assert {"score", "sentence", "segments", "matrix", "statistics", "signature"} <= {*names}
+    assert {*metric.parameters} <= {*names}
+    assert not [name for name in names if name.startswith("_")]
+    for name in names:
         getattr(metric, name)
 
 
-def test_other_faces_take_names():
+def test_functions_accept_metric_names():
     assert tb.mbr(["the cat sat", "the cat"], utility="chrf").metric == tb.CHRF()
     assert tb.Accumulator("chrf++").metric == tb.CHRF(word_order=2)
     assert tb.self_bleu(["a b", "a c"], metric="chrf").signature["metric"] == "chrF2"

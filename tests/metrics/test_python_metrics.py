@@ -27,21 +27,21 @@ BOOK_REFERENCE = "he was interested in world history because he read the book"
 def online_b(wmt22):
     """WMT22 de-en: Online-B; reference A; references A and B."""
 
-    def lines(name):
+    def read_lines(name):
         return (wmt22 / name).read_text(encoding="utf-8").split("\n")[:-1]
 
-    first, second = (lines(f"references/generaltest2022.de-en.ref.{name}.en") for name in "AB")
-    system = lines("system-outputs/generaltest2022.de-en.hyp.Online-B.en")
+    first, second = (read_lines(f"references/generaltest2022.de-en.ref.{name}.en") for name in "AB")
+    system = read_lines("system-outputs/generaltest2022.de-en.hyp.Online-B.en")
     return system, first, list(zip(first, second, strict=True))
 
 
-def split(corpus):
+def split_tokens(corpus):
     hypotheses, references = corpus
     tokens = [hypothesis.split() for hypothesis in hypotheses]
     return tokens, [[reference.split() for reference in several] for several in references]
 
 
-def words(vocabulary: str = "a b c d e 0", longest: int = 9) -> st.SearchStrategy[str]:
+def draw_words(vocabulary: str = "a b c d e 0", longest: int = 9) -> st.SearchStrategy[str]:
     """Few different tokens, so that long n-grams match, repeat and are clipped."""
     return st.lists(st.sampled_from(vocabulary.split()), max_size=longest).map(" ".join)
 
@@ -53,7 +53,7 @@ def few_words(segment: st.SearchStrategy[str]) -> st.SearchStrategy:
     )
 
 
-CORPORA = few_words(words())
+CORPORA = few_words(draw_words())
 
 
 # NIST
@@ -71,14 +71,14 @@ CORPORA = few_words(words())
         ({"variant": "nltk", "tokenize": "none"}, 7.6141, 9.2576),
     ],
 )
-def test_nist_of_wmt22(parameters, single, double, online_b):
-    hypotheses, first, both = online_b
+def test_nist_of_wmt22_equals_programs(parameters, single, double, online_b):
+    hypotheses, first, reference_pairs = online_b
     metric = NIST(**parameters)
     assert round(metric.score(hypotheses, first).value, 4) == single
-    assert round(metric.score(hypotheses, both).value, 4) == double
+    assert round(metric.score(hypotheses, reference_pairs).value, 4) == double
 
 
-def test_perl_takes_the_token_0_for_nothing(online_b):
+def test_mteval_treats_token_0_as_missing_history(online_b):
     """The whole difference between mteval and NLTK with one reference."""
     hypotheses, first, _ = online_b
     nltk = NIST(variant="nltk").score(hypotheses, first).value
@@ -114,14 +114,14 @@ NIST_OF_MTEVAL = [
 
 
 @pytest.mark.parametrize(("hypotheses", "references", "score", "segments"), NIST_OF_MTEVAL)
-def test_nist_of_mteval(hypotheses, references, score, segments):
+def test_nist_equals_mteval(hypotheses, references, score, segments):
     assert f"{NIST().score(hypotheses, references).value:.4f}" == score
     if segments:
         printed = [f"{one:.4f}" for one in NIST().segments(hypotheses, references)]
         assert printed == segments
 
 
-def nltk_nist(references, hypotheses):
+def score_nist_with_nltk(references, hypotheses):
     try:
         return nist_score.corpus_nist(references, hypotheses)
     except ZeroDivisionError:  # no hypothesis of 5 tokens, or references without any token
@@ -129,24 +129,24 @@ def nltk_nist(references, hypotheses):
 
 
 @given(CORPORA)
-def test_nist_of_nltk(corpus):
-    tokens, references = split(corpus)
-    expected = nltk_nist(references, tokens)
+def test_nist_equals_nltk(corpus):
+    tokens, references = split_tokens(corpus)
+    expected = score_nist_with_nltk(references, tokens)
     if expected is not None:
         published = NIST("none", variant="nltk").score(*corpus).published
         assert published == pytest.approx(expected, rel=1e-14)
 
 
-def test_nist_of_nltk_on_wmt22(online_b):
-    hypotheses, _, both = online_b
-    tokens, references = split((hypotheses, both))
-    score = NIST("none", variant="nltk").score(hypotheses, both)
+def test_nist_of_wmt22_equals_nltk(online_b):
+    hypotheses, _, reference_pairs = online_b
+    tokens, references = split_tokens((hypotheses, reference_pairs))
+    score = NIST("none", variant="nltk").score(hypotheses, reference_pairs)
     # NLTK rounds each of its sums, here they are exact.
     assert score.published == pytest.approx(nist_score.corpus_nist(references, tokens), rel=1e-12)
 
 
 @given(CORPORA)
-def test_nist_needs_no_order_of_segments(corpus):
+def test_nist_is_independent_of_segment_order(corpus):
     hypotheses, references = corpus
     metric = NIST("none")
     turned = metric.score(hypotheses[::-1], references[::-1]).value
@@ -156,7 +156,7 @@ def test_nist_needs_no_order_of_segments(corpus):
 # GLEU
 
 
-def test_gleu_of_nltks_documentation():
+def test_gleu_equals_nltk_documentation():
     metric = GLEU("none")
     assert round(metric.sentence(GUIDE, GUIDE_REFERENCES[0]).published, 4) == 0.4394
     corpus = [GUIDE, BOOK], [GUIDE_REFERENCES, (BOOK_REFERENCE,)]
@@ -164,32 +164,33 @@ def test_gleu_of_nltks_documentation():
 
 
 @pytest.mark.parametrize(
-    ("tokenizer", "one", "two"), [("13a", 36.8211, 44.6943), ("none", 32.2946, 40.5850)]
+    ("tokenizer", "single_score", "double_score"),
+    [("13a", 36.8211, 44.6943), ("none", 32.2946, 40.5850)],
 )
-def test_gleu_of_wmt22(tokenizer, one, two, online_b):
-    hypotheses, first, both = online_b
-    assert round(GLEU(tokenizer).score(hypotheses, first).value, 4) == one
-    assert round(GLEU(tokenizer).score(hypotheses, both).value, 4) == two
+def test_gleu_of_wmt22_equals_recorded_scores(tokenizer, single_score, double_score, online_b):
+    hypotheses, first, reference_pairs = online_b
+    assert round(GLEU(tokenizer).score(hypotheses, first).value, 4) == single_score
+    assert round(GLEU(tokenizer).score(hypotheses, reference_pairs).value, 4) == double_score
 
 
 @given(CORPORA, st.integers(1, 3), st.integers(0, 3))
-def test_gleu_is_nltks(corpus, least, more):
-    tokens, references = split(corpus)
-    metric = GLEU("none", min_order=least, max_order=least + more)
-    expected = gleu_score.corpus_gleu(references, tokens, least, least + more)
+def test_gleu_equals_nltk(corpus, min_order, extra_orders):
+    tokens, references = split_tokens(corpus)
+    metric = GLEU("none", min_order=min_order, max_order=min_order + extra_orders)
+    expected = gleu_score.corpus_gleu(references, tokens, min_order, min_order + extra_orders)
     assert metric.score(*corpus).published == expected
     sentences = [
-        gleu_score.sentence_gleu(several, one, least, least + more)
+        gleu_score.sentence_gleu(several, one, min_order, min_order + extra_orders)
         for several, one in zip(references, tokens, strict=True)
     ]
     assert metric.segments(*corpus).tolist() == [100 * value for value in sentences]
     assert metric.sentence(corpus[0][0], corpus[1][0]).published == sentences[0]
 
 
-def test_gleu_of_nltk_on_wmt22(online_b):
-    hypotheses, _, both = online_b
-    tokens, references = split((hypotheses, both))
-    score = GLEU("none").score(hypotheses, both)
+def test_gleu_of_wmt22_equals_nltk(online_b):
+    hypotheses, _, reference_pairs = online_b
+    tokens, references = split_tokens((hypotheses, reference_pairs))
+    score = GLEU("none").score(hypotheses, reference_pairs)
     assert score.published == gleu_score.corpus_gleu(references, tokens)
 
 
@@ -205,7 +206,7 @@ GEC = (
 )
 
 
-def test_gec_gleu_is_the_originals():
+def test_gec_gleu_equals_original():
     hypotheses, references, sources = GEC
     metric = GECGLEU()
     assert metric.score(*GEC).published == pytest.approx(0.2735779999611736, rel=1e-13)
@@ -218,19 +219,19 @@ def test_gec_gleu_is_the_originals():
     )
 
 
-def test_gec_gleu_of_wmt22(online_b, wmt22):
+def test_gec_gleu_of_wmt22_equals_original(online_b, wmt22):
     """Online-B as a correction of Online-W, for want of corrected text; from the original."""
-    hypotheses, first, both = online_b
+    hypotheses, first, reference_pairs = online_b
     path = wmt22 / "system-outputs/generaltest2022.de-en.hyp.Online-W.en"
     sources = path.read_text(encoding="utf-8").split("\n")[:-1]
     assert GECGLEU().score(hypotheses, first, sources).published == 0.11886443381043271
-    drawn = GECGLEU().score(hypotheses, both, sources).published
-    assert drawn == pytest.approx(0.13202105091426602, rel=1e-13)
-    each = GECGLEU(draw="each").score(hypotheses, both, sources).published
-    assert each == pytest.approx(drawn, rel=0.01)
+    random_score = GECGLEU().score(hypotheses, reference_pairs, sources).published
+    assert random_score == pytest.approx(0.13202105091426602, rel=1e-13)
+    mean_score = GECGLEU(draw="each").score(hypotheses, reference_pairs, sources).published
+    assert mean_score == pytest.approx(random_score, rel=0.01)
 
 
-def test_gec_gleu_needs_as_many_references_everywhere():
+def test_gec_gleu_needs_equal_number_of_references():
     with pytest.raises(InputError, match="all segments need the same number"):
         GECGLEU().score(["a", "b"], [("a", "b"), ("b",)], ["a", "c"])
 
@@ -238,7 +239,7 @@ def test_gec_gleu_needs_as_many_references_everywhere():
 # NLTK's BLEU
 
 
-def nltk_scores(scored, references, tokens, weights, method, reweigh):
+def score_with_nltk(scored, references, tokens, weights, method, reweigh):
     """NLTK's scores as a list, or None where it stops."""
     smoothing = getattr(bleu_score.SmoothingFunction(), f"method{method}")
     try:
@@ -257,22 +258,22 @@ WEIGHTS = [(0.25,) * 4, (0.5, 0.5), (1.0,), (0.2,) * 5, [(0.25,) * 4, (0.1, 0.9)
 @pytest.mark.parametrize("method", range(8))
 @settings(max_examples=60)
 @given(corpus=CORPORA, weights=st.sampled_from(WEIGHTS), reweigh=st.booleans())
-def test_nltk_is_nltk(method, corpus, weights, reweigh):
+def test_nltk_bleu_equals_nltk(method, corpus, weights, reweigh):
     if (
         method == 6
         and max(len(w) for w in (weights if isinstance(weights, list) else [weights])) < 3
     ):
         return
-    tokens, references = split(corpus)
+    tokens, references = split_tokens(corpus)
     metric = NLTKBLEU(method=method, weights=weights, auto_reweigh=reweigh, context="last-segment")
-    scored = nltk_scores(bleu_score.corpus_bleu, references, tokens, weights, method, reweigh)
+    scored = score_with_nltk(bleu_score.corpus_bleu, references, tokens, weights, method, reweigh)
     if scored is None:
         with pytest.raises(InputError, match="method 6 needs"):
             metric.score(*corpus)
     else:
         assert list(metric.score(*corpus).values) == scored
-    one = references[0], tokens[0]
-    scored = nltk_scores(bleu_score.sentence_bleu, *one, weights, method, reweigh)
+    first_segment = references[0], tokens[0]
+    scored = score_with_nltk(bleu_score.sentence_bleu, *first_segment, weights, method, reweigh)
     if scored is None:
         with pytest.raises(InputError, match="method 6 needs"):
             metric.sentence(corpus[0][0], corpus[1][0])
@@ -281,7 +282,7 @@ def test_nltk_is_nltk(method, corpus, weights, reweigh):
 
 
 @given(CORPORA, st.permutations(range(4)))
-def test_the_sane_context_needs_no_order_of_segments(corpus, order):
+def test_corpus_context_is_independent_of_segment_order(corpus, order):
     pairs = list(zip(*corpus, strict=True))
     shuffled = [pairs[i] for i in order if i < len(pairs)]
     for method in (5, 7):
@@ -290,7 +291,7 @@ def test_the_sane_context_needs_no_order_of_segments(corpus, order):
         assert metric.score(*corpus).published == turned
 
 
-def test_the_last_segment_decides_and_truebleu_warns(online_b):
+def test_last_segment_context_gives_warning(online_b):
     hypotheses, first, _ = online_b
     metric = NLTKBLEU("13a", method=6, context="last-segment")
     with pytest.warns(UserWarning, match="mixes in the last segment"):
@@ -299,7 +300,7 @@ def test_the_last_segment_decides_and_truebleu_warns(online_b):
 
 
 @pytest.mark.parametrize(
-    ("tokenizer", "method", "version", "one", "two"),
+    ("tokenizer", "method", "version", "single_score", "double_score"),
     [
         # Means of sentence_bleu, run with each release.
         ("13a", 0, "3.10.4", 26.8672, 43.6500),
@@ -327,16 +328,18 @@ def test_the_last_segment_decides_and_truebleu_warns(online_b):
         ("13a", 5, "3.5", 38.5692, None),
     ],
 )
-def test_nltk_by_version(tokenizer, method, version, one, two, online_b):
-    hypotheses, first, both = online_b
+def test_nltk_versions_have_recorded_scores(
+    tokenizer, method, version, single_score, double_score, online_b
+):
+    hypotheses, first, reference_pairs = online_b
     metric = NLTKBLEU(tokenizer, method=method, version=version, aggregate="segments")
-    assert round(metric.score(hypotheses, first).value, 4) == one
-    if two is not None:
-        assert round(metric.score(hypotheses, both).value, 4) == two
+    assert round(metric.score(hypotheses, first).value, 4) == single_score
+    if double_score is not None:
+        assert round(metric.score(hypotheses, reference_pairs).value, 4) == double_score
 
 
 @pytest.mark.parametrize(
-    ("method", "digits", "one", "two"),
+    ("method", "digits", "single_score", "double_score"),
     [
         (0, 4, 33.2415, 49.7233),
         (2, 4, 33.2437, 49.7251),
@@ -346,11 +349,13 @@ def test_nltk_by_version(tokenizer, method, version, one, two, online_b):
     ],
 )
 @pytest.mark.filterwarnings("ignore:method")
-def test_nltks_corpus_scores(method, digits, one, two, online_b):
-    hypotheses, first, both = online_b
+def test_nltk_corpus_scores_equal_recorded_scores(
+    method, digits, single_score, double_score, online_b
+):
+    hypotheses, first, reference_pairs = online_b
     metric = NLTKBLEU("13a", method=method, context="last-segment")
-    assert round(metric.score(hypotheses, first).value, digits) == one
-    assert round(metric.score(hypotheses, both).value, digits) == two
+    assert round(metric.score(hypotheses, first).value, digits) == single_score
+    assert round(metric.score(hypotheses, reference_pairs).value, digits) == double_score
 
 
 @pytest.mark.parametrize(
@@ -375,12 +380,12 @@ def test_nltks_corpus_scores(method, digits, one, two, online_b):
         (7, "3.6", "a b x y c", 0.23603634562950465),
     ],
 )
-def test_releases_of_nltk(method, version, hypothesis, published):
+def test_nltk_releases_have_recorded_segment_scores(method, version, hypothesis, published):
     score = NLTKBLEU(method=method, version=version).sentence(hypothesis, "a b c d e")
     assert score.published == published
 
 
-def test_where_old_releases_stop():
+def test_old_nltk_releases_raise_error():
     with pytest.raises(InputError, match=r"divides by ln\(1\)"):
         NLTKBLEU(method=4, version="3.5").sentence("a", "a b")
     with pytest.raises(InputError, match="fails on the logarithm of 0"):
@@ -395,17 +400,17 @@ def test_where_old_releases_stop():
 
 
 def code(language):
-    return words(" ".join(KEYWORDS[language].split()[:3]) + " x ( ) ;", 12)
+    return draw_words(" ".join(KEYWORDS[language].split()[:3]) + " x ( ) ;", 12)
 
 
 @pytest.mark.parametrize("language", KEYWORDS)
 @settings(max_examples=40)
 @given(data=st.data())
-def test_codebleu_is_codebleus(language, data):
+def test_codebleu_components_equal_original(language, data):
     ngram_match = pytest.importorskip("codebleu.bleu")
     weighted_match = pytest.importorskip("codebleu.weighted_ngram_match")
     corpus = data.draw(few_words(code(language)))
-    tokens, references = split(corpus)
+    tokens, references = split_tokens(corpus)
     reserved = KEYWORDS[language].split()
     weighted = [
         [[one, {token: 1 if token in reserved else 0.2 for token in one}] for one in several]
@@ -421,13 +426,13 @@ def test_codebleu_is_codebleus(language, data):
 
 
 @pytest.mark.parametrize("language", KEYWORDS)
-def test_codebleus_keywords(language):
+def test_keywords_equal_codebleu(language):
     folder = Path(pytest.importorskip("codebleu").__file__).parent / "keywords"
     text = (folder / f"{language}.txt").read_text(encoding="utf-8")
     assert sorted(KEYWORDS[language].split()) == sorted(set(text.split()))
 
 
-def test_all_of_codebleu():
+def test_combine_parts_gives_codebleu():
     assert combine_parts(0.5, 0.25, 1.0, 0.0) == 0.25 * 0.5 + 0.25 * 0.25 + 0.25 + 0.25
     assert combine_parts(0.5, 0.25, 0.0, 0.0, (0.1, 0.2, 0.3, 0.4)) == 0.1 * 0.5 + 0.2 * 0.25 + 0.4
 
@@ -469,7 +474,7 @@ CDEC = [
 
 
 @pytest.mark.parametrize(("kind", "hypothesis", "references", "score"), CDEC)
-def test_cdec(kind, hypothesis, references, score):
+def test_cdec_equals_original(kind, hypothesis, references, score):
     member = truebleu.family[f"cdec-{kind}"]
     # cdec gives a fraction in single precision, the member the same in per cent.
     published = member.sentence(hypothesis, references).published
@@ -491,21 +496,21 @@ HOOKS = [
 
 
 @pytest.mark.parametrize("hook", HOOKS, ids=repr)
-def test_files_lists_and_tokens_are_the_same(hook, write):
+def test_files_lists_and_tokens_give_equal_scores(hook, write):
     hypotheses, references = [GUIDE, TROOPS], [GUIDE_REFERENCES[0], GUIDE_REFERENCES[2]]
     score = hook.score(hypotheses, references)
     assert hook.score(write("h", hypotheses), write("r", references)) == score
     assert hook.score(hypotheses, [(one,) for one in references]) == score
     if hook.parameters["tokenize"] == "none" and not hook.parameters["lowercase"]:
-        tokens, others = split((hypotheses, [(one,) for one in references]))
-        assert hook.score(tokens, others) == score
+        tokens, reference_tokens = split_tokens((hypotheses, [(one,) for one in references]))
+        assert hook.score(tokens, reference_tokens) == score
     assert score.to_dict()["score"] == float(score) > 0
     assert str(score).startswith(f"{hook.NAME} = ")
     assert len(hook.segments(hypotheses, references)) == 2
 
 
 @pytest.mark.parametrize("hook", HOOKS, ids=repr)
-def test_bad_input_is_named(hook):
+def test_invalid_input_is_named_in_error(hook):
     with pytest.raises(InputError, match=r"different numbers of segments.*references 1.*segment 2"):
         hook.score(["a", "b"], ["a"])
     with pytest.raises(InputError, match="segment 2 has none"):
@@ -521,7 +526,7 @@ def test_bad_input_is_named(hook):
 
 
 @pytest.mark.parametrize("hook", HOOKS, ids=repr)
-def test_empty_text(hook):
+def test_empty_text_has_score(hook):
     assert hook.score(["", ""], ["", "a"]).value == 0
     assert hook.sentence("", "a b").value == 0
 
@@ -543,6 +548,6 @@ def test_empty_text(hook):
         lambda: CdecBLEU(lowercase="upper"),
     ],
 )
-def test_bad_parameters_are_refused(make):
+def test_invalid_parameters_raise_error(make):
     with pytest.raises(ValueError, match=r"unknown|expected|above|needs|known"):
         make()

@@ -59,20 +59,20 @@ EXPECTED["rouge-lsum"] = EXPECTED["rouge-l"]
 EXPECTED["rouge-lsum+stem"] = EXPECTED["rouge-l+stem"]
 
 
-def original(package, metric):
+def make_original_scorer(package, metric):
     """The package's own scorer of a metric, and what it calls the type."""
     kind = "rouge" + {"l": "L", "lsum": "Lsum"}.get(metric.type, metric.type)
     return package.RougeScorer([kind], use_stemmer=metric.stemmer), kind
 
 
 @pytest.mark.parametrize("name", EXPECTED)
-def test_golden_numbers(name):
+def test_scores_equal_recorded_numbers(name):
     metric = tb.metric(name)
     for pair, numbers in zip(GOLDEN, EXPECTED[name], strict=True):
         score = metric.sentence(*pair)
         details = score.details()
-        found = (details["precision"] / 100, details["recall"] / 100, score.published)
-        assert tuple(round(number, 6) for number in found) == numbers
+        scores = (details["precision"] / 100, details["recall"] / 100, score.published)
+        assert tuple(round(number, 6) for number in scores) == numbers
 
 
 LATIN = st.text("abcdefgh ABC .,'0129éß\n\t", max_size=40)
@@ -106,34 +106,36 @@ TEXT = LATIN | WORDS
 )
 @example(pairs=[("a\nb c", ["b c\na"])], kind="lsum", stem=False)
 @example(pairs=[("", [""])], kind="l", stem=True)
-def test_equal_to_the_packages(package, pairs, kind, stem):
+def test_scores_equal_packages(package, pairs, kind, stem):
     """With their own choice among references: the first with the best F-score."""
     metric = ROUGE(kind, stemmer=stem)
-    scorer, key = original(package, metric)
+    scorer, key = make_original_scorer(package, metric)
     hypotheses = [text for text, _ in pairs]
     references = [tuple(others) for _, others in pairs]
-    found = [scorer.score_multi(others, text)[key] for text, others in pairs]
+    best_scores = [scorer.score_multi(others, text)[key] for text, others in pairs]
     scores = metric.segments(hypotheses, references)
-    assert list(scores) == [100 * one.fmeasure for one in found]
-    for (text, others), one in zip(pairs, found, strict=True):
-        details = metric.sentence(text, others).details()
-        assert details["precision"] == 100 * one.precision
-        assert details["recall"] == 100 * one.recall
+    assert list(scores) == [100 * one.fmeasure for one in best_scores]
+    for (text, segment_references), best_score in zip(pairs, best_scores, strict=True):
+        details = metric.sentence(text, segment_references).details()
+        assert details["precision"] == 100 * best_score.precision
+        assert details["recall"] == 100 * best_score.recall
 
 
-def test_a_corpus_is_the_exact_mean():
+def test_corpus_score_is_exact_mean():
     from fractions import Fraction
 
     texts, references = map(list, zip(*GOLDEN, strict=True))
-    scorer, _ = original(rouge_score.rouge_scorer, ROUGE("1"))
-    each = [
+    scorer, _ = make_original_scorer(rouge_score.rouge_scorer, ROUGE("1"))
+    segment_scores = [
         Fraction(scorer.score(r, h)["rouge1"].fmeasure)
         for h, r in zip(texts, references, strict=True)
     ]
-    assert ROUGE("1").score(texts, references).published == float(sum(each) / len(each))
+    assert ROUGE("1").score(texts, references).published == float(
+        sum(segment_scores) / len(segment_scores)
+    )
 
 
-def test_sums_of_parts_are_those_of_the_whole():
+def test_sums_of_parts_equal_sum_of_all():
     texts, references = map(list, zip(*GOLDEN, strict=True))
     metric = tb.metric("rouge-2")
     table = metric.statistics(texts, references)
@@ -145,13 +147,13 @@ def test_sums_of_parts_are_those_of_the_whole():
 @pytest.mark.parametrize(
     "text", ["Кошка сидела на коврике.", "猫坐在垫子上。", "Η γάτα κάθισε στο χαλί."]
 )
-def test_other_scripts_are_refused_with_the_way_out(text):
+def test_other_scripts_raise_error_with_remedy(text):
     with pytest.raises(MetricFailedError, match=r"% of the letters are not Latin.*-tok intl"):
         tb.metric("rouge-l").sentence(text, text)
     assert tb.metric("rouge-l", tokenize="char").sentence(text, text).value == 100
 
 
-def test_unusual_batch_of_a_latin_corpus_is_accepted():
+def test_non_latin_batch_of_latin_corpus_is_accepted():
     texts, references = (
         ["the cat sat", "Кошка сидела.", "on the mat"],
         ["a cat", "Кошка", "the mat"],
@@ -159,18 +161,18 @@ def test_unusual_batch_of_a_latin_corpus_is_accepted():
     metric = tb.metric("rouge-1")
     score = metric.score(texts, references)
     total = tb.Accumulator(metric)
-    for one in zip(texts, references, strict=True):
-        total.update(*([text] for text in one))
+    for batch in zip(texts, references, strict=True):
+        total.update(*([text] for text in batch))
     assert total.compute() == score == metric.from_statistics(metric.statistics(texts, references))
     assert score.warnings == ()
     assert metric.matrix(texts, references)[1, 1] == 0
     sums = Sums(metric)
-    for one in zip(texts, references, strict=True):
-        sums.update(pa.table([[text] for text in one], ["hyp", "ref"]))
+    for batch in zip(texts, references, strict=True):
+        sums.update(pa.table([[text] for text in batch], ["hyp", "ref"]))
     assert sums.score().value == score.value
 
 
-def test_accumulated_corpus_of_another_script_is_refused():
+def test_accumulated_corpus_in_other_script_raises_error():
     total = tb.Accumulator("rouge-1")
     total.update(["Кошка сидела.", "a"], ["Кошка", "b"])
     with pytest.raises(MetricFailedError, match="not Latin"):
@@ -179,23 +181,23 @@ def test_accumulated_corpus_of_another_script_is_refused():
     assert "not Latin" in score.warnings[0]
 
 
-def test_latin_letters_with_marks_are_latin():
+def test_accented_latin_letters_are_latin():
     assert tb.metric("rouge-1").sentence("Żółć Ưu ȩ", "a").value == 0
 
 
 @pytest.mark.parametrize("package", PACKAGES.values(), ids=PACKAGES)
 @given(text=WORDS, other=WORDS)
-def test_other_tokenizers_are_those_of_truebleu(package, text, other):
-    class Own:
+def test_scores_with_truebleu_tokenizers(package, text, other):
+    class WhiteSpaceTokenizer:
         def tokenize(self, text):
             return tb.tokenize(text, "13a")
 
-    scorer = package.RougeScorer(["rougeL"], tokenizer=Own())
+    scorer = package.RougeScorer(["rougeL"], tokenizer=WhiteSpaceTokenizer())
     expected = 100 * scorer.score(other, text)["rougeL"].fmeasure
     assert tb.metric("rouge-l", tokenize="13a").sentence(text, other).value == expected
 
 
-def test_its_tokenizer_is_one_for_all():
+def test_rouge_tokenizer_works_for_other_metrics():
     assert tb.tokenize("It's a TEST: naïve 3.5", "rouge") == [
         "it",
         "s",
@@ -208,7 +210,7 @@ def test_its_tokenizer_is_one_for_all():
     ]
 
 
-def test_the_language_picks_the_tokenizer(capsys):
+def test_language_selects_tokenizer(capsys):
     files = ("examples/en-zh/reference.zh", "-i", "examples/en-zh/birch.zh")
     assert main(["score", *files, "-m", "rouge-l", "-l", "zh", "-f", "text"]) == 0
     assert "|tok:zh|" in capsys.readouterr().out
@@ -227,28 +229,28 @@ def test_the_language_picks_the_tokenizer(capsys):
         ("ROUGE-2|nrefs:1|type:2|stem:yes|tok:rouge|agg:mean", ROUGE("2", stemmer=True)),
     ],
 )
-def test_names(name, metric):
+def test_names_give_metrics(name, metric):
     assert tb.metric(name) == metric
     assert tb.metric(str(metric)) == metric
 
 
-def test_a_group_of_names():
-    found = registry.resolve_metrics(["rouge", "rouge-l"])
-    assert list(found) == [ROUGE("1"), ROUGE("2"), ROUGE("l")]
+def test_group_name_gives_several_metrics():
+    labels = registry.resolve_metrics(["rouge", "rouge-l"])
+    assert list(labels) == [ROUGE("1"), ROUGE("2"), ROUGE("l")]
 
 
 @pytest.mark.parametrize("name", ["rouge-0", "rouge-10", "rouge-x"])
-def test_unknown_names(name):
+def test_unknown_names_raise_error(name):
     with pytest.raises(ValueError, match="unknown metric"):
         tb.metric(name)
 
 
-def test_the_stemmer_is_for_its_own_tokenizer():
+def test_stemmer_needs_rouge_tokenizer():
     with pytest.raises(ValueError, match="stemmer is for English"):
         ROUGE("l", stemmer=True, tokenize="char")
 
 
-def test_both_packages_or_what_installs_one(monkeypatch):
+def test_fastest_package_is_used_or_error_names_install_command(monkeypatch):
     signature = str(tb.metric("rouge-l").signature(1))
     assert signature.startswith(
         "nrefs:1|type:l|stem:no|tok:rouge|agg:mean|version:0.1.2|by:rouge-s"
@@ -275,7 +277,7 @@ WMT22 = {
 
 
 @pytest.mark.parametrize("name", WMT22)
-def test_real_text(name, wmt22):
+def test_wmt22_scores_equal_rouge_score(name, wmt22):
     hypotheses = wmt22 / "system-outputs" / "generaltest2022.de-en.hyp.Online-G.en"
     references = wmt22 / "references" / "generaltest2022.de-en.ref.A.en"
     assert round(tb.metric(name).score(hypotheses, references).value, 6) == WMT22[name]

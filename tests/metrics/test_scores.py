@@ -22,7 +22,7 @@ def score() -> Score:
     return truebleu.bleu(HYPOTHESES, REFERENCES)
 
 
-def test_every_part_of_a_score(score):
+def test_score_components_equal_sacrebleu(score):
     """The counts are those that sacreBLEU 2.6.0 prints for these three sentences."""
     assert score.name == "BLEU"
     assert score.matches == (11, 6, 4, 3)
@@ -39,7 +39,7 @@ def test_every_part_of_a_score(score):
     assert str(score.signature).startswith("nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:")
 
 
-def test_text_is_sacrebleus(score):
+def test_score_text_equals_sacrebleu(score):
     expected = oracle().corpus_score(HYPOTHESES, [REFERENCES])
     assert str(score) == expected.format(width=2) == score.format()
     for width in (0, 1, 4, 20):
@@ -48,13 +48,13 @@ def test_text_is_sacrebleus(score):
     assert score.format(signature=True) == expected.format(signature=str(score.signature))
 
 
-def test_dictionary_and_json(score):
+def test_dictionary_and_json_have_sacrebleu_keys(score):
     """The keys are sacreBLEU's, in its order; the score is as exact as it is."""
     content = score.to_dict()
-    theirs = oracle()
-    expected = theirs.corpus_score(HYPOTHESES, [REFERENCES])
+    sacrebleu_score = oracle()
+    expected = sacrebleu_score.corpus_score(HYPOTHESES, [REFERENCES])
     expected = json.loads(
-        expected.format(is_json=True, signature=str(theirs.get_signature())), parse_int=str
+        expected.format(is_json=True, signature=str(sacrebleu_score.get_signature())), parse_int=str
     )
     assert list(content)[: len(expected)] == list(expected)
     assert content["score"] == score.value
@@ -64,12 +64,12 @@ def test_dictionary_and_json(score):
     assert json.loads(score.to_json()) == json.loads(json.dumps(content))
 
 
-def test_a_score_does_not_change(score):
+def test_score_is_immutable(score):
     with pytest.raises((AttributeError, dataclasses.FrozenInstanceError)):
         score.value = 100.0
 
 
-def test_equality_and_copies(score):
+def test_copied_score_is_equal(score):
     assert score == truebleu.bleu(HYPOTHESES, REFERENCES)
     assert score == copy.copy(score) == copy.deepcopy(score) == pickle.loads(pickle.dumps(score))
     assert score != truebleu.bleu(HYPOTHESES, REFERENCES, smoothing="none", tokenize="char")
@@ -81,7 +81,7 @@ def scores() -> Scores:
     return BLEU().segments(HYPOTHESES, REFERENCES)
 
 
-def test_scores_are_a_sequence_of_floats(scores):
+def test_scores_behave_like_sequence_of_floats(scores):
     values = [BLEU().sentence(*pair).value for pair in zip(HYPOTHESES, REFERENCES, strict=True)]
     assert len(scores) == 3
     assert scores.tolist() == list(scores) == values
@@ -93,18 +93,18 @@ def test_scores_are_a_sequence_of_floats(scores):
     assert 100.00000000000004 in scores
 
 
-def test_scores_outside_the_range(scores):
+def test_index_out_of_range_raises_error(scores):
     with pytest.raises(IndexError):
         scores[3]
 
 
-def test_equality_of_scores(scores):
+def test_scores_compare_by_value(scores):
     assert scores == BLEU().segments(HYPOTHESES, REFERENCES)
     assert scores == copy.deepcopy(scores) == pickle.loads(pickle.dumps(scores))
     assert scores != scores[:2]
 
 
-def test_buffer_of_scores(scores):
+def test_scores_have_buffer(scores):
     view = memoryview(scores)
     assert (view.format, view.shape, view.tolist()) == ("d", (3,), scores.tolist())
 
@@ -125,7 +125,7 @@ def test_pyarrow_and_polars_read_scores(scores):
 
 
 @given(st.lists(st.text("ab ", max_size=6), min_size=1, max_size=5))
-def test_scores_of_a_slice_are_the_slice_of_scores(hypotheses):
+def test_scores_of_slice_equal_slice_of_scores(hypotheses):
     references = ["a b"] * len(hypotheses)
-    whole = BLEU().segments(hypotheses, references)
-    assert BLEU().segments(hypotheses[-2:], references[-2:]) == whole[-2:]
+    all_scores = BLEU().segments(hypotheses, references)
+    assert BLEU().segments(hypotheses[-2:], references[-2:]) == all_scores[-2:]

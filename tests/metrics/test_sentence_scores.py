@@ -25,55 +25,59 @@ METRICS = [
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=str)
-def test_it_is_that_of_a_corpus_of_one(metric: Any) -> None:
+def test_sentence_score_equals_corpus_of_one_segment(metric: Any) -> None:
     score = metric.sentence(*TEXT)
     row = metric.statistics([TEXT[0]], [TEXT[1]]).tolist()[0]
     assert score.row == tuple(row)
     assert all(type(number) is int for number in score.row)
-    made = metric.score_from_row(row, 2, segment=True)
-    assert (type(made), made, made.row) == (type(score), score, score.row)
-    assert made.to_json() == score.to_json()
+    rebuilt_score = metric.score_from_row(row, 2, segment=True)
+    assert (type(rebuilt_score), rebuilt_score, rebuilt_score.row) == (
+        type(score),
+        score,
+        score.row,
+    )
+    assert rebuilt_score.to_json() == score.to_json()
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=str)
 @pytest.mark.parametrize("looked_at", [False, True])
-def test_copies_are_equal_to_it(metric: Any, looked_at: bool) -> None:
+def test_copies_of_sentence_score_are_equal(metric: Any, looked_at: bool) -> None:
     score = metric.sentence(*TEXT)
     before = score.to_dict() if looked_at else None
-    for made in (pickle.loads(pickle.dumps(score)), copy.copy(score), copy.deepcopy(score)):
-        assert type(made) is type(score)
-        assert made == score
-        assert made.row == score.row
+    for copied_score in (pickle.loads(pickle.dumps(score)), copy.copy(score), copy.deepcopy(score)):
+        assert type(copied_score) is type(score)
+        assert copied_score == score
+        assert copied_score.row == score.row
     assert before in (None, score.to_dict())
 
 
-def test_its_values_cannot_be_set() -> None:
+def test_attributes_of_sentence_score_are_read_only() -> None:
     score = tb.BLEU().sentence(*TEXT)
     for name in ("value", "row", "precisions", "other"):
         with pytest.raises(AttributeError):
             setattr(score, name, 1)
 
 
-def test_texts_of_one_call_are_gone_in_the_next() -> None:
+def test_sentence_calls_are_independent() -> None:
     metric = tb.BLEU()
     three = metric.sentence("a b c d", ["a b c d", "x", "y"])
-    one = metric.sentence("a b c d", ["a b c e"])
-    assert (three.signature["nrefs"], one.signature["nrefs"]) == ("3", "1")
-    assert one == tb.BLEU().sentence("a b c d", "a b c e")
+    first_score = metric.sentence("a b c d", ["a b c e"])
+    assert (three.signature["nrefs"], first_score.signature["nrefs"]) == ("3", "1")
+    assert first_score == tb.BLEU().sentence("a b c d", "a b c e")
     for wrong in ([1], ["a b c d", 1], {"a b c d"}, b"a b c d", 3):
         with pytest.raises((TypeError, tb.InputError)):
             metric.sentence("a b c d", wrong)  # type: ignore[arg-type]
     for none in ([], [None], None):
         with pytest.raises(tb.InputError):
             metric.sentence("a b c d", none)  # type: ignore[arg-type]
-    assert metric.sentence("a b c d", ["a b c e"]) == one
+    assert metric.sentence("a b c d", ["a b c e"]) == first_score
 
 
-def test_threads_and_reentry_get_their_own_scores() -> None:
+def test_threads_and_reentrant_calls_get_independent_scores() -> None:
     metric = tb.BLEU()
-    wanted = [metric.sentence("a b c d " * n, ["a b c e " * n]).row for n in range(1, 9)]
+    expected_rows = [metric.sentence("a b c d " * n, ["a b c e " * n]).row for n in range(1, 9)]
 
-    class Listed:
+    class ReentrantReferences:
         def __init__(self, text: str) -> None:
             self.text = text
 
@@ -81,17 +85,19 @@ def test_threads_and_reentry_get_their_own_scores() -> None:
             return 1
 
         def __iter__(self) -> Any:
-            assert metric.sentence("a b c d", ["a b c e"]).row == wanted[0]
+            assert metric.sentence("a b c d", ["a b c e"]).row == expected_rows[0]
             return iter([self.text])
 
-    assert metric.sentence("a b c d " * 2, Listed("a b c e " * 2)).row == wanted[1]  # type: ignore[arg-type]
+    assert (
+        metric.sentence("a b c d " * 2, ReentrantReferences("a b c e " * 2)).row == expected_rows[1]
+    )  # type: ignore[arg-type]
     wrong: list[int] = []
 
-    def work(n: int) -> None:
+    def score_in_thread(n: int) -> None:
         scores = (metric.sentence("a b c d " * n, ["a b c e " * n]) for _ in range(300))
-        wrong.extend(n for score in scores if score.row != wanted[n - 1])
+        wrong.extend(n for score in scores if score.row != expected_rows[n - 1])
 
-    threads = [threading.Thread(target=work, args=(n,)) for n in range(1, 9)]
+    threads = [threading.Thread(target=score_in_thread, args=(n,)) for n in range(1, 9)]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -31,13 +31,13 @@ WORDS = ["the", "cat", "sat", "on", "a", "mat", ",", "die", "Katze", "saß", "."
 WORDS += ["don't", "日本", "Ünïcode", "İstanbul"]
 
 
-def texts(seed: int, count: int = 400) -> list[str]:
+def random_texts(seed: int, count: int = 400) -> list[str]:
     draw = random.Random(seed)
     return [" ".join(draw.choices(WORDS, k=draw.randrange(1, 60))) for _ in range(count)]
 
 
-HYPOTHESES, REFERENCES, OTHERS = texts(1), texts(2), texts(3)
-BOTH = list(zip(REFERENCES, OTHERS, strict=True))
+HYPOTHESES, REFERENCES, SECOND_REFERENCES = random_texts(1), random_texts(2), random_texts(3)
+REFERENCE_PAIRS = list(zip(REFERENCES, SECOND_REFERENCES, strict=True))
 
 METRICS = [
     tb.BLEU(),
@@ -49,28 +49,28 @@ METRICS = [
 
 
 @pytest.fixture(autouse=True)
-def hasty():
+def _frequent_thread_switches():
     """Where threads take turns, they do so often."""
-    usual = sys.getswitchinterval()
+    default_interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-5)
     yield
-    sys.setswitchinterval(usual)
+    sys.setswitchinterval(default_interval)
 
 
-def at_once(work: Callable[[int], Any]) -> list[Any]:
+def run_in_threads(work: Callable[[int], Any]) -> list[Any]:
     """What `work` gives in each of the threads, which start together."""
     start = threading.Barrier(THREADS)
 
-    def one(number: int) -> Any:
+    def run_numbered(number: int) -> Any:
         start.wait()
         return work(number)
 
     with ThreadPoolExecutor(THREADS) as pool:
-        return list(pool.map(one, range(THREADS)))
+        return list(pool.map(run_numbered, range(THREADS)))
 
 
 @pytest.mark.skipif(not FREE_THREADED, reason="this Python has the lock, always")
-def test_the_kernel_does_not_bring_the_lock_back():
+def test_kernel_keeps_global_lock_disabled():
     code = "import sys, truebleu; truebleu.BLEU(); print(sys._is_gil_enabled())"
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True
@@ -79,20 +79,20 @@ def test_the_kernel_does_not_bring_the_lock_back():
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=str)
-def test_one_metric(metric):
-    pairs = list(zip(HYPOTHESES, REFERENCES, OTHERS, strict=True))[:120]
+def test_shared_metric_gives_equal_scores(metric):
+    pairs = list(zip(HYPOTHESES, REFERENCES, SECOND_REFERENCES, strict=True))[:120]
 
     def scores(number: int) -> list[float]:
         # Each thread begins somewhere else, so that they do not all read the same text.
         turned = pairs[number * 15 :] + pairs[: number * 15]
         return [metric.sentence(one, [two, three]).value for one, two, three in turned]
 
-    alone = scores(0)
-    for number, found in enumerate(at_once(scores)):
-        assert found == alone[number * 15 :] + alone[: number * 15]
+    expected = scores(0)
+    for number, result in enumerate(run_in_threads(scores)):
+        assert result == expected[number * 15 :] + expected[: number * 15]
 
 
-def test_one_metric_whose_tokenizer_is_loaded_at_the_first_segment():
+def test_tokenizer_is_loaded_once_for_all_threads():
     pytest.importorskip("ipadic")
     waiting = threading.Barrier(2)
 
@@ -105,63 +105,63 @@ def test_one_metric_whose_tokenizer_is_loaded_at_the_first_segment():
     metric = tb.BLEU("ja-mecab")
     _kernel.load_tokenizers_with(load)
     try:
-        found = at_once(lambda _: metric.sentence("猫が座る", "猫が座った").value)
+        results = run_in_threads(lambda _: metric.sentence("猫が座る", "猫が座った").value)
     finally:
         _kernel.load_tokenizers_with(tokenizers.load_tokenizer)
-    assert set(found) == {tb.BLEU("ja-mecab").sentence("猫が座る", "猫が座った").value}
+    assert set(results) == {tb.BLEU("ja-mecab").sentence("猫が座る", "猫が座った").value}
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=str)
-def test_one_metric_on_one_corpus_with_threads_of_its_own(metric):
+def test_shared_metric_with_workers_gives_equal_statistics(metric):
     def count(number: int) -> Any:
-        return metric.statistics(HYPOTHESES, BOTH, workers=1 + number % 3)
+        return metric.statistics(HYPOTHESES, REFERENCE_PAIRS, workers=1 + number % 3)
 
-    alone = count(0)
-    assert all(found == alone for found in at_once(count))
+    expected = count(0)
+    assert all(found == expected for found in run_in_threads(count))
 
 
-def test_one_table():
+def test_shared_table_gives_equal_results():
     metric = tb.BLEU()
     table = metric.statistics(HYPOTHESES, REFERENCES)
-    other = metric.statistics(OTHERS, REFERENCES)
+    second_table = metric.statistics(SECOND_REFERENCES, REFERENCES)
 
     def use(number: int) -> Any:
         rows = memoryview(table).tolist()
         if number == 0:
             gc.collect()
         groups = table.groups([row % 7 for row in range(len(table))])
-        stacked = _kernel.Stack([table, other])
+        stacked = _kernel.Stack([table, second_table])
         replicates = stacked.bootstrap(_kernel.Stream(5), 50, 1 + number % 3)
         return (
             rows,
             bytes(memoryview(table[10:90])),
-            (table + other).sum().column("reference_length"),
+            (table + second_table).sum().column("reference_length"),
             {key: part.sum() for key, part in groups.items()},
             [memoryview(part).tolist() for part in replicates],
             metric.from_statistics(table).value,
         )
 
-    alone = use(1)
-    assert all(found == alone for found in at_once(use))
+    expected = use(1)
+    assert all(found == expected for found in run_in_threads(use))
 
 
-def test_one_measure():
+def test_shared_measure_gives_equal_tests():
     metric = tb.BLEU()
-    systems = {"one": HYPOTHESES, "other": OTHERS}
+    systems = {"one": HYPOTHESES, "other": SECOND_REFERENCES}
     tables = {name: metric.statistics(texts, REFERENCES) for name, texts in systems.items()}
     measure = significance.Measure(metric, tables)
 
-    def test(number: int) -> str:
+    def run_test(number: int) -> str:
         workers = 1 + number % 3
         sure = significance.bootstrap_intervals([measure], resamples=100, workers=workers)
         tested = significance.run_paired_tests([measure], randomizations=200, workers=workers)
         return repr((sure, tested))
 
-    alone = test(0)
-    assert all(found == alone for found in at_once(test))
+    expected = run_test(0)
+    assert all(found == expected for found in run_in_threads(run_test))
 
 
-def test_one_source_is_read_by_one_of_them():
+def test_shared_source_is_read_once():
     kernel = tb.BLEU()._kernel
     source = _kernel.strings(tuple(HYPOTHESES), "hypotheses")
     references = [_kernel.references(tuple(REFERENCES)) for _ in range(THREADS)]
@@ -172,15 +172,15 @@ def test_one_source_is_read_by_one_of_them():
         except RuntimeError as error:
             return str(error)
 
-    found = at_once(take)
-    tables = [one for one in found if not isinstance(one, str)]
+    results = run_in_threads(take)
+    tables = [one for one in results if not isinstance(one, str)]
     assert len(tables) == 1
     assert tables[0].tolist() == tb.BLEU().statistics(HYPOTHESES, REFERENCES).sum().tolist()
-    assert found.count("this source has been read already") == THREADS - 1
+    assert results.count("this source has been read already") == THREADS - 1
 
 
 @pytest.mark.parametrize("workers", [1, 3])
-def test_one_run_is_shared_without_loss(workers):
+def test_shared_run_loses_no_segments(workers):
     metric = tb.BLEU()
     run = corpus_inputs.scan_corpus(
         metric._kernel, HYPOTHESES * 25, REFERENCES * 25, workers=workers
@@ -189,7 +189,7 @@ def test_one_run_is_shared_without_loss(workers):
     refused = []
 
     def rows(_: int) -> list[list[int]]:
-        found = []
+        read_tables = []
         while True:
             try:
                 part = run.table(300)[0].tolist()
@@ -198,33 +198,35 @@ def test_one_run_is_shared_without_loss(workers):
                 refused.append(str(error))
                 continue
             if not part:
-                return found
-            found += part
+                return read_tables
+            read_tables += part
 
-    shared = [row for part in at_once(rows) for row in part]
-    alone = metric.statistics(HYPOTHESES, REFERENCES).tolist() * 25
-    assert sorted(shared) == sorted(alone)
+    shared = [row for part in run_in_threads(rows) for row in part]
+    expected = metric.statistics(HYPOTHESES, REFERENCES).tolist() * 25
+    assert sorted(shared) == sorted(expected)
     assert all(told.startswith("the run is being read already") for told in refused)
 
 
-def test_objects_of_others_that_change_meanwhile():
+def test_lists_changed_during_scoring_do_not_crash():
     """Lists that another thread changes give some scores or a clear error, never a crash."""
     metric = tb.CHRF()
-    references = [list(both) for both in BOTH]
+    references = [list(both) for both in REFERENCE_PAIRS]
     stop = threading.Event()
 
     def change() -> None:
         draw = random.Random(0)
         while not stop.is_set():
-            several = draw.choice(references)
-            several.append(draw.choice(OTHERS))
-            del several[2:]
+            segment_references = draw.choice(references)
+            segment_references.append(draw.choice(SECOND_REFERENCES))
+            del segment_references[2:]
 
     changing = threading.Thread(target=change)
     changing.start()
     try:
         for _ in range(5):
-            at_once(lambda _: [metric.sentence(HYPOTHESES[i], references[i]) for i in range(50)])
+            run_in_threads(
+                lambda _: [metric.sentence(HYPOTHESES[i], references[i]) for i in range(50)]
+            )
     finally:
         stop.set()
         changing.join()

@@ -12,7 +12,7 @@ import truebleu
 from truebleu import BLEU, Signature
 
 DEFAULT = "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0"
-BY = f"|by:truebleu-{truebleu.__version__}"
+VERSION_FIELD = f"|by:truebleu-{truebleu.__version__}"
 
 
 # What is printed.
@@ -44,9 +44,9 @@ BY = f"|by:truebleu-{truebleu.__version__}"
     ],
     ids=["default", "renamed", "more", "weights"],
 )
-def test_printed_form(metric, text, short):
+def test_printed_signature(metric, text, short):
     signature = metric.signature(1)
-    assert str(signature) == text + BY
+    assert str(signature) == text + VERSION_FIELD
     assert signature.short().startswith(short)
 
 
@@ -54,12 +54,12 @@ def test_printed_form(metric, text, short):
     ("references", "printed"),
     [([["a"], ["b"]], "1"), ([("a", "b"), ("c", "d")], "2"), ([("a", "b"), "c"], "var")],
 )
-def test_number_of_references(references, printed):
+def test_number_of_references_is_printed(references, printed):
     signature = truebleu.bleu(["a", "b"], references).signature
     assert signature["nrefs"] == printed
 
 
-def test_effective_order_is_a_segments_default():
+def test_effective_order_is_default_for_segments():
     assert BLEU().signature(1)["eff"] == "no"
     assert BLEU().signature(1, segment=True)["eff"] == "yes"
     assert BLEU().sentence("a", "a").signature["eff"] == "yes"
@@ -77,15 +77,17 @@ def test_fields_by_name():
 
 
 @given(corpora(max_segments=2), parameters())
-def test_equals_sacrebleus(corpus, parameters):
+def test_signature_equals_sacrebleu(corpus, parameters):
     """Character by character, but for the fields that say what only truebleu can do."""
     sacrebleu = oracle(**parameters)
     sacrebleu.corpus_score(corpus[0], streams(corpus[1]))
     expected = sacrebleu.get_signature()
     score = BLEU(**parameters).score(corpus[0], [tuple(refs) for refs in corpus[1]])
-    own = [f for f in ("order", "weights", "value", "by") if f in score.signature]
+    truebleu_fields = [f for f in ("order", "weights", "value", "by") if f in score.signature]
     fields = str(score.signature).split("|")
-    assert [f for f in fields if f.split(":")[0] not in own] == expected.format().split("|")
+    assert [f for f in fields if f.split(":")[0] not in truebleu_fields] == expected.format().split(
+        "|"
+    )
     fields = score.signature.short().split("|")
     assert [f for f in fields if f.split(":")[0] not in ("ord", "wt", "val", "by", "b")] == (
         expected.format(short=True).split("|")
@@ -96,27 +98,29 @@ def test_equals_sacrebleus(corpus, parameters):
 
 
 @given(parameters(), st.none() | st.just("var") | st.integers(1, 9), st.booleans())
-def test_round_trip(parameters, references, segment):
+def test_parsed_signature_recreates_metric(parameters, references, segment):
     metric = BLEU(**parameters)
     signature = metric.signature(references, segment=segment)
     assert Signature.parse(str(signature)) == signature
     effective = parameters["effective_order"]
-    meant = BLEU(**parameters | {"effective_order": segment if effective is None else effective})
+    expected_metric = BLEU(
+        **parameters | {"effective_order": segment if effective is None else effective}
+    )
     for text in (str(signature), signature.short(), f"BLEU|{signature} = 27.3"):
         parsed = truebleu.metric(text)
         assert parsed.signature(references, segment=segment) == signature
-        assert parsed.signature(references) == meant.signature(references)
+        assert parsed.signature(references) == expected_metric.signature(references)
         assert Signature.parse(text).metric() == parsed
 
 
 @given(st.lists(st.floats(0, 2, allow_subnormal=False), min_size=1, max_size=6).filter(any))
-def test_weights_survive(weights):
+def test_weights_survive_signature(weights):
     metric = BLEU(max_order=len(weights), weights=weights)
     assert truebleu.metric(str(metric.signature(1))).weights == metric.weights
 
 
 @given(parameters())
-def test_sacrebleus_own_text(parameters):
+def test_sacrebleu_output_is_parsed(parameters):
     """What `sacrebleu` prints, long and short, alone or with the score around it."""
     parameters = parameters | {"max_order": 4}
     value = parameters["smoothing_value"]
@@ -128,9 +132,9 @@ def test_sacrebleus_own_text(parameters):
     for text in (signature.format(), signature.format(short=True)):
         for printed in (text, f"BLEU|{text}", score.format(signature=text), f" {text}\n"):
             metric = truebleu.metric(printed)
-            own = metric.score(["a b c d e"], ["a b c e d"])
-            assert own.value == score.score
-            assert str(own.signature).startswith(signature.format().split("|version")[0])
+            metric_score = metric.score(["a b c d e"], ["a b c e d"])
+            assert metric_score.value == score.score
+            assert str(metric_score.signature).startswith(signature.format().split("|version")[0])
 
 
 @pytest.mark.parametrize(
@@ -162,7 +166,7 @@ def test_sacrebleus_own_text(parameters):
         ),
     ],
 )
-def test_texts_that_people_paste(text, metric):
+def test_pasted_text_is_parsed(text, metric):
     assert truebleu.metric(text).signature(1) == metric.signature(1)
 
 
@@ -184,13 +188,13 @@ def test_texts_that_people_paste(text, metric):
         ("nrefs:1|case:mixed|colour:red|tok:13a|smooth:exp|version:2.6.0", "colour"),
     ],
 )
-def test_texts_that_name_no_metric(text, message):
+def test_invalid_signature_raises_error(text, message):
     with pytest.raises(ValueError, match=f"(?s){message}"):
         truebleu.metric(text)
 
 
 @given(st.text("nrefs:1|case+.tok13a#= []BLEU", max_size=40))
-def test_any_other_text_is_a_value_error(text):
+def test_arbitrary_text_raises_value_error(text):
     try:
         metric = truebleu.metric(text)
     except ValueError:
@@ -198,7 +202,7 @@ def test_any_other_text_is_a_value_error(text):
     assert truebleu.metric(str(metric.signature(1))).signature(1) == metric.signature(1)
 
 
-def test_a_callable_tokenizer_is_named_but_cannot_be_parsed_back():
+def test_signature_with_callable_tokenizer_cannot_be_parsed():
     def shout(text):
         return text.upper().split()
 
@@ -208,7 +212,7 @@ def test_a_callable_tokenizer_is_named_but_cannot_be_parsed_back():
         truebleu.metric(str(signature))
 
 
-def test_equality_and_copies():
+def test_copied_signature_is_equal():
     signature = BLEU().signature(1)
     assert signature == BLEU().signature(1) == copy.deepcopy(signature)
     assert signature == pickle.loads(pickle.dumps(signature))
@@ -216,7 +220,7 @@ def test_equality_and_copies():
     assert signature != BLEU().signature(2)
 
 
-def test_version_is_that_of_the_oracle():
+def test_version_equals_tested_sacrebleu():
     """The number after `version:` says whose definition this is, and these tests ran against it."""
     sacrebleu = oracle()
     sacrebleu.corpus_score(["a"], [["a"]])

@@ -43,7 +43,7 @@ def test_rows_and_columns(table):
     assert [table.column(name) for name in COLUMNS] == list(columns)
 
 
-def test_columns_follow_the_order():
+def test_columns_depend_on_max_order():
     table = BLEU(max_order=2).statistics(HYPOTHESES, REFERENCES)
     assert table.columns == (
         *("hypothesis_length", "reference_length"),
@@ -52,12 +52,12 @@ def test_columns_follow_the_order():
     assert table.tolist()[0] == [6, 6, 5, 3, 6, 5]
 
 
-def test_an_unknown_column_is_named(table):
+def test_unknown_column_raises_error(table):
     with pytest.raises(KeyError, match="matches_5"):
         table.column("matches_5")
 
 
-def test_sum(table):
+def test_sum_adds_rows(table):
     total = table.sum()
     assert isinstance(total, Statistics)
     assert total.tolist() == [[sum(column) for column in zip(*ROWS, strict=True)]]
@@ -65,7 +65,7 @@ def test_sum(table):
     assert (total.columns, total.fingerprint) == (table.columns, table.fingerprint)
 
 
-def test_groups(table):
+def test_groups_add_rows_per_key(table):
     """One row a key, in order of first appearance: here the documents of the segments."""
     groups = table.groups(["news", "chat", "news", "chat"])
     assert list(groups) == ["news", "chat"]
@@ -74,7 +74,7 @@ def test_groups(table):
     assert truebleu.BLEU().from_statistics(groups["news"]).hypothesis_length == 6
 
 
-def test_groups_by_a_list_of_another_length(table):
+def test_wrong_number_of_group_keys_raises_error(table):
     with pytest.raises(InputError, match=r"3.*4|4.*3"):
         table.groups(["news", "chat", "news"])
 
@@ -94,11 +94,11 @@ def test_groups_by_a_list_of_another_length(table):
     ],
     ids=str,
 )
-def test_selection(table, selection, rows):
+def test_index_selects_rows(table, selection, rows):
     assert table[selection].tolist() == [ROWS[row] for row in rows]
 
 
-def test_selection_by_a_numpy_array(table):
+def test_numpy_array_selects_rows(table):
     np = pytest.importorskip("numpy")
     assert table[np.array([True, False, False, True])] == table[[0, 3]]
     assert table[np.array([2, 0])] == table[[2, 0]]
@@ -106,24 +106,24 @@ def test_selection_by_a_numpy_array(table):
 
 
 @pytest.mark.parametrize("selection", [4, -5, [0, 4], [-5]], ids=str)
-def test_selection_outside_the_table(table, selection):
+def test_index_out_of_range_raises_error(table, selection):
     with pytest.raises(IndexError, match=r"4|5"):
         table[selection]
 
 
 @pytest.mark.parametrize("mask", [[True], [True, False, True, False, True]], ids=len)
-def test_a_mask_of_another_length(table, mask):
+def test_mask_of_other_length_raises_error(table, mask):
     with pytest.raises((IndexError, InputError), match="4"):
         table[mask]
 
 
-def test_addition_joins_tables(table):
+def test_addition_concatenates_tables(table):
     assert table[:1] + table[1:3] + table[3:] == table
     assert (table + table).sum().tolist() == [[2 * n for n in table.sum().tolist()[0]]]
 
 
 @given(st.lists(st.integers(0, 3), max_size=12))
-def test_segments_sum_to_the_same_in_any_order(rows):
+def test_sum_is_independent_of_segment_order(rows):
     table = BLEU().statistics(HYPOTHESES, REFERENCES)
     assert table[rows].sum() == table[sorted(rows)].sum()
     parts = [table[[row]] for row in reversed(rows)]
@@ -139,7 +139,7 @@ def test_segments_sum_to_the_same_in_any_order(rows):
     ],
     ids=repr,
 )
-def test_tables_of_different_metrics_do_not_mix(table, other, difference):
+def test_tables_of_different_metrics_cannot_be_merged(table, other, difference):
     stranger = other.statistics(HYPOTHESES, REFERENCES)
     assert stranger.fingerprint != table.fingerprint
     assert stranger != table
@@ -149,7 +149,7 @@ def test_tables_of_different_metrics_do_not_mix(table, other, difference):
         BLEU().from_statistics(stranger)
 
 
-def test_tables_of_different_callables_do_not_mix():
+def test_tables_of_different_callables_cannot_be_merged():
     def words(text):
         return text.split()
 
@@ -167,7 +167,7 @@ def test_tables_of_different_callables_do_not_mix():
 @pytest.mark.parametrize(
     "other", [BLEU(smoothing="none"), BLEU(effective_order=True), BLEU(weights=(1, 0, 0, 0))]
 )
-def test_parameters_of_the_formula_alone_share_statistics(table, other):
+def test_formula_parameters_share_statistics(table, other):
     """One table serves every smoothing: it says what was counted, not what is made of it."""
     assert other.statistics(HYPOTHESES, REFERENCES) == table
     assert other.from_statistics(table) == other.score(HYPOTHESES, REFERENCES)
@@ -183,30 +183,30 @@ def test_parameters_of_the_formula_alone_share_statistics(table, other):
     ],
     ids=["one", "two", "one missing", "varying"],
 )
-def test_number_of_references(references, count):
+def test_table_has_number_of_references(references, count):
     assert BLEU().statistics(HYPOTHESES, references).references == count
 
 
-def test_joined_tables_with_different_numbers_of_references_vary(table):
+def test_merged_tables_with_different_references_vary(table):
     two = BLEU().statistics(HYPOTHESES, [(text, text) for text in REFERENCES])
     assert (table + two).references == "var"
     assert (two + two).references == 2
 
 
-def test_equality_and_copies(table):
-    again = BLEU().statistics(HYPOTHESES, REFERENCES)
-    assert table == again
+def test_copied_table_is_equal(table):
+    equal_table = BLEU().statistics(HYPOTHESES, REFERENCES)
+    assert table == equal_table
     assert table == copy.copy(table) == copy.deepcopy(table) == pickle.loads(pickle.dumps(table))
     assert table != table[:3]
     assert table != ROWS
 
 
-def test_repr_says_what_it_is(table):
+def test_repr_has_shape_and_fingerprint(table):
     assert "Statistics" in repr(table)
     assert "4" in repr(table)
 
 
-def test_buffer(table):
+def test_table_has_buffer(table):
     view = memoryview(table)
     assert view.format in ("q", "l")
     assert (view.shape, view.itemsize) == ((4, 10), 8)
@@ -221,13 +221,13 @@ def test_numpy_reads_without_a_copy(table):
     assert np.shares_memory(array, np.asarray(table))
 
 
-def test_an_array_outlives_the_table():
+def test_array_outlives_table():
     np = pytest.importorskip("numpy")
     arrays = [np.asarray(BLEU().statistics(HYPOTHESES, REFERENCES)) for _ in range(50)]
     assert all(array.tolist() == ROWS for array in arrays)
 
 
-def test_pyarrow_and_polars_read_it(table):
+def test_pyarrow_and_polars_read_table(table):
     pa, pl = pytest.importorskip("pyarrow"), pytest.importorskip("polars")
     columns = dict(zip(COLUMNS, map(list, zip(*ROWS, strict=True)), strict=True))
     assert pa.table(table).to_pydict() == columns
@@ -236,7 +236,7 @@ def test_pyarrow_and_polars_read_it(table):
     assert pa.table(table[1:3]).to_pydict() == {name: c[1:3] for name, c in columns.items()}
 
 
-def test_save_and_load(table, tmp_path):
+def test_loaded_table_equals_saved_table(table, tmp_path):
     for name, part in {"all": table, "some": table[1:3], "none": table[:0]}.items():
         path = tmp_path / name
         part.save(path)
@@ -247,13 +247,13 @@ def test_save_and_load(table, tmp_path):
         assert BLEU().from_statistics(loaded) == BLEU().from_statistics(part)
 
 
-def test_a_loaded_table_of_another_metric_is_still_refused(table, tmp_path):
+def test_loaded_table_of_another_metric_raises_error(table, tmp_path):
     BLEU(tokenize="char").statistics(HYPOTHESES, REFERENCES).save(tmp_path / "char")
     with pytest.raises(InputError, match="char"):
         table + Statistics.load(tmp_path / "char")
 
 
-def test_saving_replaces_a_file_whole(table, tmp_path):
+def test_save_replaces_file_atomically(table, tmp_path):
     path = tmp_path / "table"
     (table + table).save(path)
     table.save(path)
@@ -261,22 +261,22 @@ def test_saving_replaces_a_file_whole(table, tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_loading_a_damaged_file(table, tmp_path):
+def test_loading_damaged_file_raises_error(table, tmp_path):
     """Cut anywhere, or with any one byte of its header changed, a file is refused or the same."""
     path = tmp_path / "table"
     table.save(path)
-    whole = path.read_bytes()
-    for size in range(len(whole)):
-        path.write_bytes(whole[:size])
+    saved_bytes = path.read_bytes()
+    for size in range(len(saved_bytes)):
+        path.write_bytes(saved_bytes[:size])
         with pytest.raises(InputError, match="table"):
             Statistics.load(path)
-    path.write_bytes(whole + b"\0")
+    path.write_bytes(saved_bytes + b"\0")
     with pytest.raises(InputError, match="table"):
         Statistics.load(path)
 
 
 @given(st.data())
-def test_loading_bytes_that_are_no_table(tmp_path_factory, data):
+def test_loading_arbitrary_bytes_raises_error(tmp_path_factory, data):
     path = tmp_path_factory.getbasetemp() / "bytes"
     table = BLEU().statistics(HYPOTHESES, REFERENCES)
     table.save(path)
@@ -304,7 +304,7 @@ HEADER = {"columns": ["a"], "fingerprint": "x", "references": 1, "segments": 1}
     ],
     ids=str,
 )
-def test_loading_a_header_that_says_nonsense(table, tmp_path, header):
+def test_loading_invalid_header_raises_error(table, tmp_path, header):
     path = tmp_path / "table"
     table.save(path)
     magic, *_ = path.read_bytes().partition(b"\n")
@@ -314,18 +314,18 @@ def test_loading_a_header_that_says_nonsense(table, tmp_path, header):
         Statistics.load(path)
 
 
-def test_loading_what_is_not_there(tmp_path):
+def test_loading_missing_file_raises_error(tmp_path):
     with pytest.raises((InputError, OSError), match="nowhere"):
         Statistics.load(tmp_path / "nowhere")
 
 
-def test_saving_where_nothing_can_be_saved(table, tmp_path):
+def test_saving_to_unwritable_path_raises_error(table, tmp_path):
     with pytest.raises(OSError, match="nowhere"):
         table.save(tmp_path / "nowhere" / "table")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of file size are POSIX's")
-def test_a_failed_save_leaves_the_old_file(table, tmp_path):
+def test_failed_save_keeps_old_file(table, tmp_path):
     path = tmp_path / "table"
     table.save(path)
     script = (

@@ -18,7 +18,7 @@ from truebleu.metrics.python_metric import SegmentMeanMetric
 
 HYPOTHESES = ["the cat sat on the mat", "a dog", "it is what it is"]
 REFERENCES = ["the cat sat on a mat", "the dog barked", "it is what it was"]
-LEAST, MOST = -(2**63), 2**63 - 1
+MIN_INT64, MAX_INT64 = -(2**63), 2**63 - 1
 
 
 class Difference(SegmentMeanMetric):
@@ -35,19 +35,19 @@ class Difference(SegmentMeanMetric):
 FOUR = [BLEU(), CHRF(word_order=2), TER(), Difference()]
 
 
-def counted(metric: Metric) -> Statistics:
+def count_example(metric: Metric) -> Statistics:
     corpus = Corpus(HYPOTHESES, REFERENCES, sources=HYPOTHESES)
     return metric.count_corpus(corpus)[0]
 
 
-def sealed(table: Statistics, **changed) -> bytes:
+def seal_table(table: Statistics, **changed) -> bytes:
     """A saved table that says something else, with a checksum that is right."""
     header = {key: changed.get(key, value) for key, value in table._header().items()}
     return _kernel.sealed("statistics", json.dumps(header), changed.get("data", table.to_bytes()))
 
 
 @pytest.fixture
-def loaded(tmp_path):
+def load_bytes(tmp_path):
     """The table that a file of these bytes is."""
     path = tmp_path / "saved.table"
 
@@ -63,30 +63,30 @@ def loaded(tmp_path):
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("metric", FOUR, ids=str)
-def test_no_bit_of_a_saved_table_can_change(metric, tmp_path, loaded):
-    table = counted(metric)
+def test_changed_bit_of_saved_table_raises_error(metric, tmp_path, load_bytes):
+    table = count_example(metric)
     table.save(tmp_path / "whole")
-    whole = (tmp_path / "whole").read_bytes()
-    assert loaded(whole) == table
-    assert metric.from_statistics(loaded(whole)) == metric.from_statistics(table)
-    for bit in range(8 * len(whole)):
-        changed = bytearray(whole)
+    saved_bytes = (tmp_path / "whole").read_bytes()
+    assert load_bytes(saved_bytes) == table
+    assert metric.from_statistics(load_bytes(saved_bytes)) == metric.from_statistics(table)
+    for bit in range(8 * len(saved_bytes)):
+        changed = bytearray(saved_bytes)
         changed[bit // 8] ^= 1 << bit % 8
         with pytest.raises(InputError, match=r"saved\.table"):
-            loaded(changed)
+            load_bytes(changed)
 
 
 @pytest.mark.parametrize("metric", FOUR, ids=str)
-def test_a_saved_table_that_was_cut_or_grew_is_refused(metric, tmp_path, loaded):
-    counted(metric).save(tmp_path / "whole")
-    whole = (tmp_path / "whole").read_bytes()
-    for content in [whole[:length] for length in range(len(whole))]:
+def test_truncated_or_extended_table_raises_error(metric, tmp_path, load_bytes):
+    count_example(metric).save(tmp_path / "whole")
+    saved_bytes = (tmp_path / "whole").read_bytes()
+    for content in [saved_bytes[:length] for length in range(len(saved_bytes))]:
         with pytest.raises(InputError, match=r"saved\.table"):
-            loaded(content)
-    for more in (b"\0", b"\n", bytes(8), bytes(80), whole[-8:], whole):
-        for content in (whole + more, more + whole):
+            load_bytes(content)
+    for extra_bytes in (b"\0", b"\n", bytes(8), bytes(80), saved_bytes[-8:], saved_bytes):
+        for content in (saved_bytes + extra_bytes, extra_bytes + saved_bytes):
             with pytest.raises(InputError, match=r"saved\.table"):
-                loaded(content)
+                load_bytes(content)
 
 
 NAMES = (
@@ -108,10 +108,10 @@ NAMES = (
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_metric_keeps_the_rules_that_it_declares(name, tmp_path):
+def test_example_statistics_satisfy_constraints(name, tmp_path):
     metric = registry.metric(name)
     try:
-        table = counted(metric)
+        table = count_example(metric)
     except MetricMissingError as error:
         pytest.skip(str(error))
     table.check(*metric.constraints)
@@ -120,9 +120,9 @@ def test_a_metric_keeps_the_rules_that_it_declares(name, tmp_path):
     table.save(path)
     assert Statistics.load(path) == table
     assert metric.from_statistics(Statistics.load(path)) == metric.from_statistics(table)
-    whole = path.read_bytes()
-    for bit in range(8 * len(whole)):
-        changed = bytearray(whole)
+    saved_bytes = path.read_bytes()
+    for bit in range(8 * len(saved_bytes)):
+        changed = bytearray(saved_bytes)
         changed[bit // 8] ^= 1 << bit % 8
         with pytest.raises(InputError, match=r"saved\.table"):
             _kernel.unsealed("statistics", "saved.table", bytes(changed))
@@ -135,47 +135,47 @@ def test_a_metric_keeps_the_rules_that_it_declares(name, tmp_path):
     ),
     st.lists(st.tuples(*[st.text("abc .é", max_size=12)] * 3), min_size=1, max_size=6),
 )
-def test_what_metrics_count_keeps_their_rules(metric, rows):
+def test_counted_statistics_satisfy_constraints(metric, rows):
     hypotheses, references, sources = map(list, zip(*rows, strict=True))
     table, _ = metric.count_corpus(Corpus(hypotheses, references, sources=sources))
     table.check(*metric.constraints)
     table.sum().check(*metric.constraints)
 
 
-def test_what_a_header_may_not_say(loaded):
-    table = counted(BLEU())
+def test_invalid_header_raises_error(load_bytes):
+    table = count_example(BLEU())
     deep = "[" * 100_000 + "]" * 100_000
     for header in (deep, '{"columns": ' + deep + "}", "", "{", "\x00", "[1]", "9" * 5000):
         with pytest.raises(InputError, match="header"):
-            loaded(_kernel.sealed("statistics", header, table.to_bytes()))
+            load_bytes(_kernel.sealed("statistics", header, table.to_bytes()))
     for rows in (table.to_bytes()[:-1], table.to_bytes() + bytes(8), b""):
         with pytest.raises(InputError, match="expected 240 bytes of rows"):
-            loaded(sealed(table, data=rows))
+            load_bytes(seal_table(table, data=rows))
     old = b"truebleu statistics 1\n" + json.dumps(table._header()).encode() + b"\n"
     with pytest.raises(InputError, match=r"version 1 .* reads version 2"):
-        loaded(old + bytes(-len(old) % 64) + table.to_bytes())
+        load_bytes(old + bytes(-len(old) % 64) + table.to_bytes())
     with pytest.raises(InputError, match=r"not what Statistics\.save has written"):
-        loaded(_kernel.sealed("sums", "{}", b""))
+        load_bytes(_kernel.sealed("sums", "{}", b""))
 
 
 @pytest.mark.parametrize("columns", [("a", "b"), BLEU().columns[::-1], (*BLEU().columns, "more")])
-def test_the_right_fingerprint_and_other_columns(columns, loaded):
-    table = counted(BLEU())
+def test_wrong_columns_raise_error(columns, load_bytes):
+    table = count_example(BLEU())
     data = bytes(8 * len(columns) * len(table))
-    other = loaded(sealed(table, columns=list(columns), data=data))
+    changed_table = load_bytes(seal_table(table, columns=list(columns), data=data))
     for verb in (BLEU().from_statistics, BLEU().scores, BLEU().segment_scores):
         with pytest.raises(InputError, match=r"do not match BLEU .expected hypothesis_length, ref"):
-            verb(other)
+            verb(changed_table)
 
 
-def changed(table: Statistics, row: int, column: str, value: int) -> bytes:
+def change_value(table: Statistics, row: int, column: str, value: int) -> bytes:
     rows = table.tolist()
     rows[row][table.columns.index(column)] = value
-    return sealed(table, data=_kernel.Table.from_rows(rows, table.width).to_bytes())
+    return seal_table(table, data=_kernel.Table.from_rows(rows, table.width).to_bytes())
 
 
 @pytest.mark.parametrize(
-    ("metric", "column", "value", "told"),
+    ("metric", "column", "value", "message"),
     [
         (BLEU(), "matches_1", -5, "row 2 matches_1 is -5, below 0"),
         (BLEU(), "reference_length", -1, "row 2 reference_length is -1, below 0"),
@@ -183,7 +183,7 @@ def changed(table: Statistics, row: int, column: str, value: int) -> bytes:
         (BLEU(), "totals_2", 2**40, "totals_2 is 1099511627776, which is too much"),
         (BLEU(), "hypothesis_length", 1, "totals_1 is 2, .* where hypothesis_length is 1"),
         (CHRF(), "matches_c1", 2**62, "matches_c1 is .* where hypothesis_c1 is"),
-        (TER(), "edits", LEAST, "row 2 edits is -9223372036854775808, below 0"),
+        (TER(), "edits", MIN_INT64, "row 2 edits is -9223372036854775808, below 0"),
         (NIST(), "information_1", 2**62, "where totals_1 is 2"),
         (Difference(), "segments", -1, "segments is -1, below 0"),
         (Difference(), "difference_high", -(2**40), "too much where segments is 1"),
@@ -191,18 +191,18 @@ def changed(table: Statistics, row: int, column: str, value: int) -> bytes:
     ],
     ids=str,
 )
-def test_integers_that_no_text_has(metric, column, value, told, loaded):
-    table = loaded(changed(counted(metric), 1, column, value))
+def test_impossible_integers_raise_error(metric, column, value, message, load_bytes):
+    table = load_bytes(change_value(count_example(metric), 1, column, value))
     for verb in (metric.from_statistics, metric.scores, metric.segment_scores):
-        with pytest.raises(InputError, match=told):
+        with pytest.raises(InputError, match=message):
             verb(table)
 
 
-def test_integers_below_0_where_they_belong(loaded):
-    table = counted(Difference())
+def test_negative_integers_in_signed_columns(load_bytes):
+    table = count_example(Difference())
     assert any(value < 0 for row in table.tolist() for value in row)
     score = Difference().from_statistics(table)
-    assert Difference().from_statistics(loaded(sealed(table))) == score
+    assert Difference().from_statistics(load_bytes(seal_table(table))) == score
     assert Difference().from_statistics(table.sum().tolist()[0]).value == score.value
     with pytest.raises(InputError, match="none negative"):
         Difference().from_statistics([-1, *table.sum().tolist()[0][1:]])
@@ -212,11 +212,15 @@ def test_integers_below_0_where_they_belong(loaded):
         BLEU().from_statistics([2**63] * 10)
 
 
-INTEGERS = st.integers(0, 9) | st.integers(LEAST, MOST) | st.sampled_from([LEAST, -1, 0, 1, MOST])
+INTEGERS = (
+    st.integers(0, 9)
+    | st.integers(MIN_INT64, MAX_INT64)
+    | st.sampled_from([MIN_INT64, -1, 0, 1, MAX_INT64])
+)
 
 
 @given(st.data())
-def test_integers_of_any_kind_are_scored_or_refused(data):
+def test_arbitrary_integers_give_score_or_input_error(data):
     """A number or one clear error: never `math domain error`, never another exception."""
     names = (
         "bleu",
@@ -244,7 +248,7 @@ def test_integers_of_any_kind_are_scored_or_refused(data):
 # ---- sums ----
 
 
-def test_sums_do_not_wrap():
+def test_overflowing_sums_raise_error():
     metric = BLEU()
     table = metric.make_statistics(_kernel.Table.from_rows([[2**62] * 10] * 3, 10), 1)
     for verb in (table.sum, table.total, lambda: table.groups([1, 1, 1])):
@@ -257,20 +261,20 @@ def test_sums_do_not_wrap():
 
 
 @example([[2**62], [2**62], [-(2**62)]])
-@example([[MOST], [1], [LEAST]])
+@example([[MAX_INT64], [1], [MIN_INT64]])
 @given(st.integers(1, 4).flatmap(lambda n: st.lists(st.lists(INTEGERS, min_size=n, max_size=n))))
-def test_a_sum_is_exact_or_refused(rows):
+def test_sum_is_exact_or_raises_error(rows):
     width = len(rows[0]) if rows else 1
     table = _kernel.Table.from_rows(rows, width)
     sums = [sum(column) for column in zip(*rows, strict=True)] or [0]
-    if all(LEAST <= value <= MOST for value in sums):
+    if all(MIN_INT64 <= value <= MAX_INT64 for value in sums):
         assert table.total().tolist() == [sums]
     else:
         with pytest.raises(InputError, match="64-bit"):
             table.total()
 
 
-def test_an_accumulator_keeps_no_integers_that_no_text_has():
+def test_accumulator_rejects_impossible_integers():
     state = Accumulator().state_dict()
     for totals in ([-1] * 10, [2**63] * 10, [1.0] * 10, [0] * 9, [5, 5, 9, 0, 0, 0, 5, 4, 3, 2]):
         with pytest.raises(InputError):
@@ -286,7 +290,7 @@ REFUSED = (ValueError, IndexError, OverflowError)
 
 
 @pytest.mark.parametrize("huge", HUGE)
-def test_arguments_out_of_range_are_refused(huge):
+def test_arguments_out_of_range_raise_error(huge):
     table = _kernel.Table.from_rows([[1, 2], [3, 4]], 2)
     calls = [
         lambda: table.group_totals([huge, 0], 1),
@@ -302,7 +306,7 @@ def test_arguments_out_of_range_are_refused(huge):
         lambda: table.check(["a", "b"], [], [(0, 1, huge)]),
         lambda: _kernel.Table.from_bytes(bytes(32), huge),
         lambda: _kernel.Table.from_rows([[1, 2]], huge),
-        lambda: counted(BLEU())[[abs(huge) + 2]],
+        lambda: count_example(BLEU())[[abs(huge) + 2]],
     ]
     for call in calls:
         with pytest.raises(REFUSED):
@@ -311,14 +315,14 @@ def test_arguments_out_of_range_are_refused(huge):
 
 
 @pytest.mark.parametrize("width", [0, 2**60, 2**61, 2**62, 2**63, 2**64 - 1])
-def test_a_width_that_no_row_has(width):
+def test_invalid_width_raises_error(width):
     with pytest.raises(REFUSED):
         _kernel.Table.from_bytes(b"", width)
     with pytest.raises(REFUSED):
         _kernel.Table.from_rows([], width)
 
 
-def test_shapes_that_do_not_fit():
+def test_mismatched_shapes_raise_error():
     table = _kernel.Table.from_rows([[1, 2], [3, 4]], 2)
     for call in (
         lambda: table.group_totals([0], 1),
@@ -382,7 +386,7 @@ def buffers():
 
 
 @pytest.mark.parametrize("flags", REQUESTS, ids=hex)
-def test_every_request_for_a_buffer(flags):
+def test_buffer_requests_follow_protocol(flags):
     api = ctypes.pythonapi
     api.PyObject_GetBuffer.argtypes = (ctypes.py_object, ctypes.POINTER(View), ctypes.c_int)
     api.PyBuffer_Release.argtypes = (ctypes.POINTER(View),)

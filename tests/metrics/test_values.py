@@ -48,21 +48,21 @@ COPIES = {
 }
 
 
-@pytest.mark.parametrize("made", COPIES.values(), ids=COPIES)
+@pytest.mark.parametrize("make_copy", COPIES.values(), ids=COPIES)
 @pytest.mark.parametrize("name", VALUES)
-def test_copied_value_is_equal(name, made):
+def test_copied_value_is_equal(name, make_copy):
     value = VALUES[name]
-    copied = made(value)
+    copied = make_copy(value)
     assert type(copied) is type(value)
     assert copied == value
     assert repr(copied) == repr(value)
 
 
-@pytest.mark.parametrize("made", COPIES.values(), ids=COPIES)
-def test_copied_table_of_the_family_has_the_same_rows(made):
+@pytest.mark.parametrize("make_copy", COPIES.values(), ids=COPIES)
+def test_copied_family_table_has_equal_rows(make_copy):
     table = tb.family.score(HYPOTHESES, REFERENCES, members=["nmt", "sacrebleu"])
-    assert list(made(table)) == list(table)
-    assert str(made(table)) == str(table)
+    assert list(make_copy(table)) == list(table)
+    assert str(make_copy(table)) == str(table)
 
 
 ADDED = [
@@ -76,7 +76,7 @@ ADDED = [
 
 
 @pytest.mark.parametrize("metric", ADDED, ids=repr)
-def test_sums_in_any_grouping_have_the_bits_of_the_score(metric):
+def test_sums_in_any_grouping_give_identical_score(metric):
     hypotheses, references = HYPOTHESES * 25, REFERENCES[::-1] * 24 + REFERENCES
     value = metric.score(hypotheses, references).value
     assert metric.score(hypotheses[::-1], references[::-1]).value == value

@@ -38,15 +38,15 @@ GOLDEN_COUNTS = [(5, 1, 0, 0), (10, 6, 0, 2), (0, 5, 0, 1), (5, 1, 0, 0), (0, 1,
 
 
 @pytest.mark.parametrize("name", RATES)
-def test_golden_numbers(name):
+def test_scores_equal_recorded_numbers(name):
     hypotheses, references = map(list, zip(*GOLDEN, strict=True))
     metric = tb.metric(name)
-    found = [metric.sentence(*pair).fraction for pair in GOLDEN]
-    found.append(metric.score(hypotheses, references).fraction)
-    assert [round(value, 6) for value in found] == list(RATES[name])
+    scores = [metric.sentence(*pair).fraction for pair in GOLDEN]
+    scores.append(metric.score(hypotheses, references).fraction)
+    assert [round(value, 6) for value in scores] == list(RATES[name])
 
 
-def test_golden_counts():
+def test_edit_counts_equal_recorded_counts():
     hypotheses, references = map(list, zip(*GOLDEN, strict=True))
     table = WER().statistics(hypotheses, references)
     assert [tuple(row) for row in table.tolist()] == GOLDEN_COUNTS
@@ -55,14 +55,16 @@ def test_golden_counts():
     assert (score.edits, score.reference_length, score.hypothesis_length) == (20, 37, 37)
 
 
-def test_ties_are_resolved_as_rapidfuzz_does():
+def test_ties_are_resolved_as_in_rapidfuzz():
     assert WER().sentence("b a d c", "a b c d").row == (2, 1, 1, 1)
 
 
 # ---- against jiwer ----
 
 
-def check(hypotheses: list[str], references: list[str], *, segments: bool = True) -> None:
+def assert_equals_jiwer(
+    hypotheses: list[str], references: list[str], *, segments: bool = True
+) -> None:
     """Every number of a corpus, and of each segment its counts and its alignment."""
     words = jiwer.process_words(references, hypotheses)
     characters = jiwer.process_characters(references, hypotheses)
@@ -84,20 +86,26 @@ def check(hypotheses: list[str], references: list[str], *, segments: bool = True
                 alignment = metric.alignment(hypotheses[i], references[i])
                 assert list(alignment.reference) == output.references[i]
                 assert list(alignment.hypothesis) == output.hypotheses[i]
-                assert list(alignment.operations) == operations(chunks)
+                assert list(alignment.operations) == list_operations(chunks)
                 assert list(alignment.counts) == table[i]
 
 
-def operations(chunks):
+def list_operations(chunks):
     """The chunks of an alignment of jiwer, token by token."""
-    made = []
+    operations = []
     for chunk in chunks:
-        theirs = range(chunk.ref_start_idx, chunk.ref_end_idx)
-        ours = range(chunk.hyp_start_idx, chunk.hyp_end_idx)
-        for k in range(max(len(theirs), len(ours))):
-            mine = ours[k] if ours else None
-            made.append((KINDS[chunk.type], mine, theirs[k] if theirs else None))
-    return made
+        reference_indices = range(chunk.ref_start_idx, chunk.ref_end_idx)
+        hypothesis_indices = range(chunk.hyp_start_idx, chunk.hyp_end_idx)
+        for k in range(max(len(reference_indices), len(hypothesis_indices))):
+            hypothesis_index = hypothesis_indices[k] if hypothesis_indices else None
+            operations.append(
+                (
+                    KINDS[chunk.type],
+                    hypothesis_index,
+                    reference_indices[k] if reference_indices else None,
+                )
+            )
+    return operations
 
 
 SPACES = [" ", "  ", "\t", " \t", "\n", "\xa0", "\xa0 ", "\u2003\u2003", "\x1c", "\x85", "\u3000"]
@@ -115,45 +123,51 @@ PIECES = [
     "a b",
 ]
 texts = st.lists(st.sampled_from(PIECES) | fragments(), max_size=12).map("".join)
-few = st.lists(st.sampled_from("abcd"), max_size=12).map(" ".join)
+repetitive_text = st.lists(st.sampled_from("abcd"), max_size=12).map(" ".join)
 
 
-@given(st.lists(st.tuples(texts, texts) | st.tuples(few, few), min_size=1, max_size=4))
+@given(
+    st.lists(
+        st.tuples(texts, texts) | st.tuples(repetitive_text, repetitive_text),
+        min_size=1,
+        max_size=4,
+    )
+)
 @example([("a\tb", "a b"), ("a \tb ", " a b"), ("\ta\x1c", "a")])
 @example([("", ""), ("a", "")])
 @example([("", "")])
 @example([("", "a")])
 @example([("a b", "")])
-def test_any_text(pairs):
+def test_any_text_equals_jiwer(pairs):
     hypotheses, references = map(list, zip(*pairs, strict=True))
-    check(hypotheses, references)
+    assert_equals_jiwer(hypotheses, references)
 
 
-def test_random_pairs():
+def test_random_pairs_equal_jiwer():
     """A million in a thorough run: TRUEBLEU_WER_PAIRS=1000000."""
     chance = random.Random(20261122)
     done = 0
     while done < PAIRS:
-        many = min(2000, PAIRS - done)
-        pairs = [pair(chance) for _ in range(many)]
+        pair_count = min(2000, PAIRS - done)
+        pairs = [random_pair(chance) for _ in range(pair_count)]
         hypotheses, references = map(list, zip(*pairs, strict=True))
         words = jiwer.process_words(references, hypotheses)
         table = WER().statistics(hypotheses, references).tolist()
-        assert table == [counts(chunks) for chunks in words.alignments]
+        assert table == [count_edits(chunks) for chunks in words.alignments]
         # Characters cost ten times as much: of each tenth pair.
-        few = hypotheses[::10], references[::10]
-        characters = jiwer.process_characters(few[1], few[0])
-        table = CER().statistics(*few).tolist()
-        assert table == [counts(chunks) for chunks in characters.alignments]
+        sample = hypotheses[::10], references[::10]
+        characters = jiwer.process_characters(sample[1], sample[0])
+        table = CER().statistics(*sample).tolist()
+        assert table == [count_edits(chunks) for chunks in characters.alignments]
         for metric in WORDS:
             assert metric.score(hypotheses, references).fraction == getattr(
                 words, metric.name.lower()
             )
-        check(hypotheses[:20], references[:20])
-        done += many
+        assert_equals_jiwer(hypotheses[:20], references[:20])
+        done += pair_count
 
 
-def pair(chance: random.Random) -> tuple[str, str]:
+def random_pair(chance: random.Random) -> tuple[str, str]:
     """A reference of words of few or many kinds, and the same with some edits, or other words."""
     kinds = chance.choice([2, 4, 10, 50, 1000])
     words = [f"w{chance.randrange(kinds)}" for _ in range(chance.choice([0, 1, 5, 12, 30, 90]))]
@@ -170,18 +184,18 @@ def pair(chance: random.Random) -> tuple[str, str]:
     return " ".join(edited), " ".join(words)
 
 
-def counts(chunks) -> list[int]:
-    kinds = [kind for kind, _, _ in operations(chunks)]
+def count_edits(chunks) -> list[int]:
+    kinds = [kind for kind, _, _ in list_operations(chunks)]
     return [kinds.count(kind) for kind in KINDS.values()]
 
 
 @pytest.mark.parametrize("system", ["cedar", "birch"])
-def test_real_text(system):
+def test_wmt22_text_equals_jiwer(system):
     hypotheses, references = (
         (EXAMPLES / "de-en" / f"{name}.en").read_text(encoding="utf-8").splitlines()
         for name in (system, "reference.a")
     )
-    check(hypotheses, references)
+    assert_equals_jiwer(hypotheses, references)
 
 
 # Of WMT22 de-en: counts of words; WER, MER, WIL and CER, by jiwer 4.0.0.
@@ -197,7 +211,7 @@ WMT22 = {
 }
 
 
-def test_wmt22_german_english(wmt22):
+def test_wmt22_german_english_has_recorded_scores(wmt22):
     references = wmt22 / "references" / "generaltest2022.de-en.ref.A.en"
     systems = {
         name: wmt22 / "system-outputs" / f"generaltest2022.de-en.hyp.{name}.en" for name in WMT22
@@ -215,28 +229,28 @@ def test_wmt22_german_english(wmt22):
     assert pair["p"] == 0.8936106389361064
 
 
-def long_pair(kinds: int, length: int, every: int) -> tuple[str, str]:
+def long_pair(kinds: int, length: int, edit_interval: int) -> tuple[str, str]:
     chance = random.Random(kinds)
     words = [f"w{chance.randrange(kinds)}" for _ in range(length)]
     edited = [
-        *(word for word in words if chance.randrange(every)),
+        *(word for word in words if chance.randrange(edit_interval)),
         *(f"w{chance.randrange(kinds)}" for _ in range(50)),
     ]
-    for i in range(0, len(edited), every + 1):
+    for i in range(0, len(edited), edit_interval + 1):
         edited[i] = f"w{chance.randrange(kinds)}"
     return " ".join(edited), " ".join(words)
 
 
 @pytest.mark.parametrize(
-    ("kinds", "length", "every"),
+    ("kinds", "length", "edit_interval"),
     [(3, 1000, 5), (50, 3000, 100), (3, 3000, 2), (50, 3000, 3), (5000, 6000, 2), (9, 9000, 40)],
 )
-def test_long_segments(kinds, length, every):
+def test_long_segments_equal_jiwer(kinds, length, edit_interval):
     """Where a band is computed, and where rapidfuzz cuts the table in two, which changes ties."""
-    hypothesis, reference = long_pair(kinds, length, every)
+    hypothesis, reference = long_pair(kinds, length, edit_interval)
     words = jiwer.process_words(reference, hypothesis)
     alignment = WER().alignment(hypothesis, reference)
-    assert list(alignment.operations) == operations(words.alignments[0])
+    assert list(alignment.operations) == list_operations(words.alignments[0])
     assert WER().sentence(hypothesis, reference).row == alignment.counts
     assert CER().sentence(hypothesis, reference).cer == jiwer.cer(reference, hypothesis)
 
@@ -244,7 +258,7 @@ def test_long_segments(kinds, length, every):
 # ---- what jiwer has not ----
 
 
-def test_of_several_references_the_one_with_the_lowest_rate_counts():
+def test_reference_with_lowest_rate_counts():
     references = ["a b", "a b c d e", None, "a b c d"]
     score = WER().sentence("a b c", references)
     assert (score.row, score.value) == ((3, 0, 1, 0), 25.0)
@@ -256,14 +270,14 @@ def test_of_several_references_the_one_with_the_lowest_rate_counts():
     assert WER().alignment("a x", ["a b", "b x"]).reference_index == 0
 
 
-def test_of_several_references_the_one_that_preserves_most_counts():
+def test_reference_with_highest_wip_counts():
     references = ["a b x y", "a b"]
     assert WIP().sentence("a b c d", references).value == 50.0
     assert WIL().sentence("a b c d", references).value == 50.0
     assert WIP().alignment("a b c d", references).reference_index == 1
 
 
-def test_an_empty_reference_adds_its_insertions():
+def test_empty_reference_adds_insertions():
     assert WER().sentence("a b c", "").value == 300.0
     score = WER().score(["a b c", "a b"], ["", "a b"])
     assert (score.row, score.value) == ((2, 0, 0, 3), 150.0)
@@ -271,7 +285,7 @@ def test_an_empty_reference_adds_its_insertions():
     assert (WIP().sentence("a", "").value, WIP().sentence("", "").value) == (0.0, 100.0)
 
 
-def test_tokenizers_and_lower_casing():
+def test_tokenizer_and_lower_casing_apply():
     text = "The cat, sat.", "the cat sat"
     assert WER().sentence(*text).row == (0, 3, 0, 0)
     assert WER("13a", lowercase=True).sentence(*text).row == (3, 0, 0, 2)
@@ -282,7 +296,7 @@ def test_tokenizers_and_lower_casing():
     assert WER("none").score([["a", "b"]], [["a", "c"]]).row == (1, 1, 0, 0)
 
 
-def test_signatures():
+def test_signatures_recreate_metrics():
     for metric in (*WORDS, CER(), WER("13a", lowercase=True), CER(lowercase=True)):
         printed = metric.signature(1)
         for text in (str(printed), f"{metric.name}|{printed}", printed.short(), str(metric)):
@@ -295,11 +309,11 @@ def test_signatures():
     assert tb.metric("case:lc|tok:13a|smooth:exp") == tb.BLEU(lowercase=True)
 
 
-def test_names():
+def test_names_give_metrics():
     assert [tb.metric(name) for name in ("wer", "mer", "wil", "wip", "cer")] == [*WORDS, CER()]
 
 
-def test_which_way_is_better():
+def test_metric_directions():
     from truebleu.metrics.registry import lower_is_better
 
     assert list(map(lower_is_better, ("wer", "MER", "WIL", "WIP", "CER"))) == [
@@ -307,14 +321,14 @@ def test_which_way_is_better():
     ]
 
 
-def test_all_pairs():
+def test_matrix_equals_sentence_scores():
     texts = ["a b c", "a b", "", "c"]
     grid = WER().matrix(texts, texts).tolist()
     assert grid == [[WER().sentence(one, [other]).value for other in texts] for one in texts]
     assert CER().top_k(["abc"], ["xyz", "abd", "abc"], 2) == [[(2, 0.0), (1, 100 * (1 / 3))]]
 
 
-def test_errors():
+def test_invalid_input_raises_error():
     with pytest.raises(InputError, match="no reference"):
         WER().alignment("a", [None])
     with pytest.raises(TypeError, match="expected a str"):
@@ -326,20 +340,20 @@ def test_errors():
 # ---- n-grams ----
 
 
-def test_ngram_f_is_rouge_n_on_the_same_tokens():
+def test_ngram_f_equals_rouge_n_on_same_tokens():
     """ROUGE-1 and ROUGE-2 of these pairs, from rouge_score 0.1.2; here tokens are given."""
     import re
 
     def words(text):
         return re.sub("[^a-z0-9]+", " ", text.lower()).split()
 
-    found = {n: [tb.NGramF(n, tokenize=words).sentence(*pair) for pair in GOLDEN] for n in (1, 2)}
-    assert [round(score.fraction, 6) for score in found[1][:3]] == [0.833333, 0.705882, 0.363636]
-    assert [round(score.fraction, 6) for score in found[2][:3]] == [0.6, 0.5, 0.0]
-    assert (round(found[1][1].precision, 4), found[1][1].recall) == (66.6667, 75.0)
+    scores = {n: [tb.NGramF(n, tokenize=words).sentence(*pair) for pair in GOLDEN] for n in (1, 2)}
+    assert [round(score.fraction, 6) for score in scores[1][:3]] == [0.833333, 0.705882, 0.363636]
+    assert [round(score.fraction, 6) for score in scores[2][:3]] == [0.6, 0.5, 0.0]
+    assert (round(scores[1][1].precision, 4), scores[1][1].recall) == (66.6667, 75.0)
 
 
-def test_ngram_f_counts_as_bleu_does():
+def test_ngram_f_counts_equal_bleu():
     hypotheses, references = map(list, zip(*GOLDEN, strict=True))
     bleu = tb.BLEU().score(hypotheses, references)
     score = tb.NGramF(range(1, 5)).score(hypotheses, references)
@@ -350,7 +364,7 @@ def test_ngram_f_counts_as_bleu_does():
     assert score.reference_totals == turned.totals
 
 
-def test_ngram_f_parameters():
+def test_ngram_f_parameters_in_signature():
     metric = tb.NGramF((2, 1, 2), 0.5, lowercase=True)
     assert metric.orders == (1, 2)
     for text in (str(metric), str(metric.signature(1)), metric.signature(1).short()):
@@ -361,7 +375,7 @@ def test_ngram_f_parameters():
             tb.NGramF(wrong)
 
 
-def test_ngram_f_of_several_references_takes_the_best():
+def test_ngram_f_uses_best_reference():
     metric = tb.NGramF(tokenize="none")
     score = metric.sentence("a b c", ["a b x y z", "a b", None])
     assert score.row == (2, 3, 2)

@@ -26,7 +26,7 @@ for name, package in PACKAGES.items():
 
 
 @pytest.fixture(autouse=True)
-def _alone(tmp_path, monkeypatch):
+def _offline_with_empty_caches(tmp_path, monkeypatch):
     """No network, a cache of the test's own, and an empty cache of the hub."""
 
     def refused(self, address):

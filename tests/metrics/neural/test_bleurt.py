@@ -2,7 +2,7 @@
 
 import pytest
 from bleurt_pytorch import BleurtConfig, BleurtForSequenceClassification, BleurtTokenizer
-from small_text import HYPOTHESES, OTHERS, REFERENCES, SIZES, WORDS
+from small_text import HYPOTHESES, REFERENCES, SECOND_REFERENCES, SIZES, WORDS
 
 import truebleu as tb
 from truebleu import InputError
@@ -28,7 +28,7 @@ def metric(folder):
     return tb.metric(f"bleurt:{folder}")
 
 
-def theirs(folder, torch, hypotheses, references):
+def score_with_package(folder, torch, hypotheses, references):
     """As the package's own page calls it."""
     model = BleurtForSequenceClassification.from_pretrained(folder).eval()
     tokenizer = BleurtTokenizer.from_pretrained(folder)
@@ -37,45 +37,48 @@ def theirs(folder, torch, hypotheses, references):
         return model(**tokens).logits.flatten().tolist()
 
 
-def test_the_numbers_are_those_of_the_package(folder, metric, torch):
-    expected = theirs(folder, torch, HYPOTHESES, REFERENCES)
+def test_numbers_equal_package(folder, metric, torch):
+    expected = score_with_package(folder, torch, HYPOTHESES, REFERENCES)
     assert list(metric.segments(HYPOTHESES, REFERENCES)) == expected
     assert len(set(expected)) == 4
     score = metric.score(HYPOTHESES, REFERENCES)
     assert score.value == pytest.approx(sum(expected) / 4, abs=1e-15)
 
 
-def test_batches(folder, metric, torch):
-    halves = [theirs(folder, torch, HYPOTHESES[i : i + 2], REFERENCES[i : i + 2]) for i in (0, 2)]
+def test_batch_size_does_not_change_scores(folder, metric, torch):
+    halves = [
+        score_with_package(folder, torch, HYPOTHESES[i : i + 2], REFERENCES[i : i + 2])
+        for i in (0, 2)
+    ]
     small = metric.with_parameters(batch=2)
     assert list(small.segments(HYPOTHESES, REFERENCES)) == [*halves[0], *halves[1]]
 
 
-def test_what_is_longer_than_the_model_reads_is_cut(metric):
+def test_long_text_is_truncated(metric):
     assert len(metric.segments([" ".join(["cat"] * 100)], ["the cat"])) == 1
 
 
-def test_the_signature(metric):
+def test_signature_has_model_and_package(metric):
     signature = metric.signature(1)
     assert signature["model"].startswith("small-bleurt@")
     assert (signature["version"], signature["by"]) == ("0.0.1", "bleurt-pytorch-0.0.1")
     assert tb.metric(str(metric)) == metric
 
 
-def test_beside_bleu_and_kept(metric, monkeypatch):
-    systems = {"a": HYPOTHESES, "b": OTHERS}
+def test_compare_with_bleu_uses_cached_scores(metric, monkeypatch):
+    systems = {"a": HYPOTHESES, "b": SECOND_REFERENCES}
     first = tb.compare(systems, REFERENCES, metrics=["bleu", metric], samples=50).to_json()
     monkeypatch.setattr(BleurtForSequenceClassification, "forward", None)
-    again = tb.compare(systems, REFERENCES, metrics=["bleu", metric], samples=50).to_json()
-    assert again == first
+    second_result = tb.compare(systems, REFERENCES, metrics=["bleu", metric], samples=50).to_json()
+    assert second_result == first
 
 
-def test_it_takes_one_reference(metric):
+def test_several_references_raise_error(metric):
     with pytest.raises(InputError, match="takes one of each segment, and segment 1 has 2"):
         metric.score(["the cat"], [["the cat", "a cat"]])
 
 
-def test_the_segment_that_fails_is_named(metric, monkeypatch):
+def test_failing_segment_is_named_in_error(metric, monkeypatch):
     from truebleu.metrics import bleurt
 
     def scores(tokenizer, model, pairs):
@@ -88,5 +91,5 @@ def test_the_segment_that_fails_is_named(metric, monkeypatch):
         metric.score(HYPOTHESES, REFERENCES)
 
 
-def test_alone_it_is_the_usual_model():
+def test_name_without_model_uses_default():
     assert tb.metric("bleurt") == BLEURT()

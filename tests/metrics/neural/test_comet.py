@@ -6,7 +6,7 @@ import pytest
 import yaml
 from comet import load_from_checkpoint
 from comet.models import str2model
-from small_text import HYPOTHESES, OTHERS, REFERENCES, SOURCES
+from small_text import HYPOTHESES, REFERENCES, SECOND_REFERENCES, SOURCES
 
 import truebleu as tb
 from truebleu import InputError
@@ -33,22 +33,24 @@ def checkpoint(encoder, tmp_path_factory, torch):
     def make(kind):
         import pytorch_lightning
 
-        more, _ = KINDS[kind]
+        kind_settings, _ = KINDS[kind]
         name = kind.partition("-")[0]
-        more = more | ({"layer_transformation": "softmax"} if name == "unified_metric" else {})
+        kind_settings = kind_settings | (
+            {"layer_transformation": "softmax"} if name == "unified_metric" else {}
+        )
         settings = {
             "encoder_model": "BERT",
             "pretrained_model": str(words),
             "hidden_sizes": [8],
             "nr_frozen_epochs": 0,
-            **more,
+            **kind_settings,
         }
         folder = tmp_path_factory.mktemp("comet") / kind
         (folder / "checkpoints").mkdir(parents=True)
         torch.manual_seed(11)
         model = str2model[name](**settings)
-        told = {"class_identifier": name, **settings}
-        (folder / "hparams.yaml").write_text(yaml.safe_dump(told), encoding="utf-8")
+        model_settings = {"class_identifier": name, **settings}
+        (folder / "hparams.yaml").write_text(yaml.safe_dump(model_settings), encoding="utf-8")
         state = {
             "state_dict": model.state_dict(),
             "hyper_parameters": dict(model.hparams),
@@ -57,8 +59,12 @@ def checkpoint(encoder, tmp_path_factory, torch):
         torch.save(state, folder / "checkpoints" / "model.ckpt")
         return str(folder)
 
-    made = {}
-    return lambda kind: made[kind] if kind in made else made.setdefault(kind, make(kind))
+    folders_by_kind = {}
+    return lambda kind: (
+        folders_by_kind[kind]
+        if kind in folders_by_kind
+        else folders_by_kind.setdefault(kind, make(kind))
+    )
 
 
 @pytest.fixture
@@ -66,23 +72,23 @@ def metric(checkpoint):
     return tb.metric(f"comet:{checkpoint('regression_metric')}")
 
 
-def theirs(folder, reads):
+def score_with_package(folder, reads):
     model = load_from_checkpoint(f"{folder}/checkpoints/model.ckpt", local_files_only=True)
-    given = {"src": SOURCES, "ref": REFERENCES}
+    texts_by_input = {"src": SOURCES, "ref": REFERENCES}
     samples = [
-        {"mt": text, **{name: given[name][i] for name in reads}}
+        {"mt": text, **{name: texts_by_input[name][i] for name in reads}}
         for i, text in enumerate(HYPOTHESES)
     ]
     return model.predict(samples, batch_size=16, gpus=0, progress_bar=False)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_numbers_are_those_of_the_package(checkpoint, kind):
+def test_numbers_equal_package(checkpoint, kind):
     folder, reads = checkpoint(kind), KINDS[kind][1]
     metric = tb.metric(f"comet:{folder}")
     assert metric.NEEDS_SOURCE is ("src" in reads)
     assert ("one" if "ref" in reads else "none") == metric.REFERENCES
-    expected = theirs(folder, reads)
+    expected = score_with_package(folder, reads)
     sources = SOURCES if "src" in reads else None
     assert list(metric.segments(HYPOTHESES, REFERENCES, sources)) == expected.scores
     assert len(set(expected.scores)) > 1
@@ -90,15 +96,15 @@ def test_the_numbers_are_those_of_the_package(checkpoint, kind):
     assert score.value == pytest.approx(expected.system_score, abs=1e-12)
 
 
-def test_a_model_that_reads_no_references_takes_any(checkpoint):
+def test_reference_free_model_accepts_any_references(checkpoint):
     metric = tb.metric(f"comet:{checkpoint('referenceless_regression_metric')}")
-    one = metric.score(HYPOTHESES, REFERENCES, SOURCES)
-    both = [list(pair) for pair in zip(OTHERS, REFERENCES, strict=True)]
-    assert metric.score(HYPOTHESES, both, SOURCES).value == one.value
-    assert "nrefs" not in one.signature
+    expected = metric.score(HYPOTHESES, REFERENCES, SOURCES)
+    reference_pairs = [list(pair) for pair in zip(SECOND_REFERENCES, REFERENCES, strict=True)]
+    assert metric.score(HYPOTHESES, reference_pairs, SOURCES).value == expected.value
+    assert "nrefs" not in expected.signature
 
 
-def test_the_signature(metric):
+def test_signature_has_model_and_precision(metric):
     signature = metric.signature(1)
     assert signature["model"].startswith("regression_metric@")
     assert (signature["precision"], signature["version"]) == ("fp32", "2.2.7")
@@ -106,28 +112,33 @@ def test_the_signature(metric):
     assert tb.metric(f"COMET|{signature}") == metric
 
 
-def test_what_it_needs(metric):
+def test_missing_sources_and_several_references_raise_error(metric):
     with pytest.raises(InputError, match="COMET needs the source of each segment"):
         metric.score(HYPOTHESES, REFERENCES)
     with pytest.raises(InputError, match="takes one of each segment, and segment 1 has 2"):
         metric.score(["a"], [["b", "c"]], ["d"])
 
 
-def test_it_chooses_among_candidates(metric):
-    candidates = [[HYPOTHESES[0], OTHERS[0], HYPOTHESES[1]], [HYPOTHESES[1], OTHERS[1]]]
-    found = tb.mbr(candidates, utility=metric, sources=SOURCES[:2])
-    for one, texts, source in zip(found, candidates, SOURCES, strict=False):
+def test_comet_as_mbr_utility(metric):
+    candidates = [
+        [HYPOTHESES[0], SECOND_REFERENCES[0], HYPOTHESES[1]],
+        [HYPOTHESES[1], SECOND_REFERENCES[1]],
+    ]
+    selected = tb.mbr(candidates, utility=metric, sources=SOURCES[:2])
+    for selection, texts, source in zip(selected, candidates, SOURCES, strict=False):
         rows = [
             metric.segments([text] * len(texts), texts, [source] * len(texts)) for text in texts
         ]
-        assert list(one.expected) == pytest.approx([sum(row) / len(row) for row in rows], abs=1e-4)
+        assert list(selection.expected) == pytest.approx(
+            [sum(row) / len(row) for row in rows], abs=1e-4
+        )
     with pytest.raises(InputError, match=r"sources: COMET.* reads them"):
         tb.mbr(candidates, utility=metric)
 
 
-def test_beside_bleu_and_kept(metric, tmp_path, monkeypatch, capsys):
+def test_compare_with_bleu_uses_cached_scores(metric, tmp_path, monkeypatch, capsys):
     """On the command line; the second time no model runs."""
-    files = {"ref": REFERENCES, "src": SOURCES, "a": HYPOTHESES, "b": OTHERS}
+    files = {"ref": REFERENCES, "src": SOURCES, "a": HYPOTHESES, "b": SECOND_REFERENCES}
     for name, lines in files.items():
         (tmp_path / name).write_text("\n".join(lines) + "\n")
     monkeypatch.chdir(tmp_path)
@@ -144,15 +155,15 @@ def test_beside_bleu_and_kept(metric, tmp_path, monkeypatch, capsys):
     assert capsys.readouterr().out == first.out
 
 
-def test_the_segment_that_fails_is_named(metric, monkeypatch):
+def test_failing_segment_is_named_in_error(metric, monkeypatch):
     from comet.models.base import CometModel
 
-    usual = CometModel.predict
+    original_predict = CometModel.predict
 
-    def predict(self, samples, **more):
+    def predict(self, samples, **options):
         if any("dogs" in sample["mt"] for sample in samples):
             raise RuntimeError("the size of tensor a\nmust match")
-        return usual(self, samples, **more)
+        return original_predict(self, samples, **options)
 
     monkeypatch.setattr(CometModel, "predict", predict)
     with pytest.raises(MetricFailedError) as caught:
@@ -160,10 +171,10 @@ def test_the_segment_that_fails_is_named(metric, monkeypatch):
     assert str(caught.value) == "COMET: segment 3: RuntimeError: the size of tensor a"
 
 
-def test_too_little_memory_names_the_option(metric, monkeypatch, torch):
+def test_out_of_memory_error_names_batch_option(metric, monkeypatch, torch):
     from comet.models.base import CometModel
 
-    def predict(self, samples, **more):
+    def predict(self, samples, **options):
         raise torch.cuda.OutOfMemoryError("CUDA out of memory.")
 
     monkeypatch.setattr(CometModel, "predict", predict)
@@ -171,28 +182,30 @@ def test_too_little_memory_names_the_option(metric, monkeypatch, torch):
         metric.score(HYPOTHESES, REFERENCES, SOURCES)
 
 
-def test_a_folder_that_is_no_model(encoder):
+def test_folder_without_model_raises_error(encoder):
     with pytest.raises(
         MetricFailedError, match=r"plain does not contain a COMET model \(expected hparams"
     ):
         tb.metric(f"comet:{encoder('plain')}").score(HYPOTHESES, REFERENCES, SOURCES)
 
 
-def test_a_model_whose_encoder_is_not_here(checkpoint, tmp_path):
+def test_missing_encoder_raises_error(checkpoint, tmp_path):
     import shutil
 
     folder = tmp_path / "far"
     shutil.copytree(checkpoint("regression_metric"), folder)
-    told = yaml.safe_load((folder / "hparams.yaml").read_text())
-    (folder / "hparams.yaml").write_text(yaml.safe_dump(told | {"pretrained_model": "some/bert"}))
+    model_settings = yaml.safe_load((folder / "hparams.yaml").read_text())
+    (folder / "hparams.yaml").write_text(
+        yaml.safe_dump(model_settings | {"pretrained_model": "some/bert"})
+    )
     with pytest.raises(MetricFailedError, match=r"built on some/bert, .* hf download some/bert "):
         tb.metric(f"comet:{folder}").score(HYPOTHESES, REFERENCES, SOURCES)
 
 
 @pytest.mark.parametrize("device", ["cuda:99", "nothing"])
 @pytest.mark.parametrize("name", ["comet", "bertscore"])
-def test_a_device_that_is_not_there(metric, encoder, name, device):
-    made = metric if name == "comet" else tb.metric(f"bertscore:{encoder('plain')}")
+def test_missing_device_raises_error(metric, encoder, name, device):
+    other_metric = metric if name == "comet" else tb.metric(f"bertscore:{encoder('plain')}")
     with pytest.raises(MetricFailedError, match=r"cannot be loaded: \w+: ") as caught:
-        made.with_parameters(device=device).score(HYPOTHESES, REFERENCES, SOURCES)
+        other_metric.with_parameters(device=device).score(HYPOTHESES, REFERENCES, SOURCES)
     assert "segment" not in str(caught.value)

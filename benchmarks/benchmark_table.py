@@ -1,4 +1,4 @@
-"""The rows of the table of results: what each measures, beside which peer, and what was promised.
+"""Rows of the results table: work, peer and target of each.
 
 A benchmark is a function registered under the name that `run.py` takes; it yields one row for each
 promise. Figures are medians of processor time unless a row says otherwise.
@@ -46,7 +46,7 @@ def benchmark(function: Callable[[int], Iterator[Row]]) -> Callable[[int], Itera
     return function
 
 
-def shown(seconds: float) -> str:
+def format_seconds(seconds: float) -> str:
     """Seconds with three digits, in the unit that suits them."""
     units = ((0.1, 1, "s"), (1e-3, 1e3, "ms"), (1e-6, 1e6, "µs"), (0, 1e9, "ns"))
     factor, unit = next((factor, unit) for least, factor, unit in units if seconds >= least)
@@ -54,47 +54,69 @@ def shown(seconds: float) -> str:
     return f"{value:.{0 if value >= 100 else 1 if value >= 10 else 2 if value >= 1 else 3}f} {unit}"
 
 
-def beside(
+def comparison_row(
     work: str,
-    own: float,
+    own_cost: float,
     peer: str,
-    theirs: float,
+    peer_cost: float,
     *,
-    least: float = 0,
-    most: float = 0,
+    min_ratio: float = 0,
+    max_ratio: float = 0,
     **row: Any,
 ) -> Row:
-    """A row that compares seconds with those of a peer.
+    """Return a row that compares seconds with a peer's seconds.
 
     least: how many times as fast as the peer is promised; most: which share of its time.
     row: further fields of the row, in place of those made here; `about` ends the peer's cell.
     """
-    about = row.pop("about", "")
-    target = f"≥ {least:g} × {peer}" if least else f"≤ {most:g} × {peer}" if most else ""
-    times = theirs / own
+    note = row.pop("about", "")
+    target = (
+        f"≥ {min_ratio:g} × {peer}"
+        if min_ratio
+        else f"≤ {max_ratio:g} × {peer}"
+        if max_ratio
+        else ""
+    )
+    times = peer_cost / own_cost
     return Row(
         work,
         row.pop("target", target),
-        row.pop("measured", shown(own)),
-        f"{peer} {shown(theirs)}{about}",
-        f"{own / theirs:.2f} ×" if most else f"{times:,.{0 if times >= 20 else 1}f} × faster",
-        row.pop("met", times >= least if least else own <= most * theirs if most else None),
+        row.pop("measured", format_seconds(own_cost)),
+        f"{peer} {format_seconds(peer_cost)}{note}",
+        f"{own_cost / peer_cost:.2f} ×"
+        if max_ratio
+        else f"{times:,.{0 if times >= 20 else 1}f} × faster",
+        row.pop(
+            "met",
+            times >= min_ratio
+            if min_ratio
+            else own_cost <= max_ratio * peer_cost
+            if max_ratio
+            else None,
+        ),
         **row,
     )
 
 
-def agree(peer: str, own: Costs, other: Costs, room: float = 0.0) -> None:
+def check_agreement(peer: str, own_costs: Costs, peer_costs: Costs, tolerance: float = 0.0) -> None:
     """Stop if the contenders' results differ by more than `room`.
 
-    Of lists, the peer's may be shorter: what it has is compared, except None.
+    A peer's list may be shorter: its entries are compared, except None.
     """
-    ours, theirs = json.loads(own.output), json.loads(other.output)
-    if room:
-        pairs = zip(ours, theirs, strict=False) if isinstance(ours, list) else [(ours, theirs)]
-        same = all(b is None or abs(a - b) <= room for a, b in pairs)
+    own_result, peer_result = json.loads(own_costs.output), json.loads(peer_costs.output)
+    if tolerance:
+        pairs = (
+            zip(own_result, peer_result, strict=False)
+            if isinstance(own_result, list)
+            else [(own_result, peer_result)]
+        )
+        same = all(b is None or abs(a - b) <= tolerance for a, b in pairs)
     else:
-        same = (ours[: len(theirs)] if isinstance(ours, list) else ours) == theirs
-    if not same or theirs == []:
+        same = (
+            own_result[: len(peer_result)] if isinstance(own_result, list) else own_result
+        ) == peer_result
+    if not same or peer_result == []:
         raise SystemExit(
-            f"benchmarks: {peer} differs on the same text: {theirs!s:.80}, not {ours!s:.80}"
+            f"benchmarks: {peer} returned {peer_result!s:.80} for the same text (expected "
+            f"{own_result!s:.80})"
         )

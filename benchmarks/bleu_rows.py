@@ -8,7 +8,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import corpus
-from benchmark_table import MEBIBYTE, PEER_SAMPLE, Row, agree, benchmark, beside, shown
+from benchmark_table import (
+    MEBIBYTE,
+    PEER_SAMPLE,
+    Row,
+    benchmark,
+    check_agreement,
+    comparison_row,
+    format_seconds,
+)
 from measure import Cost, at_once, in_turn, job, private_memory, process, script
 
 if TYPE_CHECKING:
@@ -34,7 +42,7 @@ def score_command(text: Corpus, *options: str) -> tuple[str, ...]:
 
 @benchmark
 def files(runs: int) -> Iterator[Row]:
-    """1 M pairs from two files, the whole process, beside wc -w, sacreBLEU and bleuscore."""
+    """Score 1 M pairs from two files, whole process, against wc -w, sacreBLEU and bleuscore."""
     million = corpus.million()
     sample, bigger = million.head(PEER_SAMPLE), million.head(5 * PEER_SAMPLE)
     costs = _with_wc(runs, million)
@@ -48,18 +56,18 @@ def files(runs: int) -> Iterator[Row]:
             "truebleu, bigger": partial(job, "score_files", 1, "{}", *bigger.files),
         },
     )
-    agree("sacreBLEU", peers["truebleu"], peers["sacrebleu"])
-    agree("bleuscore", peers["truebleu, bigger"], peers["bleuscore"], room=1e-9)
+    check_agreement("sacreBLEU", peers["truebleu"], peers["sacrebleu"])
+    check_agreement("bleuscore", peers["truebleu, bigger"], peers["bleuscore"], tolerance=1e-9)
     work = "1 M pairs, two files, whole process"
     figures = {**costs, **{f"{name}, sample": cost for name, cost in peers.items()}}
     yield from _beside_wc(work, {"avx512": 0.28, "avx2": 0.32}, costs, figures)
     for name, target, part in (("sacrebleu", 250, sample), ("bleuscore", 50, bigger)):
-        yield beside(
+        yield comparison_row(
             work,
             costs["truebleu"].processor,
             name,
             peers[name].processor * million.segments / part.segments,
-            least=target,
+            min_ratio=target,
             about=f" ({part.segments:,} pairs in process, linear)",
         )
 
@@ -79,11 +87,13 @@ def _with_wc(runs: int, text: Corpus, *options: str) -> dict[str, Costs]:
 def _beside_wc(
     work: str, targets: dict[str, float], costs: dict[str, Costs], figures: dict[str, Any]
 ) -> Iterator[Row]:
-    """A row for each instruction set: the share of wc's processor time."""
+    """Yield a row for each instruction set: the share of wc's processor time."""
     for name in _vectors() or ["truebleu"]:
-        most = targets.get(name, max(targets.values()))
-        own, wc = costs[name].processor, costs["wc"].processor
-        yield beside(f"{work}, {name}", own, "wc -w", wc, most=most, figures=figures)
+        max_ratio = targets.get(name, max(targets.values()))
+        own_seconds, wc = costs[name].processor, costs["wc"].processor
+        yield comparison_row(
+            f"{work}, {name}", own_seconds, "wc -w", wc, max_ratio=max_ratio, figures=figures
+        )
 
 
 @benchmark
@@ -98,14 +108,14 @@ def lists(runs: int) -> Iterator[Row]:
             for source, _ in works.values()
         },
     )
-    agree("the score from Arrow", costs["list"], costs["arrow"])
+    check_agreement("the score from Arrow", costs["list"], costs["arrow"])
     for name, (source, seconds) in works.items():
-        own = costs[source].processor
+        own_seconds = costs[source].processor
         yield Row(
             f"1 M pairs, {name}, in process",
             f"≤ {seconds:.1f} s at 2.5 GHz",
-            shown(own),
-            met=own <= seconds,
+            format_seconds(own_seconds),
+            met=own_seconds <= seconds,
             figures={source: costs[source]},
         )
 
@@ -125,18 +135,20 @@ def threads(runs: int) -> Iterator[Row]:
             "2 processes": partial(at_once, 2, one_thread),
         },
     )
-    agree("the score of two threads", calls["1 thread"], calls["2 threads"])
-    one, two, processes = (cost.elapsed for cost in calls.values())
-    # Two processes that share nothing show how much of two cores was to be had.
-    possible = 2 * one / processes
-    yield beside(
+    check_agreement("the score of two threads", calls["1 thread"], calls["2 threads"])
+    one_thread_seconds, two_thread_seconds, processes = (cost.elapsed for cost in calls.values())
+    # Two independent processes show how much of two cores was available.
+    possible = 2 * one_thread_seconds / processes
+    yield comparison_row(
         "1 M pairs, two files, 2 threads, elapsed",
-        two,
+        two_thread_seconds,
         "1 thread",
-        one,
-        least=1.8,
+        one_thread_seconds,
+        min_ratio=1.8,
         about=f"; 2 processes at once reach {possible:.2f} ×",
-        met=None if possible < IDLE_ENOUGH and one < 1.8 * two else one >= 1.8 * two,
+        met=None
+        if possible < IDLE_ENOUGH and one_thread_seconds < 1.8 * two_thread_seconds
+        else one_thread_seconds >= 1.8 * two_thread_seconds,
         figures=calls,
     )
 
@@ -166,7 +178,7 @@ def _peak_row(work: str, command: tuple[str, ...], text: Corpus, runs: int) -> R
 
 @benchmark
 def chrf(runs: int) -> Iterator[Row]:
-    """ChrF and chrF++ of 1 M pairs from two files, the whole process, beside sacreBLEU."""
+    """Compute chrF and chrF++ of 1 M pairs from two files, whole process, against sacreBLEU."""
     million = corpus.million()
     sample = million.head(PEER_SAMPLE // 4)
     for name, words, target in [("chrF", 0, 200), ("chrF++", 2, 150)]:
@@ -181,14 +193,14 @@ def chrf(runs: int) -> Iterator[Row]:
                 ),
             },
         )
-        agree("sacreBLEU", peers["truebleu"], peers["sacrebleu"])
+        check_agreement("sacreBLEU", peers["truebleu"], peers["sacrebleu"])
         work = f"{name}, 1 M pairs, two files, whole process"
-        yield beside(
+        yield comparison_row(
             work,
             costs["truebleu"].processor,
             "sacrebleu",
             peers["sacrebleu"].processor * million.segments / sample.segments,
-            least=target,
+            min_ratio=target,
             about=f" ({sample.segments:,} pairs in process, linear)",
             figures={"truebleu": costs["truebleu"], "sacrebleu, sample": peers["sacrebleu"]},
         )
@@ -200,7 +212,7 @@ def chrf(runs: int) -> Iterator[Row]:
 
 @benchmark
 def ter(runs: int) -> Iterator[Row]:
-    """TER of one test set in process, beside sacreBLEU; and of every system of WMT22."""
+    """Compute TER of one test set in process, against sacreBLEU, and of every WMT22 system."""
     text = corpus.test_set()
     costs = in_turn(
         min(runs, 3),
@@ -209,20 +221,22 @@ def ter(runs: int) -> Iterator[Row]:
             "sacrebleu": partial(job, "sacrebleu_corpus", "TER", "{}", *text.files),
         },
     )
-    agree("sacreBLEU", costs["truebleu"], costs["sacrebleu"])
-    own, peer = (cost.processor for cost in costs.values())
+    check_agreement("sacreBLEU", costs["truebleu"], costs["sacrebleu"])
+    own_seconds, peer = (cost.processor for cost in costs.values())
     work = f"TER, {text.segments:,} segments, in process"
-    yield beside(work, own, "sacrebleu", peer, least=100, figures=costs)
+    yield comparison_row(work, own_seconds, "sacrebleu", peer, min_ratio=100, figures=costs)
     if systems := corpus.test_sets():
         paths = [path for system in systems for path in system.files]
-        every = in_turn(runs, {"truebleu": partial(job, "score_ter_files", 2, *paths)})["truebleu"]
+        all_systems = in_turn(runs, {"truebleu": partial(job, "score_ter_files", 2, *paths)})[
+            "truebleu"
+        ]
         segments = sum(system.segments for system in systems)
         yield Row(
             f"TER, WMT22: {len(systems)} systems, {segments:,} segments, 2 threads, elapsed",
             "≤ 30 s",
-            f"{every.elapsed:.2f} s ({every.processor:.2f} s of processor time)",
-            met=every.elapsed <= 30,
-            figures={"truebleu": every},
+            f"{all_systems.elapsed:.2f} s ({all_systems.processor:.2f} s of processor time)",
+            met=all_systems.elapsed <= 30,
+            figures={"truebleu": all_systems},
         )
 
 
@@ -231,7 +245,7 @@ def ter(runs: int) -> Iterator[Row]:
 
 @benchmark
 def sentence(runs: int) -> Iterator[Row]:
-    """One call a pair, beside sacrebleu.sentence_bleu."""
+    """Score one pair per call, against sacrebleu.sentence_bleu."""
     sample = corpus.sentences_of(range(22, 29), 2000)
     costs = in_turn(
         runs,
@@ -240,22 +254,24 @@ def sentence(runs: int) -> Iterator[Row]:
             "sacrebleu": partial(job, "sacrebleu_sentences", "bleu", 1, *sample.files),
         },
     )
-    agree("sentence_bleu", costs["truebleu"], costs["sacrebleu"])
-    own, peer = (cost.processor / sample.segments for cost in costs.values())
+    check_agreement("sentence_bleu", costs["truebleu"], costs["sacrebleu"])
+    own_seconds, peer = (cost.processor / sample.segments for cost in costs.values())
     work = "metric.sentence(h, [r]), one call, 22 to 28 words"
-    about = f" ({sample.segments:,} pairs each)"
-    yield beside(work, own, "sacrebleu", peer, least=190, about=about, figures=costs)
+    note = f" ({sample.segments:,} pairs each)"
+    yield comparison_row(
+        work, own_seconds, "sacrebleu", peer, min_ratio=190, about=note, figures=costs
+    )
 
 
 @benchmark
 def segments(runs: int) -> Iterator[Row]:
-    """100,000 segment scores, beside a loop over sacreBLEU."""
+    """Compute 100,000 segment scores, against a loop over sacreBLEU."""
     text = corpus.million().head(100_000)
     sample = text.head(10_000)
     calls = in_turn(
         runs, {str(times): partial(job, "segments", times, *text.files) for times in (1, 2)}
     )
-    own, second = (cost.processor for cost in calls.values())
+    own_seconds, second = (cost.processor for cost in calls.values())
     peers = in_turn(
         min(runs, 3),
         {
@@ -263,19 +279,19 @@ def segments(runs: int) -> Iterator[Row]:
             "sacrebleu": partial(job, "sacrebleu_segments", *sample.files),
         },
     )
-    agree("sacreBLEU's loop", peers["truebleu"], peers["sacrebleu"])
+    check_agreement("sacreBLEU's loop", peers["truebleu"], peers["sacrebleu"])
     extrapolated = peers["sacrebleu"].processor * text.segments / sample.segments
-    yield beside(
+    yield comparison_row(
         "metric.segments, 100,000 pairs",
-        own,
+        own_seconds,
         "sacrebleu",
         extrapolated,
-        least=150,
-        measured=f"{shown(own)} ({shown(second)} a second time)",
+        min_ratio=150,
+        measured=f"{format_seconds(own_seconds)} ({format_seconds(second)} a second time)",
         about=f" ({sample.segments:,} pairs, linear)",
         figures={"first": calls["1"], "second": calls["2"], "sacrebleu": peers["sacrebleu"]},
         note="Python makes the UTF-8 form of each string that is not ASCII when it is first asked "
-        f"for, {shown(own - second)} here; the second call on the same strings is "
+        f"for, {format_seconds(own_seconds - second)} here; the second call on the same strings is "
         f"{extrapolated / second:.0f} × faster than sacreBLEU.",
     )
 
@@ -324,10 +340,12 @@ def tokenizers(runs: int) -> Iterator[Row]:
 
 @benchmark
 def languages(runs: int) -> Iterator[Row]:
-    """ja-mecab and ko-mecab beside MeCab, spm:FILE beside the library sentencepiece."""
+    """Tokenize with ja-mecab and ko-mecab against MeCab, and spm:FILE against sentencepiece."""
     if text := corpus.japanese():
-        few = text.head(LINES)
-        yield from _tokenized(runs, "ja-mecab", few.hypotheses, few.references[0], "ja")
+        first_lines = text.head(LINES)
+        yield from _tokenized(
+            runs, "ja-mecab", first_lines.hypotheses, first_lines.references[0], "ja"
+        )
     korean = corpus.korean()
     yield from _tokenized(runs, "ko-mecab", korean, korean, "ko")
     european = corpus.million().head(LINES)
@@ -341,7 +359,7 @@ def languages(runs: int) -> Iterator[Row]:
 def _tokenized(
     runs: int, name: str, hypotheses: Path, references: Path, other: str
 ) -> Iterator[Row]:
-    """Two files scored, and lines split into lists of strings, beside what the peer gives."""
+    """Score two files, and split lines into lists of strings, against the peer."""
     is_mecab = name.endswith("mecab")
     peer, work = ("MeCab", "mecab_lines") if is_mecab else ("sentencepiece", "sentencepiece_lines")
     parameters = json.dumps({"tokenize": name})
@@ -353,19 +371,19 @@ def _tokenized(
             peer: partial(job, work, other, hypotheses),
         },
     )
-    agree(peer, costs["truebleu"], costs[peer])
+    check_agreement(peer, costs["truebleu"], costs[peer])
     count = sum(1 for _ in corpus.read_lines(hypotheses))
-    called = name if is_mecab else f"spm, {other.rpartition('/')[2].removesuffix('.model')}"
-    for what, own, least in (
+    label = name if is_mecab else f"spm, {other.rpartition('/')[2].removesuffix('.model')}"
+    for title, own_seconds, min_ratio in (
         ("BLEU of two files, a line", costs["scored"].processor / (2 * count), 1.5),
         ("lines to lists of str, a line", costs["truebleu"].processor / count, 0),
     ):
-        yield beside(
-            f"{called}, {count:,} lines: {what}",
-            own,
+        yield comparison_row(
+            f"{label}, {count:,} lines: {title}",
+            own_seconds,
             f"{peer} alone",
             costs[peer].processor / count,
-            least=least if is_mecab else 0,
+            min_ratio=min_ratio if is_mecab else 0,
             figures=costs,
         )
 
@@ -380,21 +398,21 @@ def simd(runs: int) -> Iterator[Row]:
         {"chosen": partial(process, command)}
         | {name: partial(process, command, TRUEBLEU_SIMD=name) for name in names},
     )
-    chosen = costs["chosen"].processor
+    default_seconds = costs["chosen"].processor
     for name in names:
-        own = costs[name].processor
+        own_seconds = costs[name].processor
         yield Row(
             f"1 M pairs, two files, TRUEBLEU_SIMD={name}",
             "",
-            shown(own),
-            f"chosen at run time {shown(chosen)}",
-            f"{own / chosen:.2f} ×",
+            format_seconds(own_seconds),
+            f"chosen at run time {format_seconds(default_seconds)}",
+            f"{own_seconds / default_seconds:.2f} ×",
             figures={name: costs[name]},
         )
 
 
 def _vectors() -> list[str]:
-    """The instruction sets of this processor that have code of their own here."""
+    """Return the instruction sets of this processor for which the kernel has specific code."""
     try:
         with open("/proc/cpuinfo", encoding="utf-8") as file:
             flags = set(next((line for line in file if line.startswith("flags")), "").split())

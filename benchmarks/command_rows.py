@@ -1,4 +1,4 @@
-"""The rows of commands and installation: whole processes, beside sacreBLEU's command."""
+"""Rows for commands and installation: whole processes, against sacreBLEU's command."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import corpus
 import in_browser
-from benchmark_table import Row, agree, benchmark, beside, shown
+from benchmark_table import Row, benchmark, check_agreement, comparison_row, format_seconds
 from bleu_rows import score_command
 from measure import Cost, Costs, in_turn, job, process, python, script
 
@@ -23,7 +23,7 @@ PIP = ("-m", "pip", "--disable-pip-version-check", "--quiet")
 
 @benchmark
 def test_set(runs: int) -> Iterator[Row]:
-    """One test set, the whole process, beside bare Python and sacreBLEU's command."""
+    """Score one test set, whole process, against bare Python and sacreBLEU's command."""
     text = corpus.test_set()
     options = (text.references[0], "-i", text.hypotheses, "-m", "bleu", "-w", "17")
     costs = in_turn(
@@ -34,18 +34,25 @@ def test_set(runs: int) -> Iterator[Row]:
             "sacrebleu": partial(process, script("sacrebleu", *options)),
         },
     )
-    ours = json.loads(costs["truebleu"].output)["scores"][0]["score"]
-    theirs = json.loads(costs["sacrebleu"].output)["score"]
-    if round(ours, 12) != round(theirs, 12):
-        raise SystemExit(f"benchmarks: truebleu says {ours}, sacreBLEU's command {theirs}")
-    own, bare, peer = (cost.processor for cost in costs.values())
+    own_score = json.loads(costs["truebleu"].output)["scores"][0]["score"]
+    peer_score = json.loads(costs["sacrebleu"].output)["score"]
+    if round(own_score, 12) != round(peer_score, 12):
+        raise SystemExit(f"benchmarks: truebleu says {own_score}, sacreBLEU's command {peer_score}")
+    own_seconds, bare, peer = (cost.processor for cost in costs.values())
     work = f"{text.segments:,} segments, whole process"
-    ratio = f"{own / bare:.2f} ×"
-    yield Row(work, "", shown(own), f"python -c pass {shown(bare)}", ratio, figures=costs)
-    yield beside(work, own, "sacrebleu", peer, least=5)
+    ratio = f"{own_seconds / bare:.2f} ×"
+    yield Row(
+        work,
+        "",
+        format_seconds(own_seconds),
+        f"python -c pass {format_seconds(bare)}",
+        ratio,
+        figures=costs,
+    )
+    yield comparison_row(work, own_seconds, "sacrebleu", peer, min_ratio=5)
 
 
-# What people run sacreBLEU's command for, and how many times as fast the accelerator has to be.
+# Typical uses of sacreBLEU's command, and the required speed-up of the accelerator.
 DROP_IN_WORK = [
     (3, "BLEU", 1, ()),
     (30, "BLEU, chrF, TER", 1, ("-m", "bleu", "chrf", "ter")),
@@ -56,9 +63,9 @@ DROP_IN_WORK = [
 
 @benchmark
 def drop_in(runs: int) -> Iterator[Row]:
-    """truebleu.compat.sacrebleu's command on one test set, beside sacreBLEU's."""
+    """Run truebleu.compat.sacrebleu's command on one test set, against sacreBLEU's."""
     text = corpus.test_set()
-    for least, name, count, options in DROP_IN_WORK:
+    for min_ratio, name, count, options in DROP_IN_WORK:
         words = (*map(str, (text.references[0], "-i", *corpus.rivals(count))), *options)
         costs = in_turn(
             min(runs, 3) if count > 1 else runs,
@@ -67,10 +74,12 @@ def drop_in(runs: int) -> Iterator[Row]:
                 "sacrebleu": partial(process, script("sacrebleu", *words)),
             },
         )
-        agree("sacreBLEU's command", costs["truebleu"], costs["sacrebleu"])
-        own, peer = (cost.processor for cost in costs.values())
+        check_agreement("sacreBLEU's command", costs["truebleu"], costs["sacrebleu"])
+        own_seconds, peer = (cost.processor for cost in costs.values())
         work = f"sacreBLEU's command, {text.segments:,} segments, {name}"
-        yield beside(work, own, "sacrebleu", peer, least=least, figures=costs)
+        yield comparison_row(
+            work, own_seconds, "sacrebleu", peer, min_ratio=min_ratio, figures=costs
+        )
 
 
 @benchmark
@@ -83,13 +92,13 @@ def import_(runs: int) -> Iterator[Row]:
             "bare": partial(process, python("-c", "pass")),
         },
     )
-    both, bare = (cost.processor for cost in costs.values())
+    with_import, bare = (cost.processor for cost in costs.values())
     yield Row(
         "import truebleu, over bare Python",
         "≤ 40 ms",
-        shown(both - bare),
-        f"python -c pass {shown(bare)}",
-        met=both - bare <= 0.040,
+        format_seconds(with_import - bare),
+        f"python -c pass {format_seconds(bare)}",
+        met=with_import - bare <= 0.040,
         figures=costs,
     )
     outside = json.loads(job("imported_modules").output)
@@ -124,10 +133,10 @@ def install(runs: int) -> Iterator[Row]:
     yield Row(
         f"{work}, to a first score, elapsed",
         "≤ 5 s",
-        shown(elapsed),
+        format_seconds(elapsed),
         met=elapsed <= 5,
         figures=costs,
-        note="What the wheel needs is downloaded each time; the wheel itself is a file.",
+        note="The wheel's dependencies are downloaded each time; the wheel itself is a file.",
     )
 
 
@@ -149,7 +158,7 @@ def _first_score(home: Path, wheel: Path) -> Cost:
 
 @benchmark
 def compare(runs: int) -> Iterator[Row]:
-    """Ten systems by BLEU and chrF with paired tests, the whole process, beside sacreBLEU's."""
+    """Compare ten systems by BLEU and chrF with paired tests, whole process, against sacreBLEU."""
     systems, reference = corpus.ten_systems()
     names = ",".join(f"S{number}" for number in range(len(systems)))
     files = (reference, "-i", *systems)
@@ -177,48 +186,50 @@ def compare(runs: int) -> Iterator[Row]:
         ("bootstrap", "1,000 resamples", 0.25),
         ("randomization", "10,000 randomizations", 0.4),
     ):
-        own, more = costs[name].processor, costs[f"{name}, TER"]
+        own_cost, ter_cost = costs[name].processor, costs[f"{name}, TER"]
         work = f"compare 10 systems × 2,037 segments, {times}"
-        yield beside(
+        yield comparison_row(
             f"{work}, BLEU + chrF, whole process",
-            own,
+            own_cost,
             "sacrebleu",
             peers[name].processor,
             target=f"≤ {seconds:.2f} s",
-            measured=f"{shown(own)} (all 45 pairs)",
+            measured=f"{format_seconds(own_cost)} (all 45 pairs)",
             about=" (9 pairs)",
-            met=own <= seconds,
+            met=own_cost <= seconds,
             figures={"truebleu": costs[name], "sacrebleu": peers[name]},
         )
         yield Row(
             f"{work}, with TER as well",
             "≤ 0.30 s more",
-            f"{more.processor - own:.3f} s more",
-            met=more.processor - own <= 0.3,
-            figures={name: more},
+            f"{ter_cost.processor - own_cost:.3f} s more",
+            met=ter_cost.processor - own_cost <= 0.3,
+            figures={name: ter_cost},
         )
 
 
-def _agree_on_p(own: Costs, peer: Cost) -> None:
+def _agree_on_p(own_cost: Costs, peer: Cost) -> None:
     """Stop if a difference to the baseline has another p-value, or a system another score."""
-    mine = {system["name"]: system["scores"] for system in json.loads(own.output)["systems"]}
+    scores_by_system = {
+        system["name"]: system["scores"] for system in json.loads(own_cost.output)["systems"]
+    }
     for number, row in enumerate(json.loads(peer.output)):
         for metric in ("BLEU", "chrF2"):
-            known, other = mine[f"S{number}"][metric], row[metric]
-            p = known["difference"] and known["difference"]["p"]
-            if (known["score"], p) != (other["score"], other["p_value"]):
-                raise SystemExit(f"benchmarks: sacreBLEU says {row!s:.200}, not {known!s:.200}")
+            own_score, peer_score = scores_by_system[f"S{number}"][metric], row[metric]
+            p = own_score["difference"] and own_score["difference"]["p"]
+            if (own_score["score"], p) != (peer_score["score"], peer_score["p_value"]):
+                raise SystemExit(f"benchmarks: sacreBLEU says {row!s:.200}, not {own_score!s:.200}")
 
 
 @benchmark
 def significance(runs: int) -> Iterator[Row]:
-    """Paired tests of 10 systems, from their statistics; and of 3, from text, beside sacreBLEU."""
+    """Test 10 systems from their statistics, and 3 from text, against sacreBLEU."""
     text = corpus.test_set()
     works = {
         "1,000 resamples": ("bs", 60),
         "10,000 randomizations and 1,000 resamples": ("ar", 200),
     }
-    for work, (test, most) in works.items():
+    for work, (test, max_ratio) in works.items():
         costs = in_turn(
             runs,
             {
@@ -229,10 +240,10 @@ def significance(runs: int) -> Iterator[Row]:
         two, three = (cost.processor for cost in costs.values())
         yield Row(
             f"10 systems × {text.segments:,} segments, BLEU + chrF, {work}",
-            f"≤ {most} ms",
-            shown(two),
-            f"with TER {shown(three)}",
-            met=1000 * two <= most,
+            f"≤ {max_ratio} ms",
+            format_seconds(two),
+            f"with TER {format_seconds(three)}",
+            met=1000 * two <= max_ratio,
             figures=costs,
         )
     for test, name in (("bs", "bootstrap"), ("ar", "randomization")):
@@ -243,10 +254,10 @@ def significance(runs: int) -> Iterator[Row]:
                 for program in ("as_sacrebleu", "sacrebleu")
             },
         )
-        agree(f"sacreBLEU's paired {name}", costs["as_sacrebleu"], costs["sacrebleu"])
-        own, peer = (cost.processor for cost in costs.values())
+        check_agreement(f"sacreBLEU's paired {name}", costs["as_sacrebleu"], costs["sacrebleu"])
+        own_seconds, peer = (cost.processor for cost in costs.values())
         work = f"sacreBLEU's paired {name}, 3 systems × {text.segments:,} segments, BLEU, from text"
-        yield beside(work, own, "sacrebleu", peer, least=5, figures=costs)
+        yield comparison_row(work, own_seconds, "sacrebleu", peer, min_ratio=5, figures=costs)
 
 
 # ---- the report ----
@@ -254,18 +265,26 @@ def significance(runs: int) -> Iterator[Row]:
 
 @benchmark
 def report(runs: int) -> Iterator[Row]:
-    """The page about two systems: writing it, and what it costs whoever opens it."""
+    """Write the report on two systems, and measure its cost in a browser."""
     text = corpus.four_references().head(100_000)
     # Other systems' outputs stand for the second system and for the source.
-    reference, other, source, _ = text.references
+    reference, second_reference, source, _ = text.references
     page = corpus.CACHE / "report.html"
-    words = (reference, "-i", text.hypotheses, other, "-src", source, "-q", "-o", page)
+    words = (reference, "-i", text.hypotheses, second_reference, "-src", source, "-q", "-o", page)
     costs = in_turn(runs, {"truebleu": partial(process, script("truebleu", "report", *words))})
-    taken, size = costs["truebleu"].processor, page.stat().st_size
-    carried = sum(path.stat().st_size for path in (reference, text.hypotheses, other, source))
+    seconds, size = costs["truebleu"].processor, page.stat().st_size
+    text_size = sum(
+        path.stat().st_size for path in (reference, text.hypotheses, second_reference, source)
+    )
     page.unlink()
-    work = f"report on 2 systems × {text.segments:,} segments, {carried / 1e6:.0f} MB of text"
-    yield Row(f"{work}, whole process", "≤ 1.5 s", shown(taken), met=taken <= 1.5, figures=costs)
+    work = f"report on 2 systems × {text.segments:,} segments, {text_size / 1e6:.0f} MB of text"
+    yield Row(
+        f"{work}, whole process",
+        "≤ 1.5 s",
+        format_seconds(seconds),
+        met=seconds <= 1.5,
+        figures=costs,
+    )
     yield Row(f"{work}, the file", "≤ 15 MB", f"{size / 1e6:.1f} MB", met=size <= 15e6)
     with in_browser.chromium() as browser:
         for segments in (1_000, 10_000, 100_000):

@@ -65,7 +65,7 @@ class Corpus:
         return sum(path.stat().st_size for path in self.files)
 
     def head(self, segments: int) -> Corpus:
-        """The first segments, in files of their own."""
+        """Return the first segments, in separate files."""
         shorter = _corpus(
             f"{self.hypotheses.parent.name}-{segments}", segments, len(self.references)
         )
@@ -76,7 +76,7 @@ class Corpus:
 
 
 def described() -> str:
-    """One sentence on where the text comes from."""
+    """Return one sentence on where the text comes from."""
     if FROM_WMT22:
         return "WMT22 general task system outputs and references, shuffled (seed 1) and repeated"
     return (
@@ -86,31 +86,31 @@ def described() -> str:
 
 def million() -> Corpus:
     """1,000,000 pairs: Czech, German and English, 212 MB from WMT22."""
-    return _made("million", 1_000_000, 1, lambda: _european(references=1))
+    return _build_corpus("million", 1_000_000, 1, lambda: _european(references=1))
 
 
 def sentences_of(words: range, segments: int) -> Corpus:
-    """Pairs whose hypotheses have so many words, the first so many of them."""
-    made = _corpus(f"words-{words.start}-{words.stop - 1}-{segments}", segments, 1)
-    if not made.hypotheses.exists():
+    """Return the first pairs whose hypotheses have a number of words in this range."""
+    corpus = _corpus(f"words-{words.start}-{words.stop - 1}-{segments}", segments, 1)
+    if not corpus.hypotheses.exists():
         pairs = zip(*map(read_lines, million().files), strict=True)
         fitting = (pair for pair in pairs if len(pair[0].split()) in words)
-        _write(made, itertools.islice(fitting, segments))
-    return made
+        _write(corpus, itertools.islice(fitting, segments))
+    return corpus
 
 
 def ten_million() -> Corpus:
-    """The same, ten times over."""
-    one = million()
-    ten = _corpus("ten-million", 10 * one.segments, 1)
+    """Return the same, ten times over."""
+    single = million()
+    ten = _corpus("ten-million", 10 * single.segments, 1)
     if not ten.hypotheses.exists():
-        for source, target in reversed(list(zip(one.files, ten.files, strict=True))):
+        for source, target in reversed(list(zip(single.files, ten.files, strict=True))):
             _repeat(source, target, 10)
     return ten
 
 
 def test_set() -> Corpus:
-    """One system's output on one test set: 2,037 segments of English to German."""
+    """Return one system's output on one test set: 2,037 segments of English to German."""
     if not FROM_WMT22:
         return million().head(2037)
     hypotheses = WMT22 / "system-outputs" / "generaltest2022.en-de.hyp.Online-W.de"
@@ -119,7 +119,7 @@ def test_set() -> Corpus:
 
 
 def rivals(count: int) -> list[Path]:
-    """Systems on the test set: that of `test_set`, and worse ones, which lack words of it."""
+    """Return the system of `test_set`, and worse systems that lack some words."""
     first = test_set().hypotheses
     paths = [first]
     for number in range(1, count):
@@ -145,11 +145,11 @@ def ten_systems() -> tuple[tuple[Path, ...], Path]:
     paths = tuple(text.hypotheses.with_name(f"system{number}.txt") for number in range(10))
     for number, path in enumerate(paths):
         generator = random.Random(number)
-        kept = [
+        shortened_lines = [
             " ".join(word for word in line.split() if generator.random() >= number / 500)
             for line in read_lines(text.hypotheses)
         ]
-        path.write_text("".join(f"{line}\n" for line in kept), "utf-8", newline="\n")
+        path.write_text("".join(f"{line}\n" for line in shortened_lines), "utf-8", newline="\n")
     return paths, text.references[0]
 
 
@@ -166,7 +166,7 @@ def nine_systems() -> tuple[tuple[Path, ...], int]:
 
 
 def test_sets() -> list[Corpus]:
-    """Every system's output on the test set of its language pair, with one reference."""
+    """Return every system's output on the test set of its language pair, with one reference."""
     systems = []
     for hypotheses in sorted((WMT22 / "system-outputs").glob("*.hyp.*")):
         pair, target = hypotheses.name.split(".")[1], hypotheses.suffix
@@ -177,12 +177,12 @@ def test_sets() -> list[Corpus]:
 
 def chinese() -> Corpus:
     """English to Chinese, one reference."""
-    return _made("chinese", SIDE_CORPUS, 1, _chinese)
+    return _build_corpus("chinese", SIDE_CORPUS, 1, _chinese)
 
 
 def japanese() -> Corpus | None:
     """English to Japanese, one reference; None without WMT22."""
-    return _made("japanese", JAPANESE, 1, _japanese) if FROM_WMT22 else None
+    return _build_corpus("japanese", JAPANESE, 1, _japanese) if FROM_WMT22 else None
 
 
 def korean() -> Path:
@@ -197,7 +197,7 @@ def korean() -> Path:
 
 
 def candidates(count: int) -> Path:
-    """So many candidates for one segment: systems' outputs with words exchanged and left out.
+    """Return candidates for one segment: systems' outputs with words swapped and removed.
 
     They are what samples of one model look like: alike, and 25 to 30 words long.
     """
@@ -221,7 +221,7 @@ def candidates(count: int) -> Path:
 
 
 def _one_segment() -> list[str]:
-    """What several systems gave for one segment of some 200 characters."""
+    """Return several systems' outputs for one segment of about 200 characters."""
     if FROM_WMT22:
         outputs = sorted((WMT22 / "system-outputs").glob("generaltest2022.de-en.hyp.*.en"))
         systems = [list(read_lines(path)) for path in outputs]
@@ -234,11 +234,11 @@ def _one_segment() -> list[str]:
 
 def four_references() -> Corpus:
     """As `million`, with three other systems' outputs as further references."""
-    return _made("four-references", SIDE_CORPUS, 4, lambda: _european(references=4))
+    return _build_corpus("four-references", SIDE_CORPUS, 4, lambda: _european(references=4))
 
 
 def sentencepiece_model(kind: str, text: Path) -> Path:
-    """A model of 8,000 pieces trained on some text."""
+    """Return a model of 8,000 pieces trained on some text."""
     import sentencepiece
 
     path = CACHE / "models" / f"{kind}.model"
@@ -308,15 +308,15 @@ def _japanese() -> list[Segment]:
 
 
 def _wmt22(languages: str, reference: str, references: int) -> Iterator[Segment]:
-    """Every system's segments; further references are the outputs of the systems after it."""
+    """Yield every system's segments; further references are the outputs of the systems after it."""
     prefix = f"generaltest2022.{languages}"
     target = languages.split("-")[1]
     human = list(read_lines(WMT22 / "references" / f"{prefix}.ref.{reference}"))
     outputs = sorted((WMT22 / "system-outputs").glob(f"{prefix}.hyp.*.{target}"))
     systems = [list(read_lines(path)) for path in outputs]
     for place, system in enumerate(systems):
-        others = [systems[(place + step) % len(systems)] for step in range(1, references)]
-        yield from zip(system, human, *others, strict=True)
+        extra_references = [systems[(place + step) % len(systems)] for step in range(1, references)]
+        yield from zip(system, human, *extra_references, strict=True)
 
 
 def _example(folder: str, language: str, references: int) -> list[Segment]:
@@ -329,11 +329,11 @@ def _example(folder: str, language: str, references: int) -> list[Segment]:
     ]
     segments: list[Segment] = []
     for place, system in enumerate(systems):
-        others = (
+        extra_references = (
             *human,
             *(systems[(place + step) % len(systems)] for step in range(1, len(systems))),
         )
-        segments += zip(system, *others[:references], strict=True)
+        segments += zip(system, *extra_references[:references], strict=True)
     return segments
 
 
@@ -345,13 +345,13 @@ def _lengthened(
     lengthened: list[Segment] = []
     for _ in range(50_000):
         words = max(1, round(generator.lognormvariate(mean, deviation)))
-        drawn = [""] * len(segments[0])
-        while min(len(_words(text, glue)) for text in drawn) < words:
-            drawn = [
+        joined_texts = [""] * len(segments[0])
+        while min(len(_words(text, glue)) for text in joined_texts) < words:
+            joined_texts = [
                 glue.join(filter(None, pair))
-                for pair in zip(drawn, generator.choice(segments), strict=True)
+                for pair in zip(joined_texts, generator.choice(segments), strict=True)
             ]
-        lengthened.append(tuple(glue.join(_words(text, glue)[:words]) for text in drawn))
+        lengthened.append(tuple(glue.join(_words(text, glue)[:words]) for text in joined_texts))
     return lengthened
 
 
@@ -363,7 +363,7 @@ def _words(text: str, glue: str) -> Sequence[str]:
 
 
 def read_lines(path: Path) -> Iterator[str]:
-    """The lines of a file; they end at a line feed only."""
+    """Yield the lines of a file; they end at a line feed only."""
     with path.open(encoding="utf-8", newline="\n") as file:
         for line in file:
             yield line.removesuffix("\n")
@@ -375,7 +375,7 @@ def _corpus(name: str, segments: int, references: int) -> Corpus:
     return Corpus(folder / "hypothesis.txt", paths, segments)
 
 
-def _made(
+def _build_corpus(
     name: str, segments: int, references: int, source: Callable[[], Sequence[Segment]]
 ) -> Corpus:
     corpus = _corpus(name, segments, references)
@@ -385,7 +385,7 @@ def _made(
 
 
 def _shuffled(segments: Sequence[Segment], count: int) -> Iterator[Segment]:
-    """All segments in a random order, again in another order, and so on, until there are enough."""
+    """Yield all segments in random order, repeatedly, until there are enough."""
     generator = random.Random(SEED)
     order: list[int] = []
     while len(order) < count:

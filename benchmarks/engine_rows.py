@@ -15,7 +15,15 @@ from typing import TYPE_CHECKING
 import corpus
 import ray_engine
 import spark_engine
-from benchmark_table import MEBIBYTE, PEER_SAMPLE, Row, agree, benchmark, beside, shown
+from benchmark_table import (
+    MEBIBYTE,
+    PEER_SAMPLE,
+    Row,
+    benchmark,
+    check_agreement,
+    comparison_row,
+    format_seconds,
+)
 from bleu_rows import IDLE_ENOUGH
 from measure import Cost, Costs, in_turn, job, process, python_with
 
@@ -26,7 +34,7 @@ FILES = 8
 TIMES = 8
 ENGINES = {"duckdb": "DuckDB", "polars": "Polars", "polars by file": "Polars, file by file"}
 
-# What the rows of a table are grouped by: layout of strings, columns, buckets, and what it is.
+# Groupings of a table's rows: string layout, columns, buckets, description.
 GROUPINGS = (
     ("string", "", 0, "no groups"),
     ("string", "system", 0, "8 groups"),
@@ -62,16 +70,17 @@ def tables(runs: int) -> Iterator[Row]:
         value, _ = json.loads(costs[name].output)
         if value != score:
             raise SystemExit(f"benchmarks: {title} gave {value}, and the kernel {score}")
-        own, kernel = costs[name].processor, costs["kernel"].processor
-        beyond = (own - kernel) / rows * 1e6
-        yield beside(
+        own_seconds, kernel = costs[name].processor, costs["kernel"].processor
+        beyond = (own_seconds - kernel) / rows * 1e6
+        yield comparison_row(
             f"Parquet, 1 M rows, {title}",
-            own,
+            own_seconds,
             "pyarrow and sacreBLEU",
             peer,
             target="kernel + ≤ 0.7 µs per row",
             measured=f"kernel + {beyond:.2f} µs per row",
-            about=f" ({PEER_SAMPLE:,} rows, linear); kernel {shown(kernel / rows)} per row",
+            about=f" ({PEER_SAMPLE:,} rows, linear); "
+            f"kernel {format_seconds(kernel / rows)} per row",
             met=beyond <= 0.7,
             figures={**costs, **sample},
         )
@@ -96,20 +105,22 @@ def tables(runs: int) -> Iterator[Row]:
 
 
 def _parquet() -> tuple[Path, Path]:
-    """The folders of 1 M and 8 M rows: eight files, and the same under eight names each."""
-    one, eight = (corpus.CACHE / name for name in ("table-million", "table-eight-million"))
-    corpus.parquet(one, corpus.million().segments, FILES)
-    if not eight.exists():
-        eight.mkdir()
-        for path in one.iterdir():
-            for again in range(TIMES):
-                os.link(path, eight / f"{path.stem}-{again}.parquet")
-    return one, eight
+    """Return the folders of 1 M and 8 M rows: eight files, and the same under eight names each."""
+    one_million, eight_million = (
+        corpus.CACHE / name for name in ("table-million", "table-eight-million")
+    )
+    corpus.parquet(one_million, corpus.million().segments, FILES)
+    if not eight_million.exists():
+        eight_million.mkdir()
+        for path in one_million.iterdir():
+            for copy_number in range(TIMES):
+                os.link(path, eight_million / f"{path.stem}-{copy_number}.parquet")
+    return one_million, eight_million
 
 
 @benchmark
 def engine_core(runs: int) -> Iterator[Row]:
-    """Sums over 1 M rows of a table in memory, beyond what metric.score takes for the same."""
+    """Compute sums over 1 M rows in memory, beyond metric.score's cost for the same rows."""
     million = corpus.million()
     costs = in_turn(
         runs,
@@ -121,13 +132,13 @@ def engine_core(runs: int) -> Iterator[Row]:
     )
     base = costs.pop("score")
     for name, cost in costs.items():
-        agree(f"Sums ({name})", base, cost)
+        check_agreement(f"Sums ({name})", base, cost)
         beyond = 1e9 * (cost.processor - base.processor) / million.segments
         yield Row(
             f"Sums, 1 M rows in Arrow, {name}: beyond metric.score",
             "≤ 200 ns per row",
             f"{beyond:.0f} ns per row",
-            f"metric.score {shown(base.processor / million.segments)} per row",
+            f"metric.score {format_seconds(base.processor / million.segments)} per row",
             f"{cost.processor / base.processor:.2f} ×",
             beyond <= 200,
             {"sums": cost, "score": base},
@@ -136,48 +147,52 @@ def engine_core(runs: int) -> Iterator[Row]:
 
 @benchmark
 def ray(runs: int) -> Iterator[Row]:
-    """BLEU on Ray Data beside Ray's own cost, and with two workers beside one."""
+    """Compute BLEU on Ray Data against Ray's own cost, and with two workers against one."""
     work = "BLEU on Ray Data, warm, beyond the kernel, processor time of all processes"
     scaling = "BLEU on Ray Data, 2 workers with twice the rows, against 1"
     if python_with("ray") is None:
         for name, target in ((work, ""), (scaling, "≥ 1.7 ×")):
             yield Row(name, target, "not measured: needs Ray (make engines)")
         return
-    one, two = ray_engine.measure(max(1, min(runs, 5) // 2))
-    kernel = two["kernel"]["nanoseconds_a_row"]
-    for source, what in (("memory", "blocks in memory"), ("parquet", "Parquet files")):
-        ours, own = (two[f"{source}, {name}"]["nanoseconds_a_row"] for name in ("stats", "rows"))
-        yield Row(
-            f"{work}, {what}",
-            "",
-            f"{ours - kernel:.0f} ns per row",
-            f"rows to Python and no more: {own:.0f} ns per row (kernel: {kernel:.0f})",
-            f"{(ours - kernel) / own:.2f} ×",
-            figures={"2 workers": two},
+    one_worker, two_workers = ray_engine.measure(max(1, min(runs, 5) // 2))
+    kernel = two_workers["kernel"]["nanoseconds_a_row"]
+    for source, source_name in (("memory", "blocks in memory"), ("parquet", "Parquet files")):
+        statistics_cost, transfer_cost = (
+            two_workers[f"{source}, {name}"]["nanoseconds_a_row"] for name in ("stats", "rows")
         )
-        first, second = (found[f"{source}, stats"]["rows_a_second"] for found in (one, two))
-        possible = two["kernel"]["rows_a_second"] / one["kernel"]["rows_a_second"]
-        load = [found["load_before_and_after"] for found in (one, two)]
         yield Row(
-            f"{scaling}, {what}",
+            f"{work}, {source_name}",
+            "",
+            f"{statistics_cost - kernel:.0f} ns per row",
+            f"rows to Python and no more: {transfer_cost:.0f} ns per row (kernel: {kernel:.0f})",
+            f"{(statistics_cost - kernel) / transfer_cost:.2f} ×",
+            figures={"2 workers": two_workers},
+        )
+        first, second = (
+            found[f"{source}, stats"]["rows_a_second"] for found in (one_worker, two_workers)
+        )
+        possible = two_workers["kernel"]["rows_a_second"] / one_worker["kernel"]["rows_a_second"]
+        load = [found["load_before_and_after"] for found in (one_worker, two_workers)]
+        yield Row(
+            f"{scaling}, {source_name}",
             "≥ 1.7 ×",
             f"{second / 1e6:.2f} M rows/s",
             f"1 worker: {first / 1e6:.2f} M rows/s; the kernel alone in 2 threads, "
             f"against 1: {possible:.2f} ×",
             f"{second / first:.2f} ×",
             second >= 1.7 * first,
-            {"1 worker": one, "2 workers": two},
+            {"1 worker": one_worker, "2 workers": two_workers},
             f"load average before and after: 1 worker {load[0]}, 2 workers {load[1]}",
         )
 
 
 @benchmark
 def spark(runs: int) -> Iterator[Row]:
-    """Spark beyond the kernel, beside its own cost of moving rows; two executors against one."""
-    number, few = spark_engine.ROWS, spark_engine.FEW_ROWS
+    """Measure Spark beyond the kernel, and two executors against one."""
+    number, few_rows = spark_engine.ROWS, spark_engine.FEW_ROWS
     beyond = f"Spark, {number // 1_000_000} M rows, sums by system, beyond the kernel, per row"
     weak = "Spark, 2 executors of one core each for twice the rows, elapsed"
-    groups = f"Spark's defaults, {few:,} rows, scores of {spark_engine.GROUPS} groups"
+    groups = f"Spark's defaults, {few_rows:,} rows, scores of {spark_engine.GROUPS} groups"
     if python_with("pyspark") is None:
         for work in (beyond, groups, weak):
             yield Row(work, "", "not measured: needs Spark (make engines)")
@@ -193,27 +208,30 @@ def spark(runs: int) -> Iterator[Row]:
         stats - kernel <= 1.3 * transfer,
         cost,
     )
-    cost = spark_engine.measured("by_groups", few, runs)
+    cost = spark_engine.measured("by_groups", few_rows, runs)
     sums, scores = (cost["median"][name] for name in ("sums", "score"))
-    about = f"; {cost['partitions']} partitions of a shuffle"
-    yield beside(groups, scores, "sums", sums, most=1.3, about=about, figures=cost)
+    note = f"; {cost['partitions']} partitions of a shuffle"
+    yield comparison_row(groups, scores, "sums", sums, max_ratio=1.3, about=note, figures=cost)
     cost = spark_engine.measured("scaling", number, runs)
-    one, two = (cost["median"][f"executors {count}"] for count in (1, 2))
+    one_executor, two_executors = (cost["median"][f"executors {count}"] for count in (1, 2))
     possible = 2 * cost["median"]["alone 1"] / cost["median"]["alone 2"]
     yield Row(
         weak,
         "≥ 1.7 × the rows per second",
-        shown(two),
-        f"1 executor {shown(one)}; 2 processes of the kernel at once reach {possible:.2f} ×",
-        f"{2 * one / two:.2f} ×",
-        None if possible < IDLE_ENOUGH and 2 * one < 1.7 * two else 2 * one >= 1.7 * two,
+        format_seconds(two_executors),
+        f"1 executor {format_seconds(one_executor)}; "
+        f"2 processes of the kernel at once reach {possible:.2f} ×",
+        f"{2 * one_executor / two_executors:.2f} ×",
+        None
+        if possible < IDLE_ENOUGH and 2 * one_executor < 1.7 * two_executors
+        else 2 * one_executor >= 1.7 * two_executors,
         cost,
     )
 
 
 @benchmark
 def javascript(runs: int) -> Iterator[Row]:
-    """A test set under Node by the package for npm, beside the npm package bleu-score."""
+    """Score a test set under Node with the npm package, against npm's bleu-score."""
     text = corpus.test_set()
     work = f"{text.segments:,} segments of text, Node, one warm process"
     folder = _node_packages()
@@ -223,20 +241,20 @@ def javascript(runs: int) -> Iterator[Row]:
     script = shutil.copyfile(HERE / "packed.mjs", folder / "packed.mjs")
     printed = process(("node", str(script), str(runs), *map(str, text.files))).output
     results, costs = (json.loads(printed)[name] for name in ("results", "costs"))
-    for own, other in zip(results["segments"], results["bleu-score"], strict=True):
-        if not math.isclose(own, other, rel_tol=1e-9, abs_tol=1e-9):
-            raise SystemExit(f"benchmarks: bleu-score gives {other}, truebleu {own}")
+    for own_score, peer_score in zip(results["segments"], results["bleu-score"], strict=True):
+        if not math.isclose(own_score, peer_score, rel_tol=1e-9, abs_tol=1e-9):
+            raise SystemExit(f"benchmarks: bleu-score gives {peer_score}, truebleu {own_score}")
     figures = {
         name: Costs(tuple(Cost(run["processor"], run["elapsed"]) for run in each))
         for name, each in costs.items()
     }
-    for name, what in {
+    for name, title in {
         "segments": "each segment's BLEU, tokens as they stand",
         "score": "corpus BLEU, tokens as they stand",
         "score 13a": "corpus BLEU, 13a",
     }.items():
-        yield beside(
-            f"{work}: {what}, elapsed",
+        yield comparison_row(
+            f"{work}: {title}, elapsed",
             figures[name].elapsed,
             "bleu-score",
             figures["bleu-score"].elapsed,
@@ -246,7 +264,7 @@ def javascript(runs: int) -> Iterator[Row]:
 
 
 def _node_packages() -> Path | None:
-    """A folder with the package and its peer; None where they cannot be had."""
+    """Return a folder with the package and its peer; None where they cannot be had."""
     if not shutil.which("npm"):
         return None
     build = [sys.executable, str(HERE.parent / "npm" / "build.py")]

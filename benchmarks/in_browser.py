@@ -1,7 +1,7 @@
-"""What the report costs whoever opens it: paint, list, sort, search, scrolling, memory.
+"""Cost of an open report: paint, list, sort, search, scrolling, memory.
 
-`measure` gives one page's figures; BUDGETS says what was promised, by segments, and
-`make bench ROWS=report` says whether it is kept.
+`measure` returns one page's figures; BUDGETS lists the targets by number of segments, and `make
+bench ROWS=report` checks them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ BUDGETS: dict[str, tuple[str, dict[int, float]]] = {
     "list usable": ("ms", {1_000: 500, 10_000: 800, 100_000: 1500}),
     "sort": ("ms", {1_000: 20, 10_000: 20, 100_000: 150}),
     "search": ("ms", {1_000: 20, 10_000: 20, 100_000: 50}),
-    # Of two frames, which take at least 33.4 ms; one that is missed makes it 50.
+    # Two frames take at least 33.4 ms; one missed frame makes it 50.
     "scroll p95": ("ms", {1_000: 49, 10_000: 49, 100_000: 49}),
     "memory": ("MB", {1_000: 40, 10_000: 40, 100_000: 150}),
     "interval of 9 in 10": ("ms", {1_000: 200, 10_000: 200, 100_000: 1000}),
@@ -45,7 +45,7 @@ SORT = """name => {
   return performance.now() - start;
 }"""
 
-# From the change of the address until the list shows what was found.
+# From the change of the URL until the list shows the results.
 FILTER = """where => new Promise(done => {
   let start;
   addEventListener("hashchange", () => { start = performance.now(); }, {capture: true, once: true});
@@ -72,20 +72,22 @@ SCROLL = """async () => {
 
 
 def page(folder: Path, segments: int) -> Path:
-    """A report on two systems, with a source, as `truebleu report` writes it."""
+    """Return a report on two systems, with a source, as `truebleu report` writes it."""
     import truebleu as tb
 
     text = corpus.four_references().head(segments)
     # Other systems' outputs stand for the second system and for the source.
-    reference, other, source, _ = text.references
+    reference, second_reference, source, _ = text.references
     path = folder / f"report-{segments}.html"
-    tb.report({"one": text.hypotheses, "two": other}, reference, source=source, path=path)
+    tb.report(
+        {"one": text.hypotheses, "two": second_reference}, reference, source=source, path=path
+    )
     return path
 
 
 @contextmanager
 def chromium() -> Iterator[Any]:
-    """A browser; None where there is none to start."""
+    """Return a browser; None where there is none to start."""
     path = next(filter(None, map(shutil.which, BROWSERS)), None)
     try:
         from playwright.sync_api import sync_playwright
@@ -103,12 +105,12 @@ def chromium() -> Iterator[Any]:
 
 
 def measure(browser: Any, path: Path, segments: int, runs: int = 3) -> dict[str, float]:
-    """A page's figures, in the units of BUDGETS; the best of some runs of each.
+    """Return a page's figures, in the units of BUDGETS; the best of some runs of each.
 
     All but the sizes are elapsed time, and other work on the machine only ever adds to that.
     """
-    each = [_once(browser, path, segments) for _ in range(runs)]
-    return {name: min(one[name] for one in each) for name in each[0]}
+    measurements = [_once(browser, path, segments) for _ in range(runs)]
+    return {name: min(one[name] for one in measurements) for name in measurements[0]}
 
 
 def in_words(figures: dict[str, float]) -> str:
@@ -117,7 +119,7 @@ def in_words(figures: dict[str, float]) -> str:
 
 
 def promised(segments: int) -> dict[str, float]:
-    """The most of each figure for a report on so many segments."""
+    """Return the limit of each figure for a report on this number of segments."""
     return {name: most[segments] for name, (_, most) in BUDGETS.items() if segments in most}
 
 
@@ -141,27 +143,29 @@ def _once(browser: Any, path: Path, segments: int) -> dict[str, float]:
     tab.locator("html[data-ready]").wait_for(state="attached")
     tab.locator(".rows .row").first.wait_for()
     tab.wait_for_timeout(200)
-    told = {"file": path.stat().st_size / MEGABYTE}
-    told["first paint"] = tab.evaluate(
+    figures = {"file": path.stat().st_size / MEGABYTE}
+    figures["first paint"] = tab.evaluate(
         "() => performance.getEntriesByName('first-contentful-paint')[0].startTime"
     )
-    told["list usable"] = tab.evaluate("() => window.usable")
-    told["sort"] = tab.evaluate(SORT, "difference of the segment")
-    told["search"] = max(tab.evaluate(FILTER, f"#segments?find={word}") for word in ("house", "e"))
+    figures["list usable"] = tab.evaluate("() => window.usable")
+    figures["sort"] = tab.evaluate(SORT, "difference of the segment")
+    figures["search"] = max(
+        tab.evaluate(FILTER, f"#segments?find={word}") for word in ("house", "e")
+    )
     tab.evaluate(FILTER, "#segments")
-    told["scroll p95"] = tab.evaluate(SCROLL)
+    figures["scroll p95"] = tab.evaluate(SCROLL)
     session = context.new_cdp_session(tab)
     session.send("HeapProfiler.collectGarbage")
     used = session.send("Runtime.getHeapUsage")
-    told["memory"] = (used["usedSize"] + used["backingStorageSize"]) / MEGABYTE
+    figures["memory"] = (used["usedSize"] + used["backingStorageSize"]) / MEGABYTE
     start = tab.evaluate("() => performance.now()")
     tab.evaluate(FILTER, "#segments?range=length:4:")
     tab.locator(".subset", has_text="bootstrap").wait_for()
-    told["interval of 9 in 10"] = tab.evaluate("() => performance.now()") - start
+    figures["interval of 9 in 10"] = tab.evaluate("() => performance.now()") - start
     if segments <= 10_000:
         start = tab.evaluate("() => performance.now()")
         tab.evaluate(FILTER, "#why?tokenize=char")
         tab.locator(".notice", has_text="tok:char").wait_for()
-        told["other tokenizer"] = tab.evaluate("() => performance.now()") - start
+        figures["other tokenizer"] = tab.evaluate("() => performance.now()") - start
     context.close()
-    return told
+    return figures

@@ -1,9 +1,9 @@
-"""How things are measured: a fresh process each time, its processor time, contenders in turn.
+"""Measurements: a new process each time, its processor time, contenders in turn.
 
 Processor time is the child's user and system time as `wait4` reports it, so other work on the
-machine disturbs it little; elapsed time is kept beside it. Contenders of one row run in turn, one
-run each, round after round, so that a machine that slows down slows all of them; what is reported
-is each one's median.
+machine disturbs it little; elapsed time is also recorded. Contenders of one row run in turn, one
+run each, round after round, so that a machine that slows down slows all of them; the report has
+each contender's median.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Memory:
 
 
 def script(name: str, *arguments: object) -> Command:
-    """A command that is installed beside the running Python."""
+    """Return the path of a command that is installed with the running Python."""
     suffix = ".exe" if os.name == "nt" else ""
     return (str(Path(sysconfig.get_path("scripts"), name + suffix)), *map(str, arguments))
 
@@ -124,7 +124,7 @@ def in_turn(runs: int, contenders: Mapping[str, Callable[[], Cost]]) -> dict[str
 
 
 def python_with(package: str) -> Path | None:
-    """The Python that has a package: this one, or that of an engine's own environment.
+    """Return the Python that has a package: this one, or the one in an engine's environment.
 
     `make engines` makes them: Spark and Ray are large, or want other releases of what others want.
     """
@@ -136,10 +136,10 @@ def python_with(package: str) -> Path | None:
 
 
 def tree_seconds() -> float:
-    """Processor time of this process, those under it, and those of them that have ended."""
+    """Return the processor time of this process and its descendants, ended ones included."""
     ticks = 0
     for process in tree(os.getpid()):
-        # The children's time in a process's figures is of those that have ended.
+        # A process's figures for children include only ended children.
         ticks += sum(map(int, _stat(process)[11:15]))
     return ticks / os.sysconf("SC_CLK_TCK")
 
@@ -148,8 +148,8 @@ def tree_seconds() -> float:
 def tree_clock() -> Iterator[Callable[[], float]]:
     """As `tree_seconds`, with the time of processes that ended and whose parent did not ask for it.
 
-    Ray's node does not ask for that of workers that it stops. So every process is looked at five
-    times a second, and what it had last is kept; what it did after that is missing.
+    Ray's node does not collect the time of workers that it stops. So every process is looked at
+    five times a second, and what it had last is kept; what it did after that is missing.
     """
     ticks: dict[tuple[int, str], int] = {}
     looking = threading.Lock()
@@ -176,17 +176,17 @@ def tree_clock() -> Iterator[Callable[[], float]]:
 
 
 def tree(root: int) -> list[int]:
-    """The numbers of a process and of all those under it."""
+    """Return the numbers of a process and of all those under it."""
     processes = (int(path.name) for path in Path("/proc").glob("[0-9]*"))
     parents = {process: fields[1] for process in processes if (fields := _stat(process))}
-    found = [root]
-    for process in found:
-        found += [child for child, parent in parents.items() if int(parent) == process]
-    return found
+    process_ids = [root]
+    for process in process_ids:
+        process_ids += [child for child, parent in parents.items() if int(parent) == process]
+    return process_ids
 
 
 def _stat(process: int) -> list[str]:
-    """The fields of /proc/PID/stat from the state on; none if it has ended."""
+    """Return the fields of /proc/PID/stat from the state on; none if it has ended."""
     try:
         text = Path(f"/proc/{process}/stat").read_text(encoding="utf-8")
     except (FileNotFoundError, ProcessLookupError):
@@ -198,7 +198,7 @@ def _stat(process: int) -> list[str]:
 
 
 def private_memory(command: Command, input_files: Sequence[Path]) -> Memory:
-    """The peak of Private_Clean + Private_Dirty in /proc/PID/smaps, sampled every 2 ms.
+    """Return the peak of Private_Clean + Private_Dirty in /proc/PID/smaps, sampled every 2 ms.
 
     It holds the pages of the memory-mapped input files too, which Linux calls private while no
     other process maps them. They are the page cache's, which drops them at need without writing, so
@@ -209,9 +209,9 @@ def private_memory(command: Command, input_files: Sequence[Path]) -> Memory:
     with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
         child = _started(command, {}, output, errors)
         while child.poll() is None:
-            own, mapped = _private_bytes(child.pid, inputs)
-            private, without_input = max(private, own + mapped), max(without_input, own)
-            samples += own > 0
+            own_bytes, mapped = _private_bytes(child.pid, inputs)
+            private, without_input = max(private, own_bytes + mapped), max(without_input, own_bytes)
+            samples += own_bytes > 0
             time.sleep(SAMPLE_SECONDS)
         _check(command, child.returncode, errors)
     return Memory(private, without_input, samples)
@@ -223,15 +223,17 @@ def _private_bytes(pid: int, inputs: set[str]) -> tuple[int, int]:
         lines = Path(f"/proc/{pid}/smaps").read_text(encoding="utf-8").splitlines()
     except (FileNotFoundError, ProcessLookupError):
         return 0, 0
-    own = mapped = 0
+    own_bytes = mapped = 0
     in_input = False
     for line in lines:
         if line.startswith(("Private_Clean:", "Private_Dirty:")):
             size = int(line.split()[1]) * 1024
-            own, mapped = (own, mapped + size) if in_input else (own + size, mapped)
+            own_bytes, mapped = (
+                (own_bytes, mapped + size) if in_input else (own_bytes + size, mapped)
+            )
         elif re.match(r"[0-9a-f]+-[0-9a-f]+ ", line):
             in_input = line.split(maxsplit=5)[5:] != [] and line.split(maxsplit=5)[5] in inputs
-    return own, mapped
+    return own_bytes, mapped
 
 
 # ---- children ----
@@ -251,8 +253,8 @@ def _started(
 
 def _check(command: Command, status: int, errors: TextIO) -> None:
     if status != 0:
-        told = f"this failed with status {status}: {' '.join(command)}\n{_text(errors)}"
-        raise SystemExit(f"benchmarks: {told}")
+        message = f"this failed with status {status}: {' '.join(command)}\n{_text(errors)}"
+        raise SystemExit(f"benchmarks: {message}")
 
 
 def _text(file: TextIO) -> str:

@@ -1,16 +1,16 @@
-"""What truebleu costs on Ray, beside Ray's own cost of handing the same rows to Python.
+"""Cost of truebleu on Ray, against Ray's cost of passing the same rows to Python.
 
-`python ray_engine.py WORKERS ROUNDS ROWS` starts Ray with so many workers and prints JSON, for
-`measure` to read. A round runs each contender once over ROWS rows a worker; what counts is the
-processor time of all processes of Ray, those of the driver among them, and the elapsed time.
+`python ray_engine.py WORKERS ROUNDS ROWS` starts Ray with WORKERS workers and prints JSON, which
+`measure` reads. A round runs each contender once over ROWS rows per worker. It measures the
+processor time of all Ray processes, the driver's included, and the elapsed time.
 
-A worker has one processor: the driver and all that Ray starts are kept to as many as there are
-workers. Ray's reader of Parquet decodes in threads of its own, so that one worker would use a
-second processor too if that had nothing else to do, and two would have to share it.
+A worker has one processor: the driver and all Ray processes together may use one processor per
+worker. Ray's Parquet reader decodes in extra threads. Without the limit, one worker would also use
+a second, idle processor, while two workers would have to share it.
 
-What Ray does for a machine of many processors is set for one of few, as docs/engines.md advises.
+Ray's defaults for machines with many processors are lowered, as docs/engines.md advises.
 Starting Ray and its workers is left out (the first round is not counted), and so is the disk: the
-files stay in memory. What each job does before it counts, such as reading footers, is in.
+files stay in memory. The times include each job's preparation, such as reading footers.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ ROWS = 8_000_000
 """Rows a worker: of Parquet files, some six seconds of its time."""
 
 SMALL = {
-    # Ray starts so many processes to read footers, 32 by default, for each job.
+    # Number of processes that Ray starts per job to read footers; the default is 32.
     "RAY_DATA_PARQUET_FOOTER_NUM_ACTORS": "{workers}",
     # Bytes of Parquet that a task reads, 128 MiB by default: few tasks end at different times.
     "RAY_DATA_PARQUET_BIN_PACKING_BYTES": str(32 * 2**20),
@@ -49,23 +49,23 @@ CONTENDERS = ("kernel", "memory, rows", "memory, stats", "parquet, rows", "parqu
 
 
 def measure(rounds: int, rows: int = ROWS) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What `main` found with one worker and with two, in fresh Pythons that take turns."""
-    found: dict[int, list[dict[str, Any]]] = {1: [], 2: []}
+    """Return the results with one and with two workers, in processes that take turns."""
+    results_by_workers: dict[int, list[dict[str, Any]]] = {1: [], 2: []}
     for workers in (1, 2, 2, 1):  # what else the machine does may grow or shrink meanwhile
         command = (str(python_with("ray")), __file__, *map(str, (workers, rounds, rows)))
         settings = {name: value.format(workers=workers) for name, value in SMALL.items()}
         report = process(command, **settings)
-        found[workers].append(json.loads(report.output.splitlines()[-1]))
-    return _figures(found[1]), _figures(found[2])
+        results_by_workers[workers].append(json.loads(report.output.splitlines()[-1]))
+    return _figures(results_by_workers[1]), _figures(results_by_workers[2])
 
 
-def _figures(found: list[dict[str, Any]]) -> dict[str, Any]:
-    """The medians of each contender: nanoseconds of processor time per row, rows per second."""
-    rows = found[0]["rows"]
-    figures: dict[str, Any] = {name: found[0][name] for name in ("rows", "workers", "processors")}
+def _figures(results: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return each contender's medians: nanoseconds per row, rows per second."""
+    rows = results[0]["rows"]
+    figures: dict[str, Any] = {name: results[0][name] for name in ("rows", "workers", "processors")}
     for name in CONTENDERS:
         processor, elapsed = (
-            [seconds for each in found for seconds in each[name][kind]]
+            [seconds for each in results for seconds in each[name][kind]]
             for kind in ("processor", "elapsed")
         )
         figures[name] = {
@@ -73,12 +73,12 @@ def _figures(found: list[dict[str, Any]]) -> dict[str, Any]:
             "rows_a_second": rows / statistics.median(elapsed),
             "elapsed": elapsed,
         }
-    figures["load_before_and_after"] = [each["load_before_and_after"] for each in found]
+    figures["load_before_and_after"] = [each["load_before_and_after"] for each in results]
     return figures
 
 
 def main(workers: int, rounds: int, rows: int) -> None:
-    """Measure in this process, and print what was found."""
+    """Measure in this process, and print the results."""
     import ray
     import ray.data
 
@@ -102,11 +102,11 @@ def main(workers: int, rounds: int, rows: int) -> None:
     }
 
     def passed(source: str) -> int:
-        """Every block is given to Python, which looks at nothing."""
-        counted = sources[source]().map_batches(
+        """Return every block is given to Python, which looks at nothing."""
+        row_counts = sources[source]().map_batches(
             _number, batch_format="pyarrow", batch_size=None, zero_copy_batch=True
         )
-        return sum(sum(batch["rows"]) for batch in counted.iter_batches(batch_size=None))
+        return sum(sum(batch["rows"]) for batch in row_counts.iter_batches(batch_size=None))
 
     def share(first: int) -> int:
         sums = Sums("bleu")
@@ -136,11 +136,11 @@ def main(workers: int, rounds: int, rows: int) -> None:
         for number in range(rounds + 1):
             for name, work in works.items():
                 processor, start = processor_seconds(), time.perf_counter()
-                counted = work()
+                row_count = work()
                 elapsed = time.perf_counter() - start
                 processor = processor_seconds() - processor
-                if counted != count * BLOCK:
-                    raise SystemExit(f"{counted} rows, expected {count * BLOCK}")
+                if row_count != count * BLOCK:
+                    raise SystemExit(f"{row_count} rows, expected {count * BLOCK}")
                 if number:  # The first round starts workers and reads files for the first time.
                     figures[name]["processor"].append(round(processor, 3))
                     figures[name]["elapsed"].append(round(elapsed, 3))
@@ -162,7 +162,7 @@ def _number(table: Any) -> dict[str, list[int]]:
 
 
 def _folder(files: list[Path], count: int) -> Path:
-    """A folder of so many files, the same ones over and over.
+    """Return a folder with this number of files, which repeat the same files.
 
     Ray looks at several paths with several threads, and they disturb each other's imports if
     aiohttp is not installed.
@@ -177,7 +177,7 @@ def _folder(files: list[Path], count: int) -> Path:
 
 
 def _blocks() -> tuple[list[Any], list[Path]]:
-    """A million rows as eight tables, and as eight Parquet files of the same."""
+    """Return a million rows as eight tables, and as eight Parquet files of the same."""
     import pyarrow.parquet as pq
 
     folder = corpus.CACHE / "ray"

@@ -35,7 +35,7 @@ time is extrapolated linearly."""
 
 
 def table(rows: Sequence[Row]) -> str:
-    """A Markdown table, aligned so that it reads well in a terminal too."""
+    """Return a Markdown table, aligned so that it reads well in a terminal too."""
     met = {True: "yes", False: "**no**", None: ""}
     lines: list[tuple[str, ...]] = [HEADINGS]
     lines += [
@@ -52,7 +52,7 @@ def table(rows: Sequence[Row]) -> str:
 
 
 def machine() -> dict[str, str]:
-    """The circumstances of the figures besides the code."""
+    """Return the circumstances of the figures besides the code."""
     return {
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
         "processor": f"{_processor()}, {os.cpu_count()} cores",

@@ -1,4 +1,4 @@
-"""Measure truebleu beside its peers: `make bench`, or `python benchmarks/run.py [NAME ...]`.
+"""Measure truebleu against its peers: `make bench`, or `python benchmarks/run.py [NAME ...]`.
 
 Prints one table. A complete run also writes it, with a description of the machine, to
 benchmarks/results.md and benchmarks/results.json.
@@ -36,10 +36,12 @@ def main() -> None:
 
 
 def _arguments() -> argparse.Namespace:
-    listed = "\n".join(f"  {name:<11} {function.__doc__}" for name, function in BENCHMARKS.items())
+    benchmark_list = "\n".join(
+        f"  {name:<11} {function.__doc__}" for name, function in BENCHMARKS.items()
+    )
     parser = argparse.ArgumentParser(
-        description="Measure truebleu beside its peers.",
-        epilog=f"benchmarks:\n{listed}",
+        description="Measure truebleu against its peers.",
+        epilog=f"benchmarks:\n{benchmark_list}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(

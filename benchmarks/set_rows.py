@@ -8,7 +8,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import corpus
-from benchmark_table import MEBIBYTE, Row, agree, benchmark, beside, shown
+from benchmark_table import (
+    MEBIBYTE,
+    Row,
+    benchmark,
+    check_agreement,
+    comparison_row,
+    format_seconds,
+)
 from measure import in_turn, job
 
 if TYPE_CHECKING:
@@ -17,7 +24,7 @@ if TYPE_CHECKING:
 CANDIDATES = 256
 MANY_CANDIDATES = 2_000
 CALLS_OF_MATRIX = 20
-"""Calls in one run: one takes a millisecond or two."""
+"""Number of calls in one run; a call takes one to two milliseconds."""
 
 # Seconds per pair that were promised, and the speed as a multiple of others'.
 PAIRS = {
@@ -30,7 +37,7 @@ NLTK_SENTENCES = 10
 """Sentences that NLTK scores, each with all the others as references."""
 
 SOURCES = 50
-"""Sources with so many candidates in one of our runs; sacreBLEU scores a part of one."""
+"""Number of sources in one of our runs; sacreBLEU scores a part of one source."""
 
 COMPLETIONS = 64
 CALLS = 100
@@ -58,7 +65,7 @@ def _is_installed(package: str) -> bool:
 
 @benchmark
 def matrix(runs: int) -> Iterator[Row]:
-    """All pairs of 256 candidates, beside sacreBLEU's loop and fastchrf."""
+    """Score all pairs of 256 candidates, against sacreBLEU's loop and fastchrf."""
     path = corpus.candidates(CANDIDATES)
     for metric, (fastest, promised) in PAIRS.items():
         work = f"{CANDIDATES} × {CANDIDATES} {metric}, list[str], in process"
@@ -70,27 +77,29 @@ def matrix(runs: int) -> Iterator[Row]:
         peers = in_turn(
             min(runs, 3), {name: jobs[name] for name in promised if _is_installed(name)}
         )
-        own = costs["truebleu"].processor / CALLS_OF_MATRIX / CANDIDATES**2
+        own_seconds = costs["truebleu"].processor / CALLS_OF_MATRIX / CANDIDATES**2
         yield Row(
             work,
             f"≤ {1e9 * fastest:,.0f} ns per pair",
-            f"{1e9 * own:.1f} ns per pair, {1e-6 / own:.1f} M pairs/s",
-            met=own <= fastest,
+            f"{1e9 * own_seconds:.1f} ns per pair, {1e-6 / own_seconds:.1f} M pairs/s",
+            met=own_seconds <= fastest,
             figures={**costs, **peers},
         )
-        for name, least in promised.items():
+        for name, min_ratio in promised.items():
             if name not in peers:
-                yield Row(work, f"≥ {least} × {name}", f"not measured: needs {name}")
+                yield Row(work, f"≥ {min_ratio} × {name}", f"not measured: needs {name}")
                 continue
-            agree(name, costs["truebleu"], peers[name])
+            check_agreement(name, costs["truebleu"], peers[name])
             columns = len(json.loads(peers[name].output)[0]) if name == "sacrebleu" else CANDIDATES
-            theirs = peers[name].processor / CANDIDATES / columns
-            yield beside(work, own, name, theirs, least=least, about=" per pair")
+            peer_seconds = peers[name].processor / CANDIDATES / columns
+            yield comparison_row(
+                work, own_seconds, name, peer_seconds, min_ratio=min_ratio, about=" per pair"
+            )
 
 
 @benchmark
 def many_pairs(runs: int) -> Iterator[Row]:
-    """All pairs of 2,000 candidates with one thread and with two: time, and memory."""
+    """Yield all pairs of 2,000 candidates with one thread and with two: time, and memory."""
     path = corpus.candidates(MANY_CANDIDATES)
     work = f"{MANY_CANDIDATES:,} × {MANY_CANDIDATES:,}"
     scores = MANY_CANDIDATES**2
@@ -102,8 +111,14 @@ def many_pairs(runs: int) -> Iterator[Row]:
                 for workers in (1, 2)
             },
         )
-        one, two = (cost.elapsed for cost in costs.values())
-        yield beside(f"{work} {metric}, 2 threads, elapsed", two, "1 thread", one, figures=costs)
+        one_thread, two_threads = (cost.elapsed for cost in costs.values())
+        yield comparison_row(
+            f"{work} {metric}, 2 threads, elapsed",
+            two_threads,
+            "1 thread",
+            one_thread,
+            figures=costs,
+        )
         peak = max(json.loads(run.output) for cost in costs.values() for run in cost.runs)
         yield Row(
             f"{work} {metric}, {scores * 8 / MEBIBYTE:.1f} MiB of scores",
@@ -115,7 +130,7 @@ def many_pairs(runs: int) -> Iterator[Row]:
 
 @benchmark
 def self_bleu(runs: int) -> Iterator[Row]:
-    """Self-BLEU of 2,000 sentences, beside fast-bleu and NLTK."""
+    """Compute self-BLEU of 2,000 sentences, against fast-bleu and NLTK."""
     path = corpus.test_set().hypotheses
     contenders = {
         "truebleu": partial(job, "self_bleu", SENTENCES, 1, path),
@@ -128,22 +143,28 @@ def self_bleu(runs: int) -> Iterator[Row]:
     costs = in_turn(runs, contenders)
     nltk = partial(job, "nltk_self_bleu", SENTENCES, NLTK_SENTENCES, path)
     costs |= in_turn(min(runs, 3), {"nltk": nltk})
-    own = costs["truebleu"].processor
+    own_seconds = costs["truebleu"].processor
     work = f"self-BLEU of {SENTENCES:,} sentences, list[str], in process"
-    agree("the score of two threads", costs["truebleu"], costs["2 threads"])
+    check_agreement("the score of two threads", costs["truebleu"], costs["2 threads"])
     if fast := costs.get("fast-bleu"):
-        agree("fast-bleu", costs["truebleu"], fast, room=1e-5)
-        yield beside(work, own, "fast-bleu", fast.processor, least=20, figures=costs)
+        check_agreement("fast-bleu", costs["truebleu"], fast, tolerance=1e-5)
+        yield comparison_row(
+            work, own_seconds, "fast-bleu", fast.processor, min_ratio=20, figures=costs
+        )
     else:
-        yield Row(work, "≥ 20 × fast-bleu", shown(own), "not measured: needs fast-bleu")
-    agree("NLTK", costs["truebleu"], costs["nltk"])
-    whole = costs["nltk"].processor / NLTK_SENTENCES * SENTENCES
-    yield beside(work, own, "NLTK", whole, about=f" ({NLTK_SENTENCES} sentences, linear)")
+        yield Row(
+            work, "≥ 20 × fast-bleu", format_seconds(own_seconds), "not measured: needs fast-bleu"
+        )
+    check_agreement("NLTK", costs["truebleu"], costs["nltk"])
+    extrapolated = costs["nltk"].processor / NLTK_SENTENCES * SENTENCES
+    yield comparison_row(
+        work, own_seconds, "NLTK", extrapolated, about=f" ({NLTK_SENTENCES} sentences, linear)"
+    )
 
 
 @benchmark
 def distinct(runs: int) -> Iterator[Row]:
-    """Distinct 2-grams of 100,000 sentences, beside a set of tuples."""
+    """Count distinct 2-grams of 100,000 sentences, against a set of tuples."""
     path = corpus.million().head(100_000).hypotheses
     costs = in_turn(
         min(runs, 5),
@@ -152,28 +173,28 @@ def distinct(runs: int) -> Iterator[Row]:
             "python": partial(job, "set_of_pairs", path),
         },
     )
-    agree("a set of tuples", costs["truebleu"], costs["python"])
-    own, plain = (cost.processor for cost in costs.values())
+    check_agreement("a set of tuples", costs["truebleu"], costs["python"])
+    own_seconds, plain = (cost.processor for cost in costs.values())
     work = "distinct-2 of 100,000 sentences, list[str], in process"
-    yield beside(work, own, "a set of tuples in Python", plain, figures=costs)
+    yield comparison_row(work, own_seconds, "a set of tuples in Python", plain, figures=costs)
 
 
 @benchmark
 def mbr(runs: int) -> Iterator[Row]:
-    """The best of 256 candidates by expected BLEU, beside the loop over sacreBLEU."""
+    """Choose the best of 256 candidates by expected BLEU, against a loop over sacreBLEU."""
     path = corpus.candidates(CANDIDATES)
     costs = in_turn(runs, {"truebleu": partial(job, "mbr", SOURCES, path)})
     costs |= in_turn(min(runs, 3), {"sacrebleu": partial(job, "sacrebleu_expected", path)})
-    agree("sacreBLEU", costs["truebleu"], costs["sacrebleu"])
+    check_agreement("sacreBLEU", costs["truebleu"], costs["sacrebleu"])
     scored = len(json.loads(costs["sacrebleu"].output))
-    own = costs["truebleu"].processor / SOURCES
-    yield beside(
+    own_seconds = costs["truebleu"].processor / SOURCES
+    yield comparison_row(
         f"MBR of {CANDIDATES} candidates by BLEU, of each of {SOURCES} sources",
-        own,
+        own_seconds,
         "sacrebleu",
         costs["sacrebleu"].processor / scored * CANDIDATES,
-        least=1500,
-        measured=f"{shown(own)} per source",
+        min_ratio=1500,
+        measured=f"{format_seconds(own_seconds)} per source",
         about=f" ({scored} candidates, linear)",
         figures=costs,
     )
@@ -181,9 +202,9 @@ def mbr(runs: int) -> Iterator[Row]:
 
 @benchmark
 def mbr_of_systems(runs: int) -> Iterator[Row]:
-    """The choice among nine systems' outputs of a test set, beside fastchrf."""
+    """Choose among nine systems' outputs of a test set, against fastchrf."""
     systems, segments = corpus.nine_systems()
-    for method, peer, least in (
+    for method, peer, min_ratio in (
         ("exact", "fastchrf_of_systems", 30),
         ("aggregate", "fastchrf_aggregate_of_systems", 0),
     ):
@@ -191,23 +212,25 @@ def mbr_of_systems(runs: int) -> Iterator[Row]:
         costs = in_turn(
             runs, {"truebleu": partial(job, "mbr_of_systems", "chrf", method, *systems)}
         )
-        own = costs["truebleu"].processor
+        own_seconds = costs["truebleu"].processor
         if not _is_installed("fastchrf"):
-            target = f"≥ {least} × fastchrf" if least else ""
-            yield Row(work, target, shown(own), "not measured: needs fastchrf")
+            target = f"≥ {min_ratio} × fastchrf" if min_ratio else ""
+            yield Row(work, target, format_seconds(own_seconds), "not measured: needs fastchrf")
             continue
         costs |= in_turn(min(runs, 3), {"fastchrf": partial(job, peer, *systems)})
-        agree("fastchrf", costs["truebleu"], costs["fastchrf"], room=1e-6)
-        theirs = costs["fastchrf"].processor
-        yield beside(work, own, "fastchrf", theirs, least=least, figures=costs)
+        check_agreement("fastchrf", costs["truebleu"], costs["fastchrf"], tolerance=1e-6)
+        peer_seconds = costs["fastchrf"].processor
+        yield comparison_row(
+            work, own_seconds, "fastchrf", peer_seconds, min_ratio=min_ratio, figures=costs
+        )
     choices = json.loads(job("mbr_choices", *systems).output)
     for method in ("aggregate", "pruned"):
-        found = choices[method]
+        indices = choices[method]
         yield Row(
-            f"MBR by chrF, {method}, 64 candidates per source, beside the exact choice",
+            f"MBR by chrF, {method}, 64 candidates per source, against the exact choice",
             "",
-            f"{100 * found['same']:.1f} % the same choice, {found['lost']:.3f} chrF lost",
-            f"{found['scored']:,} scores instead of {choices['exact']:,}",
+            f"{100 * indices['same']:.1f} % the same choice, {indices['lost']:.3f} chrF lost",
+            f"{indices['scored']:,} scores instead of {choices['exact']:,}",
         )
 
 
@@ -216,7 +239,7 @@ def mbr_of_systems(runs: int) -> Iterator[Row]:
 
 @benchmark
 def rewards(runs: int) -> Iterator[Row]:
-    """Rewards of 64 completions in one call, as TRL calls, beside a loop over sacreBLEU."""
+    """Compute rewards of 64 completions in one call, as TRL does, against a loop over sacreBLEU."""
     text, less = (corpus.million().head(COMPLETIONS * calls) for calls in (CALLS, PEER_CALLS))
     works = {"bleu": "plain", "bleu, conversations": "messages", "chrf": "plain"}
     costs = in_turn(
@@ -237,16 +260,16 @@ def rewards(runs: int) -> Iterator[Row]:
     )
     for name, cost in costs.items():
         metric, _, shape = name.partition(", ")
-        agree("sacreBLEU's loop", cost, peers[metric])
-        own = cost.processor / CALLS
-        yield beside(
+        check_agreement("sacreBLEU's loop", cost, peers[metric])
+        own_seconds = cost.processor / CALLS
+        yield comparison_row(
             f"{metric}_reward of {COMPLETIONS} completions, one call{shape and f', {shape}'}",
-            own,
+            own_seconds,
             "sacrebleu",
             peers[metric].processor / PEER_CALLS,
             target="≤ 0.2 ms",
             about=" (a loop)",
-            met=own <= 0.2e-3,
+            met=own_seconds <= 0.2e-3,
             figures={name: cost, f"sacrebleu {metric}": peers[metric]},
         )
 
@@ -256,7 +279,7 @@ def rewards(runs: int) -> Iterator[Row]:
 
 @benchmark
 def companions(runs: int) -> Iterator[Row]:
-    """The score of two lists of strings by each metric, beside its original in the same run."""
+    """Score two lists of strings by each metric, against its original in the same run."""
     text = corpus.test_set().head(SENTENCES)
     files = text.hypotheses, text.references[0]
     count = sum(1 for _ in corpus.read_lines(files[0]))
@@ -268,18 +291,18 @@ def companions(runs: int) -> Iterator[Row]:
                 original: partial(job, original, *words, *files),
             },
         )
-        agree(original, costs["truebleu"], costs[original], room=1e-12)
-        # Programs of their own take processor time that is not this process's.
+        check_agreement(original, costs["truebleu"], costs[original], tolerance=1e-12)
+        # Separate programs take processor time that is not this process's.
         kind = "elapsed" if name == "meteor" else "processor"
-        own, theirs = (getattr(cost, kind) / count for cost in costs.values())
-        yield beside(
+        own_seconds, peer_seconds = (getattr(cost, kind) / count for cost in costs.values())
+        yield comparison_row(
             f"{name}, {count:,} segments, list[str], in process",
-            own,
+            own_seconds,
             original.replace("_", "-"),
-            theirs,
+            peer_seconds,
             target=f"≤ {promised:g} µs a segment" if promised else "",
-            measured=f"{shown(own)} a segment",
-            met=1e6 * own <= promised if promised else None,
+            measured=f"{format_seconds(own_seconds)} a segment",
+            met=1e6 * own_seconds <= promised if promised else None,
             figures=costs,
         )
 
@@ -297,8 +320,8 @@ def nltk(runs: int) -> Iterator[Row]:
                     for package in ("accelerated", "original")
                 },
             )
-            agree("NLTK", costs["accelerated"], costs["original"])
-            own, theirs = (cost.processor / calls for cost in costs.values())
+            check_agreement("NLTK", costs["accelerated"], costs["original"])
+            own_seconds, peer_seconds = (cost.processor / calls for cost in costs.values())
             pairs = "one call" if calls > 1 else f"{sample.segments:,} pairs"
             work = f"compat.nltk: {unit}_{function}, {pairs}"
-            yield beside(work, own, "NLTK", theirs, figures=costs)
+            yield comparison_row(work, own_seconds, "NLTK", peer_seconds, figures=costs)

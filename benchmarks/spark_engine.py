@@ -1,8 +1,8 @@
-"""What Spark costs beyond the kernel, and what a second executor gains.
+"""Cost of Spark beyond the kernel, and the gain from a second executor.
 
-Spark has an environment of its own (`make engines` makes it), so what is measured runs in a process
-of that environment: `python benchmarks/spark_engine.py NAME ARGUMENT...` prints JSON, and
-`benchmark_table.py` makes rows of it.
+Spark has a separate environment (`make engines` creates it), so measurements run in a process of
+that environment: `python benchmarks/spark_engine.py NAME ARGUMENT...` prints JSON, and
+`benchmark_table.py` turns it into rows.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ FEW_ROWS, GROUPS = 125_000, 71
 
 
 def measured(name: str, *arguments: object) -> dict[str, Any]:
-    """What a function of this file gives in a fresh process of Spark's environment, and medians."""
+    """Return the result of a function of this file, run in Spark's environment, with medians."""
     python = str(python_with("pyspark"))
     path = os.pathsep.join([str(corpus.ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
     done = subprocess.run(
@@ -40,9 +40,9 @@ def measured(name: str, *arguments: object) -> dict[str, Any]:
         text=True,
         env={**os.environ, "PYTHONPATH": path, "PYSPARK_PYTHON": python},
     )
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    medians = {work: statistics.median(runs) for work, runs in found["runs"].items()}
-    return {**found, "median": medians}
+    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    medians = {work: statistics.median(runs) for work, runs in result["runs"].items()}
+    return {**result, "median": medians}
 
 
 # ---- in Spark's environment ----
@@ -52,7 +52,7 @@ def overhead(rows: str, runs: str) -> dict[str, Any]:
     """Nanoseconds of processor time per row, of all processes together, with everything warm.
 
     transfer: the rows are moved to Python, which drops them. stats: they are summed up by system.
-    kernel: `Sums` of the same rows as they lie in memory, without Spark.
+    kernel: `Sums` of the same rows in memory, without Spark.
     """
     import pyarrow.parquet as pq
 
@@ -63,7 +63,7 @@ def overhead(rows: str, runs: str) -> dict[str, Any]:
     in_memory = pq.read_table(folder)
     session = _session("local[1]")
     frame = session.read.parquet(str(folder))
-    found = _warm(
+    seconds_by_work = _warm(
         int(runs),
         {
             "transfer": lambda: frame.mapInArrow(_dropped(), "n long").collect(),
@@ -72,8 +72,10 @@ def overhead(rows: str, runs: str) -> dict[str, Any]:
         },
     )
     session.stop()
-    each = {name: [1e9 * seconds / int(rows) for seconds in of] for name, of in found.items()}
-    return {"runs": each, "load": os.getloadavg()[0]}
+    nanoseconds_by_work = {
+        name: [1e9 * seconds / int(rows) for seconds in of] for name, of in seconds_by_work.items()
+    }
+    return {"runs": nanoseconds_by_work, "load": os.getloadavg()[0]}
 
 
 def by_groups(rows: str, runs: str) -> dict[str, Any]:
@@ -88,7 +90,7 @@ def by_groups(rows: str, runs: str) -> dict[str, Any]:
     session = _session("local[2]", partitions=None)
     frame = session.read.parquet(str(table(int(rows))))
     frame = frame.withColumn("domain", functions.monotonically_increasing_id() % GROUPS)
-    found = _warm(
+    seconds_by_work = _warm(
         int(runs),
         {
             "sums": lambda: spark.sums(frame, by="domain"),
@@ -97,30 +99,31 @@ def by_groups(rows: str, runs: str) -> dict[str, Any]:
     )
     partitions = session.conf.get("spark.sql.shuffle.partitions")
     session.stop()
-    return {"runs": found, "partitions": partitions, "load": os.getloadavg()[0]}
+    return {"runs": seconds_by_work, "partitions": partitions, "load": os.getloadavg()[0]}
 
 
 def _warm(runs: int, works: dict[str, Callable[[], Any]]) -> dict[str, list[float]]:
     """Seconds of processor time of each run; two runs before them warm up Java's compiler."""
-    found: dict[str, list[float]] = {name: [] for name in works}
+    seconds_by_work: dict[str, list[float]] = {name: [] for name in works}
     for turn in range(runs + 2):
         for name, work in works.items():
             before = tree_seconds()
             work()
             if turn >= 2:
-                found[name].append(tree_seconds() - before)
-    return found
+                seconds_by_work[name].append(tree_seconds() - before)
+    return seconds_by_work
 
 
 def scaling(rows: str, runs: str) -> dict[str, Any]:
-    """Seconds for as many rows an executor, with one executor and with two, of one core each.
+    """Measure the same number of rows per executor with one and two executors.
 
-    alone: the kernel over as many rows, in one process and in two at once, which shows what two
-    cores are good for at the time. processor: of all processes, in seconds, with executors 1 and 2.
+    alone: the kernel over the same number of rows, in one process and in two concurrent processes,
+    which shows how much of two cores is available. processor: of all processes, in seconds, with
+    executors 1 and 2.
     """
     from truebleu.engines import spark
 
-    found: dict[str, list[float]] = {}
+    elapsed_by_work: dict[str, list[float]] = {}
     processor: dict[str, list[float]] = {}
     folder = table(int(rows))
     for executors in (1, 2):
@@ -133,20 +136,20 @@ def scaling(rows: str, runs: str) -> dict[str, Any]:
             states = spark.stats(frame, by="system").collect()
             if turn:
                 name = f"executors {executors}"
-                found.setdefault(name, []).append(time.perf_counter() - start)
+                elapsed_by_work.setdefault(name, []).append(time.perf_counter() - start)
                 processor.setdefault(name, []).append(tree_seconds() - before)
         assert sum(row.segments for row in states) == executors * int(rows)
         session.stop()
     for processes in (1, 2):
         command = [sys.executable, __file__, "kernel_alone", rows]
         for _ in range(int(runs)):
-            each = [
+            running = [
                 subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
                 for _ in range(processes)
             ]
-            took = [json.loads(process.communicate()[0])["elapsed"] for process in each]
-            found.setdefault(f"alone {processes}", []).append(max(took))
-    return {"runs": found, "processor": processor, "load": os.getloadavg()[0]}
+            took = [json.loads(process.communicate()[0])["elapsed"] for process in running]
+            elapsed_by_work.setdefault(f"alone {processes}", []).append(max(took))
+    return {"runs": elapsed_by_work, "processor": processor, "load": os.getloadavg()[0]}
 
 
 def kernel_alone(rows: str) -> dict[str, Any]:
@@ -207,7 +210,7 @@ def _dropped() -> Any:
 
 
 def _pin(executors: int) -> None:
-    """Each executor, and the Python workers under it, on a core of its own."""
+    """Pin each executor and its Python workers to one core."""
     java = [process for process in tree(os.getpid()) if _is_executor(process)]
     assert len(java) == executors
     for core, executor in zip(sorted(os.sched_getaffinity(0)), java, strict=False):

@@ -2,8 +2,8 @@
 
 python docs/agreement.py TREE     TREE: the folder of mt-metrics-eval's wmt23
 
-The page docs/agreement-with-people.md is made from the result. The data are no part of the project,
-so the result is kept instead.
+The page docs/agreement-with-people.md is made from the result. The data are not part of the
+project, so the result is stored instead.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ LEXICAL = ("BLEU", "chrF", "TER")
 
 
 def measured(tree: str) -> dict[str, Any]:
-    """What is kept of `truebleu meta`."""
+    """Return the stored part of `truebleu meta`'s result."""
     import truebleu as tb
 
-    found = tb.meta_evaluate(
+    meta_evaluation = tb.meta_evaluate(
         tree=tb.TaskFolder(tree, "wmt23"),
         metrics=[*COMPUTED, *STORED],
         statistics=tb.StatisticOptions(list(STATISTICS)),
@@ -49,7 +49,7 @@ def measured(tree: str) -> dict[str, Any]:
                 "items": one["items"],
                 "rated": one["rated"],
             }
-            for one in found["sets"]
+            for one in meta_evaluation["sets"]
         ],
         "metrics": [
             {
@@ -59,23 +59,23 @@ def measured(tree: str) -> dict[str, Any]:
                     for task, known in one["scores"].items()
                 },
             }
-            for one in found["metrics"]
+            for one in meta_evaluation["metrics"]
         ],
-        "agreement": [one for one in found["agreement"] if one["metric"] in LEXICAL],
+        "agreement": [one for one in meta_evaluation["agreement"] if one["metric"] in LEXICAL],
     }
 
 
 def page() -> str:
-    """The page."""
-    kept = json.loads(RESULT.read_text(encoding="utf-8"))
-    by_name = {one["name"]: one["scores"] for one in kept["metrics"]}
+    """Return the page."""
+    recorded_results = json.loads(RESULT.read_text(encoding="utf-8"))
+    by_name = {one["name"]: one["scores"] for one in recorded_results["metrics"]}
     bleu = by_name["BLEU"]
     pooled = bleu["all:sys:pairwise"]
     best = max(by_name, key=lambda name: by_name[name]["all:sys:pairwise"]["value"])
-    ranges = [one for one in kept["agreement"] if one["metric"] == "BLEU"]
+    ranges = [one for one in recorded_results["agreement"] if one["metric"] == "BLEU"]
     rated = "; ".join(
         f"{PAIRS[one['name']]} {one['systems']} systems, {one['rated']:,} of {one['items']:,} segments"
-        for one in kept["sets"]
+        for one in recorded_results["sets"]
     )
     neural = set(by_name) - {*LEXICAL, "f200spBLEU"}
     lowest = min(by_name[name][f"{pair}:sys:pearson"]["value"] for name in neural for pair in PAIRS)
@@ -149,8 +149,8 @@ def _ranges(ranges: list[dict[str, Any]]) -> str:
 
 def main() -> None:
     """Measures, and keeps the result."""
-    made = json.dumps(measured(sys.argv[1]), indent=1)
-    write_atomically(RESULT, (made + "\n").encode())
+    results_json = json.dumps(measured(sys.argv[1]), indent=1)
+    write_atomically(RESULT, (results_json + "\n").encode())
     print(RESULT)
 
 

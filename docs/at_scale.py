@@ -11,7 +11,7 @@ from page_helpers import filled, table
 
 
 def page() -> str:
-    """The page."""
+    """Return the page."""
     return filled("at-scale", billion=billion.section(), significance=_significance())
 
 

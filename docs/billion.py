@@ -1,4 +1,4 @@
-"""What a billion segments cost: calculated from measurements on fewer."""
+"""Cost of a billion segments, extrapolated from measurements on fewer."""
 
 from __future__ import annotations
 
@@ -35,26 +35,26 @@ PARTITION = 128 << 20
 
 
 def section() -> str:
-    """The part of the page that works it out."""
-    found = Results()
+    """Return the part of the page that works it out."""
+    results = Results()
     measured: list[tuple[str, str, int, float | None]] = [
-        ("lines of text, `truebleu score`", "BLEU", 10**6, found.files("bleu")),
-        ("lines of text, `truebleu score`", "chrF2", 10**6, found.files("chrf")),
-        ("Parquet, DuckDB", "BLEU", 10**6, found.parquet("duckdb")),
-        ("Parquet, Polars", "BLEU", 10**6, found.parquet("polars")),
-        ("Parquet, Spark, warm, all its processes", "BLEU", found.spark_rows, found.spark()),
-        ("Parquet, Ray Data, warm, all its processes", "BLEU", found.ray_rows, found.ray()),
-        ("lists of strings, sacreBLEU", "BLEU", 20_000, found.sacrebleu()),
+        ("lines of text, `truebleu score`", "BLEU", 10**6, results.files("bleu")),
+        ("lines of text, `truebleu score`", "chrF2", 10**6, results.files("chrf")),
+        ("Parquet, DuckDB", "BLEU", 10**6, results.parquet("duckdb")),
+        ("Parquet, Polars", "BLEU", 10**6, results.parquet("polars")),
+        ("Parquet, Spark, warm, all its processes", "BLEU", results.spark_rows, results.spark()),
+        ("Parquet, Ray Data, warm, all its processes", "BLEU", results.ray_rows, results.ray()),
+        ("lists of strings, sacreBLEU", "BLEU", 20_000, results.sacrebleu()),
     ]
     rows = [
         (read, metric, f"{count:,}", *(_hours(ns) if ns is not None else ("not measured", "", "")))
         for read, metric, count, ns in measured
     ]
-    text = found.bytes_a_segment * SEGMENTS
+    text = results.bytes_a_segment * SEGMENTS
     partitions = -(-text // PARTITION)
     states = partitions * SYSTEMS
     row = _state_bytes((BLEU(),))
-    both = _state_bytes((BLEU(), CHRF()))
+    state_bytes = _state_bytes((BLEU(), CHRF()))
     buckets = SYSTEMS * BUCKETS * row
     return filled(
         "at-scale-section",
@@ -62,27 +62,27 @@ def section() -> str:
         segments_of_system=SEGMENTS // SYSTEMS,
         segments=SEGMENTS,
         text_gigabytes=text / 1e9,
-        bytes_a_segment=found.bytes_a_segment,
-        machine=found.machine,
+        bytes_a_segment=results.bytes_a_segment,
+        machine=results.machine,
         cents_an_hour=CENTS_AN_HOUR,
         table=table(HEADER, rows, left=2),
-        spark_scaling=found.scaling("Spark, 2 executors"),
-        ray_blocks_scaling=found.scaling(f"{RAY_SCALING}, blocks"),
-        ray_parquet_scaling=found.scaling(f"{RAY_SCALING}, Parquet"),
+        spark_scaling=results.scaling("Spark, 2 executors"),
+        ray_blocks_scaling=results.scaling(f"{RAY_SCALING}, blocks"),
+        ray_parquet_scaling=results.scaling(f"{RAY_SCALING}, Parquet"),
         partition=PARTITION >> 20,
         partitions=partitions,
         states=states,
         row_bytes=row,
         sums_megabytes=states * row / 1e6,
         text_per_sums=text / (states * row),
-        both_megabytes=states * both / 1e6,
+        both_megabytes=states * state_bytes / 1e6,
         groups_kilobytes=SYSTEMS * row / 1e3,
         buckets_megabytes=buckets / 1e6,
         buckets=BUCKETS,
-        duckdb_peak=found.peaks("DuckDB"),
-        polars_peak=found.peaks("Polars, file by file"),
-        polars_scan_peak=found.peaks("Polars"),
-        largest=found.tokens_a_segment * SEGMENTS,
+        duckdb_peak=results.peaks("DuckDB"),
+        polars_peak=results.peaks("Polars, file by file"),
+        polars_scan_peak=results.peaks("Polars"),
+        largest=results.tokens_a_segment * SEGMENTS,
     )
 
 
@@ -93,7 +93,7 @@ def _hours(ns: float) -> tuple[str, str, str]:
 
 
 def _state_bytes(metrics: tuple[Any, ...]) -> float:
-    """The size of the rows of a group in the state table, in Arrow's layout."""
+    """Return the size of the rows of a group in the state table, in Arrow's layout."""
     import pyarrow as pa
 
     sums = Sums(metrics, by="system")
@@ -107,10 +107,10 @@ class Results:
     """The figures of benchmarks/results.json."""
 
     def __init__(self) -> None:
-        found = json.loads(RESULTS.read_text(encoding="utf-8"))
-        self._rows = found["rows"]
-        about = found["machine"]
-        self.machine = f"{about['processor']}, {about['python']}"
+        benchmark_results = json.loads(RESULTS.read_text(encoding="utf-8"))
+        self._rows = benchmark_results["rows"]
+        machine = benchmark_results["machine"]
+        self.machine = f"{machine['processor']}, {machine['python']}"
         memory = self._figures("1 M pairs, two files, private memory")
         self.bytes_a_segment = memory.get("input_bytes", 0) / 1e6
         # A token and the space behind it have some six bytes, and a pair has two texts.
@@ -120,7 +120,7 @@ class Results:
         return next((row for row in self._rows if row["work"].startswith(start)), None)
 
     def _figures(self, start: str) -> Any:
-        """The figures of a row; none if it was not measured."""
+        """Return the figures of a row; none if it was not measured."""
         return (self._row(start) or {"figures": {}})["figures"]
 
     def files(self, metric: str) -> float | None:
@@ -132,7 +132,7 @@ class Results:
         return _nanoseconds(self._figures(starts[metric]).get("truebleu"), 10**6)
 
     def sacrebleu(self) -> float | None:
-        """The same for sacreBLEU, of the sample."""
+        """Return the same for sacreBLEU, of the sample."""
         costs = self._figures("1 M pairs, two files, whole").get("sacrebleu, sample")
         return _nanoseconds(costs, 20_000)
 
@@ -141,12 +141,12 @@ class Results:
         return _nanoseconds(self._figures("Parquet, 1 M rows").get(engine), 10**6)
 
     def peaks(self, title: str) -> str:
-        """The peak resident memory on 8 M rows, and on 1 M."""
+        """Return the peak resident memory on 8 M rows, and on 1 M."""
         figures = self._figures(f"Parquet, 8 M rows, {title}")
         if not figures:
             return "not measured"
-        eight, one = figures["peak_bytes"], figures["peak_bytes_of_1_M"]
-        return f"{eight / 2**20:.0f} MiB on 8 million rows and {one / 2**20:.0f} MiB on one"
+        eight, one_million = figures["peak_bytes"], figures["peak_bytes_of_1_M"]
+        return f"{eight / 2**20:.0f} MiB on 8 million rows and {one_million / 2**20:.0f} MiB on one"
 
     def spark(self) -> float | None:
         """Nanoseconds per row, of all processes."""
@@ -171,7 +171,7 @@ class Results:
         return int(figures["2 workers"]["rows"]) if figures else 0
 
     def scaling(self, start: str) -> str:
-        """The rows per second of two workers, over those of one."""
+        """Return the rows per second of two workers, divided by the rows per second of one."""
         row = self._row(start)
         ratio = row["ratio"].split()[0] if row and row["ratio"] else "?"
         return f"{ratio} times"

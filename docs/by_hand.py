@@ -22,7 +22,7 @@ from truebleu import BLEU, bleu
 
 
 def page() -> str:
-    """The page."""
+    """Return the page."""
     folder = Path(__file__).with_name("templates")
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(folder), undefined=jinja2.StrictUndefined, autoescape=False

@@ -5,12 +5,12 @@
     python docs/calibration.py documents WMT23      into calibration_documents.json, two minutes
     python docs/calibration.py runs                 into calibration_runs.json, six minutes
 
-WMT22 is the folder of the general task's data, WMT23 that of the metrics task's. They are no part
-of the project, so the results are kept: docs/significance.md and docs/at-scale.md show them.
+WMT22 is the folder of the general task's data, WMT23 that of the metrics task's. They are not part
+of the project, so the results are stored; docs/significance.md and docs/at-scale.md show them.
 
-Where the null hypothesis has to hold, a trial is a test set of real segments in each of which two
-systems change places or not with the same probability. What wrote a translation then makes no
-difference, and a calibrated test finds one at 5 % in 5 % of the trials.
+If the null hypothesis must hold, a trial is a test set of real segments; in each, two systems swap
+places with probability 1/2. Then the systems do not differ, and a calibrated test at 5 % finds a
+difference in 5 % of the trials.
 
 tests      segments are drawn without replacement from those that two systems translated
 buckets    the same, with the segments put into buckets by an id that begins with the trial's
@@ -58,7 +58,7 @@ SEED = 20021109
 
 
 def pool(metric: Metric, wmt22: Path) -> list[Statistics]:
-    """Each of the two systems' statistics of all segments translated into English."""
+    """Return each of the two systems' statistics of all segments translated into English."""
     tables = []
     for system in SYSTEMS:
         total = None
@@ -73,22 +73,22 @@ def pool(metric: Metric, wmt22: Path) -> list[Statistics]:
 
 
 def exchanged(tables: list[Statistics], rows: list[int], turned: list[bool]) -> list[Statistics]:
-    """Two systems on these segments, with places changed where `turned` says so."""
-    size, both = len(tables[0]), tables[0] + tables[1]
+    """Return two systems on these segments, with places changed where `turned` says so."""
+    size, joined_tables = len(tables[0]), tables[0] + tables[1]
     return [
-        both[[i + size * (turn ^ side) for i, turn in zip(rows, turned, strict=True)]]
+        joined_tables[[i + size * (turn ^ side) for i, turn in zip(rows, turned, strict=True)]]
         for side in (False, True)
     ]
 
 
 def null_trial(dice: random.Random, tables: list[Statistics], segments: int) -> list[Statistics]:
-    """Two systems on segments drawn without replacement; who wrote a segment is left to chance."""
-    drawn = dice.sample(range(len(tables[0])), segments)
-    return exchanged(tables, drawn, [dice.random() < 0.5 for _ in drawn])
+    """Return two systems on sampled segments, with the systems swapped at random."""
+    sampled_rows = dice.sample(range(len(tables[0])), segments)
+    return exchanged(tables, sampled_rows, [dice.random() < 0.5 for _ in sampled_rows])
 
 
 def measure_of(metric: Metric, sides: list[Statistics]) -> Measure:
-    """The two systems of a trial, as tests take them."""
+    """Return the two systems of a trial, as tests take them."""
     return Measure(metric, dict(zip(("one", "other"), sides, strict=True)))
 
 
@@ -141,7 +141,7 @@ DRAWS = 1000
 
 
 def bucketed(table: Statistics, buckets: int, trial: int) -> Statistics:
-    """A row a bucket instead of a row a segment."""
+    """Return one row per bucket instead of one row per segment."""
     numbers = [bucket_of(f"{trial}-{i}", buckets) for i in range(len(table))]
     place = {bucket: i for i, bucket in enumerate(sorted(set(numbers)))}
     return Statistics(
@@ -153,7 +153,7 @@ def bucketed(table: Statistics, buckets: int, trial: int) -> Statistics:
 
 
 def buckets(wmt22: str) -> dict[str, Any]:
-    """How intervals and tests of buckets differ from those of segments."""
+    """Compare intervals and tests over buckets with intervals and tests over segments."""
     metric = METRICS["BLEU"]
     tables = pool(metric, Path(wmt22))
     return {
@@ -171,7 +171,7 @@ def buckets(wmt22: str) -> dict[str, Any]:
 
 
 def _widths(metric: Metric, tables: list[Statistics]) -> dict[str, dict[str, list[float]]]:
-    """The errors that buckets find, as shares of the one that segments find: mean, deviation."""
+    """Return bucket-based errors divided by segment-based errors: mean and deviation."""
 
     def errors(sides: list[Statistics]) -> tuple[float, float]:
         [result] = run_paired_tests([measure_of(metric, sides)], test="bs", resamples=4 * DRAWS)
@@ -179,7 +179,7 @@ def _widths(metric: Metric, tables: list[Statistics]) -> dict[str, dict[str, lis
         return result.differences["other"].deviation, interval.high - interval.low
 
     exact = errors(tables)
-    found = {}
+    widths = {}
     for count in BUCKETS:
         ratios = [
             [a / b for a, b in zip(errors(sides), exact, strict=True)]
@@ -187,9 +187,9 @@ def _widths(metric: Metric, tables: list[Statistics]) -> dict[str, dict[str, lis
             for sides in [[bucketed(table, count, trial) for table in tables]]
         ]
         columns = zip(("difference", "interval"), zip(*ratios, strict=True), strict=True)
-        found[str(count)] = {name: [mean(column), stdev(column)] for name, column in columns}
-        print(count, found[str(count)], f"expected {1 / sqrt(2 * count):.3f}", flush=True)
-    return found
+        widths[str(count)] = {name: [mean(column), stdev(column)] for name, column in columns}
+        print(count, widths[str(count)], f"expected {1 / sqrt(2 * count):.3f}", flush=True)
+    return widths
 
 
 def _bucket_rejections(metric: Metric, tables: list[Statistics]) -> dict[str, dict[str, list[int]]]:
@@ -215,11 +215,11 @@ def _bucket_rejections(metric: Metric, tables: list[Statistics]) -> dict[str, di
 DOCUMENT_METRICS = {"BLEU": BLEU(effective_order=False), "chrF2": CHRF()}
 # Each pair of languages with the reference that its task prefers.
 DOCUMENT_PAIRS = {"en-de": "refA", "he-en": "refB", "zh-en": "refA"}
-# What is no system: references, and what was made of them.
+# Outputs that are not systems: references, and texts derived from them.
 NOT_SYSTEMS = ("ref", "synthetic")
 DOCUMENTS = (20, 60)
 DOCUMENT_TRIALS = 1000
-# Differences below this are those of nearly equal systems.
+# Systems with a smaller difference count as nearly equal.
 NEAR = 0.5
 SAMPLES = 400
 DOCUMENT_SEED = 20041109
@@ -246,13 +246,15 @@ class Pool:
             name: self.metric.from_statistics(table).value for name, table in self.tables.items()
         }
 
-    def drawn(self, chosen: list[int]) -> tuple[list[int], list[int]]:
-        """The segments of some documents, and for each the number of its document."""
-        rows = [(i, number) for number, one in enumerate(chosen) for i in self.members[one]]
+    def segments_of_documents(self, document_numbers: list[int]) -> tuple[list[int], list[int]]:
+        """Return the segments of some documents, and for each the number of its document."""
+        rows = [
+            (i, number) for number, one in enumerate(document_numbers) for i in self.members[one]
+        ]
         return [i for i, _ in rows], [number for _, number in rows]
 
     def measure(self, names: tuple[str, str], rows: list[int], turned: list[bool]) -> Measure:
-        """Two systems on these segments, with places changed where `turned` says so."""
+        """Return two systems on these segments, with places changed where `turned` says so."""
         tables = [self.tables[name] for name in names]
         return measure_of(self.metric, exchanged(tables, rows, turned))
 
@@ -270,26 +272,28 @@ class Pool:
         return quantiles(ratios, n=4, method="inclusive")
 
     def misses(self, documents: int) -> dict[str, int]:
-        """How often each kind of interval misses the difference of all documents."""
+        """Count how often each kind of interval misses the difference on all documents."""
         dice = random.Random(f"{DOCUMENT_SEED} intervals {self.name} {documents}")
         names, counts = list(self.tables), {"segments": 0, "documents": 0}
         settings: dict[str, Any] = {"resamples": SAMPLES, "level": LEVEL}
         for _ in range(DOCUMENT_TRIALS):
             seed = dice.randrange(1 << 32)
-            one, other = dice.sample(names, 2)
-            true = self.scores[other] - self.scores[one]
-            rows, of_row = self.drawn(dice.choices(range(len(self.members)), k=documents))
-            measure = self.measure((one, other), rows, [False] * len(rows))
-            for what, drawn in (("segments", None), ("documents", of_row)):
+            first_system, second_system = dice.sample(names, 2)
+            true = self.scores[second_system] - self.scores[first_system]
+            rows, row_documents = self.segments_of_documents(
+                dice.choices(range(len(self.members)), k=documents)
+            )
+            measure = self.measure((first_system, second_system), rows, [False] * len(rows))
+            for unit, labels in (("segments", None), ("documents", row_documents)):
                 [result] = run_paired_tests(
-                    [measure], test="bs", documents=drawn, seed=seed, **settings
+                    [measure], test="bs", documents=labels, seed=seed, **settings
                 )
                 interval = result.differences["other"].interval
-                counts[what] += not interval.low <= true <= interval.high
+                counts[unit] += not interval.low <= true <= interval.high
         return counts
 
     def rejections(self, documents: int) -> dict[str, int]:
-        """How often randomization finds a difference where none is."""
+        """Count how often randomization finds a difference although there is none."""
         dice = random.Random(f"{DOCUMENT_SEED} tests {self.name} {documents}")
         near = [
             (one, other)
@@ -300,23 +304,25 @@ class Pool:
         settings: dict[str, Any] = {"resamples": 1, "randomizations": SAMPLES}
         for _ in range(DOCUMENT_TRIALS):
             seed = dice.randrange(1 << 32)
-            chosen = dice.sample(range(len(self.members)), documents)
-            coins = [dice.random() < 0.5 for _ in chosen]
-            rows, of_row = self.drawn(chosen)
-            measure = self.measure(dice.choice(near), rows, [coins[number] for number in of_row])
-            for what, drawn in (("segments", None), ("documents", of_row)):
-                [result] = run_paired_tests([measure], documents=drawn, seed=seed, **settings)
-                counts[what] += result.differences["other"].p < ALPHA
+            sampled_documents = dice.sample(range(len(self.members)), documents)
+            coins = [dice.random() < 0.5 for _ in sampled_documents]
+            rows, row_documents = self.segments_of_documents(sampled_documents)
+            measure = self.measure(
+                dice.choice(near), rows, [coins[number] for number in row_documents]
+            )
+            for unit, labels in (("segments", None), ("documents", row_documents)):
+                [result] = run_paired_tests([measure], documents=labels, seed=seed, **settings)
+                counts[unit] += result.differences["other"].p < ALPHA
         return {**counts, "pairs": len(near)}
 
 
 def documents(wmt23: str) -> dict[str, Any]:
-    """How wrong intervals and tests are that take segments of one document for independent."""
-    found = []
+    """Measure the error of intervals and tests that assume independent segments."""
+    results = []
     for name in DOCUMENT_METRICS:
         for pair in DOCUMENT_PAIRS:
             pool = Pool(Path(wmt23), pair, name)
-            found.append(
+            results.append(
                 {
                     "metric": name,
                     "pair": pair,
@@ -328,9 +334,9 @@ def documents(wmt23: str) -> dict[str, Any]:
                     "tests": {str(count): pool.rejections(count) for count in DOCUMENTS},
                 }
             )
-            print(found[-1], flush=True)
+            print(results[-1], flush=True)
     settings = {"trials": DOCUMENT_TRIALS, "level": LEVEL, "near": NEAR, "samples": SAMPLES}
-    return {**settings, "found": found}
+    return {**settings, "found": results}
 
 
 # ---- runs ----
@@ -338,7 +344,7 @@ def documents(wmt23: str) -> dict[str, Any]:
 RUN_SEGMENTS = 200
 RUN_TRIALS = 1000
 RUN_SEED = 20110619
-# What is by chance, as standard deviations: of v, u and e. On 200 segments, a v or e of 1 moves a
+# Standard deviations of the random effects v, u and e. On 200 segments, a v or e of 1 moves a
 # score by 0.07.
 CAUSES = {
     "lucky runs": (0.0, 0.15, 1.0),
@@ -350,24 +356,26 @@ RUNS = ((2, 2), (3, 3), (5, 5), (3, 1))
 
 
 def runs() -> dict[str, Any]:
-    """How often tests of systems with several runs are wrong."""
-    made = []
+    """Measure how often tests of systems with several runs are wrong."""
+    results = []
     for cause, sizes in CAUSES.items():
         for counts in RUNS:
             dice = random.Random(f"{RUN_SEED} {cause} {counts}")
-            found: dict[str, int] = {}
+            rejection_counts: dict[str, int] = {}
             for _ in range(RUN_TRIALS):
                 for name, p in _p_values(dice, counts, sizes).items():
-                    found[name] = found.get(name, 0) + (p < ALPHA)
-            made.append({"cause": cause, "sizes": sizes, "runs": counts, "found": found})
-            print(made[-1], flush=True)
-    return {"trials": RUN_TRIALS, "segments": RUN_SEGMENTS, "alpha": ALPHA, "made": made}
+                    rejection_counts[name] = rejection_counts.get(name, 0) + (p < ALPHA)
+            results.append(
+                {"cause": cause, "sizes": sizes, "runs": counts, "found": rejection_counts}
+            )
+            print(results[-1], flush=True)
+    return {"trials": RUN_TRIALS, "segments": RUN_SEGMENTS, "alpha": ALPHA, "made": results}
 
 
 def _p_values(
     dice: random.Random, counts: tuple[int, int], sizes: tuple[float, float, float]
 ) -> dict[str, float]:
-    """The p-values of the three tests on one trial."""
+    """Return the p-values of the three tests on one trial."""
     hard = [dice.gauss(0, 1) for _ in range(RUN_SEGMENTS)]
     systems = {}
     for name, count in zip("AB", counts, strict=True):
@@ -386,15 +394,17 @@ def _p_values(
     if counts[0] == counts[1]:
         stacked = {name: [x for run in made for x in run] for name, made in systems.items()}
         trials["stacked"] = (stacked, {})
-    found = {}
-    for name, (scores, more) in trials.items():
-        [result] = run_paired_tests([Measure.from_scores("x", scores)], **{**options, **more})
-        found[name] = result.differences["B"].p
-    return found
+    p_values = {}
+    for name, (scores, extra_options) in trials.items():
+        [result] = run_paired_tests(
+            [Measure.from_scores("x", scores)], **{**options, **extra_options}
+        )
+        p_values[name] = result.differences["B"].p
+    return p_values
 
 
 def main() -> None:
-    """Measures what is named, and keeps the result."""
+    """Run the named measurement, and store the result."""
     kinds = {"tests": tests, "buckets": buckets, "documents": documents, "runs": runs}
     if len(sys.argv) < 2 or sys.argv[1] not in kinds:
         sys.exit(f"usage: python docs/calibration.py {{{','.join(kinds)}}} [FOLDER]")

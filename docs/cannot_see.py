@@ -20,7 +20,7 @@ METRICS = {
 
 
 def page() -> str:
-    """The page."""
+    """Return the page."""
     claims = "\n\n".join(_claim(**claim) for claim in CLAIMS)
     return filled(
         "what-bleu-cannot-see",

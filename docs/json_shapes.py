@@ -1,7 +1,7 @@
 """The page docs/json.md: the JSON that each command prints, field by field.
 
-The fields and the examples are those of commands that are run when the page is built; the sentences
-are in docs/json_fields.toml. A test holds that every field has a sentence and every sentence a field.
+The build runs the commands to collect fields and examples; docs/json_fields.toml has the
+descriptions. A test holds that every field has a sentence and every sentence a field.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ REF, OTHER_REF, CEDAR, BIRCH = (
     f"examples/de-en/{name}.en" for name in ("reference.a", "reference.b", "cedar", "birch")
 )
 DOCUMENTS = "examples/de-en/documents.txt"
-# A test set of one's own, in a folder that lasts as long as a command.
-OWN = ("harbour", "-l", "en-de")
-OWN_FILES = {
+# A user's test set, in a temporary folder.
+USER_TEST_SET = ("harbour", "-l", "en-de")
+USER_TEST_SET_FILES = {
     "en-de.src": ["The harbour was quiet.", "Two gulls argued."],
     "en-de.ref.A": ["Der Hafen war still.", "Zwei Möwen stritten."],
     "en-de.docid": ["port", "port"],
@@ -50,7 +50,7 @@ TESTS = ("--significance", "100", "--correction", "holm", "--confidence", "20")
 PAIR = ("a b c a", "a b d", "--reference", "a b d e f g")
 
 # Objects whose keys are names of metrics, systems and the like.
-NAMED = {
+VARIABLE_KEYS = {
     "signatures": "METRIC",
     "metrics[].scores": "TASK",
     "systems[].scores": "METRIC",
@@ -73,7 +73,7 @@ NAMED = {
     "comparison.differences": "COUNT",
 }
 
-# Of each kind of output: commands that show all of its fields, after `truebleu`.
+# For each kind of output, commands (after `truebleu`) that together show all fields.
 COMMANDS: dict[str, list[tuple[str, ...]]] = {
     "score": [
         ("score", REF, "-i", CEDAR, "-m", name, "-ci", "100") for name in ("bleu", "chrf", "ter")
@@ -84,7 +84,7 @@ COMMANDS: dict[str, list[tuple[str, ...]]] = {
     ]
     + [("score", REF, "-i", CEDAR, "-m", "bleu", "--weights", "1", "2")]
     + [("score", REF, "-i", CEDAR, "--docs", DOCUMENTS)]
-    + [("score", "-t", *OWN, "-i", "SYSTEM", "--origlang", "en")]
+    + [("score", "-t", *USER_TEST_SET, "-i", "SYSTEM", "--origlang", "en")]
     + [("score", "CHINESE", "-i", "CHINESE")],
     "segments": [("segments", REF, "-i", CEDAR, BIRCH), ("segments", "CHINESE", "-i", "CHINESE")],
     "matrix": [
@@ -139,10 +139,10 @@ COMMANDS: dict[str, list[tuple[str, ...]]] = {
         ("family", "which", "99.99", REF, "-i", CEDAR),
     ],
     "testset list": [("testset", "list", "wmt22")],
-    "testset info": [("testset", "info", "wmt22"), ("testset", "info", *OWN)],
+    "testset info": [("testset", "info", "wmt22"), ("testset", "info", *USER_TEST_SET)],
     "testset get, testset add, testset verify, testset path, testset remove": [
         ("testset", "add", "FOLDER", "--name", "harbour"),
-        *(("testset", action, *OWN) for action in ("get", "verify", "path", "remove")),
+        *(("testset", action, *USER_TEST_SET) for action in ("get", "verify", "path", "remove")),
     ],
 }
 
@@ -152,13 +152,13 @@ MEANINGS: dict[str, dict[str, str]] = tomllib.loads(
 
 
 def page() -> str:
-    """The page."""
+    """Return the page."""
     sections = "\n\n".join(_section(kind) for kind in COMMANDS)
     return filled("json", sections=sections)
 
 
 def _section(kind: str) -> str:
-    found = fields(kind)
+    examples = fields(kind)
     rows = [
         (
             render_code(path),
@@ -166,14 +166,14 @@ def _section(kind: str) -> str:
             render_code(_short(path, example)),
             *metrics,
         )
-        for path, (example, *metrics) in found.items()
+        for path, (example, *metrics) in examples.items()
     ]
-    header = ["key", "what it is", "example", *(["metrics"] if kind in OF_METRICS else [])]
+    header = ["key", "what it is", "example", *(["metrics"] if kind in METRIC_KINDS else [])]
     title = ", ".join(f"`truebleu {name}`" for name in kind.split(", "))
     return f"## {title}\n\n{table(header, rows, left=len(header))}"
 
 
-OF_METRICS = ("score", "explain")
+METRIC_KINDS = ("score", "explain")
 
 
 def _short(path: str, example: Any) -> str:
@@ -184,29 +184,29 @@ def _short(path: str, example: Any) -> str:
 
 
 def fields(kind: str) -> dict[str, tuple[Any, ...]]:
-    """Each field of a kind of output, an example of it, and the metrics that have it."""
-    found: dict[str, tuple[Any, set[str]]] = {}
+    """Return each field of a kind of output, an example of it, and the metrics that have it."""
+    examples: dict[str, tuple[Any, set[str]]] = {}
     for command in COMMANDS[kind]:
         printed = output(command)
         for path, example in _fields(printed, ""):
-            known, metrics = found.setdefault(path, (example, set()))
+            earlier_example, metrics = examples.setdefault(path, (example, set()))
             metrics.add(_metric_of(command))
-            if known in (None, ""):
-                found[path] = (example, metrics)
+            if earlier_example in (None, ""):
+                examples[path] = (example, metrics)
     # An empty list says nothing where another has entries.
-    for path in [path for path in found if path.endswith("[]")]:
-        if any(other.startswith(f"{path}.") for other in found):
-            del found[path]
+    for path in [path for path in examples if path.endswith("[]")]:
+        if any(other.startswith(f"{path}.") for other in examples):
+            del examples[path]
     # The entries of documents have the keys of scores, too.
-    for path in [path for path in found if path.startswith("documents[].")]:
-        if path.replace("documents", "scores", 1) in found:
-            del found[path]
-    if kind not in OF_METRICS:
-        return {path: (example,) for path, (example, _) in found.items()}
-    every = {_metric_of(command) for command in COMMANDS[kind]}
+    for path in [path for path in examples if path.startswith("documents[].")]:
+        if path.replace("documents", "scores", 1) in examples:
+            del examples[path]
+    if kind not in METRIC_KINDS:
+        return {path: (example,) for path, (example, _) in examples.items()}
+    all_metrics = {_metric_of(command) for command in COMMANDS[kind]}
     return {
-        path: (example, "" if metrics == every else ", ".join(sorted(metrics)))
-        for path, (example, metrics) in found.items()
+        path: (example, "" if metrics == all_metrics else ", ".join(sorted(metrics)))
+        for path, (example, metrics) in examples.items()
     }
 
 
@@ -215,13 +215,13 @@ def _metric_of(command: Sequence[str]) -> str:
 
 
 def _fields(value: Any, path: str) -> Iterator[tuple[str, Any]]:
-    """The leaves below a value, by their paths."""
+    """Yield the leaves below a value, by their paths."""
     if isinstance(value, dict):
-        # A score has the fields of its signature beside it.
+        # A score also has the fields of its signature.
         signature = value.get("signature", "").split("|") if "nrefs" in value else ()
         flat = {part.partition(":")[0] for part in signature}
         for key, item in value.items():
-            name = NAMED.get(path, "FIELD" if key in flat else re.sub(r"_\d+$", "_N", key))
+            name = VARIABLE_KEYS.get(path, "FIELD" if key in flat else re.sub(r"_\d+$", "_N", key))
             yield from _fields(item, f"{path}.{name}" if path else name)
     elif isinstance(value, list):
         if not value:
@@ -234,7 +234,7 @@ def _fields(value: Any, path: str) -> Iterator[tuple[str, Any]]:
 
 @cache
 def output(command: tuple[str, ...]) -> Any:
-    """What a command prints as JSON."""
+    """Return the JSON output of a command."""
     with tempfile.TemporaryDirectory() as folder:
         log = str(Path(folder) / "log")
         # By which the system that BLEU puts first is the worse one.
@@ -260,20 +260,20 @@ def output(command: tuple[str, ...]) -> Any:
             for word in command
         ]
         places = dict.fromkeys(("TRUEBLEU_CACHE", "XDG_CONFIG_HOME"), f"{folder}/cache")
-        if OWN[0] in command:
-            for name, lines in OWN_FILES.items():
+        if USER_TEST_SET[0] in command:
+            for name, lines in USER_TEST_SET_FILES.items():
                 text = "".join(f"{line}\n" for line in lines)
                 (Path(folder) / name).write_text(text, encoding="utf-8")
             if "add" not in command:
-                _run(["testset", "add", folder, "--name", OWN[0]], places)
-        made = _run([*words, "-f", "json", "--quiet"], places, known=(0, 3))
-        return json.loads(made.replace(folder, "/home/me/ours"))
+                _run(["testset", "add", folder, "--name", USER_TEST_SET[0]], places)
+        printed = _run([*words, "-f", "json", "--quiet"], places, expected_statuses=(0, 3))
+        return json.loads(printed.replace(folder, "/home/me/ours"))
 
 
 def _run(
     words: Sequence[str],
     places: Mapping[str, str] = MappingProxyType({}),
-    known: Sequence[int] = (0,),
+    expected_statuses: Sequence[int] = (0,),
 ) -> str:
     done = subprocess.run(
         [sys.executable, "-m", "truebleu", *words],
@@ -283,6 +283,6 @@ def _run(
         capture_output=True,
         encoding="utf-8",
     )
-    if done.returncode not in known:
+    if done.returncode not in expected_statuses:
         raise RuntimeError(f"{' '.join(words)}: status {done.returncode}: {done.stderr}")
     return done.stdout

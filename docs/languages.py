@@ -10,12 +10,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from truebleu.text.languages import LanguageKind
 
-# More languages of one kind are told of by their scripts.
-FEW = 40
+# Longer lists of languages are replaced by their scripts.
+MAX_LISTED_NAMES = 40
 
 
 def page() -> str:
-    """The page."""
+    """Return the page."""
     return filled(
         "languages",
         kinds=_kinds(),
@@ -27,20 +27,22 @@ def page() -> str:
 
 
 def _names(kind: LanguageKind) -> str:
-    """The languages of a kind; of many, how many there are in each script."""
+    """Return the languages of a kind; of many, how many there are in each script."""
     by_script: dict[str, list[str]] = {}
-    for scripts, listed in kind.languages.items():
+    for scripts, language_codes in kind.languages.items():
         either = " or ".join(sorted(map(languages.format_script_name, scripts.split())))
-        by_script.setdefault(either, []).extend(" ".join(x.split()[1:]) for x in listed.split(";"))
-    if sum(map(len, by_script.values())) <= FEW:
+        by_script.setdefault(either, []).extend(
+            " ".join(x.split()[1:]) for x in language_codes.split(";")
+        )
+    if sum(map(len, by_script.values())) <= MAX_LISTED_NAMES:
         return ", ".join(name for names in by_script.values() for name in names)
     parts = [
         f"{len(names)} in {either}"
         for either, names in by_script.items()
         if either and len(names) > 1
     ]
-    alone = [name for names in by_script.values() if len(names) == 1 for name in names]
-    return f"{', '.join(parts)}, and {', '.join(alone)}"
+    single_names = [name for names in by_script.values() if len(names) == 1 for name in names]
+    return f"{', '.join(parts)}, and {', '.join(single_names)}"
 
 
 def _kinds() -> str:
@@ -58,10 +60,10 @@ def _kinds() -> str:
 
 
 def _tokenizers() -> str:
-    own = tokenizers.KERNEL_TOKENIZERS | {
+    tokenizer_meanings = tokenizers.KERNEL_TOKENIZERS | {
         name: what for name, (_, what) in tokenizers.DATA_TOKENIZERS.items()
     }
-    own["icu:LOCALE"] = tokenizers.PYTHON_TOKENIZERS["icu:LOCALE"][1]
+    tokenizer_meanings["icu:LOCALE"] = tokenizers.PYTHON_TOKENIZERS["icu:LOCALE"][1]
     needs = {
         "ja-mecab": "`pip install 'truebleu[ja]'`",
         "ko-mecab": "`pip install 'truebleu[ko]'`",
@@ -69,23 +71,23 @@ def _tokenizers() -> str:
         "mecab:FOLDER": "the folder",
         "spm:FILE": "the file",
     }
-    usual = dict.fromkeys(tokenizers.KERNEL_TOKENIZERS, "")
+    default_names = dict.fromkeys(tokenizers.KERNEL_TOKENIZERS, "")
     rows = [
         [
             render_code(name),
             what,
-            needs.get(name, usual.get(name, "its model, which is downloaded")),
+            needs.get(name, default_names.get(name, "its model, which is downloaded")),
         ]
-        for name, what in own.items()
+        for name, what in tokenizer_meanings.items()
     ]
     return table(["tokenizer", "tokens", "needs"], rows, left=3)
 
 
 def _signs() -> str:
     groups: dict[tuple[str, float, tuple[str, ...]], list[str]] = {}
-    for known in languages.UNSPLIT_SCRIPTS.values():
-        key = (known.reason, known.share, known.recommended)
-        groups.setdefault(key, []).append(known.language.removeprefix("the "))
+    for script_rule in languages.UNSPLIT_SCRIPTS.values():
+        key = (script_rule.reason, script_rule.share, script_rule.recommended)
+        groups.setdefault(key, []).append(script_rule.language.removeprefix("the "))
     rows = [
         [", ".join(names), because, f"{share:.0%}", " or ".join(f"`-tok {one}`" for one in ways)]
         for (because, share, ways), names in groups.items()

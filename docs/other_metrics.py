@@ -1,4 +1,4 @@
-"""The page docs/other-metrics.md: metrics beside BLEU, from the registry and the examples."""
+"""The page docs/other-metrics.md: metrics other than BLEU, from the registry and the examples."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-# What brings the packages of metrics that need some.
+# Installation commands for metrics that need extra packages.
 NEEDS = {
     "ROUGE": "`pip install 'truebleu[rouge]'`",
     "METEOR": "Java, and the jar of `pycocoevalcap`: `pip install 'truebleu[meteor]'`",
@@ -22,25 +22,30 @@ NEEDS = {
     "BLEURT": "`pip install 'truebleu[neural]'`, and a model",
     "command": "the program",
 }
-SHOWN = ["bleu", "chrf", "rouge-l", "wer"]
+EXAMPLE_METRICS = ["bleu", "chrf", "rouge-l", "wer"]
 
 
 def page() -> str:
-    """The page."""
+    """Return the page."""
     systems = {name: str(path) for name, path in HYPOTHESES.items()}
-    made = tb.compare(
+    comparison = tb.compare(
         {name: HYPOTHESES[name] for name in systems}, REFERENCES["A"], metrics=["bleu", "wer"]
     ).to_dict()
-    pair = {one["metric"]: one for one in made["pairs"] if {one["first"], one["second"]} == PAIR}
+    pair = {
+        one["metric"]: one for one in comparison["pairs"] if {one["first"], one["second"]} == PAIR
+    }
     return filled(
-        "other-metrics", told=_told(pair["BLEU"]), told_2=_told(pair["WER"]), metrics=_metrics()
+        "other-metrics",
+        told=_format_difference(pair["BLEU"]),
+        told_2=_format_difference(pair["WER"]),
+        metrics=_metrics(),
     )
 
 
 PAIR = {"cedar", "birch"}
 
 
-def _told(pair: Any) -> str:
+def _format_difference(pair: Any) -> str:
     interval = pair["interval"]
     return (
         f"{pair['value']:+.1f} [{interval['low']:+.1f}, {interval['high']:+.1f}] "

@@ -1,4 +1,4 @@
-"""What the pages share: Markdown tables, numbers, and the example corpus."""
+"""Helpers that the pages share: Markdown tables, numbers, the example corpus."""
 
 from __future__ import annotations
 
@@ -37,33 +37,33 @@ __all__ = [
 
 
 def filled(name: str, **values: object) -> str:
-    """The text of docs/templates/NAME.md.in with its placeholders filled, as `str.format` does."""
+    """Return the text of docs/templates/NAME.md.in with its placeholders filled, as `str.format` does."""
     template = Path(__file__).with_name("templates") / f"{name}.md.in"
     return template.read_text("utf-8").format(BUILT=BUILT, **values).removesuffix("\n")
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[object]], left: int = 1) -> str:
-    """A Markdown table, of which the first columns are text."""
+    """Return a Markdown table, of which the first columns are text."""
     lines = [header, ["---" if i < left else "--:" for i in range(len(header))], *rows]
     return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
 
 
 def system(hypothesis: str, references: Any, metric: BLEU | None = None, **options: Any) -> Any:
-    """The explanation of one system, as a dict."""
+    """Return the explanation of one system, as a dict."""
     return explain(hypothesis, references, metric, **options).to_dict()["systems"][0]
 
 
 def fraction(order: Any) -> str:
-    """An order's clipped matches over its n-grams."""
+    """Return an order's clipped matches over its n-grams."""
     return f"{order['matches']}/{order['total']}"
 
 
 def worked(hypothesis: str, references: Any, metric: BLEU | None = None, level: int = 3) -> str:
-    """A whole explanation in Markdown, below a heading of the page."""
+    """Return a whole explanation in Markdown, below a heading of the page."""
     explained = explain(hypothesis, references, metric).to_dict()
     return render_markdown(explanation_layout.of_content(explained, 2, short=False), level)
 
 
 def formula(explained: Any) -> str:
-    """The formula with its numbers."""
+    """Return the formula with its numbers."""
     return "```text\n" + "\n".join(explained["formula"]) + "\n```"

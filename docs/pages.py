@@ -45,24 +45,24 @@ PAGES = {
 
 WIDTH = 100
 
-# What headings, tables, quotations and comments begin with.
+# Prefixes of headings, tables, quotations and comments.
 MARKED = ("#", "|", ">", "<", "")
 
 
 def wrapped(text: str) -> str:
-    """Markdown whose paragraphs are wrapped anew: what was put into them has made lines longer."""
+    """Return Markdown with rewrapped paragraphs, because inserted values made lines longer."""
     blocks = []
     fenced = False
     for block in re.split("\n{2,}", text.rstrip()):
         prose = not fenced and block[:1] not in MARKED and not block.startswith("* ")
         fenced ^= sum(line.startswith("```") for line in block.splitlines()) % 2 == 1
-        made = fill(block, WIDTH, break_long_words=False, break_on_hyphens=False)
-        blocks.append((made if prose and "```" not in block else block).strip("\n"))
+        filled_block = fill(block, WIDTH, break_long_words=False, break_on_hyphens=False)
+        blocks.append((filled_block if prose and "```" not in block else block).strip("\n"))
     return "\n\n".join(blocks) + "\n"
 
 
 def main() -> None:
-    """Writes the pages."""
+    """Write the pages."""
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent
     for name, page in PAGES.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

@@ -25,7 +25,7 @@ VARIABLES, CIRCUMSTANCES = _SENTENCES["variables"], _SENTENCES["circumstances"]
 
 
 def environment() -> str:
-    """The page of environment variables."""
+    """Return the page of environment variables."""
     tables = "\n\n".join(
         f"## {title}\n\n"
         + table(["variable", "meaning"], [(f"`{name}`", about) for name, about in named.items()], 2)
@@ -41,25 +41,27 @@ def _cell(text: str) -> str:
 
 
 def _spelled(option: Option) -> str:
-    """An option with its value, or an argument, as help shows it."""
+    """Return an option with its value, or an argument, as help shows it."""
     flags = [flag for flag in option.flags if flag.startswith("-")]
     value = option.arguments.get("metavar") or ("" if flags else option.flags[0].upper())
     if option.arguments.get("nargs") in ("+", "*"):
         value = f"{value}..."
     elif option.arguments.get("nargs") == "?":
         value = f"[{value}]"
-    told = f"<code>{value.replace('|', '&#124;')}</code>" if "|" in value else f"`{value}`"
-    return " ".join([*(f"`{flag}`" for flag in flags), *([told] if value else [])])
+    formatted_value = (
+        f"<code>{value.replace('|', '&#124;')}</code>" if "|" in value else f"`{value}`"
+    )
+    return " ".join([*(f"`{flag}`" for flag in flags), *([formatted_value] if value else [])])
 
 
 def _meaning(option: Option) -> str:
-    """The sentence of help, with the choices and the default where it does not name them."""
+    """Return the sentence of help, with the choices and the default where it does not name them."""
     sentence = option.arguments["help"]
-    told = _cell(sentence)
+    meaning = _cell(sentence)
     words = [str(word) for word in option.arguments.get("choices", ())]
-    named = f"{option.arguments.get('metavar')} {sentence}"
-    if not all(word in named for word in words):
-        told += ": " + ", ".join(f"`{word}`" for word in words)
+    described_option = f"{option.arguments.get('metavar')} {sentence}"
+    if not all(word in described_option for word in words):
+        meaning += ": " + ", ".join(f"`{word}`" for word in words)
     default = option.arguments.get("default")
     word = (
         default != SUPPRESS
@@ -68,16 +70,16 @@ def _meaning(option: Option) -> str:
     )
     spelled = re.escape(str(default))
     if word and not re.search(rf"\({spelled}\b|\b{spelled} \(the default\)", sentence):
-        told += f" (default: `{default}`)"
-    return told
+        meaning += f" (default: `{default}`)"
+    return meaning
 
 
 def _groups(groups: Iterable[Group]) -> Iterator[str]:
-    """The options of a command, a table a group; metrics share some, which come once."""
-    known = {"--help"}
+    """Yield one table of options per group; options that metrics share appear once."""
+    listed_flags = {"--help"}
     for group in groups:
-        options = [option for option in group.options if option.flags[-1] not in known]
-        known |= {option.flags[-1] for option in options}
+        options = [option for option in group.options if option.flags[-1] not in listed_flags]
+        listed_flags |= {option.flags[-1] for option in options}
         if options:
             yield f"**{_cell(group.title)}**" + (f": {_cell(group.about)}" if group.about else "")
             yield table(
@@ -86,12 +88,12 @@ def _groups(groups: Iterable[Group]) -> Iterator[str]:
 
 
 def exit_statuses() -> list[tuple[str, str]]:
-    """Each exit status and its meaning."""
+    """Return each exit status and its meaning."""
     return [(str(status), meaning) for status, meaning in output.STATUSES.items()]
 
 
 def all_commands() -> str:
-    """The page of commands and their options."""
+    """Return the page of commands and their options."""
     parts = []
     for name, summary in COMMANDS.items():
         declared = command(name)
@@ -112,23 +114,23 @@ def all_commands() -> str:
 
 
 def _names(metric: Any) -> str:
-    """The registered names that stand for a class."""
-    own = [name for name in registry.METRICS if registry.get_metric_class(name) is metric]
-    more = [
+    """Return the registered names that stand for a class."""
+    metric_names = [name for name in registry.METRICS if registry.get_metric_class(name) is metric]
+    parametrized_names = [
         f"{name}:{text}"
         for name, (_, text) in registry.PREFIXED_METRICS.items()
         if registry.get_metric_class(name) is metric
     ]
-    return ", ".join(f"`{name}`" for name in own + more)
+    return ", ".join(f"`{name}`" for name in metric_names + parametrized_names)
 
 
 def _values(parameter: Any) -> str:
-    """The default, as Python writes it."""
+    """Return the default, as Python writes it."""
     return f"`{parameter.default!r}`"
 
 
 def signatures() -> str:
-    """The page of metrics, their parameters, and the fields of signatures."""
+    """Return the page of metrics, their parameters, and the fields of signatures."""
     parts = []
     for metric in registry.iterate_metric_classes():
         rows = [
@@ -142,10 +144,10 @@ def signatures() -> str:
             )
             for one in metric.PARAMETERS
         ]
-        made = table(["parameter", "default", "in signatures", "meaning"], rows, 4)
+        parameter_table = table(["parameter", "default", "in signatures", "meaning"], rows, 4)
         summary = (metric.__doc__ or "").strip().partition("\n\n")[0]
         parts.append(
-            f"## {metric.__name__}\n\n{_names(metric)}: {' '.join(summary.split())}\n\n{made if rows else ''}"
+            f"## {metric.__name__}\n\n{_names(metric)}: {' '.join(summary.split())}\n\n{parameter_table if rows else ''}"
         )
     body = "\n\n".join(part.rstrip() for part in parts)
     around = [
@@ -159,15 +161,15 @@ def signatures() -> str:
     )
 
 
-# What metrics do, beside making their signatures; `help(tb.BLEU)` has the rest.
+# Methods of metrics in addition to signatures; `help(tb.BLEU)` lists the rest.
 VERBS = (
     *("score", "sentence", "segments", "statistics", "from_statistics"),
     *("matrix", "triangle", "top_k", "expected", "signature", "with_parameters"),
 )
 
 
-def _called(name: str, function: Any) -> str:
-    """A function as it is called: its parameters and their defaults, without their types."""
+def _format_call(name: str, function: Any) -> str:
+    """Return a function as it is called: its parameters and their defaults, without their types."""
     signature = inspect.signature(function)
     untyped = [
         one.replace(annotation=one.empty)
@@ -177,15 +179,15 @@ def _called(name: str, function: Any) -> str:
     return _in_lines(f"{name}{inspect.Signature(untyped)}")
 
 
-def _in_lines(called: str) -> str:
-    """A call, in lines as wide as a page."""
-    called = called.replace("mappingproxy({})", "{}")
-    lines = wrap(called, 96, subsequent_indent="    ", break_long_words=False)
+def _in_lines(call: str) -> str:
+    """Return a call, in lines as wide as a page."""
+    call = call.replace("mappingproxy({})", "{}")
+    lines = wrap(call, 96, subsequent_indent="    ", break_long_words=False)
     return "\n".join(["```python", *lines, "```"])
 
 
-def _told(documented: str | None, parameters: Iterable[str] = ()) -> str:
-    """A docstring in Markdown: its paragraphs, these parameters as a list, its examples."""
+def _docstring_to_markdown(documented: str | None, parameters: Iterable[str] = ()) -> str:
+    """Return a docstring in Markdown: its paragraphs, these parameters as a list, its examples."""
     parts: list[str] = []
     names = set(parameters)
     for block in (documented or "").split("\n\n"):
@@ -199,37 +201,37 @@ def _told(documented: str | None, parameters: Iterable[str] = ()) -> str:
         if block.startswith("| "):
             parts.append(block)
             continue
-        told: list[str] = []
+        markdown_lines: list[str] = []
         for line in block.splitlines():
             name, colon, rest = line.partition(": ")
             if colon and set(name.split(", ")) <= names:
-                told.append(f"* `{name}`: {_cell_text(rest)}")
-            elif told and line.startswith(" "):
-                told.append(f"  {_cell_text(line.strip())}")
+                markdown_lines.append(f"* `{name}`: {_cell_text(rest)}")
+            elif markdown_lines and line.startswith(" "):
+                markdown_lines.append(f"  {_cell_text(line.strip())}")
             else:
-                told.append(_cell_text(line.strip()))
-        listed = [i for i, line in enumerate(told) if line.startswith("* ")]
-        if listed and listed[0]:
-            told.insert(listed[0], "")
-        parts.append("\n".join(told))
+                markdown_lines.append(_cell_text(line.strip()))
+        item_lines = [i for i, line in enumerate(markdown_lines) if line.startswith("* ")]
+        if item_lines and item_lines[0]:
+            markdown_lines.insert(item_lines[0], "")
+        parts.append("\n".join(markdown_lines))
     # Blank lines of code have divided it.
     return "\n\n".join(filter(None, parts)).replace("\n```\n\n```python\n", "\n\n")
 
 
 def _cell_text(text: str) -> str:
-    """A line of a docstring; what would be markup, but is code in backticks, is as it is written."""
+    """Return a line of a docstring with markup escaped outside of backticks."""
     pieces = text.split("`")
     return "`".join(piece if i % 2 else _cell(piece) for i, piece in enumerate(pieces))
 
 
 def _function(name: str, function: Any, level: str) -> str:
-    parts = [f"{level} {name}", _called(name, function)]
-    told = _told(inspect.getdoc(function), _parameters(function))
-    return "\n\n".join([*parts, told])
+    parts = [f"{level} {name}", _format_call(name, function)]
+    description = _docstring_to_markdown(inspect.getdoc(function), _parameters(function))
+    return "\n\n".join([*parts, description])
 
 
 def _parameters(function: Any) -> Iterator[str]:
-    """The names of a function's parameters, with those of a typed dict behind `**`."""
+    """Return a function's parameter names, including keys of a typed dict behind `**`."""
     for name, parameter in inspect.signature(function).parameters.items():
         yield name
         if parameter.kind is parameter.VAR_KEYWORD and "Unpack" in str(parameter.annotation):
@@ -238,7 +240,7 @@ def _parameters(function: Any) -> Iterator[str]:
 
 
 def _constructed(kind: type) -> Iterable[str]:
-    """The parameters of a class, if Python knows them."""
+    """Return the parameters of a class, if Python knows them."""
     try:
         return inspect.signature(kind).parameters
     except ValueError:
@@ -246,15 +248,21 @@ def _constructed(kind: type) -> Iterable[str]:
 
 
 def _members(kind: type) -> str:
-    """What an object has that is told of, in a sentence each."""
+    """Return one sentence per documented member of a class."""
     rows = []
     for name in dir(kind):
         member = inspect.getattr_static(kind, name)
         summary = (inspect.getdoc(getattr(kind, name)) or "").partition("\n\n")[0]
-        own = any(
+        is_documented = any(
             name in vars(one) for one in kind.__mro__ if one.__module__.startswith("truebleu")
         )
-        if not own or not summary or name[0] == "_" or name.isupper() or isinstance(member, type):
+        if (
+            not is_documented
+            or not summary
+            or name[0] == "_"
+            or name.isupper()
+            or isinstance(member, type)
+        ):
             continue
         if not callable(member) and not hasattr(type(member), "__get__"):
             continue  # the default of a field
@@ -264,12 +272,12 @@ def _members(kind: type) -> str:
 
 
 def _object(name: str, kind: type, level: str) -> str:
-    told = _told(inspect.getdoc(kind), _constructed(kind))
-    return "\n\n".join(filter(None, [f"{level} {name}", told, _members(kind)]))
+    description = _docstring_to_markdown(inspect.getdoc(kind), _constructed(kind))
+    return "\n\n".join(filter(None, [f"{level} {name}", description, _members(kind)]))
 
 
 def python() -> str:
-    """The page of the public names, by their docstrings."""
+    """Return the page of the public names, by their docstrings."""
     public = {name: getattr(truebleu, name) for name in truebleu.PUBLIC}
     functions = [
         _function(name, each, "###") for name, each in public.items() if inspect.isfunction(each)
@@ -299,8 +307,8 @@ def python() -> str:
 
 # ---- engines, hosts and other packages' names ----
 
-# What the module of an engine has beside the functions that all have; `CorpusScore` is a class of
-# Ray's, which is read and not imported.
+# Extra functions of one engine's module; `CorpusScore` derives from a class of Ray, so its source
+# is read and not imported.
 ENGINES = {
     "DuckDB": ("duckdb", ("sums", "sentence", "register")),
     "Polars": ("polars", ("sums", "sentence")),
@@ -327,12 +335,12 @@ PACKAGE = Path(truebleu.__file__).parent
 
 
 def _read(module: str) -> ast.Module:
-    """The code of a module, which is not imported: what it needs may not be installed."""
+    """Return the code of a module, which is not imported: what it needs may not be installed."""
     return ast.parse(PACKAGE.joinpath(*module.split(".")).with_suffix(".py").read_text("utf-8"))
 
 
-def _written(tree: ast.AST, name: str) -> ast.FunctionDef | ast.ClassDef | ast.Assign:
-    """Where code defines a name."""
+def _find_definition(tree: ast.AST, name: str) -> ast.FunctionDef | ast.ClassDef | ast.Assign:
+    """Return the node that defines a name."""
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == name:
             return node
@@ -341,36 +349,46 @@ def _written(tree: ast.AST, name: str) -> ast.FunctionDef | ast.ClassDef | ast.A
     raise LookupError(name)
 
 
-def _called_as_written(tree: ast.Module, name: str, given: ast.arguments) -> tuple[str, list[str]]:
-    """A function as it is called, as `_called` has it, and its parameters."""
-    given.args = [one for one in given.args if one.arg != "self"]
-    every = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
-    known = [one for one in every if one]
-    for one in known:
-        one.annotation = None
-    for defaults in (given.defaults, given.kw_defaults):
-        for i, one in enumerate(defaults):
-            if isinstance(one, ast.Name):  # a constant of the module
-                defaults[i] = _written(tree, one.id).value  # type: ignore[union-attr, call-overload]
-    return _in_lines(f"{name}({ast.unparse(given)})"), [one.arg for one in known]
+def _format_source_call(
+    tree: ast.Module, name: str, arguments: ast.arguments
+) -> tuple[str, list[str]]:
+    """Return a function as it is called, as `_called` has it, and its parameters."""
+    arguments.args = [one for one in arguments.args if one.arg != "self"]
+    slots = [
+        *arguments.posonlyargs,
+        *arguments.args,
+        *arguments.kwonlyargs,
+        arguments.vararg,
+        arguments.kwarg,
+    ]
+    parameters = [one for one in slots if one]
+    for parameter in parameters:
+        parameter.annotation = None
+    for defaults in (arguments.defaults, arguments.kw_defaults):
+        for i, parameter in enumerate(defaults):
+            if isinstance(parameter, ast.Name):  # a constant of the module
+                defaults[i] = _find_definition(tree, parameter.id).value  # type: ignore[union-attr, call-overload]
+    return _in_lines(f"{name}({ast.unparse(arguments)})"), [one.arg for one in parameters]
 
 
 def _as_written(tree: ast.Module, name: str) -> str:
-    """A function or a class of code that is not imported, with the methods that it tells of."""
-    node = _written(tree, name)
+    """Return the documentation of a function or class without importing its module."""
+    node = _find_definition(tree, name)
     if isinstance(node, ast.Assign):
         return f"### {name}\n\n```python\n{ast.unparse(node)}\n```"
     if isinstance(node, ast.FunctionDef):
-        called, names = _called_as_written(tree, name, node.args)
-        return "\n\n".join([f"### {name}", called, _told(ast.get_docstring(node), names)])
+        call, names = _format_source_call(tree, name, node.args)
+        return "\n\n".join(
+            [f"### {name}", call, _docstring_to_markdown(ast.get_docstring(node), names)]
+        )
     methods = [one for one in node.body if isinstance(one, ast.FunctionDef)]
     parts = [f"### {name}"]
     names = []
-    for one in methods:
-        if one.name == "__init__":
-            called, names = _called_as_written(tree, name, one.args)
-            parts.append(called)
-    parts.append(_told(ast.get_docstring(node), names))
+    for method in methods:
+        if method.name == "__init__":
+            call, names = _format_source_call(tree, name, method.args)
+            parts.append(call)
+    parts.append(_docstring_to_markdown(ast.get_docstring(node), names))
     rows = [
         (f"`{one.name}{'' if one.decorator_list else '()'}`", _cell_text(" ".join(told.split())))
         for one in methods
@@ -381,7 +399,7 @@ def _as_written(tree: ast.Module, name: str) -> str:
 
 
 def engines() -> str:
-    """The page of truebleu.engines."""
+    """Return the page of truebleu.engines."""
     from truebleu import engines as package
     from truebleu.engines.common_api import SHORTCUT_METRICS
 
@@ -394,18 +412,20 @@ def engines() -> str:
     ]
     first = import_module("truebleu.engines.polars")
     same = [_function(name, getattr(first, name), "###") for name in ("score", "stats", "compare")]
-    named = [
+    shared_functions = [
         (f"`corpus_{name}`, `sentence_{name}`", f'`score` and `sentence` with `metric="{name}"`')
         for name in SHORTCUT_METRICS
     ]
-    own = []
+    sections = []
     for title, (module, names) in ENGINES.items():
-        made = import_module(f"truebleu.engines.{module}")
-        told = (made.__doc__ or "").partition("\n\n>>> ")[0]
-        own.append(f"## {title}\n\n`truebleu.engines.{module}`. {_told(told)}")
-        own += [
-            _function(name, getattr(made, name), "###")
-            if inspect.isfunction(vars(made).get(name))
+        engine_module = import_module(f"truebleu.engines.{module}")
+        description = (engine_module.__doc__ or "").partition("\n\n>>> ")[0]
+        sections.append(
+            f"## {title}\n\n`truebleu.engines.{module}`. {_docstring_to_markdown(description)}"
+        )
+        sections += [
+            _function(name, getattr(engine_module, name), "###")
+            if inspect.isfunction(vars(engine_module).get(name))
             else _as_written(_read(f"engines.{module}"), name)
             for name in names
         ]
@@ -414,17 +434,17 @@ def engines() -> str:
         "reference-engines",
         parts_newline=newline.join(parts),
         same_newline=newline.join(same),
-        table_named=table(["function", "the same as"], named, 2),
-        own_newline=newline.join(own),
+        table_named=table(["function", "the same as"], shared_functions, 2),
+        own_newline=newline.join(sections),
     )
 
 
 def hosts() -> str:
-    """The page of truebleu.integrations."""
+    """Return the page of truebleu.integrations."""
     parts = []
     for module, names in HOSTS.items():
         tree = _read(f"integrations.{module}")
-        summary = _told(ast.get_docstring(tree))
+        summary = _docstring_to_markdown(ast.get_docstring(tree))
         if names == ("log_result", "log_segments"):  # loggers share them
             tree = _read("integrations.log_records")
         parts += [f"## truebleu.integrations.{module}", summary]
@@ -434,7 +454,7 @@ def hosts() -> str:
 
 
 def compatible() -> str:
-    """The page of truebleu.compat."""
+    """Return the page of truebleu.compat."""
     from truebleu import compat
 
     return filled(

@@ -25,7 +25,7 @@ METRICS = (BLEU(effective_order=False), CHRF(), TER())
 
 
 def page() -> str:
-    """The page."""
+    """Return the page."""
     reference = _lines(REFERENCE)
     measures = [
         Measure(metric, {k: metric.statistics(v, reference) for k, v in _systems().items()})
@@ -51,7 +51,7 @@ def _lines(path: Path) -> list[str]:
 
 
 def _systems() -> dict[str, list[str]]:
-    """The systems of the examples, and one that is close to another, to have something to ask."""
+    """Return the example systems, and one more that is close to another."""
     texts = {name: _lines(path) for name, path in HYPOTHESES.items()}
     texts["birch 2"] = [
         texts["cedar"][i] if i % 5 == 3 else texts["aspen"][i] if i % 10 == 2 else text
@@ -65,16 +65,16 @@ def _example(measures: list[Measure]) -> str:
     for result in run_paired_tests(measures, baseline="birch"):
         base = result.intervals["birch"]
         rows.append((result.measure.name, "birch", _interval(base), "", "", "", ""))
-        for name, found in result.differences.items():
+        for name, difference in result.differences.items():
             rows.append(
                 (
                     "",
                     name,
                     _interval(result.intervals[name]),
-                    f"{found.value:+.2f} [{found.interval.low:+.2f}, {found.interval.high:+.2f}]",
-                    f"{found.p:.4f}",
-                    f"{100 * found.won:.1f} %",
-                    format_segments_needed(found.segments_needed),
+                    f"{difference.value:+.2f} [{difference.interval.low:+.2f}, {difference.interval.high:+.2f}]",
+                    f"{difference.p:.4f}",
+                    f"{100 * difference.won:.1f} %",
+                    format_segments_needed(difference.segments_needed),
                 )
             )
     header = ["", "system", "score", "Δ to birch", "p (ar)", "resamples won", "segments needed"]
@@ -114,16 +114,18 @@ def _calibration() -> str:
 
 def _documents() -> str:
     result = json.loads(RESULTS["documents"].read_text(encoding="utf-8"))
-    trials, found = result["trials"], result["found"]
-    counts = list(found[0]["intervals"])
+    trials, results = result["trials"], result["found"]
+    counts = list(results[0]["intervals"])
 
-    def share(one, what, count):
-        of = one[what][count]
-        return [f"{100 * of[unit] / trials:.1f} %" for unit in ("segments", "documents")]
+    def share(pool_result, statistic, count):
+        counts_by_unit = pool_result[statistic][count]
+        return [
+            f"{100 * counts_by_unit[unit] / trials:.1f} %" for unit in ("segments", "documents")
+        ]
 
     rows = [
         (
-            one["metric"] if not i % (len(found) // 2) else "",
+            one["metric"] if not i % (len(results) // 2) else "",
             one["pair"],
             f"{one['segments'] / one['documents']:.1f}",
             f"{one['errors'][1]:.2f}",
@@ -131,7 +133,7 @@ def _documents() -> str:
             *share(one, "intervals", count),
             *share(one, "tests", count),
         )
-        for i, one in enumerate(found)
+        for i, one in enumerate(results)
         for count in counts
     ]
     header = ["", "", "segments a document", "error", "documents"]
@@ -153,37 +155,37 @@ def _runs() -> str:
     result = json.loads(RESULTS["runs"].read_text(encoding="utf-8"))
     trials = result["trials"]
     rows = []
-    for i, one in enumerate(result["made"]):
-        first = not i or result["made"][i - 1]["cause"] != one["cause"]
-        told = [
-            f"{100 * one['found'][name] / trials:.1f} %" if name in one["found"] else ""
+    for i, scenario in enumerate(result["made"]):
+        first = not i or result["made"][i - 1]["cause"] != scenario["cause"]
+        cells = [
+            f"{100 * scenario['found'][name] / trials:.1f} %" if name in scenario["found"] else ""
             for name in ("one", "stacked", "runs")
         ]
-        runs = " and ".join(map(str, one["runs"]))
-        rows.append((one["cause"] if first else "", runs, *told))
+        runs = " and ".join(map(str, scenario["runs"]))
+        rows.append((scenario["cause"] if first else "", runs, *cells))
     header = ["what is by chance", "runs", "one run each", "runs stacked", "with runs"]
     return filled("significance-runs", trials=trials, table=table(header, rows, left=2))
 
 
 def _clusters(measures: list[Measure]) -> str:
-    told = []
+    sentences = []
     for result in run_paired_tests(measures, pairs="all"):
         ranks = " > ".join(" = ".join(f"*{name}*" for name in one) for one in result.clusters())
-        told.append(f"* {result.measure.name}: {ranks}")
-    return "\n".join(told)
+        sentences.append(f"* {result.measure.name}: {ranks}")
+    return "\n".join(sentences)
 
 
 def _power(measures: list[Measure]) -> str:
     rows = []
     for result in run_paired_tests(measures, test="bs", pairs="all"):
-        for (system, other), found in result.pairs.items():
+        for (system, second_system), difference in result.pairs.items():
             rows.append(
                 (
-                    f"{result.measure.name}, {system} − {other}",
-                    f"{found.value:+.2f}",
-                    f"{found.deviation:.2f}",
-                    f"{found.detectable:.2f}",
-                    format_segments_needed(found.segments_needed),
+                    f"{result.measure.name}, {system} − {second_system}",
+                    f"{difference.value:+.2f}",
+                    f"{difference.deviation:.2f}",
+                    f"{difference.detectable:.2f}",
+                    format_segments_needed(difference.segments_needed),
                 )
             )
     header = ["", "Δ", "s", f"detectable with {measures[0].segments}", "segments needed"]
@@ -191,19 +193,19 @@ def _power(measures: list[Measure]) -> str:
 
 
 def _precision(measures: list[Measure]) -> str:
-    told = []
+    cells = []
     for measure in measures:
         mean = bootstrap_intervals([measure])[0]["birch"].mean
         birch = measure.tables[measure.systems.index("birch")]
         [[scores]] = bootstrap_scores([(measure.metric, [birch])], Stream(12345), 1000)
-        theirs = mean_of(scores.values)
-        theirs = round_to_single(theirs) if scores.is_single_precision else theirs
-        told.append(f"{measure.name} {mean:.10f} and {theirs:.10f}")
+        statistic = mean_of(scores.values)
+        statistic = round_to_single(statistic) if scores.is_single_precision else statistic
+        cells.append(f"{measure.name} {mean:.10f} and {statistic:.10f}")
     return _point(
         "**Precision.** sacreBLEU's bootstrap adds in single precision and, with NumPy 2, also "
         "computes most of each score in it; with NumPy 1 the same command gives other digits. "
         "truebleu's sums are exact integers, and its scores have double precision. Means of 1,000 "
-        f"resamples of *birch*, by truebleu and by sacreBLEU: {'; '.join(told)}."
+        f"resamples of *birch*, by truebleu and by sacreBLEU: {'; '.join(cells)}."
     )
 
 
@@ -213,17 +215,17 @@ def _ties() -> str:
         "birch": metric.statistics(birch, reference),
         "with another last segment": metric.statistics([*birch[:-1], "Nothing."], reference),
     }
-    [ours] = run_paired_tests([Measure(metric, tables)])
+    [difference_result] = run_paired_tests([Measure(metric, tables)])
     a, b = tables.values()
-    apart = abs(metric.scores(a.total())[0] - metric.scores(b.total())[0])
+    difference = abs(metric.scores(a.total())[0] - metric.scores(b.total())[0])
     blocks = randomize_scores(metric, (a, b), 10_000, Stream(12345))
-    p = (sum(count_apart(*each, apart, strictly=True) for each in blocks) + 1) / 10_001
+    p = (sum(count_apart(*each, difference, strictly=True) for each in blocks) + 1) / 10_001
     return _point(
         "**Ties.** sacreBLEU's randomization counts trials with a *larger* difference, truebleu's "
         "those with one at least as large, as Noreen does. It matters where few segments differ: if "
         "one does, every trial gives the same difference. For *birch* and *birch* with another "
         f"last segment, sacreBLEU's p is {p:.4f}, truebleu's "
-        f"{ours.differences['with another last segment'].p:.4f}."
+        f"{difference_result.differences['with another last segment'].p:.4f}."
     )
 
 

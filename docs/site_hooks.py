@@ -1,4 +1,4 @@
-"""What MkDocs is told of the documentation site besides mkdocs.yml: its files from outside docs/."""
+"""MkDocs hooks: files of the site from outside docs/."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SENTENCE = 24
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """The changelog is a page of the site; a report and the laboratory lie beside the first page."""
+    """Add the changelog, an example report and the playground to the site."""
     files.append(File.generated(config, "changelog.md", abs_src_path=str(ROOT / "CHANGELOG.md")))
     files.append(File.generated(config, "lab.html", content=lab().to_bytes()))
     files.append(File.generated(config, "report.html", content=_report()))
@@ -32,9 +32,9 @@ def on_files(files: Files, config: Any) -> Files:
 
 
 def _report() -> bytes:
-    """The report of the examples, which `truebleu demo` writes, too."""
+    """Return the report of the examples, which `truebleu demo` writes, too."""
     texts = ROOT / "examples" / "de-en"
-    made = report(
+    example_report = report(
         {name: texts / f"{name}.en" for name in ("birch", "cedar", "aspen")},
         [texts / "reference.a.en", texts / "reference.b.en"],
         source=texts / "source.de",
@@ -43,16 +43,16 @@ def _report() -> bytes:
         also=("tokenize=intl", "lowercase"),
         title="Three systems",
     )
-    return made.to_bytes()
+    return example_report.to_bytes()
 
 
 def on_post_template(output: str, template_name: str, **_: Any) -> str:
-    """No page for what is not there: the theme's has no styles, except at the root of a server."""
+    """No 404 page: the theme's page has no styles, except at the root of a server."""
     return "" if template_name == "404.html" else output
 
 
 def on_page_markdown(text: str, **_: Any) -> str:
-    """What lies above docs/ in the repository is beside the other pages in the site."""
+    """Files above docs/ in the repository are next to the other pages in the site."""
     return text.replace("](../CHANGELOG.md)", "](changelog.md)")
 
 
@@ -65,18 +65,18 @@ def on_page_content(html: str, **_: Any) -> str:
     # Within code that may be divided at its spaces, each word that a hyphen would divide.
     html = re.sub(r"<code>([^<\n]* [^<\n]*)</code>", _words, html)
     html = re.sub(rf"<code>(?=[^<\s]{{1,{WORD}}}</code>)", '<code class="word">', html)
-    # In a column beside the first, what has no hyphen may come apart on a phone: it is a value.
+    # In later columns, values without a hyphen may break on a phone.
     return re.sub(r'<code class="word">(?=[^<-]{15,}<)', '<code class="word value">', html)
 
 
-def _words(found: re.Match[str]) -> str:
-    kept = rf"(?<!\S)(?=\S*-)\S{{2,{WORD}}}(?!\S)"
-    told = re.sub(kept, r'<span class="word">\g<0></span>', found[1])
-    return f'<code class="words">{told}</code>'
+def _words(match: re.Match[str]) -> str:
+    hyphenated_word = rf"(?<!\S)(?=\S*-)\S{{2,{WORD}}}(?!\S)"
+    marked_words = re.sub(hyphenated_word, r'<span class="word">\g<0></span>', match[1])
+    return f'<code class="words">{marked_words}</code>'
 
 
-def _cell(found: re.Match[str]) -> str:
-    cell = found[0].replace("\\|", "|").replace(" %", "&nbsp;%")
-    told = re.sub(r"<[^>]*>", "", cell)
-    sentence = len(told) > SENTENCE and not told.startswith('"')
+def _cell(match: re.Match[str]) -> str:
+    cell = match[0].replace("\\|", "|").replace(" %", "&nbsp;%")
+    plain_text = re.sub(r"<[^>]*>", "", cell)
+    sentence = len(plain_text) > SENTENCE and not plain_text.startswith('"')
     return cell.replace("<td", '<td class="text"', 1) if sentence else cell

@@ -10,7 +10,7 @@ from truebleu import BLEU, InputError, family
 
 SYSTEM = HYPOTHESES["birch"]
 A = [REFERENCES["A"]]
-BOTH = [REFERENCES["A"], REFERENCES["B"]]
+BOTH_REFERENCES = [REFERENCES["A"], REFERENCES["B"]]
 
 # One setting at a time, all others as in sacreBLEU.
 SETTINGS = {
@@ -32,7 +32,7 @@ SETTINGS = {
 
 
 def page() -> str:
-    """The page."""
+    """Return the page."""
     return filled("which-bleu", lines=_lines(), settings=_settings(), members=_members())
 
 
@@ -41,14 +41,14 @@ def _lines() -> int:
 
 
 def _settings() -> str:
-    default = [BLEU().score(SYSTEM, references).value for references in (A, BOTH)]
+    default = [BLEU().score(SYSTEM, references).value for references in (A, BOTH_REFERENCES)]
     rows = []
     for name, parameters in SETTINGS.items():
         metric = BLEU(**parameters)
-        values = [metric.score(SYSTEM, references).value for references in (A, BOTH)]
+        values = [metric.score(SYSTEM, references).value for references in (A, BOTH_REFERENCES)]
         cells = []
-        for value, usual in zip(values, default, strict=True):
-            cells += [f"{value:.2f}", f"{value - usual:+.2f}" if parameters else ""]
+        for value, default_value in zip(values, default, strict=True):
+            cells += [f"{value:.2f}", f"{value - default_value:+.2f}" if parameters else ""]
         rows.append((name, *cells))
     return table(["setting", "A", "change", "A and B", "change"], rows)
 
@@ -59,9 +59,9 @@ def _members() -> str:
     for name in family:
         member = family[name]
         cells = []
-        for references in (A, BOTH):
+        for references in (A, BOTH_REFERENCES):
             try:
-                # What a member warns of is among its quirks.
+                # A member's warnings are among its peculiarities.
                 with warnings.catch_warnings(action="ignore"):
                     score = member.score(SYSTEM, references)
             except (InputError, TypeError, ValueError, ImportError):
@@ -87,5 +87,5 @@ def _members() -> str:
 
 
 def _six(score: object) -> str:
-    """A number that is published with all its digits, cut to six."""
+    """Return a number that is published with all its digits, cut to six."""
     return f"{getattr(score, 'published', float(score)):.6g}"  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Files as test sets have them, made of words that are nobody's; archives of them, served here."""
+"""Files in the formats of test sets, with invented words, and local servers for them."""
 
 import hashlib
 import io
@@ -28,7 +28,7 @@ DOCUMENTS = [
 
 
 def sgml(dice: random.Random, texts: list[str], documents: list[str] = DOCUMENTS) -> str:
-    """A file as WMT made them, with some of the mistakes that are in them."""
+    """Return a file as WMT made them, with some of the mistakes that are in them."""
     lines = ['<srcset setid="x" srclang="any">', "not a segment"]
     per_document = -(-len(texts) // len(documents))
     for number, attributes in enumerate(documents):
@@ -53,7 +53,7 @@ FORMS = [
 def xml(
     dice: random.Random, count: int, translators: list, systems: tuple = (), domains: tuple = ()
 ) -> str:
-    """A file as WMT makes them since 2021."""
+    """Return a file as WMT makes them since 2021."""
     lines = ["<?xml version='1.0' encoding='utf-8'?>", '<dataset id="x"><collection id="y">']
     numbers = itertools.count()
 
@@ -107,7 +107,7 @@ class Archives:
         threading.Thread(target=self.server.serve_forever, args=[0.01], daemon=True).start()
 
     def make(self, name: str, files: dict[str, str]) -> tuple[str, str]:
-        """An archive with these files: its address and its sum."""
+        """Return an archive with these files: its address and its sum."""
         for inner, content in files.items():
             path = self.folder / "x" / inner
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -129,20 +129,22 @@ class Archives:
 
 
 def address_of(folder: str, address: str) -> str:
-    """An address below another one, as a mirror has it."""
+    """Return the URL under a mirror."""
     return f"{folder}/{address.partition('://')[2]}"
 
 
-def files_of(about: dict) -> dict[str, str]:
+def files_of(entry: dict) -> dict[str, str]:
     """Made-up contents for all files that an entry of the catalogue names."""
-    dice = random.Random(about["data"][0][0])
-    named = {}
-    for files in about["langpairs"].values():
+    dice = random.Random(entry["data"][0][0])
+    contents = {}
+    for files in entry["langpairs"].values():
         names = [files["path"]] if isinstance(files, dict) else files
-        translators = files.get("refs") if isinstance(files, dict) else about.get("refs")
+        translators = files.get("refs") if isinstance(files, dict) else entry.get("refs")
         for name in names:
-            named.setdefault(name.rpartition(":")[2], set()).update(translators or ())
-    return {name: _content(dice, name, about["kind"], sorted(refs)) for name, refs in named.items()}
+            contents.setdefault(name.rpartition(":")[2], set()).update(translators or ())
+    return {
+        name: _content(dice, name, entry["kind"], sorted(refs)) for name, refs in contents.items()
+    }
 
 
 def _content(dice: random.Random, name: str, kind: str, translators: list[str]) -> str:
@@ -163,7 +165,7 @@ def _content(dice: random.Random, name: str, kind: str, translators: list[str]) 
 
 
 def packed(name: str, files: dict[str, str]) -> bytes:
-    """An archive, of the kind that its name says, with files in it."""
+    """Return an archive, of the kind that its name says, with files in it."""
     out = io.BytesIO()
     if name.endswith(".zip"):
         with zipfile.ZipFile(out, "w") as zipped:

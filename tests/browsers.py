@@ -18,12 +18,12 @@ PACKAGES = {"chromium": "chromium", "firefox": "firefox-esr"}
 
 
 def executable(kind: str) -> str | None:
-    """The path of a browser that is installed."""
+    """Return the path of a browser that is installed."""
     return next(filter(None, map(shutil.which, BROWSERS[kind])), None)
 
 
 def launched(playwright, kind: str, path: str, saves: Path | None = None):
-    """A browser of the system, without a window."""
+    """Return a browser of the system, without a window."""
     if kind == "firefox":
         # As Mozilla builds it, driven by WebDriver BiDi; not Playwright's own, which has patches.
         return playwright.firefox.launch(

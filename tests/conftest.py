@@ -31,7 +31,7 @@ def pytest_configure() -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Leave what needs the data beside the checkout to `make test-rest`, as what takes long."""
+    """Leave slow tests, and tests that need the reference data, to `make test-rest`."""
     for item in items:
         if "shared" in item.fixturenames:
             item.add_marker(pytest.mark.thorough)
@@ -39,7 +39,7 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """The folder of specifications and WMT22 data that lies beside a development checkout."""
+    """Return the folder of specifications and WMT22 data next to a development checkout."""
     if not SHARED.is_dir():
         pytest.skip(f"no reference data: {SHARED} does not exist")
     return SHARED
@@ -75,7 +75,7 @@ def corpus() -> tuple[list[str], list[str]]:
 
 
 class Result:
-    """What a finished command left: its exit status and both of its outputs as text."""
+    """Result of a command: exit status, standard output and standard error."""
 
     def __init__(self, done: subprocess.CompletedProcess):
         self.status = done.returncode
@@ -112,7 +112,7 @@ def truebleu_command():
 
 @pytest.fixture
 def write(tmp_path: Path):
-    """Writes lines to a file of that name, each ended by a newline, and returns its path."""
+    """Write lines to a file of that name, each ended by a newline, and returns its path."""
 
     def write(name: str, lines, encoding: str = "utf-8") -> Path:
         path = tmp_path / name
@@ -127,7 +127,7 @@ def write(tmp_path: Path):
 
 @pytest.fixture(scope="session")
 def playwright():
-    """What drives browsers from here. Tests skip without it."""
+    """Start Playwright. Tests skip without it."""
     sync_api = pytest.importorskip("playwright.sync_api", reason="no Playwright to drive browsers")
     with sync_api.sync_playwright() as driver:
         yield driver
@@ -135,7 +135,7 @@ def playwright():
 
 @pytest.fixture(scope="session")
 def saves(tmp_path_factory) -> Path:
-    """Where Firefox puts what a page saves."""
+    """Return Firefox's download folder."""
     return tmp_path_factory.mktemp("saves")
 
 
@@ -156,8 +156,8 @@ def browser(playwright, request, saves):
         # Playwright may ask for what a browser that is kept for long does not know yet.
         started.new_context().close()
     except Error as error:
-        told = str(error).splitlines()[0]
+        message = str(error).splitlines()[0]
         started.close()
-        pytest.skip(f"this Playwright cannot drive {kind} {path}: {told}")
+        pytest.skip(f"this Playwright cannot drive {kind} {path}: {message}")
     yield started
     started.close()

@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from importlib import import_module
 
-# What most commands import, and what takes long to import.
+# Modules that most commands import, and modules that are slow to import.
 PRELOADED = (
     *("truebleu.cli." + name for name in ("commands", "score", "compare", "matrix", "report")),
     *("truebleu.metrics.bleu", "truebleu.significance", "truebleu.reports.report_builder"),
@@ -25,7 +25,7 @@ PRELOADED = (
 
 
 class ForkServer:
-    """A process of its own that forks for each command."""
+    """Separate process that forks for each command."""
 
     def __init__(self) -> None:
         self.socket, other_end = socket.socketpair()

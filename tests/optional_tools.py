@@ -1,4 +1,4 @@
-"""What some metrics need beside Python's packages, and why their tests are skipped without it."""
+"""Programs and data besides Python packages that some metrics' tests need."""
 
 import functools
 
@@ -7,7 +7,7 @@ from truebleu import InputError
 
 @functools.cache
 def lacking(name: str) -> str:
-    """What the metric of this name lacks here, in a sentence; nothing if it has all."""
+    """Return a sentence about what this metric lacks on this machine, or "" if nothing."""
     try:
         if name == "meteor":
             from truebleu.metrics import meteor_process

@@ -1,4 +1,4 @@
-"""BLEU written slowly, one step of the paper after the other, to be read and to be held equal to.
+"""Naive BLEU, one step of the paper after the other, as an oracle for tests.
 
 Papineni, Roukos, Ward and Zhu, "BLEU: a Method for Automatic Evaluation of Machine Translation",
 ACL 2002. Tokens in, a score from 0 to 100 out.
@@ -23,20 +23,20 @@ class PlainBLEU:
 
 
 def ngrams(tokens: Tokens, order: int) -> Counter:
-    """How often each run of `order` tokens occurs."""
+    """Return the count of each n-gram of this order."""
     return Counter(tuple(tokens[i : i + order]) for i in range(len(tokens) - order + 1))
 
 
 def clipped_matches(hypothesis: Tokens, references: list[Tokens], order: int) -> int:
     """N-grams of the hypothesis, each counted at most as often as in one of the references."""
-    most = Counter()
+    max_counts = Counter()
     for reference in references:
-        most |= ngrams(reference, order)
-    return (ngrams(hypothesis, order) & most).total()
+        max_counts |= ngrams(reference, order)
+    return (ngrams(hypothesis, order) & max_counts).total()
 
 
 def closest_length(hypothesis: Tokens, references: list[Tokens]) -> int:
-    """The reference length nearest to the hypothesis length; of two as near, the shorter."""
+    """Return the reference length nearest to the hypothesis length; of two as near, the shorter."""
     return min(map(len, references), key=lambda length: (abs(length - len(hypothesis)), length))
 
 
@@ -81,7 +81,7 @@ def bleu(
     max_order: int = 4,
     weights: list[float] | None = None,
 ) -> PlainBLEU:
-    """Counts are summed over all segments first; then one formula makes one score."""
+    """Count are summed over all segments first; then one formula makes one score."""
     orders = range(1, max_order + 1)
     pairs = list(zip(hypotheses, references, strict=True))
     matches = [sum(clipped_matches(hyp, refs, n) for hyp, refs in pairs) for n in orders]
@@ -95,11 +95,11 @@ def bleu(
     precisions = smoothed_precisions(matches, totals, smoothing, value)
     usable = len(precisions)
     precisions += [0.0] * (max_order - usable)
-    counted = precisions[:usable] if effective_order else precisions
-    if 0.0 in counted:
+    used_precisions = precisions[:usable] if effective_order else precisions
+    if 0.0 in used_precisions:
         mean = 0.0
     elif weights is None:
-        mean = exp(sum(map(log, counted)) / len(counted))
+        mean = exp(sum(map(log, used_precisions)) / len(used_precisions))
     else:
-        mean = exp(sum(w * log(p) for w, p in zip(weights, counted, strict=True)))
+        mean = exp(sum(w * log(p) for w, p in zip(weights, used_precisions, strict=True)))
     return PlainBLEU(penalty * mean, matches, totals, precisions, penalty)

@@ -11,25 +11,25 @@ from itertools import combinations
 
 
 def rows(gold, metric, average):
-    """The rated cells of each row."""
+    """Return the rated cells of each row."""
     systems, items = len(gold), len(gold[0])
     cells = {
         "none": [[(s, i) for s in range(systems) for i in range(items)]],
         "item": [[(s, i) for s in range(systems)] for i in range(items)],
         "sys": [[(s, i) for i in range(items)] for s in range(systems)],
     }[average]
-    made = []
+    grouped_rows = []
     for row in cells:
         rated = [(gold[s][i], metric[s][i]) for s, i in row if gold[s][i] is not None]
-        made.append(([g for g, _ in rated], [m for _, m in rated]))
-    return made
+        grouped_rows.append(([g for g, _ in rated], [m for _, m in rated]))
+    return grouped_rows
 
 
-def counts(gold, metric, epsilon=0.0, least=0.0):
+def counts(gold, metric, epsilon=0.0, min_gap=0.0):
     """C, D, Tg, Tm, Tgm of one row."""
     c = d = tg = tm = tgm = 0
     for i, j in combinations(range(len(gold)), 2):
-        if abs(gold[i] - gold[j]) < least:
+        if abs(gold[i] - gold[j]) < min_gap:
             continue
         gold_tied = gold[i] == gold[j]
         metric_tied = abs(metric[i] - metric[j]) <= epsilon
@@ -47,8 +47,8 @@ def counts(gold, metric, epsilon=0.0, least=0.0):
 
 
 def mean(values):
-    known = [value for value in values if value is not None]
-    return math.fsum(known) / len(known) if known else None
+    present_values = [value for value in values if value is not None]
+    return math.fsum(present_values) / len(present_values) if present_values else None
 
 
 def tau_b(gold, metric):
@@ -64,8 +64,8 @@ def tau_c(gold, metric):
 
 
 def acc_eq(gold, metric, epsilon=0.0):
-    found = counts(gold, metric, epsilon)
-    return Fraction(found[0] + found[4], sum(found)) if sum(found) else None
+    pair_counts = counts(gold, metric, epsilon)
+    return Fraction(pair_counts[0] + pair_counts[4], sum(pair_counts)) if sum(pair_counts) else None
 
 
 def pearson(gold, metric):
@@ -89,12 +89,12 @@ def spearman(gold, metric):
     return pearson(ranks(gold), ranks(metric)) if gold else None
 
 
-def averaged(one, gold, metric, average, **more):
-    return mean([one(g, m, **more) for g, m in rows(gold, metric, average) if g])
+def averaged(statistic, gold, metric, average, **options):
+    return mean([statistic(g, m, **options) for g, m in rows(gold, metric, average) if g])
 
 
 def best_epsilon(gold, metric, average):
-    """The threshold and the value, from all candidates in order, by fractions."""
+    """Return the threshold and the value, from all candidates in order, by fractions."""
     parts = [(g, m) for g, m in rows(gold, metric, average) if len(g) > 1]
     candidates = {0.0} | {abs(a - b) for _, m in parts for a, b in combinations(m, 2)}
     best = None
@@ -108,12 +108,12 @@ def best_epsilon(gold, metric, average):
 def leads(scores, signs):
     """For every two systems, in how many exchanges the first leads by as much: by fractions."""
     exact = [[Fraction(str(value)) for value in row] for row in scores]
-    found = []
+    lead_counts = []
     for a, b in combinations(exact, 2):
         lead = sum(a) - sum(b)
-        found.append(
+        lead_counts.append(
             sum(
                 sum(s * (x - y) for s, x, y in zip(row, a, b, strict=True)) >= lead for row in signs
             )
         )
-    return found
+    return lead_counts

@@ -1,4 +1,4 @@
-"""Where the checkout is, its examples, and the data that may lie beside it."""
+"""Paths of the checkout, its examples, and reference data that may be next to it."""
 
 from pathlib import Path
 

@@ -50,7 +50,7 @@ endless = itertools.repeat(batch)
 sums = Sums(tb.BLEU(), by="group", workers=2)
 """
 
-# What is done before, the method of the kernel that then takes long, and the call.
+# Preparation, the slow kernel method, and the call.
 CASES = {
     "BLEU, a segment": (
         "text = words(10**9, 200_000)",
@@ -224,7 +224,7 @@ CASES = {
     ),
 }
 
-# "started" is said by a thread that gets to run when the kernel has let go of the interpreter.
+# A thread prints "started" once the kernel has released the interpreter.
 WATCHED = """
 import threading
 
@@ -259,10 +259,10 @@ else:
 
 
 def child(case: str) -> subprocess.Popen:
-    """A process that says "started" when the kernel begins with a case.
+    """Return a process that says "started" when the kernel begins with a case.
 
-    What it says at its end is "c_exception" if an interrupt came out of the kernel itself, and the
-    nanoseconds of processor time that it took in all.
+    At its end it prints "c_exception" if the kernel itself raised the interrupt, and the total
+    processor time in nanoseconds.
     """
     setup, method, call = CASES[case]
     watched = WATCHED.replace("METHOD", repr(method)).replace("CALL", call)

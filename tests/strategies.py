@@ -29,7 +29,7 @@ CHINESE = [
 IDEOGRAPHS = [chr(code) for ends in CHINESE for end in ends for code in (end - 1, end, end + 1)]
 IDEOGRAPHS += ["\U00020000", "\U0002a6d6", "\U0002f800", "你", "好", "カ", "ｶ", "가"]
 
-# What 13a rewrites, and what it seems to rewrite but does not.
+# Text that 13a rewrites, and text that it only seems to rewrite.
 REWRITTEN = [
     *["&quot;", "&amp;", "&lt;", "&gt;", "&amp;lt;", "&amp;quot;", "&apos;", "&#39;", "&AMP;", "&"],
     *["<skipped>", "<SKIPPED>", "<skip<skipped>ped>", "co-<skipped>\noperate"],
@@ -75,7 +75,7 @@ CHARACTERS = WHITE_SPACE + INVISIBLE + PUNCTUATION + FOREIGN + COMBINING + CASED
 
 
 def fragments() -> st.SearchStrategy[str]:
-    """A word, a character, or something that a tokenizer treats in a special way."""
+    """Return a word, a character, or something that a tokenizer treats in a special way."""
     return st.one_of(
         st.just(" "),
         st.sampled_from(WORDS),
@@ -102,8 +102,8 @@ def corpora(draw: st.DrawFn, max_segments: int = 4) -> tuple[list[str], list[lis
     segments = st.lists(st.sampled_from(phrases), max_size=12).map(" ".join)
     hypotheses, references = draw(st.lists(segments, min_size=1, max_size=max_segments)), []
     for _ in hypotheses:
-        others = draw(st.lists(st.none() | segments, max_size=3))
-        references.append(list(draw(st.permutations([draw(segments), *others]))))
+        optional_references = draw(st.lists(st.none() | segments, max_size=3))
+        references.append(list(draw(st.permutations([draw(segments), *optional_references]))))
     return hypotheses, references
 
 
@@ -123,7 +123,7 @@ def parameters(draw: st.DrawFn) -> dict:
 
 
 def oracle(*, segment: bool = False, **parameters) -> sacrebleu.BLEU:
-    """The metric of sacreBLEU with the same parameters, for a corpus or for one segment."""
+    """Return the metric of sacreBLEU with the same parameters, for a corpus or for one segment."""
     effective = parameters.get("effective_order")
     return sacrebleu.BLEU(
         tokenize=parameters.get("tokenize", "13a"),
@@ -137,12 +137,12 @@ def oracle(*, segment: bool = False, **parameters) -> sacrebleu.BLEU:
 
 
 def streams(references: list) -> list[list]:
-    """References per segment, turned into sacreBLEU's reference streams; `None` where missing."""
+    """Convert references per segment to sacreBLEU's reference streams; `None` if missing."""
     width = max(len(refs) for refs in references)
     return [[refs[i] if i < len(refs) else None for refs in references] for i in range(width)]
 
 
-# What ends a script or an element, is no Unicode text, or turns what stands beside it around.
+# Text that ends a script or an element, is not valid Unicode, or reverses the text next to it.
 HOSTILE = [
     "</script><script>alert(1)</script>",
     "<!--<script>",

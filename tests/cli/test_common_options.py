@@ -389,7 +389,7 @@ def test_help_lists_the_exit_statuses(truebleu_command):
     shown = truebleu_command("--help").output
     for line in (
         "0    done",
-        "1    the data are wrong",
+        "1    invalid data",
         "2    the command line is",
         "130  interrupted",
     ):

@@ -30,27 +30,27 @@ class Case:
 
     make: Callable[[int, Path], Work]
     empty: int
-    least: int
-    # Why the definition is dearer than n log n, where it is: up to the square of the size.
+    min_size: int
+    # Reason why the definition costs more than n log n, up to the square of the size, if it does.
     dearer: str = ""
 
     @property
     def sizes(self) -> tuple[int, int, int]:
-        return self.least, 2 * self.least, 4 * self.least
+        return self.min_size, 2 * self.min_size, 4 * self.min_size
 
 
 CASES: dict[str, Case] = {}
 
 
 def add(
-    name: str, make: Callable[[int, Path], Work], empty: int, least: int, **more: object
+    name: str, make: Callable[[int, Path], Work], empty: int, min_size: int, **options: object
 ) -> None:
     assert name not in CASES, name
-    CASES[name] = Case(make, empty, least, **more)  # type: ignore[arg-type]
+    CASES[name] = Case(make, empty, min_size, **options)  # type: ignore[arg-type]
 
 
 def prepare(folder: Path, names: Iterable[str]) -> None:
-    """Makes what takes long to make, before anything is counted: counting is slow."""
+    """Make what takes long to make, before anything is counted: counting is slow."""
     for case in map(CASES.__getitem__, names):
         for size in (case.empty, *case.sizes):
             case.make(size, folder)
@@ -69,7 +69,7 @@ def prepare(folder: Path, names: Iterable[str]) -> None:
 
 # ---- one segment, which has all the text ----
 
-# Without those of the registry that start other programs, load models, or want a source.
+# Excludes registered metrics that start other programs, load models or need a source.
 METRICS: dict[str, Callable[[], truebleu.Metric]] = {
     "BLEU": BLEU,
     "BLEU none": partial(BLEU, "none"),
@@ -92,11 +92,11 @@ METRICS: dict[str, Callable[[], truebleu.Metric]] = {
 
 
 def text_of(folder: Path, make: Callable[[int], str], n: int) -> str:
-    """A text of a size, kept in the folder."""
-    kept = folder / f"{make.__name__}.{n}"
-    if not kept.exists():
-        kept.write_text(make(n))
-    return kept.read_text()
+    """Return a text of a size, kept in the folder."""
+    cached_file = folder / f"{make.__name__}.{n}"
+    if not cached_file.exists():
+        cached_file.write_text(make(n))
+    return cached_file.read_text()
 
 
 def pair(metric: Callable[[], truebleu.Metric], make: Callable[[int], str]) -> Callable:
@@ -113,22 +113,22 @@ ALIGNED = dict.fromkeys(
     "the edit distance is found in (length × distance) / 64 steps",
 )
 # Each way of matching is given every text, and what counts by one of them some.
-EVERY = ("BLEU", "BLEU none", "CHRF++", "TER", "WER", "NGramF")
-SOME = ("words", "one_key", "prose")
+METRICS_WITH_EVERY_TEXT = ("BLEU", "BLEU none", "CHRF++", "TER", "WER", "NGramF")
+SHARED_TEXTS = ("words", "one_key", "prose")
 for _name, _metric in METRICS.items():
-    for _text in TOKENS if _name in EVERY else SOME:
+    for _text in TOKENS if _name in METRICS_WITH_EVERY_TEXT else SHARED_TEXTS:
         _make = TOKENS[_text]
         _bound = ALIGNED.get(_name, "")
-        # Beyond what bitsets are for, where the definition is not dearer.
-        _least = 60 if _name == "CER" else 300 if _bound or _name == "TER" else 2400
-        add(f"{_name}, one segment of {_text}", pair(_metric, _make), 1, _least, dearer=_bound)
+        # Larger than bitsets support, if the definition is not more expensive.
+        _min_size = 60 if _name == "CER" else 300 if _bound or _name == "TER" else 2400
+        add(f"{_name}, one segment of {_text}", pair(_metric, _make), 1, _min_size, dearer=_bound)
 
 
 # ---- corpora: lines of 20 tokens ----
 
 
 def lines_of(text: str) -> list[str]:
-    """The text in lines of 20 tokens."""
+    """Return the text in lines of 20 tokens."""
     tokens = text.split()
     return [" ".join(tokens[i : i + 20]) for i in range(0, len(tokens), 20)]
 
@@ -190,16 +190,16 @@ def with_accumulator(hypotheses: list[str], references: list[str]) -> object:
 
 
 def flagged(hypotheses: list[str], references: list[str]) -> object:
-    """Flags of each segment, where one reference is that of all."""
+    """Return the flags of each segment if all segments share one reference."""
     hypotheses, references = (
         [t.encode() for t in " ".join(side).split()] for side in (hypotheses, references)
     )
-    one = [b"the same"] * len(references)
-    return data_checks.find_flags([hypotheses], [one, references], None)
+    constant_reference = [b"the same"] * len(references)
+    return data_checks.find_flags([hypotheses], [constant_reference, references], None)
 
 
 def contrasted(hypotheses: list[str], references: list[str]) -> object:
-    """The n-grams that set two systems apart."""
+    """Return the n-grams that set two systems apart."""
     systems = [[line.encode() for line in side] for side in (hypotheses, hypotheses[::-1])]
     corpus = distinctive_ngrams.build_corpus(
         systems, [[line.encode() for line in references]], BLEU()
@@ -213,12 +213,12 @@ def reported(hypotheses: list[str], references: list[str]) -> object:
 
 
 def with_source(metric: type[truebleu.Metric]) -> Callable[[list[str], list[str]], object]:
-    """A metric that wants the source, which is as near to the hypotheses as the references are."""
+    """Return a metric that needs sources, which resemble the references."""
     return lambda hypotheses, references: metric().score(hypotheses, references, references[::-1])
 
 
 def agreed(hypotheses: list[str], references: list[str]) -> object:
-    """How far two metrics agree with people, whose scores of the segments are their lengths."""
+    """Meta-evaluate two metrics; the human score of a segment is its length."""
     systems = {"a": hypotheses, "b": references, "c": hypotheses[::-1]}
     human = {name: [float(len(line)) for line in lines] for name, lines in systems.items()}
     text = truebleu.EvaluatedText(systems, references)
@@ -263,15 +263,17 @@ CORPORA: dict[str, Callable[[list[str], list[str]], object]] = {
 }
 for _name, _use in CORPORA.items():
     # To find a score, every BLEU of the family is computed many times.
-    for _text in ("prose",) if _name == "which" else SOME:
-        _least = {"which": 300, "IBLEU": 1600}.get(_name, 400)
-        add(f"{_name}, lines of {_text}", corpus(_use, TOKENS[_text]), 40, _least)
+    for _text in ("prose",) if _name == "which" else SHARED_TEXTS:
+        _min_size = {"which": 300, "IBLEU": 1600}.get(_name, 400)
+        add(f"{_name}, lines of {_text}", corpus(_use, TOKENS[_text]), 40, _min_size)
 
 
-# ---- every text with every other: so many of them, which get longer ----
+# ---- all pairs of a fixed number of texts of growing length ----
 
 
-def few(use: Callable[[list[str]], object], make: Callable[[int], str], count: int) -> Callable:
+def prepare_few_texts(
+    use: Callable[[list[str]], object], make: Callable[[int], str], count: int
+) -> Callable:
     def prepared(n: int, folder: Path) -> Work:
         tokens = text_of(folder, make, n).split()
         share = max(1, len(tokens) // count)
@@ -291,15 +293,19 @@ ALL_PAIRS: dict[str, Callable[[list[str]], object]] = {
     "pairwise_diversity": lambda texts: truebleu.pairwise_diversity(texts, metric=BLEU("none")),
 }
 for _name, _use in ALL_PAIRS.items():
-    for _text in SOME:
+    for _text in SHARED_TEXTS:
         _bound = ALIGNED.get(_name.removesuffix(".matrix"), "")
         # As texts of few different characters get longer, more of their n-grams are in all of them,
         # which takes longer until all are.
-        _least = 100 if (_name, _text) == ("CHRF++.matrix", "one_key") else 800
-        # Of few texts each pair is counted by itself, by other means where the texts are long.
-        _least = 8000 if _name.startswith("mbr") else _least
+        _min_size = 100 if (_name, _text) == ("CHRF++.matrix", "one_key") else 800
+        # With few texts each pair is counted separately, with another algorithm for long texts.
+        _min_size = 8000 if _name.startswith("mbr") else _min_size
         add(
-            f"{_name}, 10 texts of {_text}", few(_use, TOKENS[_text], 10), 20, _least, dearer=_bound
+            f"{_name}, 10 texts of {_text}",
+            prepare_few_texts(_use, TOKENS[_text], 10),
+            20,
+            _min_size,
+            dearer=_bound,
         )
 
 
@@ -321,7 +327,9 @@ for _name, _metric in {"BLEU": BLEU, "CHRF": CHRF, "TER": TER, "WER": WER}.items
 # ---- many references ----
 
 
-def many(metric: Callable[[], truebleu.Metric], reference: Callable[[int], str]) -> Callable:
+def prepare_many_references(
+    metric: Callable[[], truebleu.Metric], reference: Callable[[int], str]
+) -> Callable:
     """As many references as the hypothesis has tokens."""
 
     def prepared(n: int, folder: Path) -> Work:
@@ -331,17 +339,24 @@ def many(metric: Callable[[], truebleu.Metric], reference: Callable[[int], str])
     return prepared
 
 
-EACH = "the definition compares the hypothesis with each reference"
-TOGETHER = ("BLEU", "BLEU none", "BLEU of order 16", "NIST", "CodeBLEU", "NLTKBLEU")
+REFERENCE_REASON = "the definition compares the hypothesis with each reference"
+METRICS_WITH_JOINT_REFERENCES = (
+    "BLEU",
+    "BLEU none",
+    "BLEU of order 16",
+    "NIST",
+    "CodeBLEU",
+    "NLTKBLEU",
+)
 for _name, _metric in METRICS.items():
     for _text, _reference in {
         "different": lambda i: f"w{i}",
         "different, and one long": lambda i: f"w{i} " * (300 if i == 0 else 1),
     }.items():
-        _dearer = "" if _name in TOGETHER else EACH
+        _dearer = "" if _name in METRICS_WITH_JOINT_REFERENCES else REFERENCE_REASON
         add(
             f"{_name}, references that are {_text}",
-            many(_metric, _reference),
+            prepare_many_references(_metric, _reference),
             1,
             150,
             dearer=_dearer,
@@ -352,7 +367,7 @@ for _name, _metric in METRICS.items():
 
 
 def split(name: str) -> Callable:
-    """So many bytes of each run, each a segment; no reference has a token to match."""
+    """Return one segment per run of this number of bytes; no reference token matches."""
 
     def prepared(n: int, folder: Path) -> Work:
         segments = [texts.run(unit, n) for unit in RUNS]
@@ -363,7 +378,7 @@ def split(name: str) -> Callable:
 
 
 def is_here(name: str) -> bool:
-    """True if the tokenizer has what it needs."""
+    """Return True if the tokenizer has what it needs."""
     if name == "icu:LOCALE":
         return False
     if name == "spm":
@@ -386,7 +401,7 @@ for _name in filter(is_here, TOKENIZERS):
 
 
 def piped(data: bytes) -> str:
-    """The name of a pipe into which these bytes come."""
+    """Return the name of a pipe into which these bytes come."""
     reads, writes = os.pipe()
 
     def write() -> None:
@@ -398,13 +413,13 @@ def piped(data: bytes) -> str:
 
 
 def dripping(data: bytes) -> _kernel.Source:
-    """A source that gives 128 bytes at a time, as slow programs do."""
+    """Return a source that gives 128 bytes at a time, as slow programs do."""
     file = BytesIO(data)
     return _kernel.stream(lambda size: file.read(min(size, 128)), "text")
 
 
 def one_line(kind: str) -> Callable:
-    """One line of so many bytes, which comes in one way or another."""
+    """Return one line of this number of bytes, passed in different ways."""
 
     def prepared(n: int, folder: Path) -> Work:
         data = b"long line " * (n // 10)
@@ -456,10 +471,10 @@ def logged(n: int, folder: Path) -> Work:
 
 add("history", logged, 1, 100)
 
-# ---- what of the public names is a case, and what is none ----
+# ---- public names with and without a case ----
 
 # Names of cases begin with these words.
-NAMED = {
+COMMAND_TITLES = {
     "explain": "explain",
     "bleu": "BLEU",
     "chrf": "CHRF",

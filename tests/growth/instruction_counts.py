@@ -4,7 +4,7 @@
 the cases whose names contain one of these words.
 
 A process under callgrind does the work. It calls `getppid`, which nothing else does, before and
-after each piece; callgrind writes down what was counted at each call, and begins again at 0.
+after each piece; callgrind writes its counts at each call, and restarts at 0.
 """
 
 import gc
@@ -22,9 +22,9 @@ from cases import CASES, prepare
 
 ROOT = Path(__file__).resolve().parents[2]
 # By how much the work may grow when the text doubles.
-MOST = 2.5
-# What is too little to be a law of growth: objects made, memory asked for.
-FEW = 300_000
+MAX_GROWTH = 2.5
+# Too few instructions to show growth: object creation, memory allocation.
+NEGLIGIBLE_INSTRUCTIONS = 300_000
 
 
 def lacking() -> str:
@@ -34,19 +34,21 @@ def lacking() -> str:
     return ""
 
 
-def counted(names: list[str], folder: Path) -> dict[str, list[int]]:
-    """The instructions of each case: with next to nothing, and at its sizes."""
+def count_instructions(names: list[str], folder: Path) -> dict[str, list[int]]:
+    """Return the instructions of each case: with next to nothing, and at its sizes."""
     prepare(folder, names)
     processes = min(os.cpu_count() or 1, len(names))
     shares = [names[i::processes] for i in range(processes)]
     folders = [folder / str(i) for i in range(processes)]
     with ThreadPoolExecutor(processes) as pool:
-        found = dict(chain(*(part.items() for part in pool.map(counted_apart, shares, folders))))
-    return {name: found[name] for name in names}
+        counts_by_name = dict(
+            chain(*(part.items() for part in pool.map(counted_apart, shares, folders)))
+        )
+    return {name: counts_by_name[name] for name in names}
 
 
 def counted_apart(names: list[str], folder: Path) -> dict[str, list[int]]:
-    """The same, by one process, which leaves its counts in a folder."""
+    """Return the same, by one process, which leaves its counts in a folder."""
     folder.mkdir()
     command = ["valgrind", "--tool=callgrind", "--dump-before=getppid", "--dump-line=no"]
     command += [f"--callgrind-out-file={folder}/counts", "--quiet"]
@@ -63,7 +65,7 @@ def counted_apart(names: list[str], folder: Path) -> dict[str, list[int]]:
 
 
 def amount(file: Path) -> int:
-    """The instructions in what callgrind wrote."""
+    """Return the instructions in what callgrind wrote."""
     total = re.search(r"^(?:totals|summary): (\d+)", file.read_text(errors="replace"), re.MULTILINE)
     return int(total[1]) if total else 0
 
@@ -71,19 +73,19 @@ def amount(file: Path) -> int:
 def ratios(counts: list[int]) -> list[float]:
     """By how much the work grew at each doubling, without what the smallest text takes."""
     empty, *rest = counts
-    net = [max(count - empty, FEW) for count in rest]
+    net = [max(count - empty, NEGLIGIBLE_INSTRUCTIONS) for count in rest]
     return [more / less for less, more in pairwise(net)]
 
 
 def run(folder: Path, names: list[str]) -> None:
-    """Does the work of the cases; in valgrind."""
+    """Run the cases; called under valgrind."""
     for name in names:
         case = CASES[name]
         # Once before it is counted: modules are imported, tables made.
         case.make(case.empty, folder)()
         for size in (case.empty, *case.sizes):
             work = case.make(size, folder)
-            # What is there already is not walked through again for garbage.
+            # Existing objects are not traversed again by the garbage collector.
             gc.collect()
             gc.freeze()
             os.getppid()
@@ -92,13 +94,15 @@ def run(folder: Path, names: list[str]) -> None:
 
 
 def main() -> None:
-    wanted = sys.argv[1:]
-    names = [name for name in CASES if not wanted or any(word in name for word in wanted)]
+    selected_words = sys.argv[1:]
+    names = [
+        name for name in CASES if not selected_words or any(word in name for word in selected_words)
+    ]
     with tempfile.TemporaryDirectory() as folder:
-        found = counted(names, Path(folder))
+        counts_by_name = count_instructions(names, Path(folder))
     print("| case | sizes | millions of instructions | growth per doubling |")
     print("|---|---|---|---|")
-    for name, counts in found.items():
+    for name, counts in counts_by_name.items():
         millions = ", ".join(f"{count / 1e6:,.2f}" for count in counts)
         growth = ", ".join(f"{ratio:.2f}" for ratio in ratios(counts))
         print(f"| {name} | {', '.join(map(str, CASES[name].sizes))} | {millions} | {growth} |")

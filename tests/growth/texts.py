@@ -21,8 +21,8 @@ def addresses(n: int) -> str:
 def one_key(n: int) -> str:
     """Different tokens of one length whose 64-bit keys, in the kernel, are all the same one.
 
-    A key is made of words of 8 bytes in turn. Some pairs of words leave the same hash behind; a
-    choice for each of four pairs makes as many tokens as there are choices, to the power of four.
+    A key is made of words of 8 bytes in turn. Some pairs of words leave the same hash; choosing
+    among them for each of four pairs gives (number of choices)⁴ tokens.
     """
     tokens = [b""]
     for choices in _equal_pairs():
@@ -33,23 +33,23 @@ def one_key(n: int) -> str:
 @cache
 def _equal_pairs(length: int = 4, choices: int = 12) -> list[list[bytes]]:
     dice = random.Random(8)
-    hash_before, found = 0, []
+    hash_before, colliding_blocks = 0, []
     for _ in range(length):
         pairs: list[bytes] = []
-        wanted = 0
+        target_hash = 0
         while len(pairs) < choices:
             first = bytes(dice.choices(PRINTABLE, k=8))
             middle = _step(hash_before, int.from_bytes(first, "little"))
             if not pairs:
                 second = bytes(dice.choices(PRINTABLE, k=8))
-                wanted = _rotated(middle) ^ int.from_bytes(second, "little")
+                target_hash = _rotated(middle) ^ int.from_bytes(second, "little")
             else:
-                second = (_rotated(middle) ^ wanted).to_bytes(8, "little")
+                second = (_rotated(middle) ^ target_hash).to_bytes(8, "little")
             if all(0x21 <= byte < 0x7F for byte in second):
                 pairs.append(first + second)
-        hash_before = wanted * PHI & MASK
-        found.append(pairs)
-    return found
+        hash_before = target_hash * PHI & MASK
+        colliding_blocks.append(pairs)
+    return colliding_blocks
 
 
 def _rotated(value: int) -> int:
@@ -66,18 +66,18 @@ def one_slot(n: int) -> str:
     The multiples of a Fibonacci number are nearly whole when they are divided by the golden ratio.
     """
     step = 2_971_215_073
-    found: list[str] = []
+    colliding_words: list[str] = []
     for i in range(1, 1 << 40):
         token = (i * step & 0xFFFF_FFFF).to_bytes(4, "little")
         if all(byte in PRINTABLE for byte in token):
-            found.append(token.decode())
-            if len(found) == n:
+            colliding_words.append(token.decode())
+            if len(colliding_words) == n:
                 break
-    return " ".join(found)
+    return " ".join(colliding_words)
 
 
 def one_word(n: int) -> str:
-    """One token so many times."""
+    """Return one token, repeated."""
     return "word " * n
 
 
@@ -87,7 +87,7 @@ def period(n: int) -> str:
 
 
 def nearly(n: int) -> str:
-    """One token, and now and then another: long n-grams repeat, and none is the whole text."""
+    """Return one repeated token with rare others: long n-grams repeat within the text."""
     return " ".join("b" if i % 97 == 96 else "a" for i in range(n))
 
 
@@ -98,7 +98,7 @@ def prose(n: int) -> str:
 
 
 def shuffled(text: str) -> str:
-    """The tokens in another order."""
+    """Return the tokens in another order."""
     tokens = text.split()
     random.Random(0).shuffle(tokens)
     return " ".join(tokens)
@@ -110,7 +110,7 @@ TOKENS = {
     for make in (words, addresses, one_key, one_slot, one_word, period, nearly, prose)
 }
 
-# What tokenizers have rules for, to be repeated.
+# Patterns for which tokenizers have rules, to be repeated.
 RUNS = {
     "letters": "a",
     "points": ".",

@@ -51,7 +51,7 @@ def test_a_statistic_is_its_definition(ours, theirs, both, average):
 
 @given(both=matrices(), average=AVERAGES)
 def test_kendall_like_adds_up_the_pairs_of_all_rows(both, average):
-    rows = [plain.counts(g, m, least=25.0) for g, m in plain.rows(*both, average)]
+    rows = [plain.counts(g, m, min_gap=25.0) for g, m in plain.rows(*both, average)]
     c, d, _, tm, _ = (sum(row[i] for row in rows) for i in range(5))
     found = meta.kendall_like(*both, average)
     assert (found.hits, found.pairs) == (c, c + d + tm)

@@ -67,13 +67,13 @@ class RefusedError(Exception):
 
 
 def sources(metric: tb.Metric) -> dict[str, Any]:
-    """The sources, for a metric that reads them."""
+    """Return the sources, for a metric that reads them."""
     return {"sources": SOURCES} if getattr(metric, "NEEDS_SOURCE", False) else {}
 
 
 @functools.cache
 def references(metric: tb.Metric) -> list[Any]:
-    """Two references per segment, or one where the metric is defined for one."""
+    """Return two references per segment, or one where the metric is defined for one."""
     try:
         metric.count(ASPEN, REFERENCES, **sources(metric))
     except ValueError:
@@ -83,19 +83,19 @@ def references(metric: tb.Metric) -> list[Any]:
 
 
 def same(value: float, metric: tb.Metric) -> bool:
-    """Whether this is the score: to the last bit, but for the one metric that LAST_BIT names."""
+    """Return whether this is the expected score, to the last bit except for LAST_BIT's metric."""
     return abs(value - expected(metric)) <= (2**-50 * value if metric == LAST_BIT else 0)
 
 
 @functools.cache
 def expected(metric: tb.Metric) -> float:
-    """The score of the first system."""
+    """Return the score of the first system."""
     return metric.score(ASPEN, references(metric), **sources(metric)).value
 
 
 @functools.cache
 def by_segment(metric: tb.Metric) -> list[float]:
-    """The scores of its segments."""
+    """Return the scores of its segments."""
     return list(metric.segments(ASPEN, references(metric), **sources(metric)))
 
 
@@ -108,10 +108,12 @@ def score(name: str, metric: tb.Metric) -> None:
 
 
 def sentence(name: str, metric: tb.Metric) -> None:
-    further = {"source": SOURCES[1]} if sources(metric) else {}
-    one = metric.sentence(ASPEN[1], references(metric)[1], **further)
+    extra_arguments = {"source": SOURCES[1]} if sources(metric) else {}
+    sentence_score = metric.sentence(ASPEN[1], references(metric)[1], **extra_arguments)
     text = {key: value[1:2] for key, value in sources(metric).items()}
-    assert one.value == next(iter(metric.segments(ASPEN[1:2], references(metric)[1:2], **text)))
+    assert sentence_score.value == next(
+        iter(metric.segments(ASPEN[1:2], references(metric)[1:2], **text))
+    )
 
 
 def segments(name: str, metric: tb.Metric) -> None:
@@ -127,18 +129,18 @@ def statistics(name: str, metric: tb.Metric) -> None:
 def accumulator(name: str, metric: tb.Metric) -> None:
     sums = tb.Accumulator(name)
     sums.update(ASPEN[:4], references(metric)[:4])
-    other = tb.Accumulator(metric)
-    other.update(ASPEN[4:], references(metric)[4:])
-    sums.merge(other)
+    second_accumulator = tb.Accumulator(metric)
+    second_accumulator.update(ASPEN[4:], references(metric)[4:])
+    sums.merge(second_accumulator)
     assert same(sums.compute().value, metric)
 
 
 def compare(name: str, metric: tb.Metric) -> None:
-    further = {"source": SOURCES} if sources(metric) else {}
-    made = tb.compare(
-        SYSTEMS, references(metric), metrics=[name], confidence=20, samples=20, **further
+    extra_arguments = {"source": SOURCES} if sources(metric) else {}
+    comparison = tb.compare(
+        SYSTEMS, references(metric), metrics=[name], confidence=20, samples=20, **extra_arguments
     )
-    assert same(compared(made.to_dict()), metric)
+    assert same(compared(comparison.to_dict()), metric)
 
 
 def easy_minimum(metric: tb.Metric) -> float:
@@ -149,53 +151,58 @@ def easy_minimum(metric: tb.Metric) -> float:
 
 
 def check(name: str, metric: tb.Metric) -> None:
-    further = {"source": SOURCES} if sources(metric) else {}
+    extra_arguments = {"source": SOURCES} if sources(metric) else {}
     limit = easy_minimum(metric)
-    made = tb.check(ASPEN, references(metric), metrics=[name], minimum=limit, **further)
-    assert same(made.to_dict()["metrics"][0]["score"], metric)
+    gate = tb.check(ASPEN, references(metric), metrics=[name], minimum=limit, **extra_arguments)
+    assert same(gate.to_dict()["metrics"][0]["score"], metric)
 
 
 def compared(content: dict[str, Any]) -> float:
-    """The score of the first system in a comparison by one metric."""
+    """Return the score of the first system in a comparison by one metric."""
     system = next(row for row in content["systems"] if row["name"] == "aspen")
-    (found,) = system["scores"].values()
-    return found["score"]
+    (score,) = system["scores"].values()
+    return score["score"]
 
 
 def mbr(name: str, metric: tb.Metric) -> None:
     candidates = [ASPEN[0], SYSTEMS["birch"][0], REFERENCES[0][0]]
     if sources(metric):
-        found = tb.mbr(candidates, utility=name, sources=SOURCES[0])
+        choice = tb.mbr(candidates, utility=name, sources=SOURCES[0])
         grid = [
             [metric.sentence(one, other, SOURCES[0]).value for other in candidates]
             for one in candidates
         ]
     else:
-        found = tb.mbr(candidates, utility=name)
+        choice = tb.mbr(candidates, utility=name)
         grid = metric.matrix(candidates, candidates).tolist()
-    assert list(found.expected) == [sum(row) / len(row) for row in grid]
+    assert list(choice.expected) == [sum(row) / len(row) for row in grid]
 
 
 def report(name: str, metric: tb.Metric) -> None:
-    further = {"source": SOURCES} if sources(metric) else {}
-    wanted = ["bleu", name] if metric != tb.BLEU() else ["bleu"]
+    extra_arguments = {"source": SOURCES} if sources(metric) else {}
+    metric_names = ["bleu", name] if metric != tb.BLEU() else ["bleu"]
     page = tb.report(
-        SYSTEMS, references(metric), metrics=wanted, confidence=20, samples=20, **further
+        SYSTEMS,
+        references(metric),
+        metrics=metric_names,
+        confidence=20,
+        samples=20,
+        **extra_arguments,
     ).html()
     assert f"{expected(metric):.{metric.DIGITS}f}" in page
 
 
 def explain(name: str, metric: tb.Metric) -> None:
-    made = tb.explain(ASPEN, references(metric), metric=name)
-    assert same(made.to_dict()["systems"][0]["score"], metric)
+    explanation = tb.explain(ASPEN, references(metric), metric=name)
+    assert same(explanation.to_dict()["systems"][0]["score"], metric)
     assert tb.explain(ASPEN[2], references(metric)[2], metric=name).text()
 
 
 def signature(name: str, metric: tb.Metric) -> None:
-    """Printed, and read in a process that has seen no other metric."""
+    """Check that a printed signature can be read in a new process."""
     printed = metric.score(ASPEN, references(metric), **sources(metric)).signature
-    again = metric.signature()
-    given = pickle.dumps((str(printed), printed.name, ASPEN, references(metric), sources(metric)))
+    reparsed = metric.signature()
+    pickled = pickle.dumps((str(printed), printed.name, ASPEN, references(metric), sources(metric)))
     code = (
         "import pickle, sys, truebleu; "
         "text, name, *given, more = pickle.load(sys.stdin.buffer); "
@@ -203,12 +210,12 @@ def signature(name: str, metric: tb.Metric) -> None:
         "pickle.dump([(m, m.score(*given, **more).value) for m in both], sys.stdout.buffer)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], input=given, capture_output=True, check=False
+        [sys.executable, "-c", code], input=pickled, capture_output=True, check=False
     )
     if done.returncode:
         raise AssertionError(done.stderr.decode())
     for read, value in pickle.loads(done.stdout):
-        assert read.signature() == again
+        assert read.signature() == reparsed
         assert same(value, metric)
 
 
@@ -216,28 +223,28 @@ def signature(name: str, metric: tb.Metric) -> None:
 
 
 def run(folder: Path, *words: object, name: str) -> Any:
-    """What a command wrote as JSON; `RefusedError` with its one line where it says no."""
+    """Return a command's JSON output, or raise `RefusedError` with its message."""
     path = folder / name
-    said = io.StringIO()
-    with contextlib.redirect_stderr(said):
+    stderr = io.StringIO()
+    with contextlib.redirect_stderr(stderr):
         status = main([*map(str, words), "-q", "-o", str(path)])
     if status:
-        line = said.getvalue().strip()
+        line = stderr.getvalue().strip()
         assert line.count("\n") == 0, line
         raise RefusedError(line.split("error: ", 1)[1].partition(" (see truebleu")[0])
     return path.read_text(encoding="utf-8")
 
 
 def files(folder: Path) -> SimpleNamespace:
-    """The text as files: the options that name them."""
+    """Return the text as files: the options that name them."""
 
     def write(name: str, lines: Iterable[str]) -> Path:
         path = folder / name
         path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
         return path
 
-    both = zip(*REFERENCES, strict=True)
-    written = [write(f"reference.{i}", texts) for i, texts in enumerate(both)]
+    reference_columns = zip(*REFERENCES, strict=True)
+    written = [write(f"reference.{i}", texts) for i, texts in enumerate(reference_columns)]
     return SimpleNamespace(
         folder=folder,
         of=lambda metric: written if references(metric) is REFERENCES else written[:1],
@@ -248,61 +255,61 @@ def files(folder: Path) -> SimpleNamespace:
 
 def command(
     verb: str,
-    at: SimpleNamespace,
+    paths: SimpleNamespace,
     name: str,
     metric: tb.Metric,
-    *further: str,
+    *extra_words: str,
     file: str = "out.json",
 ) -> Any:
-    """What a command wrote for a metric, and for further ones before it."""
-    systems = at.systems[:1] if verb in ("check", "explain") else at.systems
-    words: list[object] = [*at.of(metric), "-i", *systems, "-m", *further, name]
+    """Return a command's output for a metric, and for extra metrics before it."""
+    systems = paths.systems[:1] if verb in ("check", "explain") else paths.systems
+    words: list[object] = [*paths.of(metric), "-i", *systems, "-m", *extra_words, name]
     if sources(metric) and verb not in ("explain", "family score"):
-        words += ["-src", at.source]
+        words += ["-src", paths.source]
     if verb in ("compare", "report"):
         words += ["-ci", 20, "--paired-ar-n", 20]
     if verb == "check":
         words += ["--min", easy_minimum(metric)]
-    return run(at.folder, *verb.split(), *words, name=file)
+    return run(paths.folder, *verb.split(), *words, name=file)
 
 
-def of_first_row(content: dict[str, Any]) -> float:
-    """The score of the first system in a list of scores."""
+def first_row_score(content: dict[str, Any]) -> float:
+    """Return the score of the first system in a list of scores."""
     return next(row["score"] for row in content["scores"] if row["system"] == "aspen")
 
 
-# What finds the score of the first system in the JSON of a command.
+# Functions that extract the first system's score from the JSON of a command.
 IN_JSON: dict[str, Callable[[dict[str, Any]], float]] = {
-    "score": of_first_row,
+    "score": first_row_score,
     "compare": compared,
     "check": lambda content: content["metrics"][0]["score"],
     "explain": lambda content: content["systems"][0]["score"],
-    "family score": of_first_row,
+    "family score": first_row_score,
 }
 
 
-def number_command(verb: str, name: str, metric: tb.Metric, at: SimpleNamespace) -> None:
-    assert same(IN_JSON[verb](json.loads(command(verb, at, name, metric))), metric)
+def number_command(verb: str, name: str, metric: tb.Metric, paths: SimpleNamespace) -> None:
+    assert same(IN_JSON[verb](json.loads(command(verb, paths, name, metric))), metric)
 
 
-def segments_command(name: str, metric: tb.Metric, at: SimpleNamespace) -> None:
-    lines = command("segments", at, name, metric, file="out.jsonl").splitlines()
+def segments_command(name: str, metric: tb.Metric, paths: SimpleNamespace) -> None:
+    lines = command("segments", paths, name, metric, file="out.jsonl").splitlines()
     rows = [row for row in map(json.loads, lines) if row["system"] == "aspen"]
-    # The score is the first column behind those that say which segment it is.
+    # The score is the first column after the columns that identify the segment.
     assert [list(row.values())[3] for row in rows] == by_segment(metric)
 
 
-def report_command(name: str, metric: tb.Metric, at: SimpleNamespace) -> None:
+def report_command(name: str, metric: tb.Metric, paths: SimpleNamespace) -> None:
     words = ["bleu"] if metric != tb.BLEU() else []
-    shown = f"{expected(metric):.{metric.DIGITS}f}"
-    assert shown in command("report", at, name, metric, *words, file="out.html")
+    formatted_score = f"{expected(metric):.{metric.DIGITS}f}"
+    assert formatted_score in command("report", paths, name, metric, *words, file="out.html")
 
 
 # ---- the engines ----
 
 
 def engine(name: str, metric: tb.Metric) -> None:
-    """What all engines add up: sums of parts, merged. tests/engines has the engines themselves."""
+    """Check the aggregation that all engines share; tests/engines tests each engine."""
     import pyarrow as pa
 
     from truebleu.engines import Sums
@@ -362,20 +369,20 @@ ENGINES: dict[str, Callable[..., None]] = {
     "DuckDB": duckdb,
     "Polars": polars,
 }
-FACES = {
-    **{("Python", face): cell for face, cell in PYTHON.items()},
+INTERFACES = {
+    **{("Python", interface): cell for interface, cell in PYTHON.items()},
     **{("command line", face): cell for face, cell in COMMANDS.items()},
     **{("engine", face): cell for face, cell in ENGINES.items()},
 }
 
 
 @functools.cache
-def cell(face: tuple[str, str], name: str, folder: Path) -> str:
+def cell(interface: tuple[str, str], name: str, folder: Path) -> str:
     """Nothing where the face works, else the sentence in which it refuses."""
     metric = tb.metric(name)
-    at = files(folder)
+    paths = files(folder)
     try:
-        FACES[face](name, metric, *([at] if face[0] == "command line" else []))
+        INTERFACES[interface](name, metric, *([paths] if interface[0] == "command line" else []))
     except RefusedError as no:
         return str(no)
     except (ValueError, TypeError) as no:
@@ -414,30 +421,34 @@ The members of the family whose cells are the same share a row:
 
 
 def generic(sentence: str, name: str) -> str:
-    """A refusal without what it is that refuses, so that others are recognized as the same."""
+    """Return a refusal with the metric's name replaced, so that equal refusals are equal."""
     metric = tb.metric(name)
     text = sentence.removeprefix("-m/--metrics: ").removeprefix("metrics: ")
     text = text.removeprefix("aspen: ").removeprefix("metric: ")
     if text.startswith(f"{name} is"):
         return text.replace(f"-m {name} ", "-m NAME ").replace(name, "NAME", 1)
-    for shown in (repr(metric), metric.NAME, f"'{name}'"):
-        text = text.replace(shown, "*M*")
+    for specific_name in (repr(metric), metric.NAME, f"'{name}'"):
+        text = text.replace(specific_name, "*M*")
     return text.split("; did you mean", 1)[0]
 
 
 def page(folder: Path) -> str:
-    """The page of the documentation, from cells computed now."""
+    """Return the page of the documentation, from cells computed now."""
     notes: dict[str, int] = {}
     rows: dict[tuple[str, ...], list[str]] = {}
     for name in dict.fromkeys([*registry.METRICS, *tb.family]):
         cells = []
-        for face in FACES:
-            said = cell(face, name, folder)
+        for interface in INTERFACES:
+            refusal = cell(interface, name, folder)
             cells.append(
-                str(notes.setdefault(generic(said, name), len(notes) + 1)) if said else "✓"
+                str(notes.setdefault(generic(refusal, name), len(notes) + 1)) if refusal else "✓"
             )
-        one = references(tb.metric(name)) is FIRST
-        key = (*cells, "one" if one else "any", name if name in registry.METRICS else "")
+        has_one_reference = references(tb.metric(name)) is FIRST
+        key = (
+            *cells,
+            "one" if has_one_reference else "any",
+            name if name in registry.METRICS else "",
+        )
         rows.setdefault(key, []).append(name)
     titles = {}
     groups = []
@@ -448,11 +459,11 @@ def page(folder: Path) -> str:
             groups.append(names)
             titles[key] = f"family {len(groups)}: {len(names)}"
     tables = []
-    for place in dict.fromkeys(place for place, _ in FACES):
-        chosen = [i for i, face in enumerate(FACES) if face[0] == place]
-        head = [place, "references", *(list(FACES)[i][1] for i in chosen)]
+    for place in dict.fromkeys(place for place, _ in INTERFACES):
+        column_numbers = [i for i, interface in enumerate(INTERFACES) if interface[0] == place]
+        head = [place, "references", *(list(INTERFACES)[i][1] for i in column_numbers)]
         lines = [head, ["---"] * len(head)]
-        lines += [[titles[key], key[-2], *(key[i] for i in chosen)] for key in rows]
+        lines += [[titles[key], key[-2], *(key[i] for i in column_numbers)] for key in rows]
         tables.append("\n".join(f"| {' | '.join(line)} |" for line in lines))
     last = (
         "`nist-nltk` and `codebleu-weighted-…` add exact numbers. Their programs round each sum, "

@@ -2,8 +2,8 @@
 
 python tests/project/readme_claims.py [--bench]     or `make claims`, `make claims BENCH=1`
 
-Figures of speed and size are compared with those that benchmarks/results.json recorded; `--bench`
-measures them on this machine, which takes long, and shows what they are. Everything else is run.
+Figures of speed and size are compared with benchmarks/results.json; `--bench` measures them on this
+machine, which is slow, and prints them. Everything else is run.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ class Claim(NamedTuple):
     text: str
     """As README.md has it; white space aside."""
     command: str
-    """What shows it, from a checkout."""
+    """The command that shows it, run in a checkout."""
     pattern: str
-    """What the command must print: a regular expression."""
+    """A regular expression that the command's output must match."""
     status: int = 0
 
 
 class Figure(NamedTuple):
     """A number in the table of speed: as README.md has it, and where a benchmark has it."""
 
-    said: str
+    figure_text: str
     work: str
     before: str = ""
-    """What stands before it in the benchmark's row; nothing if truebleu is measured."""
+    """The text before it in the benchmark's row; empty if truebleu is measured."""
 
 
 PROSE = (
@@ -172,7 +172,7 @@ TABLE = (
 )
 
 
-class Shown(NamedTuple):
+class CheckedClaim(NamedTuple):
     """A claim that was looked at."""
 
     claim: str
@@ -186,15 +186,15 @@ class Shown(NamedTuple):
 
 
 def readme() -> str:
-    """Its text."""
+    """Return its text."""
     return (ROOT / "README.md").read_text("utf-8")
 
 
 def console(text: str) -> list[tuple[str, str]]:
-    """The commands in blocks of the console, each with the output that stands below it."""
+    """Return the commands in blocks of the console, each with the output that stands below it."""
     blocks = re.findall(r"```console\n(.*?)```", text, re.DOTALL)
-    one = r"^\$ (truebleu .*)\n((?:[^$].*\n|\n)*)"
-    return [found for block in blocks for found in re.findall(one, block, re.MULTILINE)]
+    command_pattern = r"^\$ (truebleu .*)\n((?:[^$].*\n|\n)*)"
+    return [found for block in blocks for found in re.findall(command_pattern, block, re.MULTILINE)]
 
 
 def as_pattern(output: str) -> str:
@@ -204,30 +204,32 @@ def as_pattern(output: str) -> str:
 
 
 def table_row(start: str, text: str) -> list[str]:
-    """The cells of a row of a table, by its first cell."""
+    """Return the cells of a row of a table, by its first cell."""
     (row,) = (line for line in text.splitlines() if line.startswith(f"| {start} |"))
     return [cell.strip() for cell in row.strip("|").split("|")]
 
 
 def unclaimed(text: str) -> list[str]:
-    """The numbers of a text that no claim is about, each with the words around it."""
+    """Return the numbers of a text that no claim is about, each with the words around it."""
     rest = " ".join(re.sub(r"```.*?```", "", text, flags=re.DOTALL).split())
-    said = [" ".join(claim.text.split()) for claim in PROSE]
-    said += [" ".join(f"| {' | '.join(table_row(start, text))} |".split()) for start, *_ in TABLE]
-    for one in said:
-        if one not in rest:
-            return [f"README.md does not say: {one}"]
-        rest = rest.replace(one, " ")
+    claimed_texts = [" ".join(claim.text.split()) for claim in PROSE]
+    claimed_texts += [
+        " ".join(f"| {' | '.join(table_row(start, text))} |".split()) for start, *_ in TABLE
+    ]
+    for claimed_text in claimed_texts:
+        if claimed_text not in rest:
+            return [f"README.md does not say: {claimed_text}"]
+        rest = rest.replace(claimed_text, " ")
     rest = re.sub(r"\]\([^)]*\)|`[^`]*`", " ", rest)  # addresses, and words of command lines
     rest = re.sub("|".join(NAMES), " ", rest)
     return [rest[max(0, at.start() - 30) : at.end() + 20] for at in re.finditer(r"\d[\d.,]*", rest)]
 
 
-# ---- what is seen ----
+# ---- checking claims ----
 
 
 def run(command: str) -> subprocess.CompletedProcess[str]:
-    """What a command prints, both of its outputs together."""
+    """Return a command's standard output and standard error, joined."""
     python = shlex.quote(sys.executable)
     line = re.sub(r"(^|(?<= ))truebleu(?= )", f"{python} -m truebleu", command, count=1)
     line = re.sub(r"^python(?= )", python, line)
@@ -244,44 +246,44 @@ def run(command: str) -> subprocess.CompletedProcess[str]:
         )
 
 
-def replayed(claim: Claim) -> Shown:
-    """A claim whose command was run."""
+def replayed(claim: Claim) -> CheckedClaim:
+    """Return a claim whose command was run."""
     done = run(claim.command)
-    found = re.search(claim.pattern, done.stdout, re.MULTILINE)
-    holds = bool(found) and done.returncode == claim.status
-    if holds and found:
-        seen = found[0].splitlines()[-1][:60] + (f", status {claim.status}" if claim.status else "")
+    match = re.search(claim.pattern, done.stdout, re.MULTILINE)
+    holds = bool(match) and done.returncode == claim.status
+    if holds and match:
+        seen = match[0].splitlines()[-1][:60] + (f", status {claim.status}" if claim.status else "")
     else:
         seen = f"status {done.returncode}: {(done.stdout.splitlines() or ['nothing'])[-1][:120]}"
-    return Shown(claim.text, claim.command, seen, holds)
+    return CheckedClaim(claim.text, claim.command, seen, holds)
 
 
-def printed(command: str, output: str) -> Shown:
-    """A block of the console whose command was run."""
+def printed(command: str, output: str) -> CheckedClaim:
+    """Return a block of the console whose command was run."""
     done = run(command)
     holds = re.fullmatch(as_pattern(output), done.stdout.rstrip("\n") + "\n") is not None
     claim = f"what it prints, {len(output.splitlines())} lines"
-    return Shown(claim, command, "the same" if holds else "something else", holds)
+    return CheckedClaim(claim, command, "the same" if holds else "something else", holds)
 
 
 def recorded(figure: Figure, rows: list[dict[str, str]]) -> tuple[float, float, float]:
-    """A figure as README.md has it and as a benchmark has it, and how far rounding may part them.
+    """Return a figure from README.md, the benchmark's figure, and the tolerance for rounding.
 
     Raises LookupError if the benchmark has none.
     """
-    number, unit = figure.said.split()
-    told = [row for row in rows if row["work"] == figure.work]
-    cells = [row["peer" if figure.before else "measured"] for row in told]
+    number, unit = figure.figure_text.split()
+    matching_rows = [row for row in rows if row["work"] == figure.work]
+    cells = [row["peer" if figure.before else "measured"] for row in matching_rows]
     for cell in cells:
-        found = re.match(rf"{re.escape(figure.before)}([\d.]+) {unit}\b", cell)
-        if found:
+        match = re.match(rf"{re.escape(figure.before)}([\d.]+) {unit}\b", cell)
+        if match:
             decimals = len(number.partition(".")[2])
-            return float(number), float(found[1]), 0.5 * 10**-decimals + 1e-9
+            return float(number), float(match[1]), 0.5 * 10**-decimals + 1e-9
     raise LookupError(f"no row of benchmarks/results.json has {figure}")
 
 
-def measured(*, bench: bool) -> list[Shown]:
-    """The figures of the table, as they were recorded, or as they are now."""
+def measured(*, bench: bool) -> list[CheckedClaim]:
+    """Return the figures of the table, as they were recorded, or as they are now."""
     results = json.loads((ROOT / "benchmarks" / "results.json").read_text("utf-8"))["rows"]
     if bench:
         names = " ".join(name for _, name, *_ in TABLE)
@@ -291,42 +293,44 @@ def measured(*, bench: bool) -> list[Shown]:
             dict(zip(("work", "target", "measured", "peer"), row[:4], strict=False))
             for row in lines
         ]
-    made = []
+    checked_claims = []
     for row, name, *figures in TABLE:
         for figure in figures:
-            said, seen, room = recorded(figure, results)
-            claim = f"{row}: {figure.before or 'truebleu '}{figure.said}"
-            unit = figure.said.split()[1]
-            holds = None if bench else abs(said - seen) <= room
-            told = f"{seen:g} {unit}{'' if bench else ', recorded'}"
-            made.append(Shown(claim, f"make bench ROWS={name}", told, holds))
-    return made
+            figure_value, seen, tolerance = recorded(figure, results)
+            claim = f"{row}: {figure.before or 'truebleu '}{figure.figure_text}"
+            unit = figure.figure_text.split()[1]
+            holds = None if bench else abs(figure_value - seen) <= tolerance
+            description = f"{seen:g} {unit}{'' if bench else ', recorded'}"
+            checked_claims.append(
+                CheckedClaim(claim, f"make bench ROWS={name}", description, holds)
+            )
+    return checked_claims
 
 
-def all_claims(*, bench: bool) -> list[Shown]:
-    """Every claim, looked at."""
-    made = [replayed(claim) for claim in PROSE]
-    made += [printed(*block) for block in console(readme())]
+def all_claims(*, bench: bool) -> list[CheckedClaim]:
+    """Return every claim, looked at."""
+    checked_claims = [replayed(claim) for claim in PROSE]
+    checked_claims += [printed(*block) for block in console(readme())]
     examples = Claim(
         "the examples in Python", "python -m pytest -q -p no:cacheprovider README.md", "1 passed"
     )
-    return [*made, replayed(examples), *measured(bench=bench)]
+    return [*checked_claims, replayed(examples), *measured(bench=bench)]
 
 
 def main() -> int:
-    """Prints every claim: its command, what was seen, the verdict."""
+    """Print every claim with its command, its output and the verdict."""
     parser = argparse.ArgumentParser(description="Replay what README.md claims in numbers.")
     parser.add_argument("--bench", action="store_true", help="measure speed and size anew")
-    shown = all_claims(bench=parser.parse_args().bench)
+    checked_claims = all_claims(bench=parser.parse_args().bench)
     verdicts = {True: "holds", False: "DOES NOT HOLD", None: "of this machine"}
-    for one in shown:
-        sys.stdout.write(f"{' '.join(one.claim.split())}\n  $ {one.command}\n")
-        sys.stdout.write(f"  {one.seen}: {verdicts[one.holds]}\n\n")
+    for checked in checked_claims:
+        sys.stdout.write(f"{' '.join(checked.claim.split())}\n  $ {checked.command}\n")
+        sys.stdout.write(f"  {checked.seen}: {verdicts[checked.holds]}\n\n")
     missing = unclaimed(readme())
-    for one in missing:
-        sys.stdout.write(f"a number that no command shows: … {one} …\n")
-    false = sum(one.holds is False for one in shown) + len(missing)
-    sys.stdout.write(f"{len(shown)} claims, {false} that do not hold\n")
+    for checked in missing:
+        sys.stdout.write(f"a number that no command shows: … {checked} …\n")
+    false = sum(one.holds is False for one in checked_claims) + len(missing)
+    sys.stdout.write(f"{len(checked_claims)} claims, {false} that do not hold\n")
     return int(bool(false))
 
 

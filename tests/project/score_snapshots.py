@@ -1,4 +1,4 @@
-"""Scores that are recorded at each release: what changes them is told in the changelog.
+"""Scores recorded at each release; the changelog must list changes of scores.
 
 `python tests/project/score_snapshots.py` writes recorded.json for the newest release in
 CHANGELOG.md.
@@ -21,7 +21,7 @@ from optional_tools import lacking
 HERE = Path(__file__).parent
 EXAMPLES = HERE.parents[1] / "examples"
 
-# What tools differ on: empty segments, long and short ones, entities, scripts, marks and spaces.
+# Texts on which tools differ: empty, long and short segments, entities, scripts, marks and spaces.
 TRICKY = (
     ("", ""),
     ("", "a reference"),
@@ -43,7 +43,7 @@ def texts() -> dict[str, tuple[list[str], list[str], list[str]]]:
     def lines(name: str) -> list[str]:
         return (EXAMPLES / name).read_text("utf-8").splitlines()
 
-    found = {
+    corpora = {
         system: (
             lines(f"de-en/{system}.en"),
             lines("de-en/reference.a.en"),
@@ -53,38 +53,38 @@ def texts() -> dict[str, tuple[list[str], list[str], list[str]]]:
     }
     chinese = (lines("en-zh/birch.zh"), lines("en-zh/reference.zh"), lines("en-zh/source.en"))
     hypotheses, references = map(list, zip(*TRICKY, strict=True))
-    return {**found, "Chinese": chinese, "tricky": (hypotheses, references, references)}
+    return {**corpora, "Chinese": chinese, "tricky": (hypotheses, references, references)}
 
 
 def names() -> list[str]:
-    """The metrics that need nothing besides, and the members of the family."""
+    """Return the metrics that need nothing besides, and the members of the family."""
     variants = [f"bleu|tok:{name}" for name in ("none", "intl", "zh", "char")]
     return [*dict.fromkeys([*registry.METRICS, *tb.family]), *variants]
 
 
 def scores() -> dict[str, list[float | None]]:
-    """The scores of each metric that runs here, text after text; None where it refuses a text."""
-    made = {}
+    """Return each available metric's scores per text; None if it refuses a text."""
+    snapshots = {}
     for name in names():
         metric = tb.metric(name.replace("bleu|", "BLEU|nrefs:1|"))
         row = [] if lacking(name) else [score(metric, *text) for text in texts().values()]
         if any(row):
-            made[name] = row
-    return made
+            snapshots[name] = row
+    return snapshots
 
 
 def score(metric, hypotheses: list[str], references: list[str], sources: list[str]):
-    """The score of one text."""
-    more = {"sources": sources} if getattr(metric, "NEEDS_SOURCE", False) else {}
+    """Return the score of one text."""
+    extra_arguments = {"sources": sources} if getattr(metric, "NEEDS_SOURCE", False) else {}
     with warnings.catch_warnings(action="ignore"):
         try:
-            return metric.score(hypotheses, references, **more).value
+            return metric.score(hypotheses, references, **extra_arguments).value
         except (ImportError, ValueError, MetricFailedError):
             return None
 
 
 def main() -> None:
-    """Writes the record."""
+    """Write the record."""
     changelog = (HERE.parents[1] / "CHANGELOG.md").read_text("utf-8")
     releases = re.findall(r"^## \[(\d.*?)\]", changelog, re.MULTILINE)
     rows = ",\n".join(f"{json.dumps(name)}: {json.dumps(row)}" for name, row in scores().items())

@@ -1,7 +1,7 @@
-"""The house: who may import whom, and what stands where.
+"""Layers: which package may import which, and where modules are.
 
-Every import in the package is read with `ast`: those of a module, those inside functions, those for
-type checkers, `import_module`, and strings that name a module of the package. Tables that name
+Every import in the package is read with `ast`: at module level, inside functions, for type
+checkers, by `import_module`, and strings that name a module of the package. Tables that name
 modules in another way are listed in `TABLES`; a computed import without a table fails.
 """
 
@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 
 PACKAGE = ROOT / "truebleu"
 
-# The rooms, floor by floor. Imports only go down; rooms on one floor do not know each other.
-FLOORS = (
+# Packages by layer, lowest first. Import only from lower layers; packages within a layer are
+# independent.
+LAYERS = (
     ("_kernel",),
     ("text",),
     ("testsets",),
@@ -41,9 +42,9 @@ FLOORS = (
     ("integrations", "compat", "cli"),
     ("__init__", "__main__"),
 )
-FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
+LAYER_NUMBERS = {room: floor for floor, rooms in enumerate(LAYERS) for room in rooms}
 
-# What a room may import beside the rooms below it.
+# Exceptions: imports that the layers would forbid, with reasons.
 ALLOWED = {
     ("__main__", "cli"): "`python -m truebleu` is the command",
     ("engines", "__init__"): "a worker on another machine is asked which release it has",
@@ -53,8 +54,8 @@ ALLOWED = {
 PYTHONS_OWN = re.compile(r"__init__\.py|__main__\.py|__pycache__|py\.typed|_kernel\..*")
 
 
-def _of(module: str, attribute: str) -> Callable[[], Iterable[str]]:
-    """The names in a table of a module: its values, or what it lists."""
+def _names_in_table(module: str, attribute: str) -> Callable[[], Iterable[str]]:
+    """Return the names in a table of a module: its values, or what it lists."""
 
     def names() -> Iterable[str]:
         table = getattr(import_module(module), attribute)
@@ -68,7 +69,7 @@ def _public() -> Iterator[str]:
 
 
 def _metrics() -> Iterator[str]:
-    for place, _ in _of("truebleu.metrics.registry", "METRICS")():
+    for place, _ in _names_in_table("truebleu.metrics.registry", "METRICS")():
         yield f"truebleu.metrics.{place.partition(':')[0]}"
 
 
@@ -76,7 +77,7 @@ def _commands() -> Iterator[str]:
     yield from (f"truebleu.cli.{name}" for name in import_module("truebleu.cli").COMMANDS)
 
 
-def _others() -> Iterable[str]:
+def _foreign_modules() -> Iterable[str]:
     """Modules that are not of this package: hosts, or the standard library's."""
     return ()
 
@@ -86,8 +87,8 @@ TABLES: dict[str, Callable[[], Iterable[str]]] = {
     "truebleu": _public,
     "truebleu.metrics.registry": _metrics,
     "truebleu.cli": _commands,
-    "truebleu.engines.common_api": tuple,  # whoever sends a call names its module
-    "truebleu.metrics.rouge": _others,
+    "truebleu.engines.common_api": tuple,  # the caller names its module
+    "truebleu.metrics.rouge": _foreign_modules,
 }
 
 
@@ -99,17 +100,17 @@ class Import(NamedTuple):
     target: str
 
     def __str__(self) -> str:
-        where = FILES[self.module].relative_to(ROOT)
-        return f"{where}:{self.line} imports {self.target}"
+        path = FILES[self.module].relative_to(ROOT)
+        return f"{path}:{self.line} imports {self.target}"
 
 
 def _files() -> dict[str, Path]:
-    """Each module of the package by its name."""
-    found = {}
+    """Return each module of the package by its name."""
+    files_by_module = {}
     for path in sorted(PACKAGE.rglob("*.py")):
         parts = path.relative_to(ROOT).with_suffix("").parts
-        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
-    return found
+        files_by_module[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return files_by_module
 
 
 FILES = _files()
@@ -122,7 +123,7 @@ def _tree(module: str) -> ast.Module:
 
 
 def _package_of(module: str, level: int) -> str:
-    """What so many dots before a name stand for."""
+    """Return the package that this number of leading dots refers to."""
     inside = FILES[module].name == "__init__.py"
     parts = module.split(".")
     return ".".join(parts[: len(parts) - level + inside])
@@ -137,16 +138,16 @@ def _docstrings(tree: ast.Module) -> set[ast.Constant]:
 
 
 def _is_dynamic(node: ast.AST) -> bool:
-    """Whether it is a call that imports what its first argument says."""
+    """Return whether the node is a call that imports the module named by its first argument."""
     if not isinstance(node, ast.Call):
         return False
-    called = node.func.attr if isinstance(node.func, ast.Attribute) else node.func
-    name = called.id if isinstance(called, ast.Name) else called
+    function = node.func.attr if isinstance(node.func, ast.Attribute) else node.func
+    name = function.id if isinstance(function, ast.Name) else function
     return name in ("import_module", "__import__")
 
 
 def _imported(module: str, node: ast.AST) -> Iterator[str]:
-    """The modules that a statement, or a string, names."""
+    """Yield the modules that a statement, or a string, names."""
     if isinstance(node, ast.Import):
         yield from (alias.name for alias in node.names)
     elif isinstance(node, ast.ImportFrom):
@@ -159,7 +160,7 @@ def _imported(module: str, node: ast.AST) -> Iterator[str]:
         yield node.args[0].value
     elif isinstance(node, ast.Constant) and isinstance(node.value, str):
         name = node.value.partition(":")[0]
-        # The name of the package alone is said in many places.
+        # The bare package name occurs in many places.
         if name in MODULES and name != "truebleu":
             yield name
 
@@ -183,48 +184,51 @@ def imports() -> list[Import]:
     return sorted(set(_imports()))
 
 
-def room_of(module: str) -> str:
-    """The room that a module is in."""
-    own = module.removeprefix("truebleu").removeprefix(".") or "__init__"
-    return next((room for room in FLOOR if f"{own}.".startswith(f"{room}.")), own)
+def package_of(module: str) -> str:
+    """Return the package of a module."""
+    relative_name = module.removeprefix("truebleu").removeprefix(".") or "__init__"
+    return next(
+        (room for room in LAYER_NUMBERS if f"{relative_name}.".startswith(f"{room}.")),
+        relative_name,
+    )
 
 
-def test_every_module_is_in_a_room():
-    assert {room_of(module) for module in FILES} <= FLOOR.keys()
+def test_every_module_belongs_to_a_package():
+    assert {package_of(module) for module in FILES} <= LAYER_NUMBERS.keys()
 
 
-def test_every_room_is_there():
-    assert {room_of(module) for module in MODULES} == set(FLOOR)
+def test_every_listed_package_exists():
+    assert {package_of(module) for module in MODULES} == set(LAYER_NUMBERS)
 
 
-def test_what_is_imported_is_there():
+def test_every_imported_module_exists():
     assert not [str(found) for found in imports() if found.target not in MODULES]
 
 
-def test_imports_go_down():
-    """A room imports rooms on lower floors only, for type checkers too."""
+def test_imports_go_to_lower_layers():
+    """Return a package imports only lower layers, also for type checkers."""
     broken = []
-    for found in imports():
-        own, other = room_of(found.module), room_of(found.target)
-        if other not in FLOOR or own == other or (own, other) in ALLOWED:
+    for import_ in imports():
+        importer, imported = package_of(import_.module), package_of(import_.target)
+        if imported not in LAYER_NUMBERS or importer == imported or (importer, imported) in ALLOWED:
             continue
-        if FLOOR[other] > FLOOR[own]:
-            broken.append(f"{found}: {other} is above {own}")
-        elif FLOOR[other] == FLOOR[own]:
-            broken.append(f"{found}: {other} and {own} are on one floor")
+        if LAYER_NUMBERS[imported] > LAYER_NUMBERS[importer]:
+            broken.append(f"{import_}: {imported} is above {importer}")
+        elif LAYER_NUMBERS[imported] == LAYER_NUMBERS[importer]:
+            broken.append(f"{import_}: {imported} and {importer} are on one floor")
     assert not broken, "\n" + "\n".join(broken)
 
 
-def test_what_is_allowed_happens():
-    between = {(room_of(found.module), room_of(found.target)) for found in imports()}
+def test_every_listed_exception_is_used():
+    between = {(package_of(found.module), package_of(found.target)) for found in imports()}
     assert between >= set(ALLOWED)
 
 
-def test_files_import_each_other_in_no_circle():
+def test_imports_are_not_circular():
     """Not for type checkers and not inside functions either."""
     targets = defaultdict(set)
-    for found in imports():
-        targets[found.module].add(found.target)
+    for import_ in imports():
+        targets[import_.module].add(import_.target)
     try:
         TopologicalSorter(targets).prepare()
     except CycleError as error:
@@ -232,7 +236,7 @@ def test_files_import_each_other_in_no_circle():
         pytest.fail("a circle: " + " imports ".join(circle))
 
 
-def test_computed_imports_have_a_table():
+def test_computed_imports_are_listed():
     """So that this test can follow them."""
     computed = {
         module
@@ -243,7 +247,7 @@ def test_computed_imports_have_a_table():
     assert computed == set(TABLES)
 
 
-def test_the_kernel_imports_nothing_of_the_package():
+def test_kernel_does_not_import_the_package():
     sources = (ROOT / "kernel" / "src").rglob("*.rs")
     importing = [
         path.name
@@ -253,7 +257,7 @@ def test_the_kernel_imports_nothing_of_the_package():
     assert not importing
 
 
-def test_no_module_is_called_like_what_its_package_offers():
+def test_module_names_differ_from_public_names():
     """`truebleu.report` is a function, so no module may be called `truebleu.report`."""
     assert not set(truebleu.PUBLIC) & {name.partition(".")[2] for name in MODULES}
     for module, path in FILES.items():
@@ -263,8 +267,10 @@ def test_no_module_is_called_like_what_its_package_offers():
                 for node in _tree(module).body
                 if isinstance(node, ast.FunctionDef | ast.ClassDef)
             }
-            taken = {name.rpartition(".")[2] for name in MODULES if name.startswith(f"{module}.")}
-            below = {name for name in taken if f"{module}.{name}" in MODULES}
+            submodules = {
+                name.rpartition(".")[2] for name in MODULES if name.startswith(f"{module}.")
+            }
+            below = {name for name in submodules if f"{module}.{name}" in MODULES}
             assert not defined & below, module
 
 
@@ -276,20 +282,20 @@ def test_no_module_is_callable():
                 assert "ModuleType" not in bases, f"{module}:{node.lineno}"
 
 
-def test_the_package_is_one_screen():
+def test_package_root_has_at_most_15_entries():
     entries = [path.name for path in PACKAGE.iterdir() if not PYTHONS_OWN.fullmatch(path.name)]
     assert len(entries) <= 15, sorted(entries)
 
 
-def test_tests_are_in_folders_called_as_the_rooms():
+def test_test_folders_have_package_names():
     tests = ROOT / "tests"
     loose = [path.name for path in tests.glob("test_*.py")]
     assert not loose
     with_tests = {path.name for path in tests.iterdir() if any(path.glob("**/test_*.py"))}
-    rooms = {path.name for path in PACKAGE.iterdir() if path.is_dir()}
+    packages = {path.name for path in PACKAGE.iterdir() if path.is_dir()}
     # "project" is about the repository, "growth" about every entry point, "npm" about a package.
-    assert with_tests - {"project", "growth", "npm"} <= rooms
-    assert with_tests >= {room.partition(".")[0] for room in FLOOR} - {
+    assert with_tests - {"project", "growth", "npm"} <= packages
+    assert with_tests >= {room.partition(".")[0] for room in LAYER_NUMBERS} - {
         "_kernel",
         "__init__",
         "__main__",

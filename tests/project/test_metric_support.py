@@ -14,7 +14,7 @@ from truebleu.metrics import registry
 PAGE = ROOT / "docs" / "metric-support.md"
 
 # One member of each kind, for the daily test; `make test-all` walks all of them.
-SOME = (
+TESTED_MEMBERS = (
     "mteval-v13a",
     "nltk-sentence-4",
     "nltk-corpus-5",
@@ -27,9 +27,9 @@ pytestmark = pytest.mark.filterwarnings("ignore:method . of NLTK:UserWarning")
 
 
 def skip_without(name):
-    """Skips the test of a metric that cannot run here."""
-    if said := lacking(name):
-        pytest.skip(said)
+    """Skip the test of a metric that cannot run here."""
+    if reason := lacking(name):
+        pytest.skip(reason)
 
 
 @pytest.fixture(scope="module")
@@ -40,23 +40,23 @@ def folder(tmp_path_factory):
 # METEOR reads tables for 12 seconds.
 CELLS = [
     pytest.param(name, marks=pytest.mark.thorough) if name.startswith("meteor") else name
-    for name in (*registry.METRICS, *SOME)
+    for name in (*registry.METRICS, *TESTED_MEMBERS)
 ]
 
 
-@pytest.mark.parametrize("face", metric_support.FACES, ids=" ".join)
+@pytest.mark.parametrize("interface", metric_support.INTERFACES, ids=" ".join)
 @pytest.mark.parametrize("name", CELLS)
-def test_cell(name, face, folder):
-    """The number of the metric, or one sentence; the cell raises otherwise."""
+def test_metric_works_or_is_refused_in_one_sentence(name, interface, folder):
+    """Return the number of the metric, or one sentence; the cell raises otherwise."""
     skip_without(name)
-    said = metric_support.cell(face, name, folder)
-    assert len(said) < 200
-    assert "Traceback" not in said
+    refusal = metric_support.cell(interface, name, folder)
+    assert len(refusal) < 200
+    assert "Traceback" not in refusal
 
 
 @pytest.mark.thorough
-def test_no_metric_is_refused_by_the_verbs_that_every_metric_has(folder):
-    for name in [*registry.METRICS, *SOME]:
+def test_common_methods_accept_every_metric(folder):
+    for name in [*registry.METRICS, *TESTED_MEMBERS]:
         if lacking(name):
             continue
         for verb in ("score", "sentence", "segments", "statistics", "signature"):
@@ -69,13 +69,13 @@ def test_no_metric_is_refused_by_the_verbs_that_every_metric_has(folder):
 
 
 @pytest.mark.thorough
-def test_the_page_of_cells(folder):
+def test_metric_support_page_is_current(folder):
     """docs/metric-support.md says what all cells do now."""
     for name in registry.METRICS:
         skip_without(name)
     with warnings.catch_warnings(action="ignore"):
-        made = metric_support.page(folder)
+        page_text = metric_support.page(folder)
     if os.environ.get("TRUEBLEU_WRITE_PAGES"):
-        PAGE.write_text(made, encoding="utf-8")
-    assert PAGE.read_text(encoding="utf-8") == made, "write it anew: make docs"
-    assert all(f"`{name}`" in made for name in [*registry.METRICS, *tb.family])
+        PAGE.write_text(page_text, encoding="utf-8")
+    assert PAGE.read_text(encoding="utf-8") == page_text, "write it anew: make docs"
+    assert all(f"`{name}`" in page_text for name in [*registry.METRICS, *tb.family])

@@ -24,20 +24,20 @@ CEDAR, BIRCH, REFERENCE = (
 
 @pytest.fixture
 def module(monkeypatch):
-    """The file, as if it were in truebleu/metrics/, and the line added to the table."""
+    """Return the file, as if it were in truebleu/metrics/, and the line added to the table."""
     ((name, (place, parameters)),) = eval(f"{{{LINE}}}").items()
-    made = ModuleType(f"truebleu.metrics.{place.partition(':')[0]}")
-    exec(FILE, vars(made))
-    monkeypatch.setitem(sys.modules, made.__name__, made)
+    metric_module = ModuleType(f"truebleu.metrics.{place.partition(':')[0]}")
+    exec(FILE, vars(metric_module))
+    monkeypatch.setitem(sys.modules, metric_module.__name__, metric_module)
     monkeypatch.setitem(registry.METRICS, name, (place, parameters))
-    return made
+    return metric_module
 
 
-def test_its_example(module):
+def test_example_metric_passes_its_doctest(module):
     assert doctest.testmod(module) == (0, 1)
 
 
-def test_every_face_knows_it(module, capfd):
+def test_example_metric_works_in_every_interface(module, capfd):
     metric = tb.metric("length")
     score = metric.score(CEDAR, REFERENCE)
     assert f"{score:.2f}" == "106.08"

@@ -15,7 +15,7 @@ DOCS = ROOT / "docs"
 
 @pytest.fixture(scope="module")
 def pages():
-    """The modules that make the pages."""
+    """Return the modules that make the pages."""
     sys.path.insert(0, str(DOCS))
     yield importlib.import_module("pages")
     sys.path.remove(str(DOCS))
@@ -41,27 +41,27 @@ def built(pages) -> dict[str, str]:
         "| exp | 4/4 | 1/3 | 1/4 | 1/4 | 23.04 |",
     ],
 )
-def test_bleu_by_hand(built, claim):
+def test_by_hand_page_states_correct_numbers(built, claim):
     assert claim in built["by-hand.md"]
 
 
-def test_the_reference_is_what_the_code_declares():
-    """In a process of its own: here, other tests may have added metrics."""
+def test_reference_pages_are_current():
+    """In a separate process, because other tests may have added metrics."""
     code = (
         "import sys; sys.path.insert(0, sys.argv[1]); import json, pages; "
         "print(json.dumps({name: pages.wrapped(page()) for name, page in pages.PAGES.items()"
         " if name.startswith('reference/')}))"
     )
-    made = subprocess.check_output([sys.executable, "-c", code, str(DOCS)], cwd=ROOT)
-    pages = json.loads(made)
+    output = subprocess.check_output([sys.executable, "-c", code, str(DOCS)], cwd=ROOT)
+    pages = json.loads(output)
     assert pages
     for name, page in pages.items():
         older = f"docs/{name} is older than the code: make docs"
         assert page == (DOCS / name).read_text("utf-8"), older
 
 
-def test_every_environment_variable_is_explained(pages):
-    """What Python reads, by a name in that place or in a declaration, and what Rust reads."""
+def test_every_environment_variable_is_documented(pages):
+    """Variables that Python reads, by name or in a declaration, and variables that Rust reads."""
     reading = re.compile(r"""environ(?:\.get\(|\[)["'](\w+)|["'](TRUEBLEU_\w+)["']""")
     code = "\n".join(file.read_text("utf-8") for file in (ROOT / "truebleu").rglob("*.py"))
     read = {one or other for one, other in reading.findall(code)}
@@ -72,53 +72,57 @@ def test_every_environment_variable_is_explained(pages):
     assert sorted(explained) == sorted(read)
     # Each other reading is by a name that a declaration has.
     places = re.findall(r"environ(?:\.get\(|\[)(?![\"'])([\w.]+)", code)
-    assert set(places) == {"known.variable"}
+    assert set(places) == {"published.environment_variable", "dictionary.environment_variable"}
 
 
-def test_exit_statuses_are_said_alike(pages):
+def test_exit_statuses_agree_in_all_documents(pages):
     """By `truebleu help`, the page of the command line, and the README, which has the first."""
-    said = importlib.import_module("reference_pages").exit_statuses()
-    short = [(status, meaning.removeprefix("truebleu ")) for status, meaning in said]
+    documented = importlib.import_module("reference_pages").exit_statuses()
+    short = [(status, meaning.removeprefix("truebleu ")) for status, meaning in documented]
     for page, last in ((ROOT / "README.md", 4), (DOCS / "command-line.md", 255)):
         rows = re.findall(r"^\| (\d+) \| (.*?) \|$", page.read_text("utf-8"), re.MULTILINE)
-        told = [(status, meaning.replace("`", "").partition("; ")[0]) for status, meaning in rows]
-        expected = [[one for one in list_ if int(one[0]) <= last] for list_ in (said, short)]
-        assert told in expected, page.name
+        listed_statuses = [
+            (status, meaning.replace("`", "").partition("; ")[0]) for status, meaning in rows
+        ]
+        expected = [[one for one in list_ if int(one[0]) <= last] for list_ in (documented, short)]
+        assert listed_statuses in expected, page.name
 
 
-def test_every_exit_status_is_in_the_table():
-    """Each that an exception has; and nothing ends the process with a number of its own."""
+def test_every_raised_exit_status_is_documented():
+    """Every exception's status is documented, and no code exits with another number."""
     from truebleu.cli.output import STATUSES
 
     package = ROOT / "truebleu"
     code = {file: file.read_text("utf-8") for file in package.rglob("*.py")}
-    given = {
+    raised_statuses = {
         int(number)
         for text in code.values()
         for number in re.findall(r"^    exit_status = (\d+)$", text, re.MULTILINE)
     }
-    assert given <= set(STATUSES)
+    assert raised_statuses <= set(STATUSES)
     ending = r"sys\.exit\([^)]|os\._exit\(|SystemExit\([^)]"
-    others = {file for file, text in code.items() if re.search(ending, text)}
-    # A program with sacreBLEU's statuses, and one for those who keep the catalogue.
+    other_files = {file for file, text in code.items() if re.search(ending, text)}
+    # A program with sacreBLEU's statuses, and a program for catalogue maintainers.
     allowed = (package / "compat", package / "testsets" / "__main__.py", package / "__main__.py")
-    assert not [file for file in others if not any(file.is_relative_to(one) for one in allowed)]
+    assert not [
+        file for file in other_files if not any(file.is_relative_to(one) for one in allowed)
+    ]
 
 
-def test_every_host_and_engine_is_in_the_reference(pages):
+def test_every_integration_and_engine_is_documented(pages):
     reference_pages = importlib.import_module("reference_pages")
     package = ROOT / "truebleu"
     hosts = {file.stem for file in (package / "integrations").glob("*.py")}
-    # What hosts share, and what Hugging Face evaluate reads.
+    # Modules that integrations share, and the module that Hugging Face evaluate reads.
     assert set(reference_pages.HOSTS) == hosts - {"__init__", "log_records", "truebleu_metric"}
     engines = {module for module, _ in reference_pages.ENGINES.values()}
-    made_of = re.compile(r"^score, stats, compare = of_engine\(", re.MULTILINE)
+    made_of = re.compile(r"^score, stats, compare = make_engine_functions\(", re.MULTILINE)
     files = (package / "engines").glob("*.py")
     assert engines == {file.stem for file in files if made_of.search(file.read_text("utf-8"))}
 
 
-def test_what_bleu_cannot_see(pages):
-    """The wrong hypothesis scores higher than the right one, where the page says so."""
+def test_page_of_undetected_errors_is_current(pages):
+    """Return the wrong hypothesis scores higher than the right one, where the page says so."""
     cannot_see = importlib.import_module("cannot_see")
     claims = {
         one["title"]: (one["reference"], dict(one["hypotheses"])) for one in cannot_see.CLAIMS
@@ -142,14 +146,14 @@ def test_what_bleu_cannot_see(pages):
 
 
 @pytest.mark.thorough
-def test_which_bleu(built):
+def test_which_bleu_page_is_current(built):
     page = built["which-bleu.md"]
     assert "| sacreBLEU's defaults | 29.96 | | 33.94 | |" in page
     assert "published implementations" in page
 
 
 @pytest.mark.thorough
-def test_significance(built):
+def test_significance_page_is_current(built):
     page = built["significance.md"]
     assert "with another last segment, sacreBLEU's p is 0.0001, truebleu's 1.0000" in page
     assert "| chrF2 | 200 | 5 % |" in page
@@ -168,7 +172,7 @@ KINDS = (
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_key_of_json_is_explained(shapes, kind):
+def test_every_json_key_is_documented(shapes, kind):
     fields = shapes.fields(kind)
     assert set(fields) == set(shapes.MEANINGS[kind])
     version = next(iter(fields))
@@ -176,56 +180,56 @@ def test_every_key_of_json_is_explained(shapes, kind):
     assert fields[version][0] == 1
 
 
-def test_json_of_every_command_is_explained(shapes):
+def test_json_of_every_command_is_documented(shapes):
     from truebleu.cli import COMMANDS
 
     explained = {name.split()[0] for kind in shapes.COMMANDS for name in kind.split(", ")}
     assert set(KINDS) == set(shapes.COMMANDS)
-    # Pages, a script and a demonstration are no JSON.
+    # Pages, a script and a demonstration do not print JSON.
     assert explained == set(COMMANDS) - {"report", "lab", "completion", "demo"}
 
 
-def test_the_tests_that_are_called_calibrated_are(pages):
+def test_tests_documented_as_calibrated_are_calibrated(pages):
     """Between 4 and 6 % of false differences at 5 %, of every metric, with every size."""
     result = json.loads((DOCS / "calibration.json").read_text(encoding="utf-8"))
     assert set(result["metrics"]) == {"BLEU", "chrF2", "TER"}
     assert result["trials"] >= 2000
-    at = result["levels"].index(0.05)
-    for of_metric in result["metrics"].values():
-        assert set(of_metric) == {"200", "1000", "2000"}
-        for counts in of_metric.values():
-            share = {test: found[at] / result["trials"] for test, found in counts.items()}
+    level_index = result["levels"].index(0.05)
+    for metric_result in result["metrics"].values():
+        assert set(metric_result) == {"200", "1000", "2000"}
+        for counts in metric_result.values():
+            share = {test: found[level_index] / result["trials"] for test, found in counts.items()}
             assert 0.04 <= share["ar"] <= 0.06
             assert 0.04 <= share["bs"] <= 0.06
             assert share["bs-sacrebleu"] > 0.1
             assert share["koehn"] > 0.09
 
 
-def test_whole_documents_make_tests_right_where_segments_do_not(pages):
+def test_document_resampling_is_calibrated_and_segment_resampling_is_not(pages):
     result = json.loads((DOCS / "calibration_documents.json").read_text(encoding="utf-8"))
     trials = result["trials"]
     assert trials >= 1000
     assert {one["metric"] for one in result["found"]} == {"BLEU", "chrF2"}
-    for one in result["found"]:
+    for pool_result in result["found"]:
         for kind in ("intervals", "tests"):
-            for found in one[kind].values():
-                assert found["documents"] <= found["segments"]
-        for found in one["tests"].values():
-            assert 0.03 <= found["documents"] / trials <= 0.07
-            assert found["segments"] / trials > 0.06
+            for miss_counts in pool_result[kind].values():
+                assert miss_counts["documents"] <= miss_counts["segments"]
+        for miss_counts in pool_result["tests"].values():
+            assert 0.03 <= miss_counts["documents"] / trials <= 0.07
+            assert miss_counts["segments"] / trials > 0.06
 
 
-def test_with_runs_the_test_keeps_its_level_and_without_it_does_not(pages):
+def test_run_aware_test_keeps_its_level_and_plain_test_does_not(pages):
     result = json.loads((DOCS / "calibration_runs.json").read_text(encoding="utf-8"))
     trials = result["trials"]
     assert trials >= 1000
-    for one in result["made"]:
-        assert 0.02 <= one["found"]["runs"] / trials <= 0.065
-        if one["cause"] == "lucky runs":
-            assert one["found"]["one"] / trials > 0.35
+    for scenario in result["made"]:
+        assert 0.02 <= scenario["found"]["runs"] / trials <= 0.065
+        if scenario["cause"] == "lucky runs":
+            assert scenario["found"]["one"] / trials > 0.35
 
 
-# The examples of docs/reference/ are those of docstrings, which have a test each.
+# The examples in docs/reference/ come from docstrings, which are tested separately.
 WITH_SESSIONS = [
     page
     for page in sorted(DOCS.rglob("*.md"))
@@ -234,8 +238,8 @@ WITH_SESSIONS = [
 
 
 @pytest.mark.parametrize("page", WITH_SESSIONS, ids=lambda page: page.stem)
-def test_what_a_page_shows_of_python(page, monkeypatch):
-    """The examples in pages that are written by hand."""
+def test_python_examples_on_pages_run(page, monkeypatch):
+    """Return the examples in pages that are written by hand."""
     monkeypatch.chdir(ROOT)
     options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
     done = doctest.testfile(str(page), module_relative=False, optionflags=options)
@@ -243,10 +247,10 @@ def test_what_a_page_shows_of_python(page, monkeypatch):
     assert not done.failed
 
 
-def test_buckets_are_as_honest_as_segments(pages):
+def test_bucket_tests_are_calibrated_like_segment_tests(pages):
     """Errors found with B buckets are off by about 1 / √(2B); tests of 5 % are tests of 5 %."""
     result = json.loads((DOCS / "calibration_buckets.json").read_text(encoding="utf-8"))
-    trials, at = result["null_trials"], result["levels"].index(0.05)
+    trials, level_index = result["null_trials"], result["levels"].index(0.05)
     assert trials >= 2000
     for buckets in result["buckets"]:
         for middle, deviation in result["widths"][str(buckets)].values():
@@ -254,6 +258,6 @@ def test_buckets_are_as_honest_as_segments(pages):
             assert abs(middle - 1) < expected
             assert deviation < 2 * expected
         for counts in result["rejections"][str(buckets)].values():
-            share = counts[at] / trials
+            share = counts[level_index] / trials
             # Four standard errors; a bootstrap of 50 units is a little too eager.
             assert abs(share - 0.05) < 4 * (0.05 * 0.95 / trials) ** 0.5 + 0.5 / buckets

@@ -1,4 +1,4 @@
-"""What README.md and docs/ show of the command line is what the command line prints."""
+"""The console examples in README.md and docs/ equal the output of the commands."""
 
 from __future__ import annotations
 
@@ -20,40 +20,40 @@ TEXT = "\n".join(
     for page in PAGES
     if str(page.relative_to(ROOT)) in SHOWING or str(page.parent.relative_to(ROOT)) in FOLDERS
 )
-SHOWN = console(TEXT)
+CONSOLE_EXAMPLES = console(TEXT)
 
 
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory):
-    """A folder that has the examples, as a checkout has them; what a command writes stays in it."""
+    """Return a folder with the examples, where commands also write their files."""
     folder = tmp_path_factory.mktemp("checkout")
     (folder / "examples").symlink_to(ROOT / "examples")
     return folder
 
 
-@pytest.mark.parametrize(("command", "output"), SHOWN)
-def test_a_console_example(command, output, truebleu_command, checkout):
-    own = truebleu_command(*shlex.split(command)[1:], cwd=checkout)
-    assert own.status == 0
-    if not re.fullmatch(as_pattern(output), own.output.rstrip("\n") + "\n"):
-        assert own.output == output
+@pytest.mark.parametrize(("command", "output"), CONSOLE_EXAMPLES)
+def test_console_example_prints_this(command, output, truebleu_command, checkout):
+    result = truebleu_command(*shlex.split(command)[1:], cwd=checkout)
+    assert result.status == 0
+    if not re.fullmatch(as_pattern(output), result.output.rstrip("\n") + "\n"):
+        assert result.output == output
 
 
-def test_there_are_examples():
-    assert len(SHOWN) == TEXT.count("$ truebleu ")
+def test_every_console_example_is_found():
+    assert len(CONSOLE_EXAMPLES) == TEXT.count("$ truebleu ")
 
 
-def test_links_lead_somewhere():
+def test_links_have_targets():
     """In README.md and in every page, to files that are there."""
     for page in PAGES:
         for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text("utf-8")):
-            made = target.endswith(
+            is_generated = target.endswith(
                 ("lab.html", "report.html")
             )  # the site's own, which another test builds
-            assert made or (page.parent / target).exists(), f"{page.name}: {target}"
+            assert is_generated or (page.parent / target).exists(), f"{page.name}: {target}"
 
 
-def test_paths_in_the_documents_are_there():
+def test_documented_paths_exist():
     """Files and folders of the project that a page names between backticks."""
     folders = "truebleu|tests|docs|benchmarks|examples|kernel"
     for page in PAGES:
@@ -61,6 +61,10 @@ def test_paths_in_the_documents_are_there():
             assert (ROOT / path).exists(), f"{page.name}: {path}"
         for module in re.findall(r"`truebleu((?:\.[a-z]\w*)+)", page.read_text("utf-8")):
             parts = module.split(".")[1:]
-            room = ROOT.joinpath("truebleu", parts[0])
-            known = room.exists() or room.with_suffix(".py").exists() or parts[0] in PUBLIC
-            assert known, f"{page.name}: truebleu{module}"
+            package_path = ROOT.joinpath("truebleu", parts[0])
+            is_known = (
+                package_path.exists()
+                or package_path.with_suffix(".py").exists()
+                or parts[0] in PUBLIC
+            )
+            assert is_known, f"{page.name}: truebleu{module}"

@@ -13,13 +13,13 @@ import pytest
 from browsers import executable, launched
 from paths import ROOT
 
-# Pages that the package writes, which have tests of their own.
-OWN = {"lab.html", "report.html"}
+# Pages that the package writes; separate tests cover them.
+SITE_PAGES = {"lab.html", "report.html"}
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """The folder of the site, built strictly: dead links and anchors are errors."""
+    """Return the folder of the site, built strictly: dead links and anchors are errors."""
     if not importlib.util.find_spec("material"):
         pytest.skip("no mkdocs-material, which is in the dependency group `docs`")
     folder = tmp_path_factory.mktemp("site")
@@ -36,29 +36,29 @@ def site(tmp_path_factory):
     return folder
 
 
-def test_every_page_is_in_the_site(site):
+def test_site_has_every_page(site):
     pages = {
         page.relative_to(ROOT / "docs").with_suffix(".html")
         for page in (ROOT / "docs").rglob("*.md")
     }
-    made = {page.relative_to(site) for page in site.rglob("*.html")}
-    assert pages <= made
-    assert {str(page) for page in made - pages} == {"changelog.html", *OWN}
+    built_pages = {page.relative_to(site) for page in site.rglob("*.html")}
+    assert pages <= built_pages
+    assert {str(page) for page in built_pages - pages} == {"changelog.html", *SITE_PAGES}
 
 
-def test_nothing_is_loaded_from_elsewhere(site):
+def test_site_loads_no_remote_resource(site):
     """No script, style, font or picture; links may lead away."""
     loading = re.compile(
         r"""<(?:script|img|link|iframe)\b[^>]*?(?:src|href)=["']?(https?:|//)[^>]*>"""
     )
     for page in site.rglob("*.html"):
-        if page.name not in OWN:
+        if page.name not in SITE_PAGES:
             assert not loading.search(page.read_text("utf-8")), page
     for style in site.rglob("*.css"):
         assert not re.search(r"url\(['\"]?(https?:)?//", style.read_text("utf-8")), style
 
 
-def test_it_can_be_searched_from_a_disk(site):
+def test_search_works_from_file_urls(site):
     index = (site / "search" / "search_index.js").read_text("utf-8")
     assert "reference/environment.html" in index
     assert "TRUEBLEU_SIMD" in index
@@ -66,7 +66,7 @@ def test_it_can_be_searched_from_a_disk(site):
 
 @pytest.fixture(scope="module")
 def chromium(playwright):
-    """A browser without a window."""
+    """Return a browser without a window."""
     path = executable("chromium")
     if path is None:
         pytest.skip("no Chromium (Debian: apt-get install chromium)")
@@ -84,7 +84,7 @@ VIEWED = (
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("look", axe_core.APPEARANCES)
-def test_axe_finds_nothing_serious(site, chromium, look):
+def test_axe_reports_no_serious_violation(site, chromium, look):
     script, wrong = axe_core.load_axe_script(), {}
     context = chromium.new_context(reduced_motion="reduce", **axe_core.APPEARANCES[look])
     page = context.new_page()
@@ -106,20 +106,20 @@ def test_axe_finds_nothing_serious(site, chromium, look):
 
 
 @pytest.mark.thorough
-def test_a_search_finds_a_page(site, chromium):
+def test_search_finds_a_page(site, chromium):
     page = chromium.new_page()
-    asked = []
-    page.on("request", lambda request: asked.append(request.url))
+    requests = []
+    page.on("request", lambda request: requests.append(request.url))
     page.goto((site / "index.html").as_uri())
     page.get_by_placeholder("Search").click()
     page.keyboard.type("TRUEBLEU_OFFLINE")
     page.locator(".md-search-result__link", has_text="Environment variables").first.click()
     page.wait_for_url("**/reference/environment.html*")
     page.close()
-    assert not [url for url in asked if url.startswith("http")]
+    assert not [url for url in requests if url.startswith("http")]
 
 
-def test_a_phone_shows_each_option_in_one_piece(site, chromium):
+def test_options_do_not_break_on_a_phone(site, chromium):
     page = chromium.new_page(viewport={"width": 390, "height": 844})
     page.goto((site / "reference" / "commands.html").as_uri())
     lines = page.locator(".md-typeset code").evaluate_all(
@@ -131,8 +131,8 @@ def test_a_phone_shows_each_option_in_one_piece(site, chromium):
     assert not [option for option, pieces in lines if pieces > 1]
 
 
-def test_what_is_copied_of_a_session_is_what_was_typed(site, chromium):
-    """The theme's script marks a block while it reads its text."""
+def test_copying_a_session_copies_only_the_input(site, chromium):
+    """Return the theme's script marks a block while it reads its text."""
     page = chromium.new_page()
     page.goto((site / "tutorials" / "score.html").as_uri())
     copied = page.locator(".md-typeset pre > code").evaluate_all(

@@ -1,4 +1,4 @@
-"""What strangers rely on: citation, changelog, policy, types, scores that change."""
+"""Public commitments: citation, changelog, policies, types, changes of scores."""
 
 import json
 import math
@@ -19,7 +19,7 @@ CFF = (ROOT / "CITATION.cff").read_text("utf-8")
 CHANGELOG = (ROOT / "CHANGELOG.md").read_text("utf-8")
 
 
-def test_the_citation_is_that_of_the_command_and_of_this_version():
+def test_citation_file_agrees_with_command_and_version():
     assert f"\nversion: {tb.__version__}\n" in CFF
     entries = get_bibtex()
     assert set(re.findall(r"doi: (\S+)", CFF)) == set(re.findall(r'doi = "(.*?)"', entries))
@@ -28,22 +28,22 @@ def test_the_citation_is_that_of_the_command_and_of_this_version():
         assert title.replace("{", "").replace("}", "").lower() in map(str.lower, titles)
 
 
-def test_the_changelog_keeps_its_form():
+def test_changelog_has_valid_sections():
     """Keep a Changelog: releases with dates, the newest first, in known sections."""
     headings = re.findall(r"^## (.*)$", CHANGELOG, re.MULTILINE)
     assert headings[0] == "[Unreleased]"
     assert all(re.fullmatch(r"\[\d+\.\d+\.\d+\] - \d{4}-\d\d-\d\d", one) for one in headings[1:])
     sections = set(re.findall(r"^### (.*)$", CHANGELOG, re.MULTILINE))
-    known = {"Scores", "Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
-    assert sections <= known
+    allowed_sections = {"Scores", "Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
+    assert sections <= allowed_sections
     assert all(len(line) <= 130 for line in CHANGELOG.splitlines())
 
 
-def test_the_policies_agree_with_the_package():
+def test_support_policy_agrees_with_package_metadata():
     project = (ROOT / "pyproject.toml").read_text("utf-8")
     support = (ROOT / "docs" / "support.md").read_text("utf-8")
-    (least,) = re.findall(r'requires-python = ">=([\d.]+)"', project)
-    assert f"from {least} on" in support
+    (min_python,) = re.findall(r'requires-python = ">=([\d.]+)"', project)
+    assert f"from {min_python} on" in support
     (rust,) = re.findall(r'rust-version = "([\d.]+)"', (ROOT / "kernel/Cargo.toml").read_text())
     assert f"Rust {rust} or newer" in support
     workflow = (ROOT / ".github" / "workflows" / "ci.yml").read_text("utf-8")
@@ -69,7 +69,7 @@ CHECKERS = {
 
 
 def types(checker: str, folder: Path, program: str) -> list[str]:
-    """The lines of a program in which a type checker finds errors."""
+    """Return the lines of a program in which a type checker finds errors."""
     if find_spec(checker) is None:
         pytest.skip(f"{checker} is not installed (make lint has it)")
     # Away from the settings of the project, as a user's program is.
@@ -84,63 +84,65 @@ def types(checker: str, folder: Path, program: str) -> list[str]:
 
 
 @pytest.mark.parametrize("checker", CHECKERS)
-def test_a_program_that_uses_every_public_name_has_types(checker, tmp_path):
-    """py.typed: whoever checks a program that uses truebleu is told of its types."""
+def test_typed_program_passes_type_checker(checker, tmp_path):
+    """py.typed: type checkers of other programs see truebleu's types."""
     assert types(checker, tmp_path, PROGRAM.read_text("utf-8")) == []
 
 
 @pytest.mark.parametrize("checker", CHECKERS)
-def test_mistakes_are_found_by_their_types(checker, tmp_path):
+def test_type_checker_reports_wrong_calls(checker, tmp_path):
     assert types(checker, tmp_path, WRONG) == ["5", "6"]
 
 
-def test_the_program_uses_every_public_name_and_runs():
+def test_typed_program_uses_every_public_name_and_runs():
     used = {*re.findall(r"\btb\.(\w+)", PROGRAM.read_text("utf-8"))}
     assert used >= {*tb.PUBLIC}
     subprocess.run([sys.executable, PROGRAM], check=True)
 
 
-# ---- scores that change are told ----
+# ---- changes of scores are listed ----
 
 # Scores of the last release, or of the first one to come. `python tests/project/score_snapshots.py`
 # rewrites them when a version is released, and at no other time.
 RECORD = json.loads((ROOT / "tests" / "project" / "recorded.json").read_text("utf-8"))
 
 
-def told(changelog: str) -> str:
-    """What the changelog says under Scores of the version to come."""
+def changed_scores_text(changelog: str) -> str:
+    """Return the changelog's section Scores of the next version."""
     unreleased = changelog.partition("## [Unreleased]")[2].partition("\n## [")[0]
     return unreleased.partition("### Scores")[2].partition("\n### ")[0]
 
 
-def same(one: list, other: list) -> bool:
-    """Whether scores are the same, where logarithms of other systems may differ in last bits."""
-    numbers = ([math.nan if x is None else x for x in row] for row in (one, other))
+def equal_scores(first_scores: list, second_scores: list) -> bool:
+    """Return whether scores are equal; logarithms of other systems may differ in the last bits."""
+    numbers = ([math.nan if x is None else x for x in row] for row in (first_scores, second_scores))
     return next(numbers) == pytest.approx(next(numbers), rel=1e-12, abs=0, nan_ok=True)
 
 
 def silent(now: dict[str, list], changelog: str) -> list[str]:
-    """The names of metrics that give other scores than those recorded, and are not told of."""
-    changed = [name for name, row in now.items() if not same(row, RECORD["scores"].get(name, row))]
-    return [name for name in changed if f"`{name}`" not in told(changelog)]
+    """Return the names of metrics whose scores differ from the record without a changelog entry."""
+    changed = [
+        name for name, row in now.items() if not equal_scores(row, RECORD["scores"].get(name, row))
+    ]
+    return [name for name in changed if f"`{name}`" not in changed_scores_text(changelog)]
 
 
-def test_the_record_is_that_of_the_last_release():
+def test_score_record_is_for_the_last_release():
     releases = re.findall(r"^## \[(\d.*?)\]", CHANGELOG, re.MULTILINE)
     assert RECORD["release"] == (releases[0] if releases else None)
 
 
-def test_scores_that_changed_are_in_the_changelog():
+def test_changed_scores_are_in_the_changelog():
     assert silent(score_snapshots.scores(), CHANGELOG) == [], "say so under Scores in CHANGELOG.md"
 
 
-def test_a_metric_of_the_record_that_is_gone_is_in_the_changelog():
+def test_removed_metrics_are_in_the_changelog():
     gone = {*RECORD["scores"]} - {*score_snapshots.names()}
     removed = CHANGELOG.partition("## [Unreleased]")[2].partition("\n## [")[0]
     assert all(f"`{name}`" in removed for name in gone)
 
 
-def test_a_changed_score_needs_its_line():
+def test_changed_score_without_changelog_line_fails():
     name, scores = next(iter(RECORD["scores"].items()))
     changed = {name: [scores[0] + 1e-9, *scores[1:]]}
     assert silent({name: scores}, "") == []

@@ -20,14 +20,14 @@ DOCUMENTS = ["a", "b"] * 5
 def scores() -> None:
     """Scores, and what they know."""
     score = tb.bleu(HYPOTHESES, TWO, tokenize="intl", lowercase=True)
-    known: tb.Score = score
-    assert_type(known.value, float)
+    typed_score: tb.Score = score
+    assert_type(typed_score.value, float)
     assert_type(float(score), float)
     assert_type(score.precisions, tuple[float, ...])
     assert_type(score.brevity_penalty, float)
     assert_type(score.signature, tb.Signature)
-    more: list[tb.Score] = [tb.chrf(HYPOTHESES, REFERENCES), tb.ter(HYPOTHESES, REFERENCES)]
-    assert_type(f"{more[0]:.2f}", str)
+    other_scores: list[tb.Score] = [tb.chrf(HYPOTHESES, REFERENCES), tb.ter(HYPOTHESES, REFERENCES)]
+    assert_type(f"{other_scores[0]:.2f}", str)
     assert_type(tb.__version__, str)
 
 
@@ -39,17 +39,17 @@ def metrics() -> None:
     table = bleu.statistics(HYPOTHESES, REFERENCES)
     assert_type(table, tb.Statistics)
     assert_type(bleu.from_statistics(table.sum()).value, float)
-    some: list[tb.Metric] = [
+    typed_metrics: list[tb.Metric] = [
         *(tb.CHRF(word_order=2), tb.TER(), tb.WER(), tb.CER(), tb.MER(), tb.WIL(), tb.WIP()),
         *(tb.NIST(), tb.GLEU(), tb.NGramF(), tb.NLTKBLEU(), tb.CodeBLEU(part="ngram")),
     ]
-    for metric in some:
+    for metric in typed_metrics:
         assert_type(metric.score(HYPOTHESES, REFERENCES).value, float)
         assert_type(metric.lower_is_better, bool)
     assert_type(tb.IBLEU().score(HYPOTHESES, REFERENCES, sources=SOURCES).value, float)
     assert_type(tb.GECGLEU().score(HYPOTHESES, REFERENCES, sources=SOURCES).value, float)
-    again: tb.Metric = tb.metric(str(bleu.signature()))
-    assert again.score(HYPOTHESES, REFERENCES) == bleu.score(HYPOTHESES, REFERENCES)
+    same_metric: tb.Metric = tb.metric(str(bleu.signature()))
+    assert same_metric.score(HYPOTHESES, REFERENCES) == bleu.score(HYPOTHESES, REFERENCES)
     assert_type(tb.family, tb.Family)
     assert_type(tb.family["mteval-v13a"].score(HYPOTHESES, REFERENCES).value, float)
     total = tb.Accumulator("mteval-v13a")
@@ -62,7 +62,7 @@ def metrics() -> None:
 
 
 def texts() -> None:
-    """Texts without references, and what is known of languages."""
+    """Texts without references, and language information."""
     assert_type(tb.self_bleu(HYPOTHESES).value, float)
     assert_type(tb.distinct_n(HYPOTHESES, 2).value, float)
     assert_type(tb.pairwise_diversity(HYPOTHESES).value, float)
@@ -73,7 +73,7 @@ def texts() -> None:
 
 
 def views(folder: Path) -> None:
-    """What people look at."""
+    """Check the views."""
     systems = {"a": HYPOTHESES, "b": REFERENCES}
     compared = tb.compare(systems, REFERENCES, metrics=["bleu", tb.CHRF()], samples=20)
     assert_type(compared, tb.Comparison)
@@ -112,7 +112,7 @@ def files(folder: Path) -> None:
 
 
 def people() -> None:
-    """How far a metric agrees with people."""
+    """Check meta-evaluation."""
     human = {"a": [float(n) for n in range(10)], "b": [float(n * n % 7) for n in range(10)]}
     metric = {"a": [n + 0.5 for n in human["a"]], "b": human["b"]}
     measured = tb.meta_evaluate(

@@ -38,14 +38,14 @@ EXACT = ("json", "csv", "tsv")
 # The exit statuses of every command, and what each says. Those above 128 a shell reports
 # of any program which a signal ends.
 STATUSES = {
-    0: "done",
-    1: "the data are wrong, or something could not be read or written",
-    2: "the command line is wrong",
-    3: "truebleu check: a score is too low, or fell too far",
-    4: "something must be downloaded, and downloads are forbidden",
-    129: "ended by SIGHUP, as when a terminal closes",
+    0: "success",
+    1: "invalid data, or a file that cannot be read or written",
+    2: "invalid command line",
+    3: "truebleu check: a score is below the minimum, or dropped too far",
+    4: "a download is needed, and downloads are forbidden",
+    129: "ended by SIGHUP, for example because the terminal closed",
     130: "interrupted by Ctrl-C",
-    141: "the program that reads the output has closed it, as head does",
+    141: "the reader of the output closed it, for example head",
     143: "ended by SIGTERM",
 }
 DONE, FAILED, MISUSED, FELL, _, _, INTERRUPTED, PIPE_CLOSED, _ = STATUSES

@@ -18,13 +18,13 @@ pytest.importorskip("pyarrow", reason="the tables are made with pyarrow")
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from contract import rows
+from contract import make_rows
 
 import truebleu
 
 SYSTEMS = ("birch", "cedar")
 COUNT = 60
-TEXT = rows(30, 2 * COUNT)
+TEXT = make_rows(30, 2 * COUNT)
 REFERENCES = TEXT.ref[:COUNT]
 HYPOTHESES = {"birch": TEXT.hyp[:COUNT], "cedar": TEXT.hyp[COUNT:]}
 DOMAINS = ["news" if i % 3 else "chat" for i in range(COUNT)]

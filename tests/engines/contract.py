@@ -32,8 +32,8 @@ from truebleu import BLEU, CHRF, InputError, Metric
 from truebleu.engines import Sums
 from truebleu.metrics import registry
 
-Run = Callable[..., Sums]
-Make = Callable[[Mapping[str, list], Mapping[str, str]], Any]
+RunFunction = Callable[..., Sums]
+MakeBatch = Callable[[Mapping[str, list], Mapping[str, str]], Any]
 
 # How a column of strings may come, by the name of pyarrow's type. "dictionary" has 32-bit indices.
 LAYOUTS = ("string", "large_string", "string_view", "dictionary")
@@ -53,18 +53,20 @@ class Rows:
     ref: list[Any]
     group: list[Any]
 
-    def of(self, chosen: Sequence[int], make: Make, layouts: Mapping[str, str]) -> Any:
+    def make_batch(
+        self, indices: Sequence[int], make: MakeBatch, layouts: Mapping[str, str]
+    ) -> Any:
         """A batch of some of the rows."""
         columns = {
-            name: [values[i] for i in chosen]
+            name: [values[i] for i in indices]
             for name, values in (("hyp", self.hyp), ("ref", self.ref), ("group", self.group))
         }
         # Columns that nobody asks for, and the asked ones in another order, change nothing.
-        columns = {"unasked": [str(i) for i in chosen], **dict(reversed(columns.items()))}
+        columns = {"unasked": [str(i) for i in indices], **dict(reversed(columns.items()))}
         return make(columns, layouts)
 
 
-def rows(seed: int, count: int = 300) -> Rows:
+def make_rows(seed: int, count: int = 300) -> Rows:
     """Text of few words, so that n-grams match; some segments are empty."""
     dice = random.Random(seed)
 
@@ -76,7 +78,7 @@ def rows(seed: int, count: int = 300) -> Rows:
     return Rows(hyp, ref, [dice.choice(GROUPS) for _ in range(count)])
 
 
-def split(count: int, seed: int) -> list[list[int]]:
+def partition_rows(count: int, seed: int) -> list[list[int]]:
     """A random partition of the rows in random order, with empty parts among them."""
     dice = random.Random(seed)
     order = list(range(count))
@@ -87,7 +89,7 @@ def split(count: int, seed: int) -> list[list[int]]:
     return [order[start:stop] for start, stop in pairwise(edges)]
 
 
-def with_pyarrow(columns: Mapping[str, list], layouts: Mapping[str, str]) -> Any:
+def make_pyarrow_batch(columns: Mapping[str, list], layouts: Mapping[str, str]) -> Any:
     """A pyarrow record batch."""
     import pyarrow as pa
 
@@ -102,86 +104,98 @@ def with_pyarrow(columns: Mapping[str, list], layouts: Mapping[str, str]) -> Any
     return pa.record_batch({name: array(name, values) for name, values in columns.items()})
 
 
-def expected(table: Rows, metric: Metric, by: str | None = "group") -> dict[Any, list[int]]:
+def compute_expected_totals(
+    table: Rows, metric: Metric, by: str | None = "group"
+) -> dict[Any, list[int]]:
     """The totals of each group as one process has them: from a row a segment."""
-    kept = [i for i in range(len(table.hyp)) if table.hyp[i] is not None and _has(table.ref[i])]
-    if not kept:
+    scored_indices = [
+        i
+        for i in range(len(table.hyp))
+        if table.hyp[i] is not None and _has_reference(table.ref[i])
+    ]
+    if not scored_indices:
         return {}
     statistics = metric.statistics(  # type: ignore[attr-defined]
-        [table.hyp[i] for i in kept], [_tuple(table.ref[i]) for i in kept]
+        [table.hyp[i] for i in scored_indices], [_to_tuple(table.ref[i]) for i in scored_indices]
     )
-    keys = [table.group[i] if by else () for i in kept]
+    keys = [table.group[i] if by else () for i in scored_indices]
     return {key: total.tolist()[0] for key, total in statistics.groups(keys).items()}
 
 
-def oracle(table: Rows, **options: Any) -> Sums:
+def compute_oracle_sums(table: Rows, **options: Any) -> Sums:
     """The sums of all rows at once, in one process: what must come out, byte for byte."""
     lists = any(isinstance(ref, list) for ref in table.ref)
     layouts = {"ref": "list"} if lists else {}
     sums = Sums(METRICS, **options)
-    return sums.update(table.of(range(len(table.hyp)), with_pyarrow, layouts))
+    return sums.update(table.make_batch(range(len(table.hyp)), make_pyarrow_batch, layouts))
 
 
-def agree(run: Run, table: Rows, layouts: Mapping[str, str], seed: int, make: Make) -> Sums:
+def check_agreement(
+    run: RunFunction, table: Rows, layouts: Mapping[str, str], seed: int, make: MakeBatch
+) -> Sums:
     """Runs an engine over a random partition, and holds the sums against both oracles."""
     options = {"metrics": METRICS, "by": "group", "nulls": "skip"}
-    batches = [table.of(part, make, layouts) for part in split(len(table.hyp), seed)]
+    batches = [
+        table.make_batch(part, make, layouts) for part in partition_rows(len(table.hyp), seed)
+    ]
     sums = run(batches, **options)
     for metric in METRICS:
         totals = zip(sums.keys, sums.statistics(metric).tolist(), strict=True)
-        known = expected(table, metric)
-        assert {key: total for key, total in totals if key in known} == known
-    assert sums.to_bytes() == oracle(table, by="group", nulls="skip").to_bytes()
+        expected_totals = compute_expected_totals(table, metric)
+        assert {key: total for key, total in totals if key in expected_totals} == expected_totals
+    assert sums.to_bytes() == compute_oracle_sums(table, by="group", nulls="skip").to_bytes()
     return sums
 
 
 # ---- the cases ----
 
 
-def partitions(run: Run, make: Make = with_pyarrow) -> None:
+def partitions(run: RunFunction, make: MakeBatch = make_pyarrow_batch) -> None:
     """Any partition in any order, groups that come again and again, and empty parts."""
     for seed in range(4):
-        agree(run, rows(seed), {}, seed, make)
+        check_agreement(run, make_rows(seed), {}, seed, make)
 
 
-def layouts_of_strings(run: Run, make: Make = with_pyarrow) -> None:
+def layouts_of_strings(run: RunFunction, make: MakeBatch = make_pyarrow_batch) -> None:
     """Strings of every layout in each of the columns give the same bytes."""
-    table = rows(5)
+    table = make_rows(5)
     for seed, layout in enumerate(LAYOUTS):
-        agree(run, table, dict.fromkeys(("hyp", "ref", "group"), layout), seed, make)
-    agree(run, table, dict(zip(("hyp", "ref", "group"), LAYOUTS, strict=False)), 9, make)
+        check_agreement(run, table, dict.fromkeys(("hyp", "ref", "group"), layout), seed, make)
+    check_agreement(run, table, dict(zip(("hyp", "ref", "group"), LAYOUTS, strict=False)), 9, make)
 
 
-def lists_of_references(run: Run, make: Make = with_pyarrow) -> None:
+def lists_of_references(run: RunFunction, make: MakeBatch = make_pyarrow_batch) -> None:
     """Several references in a list of any layout, of any number, some of them missing."""
     dice = random.Random(6)
-    table = rows(6)
-    several = [[ref, *dice.choices([*table.ref, None], k=dice.randint(0, 3))] for ref in table.ref]
-    several = [[None, *refs] if dice.random() < 0.2 else refs for refs in several]
-    table = Rows(table.hyp, several, table.group)
+    table = make_rows(6)
+    reference_lists = [
+        [ref, *dice.choices([*table.ref, None], k=dice.randint(0, 3))] for ref in table.ref
+    ]
+    reference_lists = [[None, *refs] if dice.random() < 0.2 else refs for refs in reference_lists]
+    table = Rows(table.hyp, reference_lists, table.group)
     for seed, layout in enumerate(LISTS):
-        agree(run, table, {"ref": layout}, seed, make)
+        check_agreement(run, table, {"ref": layout}, seed, make)
 
 
-def nulls_skipped(run: Run, make: Make = with_pyarrow) -> None:
+def nulls_skipped(run: RunFunction, make: MakeBatch = make_pyarrow_batch) -> None:
     """Rows without a hypothesis or without a reference are left out, and counted by column."""
-    table = with_nulls(rows(7))
-    sums = agree(run, table, {}, 7, make)
+    table = add_nulls(make_rows(7))
+    sums = check_agreement(run, table, {}, 7, make)
     assert sums.nulls == {
         "hyp": sum(text is None for text in table.hyp),
-        "ref": sum(not _has(ref) for ref in table.ref),
+        "ref": sum(not _has_reference(ref) for ref in table.ref),
     }
     for metric in METRICS:
         score = sums.score()[metric.name]
         pairs = zip(table.hyp, table.ref, strict=True)
-        kept = [pair for pair in pairs if None not in pair]
-        assert score == metric.score(*map(list, zip(*kept, strict=True)))
+        complete_pairs = [pair for pair in pairs if None not in pair]
+        assert score == metric.score(*map(list, zip(*complete_pairs, strict=True)))
 
 
-def nulls_raised(run: Run, make: Make = with_pyarrow) -> None:
+def nulls_raised(run: RunFunction, make: MakeBatch = make_pyarrow_batch) -> None:
     """By default nulls are an error that counts all of them, wherever they were."""
-    table = with_nulls(rows(8))
-    batches = [table.of(part, make, {}) for part in split(len(table.hyp), 8)]
+    table = add_nulls(make_rows(8))
+    batches = [table.make_batch(part, make, {}) for part in partition_rows(len(table.hyp), 8)]
     hypotheses = sum(text is None for text in table.hyp)
     references = sum(ref is None for ref in table.ref)
     with pytest.raises(Exception, match="nulls='skip'") as raised:
@@ -191,52 +205,52 @@ def nulls_raised(run: Run, make: Make = with_pyarrow) -> None:
     assert f"'ref' is null in {references} rows" in str(raised.value)
 
 
-def no_groups(run: Run, make: Make = with_pyarrow) -> None:
+def no_groups(run: RunFunction, make: MakeBatch = make_pyarrow_batch) -> None:
     """Without groups there is one score, that of the whole."""
-    table = rows(9)
-    batches = [table.of(part, make, {}) for part in split(len(table.hyp), 9)]
+    table = make_rows(9)
+    batches = [table.make_batch(part, make, {}) for part in partition_rows(len(table.hyp), 9)]
     sums = run(batches, metrics=METRICS)
     for metric in METRICS:
         assert sums.score()[metric.name] == metric.score(table.hyp, table.ref)
-    assert sums.to_bytes() == oracle(table).to_bytes()
+    assert sums.to_bytes() == compute_oracle_sums(table).to_bytes()
 
 
-def many_groups(run: Run, make: Make = with_pyarrow) -> None:
+def many_groups(run: RunFunction, make: MakeBatch = make_pyarrow_batch) -> None:
     """As many groups as rows, and each as its own segment."""
-    table = rows(10, 2000)
+    table = make_rows(10, 2000)
     table = Rows(table.hyp, table.ref, [f"id{i}" for i in range(len(table.hyp))])
-    agree(run, table, {}, 10, make)
+    check_agreement(run, table, {}, 10, make)
 
 
-def buckets(run: Run, make: Make = with_pyarrow) -> None:
+def buckets(run: RunFunction, make: MakeBatch = make_pyarrow_batch) -> None:
     """Buckets of ids are the same in every engine."""
-    table = rows(11)
+    table = make_rows(11)
     table = Rows(table.hyp, table.ref, [f"seg-{i % 97}" for i in range(len(table.hyp))])
-    batches = [table.of(part, make, {}) for part in split(len(table.hyp), 11)]
+    batches = [table.make_batch(part, make, {}) for part in partition_rows(len(table.hyp), 11)]
     options = {"by": (), "bucket": ("group", 10)}
     sums = run(batches, metrics=METRICS, **options)
-    assert sums.to_bytes() == oracle(table, **options).to_bytes()
+    assert sums.to_bytes() == compute_oracle_sums(table, **options).to_bytes()
 
 
-def no_rows(run: Run, make: Make = with_pyarrow) -> None:
+def no_rows(run: RunFunction, make: MakeBatch = make_pyarrow_batch) -> None:
     """No rows at all: an error that says so."""
-    table = rows(12, 3)
-    for batches in ([table.of([], make, {})], [table.of([], make, {})] * 3):
+    table = make_rows(12, 3)
+    for batches in ([table.make_batch([], make, {})], [table.make_batch([], make, {})] * 3):
         with pytest.raises(Exception, match="no segments to score"):
             run(batches, metrics=METRICS, by="group").scores()
 
 
-def missing_column(run: Run, make: Make = with_pyarrow) -> None:
+def missing_column(run: RunFunction, make: MakeBatch = make_pyarrow_batch) -> None:
     """A column that there is not is named, with the nearest one."""
-    refused(run, make, "did you mean 'hyp'", hyp="hypp")
-    refused(run, make, "no column 'sytem'", by="sytem")
+    check_rejected(run, make, "did you mean 'hyp'", hyp="hypp")
+    check_rejected(run, make, "no column 'sytem'", by="sytem")
 
 
-def refused(run: Run, make: Make, told: str, **options: Any) -> None:
+def check_rejected(run: RunFunction, make: MakeBatch, message: str, **options: Any) -> None:
     """The engine raises an error that says so."""
-    table = rows(13, 20)
-    with pytest.raises(Exception, match=told):
-        run([table.of(range(20), make, {})], metrics=METRICS, **options).check()
+    table = make_rows(13, 20)
+    with pytest.raises(Exception, match=message):
+        run([table.make_batch(range(20), make, {})], metrics=METRICS, **options).check()
 
 
 CASES: dict[str, Callable[..., None]] = {
@@ -274,37 +288,37 @@ TRANSLATIONS = {
 SECOND = ["today no train goes", "in the evening", "there are three boats", "twice"]
 
 # Columns of hypotheses and references and a metric: a score, or a score per row.
-Scored = Callable[[list[str], list[Any], Any], Any]
+ScoreFunction = Callable[[list[str], list[Any], Any], Any]
 
 
-def cell(metric: str | Metric, run: Scored, *, by_row: bool = False) -> str:
+def describe_support(metric: str | Metric, run: ScoreFunction, *, by_row: bool = False) -> str:
     """What an engine does with a metric: "works", or the sentence in which it refuses it.
 
     An engine that gives another number than the metric itself raises AssertionError.
 
     run: the engine's `score`, or with `by_row` its `sentence` as a list of numbers.
     """
-    known: Any = truebleu.metric(metric)
+    resolved_metric: Any = truebleu.metric(metric)
     hyp, first = list(TRANSLATIONS), list(TRANSLATIONS.values())
     ref: list[Any] = list(map(list, zip(first, SECOND, strict=True)))
     try:
-        known.count(hyp, list(map(tuple, ref)))
+        resolved_metric.count(hyp, list(map(tuple, ref)))
     except ValueError:  # defined for one reference, or refused below
         ref = first
     ref = first if by_row else ref
     try:
-        found = run(hyp, ref, metric)
+        result = run(hyp, ref, metric)
     except (ValueError, TypeError) as refusal:
         return str(refusal)
-    texts = list(map(_tuple, ref))
+    texts = list(map(_to_tuple, ref))
     if by_row:
-        assert found == list(known.segments(hyp, texts))
+        assert result == list(resolved_metric.segments(hyp, texts))
     else:
-        assert found.value == known.score(hyp, texts).value
+        assert result.value == resolved_metric.score(hyp, texts).value
     return "works"
 
 
-def every_metric(run: Scored, *, by_row: bool = False) -> None:
+def check_every_metric(run: ScoreFunction, *, by_row: bool = False) -> None:
     """All that `truebleu.metric` takes works, or is refused in the words of one process."""
     from truebleu.engines.common_api import resolve_row_metric
 
@@ -315,11 +329,14 @@ def every_metric(run: Scored, *, by_row: bool = False) -> None:
         except ValueError as refusal:
             expected = str(refusal)
         assert "\n" not in expected
-        assert cell(metric, run, by_row=by_row) == expected
+        assert describe_support(metric, run, by_row=by_row) == expected
 
 
-def every_function(
-    engine: Any, given: Callable[[Any], Any], arrow: Callable[[Any], Any], **more: Any
+def check_every_function(
+    engine: Any,
+    from_arrow: Callable[[Any], Any],
+    to_arrow: Callable[[Any], Any],
+    **required_options: Any,
 ) -> None:
     """Each function of an engine's module with each metric that has sums gives one shape.
 
@@ -328,7 +345,7 @@ def every_function(
     """
     import pyarrow as pa
 
-    table = rows(14, 40)
+    table = make_rows(14, 40)
     columns = {
         "hyp": [text or "a" for text in table.hyp],
         "ref": [text or "a" for text in table.ref],
@@ -337,46 +354,46 @@ def every_function(
         "system": ["A", "B"] * 20,
         "domain": ["chat", "chat", "news", "news"] * 10,
     }
-    whole = pa.table(columns)
-    data = given(whole)
-    summed = {}
+    arrow_table = pa.table(columns)
+    data = from_arrow(arrow_table)
+    metric_by_key = {}
     for metric in filter(_is_installed, EVERY_METRIC):
         try:
-            plain = Sums(metric, by="group")
+            expected_sums = Sums(metric, by="group")
         except ValueError:  # it has no sums, which `every_metric` holds
             continue
-        plain.update(whole)
-        summed[plain.metrics] = metric
-        assert engine.sums(data, by="group", metrics=metric, **more) == plain
-        found = arrow(engine.score(data, by="group", metric=metric, **more))
-        assert found.column_names == ["group", "score", "segments", "signature"]
+        expected_sums.update(arrow_table)
+        metric_by_key[expected_sums.metrics] = metric
+        assert engine.sums(data, by="group", metrics=metric, **required_options) == expected_sums
+        score_table = to_arrow(engine.score(data, by="group", metric=metric, **required_options))
+        assert score_table.column_names == ["group", "score", "segments", "signature"]
         expected = [
             (key, score.value, size, str(score.signature))
             for (key, score), size in zip(
-                plain.scores().items(), plain.group_segments(), strict=True
+                expected_sums.scores().items(), expected_sums.group_segments(), strict=True
             )
         ]
-        assert list(zip(*found.to_pydict().values(), strict=True)) == expected
-    assert engine.score(data, **more) == BLEU().score(columns["hyp"], columns["ref"])
-    every = list(summed.values())  # in one reading, each once
-    states = engine.stats(data, by=["group", "system"], metrics=every, **more)
-    own = Sums(every, by=["group", "system"])
-    assert own.spawn().merge_state(arrow(states)) == own.update(whole)
+        assert list(zip(*score_table.to_pydict().values(), strict=True)) == expected
+    assert engine.score(data, **required_options) == BLEU().score(columns["hyp"], columns["ref"])
+    metrics = list(metric_by_key.values())  # in one reading, each once
+    states = engine.stats(data, by=["group", "system"], metrics=metrics, **required_options)
+    sums = Sums(metrics, by=["group", "system"])
+    assert sums.spawn().merge_state(to_arrow(states)) == sums.update(arrow_table)
     options: dict[str, Any] = {"bucket": ("id", 5), "randomizations": 20, "resamples": 20}
-    compared = engine.compare(data, metrics=every, **options, **more)
-    assert list(compared) == list(own.labels)
-    assert [list(one.intervals) for one in compared.values()] == [["A", "B"]] * len(every)
-    within = engine.compare(data, metrics=BLEU(), within="domain", **options, **more)
+    compared = engine.compare(data, metrics=metrics, **options, **required_options)
+    assert list(compared) == list(sums.labels)
+    assert [list(one.intervals) for one in compared.values()] == [["A", "B"]] * len(metrics)
+    within = engine.compare(data, metrics=BLEU(), within="domain", **options, **required_options)
     assert list(within) == ["chat", "news"]
 
 
 def _is_installed(metric: str | Metric) -> bool:
     """False for a metric whose own program is not in this environment."""
-    known: Any = truebleu.metric(metric)
-    if not known.FALLIBLE:
+    resolved_metric: Any = truebleu.metric(metric)
+    if not resolved_metric.FALLIBLE:
         return True
     try:
-        known.sentence("a", "a")
+        resolved_metric.sentence("a", "a")
     except ImportError:
         return False
     return True
@@ -388,19 +405,29 @@ def run_python(script: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
 
 
-def with_nulls(table: Rows) -> Rows:
+def add_nulls(table: Rows) -> Rows:
     """Every seventh hypothesis and every fifth reference is missing."""
     hyp = [None if i % 7 == 3 else text for i, text in enumerate(table.hyp)]
     ref = [None if i % 5 == 1 else text for i, text in enumerate(table.ref)]
     return Rows(hyp, ref, table.group)
 
 
-def _has(ref: Any) -> bool:
-    return any(one is not None for one in ref) if isinstance(ref, list) else ref is not None
+def _has_reference(ref: Any) -> bool:
+    return any(text is not None for text in ref) if isinstance(ref, list) else ref is not None
 
 
-def _tuple(ref: Any) -> Any:
+def _to_tuple(ref: Any) -> Any:
     return tuple(ref) if isinstance(ref, list) else ref
 
 
-__all__ = ["CASES", "METRICS", "InputError", "Rows", "agree", "expected", "oracle", "rows", "split"]
+__all__ = [
+    "CASES",
+    "METRICS",
+    "InputError",
+    "Rows",
+    "check_agreement",
+    "compute_expected_totals",
+    "compute_oracle_sums",
+    "make_rows",
+    "partition_rows",
+]

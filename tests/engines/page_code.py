@@ -6,7 +6,7 @@ import shlex
 from paths import EXAMPLES, ROOT
 
 
-def section(heading, page="engines"):
+def extract_code_blocks(heading, page="engines"):
     """The fenced blocks below a heading, or of a page: pairs of language and text."""
     body = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
     if heading is not None:
@@ -22,17 +22,20 @@ def run_python(heading, names, page="engines", folder="."):
 
     Workers of Spark and Ray that were started elsewhere need the `folder` of the files.
     """
-    for language, code in section(heading, page):
+    for language, code in extract_code_blocks(heading, page):
         if language == "python":
             placed = re.sub(r'(parquet\(f?"|Location", ")', rf"\1{folder}/", code)
             exec(compile(placed, f"docs/{page}.md: {heading}", "exec"), names)
     return names
 
 
-def commands(heading):
+def extract_commands(heading):
     """The words of each command line of truebleu in a section."""
     lines = [
-        line for language, text in section(heading) if not language for line in text.split("\n")
+        line
+        for language, text in extract_code_blocks(heading)
+        if not language
+        for line in text.split("\n")
     ]
     words = [shlex.split(line, comments=True) for line in lines]
     return [command[1:] for command in words if command[:1] == ["truebleu"]]

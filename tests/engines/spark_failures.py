@@ -39,37 +39,37 @@ START_SECONDS = 300
 """So long a cluster may take to start, or to start an executor again."""
 
 
-WHOLE = {"by": "system", "metrics": ["bleu", "chrf"]}
+SUMS_OPTIONS = {"by": "system", "metrics": ["bleu", "chrf"]}
 
 
 def main(*arguments: str) -> None:
     if "stream" in arguments:
-        streams(*arguments[1:])
+        run_killed_streams(*arguments[1:])
         return
-    table, whole = rows(), WHOLE
-    expected = Sums(**whole).update(table)
+    table, options = make_rows(), SUMS_OPTIONS
+    expected = Sums(**options).update(table)
     with ExitStack() as stack:
         hosts = "hosts" in arguments
-        master = stack.enter_context(two_hosts()) if hosts else "local-cluster[2,1,1024]"
-        session = cluster(master)
+        master = stack.enter_context(run_two_host_cluster()) if hosts else "local-cluster[2,1,1024]"
+        session = start_cluster(master)
         stack.callback(session.stop)
         frame = session.createDataFrame(table).repartition(PARTITIONS)
-        for happen, came_about in (ON_TWO_HOSTS if hosts else ON_ONE_HOST).items():
+        for fail, has_happened in (ON_TWO_HOSTS if hosts else ON_ONE_HOST).items():
             start, same = time.monotonic(), []
             while len(same) < ATTEMPTS:
-                two_executors(session)
+                wait_for_two_executors(session)
                 folder = stack.enter_context(tempfile.TemporaryDirectory())
-                found = happen(frame, whole, folder)
-                same.append(found.to_bytes() == expected.to_bytes())
-                seen = events(folder)
-                if came_about(seen):
+                sums = fail(frame, options, folder)
+                same.append(sums.to_bytes() == expected.to_bytes())
+                seen = count_events(folder)
+                if has_happened(seen):
                     break
             report = {
-                "failure": happen.__name__,
-                "same": all(same),
-                "came about": came_about(seen),
+                "failure": fail.__name__,
+                "equal": all(same),
+                "happened": has_happened(seen),
                 "attempts": len(same),
-                "segments": found.segments,
+                "segments": sums.segments,
                 **seen,
                 "seconds": round(time.monotonic() - start, 1),
             }
@@ -77,7 +77,7 @@ def main(*arguments: str) -> None:
             sys.stdout.flush()
 
 
-def events(folder: str) -> dict[str, int]:
+def count_events(folder: str) -> dict[str, int]:
     """What `saboteur` noted: how many tasks, and what became of the one that it struck."""
     seen = [path.name.split() for path in Path(folder).iterdir()]
     begun, done, struck = (
@@ -95,7 +95,7 @@ def events(folder: str) -> dict[str, int]:
     }
 
 
-def two_executors(session) -> None:
+def wait_for_two_executors(session) -> None:
     """Wait until there are as many as there should be: some were killed, or are yet to come."""
     deadline = time.monotonic() + START_SECONDS
     # The driver is in the list, too.
@@ -105,7 +105,7 @@ def two_executors(session) -> None:
         time.sleep(0.2)
 
 
-def cluster(master: str):
+def start_cluster(master: str):
     from pyspark.sql import SparkSession
 
     path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
@@ -134,7 +134,7 @@ def cluster(master: str):
 
 
 @contextmanager
-def two_hosts():
+def run_two_host_cluster():
     """A standalone cluster: a master, and a worker at each of two addresses."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -157,7 +157,7 @@ def two_hosts():
 
         try:
             start("master.Master", "127.0.0.1", "--port", str(port))
-            answers(port, processes[0])
+            wait_for_port(port, processes[0])
             for host in ("127.0.0.1", "127.0.0.2"):
                 limits = ("--cores", "1", "--memory", "1g", "--work-dir", f"{folder}/{host}")
                 start("worker.Worker", host, *limits, url)
@@ -169,7 +169,7 @@ def two_hosts():
                 process.wait()
 
 
-def answers(port: int, process: subprocess.Popen) -> None:
+def wait_for_port(port: int, process: subprocess.Popen) -> None:
     """Wait until it does: who comes before a master is there tries for a minute only."""
     deadline = time.monotonic() + START_SECONDS
     while True:
@@ -183,7 +183,7 @@ def answers(port: int, process: subprocess.Popen) -> None:
             return
 
 
-def rows():
+def make_rows():
     """Some thousand rows of the example systems, in an order in which every partition has all."""
     import pyarrow as pa
 
@@ -205,7 +205,7 @@ def rows():
 FILES = 4
 
 
-def streams(folder: str = "", doomed: str = "") -> None:
+def run_killed_streams(folder: str = "", doomed: str = "") -> None:
     """Without a folder, runs itself with one: three times, twice killed."""
     if folder:
         run_streams(Path(folder), doomed)
@@ -214,7 +214,7 @@ def streams(folder: str = "", doomed: str = "") -> None:
     import pyarrow.parquet as pq
 
     with tempfile.TemporaryDirectory() as folder:
-        table = rows()
+        table = make_rows()
         step = len(table) // FILES + 1
         for number in range(FILES):
             (Path(folder) / "rows").mkdir(exist_ok=True)
@@ -224,31 +224,35 @@ def streams(folder: str = "", doomed: str = "") -> None:
         command = [sys.executable, __file__, "stream", folder]
         codes = [
             subprocess.run([*command, doomed], stdout=subprocess.DEVNULL, check=False).returncode
-            for doomed in ("kept 1", "latest 2", "nothing")
+            for doomed in ("batch 1", "latest 2", "nothing")
         ]
-        expected = Sums(**WHOLE).update(table)
-        kept = pq.read_table(Path(folder) / "kept")
-        latest = json.loads((Path(folder) / "latest.json").read_text("utf-8"))
-        latest = pa.Table.from_pylist(list(latest.values()), pa.table(expected).schema)
-        found = {
+        expected = Sums(**SUMS_OPTIONS).update(table)
+        batch_states = pq.read_table(Path(folder) / "batches")
+        latest_states = json.loads((Path(folder) / "latest.json").read_text("utf-8"))
+        latest_states = pa.Table.from_pylist(
+            list(latest_states.values()), pa.table(expected).schema
+        )
+        report = {
             "codes": codes,
             "batches": (Path(folder) / "log").read_text("utf-8").splitlines(),
-            "kept": Sums(**WHOLE).merge_state(kept).to_bytes() == expected.to_bytes(),
-            "latest": Sums(**WHOLE).merge_state(latest).to_bytes() == expected.to_bytes(),
+            "batch sums": Sums(**SUMS_OPTIONS).merge_state(batch_states).to_bytes()
+            == expected.to_bytes(),
+            "latest sums": Sums(**SUMS_OPTIONS).merge_state(latest_states).to_bytes()
+            == expected.to_bytes(),
         }
-        sys.stdout.write(json.dumps(found) + "\n")
+        sys.stdout.write(json.dumps(report) + "\n")
 
 
 def run_streams(folder: Path, doomed: str) -> None:
     """The sums of each batch kept by its number; and the latest sums of all batches."""
-    session = cluster("local[2]")
+    session = start_cluster("local[2]")
     stream = (
         session.readStream.schema("system string, hyp string, ref array<string>")
         .option("maxFilesPerTrigger", 1)
         .parquet(str(folder / "rows"))
     )
 
-    def written(name: str, number: int) -> None:
+    def log_written(name: str, number: int) -> None:
         """All is written, and Spark is not told: killed here, it runs the batch again."""
         with (folder / "log").open("a") as log:
             log.write(f"{name} {number}\n")
@@ -256,23 +260,23 @@ def run_streams(folder: Path, doomed: str) -> None:
             os.kill(session.sparkContext._gateway.proc.pid, signal.SIGKILL)
             os.kill(os.getpid(), signal.SIGKILL)
 
-    def kept(batch, number):
-        states = spark.stats(batch, **WHOLE)
-        states.write.mode("overwrite").parquet(str(folder / "kept" / f"batch={number}"))
-        written("kept", number)
+    def write_batch_states(batch, number):
+        states = spark.stats(batch, **SUMS_OPTIONS)
+        states.write.mode("overwrite").parquet(str(folder / "batches" / f"batch={number}"))
+        log_written("batch", number)
 
-    def latest(batch, number):
+    def update_latest_states(batch, number):
         path = folder / "latest.json"
-        known = json.loads(path.read_text("utf-8")) if path.exists() else {}
+        states = json.loads(path.read_text("utf-8")) if path.exists() else {}
         for row in batch.toArrow().to_pylist():
-            known[f"{row['system']} {row['fingerprint']}"] = row
-        path.with_suffix(".part").write_text(json.dumps(known), "utf-8")
+            states[f"{row['system']} {row['fingerprint']}"] = row
+        path.with_suffix(".part").write_text(json.dumps(states), "utf-8")
         path.with_suffix(".part").rename(path)
-        written("latest", number)
+        log_written("latest", number)
 
     for data, mode, call in (
-        (stream, "append", kept),
-        (spark.stats(stream, **WHOLE), "update", latest),
+        (stream, "append", write_batch_states),
+        (spark.stats(stream, **SUMS_OPTIONS), "update", update_latest_states),
     ):
         writer = data.writeStream.outputMode(mode).foreachBatch(call).trigger(availableNow=True)
         query = writer.option("checkpointLocation", str(folder / f"of {call.__name__}")).start()
@@ -283,32 +287,32 @@ def run_streams(folder: Path, doomed: str) -> None:
 # ---- what can happen to a job ----
 
 
-def nothing(frame, whole, folder):
-    return spark.sums(frame.mapInArrow(saboteur(folder, "nobody"), frame.schema), **whole)
+def nothing(frame, options, folder):
+    return spark.sums(frame.mapInArrow(make_saboteur(folder, "none"), frame.schema), **options)
 
 
-def python_worker_killed(frame, whole, folder):
-    return spark.sums(frame.mapInArrow(saboteur(folder, "python"), frame.schema), **whole)
+def python_worker_killed(frame, options, folder):
+    return spark.sums(frame.mapInArrow(make_saboteur(folder, "python"), frame.schema), **options)
 
 
-def executor_killed(frame, whole, folder):
-    return spark.sums(frame.mapInArrow(saboteur(folder, "executor"), frame.schema), **whole)
+def executor_killed(frame, options, folder):
+    return spark.sums(frame.mapInArrow(make_saboteur(folder, "executor"), frame.schema), **options)
 
 
-def executor_killed_after_counting(frame, whole, folder):
+def executor_killed_after_counting(frame, options, folder):
     """The sums that it had counted are lost with it, and are counted again elsewhere."""
-    watched = frame.mapInArrow(saboteur(folder, "nobody"), frame.schema)
-    states = spark.stats(watched, **whole)
-    states = states.mapInArrow(saboteur(folder, "executor", watched=False), states.schema)
-    return Sums(**whole).merge_state(states.toArrow())
+    watched_frame = frame.mapInArrow(make_saboteur(folder, "none"), frame.schema)
+    states = spark.stats(watched_frame, **options)
+    states = states.mapInArrow(make_saboteur(folder, "executor", watched=False), states.schema)
+    return Sums(**options).merge_state(states.toArrow())
 
 
-def task_copied(frame, whole, folder):
+def task_copied(frame, options, folder):
     """A task that is stuck is run a second time beside it, and the first to end counts."""
-    return spark.sums(frame.mapInArrow(saboteur(folder, "stuck"), frame.schema), **whole)
+    return spark.sums(frame.mapInArrow(make_saboteur(folder, "stuck"), frame.schema), **options)
 
 
-def run_again(seen) -> bool:
+def was_repeated(seen) -> bool:
     """The task that was struck did not end, and another of the same partition did its work."""
     return seen["struck"] == 1 and not seen["struck ended"] and seen["struck begun"] > 1
 
@@ -316,17 +320,17 @@ def run_again(seen) -> bool:
 # Each with whether it was seen to come about.
 ON_ONE_HOST = {
     nothing: lambda seen: seen["struck"] == 0,
-    python_worker_killed: run_again,
-    executor_killed: lambda seen: run_again(seen) and seen["executors"] > 1,
+    python_worker_killed: was_repeated,
+    executor_killed: lambda seen: was_repeated(seen) and seen["executors"] > 1,
     # What had been counted before was counted again.
     executor_killed_after_counting: lambda seen: (
         seen["struck"] == 1 and seen["tasks done"] > seen["partitions"]
     ),
 }
-ON_TWO_HOSTS = {task_copied: run_again}
+ON_TWO_HOSTS = {task_copied: was_repeated}
 
 
-def saboteur(folder: str, kind: str, *, watched: bool = True):
+def make_saboteur(folder: str, kind: str, *, watched: bool = True):
     """Passes rows on; one task of all strikes, once, when it comes to its second batch or the end.
 
     It is pickled by value, with all that it uses. What happened is left in `folder` as names of
@@ -351,7 +355,7 @@ def saboteur(folder: str, kind: str, *, watched: bool = True):
             Path(folder, name).touch(exist_ok=False)
 
         def strike() -> None:
-            if kind == "nobody":
+            if kind == "none":
                 return
             try:
                 Path(folder, "first").touch(exist_ok=False)

@@ -32,7 +32,7 @@ def texts(wmt22):
     }
 
 
-def rows(texts, order=None, name="seg-{}"):
+def make_table(texts, order=None, name="seg-{}"):
     """A table of all systems' rows, in any order."""
     reference, systems = texts
     items = [
@@ -45,9 +45,9 @@ def rows(texts, order=None, name="seg-{}"):
     return pa.table(dict(zip(("id", "system", "hyp", "ref"), map(list, columns), strict=True)))
 
 
-def sums(texts, metrics="bleu", buckets=BUCKETS, **options):
-    made = Sums(metrics, by="system", bucket=("id", buckets))
-    return made.update(rows(texts, **options))
+def make_sums(texts, metrics="bleu", buckets=BUCKETS, **options):
+    sums = Sums(metrics, by="system", bucket=("id", buckets))
+    return sums.update(make_table(texts, **options))
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +60,7 @@ def exact(texts):
     return measure, exact_paired([measure], pairs="all", resamples=RESAMPLES)[0]
 
 
-def test_as_many_buckets_as_segments_is_the_exact_test():
+def test_one_segment_per_bucket_equals_exact_test():
     """Ids that all fall into buckets of their own: the same rows in another order."""
     metric = BLEU(max_order=1)
     bucket = {bucket_of(f"x{i}", 10_000): f"x{i}" for i in range(40)}
@@ -76,50 +76,50 @@ def test_as_many_buckets_as_segments_is_the_exact_test():
             "ref": texts["ref"] * 2,
         }
     )
-    made = Sums(metric, by="system", bucket=("id", 10_000)).update(table)
+    sums = Sums(metric, by="system", bucket=("id", 10_000)).update(table)
     tables = {name: metric.statistics(texts[name], texts["ref"]) for name in "ab"}
     measures = [Measure(metric, tables)]
     for test in ("ar", "bs", "koehn"):
-        [known] = exact_paired(measures, test=test, seed=3)
-        found = compare(made, test=test, seed=3)
-        assert found.to_dict() == known.to_dict()
-    assert intervals(made, seed=3) == exact_intervals(measures, seed=3)[0]
+        [expected] = exact_paired(measures, test=test, seed=3)
+        comparison = compare(sums, test=test, seed=3)
+        assert comparison.to_dict() == expected.to_dict()
+    assert intervals(sums, seed=3) == exact_intervals(measures, seed=3)[0]
 
 
-def test_errors_found_with_buckets_are_those_found_with_segments(texts, exact):
+def test_bucket_and_segment_standard_errors_agree(texts, exact):
     """An error estimated from B units is itself uncertain by 1 / √(2B), and by the resamples.
 
     Four times that is allowed. The scores are the same.
     """
-    _, known = exact
-    found = compare(sums(texts), pairs="all", resamples=RESAMPLES)
+    _, exact_comparison = exact
+    comparison = compare(make_sums(texts), pairs="all", resamples=RESAMPLES)
     allowed = 4 * sqrt(1 / (2 * BUCKETS) + 2 / (2 * RESAMPLES))
-    for system, interval in intervals(sums(texts), resamples=RESAMPLES).items():
-        other = known.intervals[system]
-        assert interval.value == other.value
+    for system, interval in intervals(make_sums(texts), resamples=RESAMPLES).items():
+        exact_value = exact_comparison.intervals[system]
+        assert interval.value == exact_value.value
         # The ends of an interval are less certain than its deviation: 1.6 times, at 95 %.
-        assert interval.half_width == pytest.approx(other.half_width, rel=1.6 * allowed)
+        assert interval.half_width == pytest.approx(exact_value.half_width, rel=1.6 * allowed)
     ratios = []
-    for pair, difference in found.pairs.items():
-        other = known.pairs[pair]
-        assert difference.value == other.value
+    for pair, difference in comparison.pairs.items():
+        exact_value = exact_comparison.pairs[pair]
+        assert difference.value == exact_value.value
         assert difference.segments == BUCKETS
-        ratios.append(difference.deviation / other.deviation)
+        ratios.append(difference.deviation / exact_value.deviation)
         assert ratios[-1] == pytest.approx(1, abs=allowed)
     assert mean(ratios) == pytest.approx(1, abs=allowed)
 
 
-def test_p_values_of_buckets_are_those_of_segments(texts, exact):
+def test_bucket_and_segment_p_values_agree(texts, exact):
     """A difference of z errors has p of about 2 Φ(-z), and the error is known to 1 / √(2B).
 
     In a bucket all segments change places together, so the variance is greater by 1 + z² / B.
     """
-    _, known = exact
+    _, exact_comparison = exact
     normal = NormalDist()
     for name in ("seg-{}", "{}", "doc/{}"):
-        found = compare(sums(texts, name=name), pairs="all")
-        for pair, difference in found.pairs.items():
-            p = known.pairs[pair].p
+        comparison = compare(make_sums(texts, name=name), pairs="all")
+        for pair, difference in comparison.pairs.items():
+            p = exact_comparison.pairs[pair].p
             z = -normal.inv_cdf(p / 2)
             allowed = 4 / sqrt(2 * BUCKETS)
             low = 2 * normal.cdf(-z * (1 + allowed))
@@ -128,29 +128,35 @@ def test_p_values_of_buckets_are_those_of_segments(texts, exact):
             assert low - noise <= difference.p <= high + noise, (pair, p, difference)
 
 
-def test_rows_in_any_order_of_any_metric(texts):
-    one = compare(sums(texts, ("bleu", CHRF()), order=1), baseline="PROMT", randomizations=500)
-    two = compare(sums(texts, ("bleu", CHRF()), order=2), baseline="PROMT", randomizations=500)
-    assert list(one) == ["bleu", "chrF2"]
-    assert [found.to_dict() for found in one.values()] == [x.to_dict() for x in two.values()]
-    assert one["bleu"].baseline == "PROMT"
-    both = intervals(sums(texts, ("bleu", CHRF())))
-    assert list(both) == ["bleu", "chrF2"]
-    assert list(both["bleu"]) == sorted(SYSTEMS)
+def test_row_order_does_not_change_results(texts):
+    first = compare(
+        make_sums(texts, ("bleu", CHRF()), order=1), baseline="PROMT", randomizations=500
+    )
+    second = compare(
+        make_sums(texts, ("bleu", CHRF()), order=2), baseline="PROMT", randomizations=500
+    )
+    assert list(first) == ["bleu", "chrF2"]
+    assert [comparison.to_dict() for comparison in first.values()] == [
+        x.to_dict() for x in second.values()
+    ]
+    assert first["bleu"].baseline == "PROMT"
+    intervals_by_metric = intervals(make_sums(texts, ("bleu", CHRF())))
+    assert list(intervals_by_metric) == ["bleu", "chrF2"]
+    assert list(intervals_by_metric["bleu"]) == sorted(SYSTEMS)
 
 
-def test_one_system_and_systems_of_several_columns(texts):
-    table = rows(texts)
-    alone = table.filter(pa.array([name == "PROMT" for name in table["system"].to_pylist()]))
-    found = intervals(Sums(bucket=("id", BUCKETS)).update(alone))
-    assert found == {"all": intervals(sums(texts))["PROMT"]}
-    two = table.append_column("pair", pa.array(["de-en"] * len(table)))
-    found = intervals(Sums(by=("pair", "system"), bucket=("id", BUCKETS)).update(two))
-    assert list(found) == [f"de-en/{name}" for name in sorted(SYSTEMS)]
+def test_single_system_and_multicolumn_systems(texts):
+    table = make_table(texts)
+    promt_rows = table.filter(pa.array([name == "PROMT" for name in table["system"].to_pylist()]))
+    result = intervals(Sums(bucket=("id", BUCKETS)).update(promt_rows))
+    assert result == {"all": intervals(make_sums(texts))["PROMT"]}
+    two_column_table = table.append_column("pair", pa.array(["de-en"] * len(table)))
+    result = intervals(Sums(by=("pair", "system"), bucket=("id", BUCKETS)).update(two_column_table))
+    assert list(result) == [f"de-en/{name}" for name in sorted(SYSTEMS)]
 
 
-def test_systems_that_would_be_called_the_same_are_refused(texts):
-    table = rows(texts)
+def test_duplicate_system_names_raise_error(texts):
+    table = make_table(texts)
     systems = table["system"].to_pylist()
     first, second, *_ = sorted(SYSTEMS)
     nulls = [{first: None, second: "null"}.get(name, name) for name in systems]
@@ -164,32 +170,34 @@ def test_systems_that_would_be_called_the_same_are_refused(texts):
         compare(Sums(by=("left", "right"), bucket=("id", BUCKETS)).update(table))
 
 
-def test_a_baseline_by_its_key(texts):
-    table = rows(texts)
+def test_baseline_can_be_given_by_key(texts):
+    table = make_table(texts)
     numbers = pa.array([SYSTEMS.index(name) for name in table["system"].to_pylist()])
-    made = Sums(by="number", bucket=("id", BUCKETS)).update(table.append_column("number", numbers))
-    assert compare(made, baseline=1).to_dict() == compare(made, baseline="1").to_dict()
-    made = Sums(by=("number", "system"), bucket=("id", BUCKETS))
-    made.update(table.append_column("number", numbers))
-    found = compare(made, baseline=(1, SYSTEMS[1]))
-    assert found.baseline == f"1/{SYSTEMS[1]}"
+    bucketed = Sums(by="number", bucket=("id", BUCKETS)).update(
+        table.append_column("number", numbers)
+    )
+    assert compare(bucketed, baseline=1).to_dict() == compare(bucketed, baseline="1").to_dict()
+    bucketed = Sums(by=("number", "system"), bucket=("id", BUCKETS))
+    bucketed.update(table.append_column("number", numbers))
+    comparison = compare(bucketed, baseline=(1, SYSTEMS[1]))
+    assert comparison.baseline == f"1/{SYSTEMS[1]}"
 
 
-def test_systems_that_are_not_of_the_same_segments_are_refused(texts):
+def test_systems_with_different_segments_raise_error(texts):
     reference, systems = texts
     short = {name: text[:300] for name, text in systems.items()}
-    table = rows((reference[:300], short), order=1)
+    table = make_table((reference[:300], short), order=1)
     lost = table.take([i for i in range(len(table)) if i not in (5, 6)])
-    made = Sums(by="system", bucket=("id", 50)).update(lost)
+    bucketed = Sums(by="system", bucket=("id", 50)).update(lost)
     with pytest.raises(InputError, match=r"have different segments: [12] buckets differ \(buc"):
-        compare(made)
-    told = r"bucket \d+: .* [0-9]+ segments, .* [0-9]+\)?; every system needs the same ids"
-    with pytest.raises(InputError, match=told):
-        intervals(made)
+        compare(bucketed)
+    message = r"bucket \d+: .* [0-9]+ segments, .* [0-9]+\)?; every system needs the same ids"
+    with pytest.raises(InputError, match=message):
+        intervals(bucketed)
     with pytest.raises(InputError, match="these sums have no buckets"):
         compare(Sums(by="system").update(table))
     with pytest.raises(ValueError, match="test 'bs-sacrebleu' requires single segments"):
-        compare(sums(texts), test="bs-sacrebleu")
+        compare(make_sums(texts), test="bs-sacrebleu")
     nulls = pa.table({"id": ["a"], "hyp": ["a"], "ref": pa.array([None], pa.string())})
     with pytest.raises(InputError, match="'ref' is null in 1 row"):
         intervals(Sums(bucket=("id", 5)).update(nulls))

@@ -9,7 +9,18 @@ from decimal import Decimal
 
 import hypothesis.strategies as st
 import pytest
-from contract import CASES, LAYOUTS, LISTS, METRICS, Rows, expected, oracle, rows, run_python, split
+from contract import (
+    CASES,
+    LAYOUTS,
+    LISTS,
+    METRICS,
+    Rows,
+    compute_expected_totals,
+    compute_oracle_sums,
+    make_rows,
+    partition_rows,
+    run_python,
+)
 from hypothesis import given
 from strategies import texts
 
@@ -22,12 +33,12 @@ from truebleu.metrics.python_metric import SegmentMeanMetric
 pa = pytest.importorskip("pyarrow")
 
 # Arrow's strings have no lone surrogates.
-UNTIDY = texts(8).map(lambda text: text.encode("utf-8", "replace").decode())
+MESSY_TEXTS = texts(8).map(lambda text: text.encode("utf-8", "replace").decode())
 
 TEXT = {"hyp": ["a b c", "a b", "c d e f"], "ref": ["a b d", "a c", "c d e g"]}
 
 
-def merged(batches, metrics, **options):
+def run_merged(batches, metrics, **options):
     """Each batch on its own, in a process that pickles what it found; then all together."""
     parts = [pickle.loads(pickle.dumps(Sums(metrics, **options).update(b))) for b in batches]
     total = parts[-1].spawn()
@@ -36,7 +47,7 @@ def merged(batches, metrics, **options):
     return total
 
 
-def updated(batches, metrics, **options):
+def run_updated(batches, metrics, **options):
     """One after the other, by two threads."""
     sums = Sums(metrics, workers=2, **options)
     for batch in batches:
@@ -44,18 +55,18 @@ def updated(batches, metrics, **options):
     return sums
 
 
-def streamed(batches, metrics, **options):
+def run_streamed(batches, metrics, **options):
     """All batches as one stream."""
     return Sums(metrics, workers=3, **options).update(pa.Table.from_batches(batches))
 
 
-def through_tables(batches, metrics, **options):
+def run_through_tables(batches, metrics, **options):
     """Tables of sums, which somebody else adds up."""
     tables = [pa.table(Sums(metrics, **options).update(batch)) for batch in batches]
     return Sums(metrics, **options).merge_state(pa.concat_tables(tables))
 
 
-@pytest.mark.parametrize("run", [merged, updated, streamed, through_tables])
+@pytest.mark.parametrize("run", [run_merged, run_updated, run_streamed, run_through_tables])
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_contract(run, case):
     case(run)
@@ -64,7 +75,7 @@ def test_contract(run, case):
 # ---- other tables than pyarrow's ----
 
 
-class Capsules:
+class ArrowArrayOnly:
     """A table that has nothing but `__arrow_c_array__`."""
 
     def __init__(self, batch):
@@ -77,7 +88,7 @@ class Capsules:
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_contract_with_plain_arrow_arrays(case):
     def run(batches, metrics, **options):
-        return merged(map(Capsules, batches), metrics, **options)
+        return run_merged(map(ArrowArrayOnly, batches), metrics, **options)
 
     case(run)
 
@@ -88,32 +99,37 @@ def test_contract_with_plain_arrow_arrays(case):
 @given(
     st.lists(
         st.tuples(
-            UNTIDY | st.none(),
-            st.lists(UNTIDY | st.none(), max_size=3) | st.none(),
+            MESSY_TEXTS | st.none(),
+            st.lists(MESSY_TEXTS | st.none(), max_size=3) | st.none(),
             st.sampled_from([None, "", "a", "b", "\0"]),
         ),
         max_size=30,
     ),
     st.integers(0, 99),
 )
-def test_any_rows_in_any_partition(items, seed):
+def test_random_rows_in_random_partitions(items, seed):
     hyp, ref, group = map(list, zip(*items, strict=True)) if items else ([], [], [])
     ref = [refs or [None] for refs in ref]
     table = Rows(hyp, ref, group)
-    batches = [table.of(part, _lists, {}) for part in split(len(hyp), seed)]
-    sums = merged(batches, METRICS, by="group", nulls="skip")
-    whole = Sums(METRICS, by="group", nulls="skip").update(table.of(range(len(hyp)), _lists, {}))
-    assert sums.to_bytes() == whole.to_bytes()
-    for one in METRICS:
-        totals = dict(zip(sums.keys, sums.statistics(one).tolist(), strict=True))
-        assert {key: totals[key] for key in expected(table, one)} == expected(table, one)
+    batches = [
+        table.make_batch(part, _make_list_batch, {}) for part in partition_rows(len(hyp), seed)
+    ]
+    sums = run_merged(batches, METRICS, by="group", nulls="skip")
+    sums_of_all = Sums(METRICS, by="group", nulls="skip").update(
+        table.make_batch(range(len(hyp)), _make_list_batch, {})
+    )
+    assert sums.to_bytes() == sums_of_all.to_bytes()
+    for contract_metric in METRICS:
+        totals = dict(zip(sums.keys, sums.statistics(contract_metric).tolist(), strict=True))
+        known_totals = compute_expected_totals(table, contract_metric)
+        assert {key: totals[key] for key in known_totals} == known_totals
     assert sums.nulls == {
         "hyp": hyp.count(None),
         "ref": sum(all(one is None for one in refs) for refs in ref),
     }
 
 
-def _lists(columns, layouts):
+def _make_list_batch(columns, layouts):
     types = {"ref": pa.list_(pa.string())}
     return pa.record_batch(
         {name: pa.array(values, types.get(name, pa.string())) for name, values in columns.items()}
@@ -126,22 +142,22 @@ def _lists(columns, layouts):
 @pytest.mark.parametrize("layout", [*LAYOUTS, *LISTS, "fixed"])
 def test_slices_of_every_layout(layout):
     """An offset in the table, in the column, in the child of a list; with nulls and without."""
-    table = rows(20, 90)
-    for missing in (False, True):
-        hyp = [None if missing and i % 9 == 4 else text for i, text in enumerate(table.hyp)]
+    table = make_rows(20, 90)
+    for has_nulls in (False, True):
+        hyp = [None if has_nulls and i % 9 == 4 else text for i, text in enumerate(table.hyp)]
         ref = list(table.ref)
         if layout in (*LISTS, "fixed"):
-            ref = [[text, None if missing else text[:3]] for text in ref]
-            form = pa.list_(pa.string(), 2)
+            ref = [[text, None if has_nulls else text[:3]] for text in ref]
+            list_type = pa.list_(pa.string(), 2)
             if layout != "fixed":
-                form = getattr(pa, {"list": "list_"}.get(layout, layout))(pa.string())
-            column = pa.array(ref, form)
+                list_type = getattr(pa, {"list": "list_"}.get(layout, layout))(pa.string())
+            column = pa.array(ref, list_type)
             texts = pa.array(hyp)
         else:
-            make = "dictionary" if layout == "dictionary" else None
+            is_dictionary = "dictionary" if layout == "dictionary" else None
             column, texts = (
                 pa.array(values).dictionary_encode()
-                if make
+                if is_dictionary
                 else pa.array(values, getattr(pa, layout)())
                 for values in (ref, hyp)
             )
@@ -157,22 +173,24 @@ def test_slices_of_every_layout(layout):
                 pa.table(
                     [pa.chunked_array([column]) for column in batch.columns], batch.schema.names
                 ).slice(start, stop - start),
-                _struct(batch).slice(start, stop - start),
+                _make_struct_array(batch).slice(start, stop - start),
             ):
                 sums = Sums(METRICS, by="by", nulls="skip").update(piece)
                 assert sums.segments == sum(text is not None for text in sliced.hyp)
-                for one in METRICS:
-                    known = expected(sliced, one)
-                    totals = dict(zip(sums.keys, sums.statistics(one).tolist(), strict=True))
-                    assert {key: totals[key] for key in known} == known
+                for contract_metric in METRICS:
+                    totals_expected = compute_expected_totals(sliced, contract_metric)
+                    totals = dict(
+                        zip(sums.keys, sums.statistics(contract_metric).tolist(), strict=True)
+                    )
+                    assert {key: totals[key] for key in totals_expected} == totals_expected
 
 
-def _struct(batch):
+def _make_struct_array(batch):
     """The rows as an array of structures, in which an offset is the structure's own."""
     return pa.StructArray.from_arrays(batch.columns, batch.schema.names)
 
 
-def test_rows_that_are_null_as_a_whole_have_no_text():
+def test_null_struct_rows_have_no_text():
     table = pa.StructArray.from_arrays(
         [pa.array(values) for values in TEXT.values()],
         list(TEXT),
@@ -188,7 +206,7 @@ def test_rows_that_are_null_as_a_whole_have_no_text():
     assert (with_offset.segments, with_offset.nulls) == (1, {"hyp": 1, "ref": 1})
 
 
-def test_columns_chunked_differently_and_streams_of_no_batches():
+def test_different_chunks_and_empty_streams():
     table = pa.table(
         {
             "hyp": pa.chunked_array([TEXT["hyp"][:1], TEXT["hyp"][1:]]),
@@ -203,7 +221,7 @@ def test_columns_chunked_differently_and_streams_of_no_batches():
 @pytest.mark.parametrize(
     "index", [pa.int8(), pa.uint8(), pa.int16(), pa.uint16(), pa.int32(), pa.uint32(), pa.int64()]
 )
-def test_dictionaries_of_any_index_and_value(index):
+def test_dictionaries_of_any_index_and_value_type(index):
     for value in (pa.string(), pa.large_string(), pa.string_view()):
         texts = {
             name: pa.DictionaryArray.from_arrays(
@@ -216,7 +234,7 @@ def test_dictionaries_of_any_index_and_value(index):
         assert sums.score() == BLEU().score(TEXT["hyp"][:2], TEXT["ref"][:2])
 
 
-def test_references_in_several_columns_of_which_some_are_missing_or_lists():
+def test_several_reference_columns_with_nulls_and_lists():
     table = pa.table(
         {
             "hyp": TEXT["hyp"],
@@ -227,29 +245,31 @@ def test_references_in_several_columns_of_which_some_are_missing_or_lists():
     )
     sums = Sums(METRICS, ref=("one", "two", "three")).update(table)
     references = [("a b d", "x y"), ("a c",), ("c d e g", "c d")]
-    assert sums.scores()[()] == {one.name: one.score(TEXT["hyp"], references) for one in METRICS}
+    assert sums.scores()[()] == {
+        metric.name: metric.score(TEXT["hyp"], references) for metric in METRICS
+    }
     assert "nrefs:var" in str(sums.score()["BLEU"].signature)
 
 
-def test_a_python_producer_runs_beside_threads_and_its_errors_come_through():
-    def batches(failing):
+def test_python_producer_with_threads_propagates_errors():
+    def batches(should_fail):
         for number in range(40):
-            if failing and number == 20:
+            if should_fail and number == 20:
                 raise OSError("the disk is gone")
             yield pa.record_batch(TEXT)
 
     schema = pa.record_batch(TEXT).schema
-    reader = pa.RecordBatchReader.from_batches(schema, batches(failing=False))
+    reader = pa.RecordBatchReader.from_batches(schema, batches(should_fail=False))
     assert Sums(workers=4).update(reader).segments == 120
     sums = Sums(workers=4).update(pa.table(TEXT))
     before = sums.to_bytes()
-    reader = pa.RecordBatchReader.from_batches(schema, batches(failing=True))
+    reader = pa.RecordBatchReader.from_batches(schema, batches(should_fail=True))
     with pytest.raises(InputError, match="the disk is gone"):
         sums.update(reader)
     assert sums.to_bytes() == before  # all rows of a table, or none
 
 
-def test_a_stream_can_be_interrupted():
+def test_stream_can_be_interrupted():
     script = """
         import itertools, os, signal, threading, pyarrow as pa
         from truebleu.engines import Sums
@@ -267,7 +287,7 @@ def test_a_stream_can_be_interrupted():
 
 
 @pytest.mark.parametrize("workers", [1, 4])
-def test_what_others_wrote_runs_in_the_thread_that_called(workers):
+def test_user_code_runs_in_calling_thread(workers):
     seen = set()
 
     class Numbers(SegmentMeanMetric):
@@ -299,7 +319,7 @@ def test_what_others_wrote_runs_in_the_thread_that_called(workers):
 # ---- groups ----
 
 UTC = dt.timezone.utc  # noqa: UP017  (as pyarrow gives it)
-KEYS = {
+KEY_VALUES = {
     "bool": (pa.bool_(), [False, True]),
     **{
         f"int{bits}": (getattr(pa, f"int{bits}")(), [-(2 ** (bits - 1)), -1, 0, 7])
@@ -331,7 +351,7 @@ KEYS = {
     "decimal256": (pa.decimal256(60, 1), [Decimal("-1e30"), Decimal("0.5"), Decimal("1e30")]),
 }
 # Dates, times and decimals have one type each, whichever they came as.
-COME_OUT_AS = {
+RESULT_TYPES = {
     "date64": pa.date32(),
     "time32": pa.time64("us"),
     "timestamp_tz": pa.timestamp("us", "UTC"),
@@ -341,34 +361,34 @@ COME_OUT_AS = {
 }
 
 
-@pytest.mark.parametrize("name", KEYS)
-def test_keys_of_every_type_come_out_in_order_and_as_they_went_in(name):
-    form, values = KEYS[name]
+@pytest.mark.parametrize("name", KEY_VALUES)
+def test_keys_of_every_type_are_sorted_and_unchanged(name):
+    key_type, values = KEY_VALUES[name]
     keys = [None, *values] * 3
     random.Random(1).shuffle(keys)
     columns = {"hyp": pa.array(["a b"] * len(keys)), "ref": pa.array(["a c"] * len(keys))}
-    plain = pa.array(keys, form)
-    whole = Sums(by="key").update(pa.table({**columns, "key": plain}))
-    assert whole.keys == [None, *values]
-    table = pa.table(whole)
+    key_array = pa.array(keys, key_type)
+    sums_of_all = Sums(by="key").update(pa.table({**columns, "key": key_array}))
+    assert sums_of_all.keys == [None, *values]
+    table = pa.table(sums_of_all)
     table.validate(full=True)
-    assert table.schema.field("key").type == COME_OUT_AS.get(name, form)
+    assert table.schema.field("key").type == RESULT_TYPES.get(name, key_type)
     assert table["key"].to_pylist() == [None, *values]
     assert table["segments"].to_pylist() == [3] * (len(values) + 1)
     # From a table, from bytes, from dictionaries and slices: the same bytes.
-    assert Sums(by="key").merge_state(table).to_bytes() == whole.to_bytes()
-    assert pickle.loads(pickle.dumps(whole)) == whole
+    assert Sums(by="key").merge_state(table).to_bytes() == sums_of_all.to_bytes()
+    assert pickle.loads(pickle.dumps(sums_of_all)) == sums_of_all
     parts = Sums(by="key")
     for start in range(0, len(keys), 4):
-        parts.update(pa.table({**columns, "key": plain}).slice(start, 4))
-    assert parts.to_bytes() == whole.to_bytes()
-    if not pa.types.is_boolean(form):
-        encoded = pa.table({**columns, "key": plain.dictionary_encode()})
-        assert Sums(by="key").update(encoded.slice(1)).update(encoded.slice(0, 1)) == whole
+        parts.update(pa.table({**columns, "key": key_array}).slice(start, 4))
+    assert parts.to_bytes() == sums_of_all.to_bytes()
+    if not pa.types.is_boolean(key_type):
+        encoded = pa.table({**columns, "key": key_array.dictionary_encode()})
+        assert Sums(by="key").update(encoded.slice(1)).update(encoded.slice(0, 1)) == sums_of_all
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "joined"),
+    ("first_type", "second_type", "common_type"),
     [
         (pa.int32(), pa.int64(), pa.int64()),
         (pa.int8(), pa.uint16(), pa.int64()),
@@ -379,22 +399,27 @@ def test_keys_of_every_type_come_out_in_order_and_as_they_went_in(name):
         (pa.large_binary(), pa.binary_view(), pa.binary()),
     ],
 )
-def test_keys_that_are_the_same_in_other_types_are_one_group(one, other, joined):
-    values = {pa.date32(): dt.date(2020, 1, 1), pa.string(): "x", pa.binary(): b"x"}.get(joined, 1)
+def test_equal_keys_of_different_types_form_one_group(first_type, second_type, common_type):
+    values = {pa.date32(): dt.date(2020, 1, 1), pa.string(): "x", pa.binary(): b"x"}.get(
+        common_type, 1
+    )
     tables = [
         pa.table({"hyp": ["a"], "ref": ["a"], "key": pa.array([key], form)})
-        for form, key in ((one, None if one == pa.null() else values), (other, values))
+        for form, key in (
+            (first_type, None if first_type == pa.null() else values),
+            (second_type, values),
+        )
     ]
     sums = [Sums(by="key").update(table) for table in tables]
-    there, back = Sums(by="key"), Sums(by="key")
-    there.merge(sums[0]).merge(sums[1])
-    back.merge(sums[1]).merge(sums[0])
-    assert there.to_bytes() == back.to_bytes()
-    assert pa.table(there).schema.field("key").type == joined
-    assert len(there) == (2 if one == pa.null() else 1)
+    forward, backward = Sums(by="key"), Sums(by="key")
+    forward.merge(sums[0]).merge(sums[1])
+    backward.merge(sums[1]).merge(sums[0])
+    assert forward.to_bytes() == backward.to_bytes()
+    assert pa.table(forward).schema.field("key").type == common_type
+    assert len(forward) == (2 if first_type == pa.null() else 1)
 
 
-def test_floats_that_are_equal_are_one_group_and_so_are_those_that_are_no_number():
+def test_equal_floats_and_nans_form_one_group_each():
     keys = pa.array([0.0, -0.0, float("nan"), -float("nan"), None], pa.float64())
     table = pa.table({"hyp": ["a"] * 5, "ref": ["a"] * 5, "key": keys})
     sums = Sums(by="key").update(table)
@@ -404,7 +429,7 @@ def test_floats_that_are_equal_are_one_group_and_so_are_those_that_are_no_number
 
 
 @pytest.mark.parametrize(
-    ("values", "told"),
+    ("values", "message"),
     [
         (pa.array([1_000, 1_001]).cast(pa.timestamp("ns")), "row 2 is no whole number of micro"),
         (pa.array([0, 2**62]).cast(pa.timestamp("s")), "row 2 is no whole number of micro"),
@@ -413,20 +438,20 @@ def test_floats_that_are_equal_are_one_group_and_so_are_those_that_are_no_number
     ],
     ids=["nanoseconds", "far away", "date with a time", "256 bits"],
 )
-def test_keys_that_have_no_meaning_everywhere_are_refused(values, told):
+def test_keys_outside_common_range_raise_error(values, message):
     table = pa.table({"hyp": ["a"] * 2, "ref": ["a"] * 2, "key": values})
-    with pytest.raises(InputError, match=f"^key: {told}"):
+    with pytest.raises(InputError, match=f"^key: {message}"):
         Sums(by="key").update(table)
 
 
-def test_times_that_python_cannot_say_are_numbers():
+def test_times_outside_python_range_are_integers():
     far = pa.array([2**62], pa.int64()).cast(pa.timestamp("us"))
     sums = Sums(by="key").update(pa.table({"hyp": ["a"], "ref": ["a"], "key": far}))
     assert sums.keys == [2**62]
     assert pa.table(sums)["key"].equals(pa.chunked_array([far]))
 
 
-ALIKE = {
+EQUAL_KEYS = {
     "moments": [
         pa.array([0, 86_400], pa.int64()).cast(pa.timestamp("s", "Europe/Berlin")),
         pa.array([0, 86_400_000_000_000], pa.int64()).cast(pa.timestamp("ns", "UTC")),
@@ -458,18 +483,18 @@ ALIKE = {
 }
 
 
-@pytest.mark.parametrize("columns", ALIKE.values(), ids=ALIKE)
-def test_equal_keys_are_one_key_whatever_engine_wrote_them(columns):
-    made = [
+@pytest.mark.parametrize("columns", EQUAL_KEYS.values(), ids=EQUAL_KEYS)
+def test_equal_keys_of_different_engines_are_one_key(columns):
+    sums_list = [
         Sums(by="key").update(pa.table({"hyp": ["a", "b"], "ref": ["a", "c"], "key": column}))
         for column in columns
     ]
-    assert all(one == made[0] for one in made)
-    for one in made[1:]:
-        made[0].merge(one)
-    assert made[0].group_segments() == [len(columns)] * 2
-    again = Sums(by="key").merge_state(pa.table(made[0]))
-    assert again == made[0]
+    assert all(other_sums == sums_list[0] for other_sums in sums_list)
+    for one in sums_list[1:]:
+        sums_list[0].merge(one)
+    assert sums_list[0].group_segments() == [len(columns)] * 2
+    restored = Sums(by="key").merge_state(pa.table(sums_list[0]))
+    assert restored == sums_list[0]
 
 
 def test_decimals_sort_by_value():
@@ -484,7 +509,7 @@ def test_decimals_sort_by_value():
         pa.table(sums)
 
 
-def test_several_columns_of_keys_sort_by_the_first_then_the_second():
+def test_key_columns_sort_in_order():
     table = pa.table(
         {
             "hyp": ["a"] * 5,
@@ -507,37 +532,49 @@ def test_several_columns_of_keys_sort_by_the_first_then_the_second():
 # ---- buckets ----
 
 
-def test_buckets_are_those_that_anybody_can_compute():
+def test_buckets_equal_documented_hash():
     """FNV-1a 64 has published test vectors; the finisher is splitmix64's."""
 
-    def mixed(value):
+    def finalize_hash(value):
         for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
             value = (value ^ value >> shift) * factor % 2**64
         return value ^ value >> 31
 
     vectors = {"": 0xCBF29CE484222325, "a": 0xAF63DC4C8601EC8C, "foobar": 0x85944171F73967E8}
-    for text, hashed in vectors.items():
+    for text, fnv_hash in vectors.items():
         for identity in (text, text.encode()):
-            assert bucket_of(identity, 2**63 - 1) == mixed(hashed) % (2**63 - 1)
-    known = [("seg-17", 79), ("北京", 746), (0, 883), (17, 245), (-1, 373), (2**63 - 1, 955)]
-    assert [(identity, bucket_of(identity, 1000)) for identity, _ in known] == known
+            assert bucket_of(identity, 2**63 - 1) == finalize_hash(fnv_hash) % (2**63 - 1)
+    expected_buckets = [
+        ("seg-17", 79),
+        ("北京", 746),
+        (0, 883),
+        (17, 245),
+        (-1, 373),
+        (2**63 - 1, 955),
+    ]
+    assert [
+        (identity, bucket_of(identity, 1000)) for identity, _ in expected_buckets
+    ] == expected_buckets
 
 
-def test_ids_of_any_width_and_layout_come_into_the_same_bucket():
-    for values, forms in (
+def test_bucket_does_not_depend_on_id_layout():
+    for values, id_types in (
         (list(range(50)), [pa.int8(), pa.uint16(), pa.int32(), pa.int64(), pa.uint64()]),
         (
             [f"é{i}" for i in range(50)],
             [pa.string(), pa.large_string(), pa.string_view(), pa.binary()],
         ),
     ):
-        found = []
-        for form in forms:
-            for column in (pa.array(values, form), pa.array(values, form).dictionary_encode()):
+        sums_list = []
+        for id_type in id_types:
+            for column in (
+                pa.array(values, id_type),
+                pa.array(values, id_type).dictionary_encode(),
+            ):
                 table = pa.table({"hyp": ["a"] * 50, "ref": ["a"] * 50, "id": column})
-                found.append(Sums(bucket=("id", 7)).update(table))
-        assert all(sums.to_bytes() == found[0].to_bytes() for sums in found)
-        counts = dict(zip(found[0].keys, found[0].group_segments(), strict=True))
+                sums_list.append(Sums(bucket=("id", 7)).update(table))
+        assert all(sums.to_bytes() == sums_list[0].to_bytes() for sums in sums_list)
+        counts = dict(zip(sums_list[0].keys, sums_list[0].group_segments(), strict=True))
         buckets = [bucket_of(value, 7) for value in values]
         assert counts == {(bucket,): buckets.count(bucket) for bucket in sorted(set(buckets))}
 
@@ -552,7 +589,7 @@ def test_buckets_are_spread_evenly():
         assert 30 < chi < 110  # 63 degrees of freedom: mean 63, deviation 11
 
 
-def test_rows_without_an_id_and_ids_of_another_type_are_refused():
+def test_null_ids_and_unsupported_id_types_raise_error():
     table = pa.table({**TEXT, "id": ["a", None, "c"], "x": [1.5, 2.5, 3.5]})
     with pytest.raises(InputError, match="id: row 2 is null; every row needs an id"):
         Sums(bucket=("id", 5)).update(table)
@@ -563,9 +600,9 @@ def test_rows_without_an_id_and_ids_of_another_type_are_refused():
             Sums(bucket=wrong)
 
 
-def test_scores_of_buckets_are_those_of_their_systems():
-    table = rows(21)
-    batch = table.of(range(300), _with_ids, {})
+def test_bucketed_sums_have_equal_system_scores():
+    table = make_rows(21)
+    batch = table.make_batch(range(300), _make_batch_with_ids, {})
     plain = Sums(METRICS, by="group").update(batch)
     bucketed = Sums(METRICS, by="group", bucket=("id", 8)).update(batch)
     assert bucketed.scores() == plain.scores()
@@ -575,7 +612,7 @@ def test_scores_of_buckets_are_those_of_their_systems():
     assert len(bucketed) == 40
 
 
-def _with_ids(columns, layouts):
+def _make_batch_with_ids(columns, layouts):
     columns = {**columns, "id": list(range(len(columns["hyp"])))}
     return pa.record_batch({name: pa.array(values) for name, values in columns.items()})
 
@@ -583,7 +620,7 @@ def _with_ids(columns, layouts):
 # ---- metrics ----
 
 
-def test_metrics_by_name_by_signature_and_as_they_are():
+def test_metrics_by_name_signature_and_object():
     table = pa.table(TEXT)
     names = ("bleu", "chrf", "chrf+", "chrf++", "ter", "mteval-v13a")
     for name, score in Sums(names).update(table).score().items():
@@ -597,36 +634,39 @@ def test_metrics_by_name_by_signature_and_as_they_are():
     assert Sums((BLEU(), BLEU("intl"))).labels == ("BLEU", "BLEU(tokenize='intl')")
 
 
-def test_metrics_that_differ_in_their_formula_alone_share_what_is_counted():
-    both = (BLEU(), BLEU(smoothing="none"))
-    sums = Sums(both).update(pa.table(TEXT))
+def test_metrics_with_equal_fingerprints_share_statistics():
+    metrics = (BLEU(), BLEU(smoothing="none"))
+    sums = Sums(metrics).update(pa.table(TEXT))
     assert len(pa.table(sums)) == 1
-    scores = [one.score(*TEXT.values()) for one in both]
+    scores = [metric_object.score(*TEXT.values()) for metric_object in metrics]
     assert list(sums.score().values()) == scores
     assert list(pickle.loads(pickle.dumps(sums)).score().values()) == scores
 
 
-def _split(text):
+def _split_words(text):
     return text.split()
 
 
-def test_tokenizers_of_ones_own_count_the_same_rows():
-    table = rows(22)
-    own = Sums((BLEU(tokenize=_split), CHRF()), by="group", workers=2)
-    for part in split(300, 22):
-        own.update(table.of(part, _strings, {}))
-    named = Sums((BLEU(tokenize="none"), CHRF()), by="group")
-    named.update(table.of(range(300), _strings, {}))
-    assert own.statistics(BLEU(tokenize=_split)).tolist() == named.statistics("BLEU").tolist()
-    assert own.statistics("chrF2") == named.statistics("chrF2")
-    assert pickle.loads(pickle.dumps(own)).to_bytes() == own.to_bytes()
+def test_custom_tokenizer_gives_equal_statistics():
+    table = make_rows(22)
+    custom_sums = Sums((BLEU(tokenize=_split_words), CHRF()), by="group", workers=2)
+    for part in partition_rows(300, 22):
+        custom_sums.update(table.make_batch(part, _make_string_batch, {}))
+    builtin_sums = Sums((BLEU(tokenize="none"), CHRF()), by="group")
+    builtin_sums.update(table.make_batch(range(300), _make_string_batch, {}))
+    assert (
+        custom_sums.statistics(BLEU(tokenize=_split_words)).tolist()
+        == builtin_sums.statistics("BLEU").tolist()
+    )
+    assert custom_sums.statistics("chrF2") == builtin_sums.statistics("chrF2")
+    assert pickle.loads(pickle.dumps(custom_sums)).to_bytes() == custom_sums.to_bytes()
 
 
-def _strings(columns, layouts):
+def _make_string_batch(columns, layouts):
     return pa.record_batch({name: pa.array(values) for name, values in columns.items()})
 
 
-def test_errors_in_a_tokenizer_come_through():
+def test_tokenizer_errors_propagate():
     def failing(text):
         raise RuntimeError(f"no tokens of {text}")
 
@@ -634,7 +674,7 @@ def test_errors_in_a_tokenizer_come_through():
         Sums(BLEU(tokenize=failing)).update(pa.table(TEXT))
 
 
-def test_what_is_no_formula_of_sums_is_refused():
+def test_non_additive_metrics_raise_error():
     with pytest.raises(ValueError, match=r"NIST .* the sums of parts do not add up"):
         Sums(NIST())
     with pytest.raises(ValueError, match="a mean of segment scores"):
@@ -651,37 +691,37 @@ def test_what_is_no_formula_of_sums_is_refused():
 # ---- bad input ----
 
 
-def test_columns_of_other_types_are_named():
-    def refused(told, sums, **columns):
+def test_unsupported_column_types_raise_error():
+    def check_rejected(message, sums, **columns):
         with pytest.raises(InputError) as raised:
             sums.update(pa.table({**TEXT, **columns}))
-        assert told in str(raised.value)
+        assert message in str(raised.value)
 
     lists = [["a"], ["b"], []]
-    refused("ref: an Arrow column of int64 holds no text", Sums(), ref=[1, 2, 3])
-    refused("hyp: an Arrow column of boolean holds no text", Sums(), hyp=[True] * 3)
-    refused("hyp: expected one string per row, not a column of lists", Sums(), hyp=lists)
-    refused(
+    check_rejected("ref: an Arrow column of int64 holds no text", Sums(), ref=[1, 2, 3])
+    check_rejected("hyp: an Arrow column of boolean holds no text", Sums(), hyp=[True] * 3)
+    check_rejected("hyp: expected one string per row, not a column of lists", Sums(), hyp=lists)
+    check_rejected(
         "ref: expected strings or lists of strings, not lists of lists",
         Sums(),
-        ref=[[one] for one in lists],
+        ref=[[references] for references in lists],
     )
-    refused("dictionaries of them, not list", Sums(by="key"), key=lists)
-    refused(
+    check_rejected("dictionaries of them, not list", Sums(by="key"), key=lists)
+    check_rejected(
         "key: expected keys to be strings, integers, floats, booleans, dates, times",
         Sums(by="key"),
         key=[{"a": 1}] * 3,
     )
     encoded = pa.RunEndEncodedArray.from_arrays([1, 3], ["a", "b"])
-    refused("ref: an Arrow column of run-end encoded values", Sums(), ref=encoded)
-    refused("dictionaries of them, not run-end encoded values", Sums(by="key"), key=encoded)
+    check_rejected("ref: an Arrow column of run-end encoded values", Sums(), ref=encoded)
+    check_rejected("dictionaries of them, not run-end encoded values", Sums(by="key"), key=encoded)
     with pytest.raises(InputError, match="key: int64, and string before; cast one of them"):
         Sums(by="key").update(pa.table({**TEXT, "key": ["a"] * 3})).update(
             pa.table({**TEXT, "key": [1] * 3})
         )
 
 
-def test_columns_that_there_are_not_and_columns_of_the_same_name():
+def test_missing_and_duplicate_columns_raise_error():
     with pytest.raises(
         InputError, match=r"no column 'hyp'; did you mean 'hyps'\? There are hyps, ref"
     ):
@@ -695,26 +735,26 @@ def test_columns_that_there_are_not_and_columns_of_the_same_name():
         Sums().update(pa.array(["a"]))
 
 
-@pytest.mark.parametrize("what", [[1, 2], {"hyp": ["a"]}, "file.parquet", None])
-def test_what_does_not_speak_arrow_is_refused(what):
+@pytest.mark.parametrize("value", [[1, 2], {"hyp": ["a"]}, "file.parquet", None])
+def test_objects_without_arrow_support_raise_error(value):
     with pytest.raises(TypeError, match="any object with __arrow_c_stream__"):
-        Sums().update(what)
+        Sums().update(value)
 
 
-def test_nulls_are_counted_with_the_first_row_that_has_one():
+def test_null_error_names_counts_and_first_row():
     table = pa.table({"hyp": ["a", "b", None], "ref": ["a", None, None]})
     sums = Sums().update(pa.table(TEXT)).update(table)
     assert sums.nulls == {"hyp": 1, "ref": 2}
-    told = r"'hyp' is null in 1 row, 'ref' is null in 2 rows \(first known: row 5\)"
-    for ask in (sums.check, sums.score, sums.scores):
-        with pytest.raises(InputError, match=told):
-            ask()
+    message = r"'hyp' is null in 1 row, 'ref' is null in 2 rows \(first known: row 5\)"
+    for method in (sums.check, sums.score, sums.scores):
+        with pytest.raises(InputError, match=message):
+            method()
     assert Sums(nulls="skip").update(table).score() == BLEU().score(["a"], ["a"])
     with pytest.raises(InputError, match=r"no segments to score.*all rows are null"):
         Sums(nulls="skip").update(table.slice(1)).score()
 
 
-def test_a_group_of_nulls_alone_has_no_score_and_is_counted():
+def test_all_null_group_is_counted_without_score():
     table = pa.table({**TEXT, "key": ["x", "x", "y"], "hyp": ["a b c", "a b", None]})
     sums = Sums(by="key", nulls="skip").update(table)
     assert sums.keys == ["x", "y"]
@@ -724,23 +764,23 @@ def test_a_group_of_nulls_alone_has_no_score_and_is_counted():
     assert Sums(by="key", nulls="skip").merge_state(table) == sums
 
 
-def test_bytes_that_are_not_utf8_are_named_by_row():
+def test_invalid_utf8_error_names_row():
     offsets = pa.py_buffer(b"".join(i.to_bytes(4, "little") for i in (0, 2, 4, 6)))
     bad = pa.StringArray.from_buffers(3, offsets, pa.py_buffer(b"ab\xffcde"))
-    told = "{}: row 2 has a byte 0xff that is not UTF-8"
+    message = "{}: row 2 has a byte 0xff that is not UTF-8"
     for name in ("hyp", "ref"):
-        for one in (BLEU(), BLEU(tokenize=_split)):
-            with pytest.raises(InputError, match=told.format(name)):
-                Sums(one).update(pa.table({**TEXT, name: bad}))
+        for metric_object in (BLEU(), BLEU(tokenize=_split_words)):
+            with pytest.raises(InputError, match=message.format(name)):
+                Sums(metric_object).update(pa.table({**TEXT, name: bad}))
     with pytest.raises(InputError, match="key: row 2 is not UTF-8"):
         Sums(by="key").update(pa.table({**TEXT, "key": bad}))
     # Rows that are left out are counted as rows.
     hyp = pa.array([None, "a", "b"])
-    with pytest.raises(InputError, match=told.format("ref")):
+    with pytest.raises(InputError, match=message.format("ref")):
         Sums(nulls="skip").update(pa.table({"hyp": hyp, "ref": bad}))
 
 
-def test_options_that_cannot_be():
+def test_invalid_options_raise_error():
     with pytest.raises(ValueError, match="unknown nulls 'drop'; there are raise, skip"):
         Sums(nulls="drop")
     with pytest.raises(ValueError, match="workers=0"):
@@ -758,9 +798,9 @@ def test_options_that_cannot_be():
 # ---- tables of sums ----
 
 
-def test_tables_of_sums_as_other_engines_give_them():
+def test_state_tables_with_other_layouts_are_read():
     """Other widths of integers, layouts of strings and lists, orders of rows and columns."""
-    sums = oracle(rows(23), by="group")
+    sums = compute_oracle_sums(make_rows(23), by="group")
     table = pa.table(sums)
     pl = pytest.importorskip("polars")
     casts = {
@@ -774,12 +814,12 @@ def test_tables_of_sums_as_other_engines_give_them():
         "group": pa.string_view(),
     }
     shuffled = table.take(random.Random(1).sample(range(len(table)), len(table)))
-    other = pa.table(
-        {name: shuffled[name].cast(form) for name, form in reversed(casts.items())}
+    converted = pa.table(
+        {name: shuffled[name].cast(arrow_type) for name, arrow_type in reversed(casts.items())}
         | {"more": table["segments"]}
     )
     assert set(casts) == {"group", *STATE_COLUMNS}
-    for same in (table, other, pl.DataFrame(table), pl.DataFrame(sums)):
+    for same in (table, converted, pl.DataFrame(table), pl.DataFrame(sums)):
         assert sums.spawn().merge_state(same).to_bytes() == sums.to_bytes()
     # Added up by whoever: sums, the fewest, the most.
     twice = sums.spawn().merge_state(pa.concat_tables([table, table]))
@@ -787,10 +827,10 @@ def test_tables_of_sums_as_other_engines_give_them():
     assert twice.segments == 2 * sums.segments
 
 
-def test_sums_that_do_not_belong_together_are_refused():
+def test_merging_incompatible_sums_raises_error():
     table = pa.table(TEXT)
     sums = Sums("bleu").update(table)
-    for other, told in (
+    for incompatible, message in (
         (Sums("chrf"), r"sums with different metrics cannot be merged \(expected BLEU"),
         (
             Sums("bleu", by="hyp"),
@@ -798,8 +838,8 @@ def test_sums_that_do_not_belong_together_are_refused():
         ),
         (Sums("bleu", bucket=("hyp", 5)), "sums with different keys"),
     ):
-        with pytest.raises(InputError, match=told):
-            sums.merge(other)
+        with pytest.raises(InputError, match=message):
+            sums.merge(incompatible)
     with pytest.raises(InputError, match=r"different buckets .* \(expected 5, found 6\)"):
         Sums(bucket=("hyp", 5)).merge(Sums(bucket=("hyp", 6)))
     with pytest.raises(InputError, match=r"made with chrF2.*these sums are of BLEU"):
@@ -810,7 +850,7 @@ def test_sums_that_do_not_belong_together_are_refused():
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "told"),
+    ("name", "value", "message"),
     [
         ("segments", pa.array([None], pa.int64()), "segments: row 1 of the state is null"),
         ("segments", [-1], "segments: row 1 of the state is below 0"),
@@ -823,17 +863,17 @@ def test_sums_that_do_not_belong_together_are_refused():
         ("fingerprint", [None], "made with"),
     ],
 )
-def test_tables_that_are_no_sums_are_refused(name, value, told):
+def test_invalid_state_tables_raise_error(name, value, message):
     sums = Sums().update(pa.table(TEXT))
     table = pa.table(sums)
     wrong = table.set_column(table.schema.get_field_index(name), name, [value])
     before = sums.to_bytes()
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=message):
         sums.merge_state(wrong)
     assert sums.to_bytes() == before
 
 
-def test_a_state_without_a_metrics_row_is_refused():
+def test_state_without_metric_row_raises_error():
     sums = Sums(METRICS, by="ref").update(pa.table(TEXT))
     table = pa.table(sums)
     with pytest.raises(InputError, match=r"not whole.*rows of other metrics and none of"):
@@ -842,7 +882,7 @@ def test_a_state_without_a_metrics_row_is_refused():
         sums.spawn().merge_state(pa.concat_tables([table, table.slice(0, 1)]))
 
 
-def test_a_sums_describes_itself():
+def test_repr_columns_and_length():
     sums = Sums(("bleu", "ter"), by="ref").update(pa.table(TEXT))
     assert repr(sums) == "<Sums of bleu, ter: 3 segments, 3 groups by ref>"
     assert sums.columns == ("hyp", "ref")

@@ -16,7 +16,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from backports import zstd
-from contract import CASES, METRICS, Rows, every_function, every_metric, rows, run_python
+from contract import (
+    CASES,
+    METRICS,
+    Rows,
+    check_every_function,
+    check_every_metric,
+    make_rows,
+    run_python,
+)
 
 import truebleu
 from truebleu import InputError
@@ -52,9 +60,9 @@ def run_in_parts(batches, **options) -> Sums:
         for batch in batches:
             relation = connection.from_arrow(pa.Table.from_batches([batch]))
             parts.append(engine.sums(relation, **options))
-    first, *others = parts
-    for other in others:
-        first.merge(other)
+    first, *remaining = parts
+    for part in remaining:
+        first.merge(part)
     return first
 
 
@@ -67,7 +75,7 @@ def test_contract(case, run):
 
 @pytest.mark.parametrize("setting", SETTINGS.values(), ids=SETTINGS)
 @pytest.mark.parametrize("case", ["layouts_of_strings", "lists_of_references", "nulls_skipped"])
-def test_every_layout_that_a_session_gives(setting, case):
+def test_every_session_layout(setting, case):
     def run(batches, **options):
         with duckdb.connect() as connection:
             connection.execute(setting)
@@ -76,7 +84,7 @@ def test_every_layout_that_a_session_gives(setting, case):
     CASES[case](run)
 
 
-def groups(function, *arguments, by, **options) -> dict:
+def collect_group_scores(function, *arguments, by, **options) -> dict:
     """The scores of groups by their keys."""
     rows = function(*arguments, by=by, **options).fetchall()
     if isinstance(by, str):
@@ -87,7 +95,7 @@ def groups(function, *arguments, by, **options) -> dict:
 # ---- what data can be ----
 
 
-TEXT = rows(20, 400)
+TEXT = make_rows(20, 400)
 TEXT = Rows(TEXT.hyp, TEXT.ref, [f"{i % 3}" for i in range(400)])
 
 
@@ -114,13 +122,13 @@ EXPECTED = truebleu.BLEU().score(TEXT.hyp, TEXT.ref)
 
 
 @pytest.mark.parametrize("name", ["part-*.parquet", "table.csv.gz", "table.jsonl"])
-def test_files_by_their_names(folder, name):
+def test_files_by_name_and_pattern(folder, name):
     assert engine.corpus_bleu(folder / name) == EXPECTED
     assert engine.corpus_bleu(str(folder / name)) == EXPECTED
     assert engine.corpus_bleu([folder / name]) == EXPECTED
 
 
-def test_a_folder_of_files_as_spark_writes_it(folder):
+def test_spark_output_folder(folder):
     (folder / "_SUCCESS").touch()
     (folder / "table.csv.gz").unlink()
     (folder / "table.jsonl").unlink()
@@ -133,7 +141,7 @@ def test_a_folder_of_files_as_spark_writes_it(folder):
     assert engine.corpus_bleu(folder) == EXPECTED
 
 
-def test_a_pattern_of_folders_that_are_called_like_files(folder):
+def test_pattern_matching_folders_with_file_names(folder):
     for number in range(4):
         (folder / f"{number}.parquet").mkdir()
         (folder / f"part-{number}.parquet").rename(folder / f"{number}.parquet" / "0.parquet")
@@ -141,46 +149,44 @@ def test_a_pattern_of_folders_that_are_called_like_files(folder):
     assert engine.corpus_bleu(folder / "**" / "*.parquet") == EXPECTED
 
 
-def test_a_folder_of_versions_is_no_table(folder):
+def test_delta_table_raises_error(folder):
     (folder / "_delta_log").mkdir()
     with pytest.raises(InputError, match=r"cannot read a Delta table, whose folder may"):
         engine.corpus_bleu(folder)
 
 
-def test_sql_over_files_needs_no_connection(folder):
+def test_sql_over_files_without_connection(folder):
     sql = f"SELECT hyp, ref FROM '{folder}/part-*.parquet' WHERE system = '1'"
-    chosen = [i for i in range(400) if TEXT.group[i] == "1"]
-    expected = truebleu.BLEU().score([TEXT.hyp[i] for i in chosen], [TEXT.ref[i] for i in chosen])
+    indices = [i for i in range(400) if TEXT.group[i] == "1"]
+    expected = truebleu.BLEU().score([TEXT.hyp[i] for i in indices], [TEXT.ref[i] for i in indices])
     assert engine.corpus_bleu(sql) == expected
 
 
-def test_sql_and_tables_of_a_connection(connection, table):
+def test_sql_and_tables_of_connection(connection, table):
     connection.register("mine", table)
     assert engine.corpus_bleu("mine", connection=connection) == EXPECTED
     assert engine.corpus_bleu("FROM mine", connection=connection) == EXPECTED
     assert engine.corpus_bleu(connection.sql("FROM mine")) == EXPECTED
 
 
-def test_a_table_of_a_connection_goes_before_a_folder_of_its_name(
-    connection, table, folder, monkeypatch
-):
+def test_table_takes_precedence_over_folder(connection, table, folder, monkeypatch):
     monkeypatch.chdir(folder)
     (folder / "mine").mkdir()
     (folder / "part-0.parquet").rename(folder / "mine" / "part-0.parquet")
-    of_folder = engine.corpus_bleu("mine", connection=connection)
-    assert of_folder == truebleu.BLEU().score(TEXT.hyp[:100], TEXT.ref[:100])
+    folder_score = engine.corpus_bleu("mine", connection=connection)
+    assert folder_score == truebleu.BLEU().score(TEXT.hyp[:100], TEXT.ref[:100])
     connection.register("mine", table)
     assert engine.corpus_bleu("mine", connection=connection) == EXPECTED
-    assert engine.corpus_bleu("./mine", connection=connection) == of_folder
+    assert engine.corpus_bleu("./mine", connection=connection) == folder_score
 
 
-def test_a_tokenizer_with_a_dictionary(connection):
+def test_dictionary_tokenizer(connection):
     texts = ["その日は朝から雨が降っていました。", "傘がなかったので、駅で待ちました。"]
-    rows = ", ".join(f"('{one}', '{other}')" for one, other in zip(texts, texts[::-1], strict=True))
+    rows = ", ".join(f"('{hyp}', '{ref}')" for hyp, ref in zip(texts, texts[::-1], strict=True))
     sql = f"SELECT * FROM (VALUES {rows}) AS t(hyp, ref)"
     expected = truebleu.BLEU(tokenize="ja-mecab", smoothing="add-k").score(texts, texts[::-1])
-    found = engine.corpus_bleu(sql, connection=connection, tokenize="ja-mecab", smoothing="add-k")
-    assert found == expected
+    score = engine.corpus_bleu(sql, connection=connection, tokenize="ja-mecab", smoothing="add-k")
+    assert score == expected
     assert expected.value > 0
 
 
@@ -194,7 +200,7 @@ def test_several_columns_of_references(table):
 
 
 @pytest.mark.parametrize("end", ["csv", "tsv", "jsonl"])
-def test_text_is_never_taken_for_something_else(tmp_path, end):
+def test_text_columns_are_always_strings(tmp_path, end):
     """Dates, numbers, NULL, comments, quotes, blanks, line ends and nothing at all stay text."""
     texts = ["2022-01-01", "007", "NULL", "# no comment", 'say "a, b"', "  blanks ", "two\nlines"]
     texts += ["", "1e5", "true", "null", "\\N", "naïve 北京", "10:30:00", "{}", "'", '"a" b']
@@ -219,7 +225,7 @@ def test_text_is_never_taken_for_something_else(tmp_path, end):
     assert sums.score() == expected
 
 
-def test_dates_alone_stay_text(tmp_path):
+def test_date_columns_stay_strings(tmp_path):
     """DuckDB would take a column of them for dates."""
     path = tmp_path / "dates.jsonl"
     path.write_text('{"hyp": "2022-1-1", "ref": "2022-1-1", "by": "2022-1-1"}\n')
@@ -241,14 +247,14 @@ def test_json_lists_and_strings_of_references(tmp_path):
 
 
 @pytest.mark.parametrize("hyp", ["[1]", "5", '{"a": 1}', "true", '["a", "b"]'])
-def test_json_that_is_no_text_is_refused(tmp_path, hyp):
+def test_non_text_json_raises_error(tmp_path, hyp):
     path = tmp_path / "wrong.jsonl"
     path.write_text(f'{{"hyp": "a", "ref": "b"}}\n{{"hyp": {hyp}, "ref": "b"}}\n')
     with pytest.raises(InputError, match=r"column hyp: expected a string, found a JSON"):
         engine.corpus_bleu(path)
 
 
-def test_csv_columns_are_found_by_name_in_each_file(tmp_path):
+def test_csv_columns_match_by_name_in_each_file(tmp_path):
     (tmp_path / "a.csv").write_text("id,hyp,ref\n1,a b,c d\n")
     (tmp_path / "b.csv").write_text("ref,hyp,id\nc d,a b,2\n")
     sums = engine.sums(tmp_path / "*.csv", by=["hyp", "ref"])
@@ -259,7 +265,7 @@ def test_csv_columns_are_found_by_name_in_each_file(tmp_path):
 
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
-def test_files_whose_columns_have_other_types(tmp_path, table, order):
+def test_files_with_different_column_types(tmp_path, table, order):
     """A column of nothing but None has no type in what pandas writes."""
     halves = [table.slice(0, 200), table.slice(200, 200)]
     nulls, texts = pa.nulls(200), pa.array(["news"] * 200)
@@ -268,32 +274,32 @@ def test_files_whose_columns_have_other_types(tmp_path, table, order):
         half = half.append_column("more", nulls if half is halves[0] else half["ref"])  # noqa: PLW2901
         half = half.set_column(0, "id", half["id"].cast(pa.int32() if number else pa.int64()))  # noqa: PLW2901
         pq.write_table(half, tmp_path / f"{number}.parquet")
-    found = groups(engine.corpus_bleu, tmp_path, ref=["ref", "more"], by="domain")
-    assert list(found) == [None, "news"]
-    assert list(found.values()) == [
+    scores = collect_group_scores(engine.corpus_bleu, tmp_path, ref=["ref", "more"], by="domain")
+    assert list(scores) == [None, "news"]
+    assert list(scores.values()) == [
         truebleu.BLEU().score(half["hyp"], half["ref"]).value for half in halves
     ]
-    assert sorted(groups(engine.corpus_bleu, tmp_path, by="id")) == list(range(400))
+    assert sorted(collect_group_scores(engine.corpus_bleu, tmp_path, by="id")) == list(range(400))
     pq.write_table(halves[0], tmp_path / "2.parquet")
     with pytest.raises(InputError, match=r"2\.parquet.*domain|domain.*2\.parquet"):
-        groups(engine.corpus_bleu, tmp_path, by="domain")
+        collect_group_scores(engine.corpus_bleu, tmp_path, by="domain")
 
 
 @pytest.mark.parametrize("end", ["csv", "csv.gz", "csv.zst", "jsonl", "jsonl.gz"])
-def test_empty_files_beside_full_ones(tmp_path, end):
+def test_empty_files_among_full_ones(tmp_path, end):
     """Spark leaves them for its empty partitions; the first file is one."""
     full = b"hyp,ref\na b c d,a b c d\n"
     if end.startswith("jsonl"):
         full = b'{"hyp": "a b c d", "ref": "a b c d"}\n'
-    (tmp_path / f"part-0.{end}").write_bytes(compressed(b"", end))
+    (tmp_path / f"part-0.{end}").write_bytes(compress(b"", end))
     with pytest.raises(InputError, match=rf"part-0\.{end}: no rows to score; the file is empty"):
         engine.corpus_bleu(tmp_path / f"part-0.{end}")
-    (tmp_path / f"part-1.{end}").write_bytes(compressed(full, end))
-    (tmp_path / f"part-2.{end}").write_bytes(compressed(b"\n", end))
+    (tmp_path / f"part-1.{end}").write_bytes(compress(full, end))
+    (tmp_path / f"part-2.{end}").write_bytes(compress(b"\n", end))
     assert engine.corpus_bleu(tmp_path) == truebleu.bleu(["a b c d"], ["a b c d"])
 
 
-def compressed(data: bytes, end: str) -> bytes:
+def compress(data: bytes, end: str) -> bytes:
     if end.endswith(".gz"):
         return gzip.compress(data)
     if end.endswith(".zst"):
@@ -301,14 +307,14 @@ def compressed(data: bytes, end: str) -> bytes:
     return data
 
 
-def test_json_of_arrays_beside_json_of_lines(tmp_path):
+def test_json_arrays_and_json_lines_together(tmp_path):
     (tmp_path / "0.json").write_text('[{"hyp": "a b c d", "ref": "a b c d"}]')
     (tmp_path / "1.jsonl").write_text('{"hyp": "a b c x", "ref": "a b c d"}\n')
     assert engine.corpus_bleu(tmp_path) == truebleu.bleu(["a b c d", "a b c x"], ["a b c d"] * 2)
 
 
 @pytest.mark.parametrize("end", ["csv", "parquet"])
-def test_columns_of_the_same_name(tmp_path, end):
+def test_duplicate_columns_raise_error(tmp_path, end):
     path = tmp_path / f"a.{end}"
     if end == "csv":
         path.write_text("hyp,hyp,ref\nx,a,a\n")
@@ -322,13 +328,13 @@ def test_columns_of_the_same_name(tmp_path, end):
 @pytest.mark.parametrize("end", ["json", "json.gz", "json.zst"])
 def test_json_arrays(tmp_path, end):
     path = tmp_path / f"a.{end}"
-    path.write_bytes(compressed(b'[{"hyp": "a b c d", "ref": "a b c d"}]', end))
+    path.write_bytes(compress(b'[{"hyp": "a b c d", "ref": "a b c d"}]', end))
     assert engine.corpus_bleu(path) == truebleu.bleu(["a b c d"], ["a b c d"])
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("end", ["csv", "jsonl", "parquet"])
-def test_segments_of_ten_megabytes(tmp_path, end):
+def test_ten_megabyte_segments(tmp_path, end):
     hyp, ref = "the cat sat on a mat, " * 480_000, "the cat sat on the mat, " * 440_000
     path = tmp_path / f"long.{end}"
     if end == "parquet":
@@ -340,24 +346,24 @@ def test_segments_of_ten_megabytes(tmp_path, end):
     assert engine.corpus_bleu(path) == truebleu.bleu([hyp], [ref])
 
 
-def test_rows_that_are_too_long(tmp_path):
+def test_too_long_rows_raise_error(tmp_path):
     (tmp_path / "a.csv").write_text(f"hyp,ref\n{'a ' * (17 << 20)},a\n")
     with pytest.raises(InputError, match="a row has more than 32 MiB"):
         engine.corpus_bleu(tmp_path / "a.csv")
 
 
-def test_keys_of_json_that_only_late_rows_have(tmp_path):
+def test_json_columns_that_only_late_rows_have(tmp_path):
     lines = ['{"hyp": "a b c d", "ref": "a b c d"}\n'] * 50_000
     lines += ['{"hyp": "a b c d", "ref": "x", "more": "a b c d", "system": "late"}\n'] * 5
     (tmp_path / "a.jsonl").write_text("".join(lines))
-    found = engine.sums(tmp_path / "a.jsonl", ref=["ref", "more"], by="system")
-    assert dict(zip(found.keys, found.group_segments(), strict=True)) == {None: 50_000, "late": 5}
-    assert {score.value for score in found.scores().values()} == {100.00000000000004}
+    sums = engine.sums(tmp_path / "a.jsonl", ref=["ref", "more"], by="system")
+    assert dict(zip(sums.keys, sums.group_segments(), strict=True)) == {None: 50_000, "late": 5}
+    assert {score.value for score in sums.scores().values()} == {100.00000000000004}
     with pytest.raises(InputError, match="no column 'moar'; did you mean 'more'"):
         engine.corpus_bleu(tmp_path / "a.jsonl", ref="moar")
 
 
-def test_a_path_in_the_home_folder(folder, monkeypatch):
+def test_home_folder_is_expanded(folder, monkeypatch):
     monkeypatch.setenv("HOME", str(folder))
     for name in ("~/part-*.parquet", "~/table.jsonl"):
         assert engine.corpus_bleu(name) == EXPECTED
@@ -367,7 +373,7 @@ def test_a_path_in_the_home_folder(folder, monkeypatch):
 
 
 @pytest.fixture
-def sides():
+def hypotheses_and_references():
     """Two systems' hypotheses by id, and the references with their domain, in other orders."""
     dice = random.Random(4)
     ids = list(range(200))
@@ -383,7 +389,7 @@ def sides():
     return left, right
 
 
-def joined_by_hand(sides):
+def join_by_hand(sides):
     left, right = sides
     refs = dict(zip(right["id"].to_pylist(), right["ref"].to_pylist(), strict=True))
     domains = dict(zip(right["id"].to_pylist(), right["domain"].to_pylist(), strict=True))
@@ -392,179 +398,202 @@ def joined_by_hand(sides):
     return table.append_column("domain", pa.array([domains[i] for i in ids]))
 
 
-def test_hypotheses_and_references_joined_by_an_id(sides, tmp_path):
+def test_join_by_id(sides, tmp_path):
     left, right = sides
-    table = joined_by_hand(sides)
+    table = join_by_hand(sides)
     expected = Sums(METRICS, by=("system", "domain")).update(table).to_bytes()
     options = {"by": ["system", "domain"], "metrics": METRICS, "on": "id"}
     assert engine.sums(left, references=right, **options).to_bytes() == expected
     pq.write_table(left, tmp_path / "left.parquet")
     pq.write_table(right, tmp_path / "right.parquet")
-    found = engine.sums(tmp_path / "left.parquet", references=tmp_path / "right.parquet", **options)
-    assert found.to_bytes() == expected
+    sums = engine.sums(tmp_path / "left.parquet", references=tmp_path / "right.parquet", **options)
+    assert sums.to_bytes() == expected
     with duckdb.connect() as connection:
-        relations = [connection.from_arrow(side) for side in sides]
-        found = engine.sums(relations[0], references=relations[1], connection=connection, **options)
-    assert found.to_bytes() == expected
+        relations = [connection.from_arrow(side_table) for side_table in sides]
+        sums = engine.sums(relations[0], references=relations[1], connection=connection, **options)
+    assert sums.to_bytes() == expected
 
 
-def test_ids_of_csv_join_numbers(sides, tmp_path):
+def test_csv_ids_match_numbers(sides, tmp_path):
     left, right = sides
     with duckdb.connect() as connection:
         connection.from_arrow(right).write_csv(str(tmp_path / "right.csv"))
-    found = groups(
+    scores = collect_group_scores(
         engine.corpus_bleu, left, references=tmp_path / "right.csv", on="id", by="system"
     )
-    expected = groups(engine.corpus_bleu, joined_by_hand(sides), by="system")
-    assert found == expected
+    expected = collect_group_scores(engine.corpus_bleu, join_by_hand(sides), by="system")
+    assert scores == expected
 
 
-def test_texts_of_the_same_name_on_both_sides(sides, tmp_path):
+def test_join_with_equal_text_column_names(sides, tmp_path):
     left, right = sides
     pq.write_table(left.rename_columns(["id", "system", "text"]), tmp_path / "left.parquet")
     pq.write_table(right.rename_columns(["id", "text", "domain"]), tmp_path / "right.parquet")
     names = {"hyp": "text", "ref": "text", "references": tmp_path / "right.parquet", "on": "id"}
-    found = groups(engine.corpus_bleu, tmp_path / "left.parquet", by="system", **names)
-    assert found == groups(engine.corpus_bleu, joined_by_hand(sides), by="system")
+    scores = collect_group_scores(
+        engine.corpus_bleu, tmp_path / "left.parquet", by="system", **names
+    )
+    assert scores == collect_group_scores(engine.corpus_bleu, join_by_hand(sides), by="system")
     by_text = engine.sums(tmp_path / "left.parquet", by=["system", "text"], **names)
-    assert by_text.score() == engine.corpus_bleu(joined_by_hand(sides))
+    assert by_text.score() == engine.corpus_bleu(join_by_hand(sides))
     gaps = pa.array([None, *right["ref"].to_pylist()[1:]])
     pq.write_table(pa.table({"id": right["id"], "text": gaps}), tmp_path / "right.parquet")
     with pytest.raises(InputError, match=r"'text \(references\)' is null in 2 rows"):
-        groups(engine.corpus_bleu, tmp_path / "left.parquet", by="system", **names)
+        collect_group_scores(engine.corpus_bleu, tmp_path / "left.parquet", by="system", **names)
 
 
-def test_the_name_of_the_file_is_that_of_the_hypotheses(sides, tmp_path):
+def test_filename_is_the_hypothesis_file(sides, tmp_path):
     left, right = sides
     pq.write_table(right, tmp_path / "right.parquet")
     for system in (0, 1):
-        of_system = left.filter(pc.equal(left["system"], system))
-        pq.write_table(of_system, tmp_path / f"left-{system}.parquet")
-    found = groups(
+        system_rows = left.filter(pc.equal(left["system"], system))
+        pq.write_table(system_rows, tmp_path / f"left-{system}.parquet")
+    scores = collect_group_scores(
         engine.corpus_bleu,
         tmp_path / "left-*.parquet",
         references=tmp_path / "right.parquet",
         on="id",
         by="filename",
     )
-    expected = groups(engine.corpus_bleu, joined_by_hand(sides), by="system")
-    assert [Path(name).name for name in found] == ["left-0.parquet", "left-1.parquet"]
-    assert list(found.values()) == list(expected.values())
+    expected = collect_group_scores(engine.corpus_bleu, join_by_hand(sides), by="system")
+    assert [Path(name).name for name in scores] == ["left-0.parquet", "left-1.parquet"]
+    assert list(scores.values()) == list(expected.values())
 
 
-def test_ids_that_cannot_be_compared(sides):
+def test_incomparable_ids_raise_error(sides):
     left, right = sides
     days = pa.array(right["id"].to_pylist(), pa.int32()).cast(pa.date32())
     right = right.set_column(0, "id", days)
     with pytest.raises(InputError, match="id: cannot compare BIGINT ids of hypotheses with DATE"):
-        groups(engine.corpus_bleu, left, references=right, on="id", by="system")
+        collect_group_scores(engine.corpus_bleu, left, references=right, on="id", by="system")
 
 
-def test_sides_of_different_connections(sides, connection, tmp_path):
+def test_different_connections_raise_error(sides, connection, tmp_path):
     left, right = sides
     pq.write_table(right, tmp_path / "right.parquet")
     relation = connection.from_arrow(left)
     options = {"references": tmp_path / "right.parquet", "on": "id", "by": "system"}
     with pytest.raises(InputError, match=r"different connections. Pass .* connection="):
         engine.corpus_bleu(relation, **options)
-    found = groups(engine.corpus_bleu, relation, connection=connection, **options)
-    assert found == groups(engine.corpus_bleu, joined_by_hand(sides), by="system")
+    scores = collect_group_scores(engine.corpus_bleu, relation, connection=connection, **options)
+    assert scores == collect_group_scores(engine.corpus_bleu, join_by_hand(sides), by="system")
 
 
-def test_ids_of_several_columns(sides):
+def test_join_by_several_columns(sides):
     left, right = (
         side.append_column("part", pa.array([i // 10 for i in side["id"].to_pylist()])).set_column(
             0, "id", pa.array([i % 10 for i in side["id"].to_pylist()])
         )
         for side in sides
     )
-    found = groups(engine.corpus_bleu, left, references=right, on=["part", "id"], by="system")
-    assert found == groups(engine.corpus_bleu, joined_by_hand(sides), by="system")
+    scores = collect_group_scores(
+        engine.corpus_bleu, left, references=right, on=["part", "id"], by="system"
+    )
+    assert scores == collect_group_scores(engine.corpus_bleu, join_by_hand(sides), by="system")
 
 
-def test_ids_that_one_side_lacks(sides):
+def test_unmatched_ids_raise_error(sides):
     left, right = sides
-    kept = right.filter(pc.greater_equal(right["id"], 3))
+    remaining_references = right.filter(pc.greater_equal(right["id"], 3))
     with pytest.raises(InputError) as raised:
-        groups(engine.corpus_bleu, left, references=kept, on="id", by="system")
+        collect_group_scores(
+            engine.corpus_bleu, left, references=remaining_references, on="id", by="system"
+        )
     assert str(raised.value).startswith(
         "id: 6 hypotheses without a reference (the first: 0, 1, 2); expected every segment"
     )
     extra = pa.concat_tables([right, pa.table({"id": [7000], "ref": ["x"], "domain": [0]})])
     with pytest.raises(InputError, match=r"1 of 201 references without a hypothesis \(7000\)"):
-        groups(engine.corpus_bleu, left, references=extra, on="id", by="system")
+        collect_group_scores(engine.corpus_bleu, left, references=extra, on="id", by="system")
 
 
-def test_a_system_that_lacks_segments_of_others(sides):
+def test_incomplete_system_raises_error(sides):
     """The other system's hypotheses join; a score of fewer segments would be another number."""
     left, right = sides
-    lacking = left.filter(pc.or_(pc.equal(left["system"], 0), pc.greater(left["id"], 0)))
+    incomplete = left.filter(pc.or_(pc.equal(left["system"], 0), pc.greater(left["id"], 0)))
     with pytest.raises(InputError, match=r"1 id with fewer hypotheses than others \(0\)"):
-        groups(engine.corpus_bleu, lacking, references=right, on="id", by="system")
+        collect_group_scores(engine.corpus_bleu, incomplete, references=right, on="id", by="system")
     # A system may be called null.
-    names = pa.array([{0: "a", 1: None}[system] for system in lacking["system"].to_pylist()])
-    lacking = lacking.set_column(1, "system", names)
+    names = pa.array([{0: "a", 1: None}[system] for system in incomplete["system"].to_pylist()])
+    incomplete = incomplete.set_column(1, "system", names)
     with pytest.raises(InputError, match=r"1 id with fewer hypotheses than others \(0\)"):
-        groups(engine.corpus_bleu, lacking, references=right, on="id", by="system")
+        collect_group_scores(engine.corpus_bleu, incomplete, references=right, on="id", by="system")
 
 
-def test_groups_of_the_references_need_no_more(sides):
+def test_group_by_reference_column(sides):
     """Each id is in one domain."""
     left, right = sides
-    only = left.filter(pc.equal(left["system"], 0))
-    found = groups(engine.corpus_bleu, only, references=right, on="id", by="domain")
-    assert list(found) == [0, 1]
+    first_system = left.filter(pc.equal(left["system"], 0))
+    scores = collect_group_scores(
+        engine.corpus_bleu, first_system, references=right, on="id", by="domain"
+    )
+    assert list(scores) == [0, 1]
 
 
-def test_test_sets_may_have_other_systems(sides):
+def test_test_sets_may_have_different_systems(sides):
     """Where a column says of each segment where it belongs, that is no lack."""
     left, right = sides
-    table = joined_by_hand(sides)
+    table = join_by_hand(sides)
     # System 1 has translated domain 0 alone.
-    kept = pc.or_(pc.equal(table["system"], 0), pc.equal(table["domain"], 0))
-    expected = groups(engine.corpus_bleu, table.filter(kept), by=["system", "domain"])
+    is_translated = pc.or_(pc.equal(table["system"], 0), pc.equal(table["domain"], 0))
+    expected = collect_group_scores(
+        engine.corpus_bleu, table.filter(is_translated), by=["system", "domain"]
+    )
     assert len(expected) == 3
     options = {"on": "id", "by": ["system", "domain"], "references": right}
-    assert groups(engine.corpus_bleu, left.filter(kept), **options) == expected
-    with_domain = table.filter(kept).drop_columns(["ref"])
-    assert groups(engine.corpus_bleu, with_domain, **options) == expected
+    assert (
+        collect_group_scores(engine.corpus_bleu, left.filter(is_translated), **options) == expected
+    )
+    with_domain = table.filter(is_translated).drop_columns(["ref"])
+    assert collect_group_scores(engine.corpus_bleu, with_domain, **options) == expected
     with pytest.raises(InputError, match="100 ids with fewer hypotheses than others"):
-        groups(engine.corpus_bleu, left.filter(kept), references=right, on="id", by="system")
+        collect_group_scores(
+            engine.corpus_bleu, left.filter(is_translated), references=right, on="id", by="system"
+        )
     options["on"] = ["domain", "id"]
-    assert groups(engine.corpus_bleu, with_domain, **options) == expected
+    assert collect_group_scores(engine.corpus_bleu, with_domain, **options) == expected
     with pytest.raises(InputError, match="1 id with fewer hypotheses than others"):
         engine.corpus_bleu(with_domain.slice(1), **options)
 
 
 @pytest.mark.parametrize("name", ["k", "made", "i0", "h", "r", "g0", "most"])
-def test_columns_may_have_any_name(sides, name):
+def test_id_column_may_have_internal_names(sides, name):
     left, right = (side.rename_columns([name, *side.column_names[1:]]) for side in sides)
-    found = groups(engine.corpus_bleu, left, references=right, on=name, by=["system", "domain"])
-    assert len(found) == 4
+    scores = collect_group_scores(
+        engine.corpus_bleu, left, references=right, on=name, by=["system", "domain"]
+    )
+    assert len(scores) == 4
 
 
-def test_unjoined_rows_can_be_left_out_and_are_counted(sides):
+def test_unmatched_rows_can_be_skipped_with_warning(sides):
     left, right = sides
-    kept = right.filter(pc.greater_equal(right["id"], 3))
+    remaining_references = right.filter(pc.greater_equal(right["id"], 3))
     with pytest.warns(UserWarning, match="6 hypotheses without a reference"):
-        found = groups(
-            engine.corpus_bleu, left, references=kept, on="id", by="system", unjoined="skip"
+        scores = collect_group_scores(
+            engine.corpus_bleu,
+            left,
+            references=remaining_references,
+            on="id",
+            by="system",
+            unjoined="skip",
         )
-    table = joined_by_hand(sides)
+    table = join_by_hand(sides)
     table = table.filter(pc.greater_equal(table["id"], 3))
-    assert found == groups(engine.corpus_bleu, table, by="system")
+    assert scores == collect_group_scores(engine.corpus_bleu, table, by="system")
 
 
-def test_ids_that_are_there_twice(sides):
+def test_repeated_ids_raise_error(sides):
     left, right = sides
     with pytest.raises(InputError, match=r"200 ids repeated in hypotheses"):
         engine.corpus_bleu(left, references=right, on="id")
     twice = pa.concat_tables([right, right.slice(5, 1)])
     with pytest.raises(InputError, match=r"1 id repeated in the references"):
-        groups(engine.corpus_bleu, left, references=twice, on="id", by="system", unjoined="skip")
+        collect_group_scores(
+            engine.corpus_bleu, left, references=twice, on="id", by="system", unjoined="skip"
+        )
 
 
-def test_null_ids_join_nothing(sides):
+def test_null_ids_are_unmatched(sides):
     left, right = sides
     ids = [None if i == 0 else i for i in left["id"].to_pylist()]
     with pytest.raises(InputError, match=r"hypotheses without a reference \(null\)"):
@@ -574,7 +603,7 @@ def test_null_ids_join_nothing(sides):
 
 
 @pytest.mark.thorough
-def test_a_join_spills_what_does_not_fit(tmp_path):
+def test_large_join_spills_to_disk(tmp_path):
     """A join of more text than DuckDB may keep in memory."""
     with duckdb.connect() as connection:
         text = "repeat(md5(i::VARCHAR), 8)"
@@ -598,7 +627,7 @@ def test_a_join_spills_what_does_not_fit(tmp_path):
 # ---- what is wrong ----
 
 
-def test_a_disk_that_is_full_is_told_of_in_a_line(tmp_path):
+def test_full_disk_gives_one_line_error(tmp_path):
     """DuckDB takes the space that is left for its limit, and says the same where one is set."""
     with duckdb.connect() as connection:
         for name in ("hyp", "ref"):
@@ -619,25 +648,25 @@ def test_a_disk_that_is_full_is_told_of_in_a_line(tmp_path):
     assert "\n" not in str(raised.value)
 
 
-def test_fields_of_structures_are_for_sql(tmp_path):
+def test_struct_fields_require_sql(tmp_path):
     path = tmp_path / "nested.parquet"
     pq.write_table(pa.table({"hyp": ["a b c d"], "texts": [{"en": "a b c d"}]}), path)
     with pytest.raises(InputError, match=r"To read a field of 'texts', use SQL: SELECT tex"):
         engine.corpus_bleu(path, ref="texts.en")
     with pytest.raises(InputError, match=r"'texts' is of type STRUCT\(en VARCHAR\); expected"):
         engine.corpus_bleu(path, ref="texts")
-    found = engine.corpus_bleu(f"SELECT hyp, texts.en AS ref FROM '{path}'")
-    assert found == truebleu.bleu(["a b c d"], ["a b c d"])
+    score = engine.corpus_bleu(f"SELECT hyp, texts.en AS ref FROM '{path}'")
+    assert score == truebleu.bleu(["a b c d"], ["a b c d"])
 
 
-def test_missing_columns(folder, connection):
+def test_missing_columns_raise_error(folder, connection):
     with pytest.raises(InputError, match=r"part-0.parquet: no column 'hpy'; did you mean 'hyp'"):
         engine.corpus_bleu(folder / "part-0.parquet", "hpy")
     with pytest.raises(InputError, match="no column 'reff'; did you mean 'ref'"):
         engine.corpus_bleu(connection.sql("SELECT 'a' hyp, 'b' ref"), ref="reff")
 
 
-def test_columns_of_another_type(connection):
+def test_unsupported_column_types_raise_error(connection):
     with pytest.raises(InputError, match=r"column 'hyp' is of type INTEGER; expected strings"):
         engine.corpus_bleu(connection.sql("SELECT 1 hyp, 'b' ref"))
     with pytest.raises(InputError, match=r"'ref' is of type INTEGER\[\]; expected strings or"):
@@ -648,14 +677,14 @@ def test_columns_of_another_type(connection):
     assert engine.corpus_bleu(fixed) == truebleu.bleu(["a b c d"], [["a b", "a b c d"]])
 
 
-def test_nulls_that_are_skipped_are_said(connection):
+def test_skipped_nulls_give_warning(connection):
     relation = connection.sql("FROM (VALUES ('a', 'a'), (NULL, 'b'), ('c', NULL)) t(hyp, ref)")
     with pytest.warns(UserWarning, match="omitted: 1 in hyp, 1 in ref") as warned:
         assert engine.corpus_bleu(relation, nulls="skip").hypothesis_length == 1
     assert warned[0].filename == __file__
 
 
-def test_files_that_cannot_be_read(tmp_path):
+def test_unreadable_files_raise_error(tmp_path):
     with pytest.raises(FileNotFoundError):
         engine.corpus_bleu(tmp_path / "none.parquet")
     with pytest.raises(InputError, match="no file matches this pattern"):
@@ -670,7 +699,7 @@ def test_files_that_cannot_be_read(tmp_path):
         engine.corpus_bleu([tmp_path / "broken.parquet", tmp_path / "other.csv"])
 
 
-def test_a_file_that_is_damaged_inside(folder):
+def test_damaged_file_is_named(folder):
     """What is wrong comes up while rows are read, and names the file."""
     path = folder / "part-0.parquet"
     data = bytearray(path.read_bytes())
@@ -680,13 +709,13 @@ def test_a_file_that_is_damaged_inside(folder):
         engine.corpus_bleu(path)
 
 
-def test_bytes_that_are_no_text(tmp_path):
+def test_invalid_utf8_raises_error(tmp_path):
     (tmp_path / "latin.csv").write_bytes("hyp,ref\nnaïve,b\n".encode("latin-1"))
     with pytest.raises(InputError, match=r"latin\.csv.*utf-8"):
         engine.corpus_bleu(tmp_path / "latin.csv")
 
 
-CSV_FAULTS = {
+CSV_ERRORS = {
     "hyp,ref,x\na,b,c\na,b\n": "Line: 3 Expected Number of Columns: 3 Found: 2",
     "hyp,ref\na,b\na,b,c\n": "Line: 3 Expected Number of Columns: 2 Found: 3",
     'hyp,ref\n"a,b\n': "Line: 2 .*unterminated quote",
@@ -696,23 +725,23 @@ CSV_FAULTS = {
 }
 
 
-@pytest.mark.parametrize("text", CSV_FAULTS)
-def test_csv_that_is_wrong(tmp_path, text):
+@pytest.mark.parametrize("text", CSV_ERRORS)
+def test_invalid_csv_raises_error(tmp_path, text):
     (tmp_path / "0.csv").write_text("hyp,ref\na,b\n")
     (tmp_path / "1.csv").write_bytes(text.encode("utf-16" if "ä" in text else "utf-8"))
-    with pytest.raises(InputError, match=CSV_FAULTS[text]) as raised:
+    with pytest.raises(InputError, match=CSV_ERRORS[text]) as raised:
         engine.corpus_bleu(tmp_path / "1.csv")
     assert "1.csv" in str(raised.value)
     assert "sniffing" not in str(raised.value)
 
 
-def test_json_without_objects(tmp_path):
+def test_json_without_objects_raises_error(tmp_path):
     (tmp_path / "a.json").write_text("[]")
     with pytest.raises(InputError, match=r"a\.json: expected JSON"):
         engine.corpus_bleu(tmp_path / "a.json")
 
 
-def test_what_duckdb_says_in_the_middle_of_a_stream(tmp_path):
+def test_error_while_streaming_names_file(tmp_path):
     lines = ['{"hyp": "a", "ref": "a"}\n'] * 50_000 + ['{"hyp": "a", "ref": 5}\n']
     (tmp_path / "a.jsonl").write_text("".join(lines))
     with pytest.raises(InputError) as raised:
@@ -722,14 +751,14 @@ def test_what_duckdb_says_in_the_middle_of_a_stream(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["https://x.org/a.parquet", "s3://bucket/*.csv.gz"])
-def test_addresses_are_no_files(name):
+def test_urls_raise_error(name):
     with pytest.raises(InputError, match=r"expected a local file, found a URL\. .* httpfs"):
         engine.corpus_bleu(name)
     with pytest.raises(InputError, match=r"httpfs; pass it as connection="):
         engine.corpus_bleu(f"SELECT hyp, ref FROM '{name}'")
 
 
-def test_names_of_tables(connection, table):
+def test_table_names(connection, table):
     connection.from_arrow(table).create_view("source")
     connection.execute('CREATE TABLE "my ""table""" AS FROM source')
     assert engine.corpus_bleu('"my ""table"""', connection=connection) == EXPECTED
@@ -739,26 +768,26 @@ def test_names_of_tables(connection, table):
         engine.corpus_bleu("outputs", connection="my.db")
     with pytest.raises(TypeError, match="found dict in a list"):
         engine.corpus_bleu([{"hyp": "a", "ref": "a"}])
-    with duckdb.connect() as other:
-        relation = other.from_arrow(table)
+    with duckdb.connect() as closed_connection:
+        relation = closed_connection.from_arrow(table)
     with pytest.raises(InputError, match="closed"):
         engine.corpus_bleu(relation)
 
 
-def test_sql_that_is_wrong(connection):
+def test_invalid_sql_raises_error(connection):
     with pytest.raises(InputError, match="nowhere"):
         engine.corpus_bleu("SELECT * FROM nowhere")
     with pytest.raises(InputError, match=r"no column 'hyp'|no rows"):
         engine.corpus_bleu("CREATE TABLE t (hyp VARCHAR)")
 
 
-def test_python_variables_are_no_tables_of_a_connection_of_our_own():
+def test_new_connection_does_not_read_python_variables():
     data = pa.table({"hyp": ["a"], "ref": ["a"]})  # noqa: F841
     with pytest.raises(InputError, match="data"):
         engine.corpus_bleu("SELECT * FROM data")
 
 
-def test_arguments_that_make_no_sense(table):
+def test_invalid_arguments_raise_error(table):
     with pytest.raises(ValueError, match="references and on"):
         engine.corpus_bleu(table, on="id")
     with pytest.raises(TypeError, match="relation"):
@@ -769,7 +798,7 @@ def test_arguments_that_make_no_sense(table):
         engine.corpus_bleu("SELECT 'a' hyp, 'b' ref", memory="lots")
 
 
-def test_how_far_a_long_run_is(tmp_path, monkeypatch):
+def test_progress_is_reported(tmp_path, monkeypatch):
     path = tmp_path / "rows.parquet"
     with duckdb.connect() as connection:
         connection.execute(
@@ -777,39 +806,39 @@ def test_how_far_a_long_run_is(tmp_path, monkeypatch):
             f"TO '{path}' (ROW_GROUP_SIZE 20000)"
         )
     monkeypatch.setattr(duckdb_inputs, "PROGRESS_SECONDS", 0.001)
-    shares = []
-    engine.sums(path, progress=shares.append)
-    assert shares == sorted(shares)
-    assert len(set(shares)) > 1
-    assert all(0 <= share <= 1 for share in shares)
+    fractions = []
+    engine.sums(path, progress=fractions.append)
+    assert fractions == sorted(fractions)
+    assert len(set(fractions)) > 1
+    assert all(0 <= fraction <= 1 for fraction in fractions)
 
 
 # ---- scores of rows ----
 
 
-def test_an_expression_scores_rows(connection, table):
+def test_expression_scores_rows(connection, table):
     relation = connection.from_arrow(table)
     column = engine.sentence_bleu("hyp", "ref", connection=connection, smoothing="floor")
-    found = relation.select(column.alias("score")).fetchall()
+    rows = relation.select(column.alias("score")).fetchall()
     expected = truebleu.BLEU(smoothing="floor").segments(TEXT.hyp, TEXT.ref).tolist()
-    assert [row[0] for row in found] == expected
+    assert [row[0] for row in rows] == expected
     # The same function again.
-    assert relation.select(column.alias("score")).fetchall() == found
+    assert relation.select(column.alias("score")).fetchall() == rows
     for make, metric in ((engine.sentence_chrf, "chrf"), (engine.sentence_ter, "ter")):
-        found = relation.select(make(connection=connection).alias("score")).fetchall()
+        rows = relation.select(make(connection=connection).alias("score")).fetchall()
         expected = getattr(truebleu, metric.upper())().segments(TEXT.hyp, TEXT.ref).tolist()
-        assert [row[0] for row in found] == expected
+        assert [row[0] for row in rows] == expected
 
 
 def test_sql_functions_score_rows_and_keep_nulls(connection):
     engine.register(connection)
-    found = connection.sql(
+    rows = connection.sql(
         "SELECT chrf(h, r), ter(h, r), bleu(h, r) "
         "FROM (VALUES ('a b', 'a b'), (NULL, 'x'), ('x', NULL), ('', 'x')) t(h, r)"
     ).fetchall()
-    assert found[1:3] == [(None,) * 3] * 2
-    assert [round(value) for value in found[0]] == [100, 0, 100]
-    assert [round(value) for value in found[3]] == [0, 100, 0]
+    assert rows[1:3] == [(None,) * 3] * 2
+    assert [round(value) for value in rows[0]] == [100, 0, 100]
+    assert [round(value) for value in rows[3]] == [0, 100, 0]
     engine.register(connection, {"own": truebleu.BLEU(lowercase=True)})
     assert connection.sql("SELECT own('A', 'a') > 99.9").fetchall() == [(True,)]
     engine.register(connection, {"own": "chrf++"})
@@ -818,19 +847,19 @@ def test_sql_functions_score_rows_and_keep_nulls(connection):
         engine.register(connection, {"own": 3})
 
 
-def test_sql_functions_take_lists_and_several_references(connection):
+def test_sql_functions_accept_lists_and_several_references(connection):
     engine.register(connection)
-    found = connection.sql(
+    rows = connection.sql(
         "SELECT bleu(h, r), bleu(h, [r, s]), bleu(h, r, s), bleu(h, [NULL, s]), bleu(h, NULL), "
         "bleu(h, []) FROM (VALUES ('a b c d', 'x', 'a b c d e'), ('a b', 'a b', NULL)) t(h, r, s)"
     ).fetchall()
     bleu, hyp = truebleu.BLEU(), ["a b c d", "a b"]
-    one, both = bleu.segments(hyp, ["x", "a b"]), [("x", "a b c d e"), ("a b",)]
-    several = bleu.segments(hyp, both)
-    second = bleu.sentence("a b c d", "a b c d e").value
-    assert found == [
-        (one[0], several[0], several[0], second, None, None),
-        (one[1], several[1], several[1], None, None, None),
+    single_scores, reference_sets = bleu.segments(hyp, ["x", "a b"]), [("x", "a b c d e"), ("a b",)]
+    multi_scores = bleu.segments(hyp, reference_sets)
+    second_reference_score = bleu.sentence("a b c d", "a b c d e").value
+    assert rows == [
+        (single_scores[0], multi_scores[0], multi_scores[0], second_reference_score, None, None),
+        (single_scores[1], multi_scores[1], multi_scores[1], None, None, None),
     ]
     with pytest.raises(duckdb.Error, match="bleu: expected a hypothesis and at least"):
         connection.sql("SELECT bleu('a')").fetchall()
@@ -838,17 +867,17 @@ def test_sql_functions_take_lists_and_several_references(connection):
         connection.sql("SELECT bleu('a', 3)").fetchall()
 
 
-def test_a_table_of_scores_can_be_asked_again(folder, connection):
-    found = engine.score(folder / "part-*.parquet", by="system", metric="chrf")
-    assert found.columns == ["system", "score", "segments", "signature"]
-    assert found.fetchall() == found.fetchall()
-    known = duckdb.sql("SELECT max(score) FROM found").fetchall()
-    assert known == [(max(score for _, score, *_ in found.fetchall()),)]
+def test_score_relation_can_be_read_repeatedly(folder, connection):
+    scores = engine.score(folder / "part-*.parquet", by="system", metric="chrf")
+    assert scores.columns == ["system", "score", "segments", "signature"]
+    assert scores.fetchall() == scores.fetchall()
+    maximum = duckdb.sql("SELECT max(score) FROM found").fetchall()
+    assert maximum == [(max(score for _, score, *_ in scores.fetchall()),)]
     files = str(folder / "part-*.parquet")
     states = engine.stats(files, by="system", connection=connection)
-    shouted = states.project("*, system || '!' AS loud")
-    coarse = Sums(by="loud").merge_state(shouted)
-    assert len(coarse) == len(found.fetchall())
+    renamed_states = states.project("*, system || '!' AS loud")
+    coarse = Sums(by="loud").merge_state(renamed_states)
+    assert len(coarse) == len(scores.fetchall())
     assert coarse.roll_up() == engine.sums(files)
 
 
@@ -857,13 +886,13 @@ def test_every_function_with_every_metric(connection):
     def arrow(relation):
         return relation.to_arrow_table()
 
-    every_function(engine, connection.from_arrow, arrow, connection=connection)
+    check_every_function(engine, connection.from_arrow, arrow, connection=connection)
 
 
 # ---- without what is not needed ----
 
 
-def test_pyarrow_is_not_needed(folder, table):
+def test_pyarrow_is_optional(folder, table):
     script = f"""
 import sys
 sys.modules["pyarrow"] = None
@@ -881,17 +910,17 @@ except ImportError as error:
     print(error)
 """
     done = run_python(script)
-    told = "DuckDB needs pyarrow and NumPy to pass columns to Python functions: "
-    told += "pip install pyarrow"
+    message = "DuckDB needs pyarrow and NumPy to pass columns to Python functions: "
+    message += "pip install pyarrow"
     expected = Sums(by="system").update(table).to_bytes().hex()
     assert done.stdout.splitlines() == [
         *[expected] * 3,
-        told,
+        message,
     ], done.stderr
     assert done.stderr == ""
 
 
-def test_what_to_install_without_duckdb():
+def test_missing_duckdb_error_names_extra():
     done = run_python(
         "import sys; sys.modules['duckdb'] = None\nimport truebleu.engines.duckdb as engine"
     )
@@ -910,7 +939,7 @@ def test_older_releases_stream_with_pyarrow(monkeypatch, table):
 
 
 @pytest.mark.thorough
-def test_every_metric_that_truebleu_metric_takes():
+def test_every_metric_is_supported_or_rejected():
     def relation(hyp, ref):
         return duckdb.from_arrow(pa.table({"hyp": hyp, "ref": ref}))
 
@@ -918,5 +947,5 @@ def test_every_metric_that_truebleu_metric_takes():
         rows = relation(hyp, ref).select(engine.sentence("hyp", "ref", metric=metric))
         return [score for (score,) in rows.fetchall()]
 
-    every_metric(lambda hyp, ref, m: engine.score(relation(hyp, ref), metric=m))
-    every_metric(by_row, by_row=True)
+    check_every_metric(lambda hyp, ref, m: engine.score(relation(hyp, ref), metric=m))
+    check_every_metric(by_row, by_row=True)

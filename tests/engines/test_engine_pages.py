@@ -21,44 +21,48 @@ def tables(tmp_path, monkeypatch):
     return page_code.make_tables(tmp_path)
 
 
-def test_sums_travel(tables):
+def test_serialization_example(tables):
     scores = page_code.run_python("## What travels", tables)["part"].scores()
-    assert {system: of["bleu"].value for system, of in scores.items()} == {
+    assert {system: by_metric["bleu"].value for system, by_metric in scores.items()} == {
         "aspen": pytest.approx(11.01, abs=0.01),
         "birch": BIRCH,
         "cedar": CEDAR,
     }
 
 
-def test_days_become_months(tables):
-    made = page_code.run_python("## The functions of an engine", tables)
-    assert [str(month) for month in made["months"]["month"].unique().sort()] == [
+def test_month_example(tables):
+    names = page_code.run_python("## The functions of an engine", tables)
+    assert [str(month) for month in names["months"]["month"].unique().sort()] == [
         "2026-10-01",
         "2026-11-01",
     ]
 
 
-def test_duckdb(tables):
-    made = page_code.run_python("### DuckDB", tables)
-    assert dict(made["sums"]("outputs.parquet", by="system").scores())["cedar"] == CEDAR
-    made["connection"].close()
+def test_duckdb_example(tables):
+    names = page_code.run_python("### DuckDB", tables)
+    assert dict(names["sums"]("outputs.parquet", by="system").scores())["cedar"] == CEDAR
+    names["connection"].close()
 
 
-def test_polars(tables):
-    made = page_code.run_python("### Polars", tables)
-    both = made["frame"].filter(system="birch")
-    assert made["corpus_bleu"](both).value == BIRCH
-    made["connection"].close()
+def test_polars_example(tables):
+    names = page_code.run_python("### Polars", tables)
+    birch_rows = names["frame"].filter(system="birch")
+    assert names["corpus_bleu"](birch_rows).value == BIRCH
+    names["connection"].close()
 
 
-def test_buckets(tables):
-    made = page_code.run_python("## Significance at scale", tables, "at-scale")
-    low, high = (getattr(made["intervals"](made["sums"])["cedar"], end) for end in ("low", "high"))
+def test_bucket_example(tables):
+    names = page_code.run_python("## Significance at scale", tables, "at-scale")
+    low, high = (
+        getattr(names["intervals"](names["sums"])["cedar"], end) for end in ("low", "high")
+    )
     assert low < CEDAR < high
 
 
-@pytest.mark.parametrize("words", page_code.commands("### From the command line"), ids=" ".join)
-def test_a_command(words, tables, tmp_path, truebleu_command):
+@pytest.mark.parametrize(
+    "words", page_code.extract_commands("### From the command line"), ids=" ".join
+)
+def test_command_example(words, tables, tmp_path, truebleu_command):
     done = truebleu_command(*words, cwd=tmp_path)
     assert done.status == 0, done.errors
     if "-o" in words:
@@ -67,6 +71,6 @@ def test_a_command(words, tables, tmp_path, truebleu_command):
         assert done.output
 
 
-def test_every_command_that_reads_tables_is_shown():
-    shown = {words[0] for words in page_code.commands("### From the command line")}
-    assert shown == {"score", "segments", "compare", "report"}
+def test_page_shows_every_table_command():
+    shown_commands = {words[0] for words in page_code.extract_commands("### From the command line")}
+    assert shown_commands == {"score", "segments", "compare", "report"}

@@ -10,15 +10,15 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from contract import rows
+from contract import make_rows
 
 import truebleu
 from truebleu import InputError
 from truebleu.engines import Sums
 from truebleu.engines import duckdb as of_duckdb
-from truebleu.engines import polars as of_polars
+from truebleu.engines import polars as polars_engine
 
-TEXT = rows(21, 60)
+TEXT = make_rows(21, 60)
 BERLIN = timezone(timedelta(hours=1))
 # For each kind of key values, and the types in which Parquet may hold them.
 KEYS = {
@@ -49,55 +49,55 @@ CASES = [(name, values, kind) for name, (values, kinds) in KEYS.items() for kind
 
 
 @pytest.mark.parametrize(
-    ("name", "values", "kind"), CASES, ids=[f"{name} {kind}" for name, _, kind in CASES]
+    ("name", "values", "kind"), CASES, ids=[f"{name} {key_type}" for name, _, key_type in CASES]
 )
-def test_a_key_is_the_same_in_every_engine(tmp_path, name, values, kind):
+def test_keys_are_equal_in_every_engine(tmp_path, name, values, kind):
     keys = [values[i % len(values)] for i in range(len(TEXT.hyp))]
     table = pa.table({"hyp": TEXT.hyp, "ref": TEXT.ref, "key": pa.array(keys, kind)})
     pq.write_table(table, tmp_path / "rows.parquet")
-    plain = Sums(by="key").update(table)
-    made = [
+    arrow_sums = Sums(by="key").update(table)
+    engine_sums = [
         of_duckdb.sums(tmp_path / "rows.parquet", by="key"),
-        of_polars.sums(pl.scan_parquet(tmp_path / "rows.parquet"), by="key"),
+        polars_engine.sums(pl.scan_parquet(tmp_path / "rows.parquet"), by="key"),
     ]
-    for sums in made:
-        assert sums.keys == plain.keys or "numbers" in name
-        assert sums.group_segments() == plain.group_segments()
+    for sums in engine_sums:
+        assert sums.keys == arrow_sums.keys or "numbers" in name
+        assert sums.group_segments() == arrow_sums.group_segments()
         # DuckDB has no columns of nothing but null: they are whole numbers there.
-        assert sums == plain or name == "nothing"
-        assert plain.spawn().merge(sums).merge(plain).segments == 2 * len(keys)
-    frame = of_polars.score(pl.scan_parquet(tmp_path / "rows.parquet"), by="key")
+        assert sums == arrow_sums or name == "nothing"
+        assert arrow_sums.spawn().merge(sums).merge(arrow_sums).segments == 2 * len(keys)
+    frame = polars_engine.score(pl.scan_parquet(tmp_path / "rows.parquet"), by="key")
     relation = of_duckdb.score(tmp_path / "rows.parquet", by="key")
     assert frame.columns == relation.columns == ["key", "score", "segments", "signature"]
     assert frame["score"].to_list() == [score for (score,) in relation.project("score").fetchall()]
 
 
-def test_names_of_folders_are_the_keys_that_engines_read_by_default(tmp_path):
+def test_partition_folder_names_are_keys(tmp_path):
     for number, names in enumerate(
         ["year=2026/day=2026-01-02/by=A", "year=2025/day=2025-02-03/by=b"]
     ):
         folder = tmp_path / "rows" / names
         folder.mkdir(parents=True)
-        some = slice(30 * number, 30 * number + 30)
+        row_range = slice(30 * number, 30 * number + 30)
         pq.write_table(
-            pa.table({"hyp": TEXT.hyp[some], "ref": TEXT.ref[some]}), folder / "0.parquet"
+            pa.table({"hyp": TEXT.hyp[row_range], "ref": TEXT.ref[row_range]}), folder / "0.parquet"
         )
-    by = ("year", "day", "by")
-    one = of_duckdb.sums(tmp_path / "rows", by=by)
-    other = of_polars.sums(pl.scan_parquet(tmp_path / "rows"), by=by)
-    assert one.keys == [(2025, date(2025, 2, 3), "b"), (2026, date(2026, 1, 2), "A")]
-    assert one == other
-    assert one.merge(other).group_segments() == [60, 60]
+    key_columns = ("year", "day", "by")
+    duckdb_sums = of_duckdb.sums(tmp_path / "rows", by=key_columns)
+    polars_sums = polars_engine.sums(pl.scan_parquet(tmp_path / "rows"), by=key_columns)
+    assert duckdb_sums.keys == [(2025, date(2025, 2, 3), "b"), (2026, date(2026, 1, 2), "A")]
+    assert duckdb_sums == polars_sums
+    assert duckdb_sums.merge(polars_sums).group_segments() == [60, 60]
 
 
-def test_days_become_months_across_two_engines():
+def test_daily_sums_of_two_engines_roll_up_to_months():
     """Sums by day of two engines are merged, and rolled up in either of them."""
     days = [date(2026, 1, 1) + timedelta(i) for i in range(len(TEXT.hyp))]
     frame = pl.DataFrame({"hyp": TEXT.hyp, "ref": TEXT.ref, "day": days})
     with duckdb.connect() as connection:
         early = connection.from_arrow(frame.head(25).to_arrow())
         sums = of_duckdb.sums(early, by="day", metrics=["bleu", "chrf"], connection=connection)
-        sums.merge(of_polars.sums(frame.tail(-25), by="day", metrics=["bleu", "chrf"]))
+        sums.merge(polars_engine.sums(frame.tail(-25), by="day", metrics=["bleu", "chrf"]))
         assert sums.keys == days
         # In Polars ...
         months = pl.DataFrame(sums).with_columns(month=pl.col("day").dt.truncate("1mo"))
@@ -108,8 +108,8 @@ def test_days_become_months_across_two_engines():
         assert Sums(["bleu", "chrf"], by="month").merge_state(in_sql) == coarse
     assert coarse.keys == [date(2026, 1, 1), date(2026, 2, 1), date(2026, 3, 1)]
     for month in coarse.keys:
-        chosen = [i for i, day in enumerate(days) if day.replace(day=1) == month]
-        hyp, ref = [TEXT.hyp[i] for i in chosen], [TEXT.ref[i] for i in chosen]
+        indices = [i for i, day in enumerate(days) if day.replace(day=1) == month]
+        hyp, ref = [TEXT.hyp[i] for i in indices], [TEXT.ref[i] for i in indices]
         assert coarse.score(month) == {
             "bleu": truebleu.bleu(hyp, ref),
             "chrf": truebleu.chrf(hyp, ref),
@@ -130,14 +130,14 @@ FAULTS = {
 READ_BY = {
     "DuckDB, a folder": lambda paths: of_duckdb.score(paths[0].parent, by="system"),
     "DuckDB, a list": lambda paths: of_duckdb.score(paths, by="system"),
-    "Polars, a scan": lambda paths: of_polars.score(pl.scan_parquet(paths), by="system"),
-    "Polars, scans": lambda paths: of_polars.score(map(pl.scan_parquet, paths), by="system"),
+    "Polars, a scan": lambda paths: polars_engine.score(pl.scan_parquet(paths), by="system"),
+    "Polars, scans": lambda paths: polars_engine.score(map(pl.scan_parquet, paths), by="system"),
 }
 
 
 @pytest.mark.parametrize("read", READ_BY.values(), ids=READ_BY)
-@pytest.mark.parametrize(("fault", "told"), FAULTS.items(), ids=FAULTS)
-def test_one_bad_file_of_many_is_named_in_a_line(fault, told, read, tmp_path):
+@pytest.mark.parametrize(("fault", "message"), FAULTS.items(), ids=FAULTS)
+def test_error_names_the_damaged_file_in_one_line(fault, message, read, tmp_path):
     folder = tmp_path / ("a name so long that a list of it is no message " * 3)
     folder.mkdir()
     paths = [folder / f"part-{number:03}.parquet" for number in range(120)]
@@ -155,20 +155,20 @@ def test_one_bad_file_of_many_is_named_in_a_line(fault, told, read, tmp_path):
         culprit.write_bytes(
             {"truncated": content[: len(content) // 2], "emptied": b"", "spoilt": spoilt}[fault]
         )
-    with pytest.raises(InputError, match=f"part-077.parquet.*({told})") as raised:
+    with pytest.raises(InputError, match=f"part-077.parquet.*({message})") as raised:
         read(paths)
     assert len(str(raised.value)) <= 300
     assert "\n" not in str(raised.value)
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("engine", [of_duckdb, of_polars], ids=["DuckDB", "Polars"])
-def test_a_row_of_50_megabytes(engine, tmp_path):
+@pytest.mark.parametrize("engine", [of_duckdb, polars_engine], ids=["DuckDB", "Polars"])
+def test_50_megabyte_row(engine, tmp_path):
     long = pa.table({"hyp": ["word " * 10_000_000, "a b"], "ref": ["a b"] * 2})
     pq.write_table(long, tmp_path / "rows.parquet")
     data = tmp_path / "rows.parquet"
-    found = engine.score(data if engine is of_duckdb else pl.scan_parquet(data))
-    assert found.hypothesis_length == 10_000_002
+    score = engine.score(data if engine is of_duckdb else pl.scan_parquet(data))
+    assert score.hypothesis_length == 10_000_002
 
 
 SYSTEMS = pl.DataFrame(
@@ -182,8 +182,8 @@ SYSTEMS = pl.DataFrame(
 )
 
 
-def test_sums_can_be_chosen_split_and_rolled_up():
-    sums = of_polars.sums(SYSTEMS, by=["system", "domain"], metrics=["bleu", "ter"])
+def test_sums_can_be_selected_split_and_rolled_up():
+    sums = polars_engine.sums(SYSTEMS, by=["system", "domain"], metrics=["bleu", "ter"])
     assert sums.where(system="A").keys == [("A", "chat"), ("A", "news")]
     assert sums.where(system=["A", "C"], domain={"news"}).keys == [("A", "news")]
     assert sums.where(lambda system, domain: system > domain[:1].upper()).keys == []
@@ -193,50 +193,52 @@ def test_sums_can_be_chosen_split_and_rolled_up():
     ):
         sums.where(sytem="A")
     coarse = sums.roll_up("system")
-    assert coarse == of_polars.sums(SYSTEMS, by="system", metrics=["bleu", "ter"])
+    assert coarse == polars_engine.sums(SYSTEMS, by="system", metrics=["bleu", "ter"])
     assert coarse.keys == ["A", "B"]
     assert sums.roll_up(["domain", "system"]).keys[0] == ("chat", "A")
-    assert sums.roll_up() == of_polars.sums(SYSTEMS, metrics=["bleu", "ter"])
+    assert sums.roll_up() == polars_engine.sums(SYSTEMS, metrics=["bleu", "ter"])
     parts = sums.split("domain")
     assert list(parts) == ["chat", "news"]
     for domain, part in parts.items():
-        alone = SYSTEMS.filter(pl.col("domain") == domain)
-        assert part == of_polars.sums(alone, by=("system",), metrics=["bleu", "ter"])
-    whole = parts["chat"].merge(parts["news"])
-    assert whole.roll_up() == sums.roll_up()
+        domain_rows = SYSTEMS.filter(pl.col("domain") == domain)
+        assert part == polars_engine.sums(domain_rows, by=("system",), metrics=["bleu", "ter"])
+    recombined = parts["chat"].merge(parts["news"])
+    assert recombined.roll_up() == sums.roll_up()
 
 
-def test_sums_come_back_from_bytes():
+def test_sums_round_trip_through_bytes():
     for metrics in ("bleu", ["chrf++", truebleu.BLEU(tokenize="char", max_order=2)], "wer"):
-        for by in (None, "system", ["system", "domain"]):
-            sums = of_polars.sums(SYSTEMS, by=by, metrics=metrics, bucket=("id", 5))
-            back = Sums.from_bytes(sums.to_bytes())
-            assert back == sums
-            assert back.keys == sums.keys
-            assert [m.fingerprint for m in back.metrics] == [m.fingerprint for m in sums.metrics]
+        for key_columns in (None, "system", ["system", "domain"]):
+            sums = polars_engine.sums(SYSTEMS, by=key_columns, metrics=metrics, bucket=("id", 5))
+            restored = Sums.from_bytes(sums.to_bytes())
+            assert restored == sums
+            assert restored.keys == sums.keys
+            assert [m.fingerprint for m in restored.metrics] == [
+                m.fingerprint for m in sums.metrics
+            ]
             assert Sums.from_bytes(sums.to_bytes(), metrics) == sums
-    own = truebleu.BLEU(tokenize=str.split)
-    sums = of_polars.sums(SYSTEMS, metrics=own)
-    assert Sums.from_bytes(sums.to_bytes(), own).score() == sums.score()
+    custom_metric = truebleu.BLEU(tokenize=str.split)
+    sums = polars_engine.sums(SYSTEMS, metrics=custom_metric)
+    assert Sums.from_bytes(sums.to_bytes(), custom_metric).score() == sums.score()
     with pytest.raises(InputError, match=r"Pass them: Sums\.from_bytes\(data, metrics\)"):
         Sums.from_bytes(sums.to_bytes())
     with pytest.raises(InputError, match="sums with different metrics"):
         Sums.from_bytes(sums.to_bytes(), "bleu")
 
 
-@pytest.mark.parametrize("engine", [of_polars, of_duckdb], ids=["Polars", "DuckDB"])
-def test_systems_are_compared_inside_groups(engine):
-    data = SYSTEMS if engine is of_polars else duckdb.from_arrow(SYSTEMS.to_arrow())
+@pytest.mark.parametrize("engine", [polars_engine, of_duckdb], ids=["Polars", "DuckDB"])
+def test_systems_are_compared_within_groups(engine):
+    data = SYSTEMS if engine is polars_engine else duckdb.from_arrow(SYSTEMS.to_arrow())
     options = {"bucket": ("id", 6), "metrics": ["bleu", "chrf"], "randomizations": 50}
-    connection = {} if engine is of_polars else {"connection": duckdb.default_connection()}
-    found = engine.compare(data, within="domain", **options, **connection)
-    assert list(found) == ["chat", "news"]
-    for domain, by_metric in found.items():
-        alone = SYSTEMS.filter(pl.col("domain") == domain)
-        expected = of_polars.compare(alone, **options)
+    connection = {} if engine is polars_engine else {"connection": duckdb.default_connection()}
+    comparisons = engine.compare(data, within="domain", **options, **connection)
+    assert list(comparisons) == ["chat", "news"]
+    for domain, by_metric in comparisons.items():
+        domain_rows = SYSTEMS.filter(pl.col("domain") == domain)
+        expected = polars_engine.compare(domain_rows, **options)
         for name in ("bleu", "chrf"):
             assert by_metric[name].differences == expected[name].differences
-    lacking = SYSTEMS.filter((pl.col("domain") == "chat") | (pl.col("id") > 2))[1:]
-    lacking = lacking.filter((pl.col("id") != 4) | (pl.col("system") == "A"))
+    incomplete = SYSTEMS.filter((pl.col("domain") == "chat") | (pl.col("id") > 2))[1:]
+    incomplete = incomplete.filter((pl.col("id") != 4) | (pl.col("system") == "A"))
     with pytest.raises(InputError, match=r"^news: "):
-        of_polars.compare(lacking, within="domain", **options)
+        polars_engine.compare(incomplete, within="domain", **options)

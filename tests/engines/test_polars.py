@@ -6,7 +6,15 @@ pytest.importorskip("polars", reason="Polars is not installed")
 pytest.importorskip("pyarrow", reason="the cases are made with pyarrow")
 
 import polars as pl
-from contract import CASES, LISTS, Rows, every_function, every_metric, rows, run_python
+from contract import (
+    CASES,
+    LISTS,
+    Rows,
+    check_every_function,
+    check_every_metric,
+    make_rows,
+    run_python,
+)
 
 import truebleu
 from truebleu import InputError
@@ -14,7 +22,7 @@ from truebleu.engines import Sums
 from truebleu.engines import polars as engine
 
 
-def make(columns, layouts):
+def make_frame(columns, layouts):
     """A frame; Polars has one layout of strings and one of lists, and categories."""
     types = dict.fromkeys(LISTS, pl.List(pl.String)) | {"dictionary": pl.Categorical}
     return pl.DataFrame(
@@ -34,13 +42,13 @@ def run_lazy_frame(batches, **options) -> Sums:
 
 
 def run_in_parts(batches, **options) -> Sums:
-    first, *others = [engine.sums(batch.lazy(), **options) for batch in batches]
-    for other in others:
-        first.merge(other)
+    first, *remaining = [engine.sums(batch.lazy(), **options) for batch in batches]
+    for part in remaining:
+        first.merge(part)
     return first
 
 
-def run_one_after_the_other(batches, **options) -> Sums:
+def run_sequentially(batches, **options) -> Sums:
     return engine.sums((batch.lazy() for batch in batches), **options)
 
 
@@ -48,17 +56,17 @@ RUNS = {
     "frame": run_frame,
     "lazy frame": run_lazy_frame,
     "in parts": run_in_parts,
-    "one after the other": run_one_after_the_other,
+    "one after the other": run_sequentially,
 }
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 @pytest.mark.parametrize("run", RUNS.values(), ids=RUNS)
 def test_contract(case, run):
-    case(run, make=make)
+    case(run, make=make_frame)
 
 
-TEXT = rows(21, 300)
+TEXT = make_rows(21, 300)
 TEXT = Rows(TEXT.hyp, TEXT.ref, [i % 3 for i in range(300)])
 
 
@@ -81,7 +89,7 @@ def data(request, frame, tmp_path):
     return pl.scan_parquet(tmp_path / "*.parquet")
 
 
-def test_the_score_of_a_corpus(data):
+def test_corpus_scores_are_equal(data):
     assert engine.corpus_bleu(data) == truebleu.bleu(TEXT.hyp, TEXT.ref)
     assert engine.corpus_chrf(data, word_order=2) == truebleu.CHRF(word_order=2).score(
         TEXT.hyp, TEXT.ref
@@ -89,23 +97,23 @@ def test_the_score_of_a_corpus(data):
     assert engine.corpus_ter(data, workers=2) == truebleu.ter(TEXT.hyp, TEXT.ref)
 
 
-def test_a_frame_of_the_scores_of_groups(data):
-    found = engine.corpus_bleu(data, by="system", tokenize="intl")
-    assert found.schema == {
+def test_group_scores_are_a_frame(data):
+    scores = engine.corpus_bleu(data, by="system", tokenize="intl")
+    assert scores.schema == {
         "system": pl.Int64,
         "score": pl.Float64,
         "segments": pl.Int64,
         "signature": pl.String,
     }
-    assert {truebleu.metric(told).tokenize for told in found["signature"]} == {"intl"}
-    assert found["segments"].to_list() == [100] * 3
-    for system, score in found.select("system", "score").rows():
-        chosen = [i for i in range(300) if TEXT.group[i] == system]
-        hyp, ref = [TEXT.hyp[i] for i in chosen], [TEXT.ref[i] for i in chosen]
+    assert {truebleu.metric(signature).tokenize for signature in scores["signature"]} == {"intl"}
+    assert scores["segments"].to_list() == [100] * 3
+    for system, score in scores.select("system", "score").rows():
+        indices = [i for i in range(300) if TEXT.group[i] == system]
+        hyp, ref = [TEXT.hyp[i] for i in indices], [TEXT.ref[i] for i in indices]
         assert score == truebleu.BLEU(tokenize="intl").score(hyp, ref).value
 
 
-def test_frames_are_read_one_after_the_other(frame, monkeypatch):
+def test_frames_are_read_sequentially(frame, monkeypatch):
     events = []
 
     def frames():
@@ -125,28 +133,28 @@ def test_frames_are_read_one_after_the_other(frame, monkeypatch):
 
 
 @pytest.mark.parametrize("kind", ["eager", "lazy", "streaming", "over files"])
-def test_an_expression_scores_rows(frame, kind, tmp_path):
+def test_expression_scores_rows(frame, kind, tmp_path):
     expressions = {
         "bleu": engine.sentence_bleu("hyp", "ref"),
         "chrf": engine.sentence_chrf(pl.col("hyp"), pl.col("ref"), word_order=2),
         "ter": engine.sentence_ter("hyp", "ref"),
     }
     if kind == "eager":
-        found = frame.select(**expressions)
+        scores = frame.select(**expressions)
     elif kind == "over files":
         frame.write_parquet(tmp_path / "rows.parquet", row_group_size=37)
-        found = pl.scan_parquet(tmp_path / "rows.parquet").select(**expressions).collect()
+        scores = pl.scan_parquet(tmp_path / "rows.parquet").select(**expressions).collect()
     else:
-        how = {"engine": "streaming"} if kind == "streaming" else {}
-        found = frame.lazy().select(**expressions).collect(**how)
-    assert found["bleu"].to_list() == truebleu.BLEU().segments(TEXT.hyp, TEXT.ref).tolist()
-    assert found["chrf"].to_list() == (
+        collect_options = {"engine": "streaming"} if kind == "streaming" else {}
+        scores = frame.lazy().select(**expressions).collect(**collect_options)
+    assert scores["bleu"].to_list() == truebleu.BLEU().segments(TEXT.hyp, TEXT.ref).tolist()
+    assert scores["chrf"].to_list() == (
         truebleu.CHRF(word_order=2).segments(TEXT.hyp, TEXT.ref).tolist()
     )
-    assert found["ter"].to_list() == truebleu.TER().segments(TEXT.hyp, TEXT.ref).tolist()
+    assert scores["ter"].to_list() == truebleu.TER().segments(TEXT.hyp, TEXT.ref).tolist()
 
 
-def test_rows_without_text_have_no_score():
+def test_rows_without_text_have_null_scores():
     frame = pl.DataFrame(
         {
             "hyp": ["a b", "c", None, "d", ""],
@@ -154,22 +162,22 @@ def test_rows_without_text_have_no_score():
             "several": [["x", "a b"], [], ["x"], [None], [None, "x"]],
         }
     )
-    found = frame.select(
+    scores = frame.select(
         one=engine.sentence_chrf("hyp", "ref").round(),
         several=engine.sentence_chrf("hyp", "several").round(),
         either=engine.sentence_chrf("hyp", ["ref", "several"]).round(),
         literal=engine.sentence_chrf("hyp", pl.lit("a b")).round(),
         nothing=engine.sentence_chrf("hyp", pl.lit(None, dtype=pl.String)),
     )
-    assert found["one"].to_list() == [100, None, None, 100, 0]
-    assert found["several"].to_list() == [100, None, None, None, 0]
-    assert found["either"].to_list() == [100, None, None, 100, 0]
-    assert found["literal"].to_list() == [100, 0, None, 0, 0]
-    assert found["nothing"].to_list() == [None] * 5
+    assert scores["one"].to_list() == [100, None, None, 100, 0]
+    assert scores["several"].to_list() == [100, None, None, None, 0]
+    assert scores["either"].to_list() == [100, None, None, 100, 0]
+    assert scores["literal"].to_list() == [100, 0, None, 0, 0]
+    assert scores["nothing"].to_list() == [None] * 5
     assert frame.clear().select(engine.sentence_bleu("hyp", "ref")).height == 0
 
 
-def test_an_expression_of_no_text_is_refused(frame):
+def test_expression_without_text_raises_error(frame):
     with pytest.raises(Exception, match="system: an Arrow column of int64 holds no text"):
         frame.select(engine.sentence_bleu("hyp", "system"))
     with pytest.raises(Exception, match="system: an Arrow column of int64 holds no text"):
@@ -179,7 +187,7 @@ def test_an_expression_of_no_text_is_refused(frame):
 # ---- what is wrong ----
 
 
-def test_what_is_wrong(frame):
+def test_invalid_arguments_raise_error(frame):
     with pytest.raises(InputError, match="no column 'hpy'; did you mean 'hyp'"):
         engine.corpus_bleu(frame.lazy(), "hpy")
     with pytest.raises(InputError, match=r"hyp.*int64"):
@@ -207,22 +215,22 @@ def test_what_is_wrong(frame):
         engine.corpus_bleu(objects, by="key")
 
 
-def test_the_row_that_is_named_is_the_first_that_is_null(tmp_path):
+def test_error_names_first_null_row(tmp_path):
     rows = 30_000
     for number in range(8):
         frame = pl.DataFrame({"hyp": ["a b"] * rows, "ref": ["a b"] * rows})
         if number in (2, 6):
             frame[8 - number, "hyp"] = None
         frame.write_parquet(tmp_path / f"{number}.parquet", row_group_size=4000)
-    told = r"'hyp' is null in 2 rows \(first known: row 60007\)"
+    message = r"'hyp' is null in 2 rows \(first known: row 60007\)"
     for _ in range(5):
-        with pytest.raises(InputError, match=told):
+        with pytest.raises(InputError, match=message):
             engine.corpus_bleu(pl.scan_parquet(tmp_path / "*.parquet"))
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=message):
         engine.corpus_bleu(map(pl.scan_parquet, sorted(tmp_path.glob("*.parquet"))))
 
 
-def test_pyarrow_is_not_needed(frame, tmp_path):
+def test_pyarrow_is_optional(frame, tmp_path):
     path = tmp_path / "rows.parquet"
     frame.write_parquet(path)
     script = f"""
@@ -241,14 +249,14 @@ print(frame.select(engine.sentence_bleu("hyp", "ref").is_not_null().sum()).item(
     assert done.stdout.splitlines() == [*[expected] * 3, "3", "300"], done.stderr
 
 
-def test_what_to_install_without_polars():
+def test_missing_polars_error_names_extra():
     done = run_python(
         "import sys; sys.modules['polars'] = None\nimport truebleu.engines.polars as engine"
     )
     assert "needs Polars: pip install 'truebleu[polars]'" in done.stderr
 
 
-def test_releases_that_give_no_batches(frame, monkeypatch):
+def test_releases_without_batches_raise_error(frame, monkeypatch):
     monkeypatch.delattr(pl.LazyFrame, "collect_batches")
     with pytest.raises(ImportError, match=r"Install Polars 1\.34 or newer"):
         engine.corpus_bleu(frame.lazy())
@@ -257,22 +265,22 @@ def test_releases_that_give_no_batches(frame, monkeypatch):
 
 @pytest.mark.thorough
 def test_every_function_with_every_metric():
-    every_function(engine, pl.DataFrame, pl.DataFrame.to_arrow)
-    every_function(engine, lambda table: pl.DataFrame(table).lazy(), pl.DataFrame.to_arrow)
+    check_every_function(engine, pl.DataFrame, pl.DataFrame.to_arrow)
+    check_every_function(engine, lambda table: pl.DataFrame(table).lazy(), pl.DataFrame.to_arrow)
 
 
-def test_every_metric_that_truebleu_metric_takes():
+def test_every_metric_is_supported_or_rejected():
     def by_row(hyp, ref, metric):
         frame = pl.DataFrame({"hyp": hyp, "ref": ref})
         return frame.select(s=engine.sentence("hyp", "ref", metric=metric))["s"].to_list()
 
-    every_metric(
+    check_every_metric(
         lambda hyp, ref, metric: engine.score(pl.DataFrame({"hyp": hyp, "ref": ref}), metric=metric)
     )
-    every_metric(by_row, by_row=True)
+    check_every_metric(by_row, by_row=True)
 
 
-def test_functions_of_a_metric_say_what_they_are():
+def test_metric_functions_have_names_and_docstrings():
     import inspect
 
     assert engine.corpus_chrf.__name__ == "corpus_chrf"

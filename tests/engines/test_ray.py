@@ -32,14 +32,14 @@ pytestmark = [
 
 # A machine that is slow or busy with something else is no fault: Ray is given minutes where it has
 # seconds by itself, and one process instead of 32 to read footers.
-PATIENCE = {
+RAY_SETTINGS = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_gcs_server_port_wait_time_s": "300",
     "RAY_gcs_server_request_timeout_seconds": "300",
     "RAY_worker_register_timeout_seconds": "300",
     "RAY_DATA_PARQUET_FOOTER_NUM_ACTORS": "1",
 }
-MOST_SECONDS = 1200
+TIMEOUT_SECONDS = 1200
 """What runs as long as this is stuck."""
 ATTEMPTS = 3
 
@@ -49,20 +49,20 @@ def ray():
     """Ray with two workers on this machine."""
     pytest.importorskip("ray", reason="Ray is not installed: make engines")
     with pytest.MonkeyPatch.context() as patched:
-        for name, value in PATIENCE.items():  # before Ray is imported: it reads some of it then
+        for name, value in RAY_SETTINGS.items():  # before Ray is imported: it reads some of it then
             patched.setenv(name, value)
         import ray
         import ray.data
 
         # Workers cannot import this file; what is handed to them from it travels whole.
         ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])
-        start(ray)
+        start_ray(ray)
         ray.data.DataContext.get_current().enable_progress_bars = False
         yield ray
         ray.shutdown()
 
 
-def start(ray):
+def start_ray(ray):
     """Start Ray, which gives up after half a minute however slow the machine is."""
     options = {"num_cpus": 2, "include_dashboard": False, "object_store_memory": 2**29}
     for attempt in range(ATTEMPTS):
@@ -100,7 +100,7 @@ def datasets(ray, tmp_path, monkeypatch):
         def unpacked(packed):
             return pa.ipc.open_stream(packed["batch"][0].as_py()).read_all()
 
-        packed = [pa.table({"batch": [_packed(batch)]}) for batch in batches]
+        packed = [pa.table({"batch": [_serialize_batch(batch)]}) for batch in batches]
         ds = ray.data.from_arrow(packed)
         return ds.map_batches(unpacked, batch_format="pyarrow", batch_size=None)
 
@@ -110,7 +110,7 @@ def datasets(ray, tmp_path, monkeypatch):
     return {make.__name__: make for make in (blocks, parquet, mapped, pandas)}
 
 
-def _packed(batch):
+def _serialize_batch(batch):
     import pyarrow as pa
 
     sink = pa.BufferOutputStream()
@@ -123,11 +123,13 @@ def _packed(batch):
 
 
 CONTRACT = [(source, case) for source in ("blocks", "mapped") for case in contract.CASES]
-FILES = ("partitions", "nulls_skipped", "nulls_raised", "buckets", "no_rows")
+PARQUET_CASES = ("partitions", "nulls_skipped", "nulls_raised", "buckets", "no_rows")
 
 
-@pytest.mark.parametrize(("source", "case"), [*CONTRACT, *(("parquet", case) for case in FILES)])
-def test_the_contract(source, case, datasets):
+@pytest.mark.parametrize(
+    ("source", "case"), [*CONTRACT, *(("parquet", case) for case in PARQUET_CASES)]
+)
+def test_contract(source, case, datasets):
     def run(batches, **options):
         return engine.sums(datasets[source](batches), **options)
 
@@ -135,37 +137,40 @@ def test_the_contract(source, case, datasets):
 
 
 @pytest.mark.parametrize("source", ["blocks", "parquet"])
-def test_lists_of_references_that_ray_stores(source, datasets):
-    table = contract.rows(6)
-    several = [[text, None, *table.ref[:2]] for text in table.ref]
-    table = contract.Rows(table.hyp, several, table.group)
+def test_stored_reference_lists(source, datasets):
+    table = contract.make_rows(6)
+    reference_lists = [[text, None, *table.ref[:2]] for text in table.ref]
+    table = contract.Rows(table.hyp, reference_lists, table.group)
 
     def run(batches, **options):
         return engine.sums(datasets[source](batches), **options)
 
-    contract.agree(run, table, {"ref": "list"}, 1, contract.with_pyarrow)
+    contract.check_agreement(run, table, {"ref": "list"}, 1, contract.make_pyarrow_batch)
 
 
-def test_data_frames_of_pandas(datasets):
-    table = contract.rows(3)
+def test_pandas_data_frames(datasets):
+    table = contract.make_rows(3)
 
     def run(batches, **options):
         return engine.sums(datasets["pandas"](batches), **options)
 
     options = {"by": (), "nulls": "skip", "metrics": contract.METRICS}
-    batches = [table.of(part, contract.with_pyarrow, {}) for part in contract.split(300, 3)]
-    expected = contract.oracle(table, nulls="skip").to_bytes()
+    batches = [
+        table.make_batch(part, contract.make_pyarrow_batch, {})
+        for part in contract.partition_rows(300, 3)
+    ]
+    expected = contract.compute_oracle_sums(table, nulls="skip").to_bytes()
     assert run([batch for batch in batches if batch.num_rows], **options).to_bytes() == expected
 
 
 def test_several_columns_of_references(ray):
     import pyarrow as pa
 
-    table = contract.rows(14)
-    other = [None if i % 3 else text for i, text in enumerate(reversed(table.ref))]
-    columns = pa.table({"hyp": table.hyp, "a": table.ref, "b": other})
+    table = contract.make_rows(14)
+    second_references = [None if i % 3 else text for i, text in enumerate(reversed(table.ref))]
+    columns = pa.table({"hyp": table.hyp, "a": table.ref, "b": second_references})
     ds = ray.data.from_arrow(columns).repartition(5)
-    references = list(zip(table.ref, other, strict=True))
+    references = list(zip(table.ref, second_references, strict=True))
     assert engine.corpus_bleu(ds, ref=["a", "b"]) == BLEU().score(table.hyp, references)
     assert engine.corpus_chrf(ds, ref=["a", "b"]) == CHRF().score(table.hyp, references)
     assert engine.corpus_ter(ds, ref=["a", "b"]) == TER().score(table.hyp, references)
@@ -173,48 +178,53 @@ def test_several_columns_of_references(ray):
 
 # ---- accidents ----
 
-DEATHS = ["before it counts", "after it counted"]
+KILL_MOMENTS = ["before it counts", "after it counted"]
 
 
 @needs_ray
-@pytest.mark.parametrize("moment", DEATHS)
-def test_a_worker_is_killed_in_the_middle(moment, ray, datasets, tmp_path, monkeypatch):
-    table = contract.rows(20, 2000)
-    batches = [table.of(range(i, i + 100), contract.with_pyarrow, {}) for i in range(0, 2000, 100)]
+@pytest.mark.parametrize("moment", KILL_MOMENTS)
+def test_killed_worker_does_not_change_sums(moment, ray, datasets, tmp_path, monkeypatch):
+    table = contract.make_rows(20, 2000)
+    batches = [
+        table.make_batch(range(i, i + 100), contract.make_pyarrow_batch, {})
+        for i in range(0, 2000, 100)
+    ]
     log = tmp_path / "attempts"
-    in_task = engine._make_task
+    make_task = engine._make_task
 
-    def dying(name, argument):
-        count = in_task(name, argument)
+    def make_dying_task(name, argument):
+        count = make_task(name, argument)
 
         def run(block):
             first = block["unasked"][0].as_py()
-            tried = log.read_text().splitlines() if log.exists() else []
+            previous_attempts = log.read_text().splitlines() if log.exists() else []
             with log.open("a") as file:
                 file.write(f"{first} {os.getpid()}\n")
-            doomed = first == "1000" and not any(line.startswith("1000 ") for line in tried)
-            if doomed and moment == DEATHS[0]:
+            is_killed = first == "1000" and not any(
+                line.startswith("1000 ") for line in previous_attempts
+            )
+            if is_killed and moment == KILL_MOMENTS[0]:
                 os.kill(os.getpid(), signal.SIGKILL)
-            counted = count(block)
-            if doomed:
+            result = count(block)
+            if is_killed:
                 os.kill(os.getpid(), signal.SIGKILL)
-            return counted
+            return result
 
         return run
 
-    monkeypatch.setattr(engine, "_make_task", dying)
+    monkeypatch.setattr(engine, "_make_task", make_dying_task)
     sums = engine.sums(datasets["blocks"](batches), metrics=contract.METRICS, by="group")
-    assert sums.to_bytes() == contract.oracle(table, by="group").to_bytes()
+    assert sums.to_bytes() == contract.compute_oracle_sums(table, by="group").to_bytes()
     attempts = [line.split() for line in log.read_text().splitlines()]
-    again = [pid for first, pid in attempts if first == "1000"]
-    assert len(again) >= 2, "it was killed, and run again"
-    assert len(set(again)) >= 2, "by another process"
+    retry_pids = [pid for first, pid in attempts if first == "1000"]
+    assert len(retry_pids) >= 2, "it was killed, and run again"
+    assert len(set(retry_pids)) >= 2, "by another process"
     assert len({first for first, _ in attempts}) == 20
 
 
 # A machine is killed when it has had work and much is left to do. If it had none, because the other
 # was faster, nothing happens, and the job runs again.
-NODE_DIES = """
+NODE_LOSS_SCRIPT = """
     import sys, time
     import pyarrow as pa
     import ray
@@ -241,10 +251,10 @@ NODE_DIES = """
     # Of two processors it leaves one idle.
     ray.data.DataContext.get_current().op_resource_reservation_enabled = False
 
-    table = contract.rows(20, 2000)
+    table = contract.make_rows(20, 2000)
     order = range(0, 2000, 50)
-    batches = [table.of(range(i, i + 50), contract.with_pyarrow, {}) for i in order]
-    expected = contract.oracle(table, by="group").to_bytes()
+    batches = [table.make_batch(range(i, i + 50), contract.make_pyarrow_batch, {}) for i in order]
+    expected = contract.compute_oracle_sums(table, by="group").to_bytes()
     merge = engine.Sums.merge_bytes
 
     def job(log):
@@ -293,22 +303,22 @@ NODE_DIES = """
 
 
 @needs_ray
-def test_a_machine_of_two_is_lost_in_the_middle(tmp_path):
-    done = script(NODE_DIES, tmp_path / "tasks", ATTEMPTS)
+def test_lost_node_does_not_change_sums(tmp_path):
+    done = run_script(NODE_LOSS_SCRIPT, tmp_path / "tasks", ATTEMPTS)
     assert done.returncode == 0, done.stdout + done.stderr[-3000:]
     assert "killed after" in done.stdout
     assert "the same bytes" in done.stdout
 
 
-def script(text, *arguments):
+def run_script(text, *arguments):
     """Another Python, which can import the contract."""
     path = os.pathsep.join(filter(None, [str(Path(__file__).parent), os.environ.get("PYTHONPATH")]))
     return subprocess.run(
         [sys.executable, "-c", textwrap.dedent(text), *map(str, arguments)],
-        env={**os.environ, **PATIENCE, "PYTHONPATH": path},
+        env={**os.environ, **RAY_SETTINGS, "PYTHONPATH": path},
         capture_output=True,
         text=True,
-        timeout=MOST_SECONDS,
+        timeout=TIMEOUT_SECONDS,
         check=False,
     )
 
@@ -316,10 +326,10 @@ def script(text, *arguments):
 # ---- scores of rows ----
 
 
-def test_scores_of_rows_are_those_of_sentences(ray):
+def test_row_scores_equal_sentence_scores(ray):
     import pyarrow as pa
 
-    table = contract.rows(15)
+    table = contract.make_rows(15)
     texts = {"hyp": table.hyp, "ref": table.ref, "id": list(range(300))}
     ds = ray.data.from_arrow(pa.table(texts)).repartition(4)
     for column, scored, metric in (
@@ -356,7 +366,7 @@ def test_skipped_rows_have_null_scores(ray):
             engine.sentence_bleu(ray.data.from_arrow(table), ref=ref).take_all()
 
 
-def test_a_column_is_not_overwritten(ray):
+def test_existing_column_raises_error(ray):
     ds = ray.data.from_items([{"hyp": "a", "ref": "b", "bleu": 1}])
     with pytest.raises(InputError, match=r"duplicate column 'bleu'.*column="):
         engine.sentence_bleu(ds)
@@ -366,29 +376,31 @@ def test_a_column_is_not_overwritten(ray):
 # ---- as an aggregation ----
 
 
-def test_an_aggregation_among_others(ray):
+def test_corpus_score_aggregation(ray):
     import pyarrow as pa
     from ray.data.aggregate import Count
 
-    table = contract.rows(16)
+    table = contract.make_rows(16)
     columns = {"hyp": table.hyp, "ref": table.ref, "group": table.group}
     ds = ray.data.from_arrow(pa.table(columns)).repartition(5)
     expected = engine.corpus_bleu(ds, by="group").take_all()
-    found = ds.aggregate(engine.CorpusScore(), engine.CorpusScore(by="group", name="each"), Count())
-    assert found["bleu"] == BLEU().score(table.hyp, table.ref).value
-    assert found["each"] == expected
+    aggregates = ds.aggregate(
+        engine.CorpusScore(), engine.CorpusScore(by="group", name="each"), Count()
+    )
+    assert aggregates["bleu"] == BLEU().score(table.hyp, table.ref).value
+    assert aggregates["each"] == expected
     assert {row["group"]: row["segments"] for row in expected} == {
         key: table.group.count(key) for key in set(table.group)
     }
-    assert found["count()"] == 300
-    listed = ds.aggregate(engine.CorpusScore(by=["group"], name="listed"))["listed"]
-    assert listed == found["each"]
+    assert aggregates["count()"] == 300
+    grouped_scores = ds.aggregate(engine.CorpusScore(by=["group"], name="listed"))["listed"]
+    assert grouped_scores == aggregates["each"]
 
 
 # ---- what is wrong is said ----
 
 
-def test_columns_are_checked_before_the_job(ray, tmp_path):
+def test_columns_are_checked_before_running(ray, tmp_path):
     ds = ray.data.from_items([{"hypothesis": "a", "ref": 1}] * 9)
     with pytest.raises(InputError, match=r"no column 'hyp'.*mean 'hypothesis'"):
         engine.sums(ds)
@@ -398,7 +410,7 @@ def test_columns_are_checked_before_the_job(ray, tmp_path):
         engine.sentence_bleu(ds, hyp="hypothesis")
 
 
-def test_an_error_of_a_task_is_one_line(ray):
+def test_task_error_is_one_line(ray):
     """A schema that is unknown before is checked by the tasks, which hand back what was wrong."""
     ds = ray.data.range(9).map_batches(lambda batch: {"hyp": ["a"], "ref": [1]})
     assert ds.schema(fetch_if_missing=False) is None
@@ -408,7 +420,7 @@ def test_an_error_of_a_task_is_one_line(ray):
     assert raised.value.__cause__ is None
 
 
-def test_nothing_runs_to_find_the_schema(ray, tmp_path):
+def test_schema_check_does_not_run_dataset(ray, tmp_path):
     """What makes the text may be a model that costs hours: each block is made once."""
     log = tmp_path / "made"
 
@@ -423,7 +435,7 @@ def test_nothing_runs_to_find_the_schema(ray, tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore:Use 'expr'")
-def test_blocks_of_which_nothing_is_left(ray):
+def test_empty_blocks(ray):
     ds = ray.data.range(40, override_num_blocks=4)
     ds = ds.map(lambda row: {"hyp": "a b", "ref": "a b", "id": row["id"]})
     assert engine.sums(ds.filter(lambda row: row["id"] < 5), by="id").segments == 5
@@ -432,7 +444,7 @@ def test_blocks_of_which_nothing_is_left(ray):
         engine.corpus_bleu(ds.filter(lambda row: row["id"] < 0))
 
 
-def test_what_is_no_dataset_is_refused(ray):
+def test_other_objects_raise_error(ray):
     with pytest.raises(TypeError, match=r"data: expected .*Dataset, found list; use ray\.data"):
         engine.sums([{"hyp": "a", "ref": "b"}])
     grouped = ray.data.from_items([{"hyp": "a", "ref": "b", "system": "x"}]).groupby("system")
@@ -440,7 +452,7 @@ def test_what_is_no_dataset_is_refused(ray):
         engine.corpus_bleu(grouped)
 
 
-def test_errors_of_the_dataset_itself_are_its_own(ray):
+def test_dataset_errors_are_unchanged(ray):
     def broken(batch):
         raise RuntimeError("the model is out of memory")
 
@@ -449,7 +461,7 @@ def test_errors_of_the_dataset_itself_are_its_own(ray):
 
 
 @pytest.mark.parametrize("fault", ["truncated", "spoilt"])
-def test_a_file_that_cannot_be_read_is_named(fault, ray, tmp_path):
+def test_unreadable_file_is_named(fault, ray, tmp_path):
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -466,7 +478,7 @@ def test_a_file_that_cannot_be_read_is_named(fault, ray, tmp_path):
     assert "\n" not in str(raised.value)
 
 
-def test_workers_that_die_again_and_again_are_told_of_in_a_line(ray, monkeypatch):
+def test_repeated_worker_failure_gives_one_line_error(ray, monkeypatch):
     """Ray repeats tasks for ever, if it is not told how often."""
 
     def dying(*_):
@@ -480,7 +492,7 @@ def test_workers_that_die_again_and_again_are_told_of_in_a_line(ray, monkeypatch
     assert "\n" not in str(raised.value)
 
 
-def test_a_disk_that_is_full_is_told_of_in_a_line(ray, monkeypatch):
+def test_full_disk_gives_one_line_error(ray, monkeypatch):
     def full(*_):
         raise ray.exceptions.OutOfDiskError("Local disk is full\n" + "x" * 1000)
 
@@ -490,14 +502,14 @@ def test_a_disk_that_is_full_is_told_of_in_a_line(ray, monkeypatch):
     assert len(str(raised.value)) <= 300
 
 
-def test_a_row_of_50_megabytes(ray):
+def test_50_megabyte_row(ray):
     import pyarrow as pa
 
     long = pa.table({"hyp": ["word " * 10_000_000, "a b"], "ref": ["a b"] * 2})
     assert engine.score(ray.data.from_arrow(long)).hypothesis_length == 10_000_002
 
 
-WITHOUT = """
+WITHOUT_TRUEBLEU = """
     import sys
 
     class Absent:
@@ -518,14 +530,14 @@ OTHER_RELEASE = """
     ("site", "message"),
     [
         (
-            WITHOUT,
+            WITHOUT_TRUEBLEU,
             r"cannot import truebleu \(No module named 'truebleu'\); install .*'pip': .*py_mod",
         ),
         (OTHER_RELEASE, r"has truebleu 0\.0\.1, the driver .*; install truebleu"),
     ],
     ids=["without truebleu", "another release"],
 )
-def test_workers_that_do_not_fit(site, message, ray, tmp_path):
+def test_incompatible_workers_raise_error(site, message, ray, tmp_path):
     (tmp_path / "sitecustomize.py").write_text(textwrap.dedent(site), encoding="utf-8")
     path = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("PYTHONPATH")]))
     ds = ray.data.from_items([{"hyp": "a", "ref": "b"}] * 9)
@@ -537,7 +549,7 @@ def test_workers_that_do_not_fit(site, message, ray, tmp_path):
 
 
 @needs_ray
-def test_another_python_on_a_worker_is_told(monkeypatch):
+def test_other_worker_python_raises_error(monkeypatch):
     import pyarrow as pa
 
     run = engine._make_task("sum_block", Sums("bleu"))
@@ -548,7 +560,7 @@ def test_another_python_on_a_worker_is_told(monkeypatch):
     assert re.search(r"runs Python 3\.99 \(expected 3\.", str(error))
 
 
-def test_without_ray_it_says_what_to_install(monkeypatch):
+def test_missing_ray_error_names_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(ImportError, match=r"needs Ray Data: pip install 'truebleu\[ray\]'"):
         engine.sums(None)
@@ -558,13 +570,13 @@ def test_without_ray_it_says_what_to_install(monkeypatch):
 def test_every_function_with_every_metric(ray):
     import pyarrow as pa
 
-    contract.every_function(
+    contract.check_every_function(
         engine, ray.data.from_arrow, lambda found: pa.Table.from_pylist(found.take_all())
     )
 
 
 @needs_ray
-def test_an_old_ray_is_refused(monkeypatch):
+def test_old_ray_raises_error(monkeypatch):
     import ray
 
     monkeypatch.setattr(ray, "__version__", "2.9.3")
@@ -572,12 +584,12 @@ def test_an_old_ray_is_refused(monkeypatch):
         engine.sums(None)
 
 
-def test_importing_it_does_not_import_ray():
+def test_import_does_not_import_ray():
     text = "import sys, truebleu.engines.ray; sys.exit('ray' in sys.modules)"
-    assert script(text).returncode == 0
+    assert run_script(text).returncode == 0
 
 
-def test_every_metric_that_truebleu_metric_takes(ray):
+def test_every_metric_is_supported_or_rejected(ray):
     """Rows are refused before anything runs, and so are sums."""
     import pyarrow as pa
 
@@ -588,17 +600,17 @@ def test_every_metric_that_truebleu_metric_takes(ray):
         scored = engine.sentence(dataset(hyp, ref), column="score", metric=metric)
         return [row["score"] for row in scored.take_all()]
 
-    contract.every_metric(lambda hyp, ref, m: engine.score(dataset(hyp, ref), metric=m))
-    contract.every_metric(by_row, by_row=True)
+    contract.check_every_metric(lambda hyp, ref, m: engine.score(dataset(hyp, ref), metric=m))
+    contract.check_every_metric(by_row, by_row=True)
 
 
 @needs_ray
-def test_the_page_about_engines(ray, tmp_path, monkeypatch):
+def test_engine_page_examples(ray, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("PYTEST_CURRENT_TEST", raising=False)  # as for blocks
     expected = Sums(("bleu", "chrf"), by="system").update(page_code.make_tables(tmp_path)["frame"])
     before = ray.data.DataContext.get_current().op_resource_reservation_enabled
-    made = page_code.run_python("## Ray", {}, folder=tmp_path)
+    names = page_code.run_python("## Ray", {}, folder=tmp_path)
     ray.data.DataContext.get_current().op_resource_reservation_enabled = before
-    assert made["sums"] == expected
+    assert names["sums"] == expected
     assert {"hyp", "wer"} < set(ray.data.read_parquet(str(tmp_path / "scored")).schema().names)

@@ -25,76 +25,78 @@ TABLE = pa.table(
 METRICS = ("bleu", "chrf", "ter")
 
 
-def sums(**options) -> Sums:
+def make_sums(**options) -> Sums:
     options = {"by": ("key", "number"), "nulls": "skip", **options}
     return Sums(METRICS, **options).update(TABLE)
 
 
-def opened(of: Sums) -> tuple[dict, bytes]:
-    header, content = _kernel.unsealed("sums", "sums", of.to_bytes())
+def read_header(source: Sums) -> tuple[dict, bytes]:
+    header, content = _kernel.unsealed("sums", "sums", source.to_bytes())
     return json.loads(header), content
 
 
-def remade(of: Sums, content: bytes | None = None, **changed: object) -> bytes:
+def rebuild_bytes(source: Sums, content: bytes | None = None, **header_changes: object) -> bytes:
     """The bytes of sums that say something else, with a checksum that is right."""
-    header, own = opened(of)
+    header, original_content = read_header(source)
     return _kernel.sealed(
-        "sums", json.dumps({**header, **changed}), own if content is None else content
+        "sums",
+        json.dumps({**header, **header_changes}),
+        original_content if content is None else content,
     )
 
 
-def test_no_bit_of_sums_can_change():
-    whole = sums()
-    data = whole.to_bytes()
-    assert whole.spawn().merge_bytes(data) == whole
-    target = whole.spawn()
+def test_any_flipped_bit_raises_error():
+    original = make_sums()
+    data = original.to_bytes()
+    assert original.spawn().merge_bytes(data) == original
+    target = original.spawn()
     for bit in range(8 * len(data)):
         changed = bytearray(data)
         changed[bit // 8] ^= 1 << bit % 8
         with pytest.raises(InputError):
             target.merge_bytes(bytes(changed))
-    assert target == whole.spawn()
+    assert target == original.spawn()
 
 
-def test_sums_that_were_cut_or_grew_are_refused():
-    whole = sums()
-    data = whole.to_bytes()
+def test_truncated_and_extended_bytes_raise_error():
+    original = make_sums()
+    data = original.to_bytes()
     pieces = [data[:length] for length in range(len(data))]
-    pieces += [data + more for more in (b"\0", bytes(8), data[-8:], data)]
+    pieces += [data + suffix for suffix in (b"\0", bytes(8), data[-8:], data)]
     for piece in (*pieces, data[1:], b"\n" + data):
         with pytest.raises(InputError, match=r"Sums\.to_bytes"):
-            whole.spawn().merge_bytes(piece)
+            original.spawn().merge_bytes(piece)
 
 
 @given(st.data())
-def test_changes_with_a_right_checksum_are_refused_or_are_sums(data):
+def test_random_changes_with_valid_checksum_raise_error_or_give_valid_sums(data):
     """What somebody makes on purpose is refused, or is sums that can be scored and sent on."""
-    whole = sums()
-    content = bytearray(opened(whole)[1])
+    original = make_sums()
+    content = bytearray(read_header(original)[1])
     for _ in range(data.draw(st.integers(1, 3))):
         start = data.draw(st.integers(0, len(content)))
         content[start : start + data.draw(st.integers(0, 9))] = data.draw(st.binary(max_size=9))
-    other = whole.spawn()
+    read_sums = original.spawn()
     with contextlib.suppress(InputError):
-        other.merge_bytes(remade(whole, bytes(content)))
-        assert len(other.keys) == len(other)
-        other.scores()
-        assert other.spawn().merge_bytes(other.to_bytes()) == other
-        assert other.spawn().merge_state(pa.table(other)) == other
+        read_sums.merge_bytes(rebuild_bytes(original, bytes(content)))
+        assert len(read_sums.keys) == len(read_sums)
+        read_sums.scores()
+        assert read_sums.spawn().merge_bytes(read_sums.to_bytes()) == read_sums
+        assert read_sums.spawn().merge_state(pa.table(read_sums)) == read_sums
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("of", [sums(), sums(by=None)], ids=["keys", "none"])
-def test_every_bit_with_a_right_checksum(of):
-    content = opened(of)[1]
+@pytest.mark.parametrize("original", [make_sums(), make_sums(by=None)], ids=["keys", "none"])
+def test_flipped_bits_with_valid_checksum(original):
+    content = read_header(original)[1]
     for bit in random.Random(5).sample(range(8 * len(content)), min(2000, 8 * len(content))):
         changed = bytearray(content)
         changed[bit // 8] ^= 1 << bit % 8
-        other = of.spawn()
+        read_sums = original.spawn()
         with contextlib.suppress(InputError):
-            other.merge_bytes(remade(of, bytes(changed)))
+            read_sums.merge_bytes(rebuild_bytes(original, bytes(changed)))
             # What is left are sums that some text could have.
-            for scores in other.scores().values():
+            for scores in read_sums.scores().values():
                 assert all(map(_is_number, scores.values()))
 
 
@@ -103,40 +105,40 @@ def _is_number(score: object) -> bool:
 
 
 # One group of a metric of two columns: its key, counts, references, integers.
-def group(key=b"\1\1\0\0\0x", counts=(1, 0, 0), references=(1, 1), row=(1, 720720)) -> bytes:
+def pack_group(key=b"\1\1\0\0\0x", counts=(1, 0, 0), references=(1, 1), row=(1, 720720)) -> bytes:
     head = struct.pack("<I", len(key)) + key
     return head + struct.pack("<3q2i", *counts, *references) + struct.pack(f"<{len(row)}q", *row)
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
-        (group()[:-1], "cut"),
-        (group() + b"\0", "cut"),
-        (group() * 2, "two groups have one key"),
-        (group(key=b""), "a key is none of its type"),
-        (group(key=b"\1\1\0\0\0x\0"), "a key is none of its type"),
-        (group(key=b"\2\1\0\0\0x"), "a key is none of its type"),
-        (group(key=b"\1\1\0\0\0\xff"), "a key is none of its type"),
-        (group(key=b"\1\xff\xff\xff\xffx"), "a key is none of its type"),
-        (group(counts=(-1, 0, 0)), "counts that no rows have"),
-        (group(counts=(0, 0, 0)), "counts that no rows have"),
-        (group(counts=(1, -1, 0)), "counts that no rows have"),
-        (group(references=(0, 1)), "counts that no rows have"),
-        (group(references=(2, 1)), "counts that no rows have"),
-        (group(row=(-1, 1)), "sums of TER.*edits is -1, below 0"),
+        (pack_group()[:-1], "cut"),
+        (pack_group() + b"\0", "cut"),
+        (pack_group() * 2, "two groups have one key"),
+        (pack_group(key=b""), "a key is none of its type"),
+        (pack_group(key=b"\1\1\0\0\0x\0"), "a key is none of its type"),
+        (pack_group(key=b"\2\1\0\0\0x"), "a key is none of its type"),
+        (pack_group(key=b"\1\1\0\0\0\xff"), "a key is none of its type"),
+        (pack_group(key=b"\1\xff\xff\xff\xffx"), "a key is none of its type"),
+        (pack_group(counts=(-1, 0, 0)), "counts that no rows have"),
+        (pack_group(counts=(0, 0, 0)), "counts that no rows have"),
+        (pack_group(counts=(1, -1, 0)), "counts that no rows have"),
+        (pack_group(references=(0, 1)), "counts that no rows have"),
+        (pack_group(references=(2, 1)), "counts that no rows have"),
+        (pack_group(row=(-1, 1)), "sums of TER.*edits is -1, below 0"),
         (struct.pack("<I", 2**32 - 1), "a key is cut"),
     ],
 )
-def test_groups_that_no_table_has(content, told):
-    own = Sums("ter", by="key").update(TABLE.slice(0, 1))
-    assert own.spawn().merge_bytes(remade(own, group())).keys == ["x"]
-    with pytest.raises(InputError, match=told):
-        own.spawn().merge_bytes(remade(own, content))
+def test_invalid_groups_raise_error(content, message):
+    ter_sums = Sums("ter", by="key").update(TABLE.slice(0, 1))
+    assert ter_sums.spawn().merge_bytes(rebuild_bytes(ter_sums, pack_group())).keys == ["x"]
+    with pytest.raises(InputError, match=message):
+        ter_sums.spawn().merge_bytes(rebuild_bytes(ter_sums, content))
 
 
 @pytest.mark.parametrize(
-    ("form", "key", "taken"),
+    ("key_format", "key", "is_valid"),
     [
         ("l", b"\1\1" + struct.pack("<q", 7), True),
         ("l", b"\1\0" + struct.pack("<q", -7), True),
@@ -169,20 +171,20 @@ def test_groups_that_no_table_has(content, told):
         ("", b"", False),
     ],
 )
-def test_keys_of_every_type(form, key, taken):
-    own = Sums("ter", by="key").update(TABLE.slice(0, 1))
-    data = remade(own, group(key=key), formats=[form])
-    if taken:
-        other = own.spawn().merge_bytes(data)
-        assert other.spawn().merge_bytes(other.to_bytes()) == other
+def test_keys_of_every_type(key_format, key, is_valid):
+    ter_sums = Sums("ter", by="key").update(TABLE.slice(0, 1))
+    data = rebuild_bytes(ter_sums, pack_group(key=key), formats=[key_format])
+    if is_valid:
+        read_sums = ter_sums.spawn().merge_bytes(data)
+        assert read_sums.spawn().merge_bytes(read_sums.to_bytes()) == read_sums
     else:
         with pytest.raises(InputError):
-            own.spawn().merge_bytes(data)
+            ter_sums.spawn().merge_bytes(data)
 
 
-def test_headers_that_sums_do_not_have():
-    own = sums()
-    content = opened(own)[1]
+def test_invalid_headers_raise_error():
+    original = make_sums()
+    content = read_header(original)[1]
     deep = "[" * 100_000 + "]" * 100_000
     for header in (
         deep,
@@ -196,47 +198,47 @@ def test_headers_that_sums_do_not_have():
         '{"formats": [1]}',
     ):
         with pytest.raises(InputError):
-            own.spawn().merge_bytes(_kernel.sealed("sums", header, content))
+            original.spawn().merge_bytes(_kernel.sealed("sums", header, content))
     for formats in (["u"], ["u", "l", "l"], [], None, ["x", "l"], "ul"):
         with pytest.raises(InputError):
-            own.spawn().merge_bytes(remade(own, formats=formats))
+            original.spawn().merge_bytes(rebuild_bytes(original, formats=formats))
     with pytest.raises(InputError, match="sums with different metrics"):
-        own.spawn().merge_bytes(remade(own, metrics=["x"]))
+        original.spawn().merge_bytes(rebuild_bytes(original, metrics=["x"]))
     with pytest.raises(InputError, match=r"version 1 .* reads version 2"):
-        own.spawn().merge_bytes(b"truebleu sums 1\n{}\n" + content)
+        original.spawn().merge_bytes(b"truebleu sums 1\n{}\n" + content)
 
 
-def test_merging_does_not_wrap():
-    own = Sums("ter", by="key").update(TABLE.slice(0, 1))
-    data = remade(own, group(row=(2**62, 2**62)))
-    once = own.spawn().merge_bytes(data)
-    before = once.to_bytes()
+def test_merging_beyond_64_bits_raises_error():
+    ter_sums = Sums("ter", by="key").update(TABLE.slice(0, 1))
+    data = rebuild_bytes(ter_sums, pack_group(row=(2**62, 2**62)))
+    large_sums = ter_sums.spawn().merge_bytes(data)
+    before = large_sums.to_bytes()
     with pytest.raises(InputError, match="beyond 64-bit integers"):
-        once.merge_bytes(data)
+        large_sums.merge_bytes(data)
     with pytest.raises(InputError, match="beyond 64-bit integers"):
-        once.merge(once)
-    two = pa.concat_tables([pa.table(once)] * 2)
+        large_sums.merge(large_sums)
+    state_tables = pa.concat_tables([pa.table(large_sums)] * 2)
     with pytest.raises(InputError, match="beyond 64-bit integers"):
-        own.spawn().merge_state(two)
-    assert once.to_bytes() == before
-    many = remade(own, group(counts=(2**62, 0, 0)))
+        ter_sums.spawn().merge_state(state_tables)
+    assert large_sums.to_bytes() == before
+    many_segments = rebuild_bytes(ter_sums, pack_group(counts=(2**62, 0, 0)))
     with pytest.raises(InputError, match="beyond 64-bit integers"):
-        own.spawn().merge_bytes(many).merge_bytes(many)
+        ter_sums.spawn().merge_bytes(many_segments).merge_bytes(many_segments)
 
 
-def test_a_table_of_sums_with_integers_that_no_text_has():
-    own = sums(by=None)
-    state = pa.table(own).to_pylist()
-    for row, at, value in ((0, 0, -1), (0, 2, 10**6), (1, 0, -1), (2, 2, 10**6)):
-        rows = [{**one, "statistics": list(one["statistics"])} for one in state]
-        rows[row]["statistics"][at] = value
-        table = pa.Table.from_pylist(rows, schema=pa.table(own).schema)
+def test_impossible_statistics_raise_error():
+    original = make_sums(by=None)
+    state = pa.table(original).to_pylist()
+    for row, column, value in ((0, 0, -1), (0, 2, 10**6), (1, 0, -1), (2, 2, 10**6)):
+        rows = [{**state_row, "statistics": list(state_row["statistics"])} for state_row in state]
+        rows[row]["statistics"][column] = value
+        table = pa.Table.from_pylist(rows, schema=pa.table(original).schema)
         with pytest.raises(InputError, match="cannot come from text"):
-            own.spawn().merge_state(table)
+            original.spawn().merge_state(table)
 
 
 @pytest.mark.parametrize("number", [2**64, -(2**63) - 1, 2**127, 10**40])
-def test_ids_beyond_64_bits_have_no_bucket(number):
+def test_ids_beyond_64_bits_raise_error(number):
     with pytest.raises((ValueError, OverflowError)):
         _kernel.bucket(number, 7)
     with pytest.raises((ValueError, OverflowError)):
@@ -245,18 +247,18 @@ def test_ids_beyond_64_bits_have_no_bucket(number):
         _kernel.bucket("a", 0)
 
 
-def test_groups_of_arguments_that_are_out_of_range():
-    def made(metrics, bucket=None):
+def test_kernel_arguments_out_of_range_raise_error():
+    def make_groups(metrics, bucket=None):
         return _kernel.Groups(metrics, "hyp", ["ref"], [], bucket)
 
     rules = (["a", "b"], [], [])
     for metrics in ([], [("x", (["a"], [1], []), print)], [("x", (["a"], [], [(0, 1, 5)]), print)]):
         with pytest.raises(ValueError):  # noqa: PT011
-            made(metrics)
+            make_groups(metrics)
     for buckets in (0, 2**63, 2**64, -1):
         with pytest.raises((ValueError, OverflowError)):
-            made([("x", rules, print)], ("id", buckets))
-    groups = made([("x", rules, print)])
+            make_groups([("x", rules, print)], ("id", buckets))
+    groups = make_groups([("x", rules, print)])
     for metric in (1, 2**63, 2**64, -1):
         with pytest.raises((IndexError, OverflowError)):
             groups.statistics(metric)

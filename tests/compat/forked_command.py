@@ -1,7 +1,8 @@
-"""A command run quickly: imported once, forked for each command line. sacreBLEU's own, or ours.
+"""Fast repeated runs of a command (sacreBLEU's or truebleu's): import once, fork per command line.
 
-As a script it is the process that forks: a request a line on standard input, an exit status a line
-on standard output. Its arguments are the module of the command and others to import before.
+As a script, it is the process that forks. It reads one request per line from standard input, and
+writes one exit status per line to standard output. Its arguments are the module of the command and
+other modules to import first.
 """
 
 import contextlib
@@ -14,7 +15,7 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
-# The module of each command, and what it imports when it needs it.
+# The module of each command, and the modules that it imports lazily.
 ORIGINAL = (
     *("sacrebleu.sacrebleu", "sacrebleu.significance"),
     *(f"sacrebleu.tokenizers.tokenizer_{name}" for name in ("13a", "zh", "intl", "char", "none")),
@@ -35,7 +36,7 @@ class Done(NamedTuple):
 
 
 class Command:
-    """A command in processes that have imported it already."""
+    """A command in processes that have already imported it."""
 
     def __init__(self, modules: tuple[str, ...] = ORIGINAL, **environment: str):
         self.environment = environment
@@ -46,11 +47,13 @@ class Command:
             env=os.environ | environment,
         )
 
-    def __call__(self, *words: str, cwd: Path, given: bytes = b"", **environment: str) -> Done:
-        """The command with these words behind it, `given` on standard input."""
+    def __call__(
+        self, *words: str, cwd: Path, standard_input: bytes = b"", **environment: str
+    ) -> Done:
+        """Run the command with these arguments and this standard input."""
         with contextlib.ExitStack() as stack:
             files = [stack.enter_context(tempfile.NamedTemporaryFile()) for _ in range(3)]
-            files[0].write(given)
+            files[0].write(standard_input)
             files[0].flush()
             request = {
                 "words": ["sacrebleu", *words],
@@ -64,16 +67,16 @@ class Command:
             return Done(status, *(Path(file.name).read_bytes() for file in files[1:]))
 
     def close(self) -> None:
-        """Ends the process that forks."""
+        """End the process that forks."""
         self._server.stdin.close()
         self._server.wait()
         self._server.stdout.close()
 
 
-def serve(command: str, *others: str) -> None:
-    """Forks for each request."""
+def serve(command: str, *modules: str) -> None:
+    """Fork a process for each request."""
     main = importlib.import_module(command).main
-    for name in others:
+    for name in modules:
         importlib.import_module(name)
     for line in sys.stdin:
         request = json.loads(line)
@@ -86,7 +89,7 @@ def serve(command: str, *others: str) -> None:
 
 
 def run(request, main) -> None:
-    """Runs a request's command line, and ends this process."""
+    """Run a request's command line, and end this process."""
     import traceback
 
     os.chdir(request["cwd"])

@@ -1,4 +1,4 @@
-"""How much is tested every day, and how much in a thorough run (`-m ""`)."""
+"""Numbers of examples in daily tests, and in thorough runs (`-m ""`)."""
 
 import inspect
 
@@ -8,13 +8,15 @@ from hypothesis import given, settings
 thorough = pytest.mark.thorough
 
 
-def some(few, *strategies, **named):
-    """Like `given`: a few examples every day, as many as the profile has in a thorough run."""
+def given_examples(max_examples, *strategies, **keyword_strategies):
+    """Return a decorator like `given`: few examples daily, all examples in thorough runs."""
 
     def decorate(test):
         properties = {
-            "few": settings(max_examples=few)(given(*strategies, **named)(test)),
-            "all": given(*strategies, **named)(test),
+            "few": settings(max_examples=max_examples)(
+                given(*strategies, **keyword_strategies)(test)
+            ),
+            "all": given(*strategies, **keyword_strategies)(test),
         }
 
         def run(amount, **fixtures):

@@ -1,11 +1,11 @@
-"""NLTK's BLEU and chrF with the accelerator: the same results, and counted by the kernel."""
+"""NLTK's BLEU and chrF with the accelerator: identical results, counted by the kernel."""
 
 import warnings
 
 import pytest
 from hypothesis import strategies as st
 from nltk.translate import bleu_score, chrf_score
-from sample_sizes import some
+from sample_sizes import given_examples
 
 import truebleu.compat
 from truebleu.compat import nltk as accelerator
@@ -35,7 +35,7 @@ def describe(call):
         warnings.simplefilter("always")
         try:
             result = repr(call())
-        except Exception as error:  # noqa: BLE001 - errors have to be equal too
+        except Exception as error:  # noqa: BLE001 - errors must be equal, too
             result = repr(error)
     return result, [(str(w.message), w.category, w.filename, w.lineno) for w in caught]
 
@@ -53,7 +53,7 @@ segments = st.lists(st.tuples(st.lists(tokens, max_size=3), tokens), max_size=4)
 weights = st.sampled_from([(0.25,) * 4, (0.5, 0.5), [(1,), (0.25,) * 4], (0.2,) * 5, (), (0,) * 17])
 
 
-@some(100, segments, weights, st.sampled_from([None, *METHODS]), st.booleans())
+@given_examples(100, segments, weights, st.sampled_from([None, *METHODS]), st.booleans())
 def test_bleu_is_equal_with_all_arguments(segments, weights, method, reweigh):
     references, hypotheses = [r for r, _ in segments], [h for _, h in segments]
     compare(lambda: bleu_score.corpus_bleu(references, hypotheses, weights, method, reweigh))
@@ -68,8 +68,13 @@ texts = st.text("ab \u3000\x1c\ud800", max_size=12) | st.lists(
 lengths = st.sampled_from([(1, 6), (2, 3), (0, 2), (3, 2), (1, 17)])
 
 
-@some(100, st.lists(st.tuples(texts, texts), max_size=4), lengths, st.sampled_from([3.0, 1, 0]),
-      st.booleans())  # fmt: skip
+@given_examples(
+    100,
+    st.lists(st.tuples(texts, texts), max_size=4),
+    lengths,
+    st.sampled_from([3.0, 1, 0]),
+    st.booleans(),
+)
 def test_chrf_is_equal_with_all_arguments(pairs, lengths, beta, ignore_whitespace):
     references, hypotheses = [r for r, _ in pairs], [h for _, h in pairs]
     options = {"beta": beta, "ignore_whitespace": ignore_whitespace}
@@ -105,4 +110,4 @@ def test_replaced_helper_is_called_and_kernel_is_not(kernel_calls, monkeypatch, 
     bleu_score.corpus_bleu([["ab"]], ["ab"], (0.5, 0.5))
     chrf_score.corpus_chrf(["ab"], ["ab"])
     assert calls
-    assert len(kernel_calls) == 1  # of the other metric
+    assert len(kernel_calls) == 1  # for the other metric

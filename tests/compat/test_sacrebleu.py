@@ -1,4 +1,4 @@
-"""sacreBLEU with the accelerator: the same results, and counted by the kernel."""
+"""sacreBLEU with the accelerator: identical results, counted by the kernel."""
 
 import copy
 import logging
@@ -16,7 +16,7 @@ from forked_command import ACCELERATED, ORIGINAL, Command
 from hypothesis import strategies as st
 from sacrebleu.metrics import base, bleu, chrf, ter
 from sacrebleu.significance import PairedTest
-from sample_sizes import some
+from sample_sizes import given_examples
 
 import truebleu
 import truebleu.compat
@@ -67,22 +67,22 @@ def make_corpus(size, references=1, systems=3, seed=0):
 
 
 def describe(call):
-    """A result, or an error, as text that shows values and types."""
+    """Return a result or an error as text that shows values and types."""
     try:
         result = call()
-    except Exception as error:  # noqa: BLE001 - errors have to be equal too
+    except Exception as error:  # noqa: BLE001 - errors must be equal, too
         return repr(error)
     return repr((result, vars(result) if hasattr(result, "__dict__") else None))
 
 
-def compare(call, kernel_calls=None, *, served=None):
-    """Assert that a call gives the same before and after the installation."""
+def compare(call, kernel_calls=None, *, expected_calls=None):
+    """Assert that a call gives equal results before and after the installation."""
     expected = describe(call)
     truebleu.compat.install("sacrebleu")
     before = len(kernel_calls or ())
     assert describe(call) == expected
-    if served is not None:
-        assert (len(kernel_calls) > before and all(kernel_calls)) is served
+    if expected_calls is not None:
+        assert (len(kernel_calls) > before and all(kernel_calls)) is expected_calls
     return expected
 
 
@@ -104,14 +104,14 @@ def test_kernel_counts_every_metric_with_equal_scores(kernel_calls, cls, options
     hyps, refs = make_corpus(size, references)
 
     def scores():
-        kept = cls(**options, references=refs)
+        cached_metric = cls(**options, references=refs)
         metric = cls(**options)
-        found = [metric.corpus_score(hyps[0], refs), kept.corpus_score(hyps[1], None)]
-        found.append(metric.sentence_score(hyps[0][0], [ref[0] for ref in refs]))
-        found += [metric._extract_corpus_statistics(hyps[2], refs), kept._ref_cache[:2]]
-        return *map(describe, [lambda each=each: each for each in found]), metric.get_signature()
+        results = [metric.corpus_score(hyps[0], refs), cached_metric.corpus_score(hyps[1], None)]
+        results.append(metric.sentence_score(hyps[0][0], [ref[0] for ref in refs]))
+        results += [metric._extract_corpus_statistics(hyps[2], refs), cached_metric._ref_cache[:2]]
+        return *map(describe, [lambda each=each: each for each in results]), metric.get_signature()
 
-    compare(scores, kernel_calls, served=True)
+    compare(scores, kernel_calls, expected_calls=True)
     assert len(kernel_calls) == 4
 
 
@@ -127,10 +127,10 @@ def test_kernel_resamples_with_equal_results(monkeypatch, cls, options, test):
         signatures, scores = PairedTest(
             list(zip("abc", hyps, strict=True)), {"m": metric}, refs, **arguments
         )()
-        found = [describe(lambda: metric.corpus_score(hyps[0], refs, n_bootstrap=30))]
-        found += [[vars(each) for each in rows if not isinstance(each, str)]
+        results_list = [describe(lambda: metric.corpus_score(hyps[0], refs, n_bootstrap=30))]
+        results_list += [[vars(each) for each in rows if not isinstance(each, str)]
                   for rows in scores.values()]  # fmt: skip
-        return found, signatures
+        return results_list, signatures
 
     expected = describe(results)
     truebleu.compat.install("sacrebleu")
@@ -169,7 +169,9 @@ def with_own_tokenizer(metric):
 )  # fmt: skip
 def test_own_tokenizer_is_called_and_kernel_counts(kernel_calls, make):
     hyps, refs = make_corpus(30, 2)
-    compare(lambda: make()._extract_corpus_statistics(hyps[0], refs), kernel_calls, served=True)
+    compare(
+        lambda: make()._extract_corpus_statistics(hyps[0], refs), kernel_calls, expected_calls=True
+    )
 
 
 COUNTING = [
@@ -238,7 +240,7 @@ def test_changed_attributes_change_the_count(kernel_calls):
         punctuation._PUNCTS = set()
         return changed, describe(lambda: punctuation.corpus_score(hyps[0], refs))
 
-    compare(scores, kernel_calls, served=False)
+    compare(scores, kernel_calls, expected_calls=False)
 
 
 UNUSUAL = {
@@ -283,12 +285,12 @@ def test_kernel_error_gives_original_result(monkeypatch, place, error):
     hyps, refs = make_corpus(20)
 
     def results():
-        found = []
+        pair_results = []
         for test in ("bs", "ar"):
             systems = list(zip("abc", hyps, strict=True))
             _, scores = PairedTest(systems, {"m": sacrebleu.TER()}, refs, test, 20)()
-            found.append([vars(each) for each in scores["TER"]])
-        return found, describe(lambda: sacrebleu.BLEU().corpus_score(hyps[0], refs, 20))
+            pair_results.append([vars(each) for each in scores["TER"]])
+        return pair_results, describe(lambda: sacrebleu.BLEU().corpus_score(hyps[0], refs, 20))
 
     def fail(*_):
         raise error("refused")
@@ -304,8 +306,8 @@ def test_metric_is_copied_and_pickled_with_its_references(tmp_path):
     truebleu.compat.install("sacrebleu")
     metric = sacrebleu.BLEU(references=refs)
     expected = describe(lambda: metric.corpus_score(hyps[0], None))
-    for other in (copy.deepcopy(metric), pickle.loads(pickle.dumps(metric))):
-        assert describe(lambda other=other: other.corpus_score(hyps[0], None)) == expected
+    for metric_copy in (copy.deepcopy(metric), pickle.loads(pickle.dumps(metric))):
+        assert describe(lambda other=metric_copy: other.corpus_score(hyps[0], None)) == expected
     with multiprocessing.get_context("spawn").Pool(1) as pool:  # not installed there
         assert repr(pool.apply(metric.corpus_score, (hyps[0], None))) in expected
     with ThreadPoolExecutor(4) as threads:
@@ -373,9 +375,9 @@ assert BLEU is sacrebleu.BLEU
 
 @pytest.fixture(scope="module")
 def commands():
-    both = Command(ORIGINAL), Command(ACCELERATED)
-    yield both
-    for command in both:
+    command_pair = Command(ORIGINAL), Command(ACCELERATED)
+    yield command_pair
+    for command in command_pair:
         command.close()
 
 
@@ -392,7 +394,7 @@ OPTIONS = st.lists(
 )  # fmt: skip
 
 
-@some(
+@given_examples(
     40,
     size=st.sampled_from([1, 2, 10, 120]),
     references=st.integers(1, 3),
@@ -410,11 +412,11 @@ def test_command_prints_the_same_bytes(
     for name, lines in (names | outputs).items():
         (folder / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     words = [*names, "-i", *outputs, *(word for option in options for word in option)]
-    expected, found = (command(*words, cwd=folder) for command in commands)
-    assert (found.status, found.output) == (expected.status, expected.output)
-    assert without_frames(found.error) == without_frames(expected.error)
+    expected, actual = (command(*words, cwd=folder) for command in commands)
+    assert (actual.status, actual.output) == (expected.status, expected.output)
+    assert without_frames(actual.error) == without_frames(expected.error)
 
 
 def without_frames(error):
-    """Lines without tracebacks' places; worker processes log in any order."""
+    """Return the lines without traceback locations, sorted because workers log in any order."""
     return sorted(line for line in error.splitlines() if not line.startswith((b"  ", b"Traceback")))

@@ -1,10 +1,10 @@
-"""Runs sacreBLEU's own tests, from its source distribution, with truebleu's accelerator installed.
+"""Run sacreBLEU's tests, from its source distribution, with truebleu's accelerator installed.
 
-python tests/compat/upstream.py        the counts, and what failed
-python tests/compat/upstream.py --original        the same tests against sacreBLEU itself
+python tests/compat/upstream.py        the counts, and the failed tests
+python tests/compat/upstream.py --original        the same tests with unmodified sacreBLEU
 
-Exit status 0 if everything passed that can pass without a network, or if the distribution cannot be
-had, with the reason printed; 1 if something failed.
+The exit status is 0 if all tests that do not need a network pass. It is also 0, with the reason
+printed, if the distribution is unavailable. It is 1 if a test fails.
 """
 
 import argparse
@@ -20,11 +20,11 @@ VERSION = "2.6.0"
 ARCHIVE = f"sacrebleu-{VERSION}.tar.gz"
 ROOT = Path(__file__).resolve().parents[2]
 
-# They fetch test sets.
-NEED_A_NETWORK = ("test_dataset.py", "test_api_get_source", "test_api_get_reference")
-WITHOUT_A_NETWORK = 133
+# These tests download test sets.
+NETWORK_TESTS = ("test_dataset.py", "test_api_get_source", "test_api_get_reference")
+MIN_OFFLINE_PASSES = 133
 
-# The distribution's tests say `import sacrebleu`.
+# The distribution's tests import sacrebleu.
 CONFTEST = """
 import truebleu.compat
 
@@ -37,22 +37,22 @@ assert hasattr(sacrebleu.BLEU._extract_corpus_statistics, "__wrapped__")
 
 
 class UnavailableError(Exception):
-    """The distribution cannot be had; the message says why."""
+    """Error for an unavailable distribution, with the reason."""
 
 
-def cache() -> Path:
-    """The folder that keeps the distribution: outside of the checkout."""
+def cache_folder() -> Path:
+    """Return the folder that caches the distribution, outside of the checkout."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base) / "truebleu"
 
 
-def distribution() -> Path:
-    """The archive, from the cache or by pip."""
-    archive = cache() / ARCHIVE
+def download_distribution() -> Path:
+    """Return the archive, from the cache or downloaded by pip."""
+    archive = cache_folder() / ARCHIVE
     if archive.exists():
         return archive
-    cache().mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=cache()) as folder:
+    cache_folder().mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=cache_folder()) as folder:
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--dest", folder]
         command += ["--disable-pip-version-check", "--retries", "1", "--timeout", "20"]
         command += ["--no-binary", "sacrebleu", "--no-deps", f"sacrebleu=={VERSION}"]
@@ -65,8 +65,8 @@ def distribution() -> Path:
 
 
 def unpack(folder: Path) -> None:
-    """The tests and their data, and nothing else of the distribution."""
-    with tarfile.open(distribution()) as archive:
+    """Extract the tests and their data from the distribution."""
+    with tarfile.open(download_distribution()) as archive:
         top = f"sacrebleu-{VERSION}/"
         for member in archive.getmembers():
             name = member.name.removeprefix(top)
@@ -76,7 +76,7 @@ def unpack(folder: Path) -> None:
 
 
 def run(*, original: bool = False) -> tuple[dict[str, int], str]:
-    """The numbers of tests that passed, failed and could not run, and the runner's output."""
+    """Return the numbers of passed, failed and skipped tests, and the runner's output."""
     with tempfile.TemporaryDirectory(prefix="truebleu-upstream-") as name:
         folder = Path(name)
         unpack(folder)
@@ -87,7 +87,7 @@ def run(*, original: bool = False) -> tuple[dict[str, int], str]:
         command += ["--durations=5", "--color=no"]
         environment = dict(os.environ)
         environment.pop("SACREBLEU_SEED", None)
-        # No proxy answers there: tests that want a network fail at once.
+        # Data downloads go to a temporary folder.
         environment |= {"SACREBLEU": str(folder / "data"), "PYTHONDONTWRITEBYTECODE": "1"}
         environment["PYTHONPATH"] = os.pathsep.join(
             filter(None, [str(ROOT), environment.get("PYTHONPATH")])
@@ -101,34 +101,34 @@ def run(*, original: bool = False) -> tuple[dict[str, int], str]:
             check=False,
             timeout=1800,
         )
-    found = re.findall(r"(\d+) (passed|failed|error|skipped)", done.stdout.splitlines()[-1])
-    return {what: int(number) for number, what in found}, done.stdout + done.stderr
+    counts = re.findall(r"(\d+) (passed|failed|error|skipped)", done.stdout.splitlines()[-1])
+    return {outcome: int(number) for number, outcome in counts}, done.stdout + done.stderr
 
 
-def failures(output: str) -> list[str]:
-    """The tests that failed and need no network."""
+def list_failures(output: str) -> list[str]:
+    """Return the failed tests that do not need a network."""
     failed = re.findall(r"^(?:FAILED|ERROR) (\S+)", output, flags=re.MULTILINE)
-    return [test for test in failed if not any(name in test for name in NEED_A_NETWORK)]
+    return [test for test in failed if not any(name in test for name in NETWORK_TESTS)]
 
 
 def main() -> int:
-    """Prints the counts."""
+    """Print the counts."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--original", action="store_true", help="test sacreBLEU itself")
-    parser.add_argument("--verbose", action="store_true", help="print what the runner printed")
+    parser.add_argument("--verbose", action="store_true", help="print the runner's output")
     options = parser.parse_args()
     try:
         counts, output = run(original=options.original)
     except UnavailableError as reason:
-        print(f"sacreBLEU's own tests: not run ({reason})")
+        print(f"sacreBLEU's tests: not run ({reason})")
         return 0
-    failed = failures(output)
-    if options.verbose or failed or counts.get("passed", 0) < WITHOUT_A_NETWORK:
+    failed = list_failures(output)
+    if options.verbose or failed or counts.get("passed", 0) < MIN_OFFLINE_PASSES:
         print(output)
-    told = ", ".join(f"{number} {what}" for what, number in counts.items())
+    summary = ", ".join(f"{number} {outcome}" for outcome, number in counts.items())
     network = counts.get("failed", 0) + counts.get("error", 0) - len(failed)
-    print(f"sacreBLEU's own tests: {told} ({network} of these want a network)")
-    return int(bool(failed) or counts.get("passed", 0) < WITHOUT_A_NETWORK)
+    print(f"sacreBLEU's tests: {summary} ({network} of these need a network)")
+    return int(bool(failed) or counts.get("passed", 0) < MIN_OFFLINE_PASSES)
 
 
 if __name__ == "__main__":

@@ -1,18 +1,18 @@
-"""What every engine must hold, as cases that take its `run`: the sums of one process, bit for bit.
+"""Test cases for every engine: its sums must equal the sums of one process, byte for byte.
 
-However rows are split, ordered and laid out, the bytes of the sums are the same.
+The bytes do not depend on how rows are partitioned, ordered and laid out.
 
-An engine's test file gives `run(batches, **options) -> Sums`: a list of tables (whatever `Rows.of`
-was asked to make) in any order, some of them empty, and the options of `Sums` beside its metrics.
-`CASES` has the cases by name:
+An engine's test file defines `run(batches, **options) -> Sums`. `batches` is a list of tables in
+any order, some of them empty; `options` are the options of `Sums`. `CASES` contains the cases by
+name:
 
     @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
     def test_contract(case):
         case(run)
 
-`run` is called with pyarrow record batches; an engine that takes other tables makes them of these,
-or gives a function that makes a batch of columns as `make` (`case(run, make=...)`): it is called
-with a dict from name to values and one from name to the layout (see `LAYOUTS`).
+`run` receives pyarrow record batches. An engine that needs other tables converts them, or passes a
+function `make` that creates a batch (`case(run, make=...)`) from a dict of values by column name
+and a dict of layouts by column name (see `LAYOUTS`).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from truebleu.metrics import registry
 RunFunction = Callable[..., Sums]
 MakeBatch = Callable[[Mapping[str, list], Mapping[str, str]], Any]
 
-# How a column of strings may come, by the name of pyarrow's type. "dictionary" has 32-bit indices.
+# Layouts of string columns, named after pyarrow's types. "dictionary" has 32-bit indices.
 LAYOUTS = ("string", "large_string", "string_view", "dictionary")
 LISTS = ("list", "large_list", "list_view", "large_list_view")
 
@@ -47,7 +47,7 @@ GROUPS = ("news", "chat", "Ä", "", None)
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows of a table: hypotheses, references, and the group of each."""
+    """Rows of a table: hypotheses, references and groups."""
 
     hyp: list[str | None]
     ref: list[Any]
@@ -56,18 +56,18 @@ class Rows:
     def make_batch(
         self, indices: Sequence[int], make: MakeBatch, layouts: Mapping[str, str]
     ) -> Any:
-        """A batch of some of the rows."""
+        """Create a batch of some of the rows."""
         columns = {
             name: [values[i] for i in indices]
             for name, values in (("hyp", self.hyp), ("ref", self.ref), ("group", self.group))
         }
-        # Columns that nobody asks for, and the asked ones in another order, change nothing.
+        # Additional columns, and another column order, must have no effect.
         columns = {"unasked": [str(i) for i in indices], **dict(reversed(columns.items()))}
         return make(columns, layouts)
 
 
 def make_rows(seed: int, count: int = 300) -> Rows:
-    """Text of few words, so that n-grams match; some segments are empty."""
+    """Create random rows from few words, so that n-grams match; some segments are empty."""
     dice = random.Random(seed)
 
     def segment() -> str:
@@ -79,18 +79,18 @@ def make_rows(seed: int, count: int = 300) -> Rows:
 
 
 def partition_rows(count: int, seed: int) -> list[list[int]]:
-    """A random partition of the rows in random order, with empty parts among them."""
+    """Return a random partition of shuffled row indices, with some empty parts."""
     dice = random.Random(seed)
     order = list(range(count))
     dice.shuffle(order)
     cuts = sorted(dice.randint(0, count) for _ in range(dice.randint(1, 12)))
-    # A cut that is there twice makes an empty part.
+    # A repeated cut creates an empty part.
     edges = sorted([0, *cuts, *cuts[-2:], count])
     return [order[start:stop] for start, stop in pairwise(edges)]
 
 
 def make_pyarrow_batch(columns: Mapping[str, list], layouts: Mapping[str, str]) -> Any:
-    """A pyarrow record batch."""
+    """Create a pyarrow record batch."""
     import pyarrow as pa
 
     def array(name: str, values: list) -> Any:
@@ -107,7 +107,7 @@ def make_pyarrow_batch(columns: Mapping[str, list], layouts: Mapping[str, str]) 
 def compute_expected_totals(
     table: Rows, metric: Metric, by: str | None = "group"
 ) -> dict[Any, list[int]]:
-    """The totals of each group as one process has them: from a row a segment."""
+    """Return the totals of each group, computed from segment statistics in one process."""
     scored_indices = [
         i
         for i in range(len(table.hyp))
@@ -123,7 +123,7 @@ def compute_expected_totals(
 
 
 def compute_oracle_sums(table: Rows, **options: Any) -> Sums:
-    """The sums of all rows at once, in one process: what must come out, byte for byte."""
+    """Return the sums of all rows, computed at once in one process."""
     lists = any(isinstance(ref, list) for ref in table.ref)
     layouts = {"ref": "list"} if lists else {}
     sums = Sums(METRICS, **options)
@@ -133,7 +133,7 @@ def compute_oracle_sums(table: Rows, **options: Any) -> Sums:
 def check_agreement(
     run: RunFunction, table: Rows, layouts: Mapping[str, str], seed: int, make: MakeBatch
 ) -> Sums:
-    """Runs an engine over a random partition, and holds the sums against both oracles."""
+    """Run an engine on a random partition, and compare its sums with both oracles."""
     options = {"metrics": METRICS, "by": "group", "nulls": "skip"}
     batches = [
         table.make_batch(part, make, layouts) for part in partition_rows(len(table.hyp), seed)
@@ -151,13 +151,13 @@ def check_agreement(
 
 
 def partitions(run: RunFunction, make: MakeBatch = make_pyarrow_batch) -> None:
-    """Any partition in any order, groups that come again and again, and empty parts."""
+    """Check random partitions in any order, with repeated groups and empty parts."""
     for seed in range(4):
         check_agreement(run, make_rows(seed), {}, seed, make)
 
 
 def layouts_of_strings(run: RunFunction, make: MakeBatch = make_pyarrow_batch) -> None:
-    """Strings of every layout in each of the columns give the same bytes."""
+    """Check that string columns of every layout give equal bytes."""
     table = make_rows(5)
     for seed, layout in enumerate(LAYOUTS):
         check_agreement(run, table, dict.fromkeys(("hyp", "ref", "group"), layout), seed, make)
@@ -165,7 +165,7 @@ def layouts_of_strings(run: RunFunction, make: MakeBatch = make_pyarrow_batch) -
 
 
 def lists_of_references(run: RunFunction, make: MakeBatch = make_pyarrow_batch) -> None:
-    """Several references in a list of any layout, of any number, some of them missing."""
+    """Check lists of references of any layout and length, with missing references."""
     dice = random.Random(6)
     table = make_rows(6)
     reference_lists = [
@@ -178,7 +178,7 @@ def lists_of_references(run: RunFunction, make: MakeBatch = make_pyarrow_batch) 
 
 
 def nulls_skipped(run: RunFunction, make: MakeBatch = make_pyarrow_batch) -> None:
-    """Rows without a hypothesis or without a reference are left out, and counted by column."""
+    """Check that rows without a hypothesis or a reference are skipped, and counted by column."""
     table = add_nulls(make_rows(7))
     sums = check_agreement(run, table, {}, 7, make)
     assert sums.nulls == {
@@ -193,20 +193,20 @@ def nulls_skipped(run: RunFunction, make: MakeBatch = make_pyarrow_batch) -> Non
 
 
 def nulls_raised(run: RunFunction, make: MakeBatch = make_pyarrow_batch) -> None:
-    """By default nulls are an error that counts all of them, wherever they were."""
+    """Check that nulls raise an error by default, with the counts of all batches."""
     table = add_nulls(make_rows(8))
     batches = [table.make_batch(part, make, {}) for part in partition_rows(len(table.hyp), 8)]
     hypotheses = sum(text is None for text in table.hyp)
     references = sum(ref is None for ref in table.ref)
     with pytest.raises(Exception, match="nulls='skip'") as raised:
         run(batches, metrics=METRICS, by="group").scores()
-    # Engines may wrap what is raised; what it says must come through.
+    # Engines may wrap the error, but must keep its message.
     assert f"'hyp' is null in {hypotheses} rows" in str(raised.value)
     assert f"'ref' is null in {references} rows" in str(raised.value)
 
 
 def no_groups(run: RunFunction, make: MakeBatch = make_pyarrow_batch) -> None:
-    """Without groups there is one score, that of the whole."""
+    """Check that sums without groups have a single score."""
     table = make_rows(9)
     batches = [table.make_batch(part, make, {}) for part in partition_rows(len(table.hyp), 9)]
     sums = run(batches, metrics=METRICS)
@@ -216,14 +216,14 @@ def no_groups(run: RunFunction, make: MakeBatch = make_pyarrow_batch) -> None:
 
 
 def many_groups(run: RunFunction, make: MakeBatch = make_pyarrow_batch) -> None:
-    """As many groups as rows, and each as its own segment."""
+    """Check a table in which each row is a separate group."""
     table = make_rows(10, 2000)
     table = Rows(table.hyp, table.ref, [f"id{i}" for i in range(len(table.hyp))])
     check_agreement(run, table, {}, 10, make)
 
 
 def buckets(run: RunFunction, make: MakeBatch = make_pyarrow_batch) -> None:
-    """Buckets of ids are the same in every engine."""
+    """Check that the hash buckets of ids are equal in every engine."""
     table = make_rows(11)
     table = Rows(table.hyp, table.ref, [f"seg-{i % 97}" for i in range(len(table.hyp))])
     batches = [table.make_batch(part, make, {}) for part in partition_rows(len(table.hyp), 11)]
@@ -233,7 +233,7 @@ def buckets(run: RunFunction, make: MakeBatch = make_pyarrow_batch) -> None:
 
 
 def no_rows(run: RunFunction, make: MakeBatch = make_pyarrow_batch) -> None:
-    """No rows at all: an error that says so."""
+    """Check that a table without rows raises an error."""
     table = make_rows(12, 3)
     for batches in ([table.make_batch([], make, {})], [table.make_batch([], make, {})] * 3):
         with pytest.raises(Exception, match="no segments to score"):
@@ -241,13 +241,13 @@ def no_rows(run: RunFunction, make: MakeBatch = make_pyarrow_batch) -> None:
 
 
 def missing_column(run: RunFunction, make: MakeBatch = make_pyarrow_batch) -> None:
-    """A column that there is not is named, with the nearest one."""
+    """Check that a missing column is named, with the nearest name."""
     check_rejected(run, make, "did you mean 'hyp'", hyp="hypp")
     check_rejected(run, make, "no column 'sytem'", by="sytem")
 
 
 def check_rejected(run: RunFunction, make: MakeBatch, message: str, **options: Any) -> None:
-    """The engine raises an error that says so."""
+    """Check that the engine raises an error with this message."""
     table = make_rows(13, 20)
     with pytest.raises(Exception, match=message):
         run([table.make_batch(range(20), make, {})], metrics=METRICS, **options).check()
@@ -272,7 +272,7 @@ CASES: dict[str, Callable[..., None]] = {
 
 # ---- every metric ----
 
-# What `truebleu.metric` takes: each registered name, members of each kind, a signature, a metric.
+# Arguments of `truebleu.metric`: all registered names, family members, a signature and a metric.
 EVERY_METRIC: tuple[str | Metric, ...] = (
     *registry.METRICS,
     *("mteval-v13a", "nltk-sentence-4", "nltk-corpus-5", "fairseq", "coco-bleu-4-item"),
@@ -287,14 +287,14 @@ TRANSLATIONS = {
 }
 SECOND = ["today no train goes", "in the evening", "there are three boats", "twice"]
 
-# Columns of hypotheses and references and a metric: a score, or a score per row.
+# Function of hypotheses, references and a metric that returns a score, or a score per row.
 ScoreFunction = Callable[[list[str], list[Any], Any], Any]
 
 
 def describe_support(metric: str | Metric, run: ScoreFunction, *, by_row: bool = False) -> str:
-    """What an engine does with a metric: "works", or the sentence in which it refuses it.
+    """Return "works", or the message with which an engine rejects a metric.
 
-    An engine that gives another number than the metric itself raises AssertionError.
+    Raises AssertionError if the engine's score differs from the metric's score.
 
     run: the engine's `score`, or with `by_row` its `sentence` as a list of numbers.
     """
@@ -303,7 +303,7 @@ def describe_support(metric: str | Metric, run: ScoreFunction, *, by_row: bool =
     ref: list[Any] = list(map(list, zip(first, SECOND, strict=True)))
     try:
         resolved_metric.count(hyp, list(map(tuple, ref)))
-    except ValueError:  # defined for one reference, or refused below
+    except ValueError:  # supports one reference only, or is rejected below
         ref = first
     ref = first if by_row else ref
     try:
@@ -319,7 +319,7 @@ def describe_support(metric: str | Metric, run: ScoreFunction, *, by_row: bool =
 
 
 def check_every_metric(run: ScoreFunction, *, by_row: bool = False) -> None:
-    """All that `truebleu.metric` takes works, or is refused in the words of one process."""
+    """Check that each argument of `truebleu.metric` works, or raises the usual error."""
     from truebleu.engines.common_api import resolve_row_metric
 
     for metric in filter(_is_installed, EVERY_METRIC):
@@ -338,10 +338,10 @@ def check_every_function(
     to_arrow: Callable[[Any], Any],
     **required_options: Any,
 ) -> None:
-    """Each function of an engine's module with each metric that has sums gives one shape.
+    """Check each function of an engine's module with each additive metric.
 
-    given: makes the engine's data of a pyarrow table. arrow: makes one of a table of the engine's.
-    more: options that every function of it needs.
+    from_arrow: converts a pyarrow table to the engine's data. to_arrow: converts the engine's table
+        to pyarrow. required_options: options that every function of the engine needs.
     """
     import pyarrow as pa
 
@@ -360,7 +360,7 @@ def check_every_function(
     for metric in filter(_is_installed, EVERY_METRIC):
         try:
             expected_sums = Sums(metric, by="group")
-        except ValueError:  # it has no sums, which `every_metric` holds
+        except ValueError:  # not additive; covered by `check_every_metric`
             continue
         expected_sums.update(arrow_table)
         metric_by_key[expected_sums.metrics] = metric
@@ -375,7 +375,7 @@ def check_every_function(
         ]
         assert list(zip(*score_table.to_pydict().values(), strict=True)) == expected
     assert engine.score(data, **required_options) == BLEU().score(columns["hyp"], columns["ref"])
-    metrics = list(metric_by_key.values())  # in one reading, each once
+    metrics = list(metric_by_key.values())  # all distinct metrics in one pass
     states = engine.stats(data, by=["group", "system"], metrics=metrics, **required_options)
     sums = Sums(metrics, by=["group", "system"])
     assert sums.spawn().merge_state(to_arrow(states)) == sums.update(arrow_table)
@@ -388,7 +388,7 @@ def check_every_function(
 
 
 def _is_installed(metric: str | Metric) -> bool:
-    """False for a metric whose own program is not in this environment."""
+    """Return False for a metric that requires an external program which is not installed."""
     resolved_metric: Any = truebleu.metric(metric)
     if not resolved_metric.FALLIBLE:
         return True
@@ -400,13 +400,13 @@ def _is_installed(metric: str | Metric) -> bool:
 
 
 def run_python(script: str) -> subprocess.CompletedProcess[str]:
-    """What a Python of its own makes of a script."""
+    """Run a script in a new Python process."""
     command = [sys.executable, "-c", script]
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
 
 
 def add_nulls(table: Rows) -> Rows:
-    """Every seventh hypothesis and every fifth reference is missing."""
+    """Remove every seventh hypothesis and every fifth reference."""
     hyp = [None if i % 7 == 3 else text for i, text in enumerate(table.hyp)]
     ref = [None if i % 5 == 1 else text for i, text in enumerate(table.ref)]
     return Rows(hyp, ref, table.group)

@@ -1,4 +1,4 @@
-"""The Python and the commands that a section of docs/ shows of engines, for tests that run them."""
+"""Python code and commands of the documentation pages about engines, for tests that run them."""
 
 import re
 import shlex
@@ -7,7 +7,7 @@ from paths import EXAMPLES, ROOT
 
 
 def extract_code_blocks(heading, page="engines"):
-    """The fenced blocks below a heading, or of a page: pairs of language and text."""
+    """Return the fenced blocks below a heading, or of a page, as pairs of language and text."""
     body = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
     if heading is not None:
         _, _, below = body.partition(f"\n{heading}\n")
@@ -18,9 +18,9 @@ def extract_code_blocks(heading, page="engines"):
 
 
 def run_python(heading, names, page="engines", folder="."):
-    """The names after all Python of a section.
+    """Run all Python code of a section, and return the resulting names.
 
-    Workers of Spark and Ray that were started elsewhere need the `folder` of the files.
+    Workers of Spark and Ray started in another folder need the `folder` of the files.
     """
     for language, code in extract_code_blocks(heading, page):
         if language == "python":
@@ -30,7 +30,7 @@ def run_python(heading, names, page="engines", folder="."):
 
 
 def extract_commands(heading):
-    """The words of each command line of truebleu in a section."""
+    """Return the arguments of each truebleu command line in a section."""
     lines = [
         line
         for language, text in extract_code_blocks(heading)
@@ -42,6 +42,6 @@ def extract_commands(heading):
 
 
 def make_tables(folder):
-    """Make the tables of the page in a folder, which must be the current one; gives its names."""
+    """Create the page's tables in a folder, which must be the current one, and return the names."""
     (folder / "examples").symlink_to(EXAMPLES)
     return run_python("## The tables of this page", {})

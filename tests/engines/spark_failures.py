@@ -1,16 +1,16 @@
 """A cluster of two executors that fail in the middle of jobs: `python spark_failures.py [hosts]`.
 
-Prints a line of JSON for each way to fail: what happened, and whether the table of sums is that of
-one machine, byte for byte. On a slow machine what should happen may not (the executor that is
-killed had counted nothing, say); then the job runs again, a few times. The executors are processes
-of their own, with one core each, that get the package by `spark.executorEnv.PYTHONPATH`, as a
-cluster gets it by its list of libraries.
+Prints one line of JSON per kind of failure: the events, and whether the sums are byte-identical to
+the sums of one machine. On a slow machine the failure may not occur as planned (for example, the
+killed executor had not counted anything); the job is then repeated a few times. The executors are
+separate processes with one core each. They find the package through
+`spark.executorEnv.PYTHONPATH`, as clusters find it through their list of libraries.
 
-With `hosts` they seem to be on two machines, 127.0.0.1 and 127.0.0.2 (Linux answers to both):
-Spark copies a slow task to another machine only.
+With `hosts` the executors appear to be on two machines, 127.0.0.1 and 127.0.0.2 (Linux answers on
+both): Spark copies a slow task only to another machine.
 
-`python spark_failures.py stream` kills the driver of two streams, of each in the middle of a batch,
-and starts it again: a line of JSON with the batches that ran and whether the sums are right.
+`python spark_failures.py stream` kills the driver of two streams in the middle of a batch, and
+restarts it. It prints one line of JSON with the batches that ran and whether the sums are right.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ from truebleu.engines.aggregates import Sums
 ROOT = Path(__file__).resolve().parents[2]
 PARTITIONS = 8
 STUCK_SECONDS = 120
-"""So long a task is stuck, unless it is killed because a copy of it was faster."""
+"""Duration of a stuck task, unless Spark kills it because a copy was faster."""
 ATTEMPTS = 3
 START_SECONDS = 300
-"""So long a cluster may take to start, or to start an executor again."""
+"""Time limit for starting a cluster, or for restarting an executor."""
 
 
 SUMS_OPTIONS = {"by": "system", "metrics": ["bleu", "chrf"]}
@@ -78,7 +78,7 @@ def main(*arguments: str) -> None:
 
 
 def count_events(folder: str) -> dict[str, int]:
-    """What `saboteur` noted: how many tasks, and what became of the one that it struck."""
+    """Count the events that the saboteur recorded: tasks, and the outcome of the sabotaged task."""
     seen = [path.name.split() for path in Path(folder).iterdir()]
     begun, done, struck = (
         [event[1:] for event in seen if event[0] == kind] for kind in ("begun", "done", "struck")
@@ -96,9 +96,9 @@ def count_events(folder: str) -> dict[str, int]:
 
 
 def wait_for_two_executors(session) -> None:
-    """Wait until there are as many as there should be: some were killed, or are yet to come."""
+    """Wait until both executors run, because one may have been killed or not started."""
     deadline = time.monotonic() + START_SECONDS
-    # The driver is in the list, too.
+    # The list includes the driver.
     while session.sparkContext._jsc.sc().getExecutorMemoryStatus().size() != 3:
         if time.monotonic() > deadline:
             raise SystemExit(f"there are not two executors after {START_SECONDS} seconds")
@@ -118,10 +118,10 @@ def start_cluster(master: str):
         .config("spark.ui.enabled", "false")
         .config("spark.sql.shuffle.partitions", "4")
         .config("spark.sql.execution.arrow.maxRecordsPerBatch", "100")
-        # An executor that is slow is not taken for dead; one that is dead closes its connection.
+        # Slow executors must not count as dead; dead ones close their connection.
         .config("spark.network.timeout", "1200s")
         .config("spark.python.authenticate.socketTimeout", "300s")
-        # A copy of a task is started when half of the others are done.
+        # Spark starts a copy of a task when half of the other tasks are done.
         .config("spark.speculation", "true")
         .config("spark.speculation.interval", "100ms")
         .config("spark.speculation.quantile", "0.5")
@@ -135,7 +135,7 @@ def start_cluster(master: str):
 
 @contextmanager
 def run_two_host_cluster():
-    """A standalone cluster: a master, and a worker at each of two addresses."""
+    """Run a standalone cluster: a master, and a worker at each of two addresses."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -170,7 +170,7 @@ def run_two_host_cluster():
 
 
 def wait_for_port(port: int, process: subprocess.Popen) -> None:
-    """Wait until it does: who comes before a master is there tries for a minute only."""
+    """Wait for the master's port: workers that start earlier retry for only a minute."""
     deadline = time.monotonic() + START_SECONDS
     while True:
         try:
@@ -184,7 +184,7 @@ def wait_for_port(port: int, process: subprocess.Popen) -> None:
 
 
 def make_rows():
-    """Some thousand rows of the example systems, in an order in which every partition has all."""
+    """Create several thousand rows of the example systems, mixed in every partition."""
     import pyarrow as pa
 
     folder = ROOT / "examples" / "de-en"
@@ -200,13 +200,13 @@ def make_rows():
     return pa.table(columns)
 
 
-# ---- what can happen to a stream ----
+# ---- failures of streams ----
 
 FILES = 4
 
 
 def run_killed_streams(folder: str = "", doomed: str = "") -> None:
-    """Without a folder, runs itself with one: three times, twice killed."""
+    """Run this script three times on a folder and kill it twice; with a folder, run the streams."""
     if folder:
         run_streams(Path(folder), doomed)
         return
@@ -244,7 +244,7 @@ def run_killed_streams(folder: str = "", doomed: str = "") -> None:
 
 
 def run_streams(folder: Path, doomed: str) -> None:
-    """The sums of each batch kept by its number; and the latest sums of all batches."""
+    """Write the sums of each batch by its number, and the latest sums of all batches."""
     session = start_cluster("local[2]")
     stream = (
         session.readStream.schema("system string, hyp string, ref array<string>")
@@ -253,7 +253,7 @@ def run_streams(folder: Path, doomed: str) -> None:
     )
 
     def log_written(name: str, number: int) -> None:
-        """All is written, and Spark is not told: killed here, it runs the batch again."""
+        """Log a written batch. If the process is killed here, Spark repeats the batch."""
         with (folder / "log").open("a") as log:
             log.write(f"{name} {number}\n")
         if doomed == f"{name} {number}":
@@ -284,7 +284,7 @@ def run_streams(folder: Path, doomed: str) -> None:
     session.stop()
 
 
-# ---- what can happen to a job ----
+# ---- failures of jobs ----
 
 
 def nothing(frame, options, folder):
@@ -300,7 +300,7 @@ def executor_killed(frame, options, folder):
 
 
 def executor_killed_after_counting(frame, options, folder):
-    """The sums that it had counted are lost with it, and are counted again elsewhere."""
+    """Kill an executor whose sums are then lost, and counted again elsewhere."""
     watched_frame = frame.mapInArrow(make_saboteur(folder, "none"), frame.schema)
     states = spark.stats(watched_frame, **options)
     states = states.mapInArrow(make_saboteur(folder, "executor", watched=False), states.schema)
@@ -308,21 +308,21 @@ def executor_killed_after_counting(frame, options, folder):
 
 
 def task_copied(frame, options, folder):
-    """A task that is stuck is run a second time beside it, and the first to end counts."""
+    """Let a task hang, so that Spark runs a copy and uses the first result."""
     return spark.sums(frame.mapInArrow(make_saboteur(folder, "stuck"), frame.schema), **options)
 
 
 def was_repeated(seen) -> bool:
-    """The task that was struck did not end, and another of the same partition did its work."""
+    """Return whether the sabotaged task failed, and another task processed its partition."""
     return seen["struck"] == 1 and not seen["struck ended"] and seen["struck begun"] > 1
 
 
-# Each with whether it was seen to come about.
+# Failures, with conditions on the events that show whether the failure occurred.
 ON_ONE_HOST = {
     nothing: lambda seen: seen["struck"] == 0,
     python_worker_killed: was_repeated,
     executor_killed: lambda seen: was_repeated(seen) and seen["executors"] > 1,
-    # What had been counted before was counted again.
+    # Lost sums were counted again.
     executor_killed_after_counting: lambda seen: (
         seen["struck"] == 1 and seen["tasks done"] > seen["partitions"]
     ),
@@ -331,11 +331,11 @@ ON_TWO_HOSTS = {task_copied: was_repeated}
 
 
 def make_saboteur(folder: str, kind: str, *, watched: bool = True):
-    """Passes rows on; one task of all strikes, once, when it comes to its second batch or the end.
+    """Return a function that passes rows through, where one task fails once.
 
-    It is pickled by value, with all that it uses. What happened is left in `folder` as names of
-    files: "begun EXECUTOR ID PARTITION", "done EXECUTOR ID PARTITION", and "struck EXECUTOR ID
-    PARTITION" of the task that was first to make the file "first".
+    The task fails at its second batch or at the end. The function is pickled by value. It records
+    events as names of files in `folder`: "begun EXECUTOR ID PARTITION", "done EXECUTOR ID
+    PARTITION", and "struck EXECUTOR ID PARTITION" for the task that creates the file "first".
     """
     seconds = STUCK_SECONDS
 

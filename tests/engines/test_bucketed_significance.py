@@ -1,4 +1,4 @@
-"""Significance at scale: buckets of segments instead of segments say nearly the same."""
+"""Significance with hash buckets: results are close to the results with segments."""
 
 import random
 from math import sqrt
@@ -21,7 +21,7 @@ RESAMPLES = 4000
 
 @pytest.fixture(scope="module")
 def texts(wmt22):
-    """1,984 German segments: the reference, and five systems' translations."""
+    """1,984 German segments: the reference, and the translations of five systems."""
 
     def lines(path):
         return path.read_text(encoding="utf-8").splitlines()
@@ -33,7 +33,7 @@ def texts(wmt22):
 
 
 def make_table(texts, order=None, name="seg-{}"):
-    """A table of all systems' rows, in any order."""
+    """Create a table of all systems' rows, in any order."""
     reference, systems = texts
     items = [
         (name.format(i), system, hypotheses[i], reference[i])
@@ -52,7 +52,7 @@ def make_sums(texts, metrics="bleu", buckets=BUCKETS, **options):
 
 @pytest.fixture(scope="module")
 def exact(texts):
-    """The test of segments."""
+    """The exact test with segments."""
     reference, systems = texts
     metric = BLEU()
     tables = {name: metric.statistics(text, reference) for name, text in systems.items()}
@@ -61,7 +61,7 @@ def exact(texts):
 
 
 def test_one_segment_per_bucket_equals_exact_test():
-    """Ids that all fall into buckets of their own: the same rows in another order."""
+    """Use ids that all have separate buckets: the same rows in another order."""
     metric = BLEU(max_order=1)
     bucket = {bucket_of(f"x{i}", 10_000): f"x{i}" for i in range(40)}
     assert len(bucket) == 40
@@ -87,9 +87,10 @@ def test_one_segment_per_bucket_equals_exact_test():
 
 
 def test_bucket_and_segment_standard_errors_agree(texts, exact):
-    """An error estimated from B units is itself uncertain by 1 / √(2B), and by the resamples.
+    """Compare standard errors; the scores must be equal.
 
-    Four times that is allowed. The scores are the same.
+    An error estimated from B units is itself uncertain by 1 / √(2B), and by the resamples. The
+    tolerance is four times that.
     """
     _, exact_comparison = exact
     comparison = compare(make_sums(texts), pairs="all", resamples=RESAMPLES)
@@ -110,9 +111,10 @@ def test_bucket_and_segment_standard_errors_agree(texts, exact):
 
 
 def test_bucket_and_segment_p_values_agree(texts, exact):
-    """A difference of z errors has p of about 2 Φ(-z), and the error is known to 1 / √(2B).
+    """Compare p-values, given that a difference of z errors has p of about 2 Φ(-z).
 
-    In a bucket all segments change places together, so the variance is greater by 1 + z² / B.
+    The error is known to 1 / √(2B). All segments of a bucket are swapped together, so the variance
+    is larger by a factor of 1 + z² / B.
     """
     _, exact_comparison = exact
     normal = NormalDist()

@@ -1,4 +1,4 @@
-"""`Sums`: rows of any Arrow table to totals of groups, the same bits however the rows come."""
+"""`Sums`: rows of any Arrow table give the same bytes, however the rows are partitioned."""
 
 import datetime as dt
 import pickle
@@ -32,14 +32,14 @@ from truebleu.metrics.python_metric import SegmentMeanMetric
 
 pa = pytest.importorskip("pyarrow")
 
-# Arrow's strings have no lone surrogates.
+# Arrow strings cannot contain lone surrogates.
 MESSY_TEXTS = texts(8).map(lambda text: text.encode("utf-8", "replace").decode())
 
 TEXT = {"hyp": ["a b c", "a b", "c d e f"], "ref": ["a b d", "a c", "c d e g"]}
 
 
 def run_merged(batches, metrics, **options):
-    """Each batch on its own, in a process that pickles what it found; then all together."""
+    """Sum each batch separately, pickle the sums, and merge them."""
     parts = [pickle.loads(pickle.dumps(Sums(metrics, **options).update(b))) for b in batches]
     total = parts[-1].spawn()
     for part in parts:
@@ -48,7 +48,7 @@ def run_merged(batches, metrics, **options):
 
 
 def run_updated(batches, metrics, **options):
-    """One after the other, by two threads."""
+    """Update with one batch after another, with two threads."""
     sums = Sums(metrics, workers=2, **options)
     for batch in batches:
         sums.update(batch)
@@ -56,12 +56,12 @@ def run_updated(batches, metrics, **options):
 
 
 def run_streamed(batches, metrics, **options):
-    """All batches as one stream."""
+    """Update with all batches as one stream."""
     return Sums(metrics, workers=3, **options).update(pa.Table.from_batches(batches))
 
 
 def run_through_tables(batches, metrics, **options):
-    """Tables of sums, which somebody else adds up."""
+    """Merge state tables that are concatenated outside of truebleu."""
     tables = [pa.table(Sums(metrics, **options).update(batch)) for batch in batches]
     return Sums(metrics, **options).merge_state(pa.concat_tables(tables))
 
@@ -72,11 +72,11 @@ def test_contract(run, case):
     case(run)
 
 
-# ---- other tables than pyarrow's ----
+# ---- tables of other packages ----
 
 
 class ArrowArrayOnly:
-    """A table that has nothing but `__arrow_c_array__`."""
+    """A table that only has `__arrow_c_array__`."""
 
     def __init__(self, batch):
         self.batch = batch
@@ -93,7 +93,7 @@ def test_contract_with_plain_arrow_arrays(case):
     case(run)
 
 
-# ---- any rows ----
+# ---- random rows ----
 
 
 @given(
@@ -136,12 +136,12 @@ def _make_list_batch(columns, layouts):
     )
 
 
-# ---- where rows come from ----
+# ---- layouts and sources ----
 
 
 @pytest.mark.parametrize("layout", [*LAYOUTS, *LISTS, "fixed"])
 def test_slices_of_every_layout(layout):
-    """An offset in the table, in the column, in the child of a list; with nulls and without."""
+    """Use offsets in the table, the column and the child of a list, with and without nulls."""
     table = make_rows(20, 90)
     for has_nulls in (False, True):
         hyp = [None if has_nulls and i % 9 == 4 else text for i, text in enumerate(table.hyp)]
@@ -166,7 +166,7 @@ def test_slices_of_every_layout(layout):
             sliced = Rows(hyp[start:stop], ref[start:stop], table.group[start:stop])
             for piece in (
                 batch.slice(start, stop - start),
-                # The columns have the offset, and the table has none.
+                # The columns have an offset, but the table does not.
                 pa.record_batch(
                     {name: batch[name].slice(start, stop - start) for name in batch.schema.names}
                 ),
@@ -186,7 +186,7 @@ def test_slices_of_every_layout(layout):
 
 
 def _make_struct_array(batch):
-    """The rows as an array of structures, in which an offset is the structure's own."""
+    """Return the rows as a struct array, where an offset belongs to the struct."""
     return pa.StructArray.from_arrays(batch.columns, batch.schema.names)
 
 
@@ -266,7 +266,7 @@ def test_python_producer_with_threads_propagates_errors():
     reader = pa.RecordBatchReader.from_batches(schema, batches(should_fail=True))
     with pytest.raises(InputError, match="the disk is gone"):
         sums.update(reader)
-    assert sums.to_bytes() == before  # all rows of a table, or none
+    assert sums.to_bytes() == before  # a failed update adds no rows
 
 
 def test_stream_can_be_interrupted():
@@ -350,7 +350,7 @@ KEY_VALUES = {
     "decimal128": (pa.decimal128(20, 2), [Decimal("-3.14"), Decimal("0.00"), Decimal("99.90")]),
     "decimal256": (pa.decimal256(60, 1), [Decimal("-1e30"), Decimal("0.5"), Decimal("1e30")]),
 }
-# Dates, times and decimals have one type each, whichever they came as.
+# Dates, times and decimals are normalized to one type each.
 RESULT_TYPES = {
     "date64": pa.date32(),
     "time32": pa.time64("us"),
@@ -375,7 +375,7 @@ def test_keys_of_every_type_are_sorted_and_unchanged(name):
     assert table.schema.field("key").type == RESULT_TYPES.get(name, key_type)
     assert table["key"].to_pylist() == [None, *values]
     assert table["segments"].to_pylist() == [3] * (len(values) + 1)
-    # From a table, from bytes, from dictionaries and slices: the same bytes.
+    # Tables, bytes, dictionaries and slices give equal bytes.
     assert Sums(by="key").merge_state(table).to_bytes() == sums_of_all.to_bytes()
     assert pickle.loads(pickle.dumps(sums_of_all)) == sums_of_all
     parts = Sums(by="key")
@@ -490,8 +490,8 @@ def test_equal_keys_of_different_engines_are_one_key(columns):
         for column in columns
     ]
     assert all(other_sums == sums_list[0] for other_sums in sums_list)
-    for one in sums_list[1:]:
-        sums_list[0].merge(one)
+    for sums in sums_list[1:]:
+        sums_list[0].merge(sums)
     assert sums_list[0].group_segments() == [len(columns)] * 2
     restored = Sums(by="key").merge_state(pa.table(sums_list[0]))
     assert restored == sums_list[0]
@@ -533,7 +533,7 @@ def test_key_columns_sort_in_order():
 
 
 def test_buckets_equal_documented_hash():
-    """FNV-1a 64 has published test vectors; the finisher is splitmix64's."""
+    """Compare with published FNV-1a 64 test vectors and the finalizer of splitmix64."""
 
     def finalize_hash(value):
         for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
@@ -774,7 +774,7 @@ def test_invalid_utf8_error_names_row():
                 Sums(metric_object).update(pa.table({**TEXT, name: bad}))
     with pytest.raises(InputError, match="key: row 2 is not UTF-8"):
         Sums(by="key").update(pa.table({**TEXT, "key": bad}))
-    # Rows that are left out are counted as rows.
+    # Row numbers include omitted rows.
     hyp = pa.array([None, "a", "b"])
     with pytest.raises(InputError, match=message.format("ref")):
         Sums(nulls="skip").update(pa.table({"hyp": hyp, "ref": bad}))
@@ -799,14 +799,14 @@ def test_invalid_options_raise_error():
 
 
 def test_state_tables_with_other_layouts_are_read():
-    """Other widths of integers, layouts of strings and lists, orders of rows and columns."""
+    """Use other integer widths, layouts of strings and lists, and orders of rows and columns."""
     sums = compute_oracle_sums(make_rows(23), by="group")
     table = pa.table(sums)
     pl = pytest.importorskip("polars")
     casts = {
         "fingerprint": pa.dictionary(pa.int8(), pa.large_string()),
         "segments": pa.int32(),
-        "null_hypotheses": pa.decimal128(38, 0),  # what DuckDB's sum gives
+        "null_hypotheses": pa.decimal128(38, 0),  # the type of DuckDB's sums
         "null_references": pa.uint16(),
         "fewest_references": pa.int64(),
         "most_references": pa.int8(),
@@ -821,7 +821,7 @@ def test_state_tables_with_other_layouts_are_read():
     assert set(casts) == {"group", *STATE_COLUMNS}
     for same in (table, converted, pl.DataFrame(table), pl.DataFrame(sums)):
         assert sums.spawn().merge_state(same).to_bytes() == sums.to_bytes()
-    # Added up by whoever: sums, the fewest, the most.
+    # Tables can be concatenated without merging: sums, minima and maxima are merged on reading.
     twice = sums.spawn().merge_state(pa.concat_tables([table, table]))
     assert twice == sums.spawn().merge(sums).merge(sums)
     assert twice.segments == 2 * sums.segments

@@ -1,4 +1,4 @@
-"""DuckDB: the same bits as one process, from relations, SQL and files, in bounded memory."""
+"""DuckDB: sums of relations, SQL and files are exact, in bounded memory."""
 
 import gzip
 import json
@@ -31,7 +31,7 @@ from truebleu import InputError
 from truebleu.engines import Sums, duckdb_inputs
 from truebleu.engines import duckdb as engine
 
-# The layouts of text that a session may ask for.
+# Session settings that change the layout of text.
 SETTINGS = {
     "plain": "SET arrow_large_buffer_size = false",
     "large": "SET arrow_large_buffer_size = true",
@@ -54,7 +54,7 @@ def run_at_once(batches, **options) -> Sums:
 
 
 def run_in_parts(batches, **options) -> Sums:
-    """Each batch by itself, from a file; then the sums are merged."""
+    """Sum each batch separately, and merge the sums."""
     parts = []
     with duckdb.connect() as connection:
         for batch in batches:
@@ -85,14 +85,14 @@ def test_every_session_layout(setting, case):
 
 
 def collect_group_scores(function, *arguments, by, **options) -> dict:
-    """The scores of groups by their keys."""
+    """Return the group scores by key."""
     rows = function(*arguments, by=by, **options).fetchall()
     if isinstance(by, str):
         return {key: score for key, score, *_ in rows}
     return {row[: len(by)]: row[len(by)] for row in rows}
 
 
-# ---- what data can be ----
+# ---- kinds of data ----
 
 
 TEXT = make_rows(20, 400)
@@ -196,12 +196,12 @@ def test_several_columns_of_references(table):
     assert engine.corpus_bleu(table, ref=["ref", "ref2"]) == expected
 
 
-# ---- text is text ----
+# ---- text columns ----
 
 
 @pytest.mark.parametrize("end", ["csv", "tsv", "jsonl"])
 def test_text_columns_are_always_strings(tmp_path, end):
-    """Dates, numbers, NULL, comments, quotes, blanks, line ends and nothing at all stay text."""
+    """Include dates, numbers, NULL, comments, quotes, blanks, line ends and empty text."""
     texts = ["2022-01-01", "007", "NULL", "# no comment", 'say "a, b"', "  blanks ", "two\nlines"]
     texts += ["", "1e5", "true", "null", "\\N", "naïve 北京", "10:30:00", "{}", "'", '"a" b']
     path = tmp_path / f"texts.{end}"
@@ -220,13 +220,13 @@ def test_text_columns_are_always_strings(tmp_path, end):
         path.write_text("".join(f"{line}\n" for line in lines))
     sums = engine.sums(path, metrics=truebleu.CHRF(whitespace=True), by="hyp")
     assert sorted(sums.keys) == sorted(texts)
-    # A text that is its own reference.
+    # Each text is also its reference.
     expected = truebleu.CHRF(whitespace=True).score(texts, texts)
     assert sums.score() == expected
 
 
 def test_date_columns_stay_strings(tmp_path):
-    """DuckDB would take a column of them for dates."""
+    """DuckDB would infer the type DATE."""
     path = tmp_path / "dates.jsonl"
     path.write_text('{"hyp": "2022-1-1", "ref": "2022-1-1", "by": "2022-1-1"}\n')
     sums = engine.sums(path, by="by")
@@ -266,7 +266,7 @@ def test_csv_columns_match_by_name_in_each_file(tmp_path):
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
 def test_files_with_different_column_types(tmp_path, table, order):
-    """A column of nothing but None has no type in what pandas writes."""
+    """Pandas writes a column of None without a type."""
     halves = [table.slice(0, 200), table.slice(200, 200)]
     nulls, texts = pa.nulls(200), pa.array(["news"] * 200)
     for number, half in zip(order, halves, strict=True):
@@ -287,7 +287,7 @@ def test_files_with_different_column_types(tmp_path, table, order):
 
 @pytest.mark.parametrize("end", ["csv", "csv.gz", "csv.zst", "jsonl", "jsonl.gz"])
 def test_empty_files_among_full_ones(tmp_path, end):
-    """Spark leaves them for its empty partitions; the first file is one."""
+    """Spark writes such files for empty partitions; here the first file is empty."""
     full = b"hyp,ref\na b c d,a b c d\n"
     if end.startswith("jsonl"):
         full = b'{"hyp": "a b c d", "ref": "a b c d"}\n'
@@ -373,7 +373,7 @@ def test_home_folder_is_expanded(folder, monkeypatch):
 
 
 @pytest.fixture
-def hypotheses_and_references():
+def tables_to_join():
     """Two systems' hypotheses by id, and the references with their domain, in other orders."""
     dice = random.Random(4)
     ids = list(range(200))
@@ -389,8 +389,8 @@ def hypotheses_and_references():
     return left, right
 
 
-def join_by_hand(sides):
-    left, right = sides
+def join_by_hand(tables_to_join):
+    left, right = tables_to_join
     refs = dict(zip(right["id"].to_pylist(), right["ref"].to_pylist(), strict=True))
     domains = dict(zip(right["id"].to_pylist(), right["domain"].to_pylist(), strict=True))
     ids = left["id"].to_pylist()
@@ -398,9 +398,9 @@ def join_by_hand(sides):
     return table.append_column("domain", pa.array([domains[i] for i in ids]))
 
 
-def test_join_by_id(sides, tmp_path):
-    left, right = sides
-    table = join_by_hand(sides)
+def test_join_by_id(tables_to_join, tmp_path):
+    left, right = tables_to_join
+    table = join_by_hand(tables_to_join)
     expected = Sums(METRICS, by=("system", "domain")).update(table).to_bytes()
     options = {"by": ["system", "domain"], "metrics": METRICS, "on": "id"}
     assert engine.sums(left, references=right, **options).to_bytes() == expected
@@ -409,41 +409,43 @@ def test_join_by_id(sides, tmp_path):
     sums = engine.sums(tmp_path / "left.parquet", references=tmp_path / "right.parquet", **options)
     assert sums.to_bytes() == expected
     with duckdb.connect() as connection:
-        relations = [connection.from_arrow(side_table) for side_table in sides]
+        relations = [connection.from_arrow(side_table) for side_table in tables_to_join]
         sums = engine.sums(relations[0], references=relations[1], connection=connection, **options)
     assert sums.to_bytes() == expected
 
 
-def test_csv_ids_match_numbers(sides, tmp_path):
-    left, right = sides
+def test_csv_ids_match_numbers(tables_to_join, tmp_path):
+    left, right = tables_to_join
     with duckdb.connect() as connection:
         connection.from_arrow(right).write_csv(str(tmp_path / "right.csv"))
     scores = collect_group_scores(
         engine.corpus_bleu, left, references=tmp_path / "right.csv", on="id", by="system"
     )
-    expected = collect_group_scores(engine.corpus_bleu, join_by_hand(sides), by="system")
+    expected = collect_group_scores(engine.corpus_bleu, join_by_hand(tables_to_join), by="system")
     assert scores == expected
 
 
-def test_join_with_equal_text_column_names(sides, tmp_path):
-    left, right = sides
+def test_join_with_equal_text_column_names(tables_to_join, tmp_path):
+    left, right = tables_to_join
     pq.write_table(left.rename_columns(["id", "system", "text"]), tmp_path / "left.parquet")
     pq.write_table(right.rename_columns(["id", "text", "domain"]), tmp_path / "right.parquet")
     names = {"hyp": "text", "ref": "text", "references": tmp_path / "right.parquet", "on": "id"}
     scores = collect_group_scores(
         engine.corpus_bleu, tmp_path / "left.parquet", by="system", **names
     )
-    assert scores == collect_group_scores(engine.corpus_bleu, join_by_hand(sides), by="system")
+    assert scores == collect_group_scores(
+        engine.corpus_bleu, join_by_hand(tables_to_join), by="system"
+    )
     by_text = engine.sums(tmp_path / "left.parquet", by=["system", "text"], **names)
-    assert by_text.score() == engine.corpus_bleu(join_by_hand(sides))
+    assert by_text.score() == engine.corpus_bleu(join_by_hand(tables_to_join))
     gaps = pa.array([None, *right["ref"].to_pylist()[1:]])
     pq.write_table(pa.table({"id": right["id"], "text": gaps}), tmp_path / "right.parquet")
     with pytest.raises(InputError, match=r"'text \(references\)' is null in 2 rows"):
         collect_group_scores(engine.corpus_bleu, tmp_path / "left.parquet", by="system", **names)
 
 
-def test_filename_is_the_hypothesis_file(sides, tmp_path):
-    left, right = sides
+def test_filename_is_the_hypothesis_file(tables_to_join, tmp_path):
+    left, right = tables_to_join
     pq.write_table(right, tmp_path / "right.parquet")
     for system in (0, 1):
         system_rows = left.filter(pc.equal(left["system"], system))
@@ -455,45 +457,49 @@ def test_filename_is_the_hypothesis_file(sides, tmp_path):
         on="id",
         by="filename",
     )
-    expected = collect_group_scores(engine.corpus_bleu, join_by_hand(sides), by="system")
+    expected = collect_group_scores(engine.corpus_bleu, join_by_hand(tables_to_join), by="system")
     assert [Path(name).name for name in scores] == ["left-0.parquet", "left-1.parquet"]
     assert list(scores.values()) == list(expected.values())
 
 
-def test_incomparable_ids_raise_error(sides):
-    left, right = sides
+def test_incomparable_ids_raise_error(tables_to_join):
+    left, right = tables_to_join
     days = pa.array(right["id"].to_pylist(), pa.int32()).cast(pa.date32())
     right = right.set_column(0, "id", days)
     with pytest.raises(InputError, match="id: cannot compare BIGINT ids of hypotheses with DATE"):
         collect_group_scores(engine.corpus_bleu, left, references=right, on="id", by="system")
 
 
-def test_different_connections_raise_error(sides, connection, tmp_path):
-    left, right = sides
+def test_different_connections_raise_error(tables_to_join, connection, tmp_path):
+    left, right = tables_to_join
     pq.write_table(right, tmp_path / "right.parquet")
     relation = connection.from_arrow(left)
     options = {"references": tmp_path / "right.parquet", "on": "id", "by": "system"}
     with pytest.raises(InputError, match=r"different connections. Pass .* connection="):
         engine.corpus_bleu(relation, **options)
     scores = collect_group_scores(engine.corpus_bleu, relation, connection=connection, **options)
-    assert scores == collect_group_scores(engine.corpus_bleu, join_by_hand(sides), by="system")
+    assert scores == collect_group_scores(
+        engine.corpus_bleu, join_by_hand(tables_to_join), by="system"
+    )
 
 
-def test_join_by_several_columns(sides):
+def test_join_by_several_columns(tables_to_join):
     left, right = (
         side.append_column("part", pa.array([i // 10 for i in side["id"].to_pylist()])).set_column(
             0, "id", pa.array([i % 10 for i in side["id"].to_pylist()])
         )
-        for side in sides
+        for side in tables_to_join
     )
     scores = collect_group_scores(
         engine.corpus_bleu, left, references=right, on=["part", "id"], by="system"
     )
-    assert scores == collect_group_scores(engine.corpus_bleu, join_by_hand(sides), by="system")
+    assert scores == collect_group_scores(
+        engine.corpus_bleu, join_by_hand(tables_to_join), by="system"
+    )
 
 
-def test_unmatched_ids_raise_error(sides):
-    left, right = sides
+def test_unmatched_ids_raise_error(tables_to_join):
+    left, right = tables_to_join
     remaining_references = right.filter(pc.greater_equal(right["id"], 3))
     with pytest.raises(InputError) as raised:
         collect_group_scores(
@@ -507,22 +513,22 @@ def test_unmatched_ids_raise_error(sides):
         collect_group_scores(engine.corpus_bleu, left, references=extra, on="id", by="system")
 
 
-def test_incomplete_system_raises_error(sides):
-    """The other system's hypotheses join; a score of fewer segments would be another number."""
-    left, right = sides
+def test_incomplete_system_raises_error(tables_to_join):
+    """A score of fewer segments would not be comparable."""
+    left, right = tables_to_join
     incomplete = left.filter(pc.or_(pc.equal(left["system"], 0), pc.greater(left["id"], 0)))
     with pytest.raises(InputError, match=r"1 id with fewer hypotheses than others \(0\)"):
         collect_group_scores(engine.corpus_bleu, incomplete, references=right, on="id", by="system")
-    # A system may be called null.
+    # A system name may be null.
     names = pa.array([{0: "a", 1: None}[system] for system in incomplete["system"].to_pylist()])
     incomplete = incomplete.set_column(1, "system", names)
     with pytest.raises(InputError, match=r"1 id with fewer hypotheses than others \(0\)"):
         collect_group_scores(engine.corpus_bleu, incomplete, references=right, on="id", by="system")
 
 
-def test_group_by_reference_column(sides):
-    """Each id is in one domain."""
-    left, right = sides
+def test_group_by_reference_column(tables_to_join):
+    """Each id belongs to one domain."""
+    left, right = tables_to_join
     first_system = left.filter(pc.equal(left["system"], 0))
     scores = collect_group_scores(
         engine.corpus_bleu, first_system, references=right, on="id", by="domain"
@@ -530,11 +536,11 @@ def test_group_by_reference_column(sides):
     assert list(scores) == [0, 1]
 
 
-def test_test_sets_may_have_different_systems(sides):
-    """Where a column says of each segment where it belongs, that is no lack."""
-    left, right = sides
-    table = join_by_hand(sides)
-    # System 1 has translated domain 0 alone.
+def test_test_sets_may_have_different_systems(tables_to_join):
+    """Columns that describe the segment define which systems are comparable."""
+    left, right = tables_to_join
+    table = join_by_hand(tables_to_join)
+    # System 1 has translated only domain 0.
     is_translated = pc.or_(pc.equal(table["system"], 0), pc.equal(table["domain"], 0))
     expected = collect_group_scores(
         engine.corpus_bleu, table.filter(is_translated), by=["system", "domain"]
@@ -556,17 +562,19 @@ def test_test_sets_may_have_different_systems(sides):
         engine.corpus_bleu(with_domain.slice(1), **options)
 
 
-@pytest.mark.parametrize("name", ["k", "made", "i0", "h", "r", "g0", "most"])
-def test_id_column_may_have_internal_names(sides, name):
-    left, right = (side.rename_columns([name, *side.column_names[1:]]) for side in sides)
+@pytest.mark.parametrize(
+    "name", ["row_count", "hypothesis_count", "i0", "h", "r", "g0", "max_group_count", "null_id"]
+)
+def test_id_column_may_have_internal_names(tables_to_join, name):
+    left, right = (side.rename_columns([name, *side.column_names[1:]]) for side in tables_to_join)
     scores = collect_group_scores(
         engine.corpus_bleu, left, references=right, on=name, by=["system", "domain"]
     )
     assert len(scores) == 4
 
 
-def test_unmatched_rows_can_be_skipped_with_warning(sides):
-    left, right = sides
+def test_unmatched_rows_can_be_skipped_with_warning(tables_to_join):
+    left, right = tables_to_join
     remaining_references = right.filter(pc.greater_equal(right["id"], 3))
     with pytest.warns(UserWarning, match="6 hypotheses without a reference"):
         scores = collect_group_scores(
@@ -577,13 +585,13 @@ def test_unmatched_rows_can_be_skipped_with_warning(sides):
             by="system",
             unjoined="skip",
         )
-    table = join_by_hand(sides)
+    table = join_by_hand(tables_to_join)
     table = table.filter(pc.greater_equal(table["id"], 3))
     assert scores == collect_group_scores(engine.corpus_bleu, table, by="system")
 
 
-def test_repeated_ids_raise_error(sides):
-    left, right = sides
+def test_repeated_ids_raise_error(tables_to_join):
+    left, right = tables_to_join
     with pytest.raises(InputError, match=r"200 ids repeated in hypotheses"):
         engine.corpus_bleu(left, references=right, on="id")
     twice = pa.concat_tables([right, right.slice(5, 1)])
@@ -593,8 +601,8 @@ def test_repeated_ids_raise_error(sides):
         )
 
 
-def test_null_ids_are_unmatched(sides):
-    left, right = sides
+def test_null_ids_are_unmatched(tables_to_join):
+    left, right = tables_to_join
     ids = [None if i == 0 else i for i in left["id"].to_pylist()]
     with pytest.raises(InputError, match=r"hypotheses without a reference \(null\)"):
         engine.corpus_bleu(
@@ -604,7 +612,7 @@ def test_null_ids_are_unmatched(sides):
 
 @pytest.mark.thorough
 def test_large_join_spills_to_disk(tmp_path):
-    """A join of more text than DuckDB may keep in memory."""
+    """Join more text than DuckDB may keep in memory."""
     with duckdb.connect() as connection:
         text = "repeat(md5(i::VARCHAR), 8)"
         source = f"(SELECT i AS id, {text} AS hyp, {text} AS ref FROM range(400000) t(i))"
@@ -624,11 +632,11 @@ def test_large_join_spills_to_disk(tmp_path):
     assert (round(score.value), score.hypothesis_length) == (100, 400_000)
 
 
-# ---- what is wrong ----
+# ---- invalid input ----
 
 
 def test_full_disk_gives_one_line_error(tmp_path):
-    """DuckDB takes the space that is left for its limit, and says the same where one is set."""
+    """DuckDB gives the same message for a full disk and for a limit on temporary files."""
     with duckdb.connect() as connection:
         for name in ("hyp", "ref"):
             rows = f"SELECT i AS id, repeat(md5(i::VARCHAR), 8) AS {name} FROM range(400000) t(i)"
@@ -700,7 +708,7 @@ def test_unreadable_files_raise_error(tmp_path):
 
 
 def test_damaged_file_is_named(folder):
-    """What is wrong comes up while rows are read, and names the file."""
+    """The error occurs while rows are read, and names the file."""
     path = folder / "part-0.parquet"
     data = bytearray(path.read_bytes())
     data[len(data) // 3 : len(data) // 3 + 400] = bytes(400)
@@ -813,7 +821,7 @@ def test_progress_is_reported(tmp_path, monkeypatch):
     assert all(0 <= fraction <= 1 for fraction in fractions)
 
 
-# ---- scores of rows ----
+# ---- sentence-level scores ----
 
 
 def test_expression_scores_rows(connection, table):
@@ -822,7 +830,7 @@ def test_expression_scores_rows(connection, table):
     rows = relation.select(column.alias("score")).fetchall()
     expected = truebleu.BLEU(smoothing="floor").segments(TEXT.hyp, TEXT.ref).tolist()
     assert [row[0] for row in rows] == expected
-    # The same function again.
+    # The function can be used repeatedly.
     assert relation.select(column.alias("score")).fetchall() == rows
     for make, metric in ((engine.sentence_chrf, "chrf"), (engine.sentence_ter, "ter")):
         rows = relation.select(make(connection=connection).alias("score")).fetchall()
@@ -871,7 +879,7 @@ def test_score_relation_can_be_read_repeatedly(folder, connection):
     scores = engine.score(folder / "part-*.parquet", by="system", metric="chrf")
     assert scores.columns == ["system", "score", "segments", "signature"]
     assert scores.fetchall() == scores.fetchall()
-    maximum = duckdb.sql("SELECT max(score) FROM found").fetchall()
+    maximum = duckdb.sql("SELECT max(score) FROM scores").fetchall()
     assert maximum == [(max(score for _, score, *_ in scores.fetchall()),)]
     files = str(folder / "part-*.parquet")
     states = engine.stats(files, by="system", connection=connection)
@@ -889,7 +897,7 @@ def test_every_function_with_every_metric(connection):
     check_every_function(engine, connection.from_arrow, arrow, connection=connection)
 
 
-# ---- without what is not needed ----
+# ---- optional packages ----
 
 
 def test_pyarrow_is_optional(folder, table):
@@ -928,7 +936,7 @@ def test_missing_duckdb_error_names_extra():
 
 
 def test_older_releases_stream_with_pyarrow(monkeypatch, table):
-    """Before 2.0 DuckDB's own Arrow stream was the whole result."""
+    """Before 2.0 DuckDB's Arrow stream was the complete result."""
     monkeypatch.setattr(duckdb, "__version__", "1.4.4")
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -1,6 +1,6 @@
-"""What the pages about engines show runs from top to bottom, as a reader of them runs it.
+"""Tests that run the code of the documentation pages about engines from top to bottom.
 
-What they show of Spark and Ray runs in the tests of these, where they are installed.
+The Spark and Ray examples run in the tests of these engines, if they are installed.
 """
 
 import pytest
@@ -16,7 +16,7 @@ BIRCH, CEDAR = 29.961152617056065, 46.951677283144946
 
 @pytest.fixture
 def tables(tmp_path, monkeypatch):
-    """The names of Python where the tables have been made."""
+    """The Python names after creating the page's tables."""
     monkeypatch.chdir(tmp_path)
     return page_code.make_tables(tmp_path)
 

@@ -1,4 +1,4 @@
-"""Sums that different engines made of the same rows are the same: keys mean one thing in all."""
+"""Sums of the same rows are equal in different engines, because they treat keys identically."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from truebleu.engines import polars as polars_engine
 
 TEXT = make_rows(21, 60)
 BERLIN = timezone(timedelta(hours=1))
-# For each kind of key values, and the types in which Parquet may hold them.
+# Key values, and the Parquet types that can store them.
 KEYS = {
     "moments": (
         [datetime(2026, 1, 31, 23, 30, tzinfo=UTC), datetime(2026, 2, 1, tzinfo=BERLIN), None],
@@ -63,7 +63,7 @@ def test_keys_are_equal_in_every_engine(tmp_path, name, values, kind):
     for sums in engine_sums:
         assert sums.keys == arrow_sums.keys or "numbers" in name
         assert sums.group_segments() == arrow_sums.group_segments()
-        # DuckDB has no columns of nothing but null: they are whole numbers there.
+        # DuckDB reads columns that contain only nulls as integers.
         assert sums == arrow_sums or name == "nothing"
         assert arrow_sums.spawn().merge(sums).merge(arrow_sums).segments == 2 * len(keys)
     frame = polars_engine.score(pl.scan_parquet(tmp_path / "rows.parquet"), by="key")
@@ -91,7 +91,7 @@ def test_partition_folder_names_are_keys(tmp_path):
 
 
 def test_daily_sums_of_two_engines_roll_up_to_months():
-    """Sums by day of two engines are merged, and rolled up in either of them."""
+    """Merge daily sums of two engines, and roll them up in either engine."""
     days = [date(2026, 1, 1) + timedelta(i) for i in range(len(TEXT.hyp))]
     frame = pl.DataFrame({"hyp": TEXT.hyp, "ref": TEXT.ref, "day": days})
     with duckdb.connect() as connection:
@@ -118,7 +118,7 @@ def test_daily_sums_of_two_engines_roll_up_to_months():
     assert coarse.score() == sums.score()
 
 
-# What becomes of one file of many, and a word of what is said of it.
+# Faults of one file of many, and a pattern for the error message.
 FAULTS = {
     "truncated": "[mM]agic|PAR1",
     "emptied": "too small|size|footer",

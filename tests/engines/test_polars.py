@@ -1,4 +1,4 @@
-"""Polars: the same bits as one process, from frames and lazy frames; an expression for rows."""
+"""Polars: sums of frames and lazy frames are exact, and expressions score rows."""
 
 import pytest
 
@@ -23,7 +23,7 @@ from truebleu.engines import polars as engine
 
 
 def make_frame(columns, layouts):
-    """A frame; Polars has one layout of strings and one of lists, and categories."""
+    """Create a frame; Polars has one layout each for strings and lists, and categories."""
     types = dict.fromkeys(LISTS, pl.List(pl.String)) | {"dictionary": pl.Categorical}
     return pl.DataFrame(
         [
@@ -77,7 +77,7 @@ def frame():
 
 @pytest.fixture(params=["frame", "lazy frame", "files", "frames"])
 def data(request, frame, tmp_path):
-    """The same rows, in memory and not, in one frame and in several."""
+    """The same rows in memory and in files, in one frame and in several."""
     if request.param == "frame":
         return frame
     if request.param == "lazy frame":
@@ -129,7 +129,7 @@ def test_frames_are_read_sequentially(frame, monkeypatch):
     assert events == ["frame 0", 100, "frame 1", 100, "frame 2", 100]
 
 
-# ---- an expression ----
+# ---- expressions ----
 
 
 @pytest.mark.parametrize("kind", ["eager", "lazy", "streaming", "over files"])
@@ -184,7 +184,7 @@ def test_expression_without_text_raises_error(frame):
         frame.select(engine.sentence_bleu("system", "hyp"))
 
 
-# ---- what is wrong ----
+# ---- invalid input ----
 
 
 def test_invalid_arguments_raise_error(frame):

@@ -1,4 +1,4 @@
-"""Ray Data gives the bytes that one process gives: for any blocks, order, worker and accident."""
+"""Ray Data: sums are byte-identical to one process for any blocks, order, workers and failures."""
 
 import importlib.util
 import os
@@ -22,7 +22,7 @@ HAS_RAY = importlib.util.find_spec("ray") is not None
 needs_ray = pytest.mark.skipif(not HAS_RAY, reason="Ray is not installed: make engines")
 
 pytestmark = [
-    # What Ray and the libraries that it loads warn of is theirs.
+    # Warnings of Ray and its dependencies are not ours.
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
     pytest.mark.filterwarnings("ignore::FutureWarning"),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
@@ -30,8 +30,8 @@ pytestmark = [
 ]
 
 
-# A machine that is slow or busy with something else is no fault: Ray is given minutes where it has
-# seconds by itself, and one process instead of 32 to read footers.
+# Slow or busy machines must not fail the tests: timeouts are minutes instead of seconds, and one
+# process reads footers instead of 32.
 RAY_SETTINGS = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_gcs_server_port_wait_time_s": "300",
@@ -40,7 +40,7 @@ RAY_SETTINGS = {
     "RAY_DATA_PARQUET_FOOTER_NUM_ACTORS": "1",
 }
 TIMEOUT_SECONDS = 1200
-"""What runs as long as this is stuck."""
+"""Time limit of a script."""
 ATTEMPTS = 3
 
 
@@ -49,12 +49,12 @@ def ray():
     """Ray with two workers on this machine."""
     pytest.importorskip("ray", reason="Ray is not installed: make engines")
     with pytest.MonkeyPatch.context() as patched:
-        for name, value in RAY_SETTINGS.items():  # before Ray is imported: it reads some of it then
+        for name, value in RAY_SETTINGS.items():  # before importing Ray, which reads some of it
             patched.setenv(name, value)
         import ray
         import ray.data
 
-        # Workers cannot import this file; what is handed to them from it travels whole.
+        # Workers cannot import this file, so its functions are pickled by value.
         ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])
         start_ray(ray)
         ray.data.DataContext.get_current().enable_progress_bars = False
@@ -63,7 +63,7 @@ def ray():
 
 
 def start_ray(ray):
-    """Start Ray, which gives up after half a minute however slow the machine is."""
+    """Start Ray, with retries because it gives up after half a minute on slow machines."""
     options = {"num_cpus": 2, "include_dashboard": False, "object_store_memory": 2**29}
     for attempt in range(ATTEMPTS):
         try:
@@ -78,12 +78,12 @@ def start_ray(ray):
 
 @pytest.fixture
 def datasets(ray, tmp_path, monkeypatch):
-    """How a dataset is made of record batches, by name."""
+    """Functions that create a dataset from record batches, by name."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     def blocks(batches):
-        # In tests, by this variable, Ray refuses to store views, which it stores elsewhere.
+        # If this variable is set, Ray refuses to store views, which it can store.
         monkeypatch.delenv("PYTEST_CURRENT_TEST", raising=False)
         return ray.data.from_arrow([pa.Table.from_batches([batch]) for batch in batches])
 
@@ -95,7 +95,7 @@ def datasets(ray, tmp_path, monkeypatch):
         return ray.data.read_parquet(str(folder))
 
     def mapped(batches):
-        """Of a schema that nobody knows before it has run."""
+        """Create a dataset whose schema is unknown before it runs."""
 
         def unpacked(packed):
             return pa.ipc.open_stream(packed["batch"][0].as_py()).read_all()
@@ -176,7 +176,7 @@ def test_several_columns_of_references(ray):
     assert engine.corpus_ter(ds, ref=["a", "b"]) == TER().score(table.hyp, references)
 
 
-# ---- accidents ----
+# ---- failures ----
 
 KILL_MOMENTS = ["before it counts", "after it counted"]
 
@@ -222,8 +222,8 @@ def test_killed_worker_does_not_change_sums(moment, ray, datasets, tmp_path, mon
     assert len({first for first, _ in attempts}) == 20
 
 
-# A machine is killed when it has had work and much is left to do. If it had none, because the other
-# was faster, nothing happens, and the job runs again.
+# A node is killed when it has run a task and most tasks remain. If the other node was faster and it
+# had no task, it is not killed, and the job is repeated.
 NODE_LOSS_SCRIPT = """
     import sys, time
     import pyarrow as pa
@@ -243,12 +243,12 @@ NODE_LOSS_SCRIPT = """
             other = cluster.add_node(**shared)
             cluster.wait_for_nodes(timeout=300)
             break
-        except Exception:  # Ray gives a node half a minute to start.
+        except Exception:  # Ray allows only half a minute for starting a node.
             cluster.shutdown()
             if attempt == ATTEMPTS - 1:
                 raise
     ray.init(address=cluster.address, logging_level="ERROR", log_to_driver=False)
-    # Of two processors it leaves one idle.
+    # The reservation would leave one of two processors idle.
     ray.data.DataContext.get_current().op_resource_reservation_enabled = False
 
     table = contract.make_rows(20, 2000)
@@ -263,7 +263,7 @@ NODE_LOSS_SCRIPT = """
                 file.write(ray.get_runtime_context().get_node_id() + "\\n")
             deadline = time.monotonic() + 10
             while len(set(log.read_text().split())) < 2 and time.monotonic() < deadline:
-                time.sleep(0.1)  # until both machines are at it
+                time.sleep(0.1)  # until both nodes have a task
             time.sleep(0.1)
             return block
 
@@ -291,12 +291,12 @@ NODE_LOSS_SCRIPT = """
         if killed:
             break
     else:
-        print(f"{ATTEMPTS} times the other machine had no work while 30 of 40 tasks were done")
+        print(f"in {ATTEMPTS} attempts the other node had no task while 30 of 40 tasks were done")
         sys.exit(1)
     print(*killed)
     while sum(node["Alive"] for node in ray.nodes()) > 1:
         time.sleep(0.5)  # until Ray has noticed
-    print("the same bytes")
+    print("equal bytes")
     ray.shutdown()
     cluster.shutdown()
 """
@@ -307,11 +307,11 @@ def test_lost_node_does_not_change_sums(tmp_path):
     done = run_script(NODE_LOSS_SCRIPT, tmp_path / "tasks", ATTEMPTS)
     assert done.returncode == 0, done.stdout + done.stderr[-3000:]
     assert "killed after" in done.stdout
-    assert "the same bytes" in done.stdout
+    assert "equal bytes" in done.stdout
 
 
 def run_script(text, *arguments):
-    """Another Python, which can import the contract."""
+    """Run a script in a new Python process that can import the contract."""
     path = os.pathsep.join(filter(None, [str(Path(__file__).parent), os.environ.get("PYTHONPATH")]))
     return subprocess.run(
         [sys.executable, "-c", textwrap.dedent(text), *map(str, arguments)],
@@ -323,7 +323,7 @@ def run_script(text, *arguments):
     )
 
 
-# ---- scores of rows ----
+# ---- sentence-level scores ----
 
 
 def test_row_scores_equal_sentence_scores(ray):
@@ -373,7 +373,7 @@ def test_existing_column_raises_error(ray):
     assert "b2" in engine.sentence_bleu(ds, column="b2").take(1)[0]
 
 
-# ---- as an aggregation ----
+# ---- aggregations ----
 
 
 def test_corpus_score_aggregation(ray):
@@ -397,7 +397,7 @@ def test_corpus_score_aggregation(ray):
     assert grouped_scores == aggregates["each"]
 
 
-# ---- what is wrong is said ----
+# ---- errors ----
 
 
 def test_columns_are_checked_before_running(ray, tmp_path):
@@ -411,7 +411,7 @@ def test_columns_are_checked_before_running(ray, tmp_path):
 
 
 def test_task_error_is_one_line(ray):
-    """A schema that is unknown before is checked by the tasks, which hand back what was wrong."""
+    """Tasks check a schema that is unknown before, and return the error."""
     ds = ray.data.range(9).map_batches(lambda batch: {"hyp": ["a"], "ref": [1]})
     assert ds.schema(fetch_if_missing=False) is None
     with pytest.raises(InputError, match=r"ref.*int64") as raised:
@@ -421,7 +421,7 @@ def test_task_error_is_one_line(ray):
 
 
 def test_schema_check_does_not_run_dataset(ray, tmp_path):
-    """What makes the text may be a model that costs hours: each block is made once."""
+    """The text may come from an expensive model, so each block must be generated only once."""
     log = tmp_path / "made"
 
     def generate(batch):
@@ -479,7 +479,7 @@ def test_unreadable_file_is_named(fault, ray, tmp_path):
 
 
 def test_repeated_worker_failure_gives_one_line_error(ray, monkeypatch):
-    """Ray repeats tasks for ever, if it is not told how often."""
+    """Ray repeats tasks for ever unless the number of retries is limited."""
 
     def dying(*_):
         return lambda block: os.kill(os.getpid(), signal.SIGKILL)
@@ -590,7 +590,7 @@ def test_import_does_not_import_ray():
 
 
 def test_every_metric_is_supported_or_rejected(ray):
-    """Rows are refused before anything runs, and so are sums."""
+    """Metrics are rejected before the dataset runs."""
     import pyarrow as pa
 
     def dataset(hyp, ref):

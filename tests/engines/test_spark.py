@@ -1,7 +1,8 @@
-"""Spark gives the bits of one machine, whatever its partitions, workers and failures.
+"""Spark: sums are byte-identical to one machine for any partitions, workers and failures.
 
-Run by `make engines`, in an environment of its own: pyspark is large, and wants an older pandas.
-Two threads of one process run most of it; `spark_failures.py` has executors of their own that fail.
+`make engines` runs these tests in a separate environment, because pyspark is large and requires an
+older pandas. Most tests use two threads of one process; `spark_failures.py` uses separate
+executors.
 """
 
 import builtins
@@ -36,13 +37,13 @@ try:
 except (ImportError, RuntimeError) as error:
     pyspark, REASON = None, str(error)
 
-# All of this file can be run on executors that are processes of their own, too.
+# The tests can also run on executors in separate processes.
 MASTER = os.environ.get("TRUEBLEU_SPARK_MASTER", "local[2]")
 
 needs_spark = pytest.mark.skipif(bool(REASON), reason=REASON)
 
 pytestmark = [
-    # Spark leaves sockets to the collector, and pandas warns of what it does with them.
+    # Spark leaves sockets to the garbage collector, and pandas warns about Spark's calls.
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
@@ -52,7 +53,7 @@ pytestmark = [
 
 @pytest.fixture(scope="module", autouse=True)
 def workers_python():
-    """Workers run this Python: the environment that the tests are in may not be on the PATH."""
+    """Let workers run this Python, because its environment may not be on the PATH."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("PYSPARK_PYTHON", sys.executable)
         yield
@@ -62,7 +63,7 @@ def workers_python():
 def session():
     path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
     before = os.environ.get("PYTHONPATH")
-    os.environ["PYTHONPATH"] = path  # the workers' too
+    os.environ["PYTHONPATH"] = path  # also for the workers
     spark_session = (
         SparkSession.builder.master(MASTER)
         .config("spark.executorEnv.PYTHONPATH", path)
@@ -72,7 +73,7 @@ def session():
         .config("spark.driver.host", "127.0.0.1")
         .config("spark.sql.shuffle.partitions", "3")
         .config("spark.sql.execution.arrow.maxRecordsPerBatch", "40")
-        # A machine that is slow or busy with something else is no fault.
+        # Slow or busy machines must not fail the tests.
         .config("spark.network.timeout", "1200s")
         .config("spark.python.authenticate.socketTimeout", "300s")
         .getOrCreate()
@@ -110,7 +111,7 @@ def frame(session, table):
 
 @pytest.fixture(scope="module")
 def run(session):
-    """The contract's `run`: each batch is a partition, of the types that Spark has."""
+    """Return the `run` of the contract: each batch is a partition, with Spark's types."""
     import pyarrow as pa
 
     def plain(batch):
@@ -124,13 +125,13 @@ def run(session):
 
     def run(batches, **options):
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of rows left out
+            warnings.simplefilter("ignore")  # about omitted rows
             return spark.sums(functools.reduce(DataFrame.union, map(plain, batches)), **options)
 
     return run
 
 
-# ---- the same bits ----
+# ---- identical results ----
 
 
 @needs_spark
@@ -154,7 +155,7 @@ def test_corpus_scores_are_equal(frame, table):
 @needs_spark
 def test_sentence_scores_are_columns(session, table):
     hyps, refs = table["hyp"].to_pylist(), table["ref"].to_pylist()
-    # As it comes, so that rows stay in order.
+    # Without repartitioning, so that rows stay in order.
     rows = session.createDataFrame(table)
     scores = rows.select(
         "id",
@@ -198,7 +199,7 @@ def test_rows_without_text_have_null_scores(session):
 
 
 def test_pandas_columns_give_equal_sentence_scores():
-    """What Spark before 4.1 calls."""
+    """Spark before 4.1 uses this function."""
     pd, np = pytest.importorskip("pandas"), pytest.importorskip("numpy")
     hyps, refs = pd.Series(["a b", None, "c"]), pd.Series([np.array(["a b c", None]), None, ["c"]])
     scores = spark_workers.score_pandas_columns(CHRF(), hyps, refs).tolist()
@@ -221,7 +222,7 @@ def test_incompatible_packages_raise_error(monkeypatch):
 
 @needs_spark
 def test_releases_without_timezone_parameter(session, monkeypatch):
-    """Up to 4.0, pyspark's function of types takes no zone."""
+    """Up to 4.0, pyspark's type conversion does not accept a time zone."""
     from pyspark.sql.pandas import types
 
     rows = session.sql("SELECT TIMESTAMP '2026-01-02 03:04:05' AS moment, 'a' AS hyp")
@@ -270,7 +271,7 @@ def test_keys_of_any_type(session):
 
 @needs_spark
 def test_keys_equal_those_of_polars(session, tmp_path):
-    """Sums of both merge, whatever the zone of the session; so do rolled-up tables of states."""
+    """Sums of both engines merge, for any session time zone; so do rolled-up state tables."""
     import polars as pl
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -316,7 +317,7 @@ def test_keys_equal_those_of_polars(session, tmp_path):
     for name in keys:
         column_sums = polars_engine.sums(scan, by=name, metrics=METRICS, nulls="skip")
         assert spark_sums.roll_up(name) == column_sums
-    # Days become months: in Spark's table of states, and in Polars' of what Spark counted.
+    # Roll up days to months, in Spark's state table and in Polars.
     month = pl.col("day").dt.truncate("1mo").alias("month")
     expected = polars_engine.sums(
         scan.with_columns(month), by="month", metrics=METRICS, nulls="skip"
@@ -325,7 +326,7 @@ def test_keys_equal_those_of_polars(session, tmp_path):
     rolled = pl.DataFrame(spark_sums).with_columns(month)
     for coarse in (months, rolled):
         assert Sums(METRICS, by="month", nulls="skip").merge_state(coarse) == expected
-    # What Polars counted is a table of states for Spark.
+    # Spark reads the state table of sums from Polars.
     polars_sums = polars_engine.sums(scan, by="truth", nulls="skip")
     merged = spark.merge(session.createDataFrame(pa.table(polars_sums)))
     scores = {row.truth: row.score for row in spark.scores(merged).collect()}
@@ -340,12 +341,12 @@ def test_columns_of_any_name(session):
     assert spark.corpus_bleu(rows, "HYP`O", "ä ref", by="a.b").columns[0] == "a.b"
 
 
-# ---- what is moved ----
+# ---- tasks and shuffles ----
 
 
 @contextmanager
 def count_tasks(session):
-    """The numbers of tasks of the jobs that run meanwhile."""
+    """Collect the number of tasks of each job that runs in this context."""
     tracker, task_counts = session.sparkContext.statusTracker(), []
     before = set(tracker.getJobIdsForGroup(None))
     yield task_counts
@@ -356,7 +357,7 @@ def count_tasks(session):
 
 @needs_spark
 def test_group_scores_need_few_tasks(session, table):
-    """Spark makes 200 partitions of a shuffle: no job of Python's in each of them."""
+    """Spark makes 200 partitions in a shuffle; Python must not run in each of them."""
     rows = session.createDataFrame(table).coalesce(2).withColumn("group", F.col("id") % 71)
     spark.check(session)
     session.conf.set("spark.sql.shuffle.partitions", "200")
@@ -373,7 +374,7 @@ def test_group_scores_need_few_tasks(session, table):
         session.conf.set("spark.sql.shuffle.partitions", "3")
         session.conf.unset("spark.sql.adaptive.enabled")
     assert 0 < sum(sums_tasks) <= 5
-    # What is more is the reading of 71 rows.
+    # The additional tasks read the 71 rows.
     assert sum(score_tasks) <= sum(sums_tasks) + 4
     assert sum(lazy_tasks) <= 2 + spark.SCORING_TASKS + 1
 
@@ -383,13 +384,13 @@ def test_no_text_is_shuffled(session, table):
     rows = session.createDataFrame(table).withColumn("unread", F.lit("x" * 100))
     states = spark.stats(rows, by="system", metrics=("bleu", "ter"))
     plan = session._jvm.PythonSQLUtils.explainString(states._jdf.queryExecution(), "formatted")
-    assert plan.count("Exchange") == 2  # its name, and what is said of it
+    assert plan.count("Exchange") == 2  # its name and its details
     exchange = plan.partition(") Exchange\n")[2].partition("\n\n")[0]
     assert "system" in exchange
     assert not {"hyp", "ref", "unread"} & {
         word.partition("#")[0] for word in exchange.replace("[", " ").replace(",", " ").split()
     }
-    # Buffers of fixed size, before the exchange too; nothing is sorted, no Python object is kept.
+    # Hash aggregations use fixed-size buffers, without sorting or Python objects.
     assert plan.count("HashAggregate\n") == 2
     for slow in ("ObjectHashAggregate", "SortAggregate", "Sort\n"):
         assert slow not in plan
@@ -449,20 +450,20 @@ def test_worker_emits_groups_at_limit(monkeypatch):
 
 @pytest.fixture(scope="module")
 def frame_with_nulls(frame):
-    """Hypotheses of `birch` that are null, and some references."""
+    """Rows with null hypotheses of `birch`, and some null references."""
     hyp = F.when(F.col("system") != "birch", F.col("hyp"))
     ref = F.when(F.col("id") % 10 != 0, F.col("ref"))
     return frame.select("system", "id", hyp.alias("hyp"), ref.alias("ref"))
 
 
 @needs_spark
-def test_state_table_with_nulls_fails_reading_job(gaps):
-    states = spark.stats(gaps, by="system")
+def test_state_table_with_nulls_fails_reading_job(frame_with_nulls):
+    states = spark.stats(frame_with_nulls, by="system")
     with pytest.raises(
         Exception, match=r"hyp: \d+ nulls, ref: \d+ nulls in one group; nulls='skip'"
     ):
         states.select("segments").collect()
-    rows = spark.stats(gaps, by="system", nulls="skip").collect()
+    rows = spark.stats(frame_with_nulls, by="system", nulls="skip").collect()
     assert {row.system: row.segments > 0 for row in rows} == {
         "aspen": True,
         "birch": False,
@@ -470,7 +471,7 @@ def test_state_table_with_nulls_fails_reading_job(gaps):
     }
 
 
-# ---- what is wrong, said before a job runs ----
+# ---- errors before a job runs ----
 
 
 @needs_spark
@@ -532,7 +533,7 @@ def test_text_error_has_no_traceback(session):
 
 @needs_spark
 def test_stream_sums_survive_batches_and_restarts(session, table, tmp_path, monkeypatch):
-    """All sums after each batch (complete), those that changed (update), or each batch's own."""
+    """Check all sums after each batch (complete), changed sums (update), and sums per batch."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -562,7 +563,7 @@ def test_stream_sums_survive_batches_and_restarts(session, table, tmp_path, monk
         query = (writer.foreachBatch(call) if call else writer.format("memory")).start()
         assert query.awaitTermination(600)
 
-    # The first two batches, and, after a restart, the third.
+    # The first two batches, then the third after a restart.
     order = pa.array([i * 37 % len(table) for i in range(len(table))])
     mixed, half = table.take(order).select(["system", "hyp", "ref"]), len(table) // 2
     for batches, (start, end) in enumerate([(0, 100), (100, half), (half, len(table))], 1):
@@ -579,9 +580,7 @@ def test_stream_sums_survive_batches_and_restarts(session, table, tmp_path, monk
         assert Sums(**options).merge_state(updated_rows) == expected
         assert list(batch_sums) == list(range(batches))
         assert functools.reduce(Sums.merge, batch_sums.values(), Sums(**options)) == expected
-    assert task_names.count("report_version") <= 1, (
-        "workers are looked at once, and not in each batch"
-    )
+    assert task_names.count("report_version") <= 1, "workers are checked once, not in each batch"
     run("scores", spark.scores(states, METRICS[0]), "complete")
     assert {row.system: row.score for row in session.table("scores").collect()} == {
         key: both["BLEU"].value for key, both in expected.scores().items()
@@ -590,7 +589,7 @@ def test_stream_sums_survive_batches_and_restarts(session, table, tmp_path, monk
 
 @pytest.fixture
 def tables(session, tmp_path, monkeypatch):
-    """The tables of the page about engines, in the current folder; gives a frame of Polars."""
+    """Create the tables of the page about engines in the current folder; yield a Polars frame."""
     partitions = session.conf.get("spark.sql.shuffle.partitions")
     monkeypatch.chdir(tmp_path)
     yield page_code.make_tables(tmp_path)["frame"]
@@ -601,12 +600,12 @@ def tables(session, tmp_path, monkeypatch):
 def test_engine_page_examples(tables, tmp_path, capsys):
     names = page_code.run_python("## Spark", {}, folder=tmp_path)
     assert names["sums"] == Sums("bleu", by="system", bucket=("id", 1000)).update(tables)
-    assert "46.95" in capsys.readouterr().out  # of sums that were stored
+    assert "46.95" in capsys.readouterr().out  # from stored sums
 
 
 @needs_spark
 def test_streaming_page_examples(session, tables, tmp_path):
-    """Its Python runs from top to bottom, and its tables add up."""
+    """The Python code runs from top to bottom, and its state tables are correct."""
     names = page_code.run_python(None, {}, "streaming", tmp_path)
     options = {"by": "system", "metrics": names["metrics"], "nulls": "skip"}
     expected = Sums(**options).update(tables)
@@ -625,12 +624,12 @@ def test_killed_stream_counts_each_segment_once():
     assert report["latest sums"]
 
 
-# ---- what fails a job ----
+# ---- failing jobs ----
 
 
 @pytest.fixture
 def many_files(table, tmp_path):
-    """A folder of 60 files, and a function that spoils the one in the middle."""
+    """A folder of 60 files, and the path of a file in the middle to damage."""
     import pyarrow.parquet as pq
 
     def path(number):
@@ -681,7 +680,7 @@ def test_worker_failure_gives_one_line_error(frame):
 
 
 def test_executor_failure_gives_one_line_error():
-    """As Spark 4.3 says it: what matters is in the middle of pages of Java."""
+    """In Spark 4.3 the relevant text is in the middle of pages of Java messages."""
     begin = (
         "An error occurred while calling o1.getResult.\n: org.apache.spark.SparkException: "
         "Exception thrown in awaitResult: \n\tat org.apache.spark.util.ThreadUtils\nCaused by: "
@@ -741,7 +740,7 @@ def test_unsupported_versions_raise_error(monkeypatch, tmp_path):
 
 
 def test_missing_worker_package_is_named(monkeypatch):
-    """As Spark says it where the environment of the driver is not on the PATH."""
+    """Use Spark's message if the environment of the driver is not on the PATH."""
     message = (
         "\n  An exception was thrown from the Python worker:\nTraceback (most recent call last):\n"
         '  File "worker.py", line 1920, in read_udfs\n    import pyarrow as pa\n'
@@ -754,7 +753,7 @@ def test_missing_worker_package_is_named(monkeypatch):
     assert f"packages of this one ({sys.executable})" in str(error)
 
 
-# Finds truebleu in the folder of this file, before any other.
+# Import hook that finds truebleu in the folder of this file before any other.
 SHADOW = """
 import importlib.util, os, sys
 class Shadow:
@@ -770,7 +769,7 @@ sys.meta_path.insert(0, Shadow)
 
 @pytest.fixture
 def workers(session, tmp_path, monkeypatch):
-    """Workers that have another truebleu, or whatever Python runs first."""
+    """Replace the workers' truebleu, or the code that Python runs at startup."""
 
     def shadow(files: dict[str, str], first: str = SHADOW) -> None:
         for name, text in {**files, "sitecustomize.py": first}.items():
@@ -795,7 +794,7 @@ def test_workers_without_truebleu_raise_error(frame, workers):
             call()
         assert "venv-pack" in str(raised.value)
         assert "Traceback" not in str(raised.value)
-    # Spark's own message has it too, for what runs later.
+    # Lazy jobs show it in Spark's message.
     with pytest.raises(Exception, match=r"cannot import truebleu \(No module named 'truebleu'\)"):
         frame.select(spark.sentence_bleu("hyp", "ref")).collect()
     with pytest.raises(Exception, match="truebleu says: the worker on"):
@@ -821,7 +820,7 @@ def test_workers_with_other_python_raise_error(frame, workers):
         spark.corpus_bleu(frame)
 
 
-# ---- machines that fail, and Connect ----
+# ---- failing machines, and Connect ----
 
 
 def run_and_parse_reports(*command: str) -> list[dict]:
@@ -831,7 +830,7 @@ def run_and_parse_reports(*command: str) -> list[dict]:
         capture_output=True,
         text=True,
         check=False,
-        timeout=3600,  # a slow machine is no fault
+        timeout=3600,  # slow machines must not fail the test
         env={**os.environ, "PYTHONPATH": path},
     )
     assert done.returncode == 0, done.stderr[-4000:]
@@ -860,7 +859,7 @@ def test_speculative_task_counts_once():
 
 
 def check_failure_reports(failure_reports: list[dict]) -> None:
-    """Something was done again, and counted once."""
+    """Check that tasks were repeated, and that each segment counts once."""
     for report in failure_reports:
         assert report["equal"], report
         assert report["happened"], f"not in {report['attempts']} attempts: {report}"
@@ -909,7 +908,7 @@ def test_every_function_with_every_metric(session):
 
 @needs_spark
 def test_sql_functions(session):
-    """References are a string, an array, or several; null without text."""
+    """References are a string, an array, or several arguments; scores are null without text."""
     spark.register(session)
     spark.register(session, {"own": BLEU(max_order=1)})
     data = [("a b c d", "x", ["a b c d e", None]), ("a b", None, ["a b"]), (None, "a", ["a"])]

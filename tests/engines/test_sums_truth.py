@@ -1,4 +1,4 @@
-"""Sums that travel are whole and true: whatever was changed on the way is refused."""
+"""Serialized sums: damaged, modified and impossible data raise errors."""
 
 import contextlib
 import json
@@ -36,7 +36,7 @@ def read_header(source: Sums) -> tuple[dict, bytes]:
 
 
 def rebuild_bytes(source: Sums, content: bytes | None = None, **header_changes: object) -> bytes:
-    """The bytes of sums that say something else, with a checksum that is right."""
+    """Return serialized sums with modified content and a valid checksum."""
     header, original_content = read_header(source)
     return _kernel.sealed(
         "sums",
@@ -70,7 +70,7 @@ def test_truncated_and_extended_bytes_raise_error():
 
 @given(st.data())
 def test_random_changes_with_valid_checksum_raise_error_or_give_valid_sums(data):
-    """What somebody makes on purpose is refused, or is sums that can be scored and sent on."""
+    """Deliberate changes raise an error, or give sums that can be scored and serialized."""
     original = make_sums()
     content = bytearray(read_header(original)[1])
     for _ in range(data.draw(st.integers(1, 3))):
@@ -95,7 +95,7 @@ def test_flipped_bits_with_valid_checksum(original):
         read_sums = original.spawn()
         with contextlib.suppress(InputError):
             read_sums.merge_bytes(rebuild_bytes(original, bytes(changed)))
-            # What is left are sums that some text could have.
+            # Accepted sums have valid scores.
             for scores in read_sums.scores().values():
                 assert all(map(_is_number, scores.values()))
 
@@ -104,7 +104,6 @@ def _is_number(score: object) -> bool:
     return float(score) == float(score)
 
 
-# One group of a metric of two columns: its key, counts, references, integers.
 def pack_group(key=b"\1\1\0\0\0x", counts=(1, 0, 0), references=(1, 1), row=(1, 720720)) -> bytes:
     head = struct.pack("<I", len(key)) + key
     return head + struct.pack("<3q2i", *counts, *references) + struct.pack(f"<{len(row)}q", *row)

@@ -1,17 +1,17 @@
-"""Fixtures of the tests of hosts."""
+"""Fixtures for the integration tests."""
 
 from __future__ import annotations
 
 import pytest
-from integration_programs import Text, Tiny, lines
+from integration_programs import ExampleText, TinyModels, read_lines
 
 
 @pytest.fixture(scope="session")
-def text() -> Text:
-    pairs = zip(lines("reference.a.en"), lines("reference.b.en"), strict=True)
-    return Text(lines("birch.en"), [list(pair) for pair in pairs])
+def text() -> ExampleText:
+    pairs = zip(read_lines("reference.a.en"), read_lines("reference.b.en"), strict=True)
+    return ExampleText(read_lines("birch.en"), [list(pair) for pair in pairs])
 
 
 @pytest.fixture(scope="session")
-def tiny(text: Text) -> Tiny:
-    return Tiny([*text.hypotheses, *text.first])
+def tiny(text: ExampleText) -> TinyModels:
+    return TinyModels([*text.hypotheses, *text.first_references])

@@ -1,4 +1,4 @@
-"""What the tests of hosts share: text, a host or the reason why not, and a tiny vocabulary."""
+"""Shared helpers of the integration tests: example text, optional imports and tiny models."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ import pytest
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "de-en"
 
 
-class Text(NamedTuple):
+class ExampleText(NamedTuple):
     """Segments of the example systems."""
 
     hypotheses: list[str]
     references: list[list[str]]
-    """Two a segment."""
+    """Two references per segment."""
 
     @property
-    def first(self) -> list[str]:
+    def first_references(self) -> list[str]:
         return [one for one, _ in self.references]
 
 
-def lines(name: str) -> list[str]:
+def read_lines(name: str) -> list[str]:
     return (EXAMPLES / name).read_text(encoding="utf-8").splitlines()
 
 
-def host(name: str) -> Any:
-    """A host's module; a host that is not installed skips the test and says so."""
+def import_or_skip(name: str) -> Any:
+    """Import a framework's module, or skip the test if it is not installed."""
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
@@ -39,38 +39,41 @@ def host(name: str) -> Any:
 
 
 def evaluate_offline(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Any:
-    """Hugging Face evaluate, which asks no hub and keeps what it loads in this folder."""
+    """Return Hugging Face evaluate without network access, with its caches in this folder."""
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setenv("HF_EVALUATE_OFFLINE", "1")
-    module = host("evaluate")
+    module = import_or_skip("evaluate")
     for name in ("HF_MODULES_CACHE", "HF_METRICS_CACHE", "HF_EVALUATE_CACHE"):
         monkeypatch.setattr(module.config, name, str(folder / name))
     return module
 
 
-def offline_records(folder: Path, kind: str) -> Any:
-    """What is in the file of an offline run of W&B: LevelDB's log format, of protocol buffers."""
-    buffers = host("wandb.proto.wandb_internal_pb2")
+def read_offline_records(folder: Path, kind: str) -> Any:
+    """Read an offline W&B run: protocol buffers in LevelDB's log format."""
+    buffers = import_or_skip("wandb.proto.wandb_internal_pb2")
     (path,) = folder.glob("wandb/offline-run-*/run-*.wandb")
-    data, at, kept = path.read_bytes(), 7, b""
-    while at + 7 <= len(data):
-        if (left := 32768 - at % 32768) < 7:
-            at += left
+    data, offset, partial = path.read_bytes(), 7, b""
+    while offset + 7 <= len(data):
+        if (block_rest := 32768 - offset % 32768) < 7:
+            offset += block_rest
             continue
-        size, part = int.from_bytes(data[at + 4 : at + 6], "little"), data[at + 6]
-        kept, at = kept + data[at + 7 : at + 7 + size], at + 7 + size
-        if part in (1, 4):  # whole, or the last part
-            record, kept = buffers.Record.FromString(kept), b""
+        size, record_kind = (
+            int.from_bytes(data[offset + 4 : offset + 6], "little"),
+            data[offset + 6],
+        )
+        partial, offset = partial + data[offset + 7 : offset + 7 + size], offset + 7 + size
+        if record_kind in (1, 4):  # complete, or the last part
+            record, partial = buffers.Record.FromString(partial), b""
             if record.WhichOneof("record_type") == kind:
                 items = record.history.item if kind == "history" else record.config.update
                 yield {"/".join(x.nested_key) or x.key: json.loads(x.value_json) for x in items}
 
 
-class Tiny:
-    """A tokenizer of the examples' words, and models of a few weights, made with no network."""
+class TinyModels:
+    """A tokenizer of the examples' words and models with few weights, created without a network."""
 
     def __init__(self, texts: list[str]) -> None:
-        tokenizers, self.transformers = host("tokenizers"), host("transformers")
+        tokenizers, self.transformers = import_or_skip("tokenizers"), import_or_skip("transformers")
         words = sorted({word for text in texts for word in text.split()})
         vocabulary = {word: i for i, word in enumerate(["<pad>", "<eos>", "<unk>", *words])}
         model = tokenizers.models.WordLevel(vocabulary, unk_token="<unk>")
@@ -81,9 +84,9 @@ class Tiny:
         )
         self.size = len(vocabulary)
 
-    def causal(self) -> Any:
-        """A model that continues text."""
-        host("torch").manual_seed(1)
+    def make_causal_model(self) -> Any:
+        """Create a model that continues text."""
+        import_or_skip("torch").manual_seed(1)
         return self.transformers.LlamaForCausalLM(
             self.transformers.LlamaConfig(
                 vocab_size=self.size,
@@ -98,9 +101,9 @@ class Tiny:
             )
         )
 
-    def translator(self) -> Any:
-        """A model that makes text of text."""
-        host("torch").manual_seed(1)
+    def make_translation_model(self) -> Any:
+        """Create a model that translates text."""
+        import_or_skip("torch").manual_seed(1)
         return self.transformers.T5ForConditionalGeneration(
             self.transformers.T5Config(
                 vocab_size=self.size,

@@ -1,4 +1,4 @@
-"""Two processes that add up over gloo on this machine: what each of them does, and `run`."""
+"""Two processes that reduce over gloo on this machine: their work, and `run_processes`."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from integration_programs import Text
+    from integration_programs import ExampleText
 
 PROCESSES = 2
 
 
-def run(work: str, text: Text, folder: Path) -> list[dict[str, Any]]:
-    """What each process found."""
+def run_processes(work: str, text: ExampleText, folder: Path) -> list[dict[str, Any]]:
+    """Return the result of each process."""
     (folder / "text.json").write_text(json.dumps(text), encoding="utf-8")
     command = [sys.executable, __file__, work, str(folder)]
     environment = {**os.environ, "GLOO_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": "1"}
@@ -31,36 +31,36 @@ def run(work: str, text: Text, folder: Path) -> list[dict[str, Any]]:
         for rank in range(PROCESSES)
     ]
     try:
-        told = [child.communicate(timeout=120) for child in children]
+        outputs = [child.communicate(timeout=120) for child in children]
     finally:
         for child in children:
             child.kill()
-    for child, (_, errors) in zip(children, told, strict=True):
+    for child, (_, errors) in zip(children, outputs, strict=True):
         assert child.returncode == 0, errors
-    return [json.loads(output.splitlines()[-1]) for output, _ in told]
+    return [json.loads(output.splitlines()[-1]) for output, _ in outputs]
 
 
-def metrics(hypotheses: list[str], references: list[list[str]], rank: int) -> dict[str, Any]:
+def run_metrics(hypotheses: list[str], references: list[list[str]], rank: int) -> dict[str, Any]:
     import truebleu.integrations.torchmetrics as ours
 
-    told = {}
+    results = {}
     for name in ("CorpusBLEU", "CorpusCHRF"):
         metric = getattr(ours, name)()
-        # Unequal shares: one segment, and the rest in batches.
+        # Unequal shares: one segment in one process, all others in batches.
         if rank == 0:
             metric.update(hypotheses[:1], references[:1])
         else:
             for start in range(1, len(hypotheses), 5):
                 metric.update(hypotheses[start : start + 5], references[start : start + 5])
-        told[name] = {
+        results[name] = {
             "compute": metric.compute().item(),
             "score": metric.score().to_dict(),
             "again": metric.compute().item(),
         }
-    return told
+    return results
 
 
-def totals(hypotheses: list[str], references: list[list[str]], rank: int) -> dict[str, Any]:
+def run_totals(hypotheses: list[str], references: list[list[str]], rank: int) -> dict[str, Any]:
     import truebleu as tb
     from truebleu.integrations.torch import all_reduce_
 
@@ -88,7 +88,9 @@ def totals(hypotheses: list[str], references: list[list[str]], rank: int) -> dic
     }
 
 
-def different(hypotheses: list[str], references: list[list[str]], rank: int) -> dict[str, Any]:
+def run_different_metrics(
+    hypotheses: list[str], references: list[list[str]], rank: int
+) -> dict[str, Any]:
     import truebleu as tb
     from truebleu.integrations.torch import all_reduce_
 
@@ -97,11 +99,11 @@ def different(hypotheses: list[str], references: list[list[str]], rank: int) -> 
     try:
         all_reduce_(total)
         error = "none"
-    except tb.InputError as told:
-        error = str(told)
-    same = tb.Accumulator()
-    same.update(["a"], ["a"])
-    return {"error": error, "afterwards": all_reduce_(same).segments}
+    except tb.InputError as raised:
+        error = str(raised)
+    equal_metric = tb.Accumulator()
+    equal_metric.update(["a"], ["a"])
+    return {"error": error, "afterwards": all_reduce_(equal_metric).segments}
 
 
 def main(work: str, folder: str, rank: str) -> None:
@@ -110,10 +112,10 @@ def main(work: str, folder: str, rank: str) -> None:
     hypotheses, references = json.loads(Path(folder, "text.json").read_text(encoding="utf-8"))
     store = Path(folder, "store").as_uri()
     distributed.init_process_group("gloo", init_method=store, rank=int(rank), world_size=PROCESSES)
-    told = {"metrics": metrics, "totals": totals, "different": different}[work](
-        hypotheses, references, int(rank)
-    )
-    sys.stdout.write(json.dumps(told) + "\n")
+    result = {"metrics": run_metrics, "totals": run_totals, "different": run_different_metrics}[
+        work
+    ](hypotheses, references, int(rank))
+    sys.stdout.write(json.dumps(result) + "\n")
     distributed.destroy_process_group()
 
 

@@ -1,4 +1,4 @@
-"""docs/integrations.md: each example of it runs, inside the host that it is about."""
+"""Tests that run each example of docs/integrations.md in its framework."""
 
 import json
 import re
@@ -6,7 +6,13 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from integration_programs import EXAMPLES, evaluate_offline, host, lines, offline_records
+from integration_programs import (
+    EXAMPLES,
+    evaluate_offline,
+    import_or_skip,
+    read_lines,
+    read_offline_records,
+)
 
 import truebleu as tb
 
@@ -15,16 +21,16 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "integrations.md"
 
 
-def sections():
-    """The examples below each heading: pairs of language and code."""
+def extract_sections():
+    """Return the examples below each heading, as pairs of language and code."""
     parts = re.split(r"^## (.*)\n", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
     blocks = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
     return {title: blocks.findall(body) for title, body in zip(*[iter(parts)] * 2, strict=True)}
 
 
-def run(title, names):
-    """What the names of a section's examples are afterwards."""
-    for language, code in sections()[title]:
+def run_section(title, names):
+    """Run a section's examples, and return the resulting names."""
+    for language, code in extract_sections()[title]:
         assert language == "python"
         exec(compile(code, f"{PAGE.name}: {title}", "exec"), names)
     return names
@@ -36,29 +42,31 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def no_host(text, **_):
-    whole = [(text.hypotheses[i : i + 9], text.first[i : i + 9]) for i in range(0, 128, 9)]
-    total = run("No host: a loop of your own", {"batches": whole})["total"]
-    assert total.compute() == tb.BLEU("intl").score(text.hypotheses, text.first)
+def check_plain_loop(text, **_):
+    batches = [
+        (text.hypotheses[i : i + 9], text.first_references[i : i + 9]) for i in range(0, 128, 9)
+    ]
+    total = run_section("No host: a loop of your own", {"batches": batches})["total"]
+    assert total.compute() == tb.BLEU("intl").score(text.hypotheses, text.first_references)
 
 
-def distributed(text, **_):
-    host("torch")
+def check_distributed(text, **_):
+    import_or_skip("torch")
     total = tb.Accumulator()
-    total.update(text.hypotheses, text.first)
-    run("torch.distributed", {"total": total})
-    assert total.compute() == tb.bleu(text.hypotheses, text.first)
+    total.update(text.hypotheses, text.first_references)
+    run_section("torch.distributed", {"total": total})
+    assert total.compute() == tb.bleu(text.hypotheses, text.first_references)
 
 
-def lightning(**_):
-    host("torch"), host("torchmetrics")
-    made = run("torchmetrics, Lightning", {})
-    assert made["bleu"].score().signature["nrefs"] == "2"
-    assert made["rouge"].compute().item() == 75.0
+def check_torchmetrics(**_):
+    import_or_skip("torch"), import_or_skip("torchmetrics")
+    names = run_section("torchmetrics, Lightning", {})
+    assert names["bleu"].score().signature["nrefs"] == "2"
+    assert names["rouge"].compute().item() == 75.0
 
 
-def trl(text, tiny, folder, **_):
-    args = host("trl").GRPOConfig(
+def check_trl(text, tiny, folder, **_):
+    args = import_or_skip("trl").GRPOConfig(
         output_dir=str(folder),
         per_device_train_batch_size=2,
         num_generations=2,
@@ -69,102 +77,106 @@ def trl(text, tiny, folder, **_):
         report_to=[],
         use_cpu=True,
     )
-    rows = {"prompt": text.first[:4], "reference": [None, *text.references[1:4]]}
-    names = {"args": args, "model": tiny.causal(), "tokenizer": tiny.tokenizer}
-    names["dataset"] = host("datasets").Dataset.from_dict(rows)
-    (logged, *_) = run("TRL", names)["trainer"].state.log_history
+    rows = {"prompt": text.first_references[:4], "reference": [None, *text.references[1:4]]}
+    names = {"args": args, "model": tiny.make_causal_model(), "tokenizer": tiny.tokenizer}
+    names["dataset"] = import_or_skip("datasets").Dataset.from_dict(rows)
+    (logged, *_) = run_section("TRL", names)["trainer"].state.log_history
     assert {"rewards/bleu_reward/mean", "rewards/ter_reward/mean"} <= set(logged)
 
 
-def transformers(text, tiny, folder, **_):
-    ids = (tiny.tokenizer(texts[:4]).input_ids for texts in (text.hypotheses, text.first))
+def check_transformers(text, tiny, folder, **_):
+    ids = (
+        tiny.tokenizer(texts[:4]).input_ids for texts in (text.hypotheses, text.first_references)
+    )
     dataset = [{"input_ids": a, "labels": b} for a, b in zip(*ids, strict=True)]
-    model = tiny.translator()
-    collator = host("transformers").DataCollatorForSeq2Seq(tiny.tokenizer, model=model)
+    model = tiny.make_translation_model()
+    collator = import_or_skip("transformers").DataCollatorForSeq2Seq(tiny.tokenizer, model=model)
     names = {"model": model, "tokenizer": tiny.tokenizer, "dataset": dataset, "collator": collator}
-    found = run("transformers", names)["trainer"].evaluate()
-    assert {"eval_bleu", "eval_chrf++"} <= set(found)
+    metrics = run_section("transformers", names)["trainer"].evaluate()
+    assert {"eval_bleu", "eval_chrf++"} <= set(metrics)
 
 
-def evaluate(folder, monkeypatch, **_):
+def check_evaluate(folder, monkeypatch, **_):
     evaluate_offline(monkeypatch, folder)
-    run("Hugging Face evaluate", {})
+    run_section("Hugging Face evaluate", {})
 
 
-def lighteval(**_):
-    host("lighteval")
-    task = run("lighteval", {"prompt": lambda line, name=None: None})["task"]
+def check_lighteval(**_):
+    import_or_skip("lighteval")
+    task = run_section("lighteval", {"prompt": lambda line, name=None: None})["task"]
     assert [metric.metric_name for metric in task.metrics] == ["truebleu", "chrf++"]
 
 
-def inspect_ai(text, folder, monkeypatch, **_):
-    solver, dataset = host("inspect_ai.solver"), host("inspect_ai.dataset")
+def check_inspect_ai(text, folder, monkeypatch, **_):
+    solver, dataset = import_or_skip("inspect_ai.solver"), import_or_skip("inspect_ai.dataset")
     monkeypatch.setenv("INSPECT_LOG_DIR", str(folder))
     monkeypatch.setenv("INSPECT_DISPLAY", "none")
     pairs = zip(text.hypotheses[:3], text.references, strict=False)
     samples = [dataset.Sample(input=source, target=two) for source, two in pairs]
 
     @solver.solver
-    def repeated():  # the input; a model would count tokens, by what is downloaded
+    def repeat_input():  # a real model would download a tokenizer
         async def solve(state, generate):
-            state.output = host("inspect_ai.model").ModelOutput.from_content("none", state.input)
+            state.output = import_or_skip("inspect_ai.model").ModelOutput.from_content(
+                "none", state.input
+            )
             return state
 
         return solve
 
-    names = {"samples": samples, "solver": repeated(), "model": "mockllm/model"}
-    run("inspect-ai", names)
+    names = {"samples": samples, "solver": repeat_input(), "model": "mockllm/model"}
+    run_section("inspect-ai", names)
     (path,) = folder.glob("*.eval")
-    log = host("inspect_ai.log").read_eval_log(str(path))
+    log = import_or_skip("inspect_ai.log").read_eval_log(str(path))
     assert log.status == "success", log.error.message
-    found = {score.name: score.metrics["corpus"].value for score in log.results.scores}
-    given = (text.hypotheses[:3], text.references[:3])
-    assert found == {
-        "bleu": tb.BLEU("zh").score(*given).value,
-        "rouge-l": tb.metric("rouge-l").score(*given).value,
+    scores = {score.name: score.metrics["corpus"].value for score in log.results.scores}
+    texts = (text.hypotheses[:3], text.references[:3])
+    assert scores == {
+        "bleu": tb.BLEU("zh").score(*texts).value,
+        "rouge-l": tb.metric("rouge-l").score(*texts).value,
     }
 
 
-def results(text):
-    systems = {name: lines(f"{name}.en")[:20] for name in ("cedar", "birch")}
+def make_results(text):
+    systems = {name: read_lines(f"{name}.en")[:20] for name in ("cedar", "birch")}
     references = text.references[:20]
     return {"hypotheses": systems["birch"], "references": references, "systems": systems}
 
 
-def mlflow(text, folder, **_):
-    mlflow = host("mlflow")
-    host("sqlalchemy")
+def check_mlflow(text, folder, **_):
+    mlflow = import_or_skip("mlflow")
+    import_or_skip("sqlalchemy")
     mlflow.set_tracking_uri(f"sqlite:///{folder}/mlflow.db")
-    run("MLflow", results(text))
-    (found,) = mlflow.search_runs(output_format="list")
+    run_section("MLflow", make_results(text))
+    (logged_run,) = mlflow.search_runs(output_format="list")
     mlflow.set_tracking_uri("")
-    assert {"dev/BLEU", "cedar/BLEU/low", "birch/chrF2pp"} <= set(found.data.metrics)
-    assert {"dev/BLEU/signature", "chrF2pp/signature", "baseline"} == {*found.data.params} - {
+    assert {"dev/BLEU", "cedar/BLEU/low", "birch/chrF2pp"} <= set(logged_run.data.metrics)
+    assert {"dev/BLEU/signature", "chrF2pp/signature", "baseline"} == {*logged_run.data.params} - {
         "BLEU/signature"
     }
 
 
-def wandb(text, folder, **_):
-    wandb = host("wandb")
-    run("Weights & Biases", results(text))
+def check_wandb(text, folder, **_):
+    wandb = import_or_skip("wandb")
+    run_section("Weights & Biases", make_results(text))
     wandb.teardown()
-    first, second = offline_records(folder, "history")
-    assert first["dev/BLEU"] == tb.bleu(lines("birch.en")[:20], text.references[:20]).value
+    first, second = read_offline_records(folder, "history")
+    assert first["dev/BLEU"] == tb.bleu(read_lines("birch.en")[:20], text.references[:20]).value
     assert {"report/path", "comparison/path", "comparison_table/path", "segments/path"} <= {*second}
 
 
-def lm_eval(text, folder, **_):
-    """The files as they are documented, and beside them the rows that they name."""
-    lm_eval, tasks = host("lm_eval"), host("lm_eval.tasks")
-    model = host("lm_eval.api.model")
-    (_, utils), (_, task) = sections()["lm-evaluation-harness"]
+def check_lm_eval(text, folder, **_):
+    """Use the documented files, and create the data file that they name."""
+    lm_eval, tasks = import_or_skip("lm_eval"), import_or_skip("lm_eval.tasks")
+    model = import_or_skip("lm_eval.api.model")
+    (_, utils), (_, task) = extract_sections()["lm-evaluation-harness"]
     (folder / "utils.py").write_text(utils, encoding="utf-8")
     (folder / "task.yaml").write_text(task, encoding="utf-8")
     sources = (EXAMPLES / "source.de").read_text(encoding="utf-8").splitlines()
     pairs = zip(sources, text.references, strict=True)
     rows = [{"source": source, "references": two} for source, two in pairs]
-    written = "".join(f"{json.dumps(row)}\n" for row in rows)
-    (folder / "rows.jsonl").write_text(written, encoding="utf-8")
+    row_lines = "".join(f"{json.dumps(row)}\n" for row in rows)
+    (folder / "rows.jsonl").write_text(row_lines, encoding="utf-8")
     by_source = dict(zip(sources, text.hypotheses, strict=True))
     assert len(by_source) == len(sources)
 
@@ -173,45 +185,45 @@ def lm_eval(text, folder, **_):
             return [by_source[request.args[0]] for request in requests]
 
     Model.__abstractmethods__ = frozenset()
-    found = lm_eval.simple_evaluate(
+    evaluation = lm_eval.simple_evaluate(
         model=Model(),
         tasks=["my_translation"],
         task_manager=tasks.TaskManager(include_path=str(folder), include_defaults=False),
         bootstrap_iters=0,
     )
-    scores = found["results"]["my_translation"]
+    scores = evaluation["results"]["my_translation"]
     assert scores["truebleu,none"] == tb.bleu(text.hypotheses, text.references).value
     assert scores["trueter,none"] == tb.ter(text.hypotheses, text.references).value
     ibleu = tb.metric("ibleu").score(text.hypotheses, text.references, sources)
     assert scores["trueibleu,none"] == ibleu.value
-    directions = found["higher_is_better"]["my_translation"]
+    directions = evaluation["higher_is_better"]["my_translation"]
     assert directions == {"truebleu": True, "trueter": False, "trueibleu": True}
 
 
-TESTED = {
-    "No host: a loop of your own": no_host,
-    "torch.distributed": distributed,
-    "torchmetrics, Lightning": lightning,
-    "TRL": trl,
-    "transformers": transformers,
-    "Hugging Face evaluate": evaluate,
-    "lm-evaluation-harness": lm_eval,
-    "lighteval": lighteval,
-    "inspect-ai": inspect_ai,
-    "MLflow": mlflow,
-    "Weights & Biases": wandb,
+CHECKS = {
+    "No host: a loop of your own": check_plain_loop,
+    "torch.distributed": check_distributed,
+    "torchmetrics, Lightning": check_torchmetrics,
+    "TRL": check_trl,
+    "transformers": check_transformers,
+    "Hugging Face evaluate": check_evaluate,
+    "lm-evaluation-harness": check_lm_eval,
+    "lighteval": check_lighteval,
+    "inspect-ai": check_inspect_ai,
+    "MLflow": check_mlflow,
+    "Weights & Biases": check_wandb,
 }
 
 
 def test_all_examples_are_tested():
-    assert set(sections()) == set(TESTED)
+    assert set(extract_sections()) == set(CHECKS)
 
 
-@pytest.mark.parametrize("title", TESTED)
+@pytest.mark.parametrize("title", CHECKS)
 def test_example(title, request, text, folder, monkeypatch, caplog):
-    given = SimpleNamespace(text=text, folder=folder, monkeypatch=monkeypatch)
+    arguments = SimpleNamespace(text=text, folder=folder, monkeypatch=monkeypatch)
     if title in ("TRL", "transformers"):
-        given.tiny = request.getfixturevalue("tiny")
-    TESTED[title](**vars(given))
-    # What the harness says of a YAML that leaves something out.
+        arguments.tiny = request.getfixturevalue("tiny")
+    CHECKS[title](**vars(arguments))
+    # The harness logs this for incomplete YAML files.
     assert "is defined, but" not in caplog.text

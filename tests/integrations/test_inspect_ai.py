@@ -1,7 +1,7 @@
-"""inspect-ai: samples have sentence scores, the log has the corpus score, epochs are refused."""
+"""inspect-ai: samples have sentence-level scores, the log has the corpus score."""
 
 import pytest
-from integration_programs import host
+from integration_programs import import_or_skip
 
 import truebleu as tb
 
@@ -9,17 +9,17 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 
 @pytest.fixture(scope="module")
-def ours():
-    host("inspect_ai")
+def integration():
+    import_or_skip("inspect_ai")
     import truebleu.integrations.inspect_ai as module
 
     return module
 
 
-def run(text, tmp_path, scorer, **options):
-    inspect_ai = host("inspect_ai")
-    dataset, model = host("inspect_ai.dataset"), host("inspect_ai.model")
-    solver = host("inspect_ai.solver")
+def run_evaluation(text, tmp_path, scorer, **options):
+    inspect_ai = import_or_skip("inspect_ai")
+    dataset, model = import_or_skip("inspect_ai.dataset"), import_or_skip("inspect_ai.model")
+    solver = import_or_skip("inspect_ai.solver")
 
     @solver.solver
     def translated():
@@ -44,11 +44,11 @@ def run(text, tmp_path, scorer, **options):
     return log
 
 
-def test_the_corpus_score_is_in_the_log(ours, text, tmp_path):
-    log = run(text, tmp_path, [ours.bleu(tokenize="intl"), ours.ter()])
+def test_log_contains_corpus_score(integration, text, tmp_path):
+    log = run_evaluation(text, tmp_path, [integration.bleu(tokenize="intl"), integration.ter()])
     assert log.status == "success"
-    found = {score.name: score.metrics["corpus"].value for score in log.results.scores}
-    assert found == {
+    scores = {score.name: score.metrics["corpus"].value for score in log.results.scores}
+    assert scores == {
         "bleu": tb.BLEU("intl").score(text.hypotheses, text.references).value,
         "ter": tb.TER().score(text.hypotheses, text.references).value,
     }
@@ -58,12 +58,12 @@ def test_the_corpus_score_is_in_the_log(ours, text, tmp_path):
     assert sample.scores["bleu"].answer == text.hypotheses[3]
 
 
-def test_a_tokenizer_without_a_name_is_refused_before_any_sample(ours):
+def test_unnamed_tokenizer_raises_error(integration):
     with pytest.raises(ValueError, match="the log stores the metric's signature, which does not"):
-        ours.bleu(tokenize=str.split)
+        integration.bleu(tokenize=str.split)
 
 
-def test_epochs_are_refused(ours, text, tmp_path):
-    log = run(text, tmp_path, ours.chrf(), epochs=2)
+def test_several_epochs_raise_error(integration, text, tmp_path):
+    log = run_evaluation(text, tmp_path, integration.chrf(), epochs=2)
     assert log.status == "error"
     assert "Run with epochs=1" in str(log.error.message)

@@ -1,9 +1,9 @@
-"""lighteval: its own metric and logger with our score, and what is refused before any sample."""
+"""lighteval: its metric and logger use our score, and invalid metrics raise early errors."""
 
 from types import SimpleNamespace
 
 import pytest
-from integration_programs import host
+from integration_programs import import_or_skip
 
 import truebleu as tb
 from truebleu.integrations import lighteval as ours
@@ -11,7 +11,7 @@ from truebleu.integrations import lighteval as ours
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
-def items(text):
+def make_items(text):
     return [
         SimpleNamespace(golds=golds, preds=[hypothesis])
         for hypothesis, golds in zip(text.hypotheses, text.references, strict=True)
@@ -20,18 +20,21 @@ def items(text):
 
 def test_all_gold_answers_are_references(text):
     expected = tb.ter(text.hypotheses, text.references).value
-    assert ours.CorpusScorer(tb.TER())(items(text)) == expected
+    assert ours.CorpusScorer(tb.TER())(make_items(text)) == expected
 
 
-def test_one_prediction_a_document():
+def test_several_predictions_raise_error():
     with pytest.raises(tb.InputError, match="document 0: expected one prediction, found 2"):
         ours.CorpusScorer(tb.BLEU())([SimpleNamespace(golds=["a"], preds=["a", "b"])])
 
 
-def test_lighteval_itself(text):
-    host("lighteval")
-    utils = host("lighteval.metrics.utils.metric_utils")
-    outputs, requests = host("lighteval.models.model_output"), host("lighteval.tasks.requests")
+def test_metric_in_lighteval(text):
+    import_or_skip("lighteval")
+    utils = import_or_skip("lighteval.metrics.utils.metric_utils")
+    outputs, requests = (
+        import_or_skip("lighteval.models.model_output"),
+        import_or_skip("lighteval.tasks.requests"),
+    )
     metric = ours.corpus_metric("chrf", word_order=2, name="chrf++")
     assert isinstance(metric, utils.CorpusLevelMetric)
     samples = [
@@ -45,21 +48,24 @@ def test_lighteval_itself(text):
     expected = tb.CHRF(word_order=2).score(text.hypotheses, text.references).value
     assert aggregate(samples) == expected
 
-    loggers = host("lighteval.logging.info_loggers")
+    loggers = import_or_skip("lighteval.logging.info_loggers")
     log = loggers.MetricsLogger(metrics_values={"task": {"chrf++": samples}})
     log.aggregate({"task": SimpleNamespace(aggregation=metric.get_corpus_aggregations)}, 20)
     assert log.metric_aggregated["task"]["chrf++"] == expected
     assert 0 < log.metric_aggregated["task"]["chrf++_stderr"] < 10
 
 
-def test_what_other_processes_cannot_be_given_is_refused_before_any_sample():
+def test_unpicklable_metric_raises_error():
     with pytest.raises(ValueError, match="cannot pickle the metric"):
         ours.corpus_metric("bleu", tokenize=lambda text: text.split())
 
 
 def test_names_and_sources(text):
-    host("lighteval")
-    requests, outputs = host("lighteval.tasks.requests"), host("lighteval.models.model_output")
+    import_or_skip("lighteval")
+    requests, outputs = (
+        import_or_skip("lighteval.tasks.requests"),
+        import_or_skip("lighteval.models.model_output"),
+    )
     metric = ours.corpus_metric("iBLEU", source="german", tokenize="none")
     assert (metric.metric_name, metric.higher_is_better) == ("trueibleu", True)
     assert not ours.corpus_metric("wer").higher_is_better

@@ -1,10 +1,10 @@
-"""lm-evaluation-harness: our names are registered, and a task that uses them has our scores."""
+"""lm-evaluation-harness: registered names, and scores of a task that uses them."""
 
 import sys
 from types import ModuleType
 
 import pytest
-from integration_programs import host
+from integration_programs import import_or_skip
 
 import truebleu as tb
 from truebleu.integrations import lm_eval as ours
@@ -13,8 +13,8 @@ from truebleu.metrics.registry import METRICS
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
-class Plain(ModuleType):
-    """The registry of the harness's earlier versions: dictionaries, which refuse a second time."""
+class PlainRegistry(ModuleType):
+    """The registry of earlier versions of the harness: dictionaries that reject duplicates."""
 
     def __init__(self):
         super().__init__("lm_eval.api.registry")
@@ -41,8 +41,8 @@ class Plain(ModuleType):
         return decorate
 
 
-def test_both_decorators_of_a_plain_registry(monkeypatch, text):
-    registry = Plain()
+def test_plain_registry(monkeypatch, text):
+    registry = PlainRegistry()
     monkeypatch.setattr(ours, "_registered_metrics", {})
     for name in ("lm_eval", "lm_eval.api", "lm_eval.api.metrics"):
         monkeypatch.setitem(sys.modules, name, ModuleType(name))
@@ -56,9 +56,9 @@ def test_both_decorators_of_a_plain_registry(monkeypatch, text):
     assert not registry.higher["trueter"]
     items = [
         registry.METRIC_REGISTRY["truechrf"]([reference, hypothesis])
-        for hypothesis, reference in zip(text.hypotheses, text.first, strict=True)
+        for hypothesis, reference in zip(text.hypotheses, text.first_references, strict=True)
     ]
-    expected = tb.chrf(text.hypotheses, text.first).value
+    expected = tb.chrf(text.hypotheses, text.first_references).value
     assert registry.aggregation_of["truechrf"](items) == expected
     with pytest.raises(ValueError, match="'truebleu' is already registered as BLEU\\(\\)"):
         ours.register("truebleu", "chrf")
@@ -68,25 +68,25 @@ def test_both_decorators_of_a_plain_registry(monkeypatch, text):
         ours.register(tokenize="zh")
 
 
-def test_items_have_one_reference_or_several():
+def test_items_with_one_or_several_references():
     score = ours.aggregation("bleu", max_order=1)
     items = [ours.item(["a b", "x"], "a b"), ours.item(["y", "c d"], "c d"), ("e", "e")]
     assert score(items) == pytest.approx(100)
     assert score([["a", "a"]]) == pytest.approx(100)
 
 
-def test_what_the_harness_makes_of_several_targets_is_refused():
-    told = r"document 0: expected a pair .* found 1.0.*process_results"
-    with pytest.raises(tb.InputError, match=told):
+def test_value_without_references_raises_error():
+    message = r"document 0: expected a pair .* found 1.0.*process_results"
+    with pytest.raises(tb.InputError, match=message):
         ours.aggregation()([1.0, 1.0])
 
 
-def harness_task(text, configuration):
-    datasets, task = host("datasets"), host("lm_eval.api.task")
+def make_harness_task(text, configuration):
+    datasets, task = import_or_skip("datasets"), import_or_skip("lm_eval.api.task")
     rows = datasets.Dataset.from_dict(
         {
             "source": [str(number) for number in range(len(text.hypotheses))],
-            "reference": text.first,
+            "reference": text.first_references,
             "references": text.references,
         }
     )
@@ -104,8 +104,8 @@ def harness_task(text, configuration):
     )
 
 
-def model_that_gives(hypotheses):
-    model = host("lm_eval.api.model")
+def make_model(hypotheses):
+    model = import_or_skip("lm_eval.api.model")
 
     class Model(model.LM):
         def generate_until(self, requests, **_):
@@ -119,21 +119,21 @@ def model_that_gives(hypotheses):
     return Model()
 
 
-def evaluated(text, configuration):
-    lm_eval = host("lm_eval")
+def run_evaluation(text, configuration):
+    lm_eval = import_or_skip("lm_eval")
     results = lm_eval.simple_evaluate(
-        model=model_that_gives(text.hypotheses),
-        tasks=[harness_task(text, configuration)],
+        model=make_model(text.hypotheses),
+        tasks=[make_harness_task(text, configuration)],
         bootstrap_iters=0,
     )
     return results["results"]["example"]
 
 
-def test_the_harness_itself(text):
-    host("lm_eval")
+def test_metrics_in_harness(text):
+    import_or_skip("lm_eval")
     ours.register()
     ours.register("truebleu_intl", "bleu", tokenize="intl")
-    found = evaluated(
+    results = run_evaluation(
         text,
         {
             "metric_list": [
@@ -141,8 +141,10 @@ def test_the_harness_itself(text):
             ]
         },
     )
-    assert found["truebleu,none"] == tb.bleu(text.hypotheses, text.first).value
-    assert found["trueter,none"] == tb.ter(text.hypotheses, text.first).value
-    score = tb.BLEU("intl").score(text.hypotheses, text.first)
-    assert found["truebleu_intl,none"] == score.value
-    assert found["bleu,none"] == found["truebleu,none"]  # the harness's own, by sacreBLEU
+    assert results["truebleu,none"] == tb.bleu(text.hypotheses, text.first_references).value
+    assert results["trueter,none"] == tb.ter(text.hypotheses, text.first_references).value
+    score = tb.BLEU("intl").score(text.hypotheses, text.first_references)
+    assert results["truebleu_intl,none"] == score.value
+    assert (
+        results["bleu,none"] == results["truebleu,none"]
+    )  # the harness's metric, computed by sacreBLEU

@@ -1,4 +1,4 @@
-"""The plugin of pytest: a test that fails where a score is too low, in a pytest of its own."""
+"""The pytest plugin: a test fails if a score is too low, in a separate pytest process."""
 
 import os
 import re
@@ -27,7 +27,7 @@ def test_cannot_compare(truebleu_check):
 
 
 def run_pytest(folder, text: str) -> subprocess.CompletedProcess:
-    """What a pytest of its own makes of a file of tests."""
+    """Run a test file in a new pytest process."""
     (folder / "test_scores.py").write_text(text)
     return subprocess.run(
         [
@@ -35,7 +35,7 @@ def run_pytest(folder, text: str) -> subprocess.CompletedProcess:
             *("-p", "no:cacheprovider", "--junit-xml", "made.xml", "test_scores.py"),
         ],
         cwd=folder,
-        # Where truebleu is installed the plugin would be loaded twice.
+        # If truebleu is installed, pytest would load the plugin twice.
         env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         capture_output=True,
         text=True,
@@ -45,29 +45,32 @@ def run_pytest(folder, text: str) -> subprocess.CompletedProcess:
 
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory):
-    """The output of pytest, and its JUnit's XML."""
+    """The output of pytest, and its JUnit XML."""
     folder = tmp_path_factory.mktemp("project")
     done = run_pytest(folder, TESTS)
     assert done.returncode == 1, done.stdout + done.stderr
     return done.stdout, ET.fromstring((folder / "made.xml").read_text())
 
 
-def test_what_passes_and_what_fails(ran):
+def test_outcomes_and_messages(ran):
     output, _ = ran
     assert "2 failed, 1 passed" in output
     assert "BLEU 59.69 is below the minimum of 70" in output
     assert "there is no such log" in output
 
 
-def test_scores_are_properties(ran):
+def test_scores_are_recorded_as_properties(ran):
     cases = {case.get("name"): case for case in ran[1].iter("testcase")}
-    found = {one.get("name"): one.get("value") for one in cases["test_fails"].iter("property")}
-    assert round(float(found["BLEU"]), 2) == 59.69
-    assert found["BLEU signature"].startswith("nrefs:1|")
+    properties = {
+        element.get("name"): element.get("value")
+        for element in cases["test_fails"].iter("property")
+    }
+    assert round(float(properties["BLEU"]), 2) == 59.69
+    assert properties["BLEU signature"].startswith("nrefs:1|")
 
 
-def test_the_example_runs(tmp_path):
-    """The test in docs/gate.md, with a system that translates, and with one that does not."""
+def test_documented_example_runs(tmp_path):
+    """Run the test in docs/gate.md with a system that translates, and one that does not."""
     page = (ROOT / "docs" / "gate.md").read_text("utf-8")
     (example,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     project = (
@@ -82,6 +85,6 @@ def test_the_example_runs(tmp_path):
     assert "is below the minimum of 30" in bad.stdout
 
 
-def test_pytest_finds_it_where_truebleu_is_installed():
+def test_plugin_is_an_entry_point():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     assert project["entry-points"]["pytest11"] == {"truebleu": "truebleu.integrations.pytest"}

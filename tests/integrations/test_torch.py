@@ -1,4 +1,4 @@
-"""all_reduce_: the totals of all processes, on all processes, or an error on all of them."""
+"""all_reduce_: all processes receive the sum of all totals, or all raise an error."""
 
 import sys
 import threading
@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import ranks
-from integration_programs import host
+from integration_programs import import_or_skip
 
 import truebleu as tb
 from truebleu.integrations.torch import all_reduce_
@@ -16,43 +16,45 @@ from truebleu.metrics.python_metric import SegmentMeanMetric
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
-def test_one_process_has_the_sum_already(text):
-    host("torch")
+def test_single_process_is_unchanged(text):
+    import_or_skip("torch")
     total = tb.Accumulator()
-    total.update(text.hypotheses, text.first)
+    total.update(text.hypotheses, text.first_references)
     before = total.state_dict()
     assert all_reduce_(total) is total
     assert total.state_dict() == before
-    table = tb.BLEU().statistics(text.hypotheses, text.first)
+    table = tb.BLEU().statistics(text.hypotheses, text.first_references)
     assert all_reduce_(table) == table.sum()
 
 
-def test_only_totals_can_be_added_up():
+def test_other_objects_raise_error():
     with pytest.raises(TypeError, match="expected an Accumulator or Statistics, found list"):
         all_reduce_([1, 2])
 
 
-def test_two_processes_have_the_totals_of_one(text, tmp_path):
-    host("torch")
-    whole = tb.Accumulator(tb.CHRF())
-    whole.update(text.hypotheses, text.references)
+def test_two_processes_equal_one(text, tmp_path):
+    import_or_skip("torch")
+    accumulator = tb.Accumulator(tb.CHRF())
+    accumulator.update(text.hypotheses, text.references)
     table = tb.BLEU().statistics(text.hypotheses, text.references)
-    for told in ranks.run("totals", text, tmp_path):
-        assert told["accumulator"] == whole.state_dict()
-        assert told["statistics"] == table.sum().tolist()
-        assert told["references"] == table.references == 2
-        assert told["some without text"] == whole.state_dict()
-        assert told["numbers that vary"] == "var"
-        assert told["large"] == [2**40 + 1] * 4
+    for result in ranks.run_processes("totals", text, tmp_path):
+        assert result["accumulator"] == accumulator.state_dict()
+        assert result["statistics"] == table.sum().tolist()
+        assert result["references"] == table.references == 2
+        assert result["some without text"] == accumulator.state_dict()
+        assert result["numbers that vary"] == "var"
+        assert result["large"] == [2**40 + 1] * 4
 
 
-class Processes:
-    """What all_reduce_ asks of torch, with threads that stand for processes."""
+class ThreadedTorch:
+    """Replacement for torch in all_reduce_, with threads instead of processes."""
 
     def __init__(self, count):
-        self.barrier, self.given = threading.Barrier(count, timeout=60), {}
+        self.barrier, self.tensors = threading.Barrier(count, timeout=60), {}
         self.distributed = types.SimpleNamespace(
-            ReduceOp=types.SimpleNamespace(MAX=max, SUM=lambda numbers: wrapped(sum(numbers))),
+            ReduceOp=types.SimpleNamespace(
+                MAX=max, SUM=lambda numbers: wrap_to_64_bits(sum(numbers))
+            ),
             is_available=lambda: True,
             is_initialized=lambda: True,
             get_backend=lambda group: "gloo",
@@ -68,20 +70,20 @@ class Processes:
         return self.Tensor(numbers)
 
     def all_reduce(self, tensor, operation, group):
-        self.given[threading.get_ident()] = list(tensor)
+        self.tensors[threading.get_ident()] = list(tensor)
         self.barrier.wait()
-        reduced = [operation(column) for column in zip(*self.given.values(), strict=True)]
+        reduced = [operation(column) for column in zip(*self.tensors.values(), strict=True)]
         self.barrier.wait()
         tensor[:] = reduced
 
 
-def wrapped(number):
-    """What 64 bits keep of it."""
+def wrap_to_64_bits(number):
+    """Wrap a number to a signed 64-bit integer."""
     return (number + 2**63) % 2**64 - 2**63
 
 
-class Difference(SegmentMeanMetric):
-    """The difference of lengths, which may be below 0."""
+class LengthDifference(SegmentMeanMetric):
+    """The difference of lengths, which may be negative."""
 
     NAME = "Difference"
     BOUND = None
@@ -94,48 +96,48 @@ class Difference(SegmentMeanMetric):
         return [len(text) - len(others[0]) for text, others in texts]
 
 
-def reduced(monkeypatch, totals):
-    """What each process has afterwards, or what it was told."""
-    processes = Processes(len(totals))
+def reduce_in_threads(monkeypatch, totals):
+    """Return the result or the error message of each process."""
+    processes = ThreadedTorch(len(totals))
     monkeypatch.setitem(sys.modules, "torch", processes)
 
-    def one(total):
+    def reduce_total(total):
         try:
             return all_reduce_(total)
         except tb.InputError as error:
             return str(error)
 
     with ThreadPoolExecutor(len(totals)) as pool:
-        return list(pool.map(one, totals))
+        return list(pool.map(reduce_total, totals))
 
 
-def test_totals_below_zero_are_added_up(monkeypatch):
+def test_negative_totals_are_summed(monkeypatch):
     texts = [["a", "bc"], ["def"]], [["abcd", "bcdef"], ["g"]]
-    whole = tb.Accumulator(Difference())
-    whole.update([*texts[0][0], *texts[0][1]], [*texts[1][0], *texts[1][1]])
-    assert min(whole.totals) < 0
-    shares = [tb.Accumulator(Difference()) for _ in range(2)]
-    for share, own, references in zip(shares, *texts, strict=True):
-        share.update(own, references)
-    tables = [Difference().statistics(*pair) for pair in zip(*texts, strict=True)]
-    assert reduced(monkeypatch, shares) == [whole, whole]
-    for table in reduced(monkeypatch, tables):
-        assert table.tolist() == [whole.totals]
+    accumulator = tb.Accumulator(LengthDifference())
+    accumulator.update([*texts[0][0], *texts[0][1]], [*texts[1][0], *texts[1][1]])
+    assert min(accumulator.totals) < 0
+    shares = [tb.Accumulator(LengthDifference()) for _ in range(2)]
+    for share, hypotheses, references in zip(shares, *texts, strict=True):
+        share.update(hypotheses, references)
+    tables = [LengthDifference().statistics(*pair) for pair in zip(*texts, strict=True)]
+    assert reduce_in_threads(monkeypatch, shares) == [accumulator, accumulator]
+    for table in reduce_in_threads(monkeypatch, tables):
+        assert table.tolist() == [accumulator.totals]
 
 
-def test_totals_beyond_64_bits_are_refused_by_all(monkeypatch):
+def test_totals_beyond_64_bits_raise_error_everywhere(monkeypatch):
     shares = [tb.Accumulator(tb.BLEU(max_order=1)) for _ in range(4)]
     for share in shares:
         share.update(["a"], ["a"])
         share.load_state_dict(share.state_dict() | {"totals": [2**62] * 4})
-    told = reduced(monkeypatch, shares)
-    assert all("totals exceed" in error for error in told), told
-    assert len(told) == 4
+    messages = reduce_in_threads(monkeypatch, shares)
+    assert all("totals exceed" in error for error in messages), messages
+    assert len(messages) == 4
 
 
-def test_processes_that_count_different_things_are_all_told(text, tmp_path):
-    host("torch")
-    first, second = ranks.run("different", text, tmp_path)
+def test_different_metrics_raise_error_everywhere(text, tmp_path):
+    import_or_skip("torch")
+    first, second = ranks.run_processes("different", text, tmp_path)
     assert first == second
     assert first["error"].startswith("the processes have different metrics")
     assert f"process 0 {tb.BLEU().fingerprint}" in first["error"]

@@ -1,60 +1,60 @@
-"""torchmetrics: the state is integers and stays integers, and processes add up to one."""
+"""torchmetrics: the state stays integer, and several processes give the score of one."""
 
 import pickle
 from typing import NamedTuple
 
 import pytest
 import ranks
-from integration_programs import host
+from integration_programs import import_or_skip
 
 import truebleu as tb
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
-class Hosts(NamedTuple):
+class Modules(NamedTuple):
     torch: object
     torchmetrics: object
-    ours: object
+    integration: object
 
 
 @pytest.fixture(scope="module")
-def hosts():
-    torch, torchmetrics = host("torch"), host("torchmetrics")
+def modules():
+    torch, torchmetrics = import_or_skip("torch"), import_or_skip("torchmetrics")
     import truebleu.integrations.torchmetrics as ours
 
-    return Hosts(torch, torchmetrics, ours)
+    return Modules(torch, torchmetrics, ours)
 
 
-def test_the_score_of_a_corpus_batch_by_batch(hosts, text):
-    made = [
-        (hosts.ours.CorpusBLEU(tokenize="intl"), tb.BLEU("intl")),
-        (hosts.ours.CorpusCHRF(word_order=2), tb.CHRF(word_order=2)),
-        (hosts.ours.CorpusTER(), tb.TER()),
+def test_batches_give_corpus_score(modules, text):
+    metric_pairs = [
+        (modules.integration.CorpusBLEU(tokenize="intl"), tb.BLEU("intl")),
+        (modules.integration.CorpusCHRF(word_order=2), tb.CHRF(word_order=2)),
+        (modules.integration.CorpusTER(), tb.TER()),
     ]
-    for metric, own in made:
+    for metric, truebleu_metric in metric_pairs:
         for start in range(0, len(text.hypotheses), 7):
             metric.update(text.hypotheses[start : start + 7], text.references[start : start + 7])
-        score = own.score(text.hypotheses, text.references)
-        assert metric.compute().dtype == hosts.torch.float64
+        score = truebleu_metric.score(text.hypotheses, text.references)
+        assert metric.compute().dtype == modules.torch.float64
         assert metric.compute().item() == score.value
         assert metric.score().to_dict() == score.to_dict()
-    assert [metric.higher_is_better for metric, _ in made] == [True, True, False]
+    assert [metric.higher_is_better for metric, _ in metric_pairs] == [True, True, False]
 
 
-def test_forward_gives_the_score_of_the_batch(hosts, text):
-    metric = hosts.ours.CorpusBLEU()
+def test_forward_returns_batch_score(modules, text):
+    metric = modules.integration.CorpusBLEU()
     half = len(text.hypotheses) // 2
-    first = metric(text.hypotheses[:half], text.first[:half])
-    assert first.item() == tb.bleu(text.hypotheses[:half], text.first[:half]).value
-    metric(text.hypotheses[half:], text.first[half:])
-    assert metric.compute().item() == tb.bleu(text.hypotheses, text.first).value
+    first = metric(text.hypotheses[:half], text.first_references[:half])
+    assert first.item() == tb.bleu(text.hypotheses[:half], text.first_references[:half]).value
+    metric(text.hypotheses[half:], text.first_references[half:])
+    assert metric.compute().item() == tb.bleu(text.hypotheses, text.first_references).value
 
 
-def test_the_state_is_one_tensor_of_integers_that_conversions_leave_alone(hosts, text):
-    torch = hosts.torch
-    metric = hosts.ours.CorpusBLEU()
-    metric.update(text.hypotheses, text.first)
+def test_state_stays_integer_after_conversions(modules, text):
+    torch = modules.torch
+    metric = modules.integration.CorpusBLEU()
+    metric.update(text.hypotheses, text.first_references)
     (name,) = metric.metric_state
     before, score = metric.metric_state[name].clone(), metric.compute().item()
     for convert in (
@@ -75,16 +75,16 @@ def test_the_state_is_one_tensor_of_integers_that_conversions_leave_alone(hosts,
     assert metric.metric_state[name].sum() == 0
 
 
-def test_the_state_moves_with_the_metric(hosts):
-    metric = hosts.ours.CorpusBLEU().to("meta")
+def test_state_moves_with_metric(modules):
+    metric = modules.integration.CorpusBLEU().to("meta")
     (state,) = metric.metric_state.values()
     assert state.device.type == "meta"
 
 
-def test_more_counts_than_a_32_bit_float_can_tell_apart(hosts):
-    torch = hosts.torch
+def test_counts_beyond_32_bit_float_precision(modules):
+    torch = modules.torch
     assert torch.tensor(2.0**24, dtype=torch.float32) + 1 == 2**24
-    metric = hosts.ours.CorpusBLEU(max_order=1)
+    metric = modules.integration.CorpusBLEU(max_order=1)
     (name,) = metric.metric_state
     segment = metric.metric_state[name].clone()
     metric.update(["a"], ["a"])
@@ -96,42 +96,45 @@ def test_more_counts_than_a_32_bit_float_can_tell_apart(hosts):
     assert metric.score().matches == (2**24 + 1,)
 
 
-def test_state_dict_pickle_and_merge(hosts, text):
-    torch = hosts.torch
-    whole = tb.bleu(text.hypotheses, text.first).value
-    first, second = hosts.ours.CorpusBLEU(), hosts.ours.CorpusBLEU()
-    first.update(text.hypotheses[:9], text.first[:9])
-    second.update(text.hypotheses[9:], text.first[9:])
+def test_state_dict_pickle_and_merge(modules, text):
+    torch = modules.torch
+    expected = tb.bleu(text.hypotheses, text.first_references).value
+    first, second = modules.integration.CorpusBLEU(), modules.integration.CorpusBLEU()
+    first.update(text.hypotheses[:9], text.first_references[:9])
+    second.update(text.hypotheses[9:], text.first_references[9:])
     first.persistent(True)
     (saved,) = first.state_dict().values()
     assert saved.dtype == torch.int64
-    again = hosts.ours.CorpusBLEU()
-    again.persistent(True)
-    again.load_state_dict(first.state_dict())
-    again.merge_state(second)
-    assert again.compute().item() == whole
+    restored = modules.integration.CorpusBLEU()
+    restored.persistent(True)
+    restored.load_state_dict(first.state_dict())
+    restored.merge_state(second)
+    assert restored.compute().item() == expected
     copy = pickle.loads(pickle.dumps(first))
-    copy.update(text.hypotheses[9:], text.first[9:])
-    assert copy.compute().item() == whole
+    copy.update(text.hypotheses[9:], text.first_references[9:])
+    assert copy.compute().item() == expected
 
 
-def test_states_of_other_parameters_are_refused(hosts, text):
-    plain, other = hosts.ours.CorpusBLEU(), hosts.ours.CorpusBLEU(tokenize="char")
+def test_state_with_other_parameters_raises_error(modules, text):
+    default_metric, char_metric = (
+        modules.integration.CorpusBLEU(),
+        modules.integration.CorpusBLEU(tokenize="char"),
+    )
     with pytest.raises(ValueError, match="Expected state variable counts_"):
-        plain.merge_state(other)
-    plain.persistent(True)
-    other.persistent(True)
+        default_metric.merge_state(char_metric)
+    default_metric.persistent(True)
+    char_metric.persistent(True)
     with pytest.raises(RuntimeError, match="counts_"):
-        other.load_state_dict(plain.state_dict())
+        char_metric.load_state_dict(default_metric.state_dict())
 
 
-def test_a_collection_keeps_metrics_apart_that_begin_alike(hosts):
-    """Metrics whose first states are equal share one, in torchmetrics' compute groups."""
-    collection = hosts.torchmetrics.MetricCollection(
+def test_collection_separates_metrics_with_equal_first_states(modules):
+    """Torchmetrics' compute groups share a state between metrics with equal first states."""
+    collection = modules.torchmetrics.MetricCollection(
         {
-            "13a": hosts.ours.CorpusBLEU(),
-            "intl": hosts.ours.CorpusBLEU(tokenize="intl"),
-            "floor": hosts.ours.CorpusBLEU(smoothing="floor"),
+            "13a": modules.integration.CorpusBLEU(),
+            "intl": modules.integration.CorpusBLEU(tokenize="intl"),
+            "floor": modules.integration.CorpusBLEU(smoothing="floor"),
         }
     )
     batches = [(["a b c d e"], ["a b c d e"]), (["“so” it’s 5€"], ["“so” it’s 5 €"])]
@@ -147,76 +150,79 @@ def test_a_collection_keeps_metrics_apart_that_begin_alike(hosts):
     assert groups == [["13a", "floor"], ["intl"]]
 
 
-def test_the_signature_knows_how_many_references_there_were(hosts):
+def test_signature_contains_number_of_references(modules):
     for batches, number in [
         ([(["a", "b"], [["a", "x"], ["b", "y"]]), (["c"], [["c", "d"]])], "2"),
         ([(["a"], [["a", "x"]]), (["b"], ["b"])], "var"),
         ([(["a", "b", "c"], [["a", "x", "y"], ["b"], ["c", "z"]])], "var"),
     ]:
-        metric = hosts.ours.CorpusBLEU()
+        metric = modules.integration.CorpusBLEU()
         for hypotheses, references in batches:
             metric.update(hypotheses, references)
         assert metric.score().signature["nrefs"] == number
 
 
-def test_an_empty_batch_adds_nothing_and_no_text_is_not_a_number(hosts):
-    metric = hosts.ours.CorpusBLEU()
-    assert hosts.torch.isnan(metric([], []))
+def test_empty_batch_adds_nothing_and_gives_nan(modules):
+    metric = modules.integration.CorpusBLEU()
+    assert modules.torch.isnan(metric([], []))
     with pytest.raises(tb.InputError, match="no segments"):
         metric.score()
     metric(["a b c d"], ["a b c d"])
     assert metric.compute() == tb.bleu(["a b c d"], ["a b c d"]).value
 
 
-def test_mistakes(hosts):
-    metric = hosts.ours.CorpusBLEU()
+def test_invalid_input_raises_error(modules):
+    metric = modules.integration.CorpusBLEU()
     with pytest.raises(tb.InputError, match="hypotheses 2, references 1"):
         metric.update(["a", "b"], ["a"])
     with pytest.raises(TypeError, match="expected one str per segment, found a single str"):
         metric.update("a", ["a"])
     with pytest.raises(ValueError, match="Unexpected keyword arguments: `tokeniser`"):
-        hosts.ours.CorpusBLEU(tokeniser="13a")
-    assert hosts.torch.isnan(metric.compute())
+        modules.integration.CorpusBLEU(tokeniser="13a")
+    assert modules.torch.isnan(metric.compute())
 
 
-def test_a_forward_that_fails_changes_nothing(hosts, text):
-    metric = hosts.ours.CorpusBLEU()
-    metric(text.hypotheses[:9], text.first[:9])
-    before = {name: getattr(metric, name) for name in hosts.ours.SAVED_ATTRIBUTES}
+def test_failed_forward_changes_nothing(modules, text):
+    metric = modules.integration.CorpusBLEU()
+    metric(text.hypotheses[:9], text.first_references[:9])
+    before = {name: getattr(metric, name) for name in modules.integration.SAVED_ATTRIBUTES}
     score = metric.compute()
     for batch in ((["a", "b"], ["a"]), (["a"], [None]), ("a", ["a"])):
         with pytest.raises((tb.InputError, TypeError)):
             metric(*batch)
         assert metric.compute() == score
-    metric(text.hypotheses[9:], text.first[9:])
-    assert metric.compute().item() == tb.bleu(text.hypotheses, text.first).value
-    after = {name: getattr(metric, name) for name in hosts.ours.SAVED_ATTRIBUTES}
+    metric(text.hypotheses[9:], text.first_references[9:])
+    assert metric.compute().item() == tb.bleu(text.hypotheses, text.first_references).value
+    after = {name: getattr(metric, name) for name in modules.integration.SAVED_ATTRIBUTES}
     assert after == before | {"_update_count": 2, "_computed": metric.compute()}
 
 
-def test_it_plots_as_others_do(hosts, monkeypatch):
-    """Matplotlib is not installed; torchmetrics' own function says what it would draw."""
+def test_plot_uses_torchmetrics(modules, monkeypatch):
+    """Without Matplotlib, record the arguments of torchmetrics' plot function."""
     import torchmetrics.metric as module
 
-    drawn = []
+    plotted = []
 
-    def draw(value, **options):
-        drawn.append((float(value), options["lower_bound"], options["upper_bound"]))
+    def record_plot(value, **options):
+        plotted.append((float(value), options["lower_bound"], options["upper_bound"]))
         return "figure", "axes"
 
-    monkeypatch.setattr(module, "plot_single_or_multi_val", draw)
-    for kind, *bounds in ((hosts.ours.CorpusBLEU, 0.0, 100.0), (hosts.ours.CorpusTER, 0.0, None)):
+    monkeypatch.setattr(module, "plot_single_or_multi_val", record_plot)
+    for kind, *bounds in (
+        (modules.integration.CorpusBLEU, 0.0, 100.0),
+        (modules.integration.CorpusTER, 0.0, None),
+    ):
         metric = kind()
         score = metric(["a b c d e"], ["a b c d f"]).item()
         assert metric.plot() == ("figure", "axes")
-        assert drawn.pop() == (score, *bounds)
+        assert plotted.pop() == (score, *bounds)
 
 
-def test_two_processes_give_the_score_of_one(hosts, text, tmp_path):
-    for told in ranks.run("metrics", text, tmp_path):
-        for name, own in (("CorpusBLEU", tb.BLEU()), ("CorpusCHRF", tb.CHRF())):
-            score = own.score(text.hypotheses, text.references)
-            assert told[name] == {
+def test_two_processes_equal_one(modules, text, tmp_path):
+    for result in ranks.run_processes("metrics", text, tmp_path):
+        for name, metric in (("CorpusBLEU", tb.BLEU()), ("CorpusCHRF", tb.CHRF())):
+            score = metric.score(text.hypotheses, text.references)
+            assert result[name] == {
                 "compute": score.value,
                 "score": score.to_dict(),
                 "again": score.value,

@@ -1,4 +1,4 @@
-"""A host that is not installed is named, and how to install it; truebleu itself needs none."""
+"""Errors for missing frameworks name the package; truebleu itself does not need any."""
 
 import importlib
 import json
@@ -10,7 +10,7 @@ import truebleu as tb
 from truebleu.integrations import RunningScore, get_metric_name, resolve_metric, score_corpus
 
 
-def absent(monkeypatch, *names):
+def remove_modules(monkeypatch, *names):
     for loaded in list(sys.modules):
         if loaded.startswith("truebleu.integrations.") or loaded.split(".")[0] in names:
             monkeypatch.delitem(sys.modules, loaded)
@@ -18,48 +18,48 @@ def absent(monkeypatch, *names):
         monkeypatch.setitem(sys.modules, name, None)
 
 
-def torchmetrics():
+def use_torchmetrics():
     importlib.import_module("truebleu.integrations.torchmetrics")
 
 
-def inspect_ai():
+def use_inspect_ai():
     importlib.import_module("truebleu.integrations.inspect_ai")
 
 
-def torch():
+def use_torch():
     importlib.import_module("truebleu.integrations.torch").all_reduce_(tb.Accumulator())
 
 
-def lm_eval():
+def use_lm_eval():
     importlib.import_module("truebleu.integrations.lm_eval").register()
 
 
-def lighteval():
+def use_lighteval():
     importlib.import_module("truebleu.integrations.lighteval").corpus_metric()
 
 
-def evaluate():
+def use_evaluate():
     importlib.import_module("truebleu.integrations.evaluate").load()
 
 
 @pytest.mark.parametrize(
     ("use", "module", "package"),
     [
-        (torchmetrics, "torch", "torch"),
-        (inspect_ai, "inspect_ai", "inspect-ai"),
-        (torch, "torch", "torch"),
-        (lm_eval, "lm_eval", "lm-eval"),
-        (lighteval, "lighteval", "lighteval"),
-        (evaluate, "evaluate", "evaluate"),
+        (use_torchmetrics, "torch", "torch"),
+        (use_inspect_ai, "inspect_ai", "inspect-ai"),
+        (use_torch, "torch", "torch"),
+        (use_lm_eval, "lm_eval", "lm-eval"),
+        (use_lighteval, "lighteval", "lighteval"),
+        (use_evaluate, "evaluate", "evaluate"),
     ],
 )
-def test_what_to_install_is_said_when_the_host_is_used(monkeypatch, use, module, package):
-    absent(monkeypatch, module)
+def test_missing_package_error_names_command(monkeypatch, use, module, package):
+    remove_modules(monkeypatch, module)
     with pytest.raises(ImportError, match=f"needs {package}, .* pip install {package}$"):
         use()
 
 
-def test_what_a_host_itself_lacks_is_the_hosts_to_say(monkeypatch, tmp_path):
+def test_missing_dependency_error_is_unchanged(monkeypatch, tmp_path):
     (tmp_path / "broken_host.py").write_text("import something_it_needs\n")
     monkeypatch.syspath_prepend(tmp_path)
     from truebleu.integrations import require_package
@@ -71,7 +71,7 @@ def test_what_a_host_itself_lacks_is_the_hosts_to_say(monkeypatch, tmp_path):
         importlib.import_module("broken_host")
 
 
-def test_metrics_are_given_or_named():
+def test_resolve_metric():
     assert resolve_metric(None, {"tokenize": "intl"}) == tb.BLEU("intl")
     assert resolve_metric("ter", {}) == tb.TER()
     assert resolve_metric(tb.CHRF(), {}) == tb.CHRF()
@@ -81,7 +81,7 @@ def test_metrics_are_given_or_named():
         resolve_metric("blue", {})
 
 
-def test_two_segments_of_two_references_are_not_taken_for_streams():
+def test_two_segments_with_two_references_are_not_streams():
     hypotheses, references = ["a b", "c d"], [["a b", "b"], ["c", "c d"]]
     assert score_corpus(tb.BLEU(max_order=1), hypotheses, references).matches == (4,)
 
@@ -98,13 +98,13 @@ def test_two_segments_of_two_references_are_not_taken_for_streams():
         ("command:length=wc {hyp}", "length"),
     ],
 )
-def test_what_hosts_call_a_metric(metric, name):
+def test_get_metric_name(metric, name):
     assert get_metric_name(metric, resolve_metric(metric, {})) == name
 
 
 @pytest.mark.parametrize("name", ["bleu", "nist", "ibleu", "nltk-sentence-4"])
-def test_a_total_of_batches_is_the_score_of_all(name):
-    """By sums where they add up, else of the text; from plain values, too."""
+def test_running_score_equals_corpus_score(name):
+    """Use additive and other metrics, and restore a state from JSON."""
     metric = tb.metric(name)
     hypotheses, references = ["a b c d e", "a b", "x y"], [["a b c d", "a b"], ["a c"], ["x z"]]
     sources = ["d e", "b", "y"]
@@ -112,16 +112,20 @@ def test_a_total_of_batches_is_the_score_of_all(name):
     first.update(hypotheses[:2], references[:2], sources[:2])
     first.update([], [])
     second.update(hypotheses[2:], references[2:], sources[2:])
-    kept = json.loads(json.dumps(second.state_dict()))
-    both = RunningScore(resolve_metric(kept["metric"], {})).load(first.state_dict()).load(kept)
-    more = {"sources": sources} if metric.NEEDS_SOURCE else {}
-    assert both.compute() == metric.score(hypotheses, list(map(tuple, references)), **more)
+    saved_state = json.loads(json.dumps(second.state_dict()))
+    combined = (
+        RunningScore(resolve_metric(saved_state["metric"], {}))
+        .load(first.state_dict())
+        .load(saved_state)
+    )
+    options = {"sources": sources} if metric.NEEDS_SOURCE else {}
+    assert combined.compute() == metric.score(hypotheses, list(map(tuple, references)), **options)
     first.reset()
     with pytest.raises(tb.InputError, match=r"no segments|needs the source"):
         first.compute()
 
 
-def test_batches_that_do_not_fit_add_nothing():
+def test_invalid_batches_add_nothing():
     total = RunningScore(tb.metric("nist"))
     with pytest.raises(tb.InputError, match="hypotheses 1, references 2"):
         total.update(["a"], ["a", "b"])

@@ -61,7 +61,7 @@ def fraction(order: Any) -> str:
 def worked(hypothesis: str, references: Any, metric: BLEU | None = None, level: int = 3) -> str:
     """Return a whole explanation in Markdown, below a heading of the page."""
     explained = explain(hypothesis, references, metric).to_dict()
-    return render_markdown(explanation_layout.of_content(explained, 2, short=False), level)
+    return render_markdown(explanation_layout.build_layout(explained, 2, short=False), level)
 
 
 def formula(explained: Any) -> str:

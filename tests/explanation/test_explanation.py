@@ -18,11 +18,11 @@ WIKIPEDIA = ["the cat is on the mat", "there is a cat on the mat"]
 WORDS = BLEU("none", smoothing="none", effective_order=False)
 
 
-def system(*arguments, **options) -> dict:
+def explain_system(*arguments, **options) -> dict:
     return explain(*arguments, **options).to_dict()["systems"][0]
 
 
-def fractions(explained: dict) -> list[tuple[int, int]]:
+def list_fractions(explained: dict) -> list[tuple[int, int]]:
     return [(order["matches"], order["total"]) for order in explained["orders"]]
 
 
@@ -30,7 +30,7 @@ def fractions(explained: dict) -> list[tuple[int, int]]:
 
 
 def test_seven_times_the():
-    unigram = system("the the the the the the the", WIKIPEDIA)["orders"][0]
+    unigram = explain_system("the the the the the the the", WIKIPEDIA)["orders"][0]
     assert unigram["ngrams"] == [
         {"ngram": ["the"], "count": 7, "reference_count": 2, "reference": 1, "clipped": 2}
     ]
@@ -38,8 +38,8 @@ def test_seven_times_the():
 
 
 def test_the_cat():
-    pair = system("the cat", WIKIPEDIA, WORDS, recall=True)
-    assert fractions(pair) == [(2, 2), (1, 1), (0, 0), (0, 0)]
+    pair = explain_system("the cat", WIKIPEDIA, WORDS, recall=True)
+    assert list_fractions(pair) == [(2, 2), (1, 1), (0, 0), (0, 0)]
     assert pair["brevity_penalty"] == pytest.approx(0.1353, abs=5e-5)
     assert pair["score"] == 0
     assert "too short to have any trigrams" in pair["zero"]
@@ -48,9 +48,9 @@ def test_the_cat():
         (2, 6),
         (2, 7),
     ]
-    assert fractions(system("the cat", WIKIPEDIA[1], WORDS))[1] == (0, 1)
+    assert list_fractions(explain_system("the cat", WIKIPEDIA[1], WORDS))[1] == (0, 1)
     two = BLEU("none", max_order=2, smoothing="none")
-    assert system("the cat", WIKIPEDIA, two)["fraction"] == pytest.approx(0.1353, abs=5e-5)
+    assert explain_system("the cat", WIKIPEDIA, two)["fraction"] == pytest.approx(0.1353, abs=5e-5)
 
 
 def test_case_costs_the_word_it_begins():
@@ -58,13 +58,13 @@ def test_case_costs_the_word_it_begins():
     seven = " ".join(["the"] * 7)
     reference = "The cat is on the mat"
     lowered = BLEU("none", lowercase=True, smoothing="none")
-    assert fractions(system(seven, reference, WORDS))[0] == (1, 7)
-    assert fractions(system(seven, reference, lowered))[0] == (2, 7)
+    assert list_fractions(explain_system(seven, reference, WORDS))[0] == (1, 7)
+    assert list_fractions(explain_system(seven, reference, lowered))[0] == (2, 7)
 
 
 def test_the_bigrams_of_a_sentence_that_says_on_the_twice():
     sentence = "The cat is on the mat on the floor"
-    bigrams = system(sentence, sentence, WORDS)["orders"][1]["ngrams"]
+    bigrams = explain_system(sentence, sentence, WORDS)["orders"][1]["ngrams"]
     assert {" ".join(gram["ngram"]): gram["count"] for gram in bigrams} == {
         "The cat": 1,
         "cat is": 1,
@@ -80,7 +80,7 @@ def test_the_bigrams_of_abab_in_abcbab_and_of_aba_in_abababa():
     letters = BLEU("char", max_order=2, smoothing="none")
 
     def counts(hypothesis: str, reference: str) -> dict[str, int]:
-        bigrams = system(hypothesis, reference, letters)["orders"][1]["ngrams"]
+        bigrams = explain_system(hypothesis, reference, letters)["orders"][1]["ngrams"]
         return {"".join(gram["ngram"]): gram["reference_count"] for gram in bigrams}
 
     assert counts("abab", "abcbab") == {"ab": 2, "ba": 1}
@@ -89,17 +89,18 @@ def test_the_bigrams_of_abab_in_abcbab_and_of_aba_in_abababa():
 
 def test_the_the_cat():
     # The encyclopedia's table has 2/3, which needs the second reference alone.
-    assert fractions(system("the the cat", WIKIPEDIA))[:2] == [(3, 3), (1, 2)]
-    assert fractions(system("the the cat", WIKIPEDIA[0]))[:2] == [(3, 3), (1, 2)]
-    assert fractions(system("the the cat", WIKIPEDIA[1]))[:2] == [(2, 3), (0, 2)]
+    assert list_fractions(explain_system("the the cat", WIKIPEDIA))[:2] == [(3, 3), (1, 2)]
+    assert list_fractions(explain_system("the the cat", WIKIPEDIA[0]))[:2] == [(3, 3), (1, 2)]
+    assert list_fractions(explain_system("the the cat", WIKIPEDIA[1]))[:2] == [(2, 3), (0, 2)]
 
 
 def test_character_bigrams_of_abab():
     characters = BLEU("char", max_order=2)
     assert {
-        "".join(row["ngram"]) for row in system("abab", "abcbab", characters)["orders"][1]["ngrams"]
+        "".join(row["ngram"])
+        for row in explain_system("abab", "abcbab", characters)["orders"][1]["ngrams"]
     } == {"ab", "ba"}
-    rows = system("abcbab", "abab", characters)["orders"][1]["ngrams"]
+    rows = explain_system("abcbab", "abab", characters)["orders"][1]["ngrams"]
     assert [row["count"] for row in rows if row["ngram"] == ["a", "b"]] == [2]
 
 
@@ -114,8 +115,8 @@ def test_character_bigrams_of_abab():
     ],
 )
 def test_precisions_and_brevity(hypothesis, references, matches, penalty, score):
-    explained = system(hypothesis, references, WORDS)
-    assert fractions(explained) == matches
+    explained = explain_system(hypothesis, references, WORDS)
+    assert list_fractions(explained) == matches
     assert explained["brevity_penalty"] == pytest.approx(penalty, abs=5e-5)
     assert explained["fraction"] == pytest.approx(score, abs=5e-5)
 
@@ -123,31 +124,31 @@ def test_precisions_and_brevity(hypothesis, references, matches, penalty, score)
 def test_a_study_note_s_three_orders():
     # p1 5/7, p2 3/6, p3 1/5: the logarithms sum to -2.63906, their mean is -0.87969.
     three = BLEU("none", max_order=3, smoothing="none")
-    explained = system("the cat the cat on the mat", WIKIPEDIA[0], three)
-    assert fractions(explained) == [(5, 7), (3, 6), (1, 5)]
+    explained = explain_system("the cat the cat on the mat", WIKIPEDIA[0], three)
+    assert list_fractions(explained) == [(5, 7), (3, 6), (1, 5)]
     assert sum(order["log"] for order in explained["orders"]) == pytest.approx(-2.63906, abs=5e-6)
     assert explained["log_mean"] == pytest.approx(-0.87969, abs=5e-6)
     assert explained["fraction"] == pytest.approx(0.41491, abs=5e-6)
-    assert system("the cat the cat on the mat", WIKIPEDIA[0], WORDS)["score"] == 0
+    assert explain_system("the cat the cat on the mat", WIKIPEDIA[0], WORDS)["score"] == 0
 
 
 def test_unigram_bleu_by_length():
     # A university notebook's table: "the", once to eight times, against "the cat is on the mat".
-    one = BLEU("none", max_order=1, smoothing="none")
+    unigram_bleu = BLEU("none", max_order=1, smoothing="none")
     table = [0.00674, 0.13534, 0.24525, 0.30327, 0.32749, 0.33333, 0.28571, 0.25]
     for count, value in enumerate(table, 1):
-        explained = system(" ".join(["the"] * count), WIKIPEDIA[0], one)
+        explained = explain_system(" ".join(["the"] * count), WIKIPEDIA[0], unigram_bleu)
         assert explained["fraction"] == pytest.approx(value, abs=5e-6)
 
 
 def test_active_and_passive():
     half = BLEU("none", max_order=2, weights=[0.5, 0.5], smoothing="none")
     # p = (1, .8) gives .894427 and p = (5/7, 1/3) gives .487950, both without brevity penalty.
-    explained = system("a b c d e f", "b c d e f a", half)
-    assert fractions(explained) == [(6, 6), (4, 5)]
+    explained = explain_system("a b c d e f", "b c d e f a", half)
+    assert list_fractions(explained) == [(6, 6), (4, 5)]
     assert explained["fraction"] == pytest.approx(0.894427, abs=5e-7)
-    explained = system("a b x c d y e", "e c d a b z", half)
-    assert fractions(explained) == [(5, 7), (2, 6)]
+    explained = explain_system("a b x c d y e", "e c d a b z", half)
+    assert list_fractions(explained) == [(5, 7), (2, 6)]
     assert explained["fraction"] == pytest.approx(0.487950, abs=5e-7)
 
 
@@ -160,7 +161,7 @@ def test_a_pair_is_explained_by_the_metric_s_own_numbers(corpus, parameters):
     metric = BLEU(**parameters)
     content = explain(hypothesis, references, metric, recall=True).to_dict()
     explained, score = content["systems"][0], metric.sentence(hypothesis, references)
-    _same(explained, score)
+    check_equal_to_score(explained, score)
     row = metric.statistics([hypothesis], [references]).tolist()[0]
     orders = explained["orders"]
     assert row == [
@@ -169,13 +170,13 @@ def test_a_pair_is_explained_by_the_metric_s_own_numbers(corpus, parameters):
         *(sum(ngram["clipped"] for ngram in order["ngrams"]) for order in orders),
         *(sum(ngram["count"] for ngram in order["ngrams"]) for order in orders),
     ]
-    chosen = explained["reference_choice"]["references"]
+    chosen_references = explained["reference_choice"]["references"]
     lengths = {one["number"]: one["length"] for one in content["references"]}
-    assert {lengths[number] for number in chosen} == {explained["reference_length"]}
-    _adds_up(explained)
+    assert {lengths[number] for number in chosen_references} == {explained["reference_length"]}
+    check_steps_multiply(explained)
 
 
-def _same(explained: dict, score) -> None:
+def check_equal_to_score(explained: dict, score) -> None:
     """Whether all numbers of the metric are in an explanation, to the last bit."""
     assert explained["score"] == score.value
     assert explained["fraction"] == score.fraction
@@ -189,7 +190,7 @@ def _same(explained: dict, score) -> None:
     assert tuple(order["precision"] for order in orders) == score.precisions
 
 
-def _adds_up(explained: dict, tolerance: float = 1e-9) -> None:
+def check_steps_multiply(explained: dict, tolerance: float = 1e-9) -> None:
     """Whether the steps shown lead to the score."""
     if explained["zero"] is not None:
         assert explained["score"] == 0
@@ -198,8 +199,8 @@ def _adds_up(explained: dict, tolerance: float = 1e-9) -> None:
     assert product == pytest.approx(explained["fraction"], rel=tolerance)
     for order in explained["orders"]:
         if order["smoothed"] and order["state"] == "counts" and order["log"] is not None:
-            made = order["smoothed"]["numerator"] / order["smoothed"]["denominator"]
-            assert math.log(made) == pytest.approx(order["log"], abs=1e-9)
+            smoothed_precision = order["smoothed"]["numerator"] / order["smoothed"]["denominator"]
+            assert math.log(smoothed_precision) == pytest.approx(order["log"], abs=1e-9)
 
 
 FAMILY = [
@@ -228,13 +229,15 @@ few_words = st.lists(st.sampled_from(["a", "b", "A", "c"]), max_size=9).map(" ".
 def test_every_parameter_is_explained(metric, hypothesis, references):
     explanation = explain(hypothesis, references, metric)
     explained = explanation.to_dict()["systems"][0]
-    _same(explained, metric.sentence(hypothesis, references))
-    _adds_up(explained, 1e-5 if metric.arithmetic == "float32" else 1e-9)
+    check_equal_to_score(explained, metric.sentence(hypothesis, references))
+    check_steps_multiply(explained, 1e-5 if metric.arithmetic == "float32" else 1e-9)
     choice = explained["reference_choice"]
     rule, tie = choice["rule"], choice["tie"]
-    from truebleu.explanation.naive_bleu import reference_length
+    from truebleu.explanation.naive_bleu import choose_reference_length
 
-    length, _ = reference_length(explained["hypothesis_length"], choice["lengths"], rule, tie)
+    length, _ = choose_reference_length(
+        explained["hypothesis_length"], choice["lengths"], rule, tie
+    )
     assert length == pytest.approx(explained["reference_length"])
     assert json.loads(explanation.to_json()) == explanation.to_dict()
     assert explanation.text()
@@ -252,9 +255,9 @@ def test_every_member_of_the_family_is_explained(name):
         ("a dog", "the cat"),
         ("a b c d e f", "a b c d e"),
     ]:
-        explained = system(hypothesis, reference, metric)
-        _same(explained, metric.sentence(hypothesis, reference))
-        _adds_up(explained, 1e-4 if metric.arithmetic in ("float32", "cdec") else 1e-8)
+        explained = explain_system(hypothesis, reference, metric)
+        check_equal_to_score(explained, metric.sentence(hypothesis, reference))
+        check_steps_multiply(explained, 1e-4 if metric.arithmetic in ("float32", "cdec") else 1e-8)
         clipped = [sum(row["clipped"] for row in order["ngrams"]) for order in explained["orders"]]
         assert clipped == [order["matches"] for order in explained["orders"]]
 
@@ -264,16 +267,16 @@ def test_a_corpus_is_explained_by_the_metric_s_own_numbers(corpus, aggregate):
     hypotheses, references = corpus
     references = [tuple(segment) for segment in references]
     metric = BLEU(aggregate=aggregate)
-    explained = system(hypotheses, references, metric)
-    _same(explained, metric.score(hypotheses, references))
+    explained = explain_system(hypotheses, references, metric)
+    check_equal_to_score(explained, metric.score(hypotheses, references))
     if aggregate == "corpus":
-        _adds_up(explained)
+        check_steps_multiply(explained)
     else:
-        assert "mean of the segments' scores" in explained["formula"][-1]
+        assert "mean of segment scores" in explained["formula"][-1]
 
 
 def test_the_cover_marks_the_longest_match_and_what_was_clipped():
-    explained = system("the cat the cat on the mat", "the cat is on the mat", BLEU("none"))
+    explained = explain_system("the cat the cat on the mat", "the cat is on the mat", BLEU("none"))
     assert [one["longest"] for one in explained["cover"]] == [2, 2, 1, 0, 3, 3, 3]
     assert [one["clipped"] for one in explained["cover"]] == [
         [],
@@ -287,16 +290,16 @@ def test_the_cover_marks_the_longest_match_and_what_was_clipped():
 
 
 def test_a_corpus_lists_what_is_clipped_unmatched_and_missing():
-    order = system(["a a a", "a a b"], ["a c", "a a c"], BLEU("none"))["orders"][0]
+    order = explain_system(["a a a", "a a b"], ["a c", "a a c"], BLEU("none"))["orders"][0]
     assert order["clipped"] == [{"ngram": ["a"], "count": 2}]
     assert order["unmatched"] == [{"ngram": ["b"], "count": 1}]
     assert order["missing"] == [{"ngram": ["c"], "count": 2}]
 
 
 def test_lists_of_a_corpus_are_bounded(monkeypatch):
-    monkeypatch.setattr("truebleu.explanation.naive_bleu.LOOKED_INTO", 3)
+    monkeypatch.setattr("truebleu.explanation.naive_bleu.MAX_EXAMINED_SEGMENTS", 3)
     words = [f"w{i}" for i in range(40)]
-    explained = system([" ".join(words)] * 5, ["x"] * 5, recall=True)
+    explained = explain_system([" ".join(words)] * 5, ["x"] * 5, recall=True)
     assert explained["looked_into"] == 3
     assert explained["segments"] == 5
     assert len(explained["orders"][0]["unmatched"]) == 10
@@ -311,26 +314,26 @@ def test_lists_of_a_corpus_are_bounded(monkeypatch):
 @pytest.mark.parametrize("metric", [m for m in FAMILY if m.arithmetic != "float32"], ids=str)
 def test_the_split_of_a_difference_sums_to_it(metric, first, second, references):
     content = explain(first, references, metric, second=second).to_dict()
-    one, other = content["systems"]
+    first_system, second_system = content["systems"]
     comparison = content["comparison"]
-    assert comparison["difference"] == other["score"] - one["score"]
-    if not (one["score"] and other["score"]):
+    assert comparison["difference"] == second_system["score"] - first_system["score"]
+    if not (first_system["score"] and second_system["score"]):
         assert "no logarithm" in comparison["zero"]
         assert comparison["log_difference"] is None
         return
     parts = [comparison["brevity"], *comparison["orders"]]
     if comparison["weights"] is not None:
         parts.append(comparison["weights"])
-    whole = comparison["log_difference"]
-    assert whole == math.log(other["score"]) - math.log(one["score"])
-    assert math.fsum(part["log"] for part in parts) == pytest.approx(whole, abs=1e-9)
+    log_difference = comparison["log_difference"]
+    assert log_difference == math.log(second_system["score"]) - math.log(first_system["score"])
+    assert math.fsum(part["log"] for part in parts) == pytest.approx(log_difference, abs=1e-9)
     points = math.fsum(part["points"] for part in parts)
     assert points == pytest.approx(comparison["difference"], abs=1e-7)
 
 
 def test_a_score_of_0_is_said_plainly():
     text = explain("dog", "the cat is on the mat", second="the cat", names=["A", "B"]).text()
-    assert "it is not split: A scores 0" in " ".join(text.split())
+    assert "It cannot be split: A scores 0" in " ".join(text.split())
 
 
 # Renderings.
@@ -501,12 +504,12 @@ def test_missing_references_keep_their_numbers():
 def test_tokens_and_columns():
     none = BLEU("none")
     assert (
-        system([[1, 2, 3]], [[[1, 2, 4], [3]]], none)["score"]
+        explain_system([[1, 2, 3]], [[[1, 2, 4], [3]]], none)["score"]
         == none.score([[1, 2, 3]], [[[1, 2, 4], [3]]]).value
     )
-    assert system([["a", "b"]], [["a", "b"]], none, segment=1)["tokens"] == ["a", "b"]
+    assert explain_system([["a", "b"]], [["a", "b"]], none, segment=1)["tokens"] == ["a", "b"]
     pa = pytest.importorskip("pyarrow")
-    assert system(pa.array(["a b"]), pa.array(["a c"]))["hypothesis_length"] == 2
+    assert explain_system(pa.array(["a b"]), pa.array(["a c"]))["hypothesis_length"] == 2
 
 
 @pytest.mark.parametrize(
@@ -522,7 +525,7 @@ def test_tokens_and_columns():
         (("a", "b"), {"second": ["a"]}, TypeError, "second"),
         ((["a"], ["b"]), {"second": "a"}, TypeError, "second"),
         (("a", "b"), {"metric": 7}, TypeError, "metric"),
-        (("a", "b"), {"metric": "ter", "recall": True}, ValueError, "for BLEU alone"),
+        (("a", "b"), {"metric": "ter", "recall": True}, ValueError, "only available for BLEU"),
         (("a", "b"), {"names": ["x", "y"]}, ValueError, "names"),
         ((["a", "b", "c"], [["a", "b", "c"]]), {}, InputError, "streams"),
     ],

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 
 from truebleu import CER, CHRF, MER, TER, WER, WIL, WIP, Explanation, NGramF, explain
 from truebleu.explanation import chrf
-from truebleu.explanation.naive_bleu import ngrams
+from truebleu.explanation.naive_bleu import count_ngrams
 from truebleu.metrics.base import PARTS_PER_TOKEN
 from truebleu.metrics.gleu import GLEU
 from truebleu.metrics.nist import NIST
@@ -65,11 +65,11 @@ TRICKY = {
 }
 
 
-def system(*arguments, **options) -> dict:
+def explain_system(*arguments, **options) -> dict:
     return explain(*arguments, **options).to_dict()["systems"][0]
 
 
-def of_metrics(name: str):
+def parametrize_metrics(name: str):
     return pytest.mark.parametrize("metric", [m for m in METRICS if name == m.NAME], ids=str)
 
 
@@ -77,25 +77,25 @@ TEXT = strategies.texts(12)
 WORDS = st.lists(st.sampled_from(["a", "b", "A", "c,", "(d", "."]), max_size=9).map(" ".join)
 SEGMENT = st.tuples(WORDS | TEXT, st.lists(WORDS | TEXT, min_size=1, max_size=3))
 CORPUS = st.lists(SEGMENT, min_size=1, max_size=4)
-few = settings(max_examples=20)
+few_examples = settings(max_examples=20)
 
 
 # ---- the numbers are the metric's ----
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=str)
-@few
+@few_examples
 @given(SEGMENT)
 def test_the_score_of_a_pair_is_the_metric_s(metric, segment):
     hypothesis, references = segment
     score = metric.sentence(hypothesis, references)
-    explained = system(hypothesis, references, metric)
+    explained = explain_system(hypothesis, references, metric)
     assert explained["score"] == score.value
     assert explained["signature"] == str(score.signature)
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=str)
-@few
+@few_examples
 @given(CORPUS)
 def test_the_score_of_a_corpus_is_the_metric_s(metric, corpus):
     hypotheses, references = [one for one, _ in corpus], [tuple(many) for _, many in corpus]
@@ -103,46 +103,53 @@ def test_the_score_of_a_corpus_is_the_metric_s(metric, corpus):
     assert content["kind"] == "corpus"
     assert content["segments"] == len(corpus)
     assert content["systems"][0]["score"] == metric.score(hypotheses, references).value
-    of_one = explain(hypotheses, references, metric, segment=len(corpus)).to_dict()
-    assert of_one["systems"][0]["score"] == metric.sentence(hypotheses[-1], references[-1]).value
+    segment_content = explain(hypotheses, references, metric, segment=len(corpus)).to_dict()
+    assert (
+        segment_content["systems"][0]["score"]
+        == metric.sentence(hypotheses[-1], references[-1]).value
+    )
 
 
-def counted(metric, hypothesis, references) -> list[int]:
+def get_statistics(metric, hypothesis, references) -> list[int]:
     """What the metric itself counts in a segment."""
     return metric.statistics([hypothesis], [tuple(references)]).tolist()[0]
 
 
-@of_metrics("chrF")
-@few
+@parametrize_metrics("chrF")
+@few_examples
 @given(SEGMENT)
 def test_chrf_s_counts_are_the_kernel_s(metric, segment):
     hypothesis, references = segment
-    explained = system(hypothesis, references, metric)
+    explained = explain_system(hypothesis, references, metric)
     keys = ("hypothesis", "reference", "matches")
     row = [order[key] for order in explained["orders"] for key in keys]
-    assert row == counted(metric, hypothesis, references)
+    assert row == get_statistics(metric, hypothesis, references)
     # The words and characters that are shown are those that were counted.
-    chosen = references[explained["reference"] - 1]
+    scored_reference = references[explained["reference"] - 1]
     for order in explained["orders"]:
-        split = chrf.tokens if order["unit"] == "character" else chrf.word_tokens
-        mine, theirs = (
-            ngrams(split(metric, text), order["order"]) for text in (hypothesis, chosen)
+        split = chrf.split_tokens if order["unit"] == "character" else chrf.split_word_tokens
+        hypothesis_ngrams, reference_ngrams = (
+            count_ngrams(split(metric, text), order["order"])
+            for text in (hypothesis, scored_reference)
         )
-        assert order["matches"] == sum((mine & theirs).values())
-        assert order["reference"] == sum(theirs.values())
+        assert order["matches"] == sum((hypothesis_ngrams & reference_ngrams).values())
+        assert order["reference"] == sum(reference_ngrams.values())
         if order["reference"]:
-            assert order["hypothesis"] == sum(mine.values())
-        for kind, left in (("extra", mine - theirs), ("missing", theirs - mine)):
-            shown = {tuple(one["ngram"]): one["count"] for one in order[kind]}
-            assert shown == dict(left.most_common(len(shown)))
-            assert len(shown) == min(len(left), 10)
+            assert order["hypothesis"] == sum(hypothesis_ngrams.values())
+        for kind, counter in (
+            ("extra", hypothesis_ngrams - reference_ngrams),
+            ("missing", reference_ngrams - hypothesis_ngrams),
+        ):
+            listed_counts = {tuple(one["ngram"]): one["count"] for one in order[kind]}
+            assert listed_counts == dict(counter.most_common(len(listed_counts)))
+            assert len(listed_counts) == min(len(counter), 10)
 
 
-@of_metrics("chrF")
-@few
+@parametrize_metrics("chrF")
+@few_examples
 @given(SEGMENT)
 def test_chrf_s_shares_make_the_score(metric, segment):
-    explained = system(*segment, metric)
+    explained = explain_system(*segment, metric)
     used = [order for order in explained["orders"] if order["precision"] is not None]
     if metric.eps_smoothing:
         value = sum(order["f"] for order in used) / len(used)
@@ -155,19 +162,19 @@ def test_chrf_s_shares_make_the_score(metric, segment):
 
 def test_chrf_s_words_are_split_as_sacrebleu_splits_them():
     metric = CHRF(word_order=1)
-    assert chrf.word_tokens(metric, "(Hello, world!) a. b") == (
+    assert chrf.split_word_tokens(metric, "(Hello, world!) a. b") == (
         ["(Hello", ",", "world!", ")", "a", ".", "b"]
     )
 
 
-@of_metrics("TER")
-@few
+@parametrize_metrics("TER")
+@few_examples
 @given(SEGMENT)
 def test_ter_s_edits_are_the_kernel_s_and_make_the_reference(metric, segment):
     hypothesis, references = segment
-    explained = system(hypothesis, references, metric)
+    explained = explain_system(hypothesis, references, metric)
     assert [explained["edits"], explained["reference_length"] * PARTS_PER_TOKEN] == pytest.approx(
-        counted(metric, hypothesis, references)
+        get_statistics(metric, hypothesis, references)
     )
     assert sum(explained["kinds"].values()) == explained["edits"]
     alignment = explained["alignment"]
@@ -175,22 +182,22 @@ def test_ter_s_edits_are_the_kernel_s_and_make_the_reference(metric, segment):
     assert {kind: kinds[kind] for kind in ("substitution", "deletion", "insertion")} == {
         kind: n for kind, n in explained["kinds"].items() if kind != "shift"
     }
-    made = []
-    for one in alignment["operations"]:
-        if one["kind"] == "match":
-            made.append(alignment["hypothesis"][one["hypothesis"]])
-        elif one["kind"] != "deletion":
-            made.append(alignment["reference"][one["reference"]])
-    assert made == alignment["reference"]
+    edited_tokens = []
+    for operation in alignment["operations"]:
+        if operation["kind"] == "match":
+            edited_tokens.append(alignment["hypothesis"][operation["hypothesis"]])
+        elif operation["kind"] != "deletion":
+            edited_tokens.append(alignment["reference"][operation["reference"]])
+    assert edited_tokens == alignment["reference"]
 
 
-@of_metrics("NIST")
-@few
+@parametrize_metrics("NIST")
+@few_examples
 @given(SEGMENT)
 def test_nist_s_information_is_the_metric_s(metric, segment):
     hypothesis, references = segment
-    explained = system(hypothesis, references, metric)
-    row = counted(metric, hypothesis, references)
+    explained = explain_system(hypothesis, references, metric)
+    row = get_statistics(metric, hypothesis, references)
     orders, order_count = explained["orders"], metric.max_order
     assert explained["hypothesis_length"] == row[0] == len(explained["tokens"])
     assert explained["reference_length"] * PARTS_PER_TOKEN == pytest.approx(row[1])
@@ -199,39 +206,39 @@ def test_nist_s_information_is_the_metric_s(metric, segment):
         high, low = row[2 + i], row[2 + order_count + i]
         bits = ((high << 32) + low) / 2**52
         assert order["information"] == pytest.approx(bits, abs=1e-9)
-        shown = sum(
+        listed_bits = sum(
             one["clipped"] * one["information"] for one in order["ngrams"] if one["clipped"]
         )
-        assert shown == pytest.approx(bits, abs=1e-9)
+        assert listed_bits == pytest.approx(bits, abs=1e-9)
         assert sum(one["count"] for one in order["ngrams"]) == order["total"]
     assert explained["information"] * explained["penalty"] == pytest.approx(explained["score"])
 
 
-@of_metrics("GLEU")
-@few
+@parametrize_metrics("GLEU")
+@few_examples
 @given(SEGMENT)
 def test_gleu_s_counts_are_the_metric_s(metric, segment):
     hypothesis, references = segment
-    explained = system(hypothesis, references, metric)
+    explained = explain_system(hypothesis, references, metric)
     orders = explained["orders"]
     sums = {
         key: sum(order[key] for order in orders) for key in ("matches", "total", "reference_total")
     }
     larger = max(sums["total"], sums["reference_total"])
     # An empty reference of an empty hypothesis has nothing to count.
-    assert [sums["matches"], larger] == counted(metric, hypothesis, references)
+    assert [sums["matches"], larger] == get_statistics(metric, hypothesis, references)
     assert [explained["matches"], explained["totals"]] == [sums["matches"], larger]
     for order in orders:
         assert sum(one["clipped"] for one in order["ngrams"]) == order["matches"]
         assert sum(one["count"] for one in order["ngrams"]) == order["total"]
 
 
-@of_metrics("GLEU")
-@few
+@parametrize_metrics("GLEU")
+@few_examples
 @given(CORPUS)
 def test_gleu_of_a_corpus_adds_up(metric, corpus):
     hypotheses, references = [one for one, _ in corpus], [tuple(many) for _, many in corpus]
-    explained = system(hypotheses, references, metric)
+    explained = explain_system(hypotheses, references, metric)
     totals = metric.statistics(hypotheses, references).sum().tolist()[0]
     assert [explained["matches"], explained["totals"]] == totals
     assert sum(order["matches"] for order in explained["orders"]) == totals[0]
@@ -256,7 +263,7 @@ def test_ter_worked_through():
     assert "100 · 2/6" in text
     assert re.search(r"shift +on the mat +by 3 to the right", text)
     same = explain("a cat", ["a cat"], TER()).text()
-    assert "None: the hypothesis is the reference." in same
+    assert "None: the hypothesis equals the reference." in same
 
 
 def test_nist_worked_through():
@@ -277,18 +284,18 @@ def test_gleu_worked_through():
 
 
 @pytest.mark.parametrize(
-    ("metric", "told"),
+    ("metric", "sentence"),
     [
-        (CHRF(), "It is scored against reference 2, which gives the best score."),
-        (GLEU(), "It is scored against reference 2, which gives the best score."),
-        (TER(), "Of the references, number 2 takes the fewest edits."),
+        (CHRF(), "Reference 2 is used because it gives the best score."),
+        (GLEU(), "Reference 2 is used because it gives the best score."),
+        (TER(), "Reference 2 is used because it needs the fewest edits."),
     ],
     ids=["chrF", "GLEU", "TER"],
 )
-def test_the_reference_that_counts_is_named(metric, told):
+def test_the_reference_that_counts_is_named(metric, sentence):
     references = ["something else entirely", "the cat is on a mat"]
-    assert told in explain("the cat is on the mat", references, metric).text()
-    assert told not in explain("the cat is on the mat", references[1:], metric).text()
+    assert sentence in explain("the cat is on the mat", references, metric).text()
+    assert sentence not in explain("the cat is on the mat", references[1:], metric).text()
 
 
 # ---- every rendering is whole, whatever the text ----
@@ -330,43 +337,45 @@ def check_html(page: str, explanation: Explanation) -> None:
         ET.fromstring(math.replace("&nbsp;", " "))
 
 
-def check_latex(made: str) -> None:
-    assert [a for a, _ in environments(made)] == [b for _, b in environments(made)]
-    bare = made.replace("\\\\", "").replace(r"\{", "").replace(r"\}", "")
+def check_latex(source: str) -> None:
+    assert [a for a, _ in environments(source)] == [b for _, b in environments(source)]
+    bare = source.replace("\\\\", "").replace(r"\{", "").replace(r"\}", "")
     assert bare.count("{") == bare.count("}")
-    for environment in re.findall(r"\\begin\{longtable\}.*?\\end\{longtable\}", made, re.DOTALL):
+    for environment in re.findall(r"\\begin\{longtable\}.*?\\end\{longtable\}", source, re.DOTALL):
         body = [line for line in environment.splitlines() if line.endswith(r"\\")]
         assert len({len(re.findall(r"(?<!\\)&", line)) for line in body}) == 1
 
 
-def environments(made: str) -> list[tuple[str, str]]:
-    begun = sorted(re.findall(r"\\begin\{(\w+\*?)\}", made))
-    return list(zip(begun, sorted(re.findall(r"\\end\{(\w+\*?)\}", made)), strict=True))
+def environments(source: str) -> list[tuple[str, str]]:
+    begun = sorted(re.findall(r"\\begin\{(\w+\*?)\}", source))
+    return list(zip(begun, sorted(re.findall(r"\\end\{(\w+\*?)\}", source)), strict=True))
 
 
-def check_markdown(made: str) -> None:
-    fences = re.findall(r"^(```+)", made, re.MULTILINE)
+def check_markdown(source: str) -> None:
+    fences = re.findall(r"^(```+)", source, re.MULTILINE)
     assert len(fences) % 2 == 0
-    outside = re.sub(r"^(```+)text\n.*?^\1$", "", made, flags=re.MULTILINE | re.DOTALL)
+    outside = re.sub(r"^(```+)text\n.*?^\1$", "", source, flags=re.MULTILINE | re.DOTALL)
     for table in re.findall(r"(?:^\|.*\n?)+", outside, re.MULTILINE):
         columns = {len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()}
         assert len(columns) == 1
 
 
-def check_all(explanation: Explanation) -> None:
-    again = Explanation.from_json(explanation.to_json())
-    assert again == explanation
+def check_renderings(explanation: Explanation) -> None:
+    parsed_explanation = Explanation.from_json(explanation.to_json())
+    assert parsed_explanation == explanation
     assert json.loads(explanation.to_json()) == explanation.to_dict()
-    made = {form: getattr(explanation, form)() for form in ("text", "markdown", "latex", "html")}
+    renderings = {
+        form: getattr(explanation, form)() for form in ("text", "markdown", "latex", "html")
+    }
     heading = explanation.text().splitlines()[0]
     assert re.match(r"[\w-]+[+\d]* = (\d|−)", heading)
-    for form, text in made.items():
+    for form, text in renderings.items():
         assert text.encode("utf-8"), form
         assert not re.search("[\x00-\x09\x0b-\x1f\x7f\u202e\u2028\ud800-\udfff]", text), form
-        assert text == getattr(again, form)()
-    check_html(made["html"], explanation)
-    check_latex(made["latex"])
-    check_markdown(made["markdown"])
+        assert text == getattr(parsed_explanation, form)()
+    check_html(renderings["html"], explanation)
+    check_latex(renderings["latex"])
+    check_markdown(renderings["markdown"])
     Reader(explanation._repr_html_())
 
 
@@ -377,7 +386,7 @@ def test_tricky_text_is_rendered_whole(metric, case):
     explanation = explain(hypothesis, references, metric)
     given_score = metric.sentence(hypothesis, references).value
     assert explanation.to_dict()["systems"][0]["score"] == given_score
-    check_all(explanation)
+    check_renderings(explanation)
 
 
 @pytest.mark.thorough
@@ -386,32 +395,34 @@ def test_tricky_text_is_rendered_whole(metric, case):
 @given(SEGMENT, st.text(max_size=20))
 def test_any_text_is_rendered_whole(metric, segment, second):
     hypothesis, references = segment
-    check_all(explain(hypothesis, references, metric))
-    check_all(explain(hypothesis, references, metric, second=second, names=["<b>", "$x_1$|"]))
+    check_renderings(explain(hypothesis, references, metric))
+    check_renderings(
+        explain(hypothesis, references, metric, second=second, names=["<b>", "$x_1$|"])
+    )
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=str)
 def test_a_corpus_of_two_systems_is_rendered_whole(metric):
     hypotheses = [hypothesis for hypothesis, _ in TRICKY.values()]
     references = [tuple(many) for _, many in TRICKY.values()]
-    others = [many[-1] for many in references]
-    explanation = explain(hypotheses, references, metric, second=others)
-    check_all(explanation)
+    second_hypotheses = [many[-1] for many in references]
+    explanation = explain(hypotheses, references, metric, second=second_hypotheses)
+    check_renderings(explanation)
     content = explanation.to_dict()
     first, second = content["systems"]
     assert content["comparison"]["difference"] == second["score"] - first["score"]
-    for one, texts in ((first, hypotheses), (second, others)):
-        assert one["score"] == metric.score(texts, references).value
+    for explained, texts in ((first, hypotheses), (second, second_hypotheses)):
+        assert explained["score"] == metric.score(texts, references).value
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=str)
 def test_a_terminal_shows_it_in_colour(metric):
     console = pytest.importorskip("rich.console")
-    made = console.Console(width=90, force_terminal=True, color_system="standard")
+    terminal = console.Console(width=90, force_terminal=True, color_system="standard")
     for hypothesis, references in (TRICKY["markup"], TRICKY["right to left"], TRICKY["empty"]):
         explanation = explain(hypothesis, references, metric)
-        with made.capture() as capture:
-            made.print(explanation)
+        with terminal.capture() as capture:
+            terminal.print(explanation)
         plain = re.sub(r"\x1b\[[\d;]*m", "", capture.get())
         assert explanation.text().splitlines()[0] in plain
         assert "\x1b" not in plain
@@ -421,13 +432,13 @@ def test_a_terminal_shows_it_in_colour(metric):
 
 
 def test_few_segments_are_looked_into(monkeypatch):
-    monkeypatch.setattr("truebleu.explanation.ter.ALIGNED", 2)
-    monkeypatch.setattr("truebleu.explanation.naive_bleu.LOOKED_INTO", 20)
+    monkeypatch.setattr("truebleu.explanation.ter.MAX_ALIGNED_SEGMENTS", 2)
+    monkeypatch.setattr("truebleu.explanation.naive_bleu.MAX_EXAMINED_SEGMENTS", 20)
     texts = ["a b c d", "b c d e", "x y z w"]
     for metric in (TER(), CHRF()):
         explanation = explain(texts, texts[::-1], metric)
         assert explanation.to_dict()["systems"][0]["looked_into"] == 2
-        assert "of the first 2 segments:" in explanation.text().lower()
+        assert "in the first 2 segments:" in explanation.text().lower()
 
 
 # ---- the command ----
@@ -442,10 +453,10 @@ def test_the_command_explains_every_metric(truebleu_command, write, name, word):
     cedar = write("cedar", ["the cat on the mat is", "nobody is there"])
     birch = write("birch", ["a cat is on a mat", "nobody was there"])
     files = ("explain", reference, "-m", name, "-i", cedar)
-    whole = truebleu_command(*files, "-f", "json")
-    assert whole.status == 0, whole
+    corpus_result = truebleu_command(*files, "-f", "json")
+    assert corpus_result.status == 0, corpus_result
     explained = explain(cedar, [reference], name)
-    assert json.loads(whole.output)["systems"] == explained.to_dict()["systems"]
+    assert json.loads(corpus_result.output)["systems"] == explained.to_dict()["systems"]
     segment = truebleu_command(*files, birch, "-n", 1)
     assert segment.status == 0, segment
     assert ", segment 1" in segment.output.splitlines()[0]

@@ -224,8 +224,8 @@ def test_term_search_equals_python():
         ]
     ]
     script = f"""
-      const {{ termPlaces }} = await import({GLOSSARY_JS});
-      const found = ([term, text]) => termPlaces(text, term, "").length;
+      const {{ findTermSpans }} = await import({GLOSSARY_JS});
+      const found = ([term, text]) => findTermSpans(text, term, "").length;
       console.log(JSON.stringify({json.dumps(cases)}.map(found)));
     """
     result = subprocess.run(

@@ -312,7 +312,7 @@ def test_formula_terms_and_ngrams_highlight_each_other(page):
 def test_smoothing_is_shown_for_smoothed_orders(page):
     page.get_by_role("button", name="No matching 4-gram", exact=True).click()
     assert page.locator(".smoothing li").all_text_contents() == [
-        "4-grams: 0 of 4 match; 1/2 of one instead."
+        "4-grams: 0 of 4 match; counted as 1/2."
     ]
     assert page.locator(".term.smoothed .fraction").text_content() == "0.5 / 4"
     page.get_by_label("Smoothing").select_option("floor")

@@ -28,7 +28,7 @@ from truebleu.cli import metric_options
 from truebleu.cli.common_options import Command, Group, whole_number
 from truebleu.cli.output import Results, UsageError
 from truebleu.explanation import explain
-from truebleu.explanation.explanation_builder import check
+from truebleu.explanation.explanation_builder import check_metric
 
 WHAT = Group(
     "what is explained",
@@ -49,7 +49,7 @@ def run(options: argparse.Namespace) -> None:
     metric = metric_options.one(options)
     # What cannot be explained is refused before anything is read.
     with shared.as_usage("-m/--metrics", {"metric": "-m/--metrics"}):
-        check(metric, recall=options.recall)
+        check_metric(metric, recall=options.recall)
     hypotheses, references, more = (_files if options.reference is None else _pair)(options)
     first, second = (*hypotheses, None)[:2]
     explanation = explain(first, references, metric, second=second, recall=options.recall, **more)

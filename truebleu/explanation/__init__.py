@@ -1,12 +1,12 @@
-"""One score, opened up: what matched, what was clipped, and how counts become the number.
+"""Explanations of scores: matches, clipping, and the computation of the score from counts.
 
-The dict that `Explanation.to_dict` gives is the contract; every format is made of it alone.
+All output formats are rendered from the dict that `Explanation.to_dict` returns.
 
-build.py       from texts and a metric to the dict
-blocks.py      from the dict to headings, tables and paragraphs
-bleu.py  chrf.py  ter.py  nist.py  gleu.py  wer.py    what is special about each
-edit_blocks.py    edits word by word, of TER and of the error rates
-counting.py    n-grams, clipping and lengths, over tokens, and what is collected of them
+explanation_builder.py    builds the dict from texts and a metric
+explanation_layout.py     turns the dict into headings, tables and paragraphs
+bleu.py  chrf.py  ter.py  nist.py  gleu.py  wer.py  f_score.py    metric-specific parts
+edit_layout.py            edit operations of TER and of error rates
+naive_bleu.py             n-grams, clipping and lengths over tokens
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Explanation(View):
-    """A score and all that it is made of. `print` shows it; a notebook shows it as HTML."""
+    """A score with all its components. Printed as text; notebooks show it as HTML."""
 
     __slots__ = ()
 
@@ -35,14 +35,14 @@ class Explanation(View):
     def _blocks(self, *, digits: int | None, short: bool) -> Iterator[Block]:
         from truebleu.explanation import explanation_layout
 
-        return explanation_layout.of_content(
+        return explanation_layout.build_layout(
             self._content, 2 if digits is None else digits, short=short
         )
 
     def _title(self) -> str:
         from truebleu.explanation import explanation_layout
 
-        return explanation_layout.title(self._content)
+        return explanation_layout.format_title(self._content)
 
     def __repr__(self) -> str:
         scores = ", ".join(f"{system['score']:.2f}" for system in self._content["systems"])
@@ -61,19 +61,19 @@ def explain(
     names: Sequence[str] | None = None,
     workers: int = 1,
 ) -> Explanation:
-    r"""A score of BLEU, chrF, TER, NIST, GLEU, WER or a relative of it, worked through.
+    r"""Explain a score: show the counts and the steps of the computation.
 
     hypothesis: a string is one segment; a sequence, column or file of strings is a corpus.
-    references: of one segment a string or a sequence of strings and None; of a corpus as
-        `BLEU.score` takes them.
-    metric: a metric, its name or signature; `BLEU()` if not given.
-    second: another system's output, to be compared; the same kind of thing as `hypothesis`.
-    segment: only this segment of the corpus, counted from 1.
+    references: for one segment, a string or a sequence of strings and None; for a corpus, as
+        accepted by `BLEU.score`.
+    metric: a metric, its name or signature (default: `BLEU()`).
+    second: the output of a second system to compare, of the same kind as `hypothesis`.
+    segment: explain only this segment of the corpus, counted from 1.
     recall: add clipped recall and F-measure to BLEU's precisions. BLEU does not use them.
-    names: what to call the system, or both.
+    names: names of the systems.
 
-    Raises InputError as `BLEU.score` does, and for a segment that is not there; ValueError for a
-    metric that is not explained.
+    Raises InputError like `BLEU.score`, and for a missing segment; ValueError for a metric that
+    cannot be explained.
 
     >>> explanation = explain("the cat the cat on the mat", ["the cat is on the mat"])
     >>> [order["matches"] for order in explanation.to_dict()["systems"][0]["orders"]]
@@ -88,47 +88,54 @@ def explain(
     """
     from truebleu.explanation import explanation_builder
 
-    known: Any = registry.metric("bleu" if metric is None else metric)
-    explanation_builder.check(known, recall=recall)
-    given: list[Any] = [hypothesis] if second is None else [hypothesis, second]
-    called = _names(names, given)
-    pair = isinstance(hypothesis, str)
-    if second is not None and isinstance(second, str) != pair:
-        kind = "a single str" if pair else "a corpus"
-        raise TypeError(f"second: expected {kind}, as the first is, not {type(second).__name__}")
-    if pair:
+    resolved_metric: Any = registry.metric("bleu" if metric is None else metric)
+    explanation_builder.check_metric(resolved_metric, recall=recall)
+    hypotheses_of_systems: list[Any] = [hypothesis] if second is None else [hypothesis, second]
+    system_names = _resolve_names(names, hypotheses_of_systems)
+    is_segment = isinstance(hypothesis, str)
+    if second is not None and isinstance(second, str) != is_segment:
+        kind = "a single str" if is_segment else "a corpus"
+        raise TypeError(f"second: expected {kind} like hypothesis, found {type(second).__name__}")
+    if is_segment:
         if segment is not None:
-            raise TypeError("segment: one hypothesis was given, which has no further segments")
-        several: Any = [references] if isinstance(references, str) else references
-        for text in given:
-            # Says what is wrong with the input, if anything is.
-            known.sentence(text, several)
+            raise TypeError("segment: hypothesis is a single segment (expected a corpus)")
+        segment_references: Any = [references] if isinstance(references, str) else references
+        for text in hypotheses_of_systems:
+            # Raises an error for invalid input.
+            resolved_metric.sentence(text, segment_references)
     else:
-        references, *given = map(segments.make_rereadable, (references, *given))
+        references, *hypotheses_of_systems = map(
+            segments.make_rereadable, (references, *hypotheses_of_systems)
+        )
         if segment is not None:
-            for hypotheses in given:
-                known.score(hypotheses, references, workers=workers)
-            chosen = [segments.get_segment(texts, references, segment) for texts in given]
-            given, several = [text for text, _ in chosen], chosen[0][1]
-    systems = list(zip(called, given, strict=True))
-    if pair or segment is not None:
-        content = explanation_builder.of_pair(
-            known, systems, list(several), segment=segment, recall=recall
+            for hypotheses in hypotheses_of_systems:
+                resolved_metric.score(hypotheses, references, workers=workers)
+            selected_segments = [
+                segments.get_segment(texts, references, segment) for texts in hypotheses_of_systems
+            ]
+            hypotheses_of_systems, segment_references = (
+                [text for text, _ in selected_segments],
+                selected_segments[0][1],
+            )
+    systems = list(zip(system_names, hypotheses_of_systems, strict=True))
+    if is_segment or segment is not None:
+        content = explanation_builder.explain_segment(
+            resolved_metric, systems, list(segment_references), segment=segment, recall=recall
         )
     else:
-        content = explanation_builder.of_corpus(
-            known, systems, references, workers=workers, recall=recall
+        content = explanation_builder.explain_corpus(
+            resolved_metric, systems, references, workers=workers, recall=recall
         )
     return Explanation({f"truebleu_{Explanation.KIND}": Explanation.VERSION, **content})
 
 
-def _names(names: Sequence[str] | None, given: Sequence[Any]) -> list[str]:
-    """Names of the systems: as asked for, as their files are called, or by number."""
+def _resolve_names(names: Sequence[str] | None, systems: Sequence[Any]) -> list[str]:
+    """Return the names of the systems: the given names, the file names, or numbers."""
     if names is not None:
-        if isinstance(names, str) or len(names) != len(given):
-            raise ValueError(f"names={names!r}: expected {len(given)}, one per system")
+        if isinstance(names, str) or len(names) != len(systems):
+            raise ValueError(f"names={names!r}: expected {len(systems)}, one per system")
         return list(names)
-    files = [name for name in map(segments.get_file_name, given) if name is not None]
-    if len(set(files)) == len(given):
+    files = [name for name in map(segments.get_file_name, systems) if name is not None]
+    if len(set(files)) == len(systems):
         return files
-    return ["hypothesis"] if len(given) == 1 else ["first", "second"]
+    return ["hypothesis"] if len(systems) == 1 else ["first", "second"]

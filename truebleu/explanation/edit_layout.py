@@ -1,4 +1,4 @@
-"""Edits word by word, as the explanations of TER and of the error rates show them."""
+"""Layout of the edit operations of TER and of error rates."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from truebleu.rendering.view import Content
 from truebleu.text.terminal_layout import format_count
 
 
-def content(alignment: Alignment) -> dict[str, Any]:
-    """What an explanation says of an alignment."""
+def describe_alignment(alignment: Alignment) -> dict[str, Any]:
+    """Return the fields of an explanation about an alignment."""
     return {
         "hypothesis": list(alignment.hypothesis),
         "reference": list(alignment.reference),
@@ -23,46 +23,51 @@ def content(alignment: Alignment) -> dict[str, Any]:
     }
 
 
-def blocks(alignment: Content, level: int, token: str, sides: tuple[str, str]) -> Iterator[Block]:
-    """The hypothesis as it was and, if words moved, after the shifts; then each edit.
+def build_edit_layout(
+    alignment: Content, level: int, token: str, sides: tuple[str, str]
+) -> Iterator[Block]:
+    """Yield the hypothesis (also after shifts, if any) and the list of edits.
 
-    sides: which side becomes which: "hypothesis" and "reference" in TER, where edits are made to
-        the hypothesis, and the other way round in error rates.
+    sides: ("hypothesis", "reference") for TER, which edits the hypothesis, and the reverse for
+        error rates.
     """
-    mine = alignment["hypothesis"]
+    hypothesis = alignment["hypothesis"]
     operations = alignment["operations"]
-    # The edits that the tokens of the hypothesis show; the others only the reference has.
-    here, elsewhere = "D deleted", "insertions"
+    # Edits visible in the hypothesis tokens; the others are only visible in the reference.
+    own_edits, other_edits = "D: deleted", "insertions"
     if sides[0] == "reference":
-        here, elsewhere = "I inserted", "deletions"
-    told = [one for one in operations if one["hypothesis"] is not None]
-    label = f"Hypothesis, {format_count(len(mine), token)}"
+        own_edits, other_edits = "I: inserted", "deletions"
+    shown_operations = [one for one in operations if one["hypothesis"] is not None]
+    label = f"Hypothesis, {format_count(len(hypothesis), token)}"
     if alignment["shifts"]:
-        yield MarkedTokens(label, mine)
+        yield MarkedTokens(label, hypothesis)
         label = "After the shifts"
     yield MarkedTokens(
         label,
-        [mine[one["hypothesis"]] for one in told],
-        [EDIT_MARKS[one["kind"]] for one in told],
-        [4 if one["kind"] == "match" else 0 for one in told],
-        {i for i, one in enumerate(told) if one["kind"] != "match"},
-        [one["kind"] for one in told],
-        f"Below each token: S is substituted, {here}; {elsewhere} are in the table."
-        if told
+        [hypothesis[one["hypothesis"]] for one in shown_operations],
+        [EDIT_MARKS[one["kind"]] for one in shown_operations],
+        [4 if one["kind"] == "match" else 0 for one in shown_operations],
+        {i for i, one in enumerate(shown_operations) if one["kind"] != "match"},
+        [one["kind"] for one in shown_operations],
+        f"Below each token: S: substituted, {own_edits}. The table also has the {other_edits}."
+        if shown_operations
         else "",
     )
     rows: list[list[str | Cell]] = []
     for shift in alignment["shifts"]:
-        way = "left" if shift["target"] < shift["start"] else "right"
-        far = abs(shift["target"] - shift["start"])
+        direction = "left" if shift["target"] < shift["start"] else "right"
+        distance = abs(shift["target"] - shift["start"])
         words = Cell(" ".join(shift["words"]), code=True)
-        rows.append(["shift", words, f"by {far} to the {way}"])
-    for one in operations:
-        if one["kind"] != "match":
-            both = ("" if one[side] is None else alignment[side][one[side]] for side in sides)
-            rows.append([one["kind"], *(Cell(word, code=True) for word in both)])
-    yield Heading(level, "Each edit")
+        rows.append(["shift", words, f"by {distance} to the {direction}"])
+    for operation in operations:
+        if operation["kind"] != "match":
+            side_words = (
+                "" if operation[side] is None else alignment[side][operation[side]]
+                for side in sides
+            )
+            rows.append([operation["kind"], *(Cell(word, code=True) for word in side_words)])
+    yield Heading(level, "Edit operations")
     if rows:
         yield Table.from_text_rows(["edit", sides[0], "becomes"], rows, (0, 1, 2))
     else:
-        yield Paragraph("None: the hypothesis is the reference.")
+        yield Paragraph("None: the hypothesis equals the reference.")

@@ -1,13 +1,13 @@
-"""From texts and a metric to the dict that an explanation is: what is the same for every metric.
+"""Builds the dict of an explanation from texts and a metric.
 
-What is special about a metric is in a module of its own, which has
+Each metric-specific module defines
 
-of_pair, of_corpus    what there is to say of one segment, or of a corpus
-tokens, TOKEN         what is counted of a text, and the name of it
-parts                 what two systems are compared by; BLEU has `difference` and `compared` instead
-CHOSEN                which reference counts, if something else is to be said of it
-formula               the score worked out, line by line
-blocks, reading       what is shown above the formula, and what is said of the score
+explain_segment, explain_corpus    fields of the explanation of a segment or a corpus
+split_tokens, TOKEN                units counted in a text, and their name
+get_components                     components by which two systems are compared (not BLEU)
+split_difference, build_comparison the same for BLEU
+BEST_REFERENCE_SENTENCE            sentence about the reference used (optional)
+build_formula                      computation of the score, line by line
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from types import ModuleType
 from typing import Any
 
 from truebleu.explanation import bleu, chrf, f_score, gleu, nist, statistics_table, ter, wer
-from truebleu.explanation.naive_bleu import Case, present
+from truebleu.explanation.naive_bleu import ExplanationCase, number_references
 from truebleu.metrics.base import Metric
 from truebleu.rendering.equations import as_text
 from truebleu.text.segments import make_rereadable
 from truebleu.text.tokenizers import format_signature_label
 
-# The metrics that are explained by a specific module.
+# Metrics with a specific module.
 EXPLAINED: dict[str, ModuleType] = {
     "BLEU": bleu,
     "chrF": chrf,
@@ -36,7 +36,7 @@ EXPLAINED: dict[str, ModuleType] = {
 
 
 def module_for(name: str) -> ModuleType:
-    """Return the module that explains a metric; most metrics have the generic one."""
+    """Return the module that explains a metric (default: statistics_table)."""
     return EXPLAINED.get(name, statistics_table)
 
 
@@ -46,15 +46,15 @@ CAUTION = (
 )
 
 
-def check(metric: Metric, *, recall: bool) -> None:
+def check_metric(metric: Metric, *, recall: bool) -> None:
     """Raise ValueError for metrics that read sources, and for recall of other metrics than BLEU."""
     if metric.NEEDS_SOURCE:
         raise ValueError(f"metric: {metric.name} reads sources, which `explain` does not take")
     if recall and metric.NAME != "BLEU":
-        raise ValueError(f"recall is added for BLEU alone, not for {metric.NAME}")
+        raise ValueError(f"recall is only available for BLEU, not for {metric.NAME}")
 
 
-def of_pair(
+def explain_segment(
     metric: Metric[Any],
     systems: Sequence[tuple[str, Any]],
     references: Sequence[Any],
@@ -62,27 +62,32 @@ def of_pair(
     segment: int | None = None,
     recall: bool = False,
 ) -> dict[str, Any]:
-    """The explanation of one hypothesis, or of two, and its references."""
-    special = module_for(metric.NAME)
-    systems, references = _normalized(metric, systems, references)
-    given = present(references)
-    made = []
+    """Return the explanation of a segment with one or two hypotheses."""
+    metric_module = module_for(metric.NAME)
+    systems, references = _normalize(metric, systems, references)
+    present_references = number_references(references)
+    explained_systems = []
     for name, text in systems:
-        score = metric.sentence(text, [one for _, one in given])
-        case = Case(metric, score, text, given, recall)
-        made.append({**_system(name, case, special.of_pair(case)), "text": _text(text)})
-    content = _frame(metric, "pair" if segment is None else "segment", made)
-    tokens = [special.tokens(metric, text) for _, text in given]
+        score = metric.sentence(text, [one for _, one in present_references])
+        case = ExplanationCase(metric, score, text, present_references, recall)
+        explained_systems.append(
+            {
+                **_describe_system(name, case, metric_module.explain_segment(case)),
+                "text": _get_raw_text(text),
+            }
+        )
+    content = _build_content(metric, "pair" if segment is None else "segment", explained_systems)
+    tokens = [metric_module.split_tokens(metric, text) for _, text in present_references]
     return content | {
         "segment": segment,
         "references": [
-            {"number": number, "text": _text(text), "tokens": words, "length": len(words)}
-            for (number, text), words in zip(given, tokens, strict=True)
+            {"number": number, "text": _get_raw_text(text), "tokens": words, "length": len(words)}
+            for (number, text), words in zip(present_references, tokens, strict=True)
         ],
     }
 
 
-def of_corpus(
+def explain_corpus(
     metric: Metric[Any],
     systems: Sequence[tuple[str, Any]],
     references: Any,
@@ -90,55 +95,73 @@ def of_corpus(
     workers: int = 1,
     recall: bool = False,
 ) -> dict[str, Any]:
-    """The explanation of the score of a corpus, or of two systems' scores."""
-    special = module_for(metric.NAME)
-    systems, references = _normalized(metric, systems, references)
-    made = []
+    """Return the explanation of the corpus scores of one or two systems."""
+    metric_module = module_for(metric.NAME)
+    systems, references = _normalize(metric, systems, references)
+    explained_systems = []
     for name, hypotheses in systems:
-        statistics, seen = metric.count(hypotheses, references, workers=workers)
-        case = Case(metric, metric.from_statistics(statistics), hypotheses, references, recall)
-        known = _system(name, case, special.of_corpus(case))
-        made.append({**known, "segments": seen["segments"]})
-    return _frame(metric, "corpus", made) | {"segments": made[0]["segments"]}
+        statistics, summary = metric.count(hypotheses, references, workers=workers)
+        case = ExplanationCase(
+            metric, metric.from_statistics(statistics), hypotheses, references, recall
+        )
+        explained_system = _describe_system(name, case, metric_module.explain_corpus(case))
+        explained_systems.append({**explained_system, "segments": summary["segments"]})
+    return _build_content(metric, "corpus", explained_systems) | {
+        "segments": explained_systems[0]["segments"]
+    }
 
 
-def _normalized(
+def _normalize(
     metric: Metric[Any], systems: Sequence[tuple[str, Any]], references: Any
 ) -> tuple[list[tuple[str, Any]], Any]:
-    """Return systems and references in the metric's Unicode form, which is what is shown."""
+    """Return systems and references in the metric's Unicode form, which is displayed."""
     form = metric.unicode_form
     if form is None:
         return list(systems), references
     from truebleu.text.corpus_inputs import normalize_input
 
-    made = [(name, make_rereadable(normalize_input(form, text))) for name, text in systems]
-    return made, make_rereadable(normalize_input(form, references))
+    normalized_systems = [
+        (name, make_rereadable(normalize_input(form, text))) for name, text in systems
+    ]
+    return normalized_systems, make_rereadable(normalize_input(form, references))
 
 
-def _system(name: str, case: Case[Any, Any], known: dict[str, Any]) -> dict[str, Any]:
+def _describe_system(
+    name: str, case: ExplanationCase[Any, Any], details: dict[str, Any]
+) -> dict[str, Any]:
     metric, score = case.metric, case.score
-    system = {"name": name, "score": score.value, "signature": str(score.signature), **known}
+    system = {"name": name, "score": score.value, "signature": str(score.signature), **details}
     if reason := score.zero_reason:
         system.setdefault("zero", reason)
-    formula = module_for(metric.NAME).formula(system, metric.parameters)
+    formula = module_for(metric.NAME).build_formula(system, metric.parameters)
     return {**system, "formula": as_text(formula)}
 
 
-def _text(text: Any) -> str | None:
-    """The text as it was given; None if tokens were."""
+def _get_raw_text(text: Any) -> str | None:
+    """Return the input text, or None if the input was tokenized."""
     return text if isinstance(text, str) else None
 
 
-def _frame(metric: Metric[Any], kind: str, systems: list[dict[str, Any]]) -> dict[str, Any]:
+def _build_content(metric: Metric[Any], kind: str, systems: list[dict[str, Any]]) -> dict[str, Any]:
     comparison = None
     if len(systems) == 2:
         first, second = systems
-        special = module_for(metric.NAME)
+        metric_module = module_for(metric.NAME)
         if metric.NAME == "BLEU":
-            differences = special.difference(metric, first, second, corpus=kind == "corpus")
+            differences = metric_module.split_difference(
+                metric, first, second, corpus=kind == "corpus"
+            )
         else:
-            one, other = special.parts(first), special.parts(second)
-            differences = {"differences": {name: other[name] - one[name] for name in one}}
+            first_components, second_components = (
+                metric_module.get_components(first),
+                metric_module.get_components(second),
+            )
+            differences = {
+                "differences": {
+                    name: second_components[name] - first_components[name]
+                    for name in first_components
+                }
+            }
         comparison = {
             "first": first["name"],
             "second": second["name"],
@@ -150,7 +173,9 @@ def _frame(metric: Metric[Any], kind: str, systems: list[dict[str, Any]]) -> dic
         "metric": {
             "name": metric.NAME,
             "label": metric.name,
-            "parameters": {name: _plain(value) for name, value in metric.parameters.items()},
+            "parameters": {
+                name: _to_json_value(value) for name, value in metric.parameters.items()
+            },
             "signature": systems[0]["signature"],
         },
         "systems": systems,
@@ -159,8 +184,8 @@ def _frame(metric: Metric[Any], kind: str, systems: list[dict[str, Any]]) -> dic
     }
 
 
-def _plain(value: Any) -> Any:
-    """A parameter as JSON has it."""
+def _to_json_value(value: Any) -> Any:
+    """Convert a parameter to a JSON value."""
     if callable(value):
         return format_signature_label(value)
     return list(value) if isinstance(value, tuple) else value

@@ -1,4 +1,4 @@
-"""From the dict of an explanation to what a reader sees: what is the same for every metric."""
+"""Layout of explanations, except for the metric-specific parts."""
 
 from __future__ import annotations
 
@@ -18,78 +18,87 @@ from truebleu.rendering.number_format import (
 from truebleu.rendering.view import Content
 from truebleu.text.terminal_layout import format_count
 
-# Which reference counts, where one of several does.
-CHOSEN = "It is scored against reference {}, which gives the best score."
+# Sentence about the reference that is used if there are several.
+BEST_REFERENCE_SENTENCE = "Reference {} is used because it gives the best score."
 
 
-def of_content(content: Content, digits: int, *, short: bool) -> Iterator[Block]:
-    """The blocks of an explanation; scores have so many digits after the point."""
+def build_layout(content: Content, digits: int, *, short: bool) -> Iterator[Block]:
+    """Yield the elements of an explanation; `digits` is the number of decimals of scores."""
     write = fixed_formatter(digits)
-    special = module_for(content["metric"]["name"])
+    metric_module = module_for(content["metric"]["name"])
     systems = content["systems"]
     references = content.get("references", ())
-    several = len(systems) > 1
+    has_two_systems = len(systems) > 1
     label = content["metric"]["label"]
-    yield Heading(1, title(content, digits))
+    yield Heading(1, format_title(content, digits))
     signature = content["metric"]["signature"]
     if short:
         signature = Signature.shorten(label, signature)
     yield Paragraph(signature, "signature")
-    if several:
+    if has_two_systems:
         yield Heading(2, "Both systems")
-        yield from getattr(special, "compared", _compared)(content, write)
+        yield from getattr(metric_module, "build_comparison", _build_comparison)(content, write)
     for reference in references:
-        told = (
-            f"Reference {reference['number']}, {format_count(reference['length'], special.TOKEN)}"
-        )
-        yield MarkedTokens(told, reference["tokens"])
-    level = 3 if several else 2
+        length = format_count(reference["length"], metric_module.TOKEN)
+        yield MarkedTokens(f"Reference {reference['number']}, {length}", reference["tokens"])
+    level = 3 if has_two_systems else 2
     for system in systems:
-        if several:
+        if has_two_systems:
             yield Heading(2, f"{system['name']}: {label} = {write(system['score'])}")
         if "reference" in system and len(references) > 1:
-            yield Paragraph(getattr(special, "CHOSEN", CHOSEN).format(system["reference"]))
+            yield Paragraph(
+                getattr(metric_module, "BEST_REFERENCE_SENTENCE", BEST_REFERENCE_SENTENCE).format(
+                    system["reference"]
+                )
+            )
         if "cover" in system:
-            yield ngram_layout.words(system, special.TOKEN)
-        yield from special.blocks(content, system, level)
-        yield Heading(level, "The formula")
-        yield Equations(special.formula(system, content["metric"]["parameters"]))
+            yield ngram_layout.mark_tokens(system, metric_module.TOKEN)
+        yield from metric_module.build_layout(content, system, level)
+        yield Heading(level, "Formula")
+        yield Equations(metric_module.build_formula(system, content["metric"]["parameters"]))
         if system.get("zero") is not None:
             yield Paragraph(f"The score is 0: {system['zero']}.")
-    yield Heading(2, "Reading the score")
+    yield Heading(2, "Interpretation")
     for system in systems:
-        name = f"{system['name']}: " if several else ""
-        said = special.reading(content, system)
-        yield Paragraph(f"{name}{label} = {write(system['score'])}{said}")
+        name = f"{system['name']}: " if has_two_systems else ""
+        description = metric_module.describe_score(content, system)
+        yield Paragraph(f"{name}{label} = {write(system['score'])}{description}")
     if "reading" in systems[0]:
         yield Paragraph(systems[0]["reading"]["convention"])
     yield Paragraph(content["caution"], "caution")
 
 
-def _compared(content: Content, write: NumberFormatter) -> Iterator[Block]:
-    """Two systems beside each other, and their differences."""
-    one, parts_of = content["comparison"], module_for(content["metric"]["name"]).parts
+def _build_comparison(content: Content, write: NumberFormatter) -> Iterator[Block]:
+    """Yield the table that compares two systems."""
+    comparison, get_components = (
+        content["comparison"],
+        module_for(content["metric"]["name"]).get_components,
+    )
     rows = [
-        [system["name"], write(system["score"]), *map(_part, parts_of(system).values())]
+        [
+            system["name"],
+            write(system["score"]),
+            *map(_format_component, get_components(system).values()),
+        ]
         for system in content["systems"]
     ]
-    parts = one["differences"]
+    parts = comparison["differences"]
     differences = [
-        signed_formatter(write)(one["difference"]),
-        *map(signed_formatter(_part), parts.values()),
+        signed_formatter(write)(comparison["difference"]),
+        *map(signed_formatter(_format_component), parts.values()),
     ]
     header = ["system", content["metric"]["label"], *parts]
     yield Table.from_text_rows(header, [*rows, ["difference", *differences]], has_total_row=True)
 
 
-def _part(value: float) -> str:
+def _format_component(value: float) -> str:
     return f"{value:,}".replace("-", MINUS) if isinstance(value, int) else format_number(value)
 
 
-def title(content: Content, digits: int = 2) -> str:
-    """The heading: the score, or both, and what was scored."""
+def format_title(content: Content, digits: int = 2) -> str:
+    """Return the heading: the scores, and the segment or the number of segments."""
     scores = " and ".join(fixed_formatter(digits)(system["score"]) for system in content["systems"])
-    what = f", segment {content['segment']}" if content["kind"] == "segment" else ""
+    subject = f", segment {content['segment']}" if content["kind"] == "segment" else ""
     if content["kind"] == "corpus":
-        what = f", {format_count(content['segments'], 'segment')}"
-    return f"{content['metric']['label']} = {scores}{what}"
+        subject = f", {format_count(content['segments'], 'segment')}"
+    return f"{content['metric']['label']} = {scores}{subject}"

@@ -1,4 +1,4 @@
-"""The parts of an F-score: of n-grams, or of the longest common subsequence, as in ROUGE-L."""
+"""Explanation of F-scores of n-grams or of the longest common subsequence (ROUGE-L)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from truebleu.explanation import naive_bleu, ngram_layout
-from truebleu.explanation.naive_bleu import Case, Tokens
+from truebleu.explanation.naive_bleu import ExplanationCase, Tokens
 from truebleu.rendering.elements import Block, Heading, Paragraph, Table
 from truebleu.rendering.number_format import format_number, name_ngrams
 from truebleu.rendering.view import Content
@@ -16,47 +16,64 @@ if TYPE_CHECKING:
     from truebleu.rendering.equations import Equation
 
 TOKEN = "token"
-CHOSEN = "Of the references, number {} has the best score."
-COUNTS = ("matches", "total", "reference_total")
+BEST_REFERENCE_SENTENCE = "Reference {} is used because it has the best score."
+COUNT_KEYS = ("matches", "total", "reference_total")
 
 
-def tokens(metric: Any, text: Any) -> list[str]:
-    """The tokens that are counted, stems if the metric takes them."""
+def split_tokens(metric: Any, text: Any) -> list[str]:
+    """Split a text into the counted tokens, stemmed if the metric stems."""
     if metric.NAME == "ROUGE":
-        found: list[str] = metric.tokenize_text(text)
-        return found
-    return naive_bleu.tokens(metric, text)
+        words: list[str] = metric.tokenize_text(text)
+        return words
+    return naive_bleu.split_tokens(metric, text)
 
 
-def of_pair(case: Case[Any, Any]) -> dict[str, Any]:
-    """The explanation of one hypothesis and the reference that it scores best against."""
-    metric, (text, *others) = case.metric, case.texts
-    scores = [metric.sentence(text, [other]).value for other in others]
-    chosen = scores.index(max(scores))
-    number, _ = case.references[chosen]
-    split = partial(tokens, metric)
-    mine, theirs = split(text), split(others[chosen])
+def explain_segment(case: ExplanationCase[Any, Any]) -> dict[str, Any]:
+    """Return the explanation of a segment with the reference that gives the best score."""
+    metric, (text, *reference_texts) = case.metric, case.texts
+    scores = [metric.sentence(text, [other]).value for other in reference_texts]
+    best_index = scores.index(max(scores))
+    number, _ = case.references[best_index]
+    split = partial(split_tokens, metric)
+    hypothesis_tokens, reference_tokens = split(text), split(reference_texts[best_index])
     orders = [
-        {"order": n, **dict(zip(COUNTS, naive_bleu.overlap(mine, theirs, n), strict=True))}
-        for n in _orders(metric)
+        {
+            "order": n,
+            **dict(
+                zip(
+                    COUNT_KEYS,
+                    naive_bleu.count_overlap(hypothesis_tokens, reference_tokens, n),
+                    strict=True,
+                )
+            ),
+        }
+        for n in _get_orders(metric)
     ]
-    system = {**_system(case), "orders": orders, "reference": number}
+    system = {**_describe_system(case), "orders": orders, "reference": number}
     if orders:
-        naive_bleu.add_to_segment(system, mine, [theirs], [number])
+        naive_bleu.add_to_segment(system, hypothesis_tokens, [reference_tokens], [number])
         return system
-    common = None if "\n" in (text + others[chosen]).strip("\n") else _common(mine, theirs)
-    counts = (None if common is None else len(common), len(mine), len(theirs))
+    common_tokens = (
+        None
+        if "\n" in (text + reference_texts[best_index]).strip("\n")
+        else _find_common_subsequence(hypothesis_tokens, reference_tokens)
+    )
+    counts = (
+        None if common_tokens is None else len(common_tokens),
+        len(hypothesis_tokens),
+        len(reference_tokens),
+    )
     return {
         **system,
-        **dict(zip(COUNTS, counts, strict=True)),
-        "tokens": mine,
-        "common": common,
+        **dict(zip(COUNT_KEYS, counts, strict=True)),
+        "tokens": hypothesis_tokens,
+        "common": common_tokens,
     }
 
 
-def of_corpus(case: Case[Any, Any]) -> dict[str, Any]:
-    """The explanation of a corpus."""
-    system = _system(case)
+def explain_corpus(case: ExplanationCase[Any, Any]) -> dict[str, Any]:
+    """Return the explanation of a corpus."""
+    system = _describe_system(case)
     if case.metric.NAME == "ROUGE":
         return {**system, "orders": []}
     score = case.score
@@ -64,21 +81,21 @@ def of_corpus(case: Case[Any, Any]) -> dict[str, Any]:
     return {
         **system,
         "orders": [
-            {"order": order, **dict(zip(COUNTS, counts, strict=True))}
-            for order, *counts in zip(_orders(case.metric), *columns, strict=True)
+            {"order": order, **dict(zip(COUNT_KEYS, counts, strict=True))}
+            for order, *counts in zip(_get_orders(case.metric), *columns, strict=True)
         ],
     }
 
 
-def _orders(metric: Any) -> Sequence[int]:
-    """The lengths of the n-grams; none for a subsequence."""
+def _get_orders(metric: Any) -> Sequence[int]:
+    """Return the n-gram orders; none for ROUGE-L."""
     if metric.NAME != "ROUGE":
         orders: Sequence[int] = metric.orders
         return orders
     return [int(metric.type)] if metric.type.isdecimal() else []
 
 
-def _system(case: Case[Any, Any]) -> dict[str, Any]:
+def _describe_system(case: ExplanationCase[Any, Any]) -> dict[str, Any]:
     details = case.score.details()
     return {
         "measure": case.score.name,
@@ -89,81 +106,83 @@ def _system(case: Case[Any, Any]) -> dict[str, Any]:
     }
 
 
-def _common(mine: Tokens, theirs: Tokens) -> list[str]:
-    """One of the longest sequences of tokens that both have in this order."""
-    lengths = [[0] * (len(theirs) + 1) for _ in range(len(mine) + 1)]
-    for i, token in enumerate(mine, 1):
-        for j, other in enumerate(theirs, 1):
+def _find_common_subsequence(hypothesis: Tokens, reference: Tokens) -> list[str]:
+    """Return one longest common subsequence of two token sequences."""
+    lengths = [[0] * (len(reference) + 1) for _ in range(len(hypothesis) + 1)]
+    for i, token in enumerate(hypothesis, 1):
+        for j, reference_token in enumerate(reference, 1):
             best = max(lengths[i - 1][j], lengths[i][j - 1])
-            lengths[i][j] = lengths[i - 1][j - 1] + 1 if token == other else best
-    i, j, found = len(mine), len(theirs), []
+            lengths[i][j] = lengths[i - 1][j - 1] + 1 if token == reference_token else best
+    i, j, common_tokens = len(hypothesis), len(reference), []
     while i and j:
-        if mine[i - 1] == theirs[j - 1]:
+        if hypothesis[i - 1] == reference[j - 1]:
             i, j = i - 1, j - 1
-            found.append(mine[i])
+            common_tokens.append(hypothesis[i])
         elif lengths[i - 1][j] >= lengths[i][j - 1]:
             i -= 1
         else:
             j -= 1
-    return found[::-1]
+    return common_tokens[::-1]
 
 
-def parts(system: Content) -> dict[str, float]:
-    """The numbers by which systems are compared, beside the score."""
+def get_components(system: Content) -> dict[str, float]:
+    """Return the components by which systems are compared."""
     return {name: system[name] for name in ("precision", "recall")}
 
 
-# ---- blocks ----
+# ---- layout ----
 
 
-def formula(system: Content, parameters: Content) -> list[Equation]:  # noqa: ARG001
-    """Precision and recall of the counts, and the F-score of both; of ROUGE's corpus the mean."""
+def build_formula(system: Content, parameters: Content) -> list[Equation]:  # noqa: ARG001
+    """Return precision, recall and F-score, or for a ROUGE corpus the mean."""
     name, score = system["measure"], format_number(system["score"], 2)
     if not system["orders"] and "total" not in system:
-        return [(name, "the mean of the segments' F-scores"), ("", score)]
+        return [(name, "mean of segment F-scores"), ("", score)]
     lines: list[Equation] = []
-    counts = [_sum(system, key) for key in COUNTS]
+    counts = [_sum_counts(system, key) for key in COUNT_KEYS]
     if None not in counts:
         matches, total, reference_total = map(str, counts)
-        for part, whole in (("precision", total), ("recall", reference_total)):
-            known = f" = {format_number(system[part], 2)} %"
-            lines.append((part[0].upper(), ("row", ("frac", matches, whole), known)))
+        for label_key, total_count in (("precision", total), ("recall", reference_total)):
+            percentage = f" = {format_number(system[label_key], 2)} %"
+            lines.append(
+                (label_key[0].upper(), ("row", ("frac", matches, total_count), percentage))
+            )
         if not counts[1] or not counts[2]:
-            return [(name, f"{score}, because there is nothing to count in one of the two")]
+            return [(name, f"{score}, because one of the texts is empty")]
     square = system["beta"] ** 2
-    above, below = "2 · P · R", "P + R"
+    numerator, denominator = "2 · P · R", "P + R"
     if square != 1:
-        above, below = f"(1 + {square:g}) · P · R", f"{square:g} · P + R"
-    return [*lines, (name, ("frac", above, below)), ("", score)]
+        numerator, denominator = f"(1 + {square:g}) · P · R", f"{square:g} · P + R"
+    return [*lines, (name, ("frac", numerator, denominator)), ("", score)]
 
 
-def _sum(system: Content, key: str) -> Any:
+def _sum_counts(system: Content, key: str) -> Any:
     return sum(order[key] for order in system["orders"]) if system["orders"] else system[key]
 
 
-def blocks(content: Content, system: Content, level: int) -> Iterator[Block]:
-    """One system: its n-grams, or what both texts have in order; and the counts."""
+def build_layout(content: Content, system: Content, level: int) -> Iterator[Block]:
+    """Yield the n-grams or the longest common subsequence, and the counts."""
     if "cover" in system:
-        yield from ngram_layout.tables(system, level)
+        yield from ngram_layout.build_match_tables(system, level)
     if system.get("common") is not None:
-        found = system["common"]
-        yield Heading(level, f"The longest common subsequence: {len(found)}")
-        yield Paragraph(f"In both texts, in this order: {' '.join(found) or 'nothing'}.")
+        common_tokens = system["common"]
+        yield Heading(level, f"Longest common subsequence: {len(common_tokens)} tokens")
+        yield Paragraph(f"Tokens in both texts in this order: {' '.join(common_tokens) or 'none'}.")
     rows = [
-        [name_ngrams(order["order"]), *(f"{order[key]:,}" for key in COUNTS)]
+        [name_ngrams(order["order"]), *(f"{order[key]:,}" for key in COUNT_KEYS)]
         for order in system["orders"]
     ]
     if "total" in system:
-        known = ("" if system[key] is None else f"{system[key]:,}" for key in COUNTS)
-        rows.append(["subsequence", *known])
+        cells = ("" if system[key] is None else f"{system[key]:,}" for key in COUNT_KEYS)
+        rows.append(["subsequence", *cells])
     if rows:
         yield Heading(level, "Counts")
-        yield Table.from_text_rows(("", "matches", "of the hypothesis", "of the reference"), rows)
+        yield Table.from_text_rows(("", "matches", "in hypothesis", "in reference"), rows)
     elif content["kind"] == "corpus":
-        both = (f"{name} {format_number(system[name], 2)} %" for name in ("precision", "recall"))
-        yield Paragraph(f"The means of the segments: {', '.join(both)}.")
+        means = (f"{name} {format_number(system[name], 2)} %" for name in ("precision", "recall"))
+        yield Paragraph(f"Means over segments: {', '.join(means)}.")
 
 
-def reading(content: Content, system: Content) -> str:  # noqa: ARG001
-    """The score between 0 and 1, and its meaning."""
-    return f"{ngram_layout.share(system)}: the harmonic mean of precision and recall."
+def describe_score(content: Content, system: Content) -> str:  # noqa: ARG001
+    """Return the score between 0 and 1, and its meaning."""
+    return f"{ngram_layout.format_fraction(system)}: the harmonic mean of precision and recall."

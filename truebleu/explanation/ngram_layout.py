@@ -1,4 +1,4 @@
-"""N-grams as blocks: tokens by their longest match, tables of n-grams, the most frequent ones."""
+"""Layout of n-grams: tokens with their longest matches, and tables and lists of n-grams."""
 
 from __future__ import annotations
 
@@ -10,67 +10,70 @@ from truebleu.rendering.number_format import format_number, name_ngrams
 from truebleu.rendering.view import Content
 from truebleu.text.terminal_layout import format_count
 
-LEGEND = (
-    "Below each token: the length of the longest matching n-gram that it is in (- for none{0})."
-)
-CUT = "; ! marks an n-gram that occurs more often than it may count"
+LEGEND = "Below each token: length of the longest matching n-gram that contains it (-: none{0})."
+CLIPPING_LEGEND = "; !: clipped n-gram"
 
-# So many n-grams are listed in a sentence.
-MOST = 12
+# Maximum number of n-grams in a sentence.
+MAX_LISTED_NGRAMS = 12
 
 
-def words(system: Content, token: str) -> MarkedTokens:
-    """The tokens of a hypothesis, each with the length of the longest match that it is in."""
+def mark_tokens(system: Content, token: str) -> MarkedTokens:
+    """Return the tokens of a hypothesis, marked with the lengths of their longest matches."""
     cover = system["cover"]
-    cut = {i for i, one in enumerate(cover) if one["clipped"]}
+    clipped_indices = {i for i, one in enumerate(cover) if one["clipped"]}
     tips = []
-    for one in cover:
-        longest = one["longest"]
+    for token_cover in cover:
+        longest = token_cover["longest"]
         tip = f"longest match: {format_count(longest, token)}" if longest else "no match"
-        orders = ", ".join(map(str, one["clipped"]))
+        orders = ", ".join(map(str, token_cover["clipped"]))
         tips.append(f"{tip}; clipped in order {orders}" if orders else tip)
     return MarkedTokens(
         f"Hypothesis, {format_count(len(system['tokens']), token)}",
         system["tokens"],
         [f"{one['longest'] or '-'}{'!' if one['clipped'] else ''}" for one in cover],
         [min(one["longest"], 4) for one in cover],
-        cut,
+        clipped_indices,
         tips,
-        LEGEND.format(CUT if cut else "") if cover else "",
+        LEGEND.format(CLIPPING_LEGEND if clipped_indices else "") if cover else "",
     )
 
 
-def tables(system: Content, level: int, *, several: bool = False) -> Iterator[Block]:
-    """The matches of each order; `several` references may have them."""
+def build_match_tables(
+    system: Content, level: int, *, has_several_references: bool = False
+) -> Iterator[Block]:
+    """Yield a table of matches for each order."""
     columns = {"hypothesis": "count", "reference": "reference_count"}
-    if several:
+    if has_several_references:
         columns["which"] = "reference"
     columns["clipped"] = "clipped"
     for order in system["orders"]:
         sums = {"count": str(order["total"]), "clipped": str(order["matches"])}
-        told = f"{order['matches']} of {order['total']} match"
-        yield from table(order, level, told, columns, sums)
+        summary = f"{order['matches']} of {order['total']} match"
+        yield from build_ngram_table(order, level, summary, columns, sums)
         if order["missing"] and order["ngrams"]:
-            where = ", and in every reference" if several else ""
-            missing = listed(order["missing"], MOST)
-            yield Paragraph(f"Missing from the hypothesis{where}: {missing}.")
+            in_references = ", but in every reference" if has_several_references else ""
+            missing_ngrams = format_ngrams(order["missing"], MAX_LISTED_NGRAMS)
+            yield Paragraph(f"Missing from the hypothesis{in_references}: {missing_ngrams}.")
 
 
-def table(
+def build_ngram_table(
     order: Content,
     level: int,
-    told: str,
+    summary: str,
     columns: Mapping[str, str],
     sums: Mapping[str, str] | None = None,
 ) -> Iterator[Block]:
-    """A heading and a table of the n-grams of an order; `columns` names what is known of each."""
+    """Yield a heading and a table of the n-grams of an order; `columns` maps headers to keys."""
     kind = name_ngrams(order["order"])
-    yield Heading(level, f"{kind.capitalize()}: {told}")
+    yield Heading(level, f"{kind.capitalize()}: {summary}")
     if not order["ngrams"]:
-        yield Paragraph(f"The hypothesis is too short to have {kind}.")
+        yield Paragraph(f"The hypothesis is too short for {kind}.")
         return
     rows: list[list[str | Cell]] = [
-        [Cell(" ".join(row["ngram"]), code=True), *(_known(row[key]) for key in columns.values())]
+        [
+            Cell(" ".join(row["ngram"]), code=True),
+            *(_format_cell(row[key]) for key in columns.values()),
+        ]
         for row in order["ngrams"]
     ]
     if sums is not None:
@@ -80,48 +83,48 @@ def table(
     yield Table.from_text_rows(header, rows, fold=fold, has_total_row=sums is not None)
 
 
-def _known(value: Any) -> str:
+def _format_cell(value: Any) -> str:
     if isinstance(value, int):
         return str(value)
     return "" if value is None else format_number(value, 2)
 
 
-def listed(entries: Sequence[Content], most: int, space: str = " ") -> str:
-    """N-grams in a row, with how often if more than once."""
+def format_ngrams(entries: Sequence[Content], limit: int, space: str = " ") -> str:
+    """Join n-grams with their counts if above 1, abbreviating long lists."""
     parts = [
         f"“{space.join(entry['ngram'])}”" + (f" ×{entry['count']}" if entry["count"] > 1 else "")
-        for entry in entries[:most]
+        for entry in entries[:limit]
     ]
-    more = len(entries) - most
-    return ", ".join(parts) + (f" and {more} more" if more > 0 else "")
+    remaining = len(entries) - limit
+    return ", ".join(parts) + (f" and {remaining} more" if remaining > 0 else "")
 
 
-def share(system: Content) -> str:
-    """A score as papers have it, behind the one in per cent."""
+def format_fraction(system: Content) -> str:
+    """Return the score between 0 and 1, to be appended to the score in per cent."""
     return f", or {format_number(system['fraction'])} between 0 and 1"
 
 
-def first_segments(system: Content, what: str) -> Iterator[Block]:
-    """Says that not all segments of a corpus were looked into, if so it is."""
+def note_examined_segments(system: Content, prefix: str) -> Iterator[Block]:
+    """Yield a note if only the first segments of a corpus were examined."""
     if system.get("looked_into", 0) < system.get("segments", 0):
-        yield Paragraph(f"{what} the first {system['looked_into']:,} segments:")
+        yield Paragraph(f"{prefix} the first {system['looked_into']:,} segments:")
 
 
-KINDS = (
-    ("clipped", "occur more often than in a reference"),
-    ("unmatched", "are in no reference"),
-    ("missing", "are missing from the hypothesis"),
+DIFFERENCE_KINDS = (
+    ("clipped", "n-grams that occur more often than in any reference"),
+    ("unmatched", "n-grams that are not in any reference"),
+    ("missing", "n-grams of all references that are not in the hypothesis"),
 )
 
 
-def most_frequent(system: Content, level: int) -> Iterator[Block]:
-    """The n-grams of a corpus that were most often clipped, unmatched and missing."""
+def build_frequent_ngrams(system: Content, level: int) -> Iterator[Block]:
+    """Yield lists of the most frequent clipped, unmatched and missing n-grams."""
     first = "the first " if system["looked_into"] < system["segments"] else ""
-    looked = f"Of {first}{system['looked_into']:,} segments"
-    for kind, meaning in KINDS:
+    examined = f"In {first}{system['looked_into']:,} segments"
+    for kind, meaning in DIFFERENCE_KINDS:
         yield Heading(level, f"Most frequent {kind} n-grams")
-        yield Paragraph(f"{looked}: those that {meaning}.")
+        yield Paragraph(f"{examined}: {meaning}.")
         for order in system["orders"]:
             name = name_ngrams(order["order"])
-            told = listed(order[kind], len(order[kind])) or "none"
-            yield Paragraph(f"{name.capitalize()}: {told}.")
+            ngram_list = format_ngrams(order[kind], len(order[kind])) or "none"
+            yield Paragraph(f"{name.capitalize()}: {ngram_list}.")

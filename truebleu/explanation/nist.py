@@ -1,4 +1,4 @@
-"""The parts of a NIST score: the information of matched n-grams, and the penalty."""
+"""Explanation of NIST: the information of matched n-grams, and the length penalty."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from math import log
 from typing import TYPE_CHECKING, Any
 
 from truebleu.explanation import naive_bleu, ngram_layout
-from truebleu.explanation.naive_bleu import Case, Ngram, Tokens, tokens
+from truebleu.explanation.naive_bleu import ExplanationCase, Ngram, Tokens, split_tokens
 from truebleu.rendering.elements import Block, Heading, Paragraph, Table
 from truebleu.rendering.equations import Equation, join_nodes
 from truebleu.rendering.number_format import format_compact, format_number
@@ -22,69 +22,88 @@ if TYPE_CHECKING:
 TOKEN = "token"
 
 
-def information(references: Sequence[Tokens], max_order: int, *, zero: bool) -> dict[Ngram, float]:
-    """Information of n-grams, in bits: log₂ of the count of the history over the own count.
+def compute_information(
+    references: Sequence[Tokens], max_order: int, *, zero: bool
+) -> dict[Ngram, float]:
+    """Return the information of n-grams in bits: log₂(count of the history / count of the n-gram).
 
-    zero: whether an n-gram behind the lone token 0 has no history, as in mteval.
+    zero: whether n-grams after the single token 0 have no history, as in mteval.
     """
-    counted: Counter[Ngram] = Counter()
+    ngram_counts: Counter[Ngram] = Counter()
     for reference in references:
         for order in range(1, max_order + 1):
-            counted.update(naive_bleu.ngrams(reference, order))
-    words = sum(map(len, references))
-    lone = {("0",), ("",)} if zero else set()
+            ngram_counts.update(naive_bleu.count_ngrams(reference, order))
+    token_count = sum(map(len, references))
+    histories_without_count = {("0",), ("",)} if zero else set()
     return {
-        ngram: log((words if history in lone or not history else counted[history]) / own) / log(2)
-        for ngram, own in counted.items()
+        ngram: log(
+            (
+                token_count
+                if history in histories_without_count or not history
+                else ngram_counts[history]
+            )
+            / own
+        )
+        / log(2)
+        for ngram, own in ngram_counts.items()
         for history in [ngram[:-1]]
     }
 
 
-def of_pair(case: Case[NIST, PythonScore]) -> dict[str, Any]:
-    """The explanation of one hypothesis and its references."""
+def explain_segment(case: ExplanationCase[NIST, PythonScore]) -> dict[str, Any]:
+    """Return the explanation of a segment."""
     metric = case.metric
-    mine, *others = (tokens(metric, text) for text in case.texts)
-    bits = information(others, metric.max_order, zero=metric.variant == "mteval")
-    system = of_corpus(case)
-    tables = [naive_bleu.clipped(mine, others, order["order"]) for order in system["orders"]]
+    hypothesis_tokens, *reference_tokens = (split_tokens(metric, text) for text in case.texts)
+    bits = compute_information(reference_tokens, metric.max_order, zero=metric.variant == "mteval")
+    system = explain_corpus(case)
+    tables = [
+        naive_bleu.clip_ngrams(hypothesis_tokens, reference_tokens, order["order"])
+        for order in system["orders"]
+    ]
     for order, table in zip(system["orders"], tables, strict=True):
         order["ngrams"] = [
             {
                 "ngram": list(row.ngram),
-                "count": row.times,
+                "count": row.occurrences,
                 "clipped": row.clipped,
                 "information": bits.get(row.ngram),
             }
             for row in table
         ]
-    return {**system, "tokens": mine, "cover": naive_bleu.cover(mine, tables)}
+    return {
+        **system,
+        "tokens": hypothesis_tokens,
+        "cover": naive_bleu.cover_tokens(hypothesis_tokens, tables),
+    }
 
 
-def of_corpus(case: Case[NIST, PythonScore]) -> dict[str, Any]:
-    """The explanation of a corpus."""
-    known = case.score.details()
+def explain_corpus(case: ExplanationCase[NIST, PythonScore]) -> dict[str, Any]:
+    """Return the explanation of a corpus."""
+    details = case.score.details()
     totals = case.score.row[2 + 2 * case.metric.max_order :]
     return {
         "orders": [
             {"order": order, "information": part * max(1, total), "total": total, "part": part}
-            for order, (part, total) in enumerate(zip(known["information"], totals, strict=True), 1)
+            for order, (part, total) in enumerate(
+                zip(details["information"], totals, strict=True), 1
+            )
         ],
-        "information": sum(known["information"]),
-        **{key: known[key] for key in ("penalty", "hypothesis_length", "reference_length")},
+        "information": sum(details["information"]),
+        **{key: details[key] for key in ("penalty", "hypothesis_length", "reference_length")},
         "fraction": case.score.fraction,
     }
 
 
-def parts(system: Content) -> dict[str, float]:
-    """The numbers by which systems are compared, beside the score."""
+def get_components(system: Content) -> dict[str, float]:
+    """Return the components by which systems are compared."""
     return {name: system[name] for name in ("information", "penalty")}
 
 
-# ---- blocks ----
+# ---- layout ----
 
 
-def formula(system: Content, parameters: Content) -> list[Equation]:  # noqa: ARG001
-    """The information per n-gram of each order, added up, and the penalty."""
+def build_formula(system: Content, parameters: Content) -> list[Equation]:  # noqa: ARG001
+    """Return the formula: the penalty times the sum of the information per n-gram."""
     c, r = format_compact(system["hypothesis_length"]), format_compact(system["reference_length"])
     penalty = format_number(system["penalty"])
     if system["penalty"] == 1:
@@ -92,7 +111,7 @@ def formula(system: Content, parameters: Content) -> list[Equation]:  # noqa: AR
     elif not system["penalty"]:
         lines = [("penalty", "0, because there are no tokens")]
     else:
-        # β is such that two thirds of the length give 1/2.
+        # β is chosen such that the penalty is 1/2 at two thirds of the length.
         beta = format_number(log(0.5) / log(1.5) ** 2)
         squared = ("row", f"{beta} · ", ("paren", ("ln", ("frac", c, r))), ("sup", "", "2"))
         lines = [("penalty", ("row", ("exp", squared), f" = {penalty}"))]
@@ -109,13 +128,13 @@ def formula(system: Content, parameters: Content) -> list[Equation]:  # noqa: AR
     ]
 
 
-def blocks(content: Content, system: Content, level: int) -> Iterator[Block]:
-    """One system: what matched n-grams tell, and the length."""
+def build_layout(content: Content, system: Content, level: int) -> Iterator[Block]:
+    """Yield the information of matched n-grams, and the lengths."""
     if "tokens" in system:
         columns = {"hypothesis": "count", "clipped": "clipped", "bits": "information"}
         for order in system["orders"]:
-            told = f"{order['information']:.2f} bits"
-            yield from ngram_layout.table(order, level, told, columns)
+            summary = f"{order['information']:.2f} bits"
+            yield from ngram_layout.build_ngram_table(order, level, summary, columns)
     yield Heading(level, "Information of matched n-grams")
     rows = [
         [
@@ -128,8 +147,8 @@ def blocks(content: Content, system: Content, level: int) -> Iterator[Block]:
     ]
     yield Table.from_text_rows(["order", "bits", "n-grams", "bits per n-gram"], rows)
     yield Paragraph(
-        "The information of an n-gram is log₂ of how often its first words occur in the references "
-        "over how often all of them do: rare words, and words that are hard to foresee, count more."
+        "The information of an n-gram is log₂(a/b): its first n − 1 words occur a times in the "
+        "references, and the n-gram b times. Rare words and unexpected words have more information."
     )
     yield Heading(level, "Length")
     mean = "on average " if len(content.get("references", ())) != 1 else ""
@@ -140,9 +159,9 @@ def blocks(content: Content, system: Content, level: int) -> Iterator[Block]:
     )
 
 
-def reading(content: Content, system: Content) -> str:  # noqa: ARG001
-    """The meaning of such a score."""
+def describe_score(content: Content, system: Content) -> str:  # noqa: ARG001
+    """Return a sentence about the scale."""
     return (
-        ". There is no upper bound, and longer texts get higher scores: what an n-gram tells is "
-        "counted in the references of the text itself."
+        ". There is no upper bound. Longer texts get higher scores, because the information is "
+        "estimated from the references of the text."
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from truebleu.explanation import naive_bleu
-from truebleu.explanation.naive_bleu import Case
+from truebleu.explanation.naive_bleu import ExplanationCase
 from truebleu.rendering.elements import Block, Heading, Paragraph, Table
 from truebleu.rendering.number_format import format_number
 from truebleu.rendering.view import Content
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 TOKEN = "token"
 
 
-def tokens(metric: Any, text: Any) -> list[str]:
+def split_tokens(metric: Any, text: Any) -> list[str]:
     """Return the metric's tokens, or white-space-separated words if it does not tokenize."""
     if hasattr(metric, "tokenize") and hasattr(metric, "lowercase"):
-        return naive_bleu.tokens(metric, text)
+        return naive_bleu.split_tokens(metric, text)
     return text.split() if isinstance(text, str) else [str(token) for token in text]
 
 
-def of_corpus(case: Case[Any, Any]) -> dict[str, Any]:
+def explain_corpus(case: ExplanationCase[Any, Any]) -> dict[str, Any]:
     """Return the sum of each column, and the components of the score."""
     score, metric = case.score, case.metric
     columns = {} if metric.is_mean else dict(zip(metric.columns, score.row, strict=True))
@@ -36,21 +36,21 @@ def of_corpus(case: Case[Any, Any]) -> dict[str, Any]:
     return {"columns": columns, "components": components, "fraction": score.fraction}
 
 
-of_pair = of_corpus
+explain_segment = explain_corpus
 
 
-def parts(system: Content) -> dict[str, float]:
+def get_components(system: Content) -> dict[str, float]:
     """Return the numbers by which two systems are compared, besides the score."""
     return {**system["columns"], **system["components"]}
 
 
-def formula(system: Content, parameters: Content) -> list[Equation]:  # noqa: ARG001
+def build_formula(system: Content, parameters: Content) -> list[Equation]:  # noqa: ARG001
     """Return the result of the formula, which only the metric's source spells out."""
-    function = "f(statistics)" if system["columns"] else "mean of the segments' scores"
+    function = "f(statistics)" if system["columns"] else "mean of segment scores"
     return [("score", function), ("", format_number(system["fraction"]))]
 
 
-def blocks(content: Content, system: Content, level: int) -> Iterator[Block]:  # noqa: ARG001
+def build_layout(content: Content, system: Content, level: int) -> Iterator[Block]:  # noqa: ARG001
     """Yield one table of the statistics and one of the components."""
     tables = (("Statistics", "column"), ("Components of the score", "component"))
     for (title, header), values in zip(
@@ -67,6 +67,6 @@ def blocks(content: Content, system: Content, level: int) -> Iterator[Block]:  #
         yield Paragraph("The score of a corpus is the mean of the scores of its segments.")
 
 
-def reading(content: Content, system: Content) -> str:  # noqa: ARG001
+def describe_score(content: Content, system: Content) -> str:  # noqa: ARG001
     """Return the end of the sentence about the score."""
     return ". The metric's documentation describes its scale."

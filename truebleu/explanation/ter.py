@@ -1,4 +1,4 @@
-"""The parts of a TER score: the edits that make the hypothesis a reference."""
+"""Explanation of TER: the edits that turn the hypothesis into a reference."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from truebleu.explanation import edit_layout
-from truebleu.explanation.ngram_layout import first_segments
+from truebleu.explanation.ngram_layout import note_examined_segments
 from truebleu.metrics.ter_alignment import Alignment
 from truebleu.rendering.elements import Block, Heading, Paragraph, Table
 from truebleu.rendering.number_format import format_number
@@ -16,74 +16,74 @@ from truebleu.rendering.view import Content
 from truebleu.text.segments import iter_segments
 
 if TYPE_CHECKING:
-    from truebleu.explanation.naive_bleu import Case
+    from truebleu.explanation.naive_bleu import ExplanationCase
     from truebleu.metrics.ter import TER, TERScore
     from truebleu.rendering.equations import Equation
 
 TOKEN = "word"
-CHOSEN = "Of the references, number {} takes the fewest edits."
-KINDS = ("shift", "substitution", "deletion", "insertion")
+BEST_REFERENCE_SENTENCE = "Reference {} is used because it needs the fewest edits."
+EDIT_KINDS = ("shift", "substitution", "deletion", "insertion")
 
-# So many segments of a corpus are aligned to tell the kinds of edits.
-ALIGNED = 2000
+# Maximum number of segments that are aligned to count the kinds of edits.
+MAX_ALIGNED_SEGMENTS = 2000
 
 
-def tokens(metric: TER, text: str) -> list[str]:
-    """The words that are counted."""
+def split_tokens(metric: TER, text: str) -> list[str]:
+    """Split a text into the counted words."""
     return list(metric.alignment("", [text]).reference)
 
 
-def of_pair(case: Case[TER, TERScore]) -> dict[str, Any]:
-    """The explanation of one hypothesis and the reference that takes the fewest edits."""
+def explain_segment(case: ExplanationCase[TER, TERScore]) -> dict[str, Any]:
+    """Return the explanation of a segment with the reference that needs the fewest edits."""
     hypothesis, *references = case.texts
     alignment = case.metric.alignment(hypothesis, references)
     return {
-        **_system(case.score, _kinds(alignment)),
+        **_describe_system(case.score, _count_kinds(alignment)),
         "reference": case.references[alignment.reference_index][0],
         "tokens": list(alignment.hypothesis),
-        "alignment": edit_layout.content(alignment),
+        "alignment": edit_layout.describe_alignment(alignment),
     }
 
 
-def of_corpus(case: Case[TER, TERScore]) -> dict[str, Any]:
-    """The explanation of a corpus; the kinds of edits are those of the first segments."""
+def explain_corpus(case: ExplanationCase[TER, TERScore]) -> dict[str, Any]:
+    """Return the explanation of a corpus, with the kinds of edits in the first segments."""
     kinds: Counter[str] = Counter()
-    looked_into = 0
-    for hypothesis, others in islice(iter_segments(case.hypothesis, case.references), ALIGNED):
-        kinds.update(_kinds(case.metric.alignment(hypothesis, others)))
-        looked_into += 1
-    return {**_system(case.score, kinds), "looked_into": looked_into}
+    examined_count = 0
+    for hypothesis, segment_references in islice(
+        iter_segments(case.hypothesis, case.references), MAX_ALIGNED_SEGMENTS
+    ):
+        kinds.update(_count_kinds(case.metric.alignment(hypothesis, segment_references)))
+        examined_count += 1
+    return {**_describe_system(case.score, kinds), "looked_into": examined_count}
 
 
-def _kinds(alignment: Alignment) -> Counter[str]:
+def _count_kinds(alignment: Alignment) -> Counter[str]:
     kinds = Counter(kind for kind, _, _ in alignment.operations)
     kinds["shift"] = len(alignment.shifts)
     return kinds
 
 
-def _system(score: TERScore, kinds: Counter[str]) -> dict[str, Any]:
+def _describe_system(score: TERScore, kinds: Counter[str]) -> dict[str, Any]:
     return {
         "edits": score.edits,
         "reference_length": score.reference_length,
-        "kinds": {kind: kinds[kind] for kind in KINDS},
+        "kinds": {kind: kinds[kind] for kind in EDIT_KINDS},
     }
 
 
-def parts(system: Content) -> dict[str, float]:
-    """The numbers by which systems are compared, beside the score."""
+def get_components(system: Content) -> dict[str, float]:
+    """Return the components by which systems are compared."""
     return {"edits": system["edits"]} | {f"{kind}s": n for kind, n in system["kinds"].items()}
 
 
-# ---- blocks ----
+# ---- layout ----
 
 
-def formula(system: Content, parameters: Content) -> list[Equation]:  # noqa: ARG001
-    """Edits over the words of the references."""
+def build_formula(system: Content, parameters: Content) -> list[Equation]:  # noqa: ARG001
+    """Return the formula: edits divided by reference words."""
     length = system["reference_length"]
     if not length:
-        return [
-            ("TER", f"{format_number(system['score'])}, because there is no word in any reference")
-        ]
+        return [("TER", f"{format_number(system['score'])}, because the references have no words")]
     return [
         ("TER", ("row", "100 · ", ("frac", "edits", "reference words"))),
         ("", ("row", "100 · ", ("frac", str(system["edits"]), format_number(length, 2)))),
@@ -91,23 +91,23 @@ def formula(system: Content, parameters: Content) -> list[Equation]:  # noqa: AR
     ]
 
 
-def blocks(content: Content, system: Content, level: int) -> Iterator[Block]:
-    """One system: its edits word by word, and how many of each kind there are."""
+def build_layout(content: Content, system: Content, level: int) -> Iterator[Block]:
+    """Yield the edit operations, and the number of edits of each kind."""
     if "alignment" in system:
-        yield from edit_layout.blocks(
+        yield from edit_layout.build_edit_layout(
             system["alignment"], level, TOKEN, ("hypothesis", "reference")
         )
     yield Heading(level, f"Edits: {system['edits']:,}")
-    yield from first_segments(system, "Kinds of")
+    yield from note_examined_segments(system, "Kinds of edits in")
     yield Table.from_text_rows(
         ["kind", "edits"], [[kind, f"{n:,}"] for kind, n in system["kinds"].items()]
     )
     if content["kind"] == "corpus" or len(content["references"]) > 1:
-        yield Paragraph("Of several references, their mean length counts.")
+        yield Paragraph("With several references, the mean reference length is used.")
 
 
-def reading(content: Content, system: Content) -> str:  # noqa: ARG001
-    """The meaning of such a score."""
+def describe_score(content: Content, system: Content) -> str:  # noqa: ARG001
+    """Return a sentence about the scale."""
     return (
         ": edits per 100 words of the references. 0 is best, lower is better, and it may exceed "
         "100."

@@ -1,4 +1,4 @@
-"""The parts of WER, MER, WIL, WIP and CER: hits and edits of the cheapest alignment."""
+"""Explanation of WER, MER, WIL, WIP and CER: hits and edits of the best alignment."""
 
 from __future__ import annotations
 
@@ -12,102 +12,102 @@ from truebleu.rendering.number_format import format_number
 from truebleu.rendering.view import Content
 
 if TYPE_CHECKING:
-    from truebleu.explanation.naive_bleu import Case
+    from truebleu.explanation.naive_bleu import ExplanationCase
     from truebleu.rendering.equations import Equation, Node
 
 TOKEN = "token"
-CHOSEN = "Of the references, number {} has the best score."
-LENGTHS = ("reference_length", "hypothesis_length")
+BEST_REFERENCE_SENTENCE = "Reference {} is used because it has the best score."
+LENGTH_KEYS = ("reference_length", "hypothesis_length")
 
-READINGS = {
+SCALE_DESCRIPTIONS = {
     "WER": "edits per 100 words of the references. 0 is best, lower is better, and it may exceed "
     "100.",
     "CER": "edits per 100 characters of the references. 0 is best, lower is better, and it may "
     "exceed 100.",
-    "MER": "the share of edits among hits and edits. 0 is best, lower is better.",
-    "WIL": "the information of the words that is lost. 0 is best, lower is better.",
-    "WIP": "the information of the words that is preserved. 100 is best.",
+    "MER": "edits divided by hits plus edits, in per cent. 0 is best, lower is better.",
+    "WIL": "word information lost. 0 is best, lower is better.",
+    "WIP": "word information preserved. 100 is best.",
 }
 
 
-def tokens(metric: Any, text: str) -> list[str]:
-    """The words, or characters, that are counted."""
-    found: list[str] = metric.tokenize_text(text)
-    return found
+def split_tokens(metric: Any, text: str) -> list[str]:
+    """Split a text into the counted words or characters."""
+    words: list[str] = metric.tokenize_text(text)
+    return words
 
 
-def of_pair(case: Case[Any, EditScore]) -> dict[str, Any]:
-    """The explanation of one hypothesis and the reference with the best score."""
+def explain_segment(case: ExplanationCase[Any, EditScore]) -> dict[str, Any]:
+    """Return the explanation of a segment with the reference that gives the best score."""
     hypothesis, *references = case.texts
     alignment = case.metric.alignment(hypothesis, references)
     return {
-        **_system(case),
+        **_describe_system(case),
         "reference": case.references[alignment.reference_index][0],
         "tokens": list(alignment.hypothesis),
-        "alignment": edit_layout.content(alignment),
+        "alignment": edit_layout.describe_alignment(alignment),
     }
 
 
-def of_corpus(case: Case[Any, EditScore]) -> dict[str, Any]:
-    """The explanation of a corpus."""
-    return _system(case)
+def explain_corpus(case: ExplanationCase[Any, EditScore]) -> dict[str, Any]:
+    """Return the explanation of a corpus."""
+    return _describe_system(case)
 
 
-def _system(case: Case[Any, EditScore]) -> dict[str, Any]:
-    names = (*EDIT_COLUMNS, "edits", *LENGTHS)
+def _describe_system(case: ExplanationCase[Any, EditScore]) -> dict[str, Any]:
+    names = (*EDIT_COLUMNS, "edits", *LENGTH_KEYS)
     counts = {name: getattr(case.score, name) for name in names}
     return {"measure": case.score.name, "fraction": case.score.fraction, **counts}
 
 
-def parts(system: Content) -> dict[str, float]:
-    """The numbers by which systems are compared, beside the score."""
+def get_components(system: Content) -> dict[str, float]:
+    """Return the components by which systems are compared."""
     return {name: system[name] for name in ("edits", *EDIT_COLUMNS)}
 
 
-# ---- blocks ----
+# ---- layout ----
 
 
-def formula(system: Content, parameters: Content) -> list[Equation]:  # noqa: ARG001
-    """The measure from its counts."""
+def build_formula(system: Content, parameters: Content) -> list[Equation]:  # noqa: ARG001
+    """Return the computation of the score from its counts."""
     name, hits, edits = (system[key] for key in ("measure", "hits", "edits"))
-    reference, hypothesis = (system[key] for key in LENGTHS)
+    reference, hypothesis = (system[key] for key in LENGTH_KEYS)
     score = format_number(system["score"], 2)
     if not reference:
-        return [(name, f"{score}, because there is no token in any reference")]
+        return [(name, f"{score}, because the references have no tokens")]
     if name in ("WIL", "WIP"):
         if not hypothesis:
-            return [(name, f"{score}, because there is no token in any hypothesis")]
-        worded = ("hits", "reference tokens", "hypothesis tokens")
+            return [(name, f"{score}, because the hypotheses have no tokens")]
+        labels = ("hits", "reference tokens", "hypothesis tokens")
         steps: list[Node] = [
             ("row", ("frac", over, one), " · ", ("frac", over, other))
-            for over, one, other in (worded, (str(hits), str(reference), str(hypothesis)))
+            for over, one, other in (labels, (str(hits), str(reference), str(hypothesis)))
         ]
         if name == "WIL":
             steps = [("row", "1 − ", step) for step in steps]
             steps = [("paren", step) for step in steps]
     else:
-        below = "hits + edits" if name == "MER" else "reference tokens"
-        whole = reference + system["insertions"] if name == "MER" else reference
-        steps = [("frac", "edits", below), ("frac", str(edits), str(whole))]
+        denominator = "hits + edits" if name == "MER" else "reference tokens"
+        denominator_count = reference + system["insertions"] if name == "MER" else reference
+        steps = [("frac", "edits", denominator), ("frac", str(edits), str(denominator_count))]
     left = (name, "")
     lines = [(one, ("row", "100 · ", step)) for one, step in zip(left, steps, strict=True)]
     return [*lines, ("", score)]
 
 
-def blocks(content: Content, system: Content, level: int) -> Iterator[Block]:
-    """One system: its edits token by token, and how many of each kind there are."""
+def build_layout(content: Content, system: Content, level: int) -> Iterator[Block]:
+    """Yield the edit operations, and the number of edits of each kind."""
     if "alignment" in system:
-        yield from edit_layout.blocks(
+        yield from edit_layout.build_edit_layout(
             system["alignment"], level, TOKEN, ("reference", "hypothesis")
         )
     yield Heading(level, f"Edits: {system['edits']:,}")
     rows = [[name, f"{system[name]:,}"] for name in EDIT_COLUMNS]
-    rows += [[f"tokens of the {name.partition('_')[0]}", f"{system[name]:,}"] for name in LENGTHS]
+    rows += [[f"{name.partition('_')[0]} tokens", f"{system[name]:,}"] for name in LENGTH_KEYS]
     yield Table.from_text_rows(["kind", "number"], rows)
     if content["kind"] == "corpus" or len(content["references"]) > 1:
-        yield Paragraph("Of several references, the one with the best score counts.")
+        yield Paragraph("With several references, the reference with the best score is used.")
 
 
-def reading(content: Content, system: Content) -> str:  # noqa: ARG001
-    """The meaning of such a score."""
-    return f": {READINGS[system['measure']]}"
+def describe_score(content: Content, system: Content) -> str:  # noqa: ARG001
+    """Return a sentence about the scale."""
+    return f": {SCALE_DESCRIPTIONS[system['measure']]}"

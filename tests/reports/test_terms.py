@@ -83,7 +83,7 @@ def test_longest_term_counts_once_per_segment():
     entry = make_report().to_dict()["terms"]
     assert entry == {
         "name": "given terms",
-        "found": 3,
+        "occurrences": 3,
         "used": {"good": 3, "poor": 1},
         "segments": 3,
         "terms": [

@@ -51,7 +51,7 @@ def _build_term_table(manifest: Content) -> Iterator[HtmlBlock]:
     if glossary is None:
         return
     yield Heading(2, f"Terms of {glossary['name']}")
-    total = glossary["found"]
+    total = glossary["occurrences"]
     terms = format_count(len(glossary["terms"]), "term")
     if not total:
         yield Paragraph(f"The source contains none of the {terms}.")

@@ -231,7 +231,7 @@ def count_term_uses(
     ]
     manifest_entry = {
         "name": name,
-        "found": sum(map(len, source_segments)),
+        "occurrences": sum(map(len, source_segments)),
         "used": {system: sum(one["used"][system] for one in entries) for system in systems},
         "segments": len(set().union(*source_segments)),
         "terms": entries,

@@ -512,11 +512,11 @@ def test_restored_comparison_has_no_text():
 
 def test_comparison_without_rereadable_text_is_refused():
     scores_only = tb.compare(None, None, metrics=(), scores={"S": {"a": [1, 2, 3], "b": [2, 2, 4]}})
-    with pytest.raises(ValueError, match="scores from elsewhere has no text"):
+    with pytest.raises(ValueError, match="comparison of external scores has no text"):
         tb.report(scores_only)
     content = tb.compare({"a": GOOD}, REFERENCES).to_dict()
     piped = tb.Comparison(content, Request({"a": tb.File("-")}, REFERENCES))
-    with pytest.raises(ValueError, match="and cannot be read again"):
+    with pytest.raises(ValueError, match="standard input cannot be read twice"):
         tb.report(piped)
     with pytest.raises(TypeError, match="a Comparison already has references"):
         tb.report(tb.compare(SYSTEMS, REFERENCES), REFERENCES)

@@ -189,12 +189,12 @@ def test_legend_explains_terms():
     for explanation in (
         "Bold: best by the metric.",
         "In brackets: 95% intervals (percentile bootstrap).",
-        "Δ: difference to poor, the baseline.",
+        "Δ: difference to the baseline, poor.",
         "(paired approximate randomization, corrected by Holm); *: p < 0.05, significant.",
-        "Cluster: systems of one number are not told apart",
+        "Cluster: each system is significantly better than all in clusters with higher numbers.",
     ):
         assert explanation in text
-    assert text.index("Cluster: systems") < text.index("in detail:")
+    assert text.index("Cluster: each system") < text.index("in detail:")
 
 
 def test_forest_plot_has_panel_and_axis_per_metric():
@@ -291,12 +291,12 @@ def test_settings_and_hashes_are_listed():
 
 
 def test_omitted_texts_are_reported():
-    assert "omitted from this page" in render(redact_text=True).text
-    assert "4 of 36 segments: half of them influence" in render(embed_text=4).text
+    assert "not in this report" in render(redact_text=True).text
+    assert "of 4 of 36 segments: the most influential" in render(embed_text=4).text
 
 
 def test_date_needs_source_date_epoch(monkeypatch):
-    assert "Made" not in render().text
+    assert "Created on" not in render().text
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
     assert "2023-11-14" in render().text
 

@@ -245,7 +245,8 @@ def _find_identical_outputs(
     if 0.25 <= share < 1:
         text = (
             f"{best} and {compared} have the same output in "
-            f"{format_count(identical_count, 'segment')} ({share:.0%}); the others differ"
+            f"{format_count(identical_count, 'segment')} ({share:.0%}), so "
+            "the difference comes from the other segments"
         )
         yield Finding("same", share, text, **{**state, "outcome": "same"})
 

@@ -668,7 +668,8 @@ def _apply_parameter_changes(changes: str, headline: Sequence[Metric]) -> Iterat
             raise ValueError(
                 f"also: unknown parameter '{name}'{argument_checks.suggest_names(name, known)}"
             )
-        choices.append([(name, one) for one in values.split(",")] if has_value else [(name, "yes")])
+        alternatives = values.split(",") if has_value else ["yes"]
+        choices.append([(name, value) for value in alternatives])
     for combination in product(*choices):
         for metric in headline:
             parameters = {parameter.name: parameter for parameter in metric.PARAMETERS}

@@ -41,7 +41,7 @@ def build_summary(manifest: Content) -> Iterator[HtmlBlock]:
     yield from overview.build_details(content)
     yield from (Paragraph(line, "note") for line in comparison_layout.collect_notes(other_notes))
     yield from _build_term_table(manifest)
-    yield Heading(2, "Settings and inputs")
+    yield Heading(2, "Settings and data")
     yield Facts(list(_list_facts(manifest)))
 
 
@@ -96,7 +96,7 @@ def _render_human_view(manifest: Content) -> str:
     return f'<div id="people" class="people">\n{table_html}{charts_html}\n</div>\n'
 
 
-# ---- in words ----
+# ---- descriptions ----
 
 
 def _describe_inputs(manifest: Content) -> str:
@@ -134,13 +134,13 @@ def _list_facts(manifest: Content) -> Iterator[tuple[str, Cell]]:
     for name, sha256 in manifest["data_hash"].items():
         yield f"SHA-256 of {name}", Cell(sha256, code=True)
     if manifest["redacted"]:
-        yield "Text", Cell("omitted from this page")
+        yield "Text", Cell("not in this report")
     elif manifest["embedded"] < manifest["segments"]:
         text = (
-            f"{manifest['embedded']:,} of {manifest['segments']:,} segments: half of them "
-            "influence the result most, half are random"
+            f"of {manifest['embedded']:,} of {manifest['segments']:,} segments: the most "
+            "influential ones and an equal number drawn at random"
         )
         yield "Text", Cell(text)
-    yield "By", Cell(f"truebleu {manifest['version']}")
+    yield "Created with", Cell(f"truebleu {manifest['version']}")
     if manifest["made"]:
-        yield "Made", Cell(manifest["made"])
+        yield "Created on", Cell(manifest["made"])

@@ -16,8 +16,8 @@ from typing import Any
 from page_helpers import filled, table
 
 import truebleu
-from truebleu.cli import COMMANDS, command, output
-from truebleu.cli.common_options import Group, Option
+from truebleu.cli import COMMANDS, load_command, output
+from truebleu.cli.common_options import Option, OptionGroup
 from truebleu.metrics import base, registry
 
 _SENTENCES = tomllib.loads(Path(__file__).with_name("reference.toml").read_text("utf-8"))
@@ -74,14 +74,16 @@ def _meaning(option: Option) -> str:
     return meaning
 
 
-def _groups(groups: Iterable[Group]) -> Iterator[str]:
+def _groups(groups: Iterable[OptionGroup]) -> Iterator[str]:
     """Yield one table of options per group; options that metrics share appear once."""
     listed_flags = {"--help"}
     for group in groups:
         options = [option for option in group.options if option.flags[-1] not in listed_flags]
         listed_flags |= {option.flags[-1] for option in options}
         if options:
-            yield f"**{_cell(group.title)}**" + (f": {_cell(group.about)}" if group.about else "")
+            yield f"**{_cell(group.title)}**" + (
+                f": {_cell(group.description)}" if group.description else ""
+            )
             yield table(
                 ["option", "meaning"], [(_spelled(one), _meaning(one)) for one in options], 2
             )
@@ -96,8 +98,8 @@ def all_commands() -> str:
     """Return the page of commands and their options."""
     parts = []
     for name, summary in COMMANDS.items():
-        declared = command(name)
-        examples = (declared.about or "").partition("\n\n")[2].strip()
+        declared = load_command(name)
+        examples = (declared.module_doc or "").partition("\n\n")[2].strip()
         parts += [
             f"## {name}",
             f"{_cell(summary)}.",

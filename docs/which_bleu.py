@@ -67,14 +67,16 @@ def _members() -> str:
             except (InputError, TypeError, ValueError, ImportError):
                 cells.append("–")
             else:
-                cells.append(member.printed(score) if member.digits is not None else _six(score))
+                cells.append(
+                    member.format_score(score) if member.digits is not None else _six(score)
+                )
         different = ", ".join(member.differences) or "the default"
         rows.append(
             (render_code(name), escape_markdown(member.title), escape_markdown(different), *cells)
         )
         if member.quirks:
             notes.setdefault(member.quirks, []).append(render_code(name))
-    header = ["name", "called", "differs from sacreBLEU in", "A", "A and B"]
+    header = ["name", "title", "differences from sacreBLEU", "A", "A and B"]
     return (
         f"{len(rows)} published implementations, each in its own scale and with the digits that it prints, of "
         "all digits the first six. `truebleu family score REF -i HYP` prints this list for your text. A dash means "

@@ -1,7 +1,7 @@
-"""Every member of the family against the number that its original prints, or the original itself.
+"""Every family member gives the same scores as the original implementation.
 
-The numbers are those that the originals gave for one pair of WMT22: system Online-B, German to
-English, against reference A and against references A and B (shared/spec/bleu-family.md, section 4).
+The recorded scores are for one system of WMT22 (Online-B, German to English), against reference A
+and against references A and B (shared/spec/bleu-family.md, section 4).
 """
 
 import json
@@ -21,15 +21,14 @@ from strategies import corpora, texts
 
 import truebleu as tb
 from truebleu import family
-from truebleu.bleu_family.shared_statistics import Text
+from truebleu.bleu_family.shared_statistics import SharedCorpus
 from truebleu.metrics.bleu import BLEU
 from truebleu.text import program_tokenizers, tokenizers
 from truebleu.text.program_tokenizers import KERNEL_EQUIVALENTS
 
-# The originals' output, times 100 if it prints fractions; None if it takes one reference
-# only, "" if it was not run. A member, what is changed of it, and the scores against A and
-# against A and B.
-GOLDEN = [
+# Member, changed parameters, and the original's scores against A and against A and B, on the scale
+# 0-100. None: the original supports one reference only. Empty: the original was not run.
+RECORDED_SCORES = [
     ("sacrebleu", {}, "33.2511", "49.7376"),
     ("sacrebleu-lc", {}, "34.3317", "50.8303"),
     ("sacrebleu-intl", {}, "33.4965", "49.9699"),
@@ -126,10 +125,10 @@ GOLDEN = [
     ("phrasal-smooth", {"tokenize": "13a", "lowercase": False}, "37.0573", "52.0609"),
     ("gleu-nltk", {}, "32.2946", "40.5850"),
     ("google-bleu", {}, "36.8211", "44.6943"),
-    # fairseq's own are 28.4016 and 33.2517: its hash made one bigram of two.
+    # fairseq prints 28.4016 and 33.2517 because two bigrams have the same hash.
     ("fairseq", {}, "28.4009", None),
     ("fairseq", {"tokenize": "13a"}, "33.2511", None),
-    # By the rule for the reference length alone, on 13a and on white space.
+    # Only the reference length differs from the default, with 13a and with white space.
     ("sacrebleu", {"tie": "first"}, "33.2511", "49.4145"),
     ("sacrebleu", {"tie": "longer"}, "33.2511", "49.2468"),
     ("sacrebleu", {"reference_length": "shortest"}, "33.2511", "49.8625"),
@@ -148,7 +147,7 @@ GOLDEN = [
 
 @pytest.fixture(scope="module")
 def pair(wmt22):
-    """Online-B's lines, and those of references A and B."""
+    """Return the lines of Online-B, reference A and reference B."""
 
     def lines(name):
         return (wmt22 / name).read_text().split("\n")[:-1]
@@ -161,68 +160,69 @@ def pair(wmt22):
 
 
 @pytest.fixture(scope="module")
-def counted(pair):
-    """The two texts, counted once for all tests."""
+def shared_corpora(pair):
+    """Return the corpora with one and with two references, counted once for all tests."""
     hypotheses, a, b = pair
-    return Text(hypotheses, a), Text(hypotheses, list(zip(a, b, strict=True)))
+    return SharedCorpus(hypotheses, a), SharedCorpus(hypotheses, list(zip(a, b, strict=True)))
 
 
-def changed(metric, changes):
+def change_parameters(metric, changes):
     return type(metric)(**{**metric.parameters, **changes})
 
 
-def rounded(value, like):
-    return f"{value:.{len(like.partition('.')[2])}f}"
+def round_like(value, example):
+    return f"{value:.{len(example.partition('.')[2])}f}"
 
 
-@pytest.mark.parametrize(("name", "changes", "one", "two"), GOLDEN)
-def test_gives_the_number_of_its_original(name, changes, one, two, counted):
-    metric = changed(family[name].metric, changes)
-    assert rounded(counted[0].score(metric).value, one) == one
-    if two is None:
+@pytest.mark.parametrize(("name", "changes", "score_a", "score_ab"), RECORDED_SCORES)
+def test_member_score_equals_recorded_score(name, changes, score_a, score_ab, shared_corpora):
+    metric = change_parameters(family[name].metric, changes)
+    assert round_like(shared_corpora[0].score(metric).value, score_a) == score_a
+    if score_ab is None:
         with pytest.raises(tb.InputError, match="one only"):
-            counted[1].score(metric)
-    elif two:
-        assert rounded(counted[1].score(metric).value, two) == two
+            shared_corpora[1].score(metric)
+    elif score_ab:
+        assert round_like(shared_corpora[1].score(metric).value, score_ab) == score_ab
 
 
-def test_mean_of_mtevals_printed_segment_scores(counted):
-    # The mean of what `-d 2` prints, four digits a segment.
-    metric = changed(family["mteval-v13a-c"].metric, {"aggregate": "segments"})
-    for text, mean in zip(counted, (32.3639, 48.1461), strict=True):
-        rounded = [round(value, 4) for value in text.counts("13a", False).segment_values(metric)]
-        rounded = [value / metric.natural_scale for value in rounded]
-        assert abs(100 * sum(rounded) / len(rounded) - mean) < 2e-4
+def test_mean_of_mtevals_printed_segment_scores(shared_corpora):
+    # `-d 2` prints segment scores with four digits.
+    metric = change_parameters(family["mteval-v13a-c"].metric, {"aggregate": "segments"})
+    for text, mean in zip(shared_corpora, (32.3639, 48.1461), strict=True):
+        values = text.get_counts("13a", False).compute_segment_values(metric)
+        segment_scores = [round(value, 4) / metric.natural_scale for value in values]
+        assert abs(100 * sum(segment_scores) / len(segment_scores) - mean) < 2e-4
 
 
 @pytest.mark.filterwarnings("ignore:method . of NLTK")
-def test_shared_counts_give_what_each_member_gives_alone(pair):
-    hypotheses, references = pair[0][:60], [list(two) for two in zip(*pair[1:], strict=True)][:60]
+def test_shared_counts_give_same_scores_as_separate_members(pair):
+    hypotheses = pair[0][:60]
+    references = [list(refs) for refs in zip(*pair[1:], strict=True)][:60]
     hypotheses[3], references[5] = "", references[5][:1]
     for table in (
         family.score(hypotheses, references, relatives=True),
         family.score(hypotheses, [first for first, *_ in references], relatives=True),
     ):
-        given_references = references if "fairseq: refer" in repr(table.rows) else None
-        given_references = given_references or [first for first, *_ in references]
+        scored_references = references if "fairseq: refer" in repr(table.rows) else None
+        scored_references = scored_references or [first for first, *_ in references]
         for row in table:
             if row.score is not None:
-                alone = row.member.score(hypotheses, given_references)
-                assert row.score.value == alone.value, row.member.name
+                unshared_score = row.member.score(hypotheses, scored_references)
+                assert row.score.value == unshared_score.value, row.member.name
 
 
-# The originals that can be had, on generated text: == unless it says otherwise.
+# Installable originals, compared on generated text
 
 
-def tokens(text):
+def split_tokens(text):
     return text.split()
 
 
 @given(corpora())
 @settings(max_examples=60)
-def test_equals_sacrebleu(corpus):
+def test_members_equal_sacrebleu(corpus):
     hypotheses, references = corpus
-    references = present(references)
+    references = drop_missing(references)
     width = min(map(len, references))
     streams = [[refs[i] for refs in references] for i in range(width)]
     references = [refs[:width] for refs in references]
@@ -245,7 +245,7 @@ def test_equals_sacrebleu(corpus):
     assert mean == sum(scores) / len(scores)
 
 
-def present(references):
+def drop_missing(references):
     return [tuple(r for r in refs if r is not None) for refs in references]
 
 
@@ -253,28 +253,32 @@ def present(references):
 @settings(max_examples=60)
 @pytest.mark.filterwarnings("ignore:\\s*The hypothesis contains 0 counts")
 @pytest.mark.filterwarnings("ignore:method . of NLTK")
-def test_equals_nltk(corpus):
-    hypotheses, references = corpus[0], present(corpus[1])
-    split = [tokens(hypothesis) for hypothesis in hypotheses]
-    given_references = [[tokens(r) for r in refs] for refs in references]
+def test_members_equal_nltk(corpus):
+    hypotheses, references = corpus[0], drop_missing(corpus[1])
+    token_hypotheses = [split_tokens(hypothesis) for hypothesis in hypotheses]
+    token_references = [[split_tokens(r) for r in refs] for refs in references]
     smoother = nltk_bleu.SmoothingFunction()
     for method in range(8):
         function = getattr(smoother, f"method{method}")
 
         def corpus_bleu(function=function):
-            return nltk_bleu.corpus_bleu(given_references, split, smoothing_function=function)
+            return nltk_bleu.corpus_bleu(
+                token_references, token_hypotheses, smoothing_function=function
+            )
 
-        def sentences(function=function):
+        def sentence_bleus(function=function):
             return [
                 nltk_bleu.sentence_bleu(refs, hyp, smoothing_function=function)
-                for hyp, refs in zip(split, given_references, strict=True)
+                for hyp, refs in zip(token_hypotheses, token_references, strict=True)
             ]
 
         member = family[f"nltk-corpus-{method}"]
-        same(corpus_bleu, lambda member=member: member.score(hypotheses, references).published)
+        assert_same_result(
+            corpus_bleu, lambda member=member: member.score(hypotheses, references).published
+        )
         member = family[f"nltk-sentence-{method}"]
-        same(
-            sentences,
+        assert_same_result(
+            sentence_bleus,
             lambda member=member: [
                 member.sentence(hyp, refs).published
                 for hyp, refs in zip(hypotheses, references, strict=True)
@@ -282,28 +286,28 @@ def test_equals_nltk(corpus):
         )
 
 
-def same(original, ours):
-    """Both give the same, or both fail."""
+def assert_same_result(original, truebleu_result):
+    """Assert equal results unless the original fails."""
     try:
         expected = original()
     except (ArithmeticError, AssertionError, IndexError, ValueError):
         return
-    assert ours() == expected
+    assert truebleu_result() == expected
 
 
 @given(corpora(), st.lists(st.sampled_from([0.0, 0.1, 0.25, 0.5, 1.0]), min_size=1, max_size=6))
 @settings(max_examples=60)
 @pytest.mark.filterwarnings("ignore:\\s*The hypothesis contains 0 counts")
-def test_equals_nltk_with_weights(corpus, weights):
+def test_member_with_weights_equals_nltk(corpus, weights):
     if not sum(weights):
         weights[0] = 1.0
-    hypotheses, references = corpus[0], present(corpus[1])
-    metric = changed(
+    hypotheses, references = corpus[0], drop_missing(corpus[1])
+    metric = change_parameters(
         family["nltk-corpus-1"].metric, {"weights": weights, "max_order": len(weights)}
     )
     expected = nltk_bleu.corpus_bleu(
-        [[tokens(r) for r in refs] for refs in references],
-        [tokens(hypothesis) for hypothesis in hypotheses],
+        [[split_tokens(r) for r in refs] for refs in references],
+        [split_tokens(hypothesis) for hypothesis in hypotheses],
         weights=weights,
         smoothing_function=nltk_bleu.SmoothingFunction().method1,
     )
@@ -312,15 +316,15 @@ def test_equals_nltk_with_weights(corpus, weights):
 
 @given(corpora())
 @settings(max_examples=100)
-def test_equals_bleuscore(corpus):
-    hypotheses, references = corpus[0], present(corpus[1])
+def test_member_equals_bleuscore(corpus):
+    hypotheses, references = corpus[0], drop_missing(corpus[1])
     score = family["bleuscore"].score(hypotheses, references)
-    # bleuscore divides by these lengths, cannot take lone surrogates, and, unlike the member, has
-    # U+001C to U+001F for letters.
-    unlike = any(f"\\x1{digit}" in ascii(corpus) for digit in "cdef")
+    # bleuscore divides by these lengths, does not accept lone surrogates, and, unlike truebleu,
+    # treats U+001C to U+001F as letters.
+    has_separators = any(f"\\x1{digit}" in ascii(corpus) for digit in "cdef")
     if not score.hypothesis_length or not score.reference_length or "\\ud" in ascii(corpus):
         return
-    if unlike:
+    if has_separators:
         return
     expected = bleuscore_compute(references, hypotheses, max_order=4, smooth=False)
     assert score.fraction == expected["bleu"]
@@ -328,37 +332,38 @@ def test_equals_bleuscore(corpus):
 
 @given(corpora())
 @settings(max_examples=60)
-def test_equals_pycocoevalcap(corpus):
-    hypotheses, references = corpus[0], present(corpus[1])
+def test_members_equal_pycocoevalcap(corpus):
+    hypotheses, references = corpus[0], drop_missing(corpus[1])
     scorer = BleuScorer(n=4)
     for hypothesis, refs in zip(hypotheses, references, strict=True):
         scorer += (hypothesis, refs)
-    scores, items = scorer.compute_score(option="closest", verbose=0)
+    scores, segment_scores = scorer.compute_score(option="closest", verbose=0)
     for order in range(1, 5):
         member = family[f"coco-bleu-{order}"]
         assert member.score(hypotheses, references).fraction == scores[order - 1]
-        ours = [
+        truebleu_scores = [
             member.sentence(hyp, refs).fraction
             for hyp, refs in zip(hypotheses, references, strict=True)
         ]
-        assert ours == items[order - 1]
+        assert truebleu_scores == segment_scores[order - 1]
 
 
 @given(corpora())
 @settings(max_examples=60)
-def test_equals_the_ngram_part_of_codebleu(corpus):
-    hypotheses, references = corpus[0], present(corpus[1])
+def test_member_equals_ngram_match_of_codebleu(corpus):
+    hypotheses, references = corpus[0], drop_missing(corpus[1])
     original = pytest.importorskip("codebleu.bleu", reason="codebleu is not installed")
     expected = original.corpus_bleu(
-        [[tokens(r) for r in refs] for refs in references], [tokens(h) for h in hypotheses]
+        [[split_tokens(r) for r in refs] for refs in references],
+        [split_tokens(h) for h in hypotheses],
     )
     assert family["nltk-corpus-1"].score(hypotheses, references).fraction == expected
 
 
-# Programs that cannot be installed: their outputs, and where they were run.
+# Recorded output of originals that cannot be installed
 
 
-HARD = [
+HARD_HYPOTHESES = [
     "The cat sat on the mat.",
     "It cost 1,000.50 &amp; &quot;more&quot; in 2020.",
     "École Straße (really)! 50% it's",
@@ -376,8 +381,8 @@ HARD_REFERENCES = [
     ),
 ]
 
-# The Perl programs of mosesdecoder, scripts/generic, run by Perl 5.36. The segments stood in SGML.
-PERL = {
+# Output of mosesdecoder's scripts/generic with Perl 5.36. mteval read the segments as SGML.
+PERL_OUTPUTS = {
     "multi-bleu": "49.36",
     "multi-bleu-lc": "48.86",
     "multi-bleu-detok": "57.22",
@@ -403,21 +408,21 @@ PERL = {
 }
 
 
-@pytest.mark.parametrize(("name", "printed"), PERL.items())
-def test_prints_what_perl_prints(name, printed):
+@pytest.mark.parametrize(("name", "expected"), PERL_OUTPUTS.items())
+def test_printed_score_equals_perl_output(name, expected):
     member = family[name]
-    assert member.printed(member.score(HARD, HARD_REFERENCES)) == printed
+    assert member.format_score(member.score(HARD_HYPOTHESES, HARD_REFERENCES)) == expected
 
 
-def test_equals_tensorflow_nmt():
-    # nmt/scripts/bleu.py of tensorflow/nmt, on tokens between white space.
+def test_members_equal_tensorflow_nmt():
+    # Output of tensorflow/nmt's nmt/scripts/bleu.py, which splits at white space.
     for name, value in {"nmt": 0.4936401992664097, "nmt-smooth": 0.5104258915613848}.items():
-        assert family[name].score(HARD, HARD_REFERENCES).published == value
+        assert family[name].score(HARD_HYPOTHESES, HARD_REFERENCES).published == value
 
 
 @pytest.mark.parametrize("name", ["torchmetrics", "torchmetrics-smooth", "torchtext"])
-def test_float32_is_torchs_formula(name, pair):
-    """The formula of torchmetrics 1.x in single precision, written with NumPy."""
+def test_float32_arithmetic_equals_torch_formula(name, pair):
+    """Compare with the formula of torchmetrics 1.x in single precision, written in NumPy."""
     hypotheses = pair[0][:400]
     references = list(zip(pair[1][:400], pair[2][:400], strict=True))
     score = family[name].score(hypotheses, references)
@@ -430,27 +435,27 @@ def test_float32_is_torchs_formula(name, pair):
     mean = np.exp(np.sum(np.float32(0.25) * np.log(precisions), dtype=np.float32))
     c, r = np.float32(score.hypothesis_length), np.float32(score.reference_length)
     brevity = np.float32(1) if c > r else np.exp(np.float32(1) - r / c)
-    # Their logarithms may differ in the last bit of single precision.
+    # Logarithms may differ in the last bit of single precision.
     assert math.isclose(score.published, brevity * mean, rel_tol=3e-7)
 
 
-def test_torchmetrics_documented_example():
-    # docstring of torchmetrics.text.BLEUScore: tensor(0.7598)
+def test_torchmetrics_equals_documented_example():
+    # Docstring of torchmetrics.text.BLEUScore: tensor(0.7598)
     score = family["torchmetrics"].score(
         ["the cat is on the mat"], [["there is a cat on the mat", "a cat is on the mat"]]
     )
     assert f"{score.published:.4f}" == "0.7598"
 
 
-def test_ignites_documented_example():
-    # docstring of ignite.metrics.nlp.Bleu with smooth="smooth1": tensor(0.0393, dtype=float64)
-    metric = changed(family["ignite"].metric, {"smoothing": "floor", "no_match": "zero"})
+def test_ignite_equals_documented_example():
+    # Docstring of ignite.metrics.nlp.Bleu with smooth="smooth1": tensor(0.0393, dtype=float64)
+    metric = change_parameters(family["ignite"].metric, {"smoothing": "floor", "no_match": "zero"})
     references = ["the cat is on the mat", "there is a cat on the mat"]
     score = metric.score(["the the the the the the the"], [references])
     assert f"{score.published:.4f}" == "0.0393"
 
 
-# Tokenizers that the kernel stands in for.
+# Kernel tokenizers that replace Python tokenizers
 
 
 @pytest.mark.thorough
@@ -458,32 +463,34 @@ def test_ignites_documented_example():
 @pytest.mark.parametrize("tokenize", KERNEL_EQUIVALENTS)
 @given(text=texts(12))
 @settings(max_examples=150)
-def test_the_kernel_stands_in_for_tokenizers(tokenize, lowercase, text):
-    general = program_tokenizers.get_function(tokenize).__wrapped__
-    lowered = text
+def test_kernel_tokenizer_equals_python_tokenizer(tokenize, lowercase, text):
+    reference_tokenizer = program_tokenizers.get_function(tokenize).__wrapped__
+    lowercase_text = text
     if lowercase == "ascii":
-        lowered = "".join(c.lower() if c.isascii() else c for c in text)
+        lowercase_text = "".join(c.lower() if c.isascii() else c for c in text)
     elif lowercase:
-        lowered = text.lower()
-    # A segment at a time, with white space at its end or without.
-    for segment in (lowered, lowered.rstrip()):
-        assert program_tokenizers.get_function(tokenize)(segment) == general(segment)
-    # A whole text at once.
-    whole = tokenizers.make_tokenizer(*Text([text], [text]).tokens_as(tokenize, lowercase))
-    assert whole(text) == general(lowered)
+        lowercase_text = text.lower()
+    # Single segments, with and without trailing white space.
+    for segment in (lowercase_text, lowercase_text.rstrip()):
+        assert program_tokenizers.get_function(tokenize)(segment) == reference_tokenizer(segment)
+    # The complete text.
+    apply_tokenizer = tokenizers.make_tokenizer(
+        *SharedCorpus([text], [text]).find_equivalent_tokenizer(tokenize, lowercase)
+    )
+    assert apply_tokenizer(text) == reference_tokenizer(lowercase_text)
 
 
 @given(texts(12))
 @settings(max_examples=300)
-def test_codexglue_in_one_step(text):
-    words = " ".join(re.findall(r"\w+|[^\s\w]", text.strip().lower()))
-    assert program_tokenizers.codexglue(text) == tokenizers.tokenize(words, lowercase=True)
+def test_codexglue_equals_two_step_tokenization(text):
+    separated = " ".join(re.findall(r"\w+|[^\s\w]", text.strip().lower()))
+    assert program_tokenizers.codexglue(text) == tokenizers.tokenize(separated, lowercase=True)
 
 
-# The mapping.
+# Mapping of names to members
 
 
-def test_is_a_mapping_of_frozen_members():
+def test_family_is_mapping_of_frozen_members():
     assert tb.family is family
     assert len(list(tb.family)) == len(tb.family) == len(set(tb.family))
     member = tb.family["mteval-v13a"]
@@ -495,12 +502,12 @@ def test_is_a_mapping_of_frozen_members():
     assert hash(member) == hash(tb.family["mteval-v13a"])
 
 
-def test_unknown_names_name_the_nearest():
+def test_unknown_name_suggests_nearest():
     with pytest.raises(KeyError, match="did you mean 'mteval-v13a'"):
         tb.family["mteval-13a"]
 
 
-def test_every_member_says_what_it_is():
+def test_every_member_has_descriptions():
     for name, member in tb.family.items():
         assert member.name == name
         assert member.title
@@ -510,24 +517,24 @@ def test_every_member_says_what_it_is():
         assert all(isinstance(word, str) for word in member.differences)
 
 
-def test_names_are_those_of_rows_and_scores_of_the_table():
+def test_score_table_is_sorted_and_has_all_members():
     table = family.score(["a b c d e"], [["a b c d f", "a b"]])
     assert {row.member.name for row in table} < set(family)
     assert table["fairseq"].problem == (
         "references: more than one for a segment, and this metric is defined for one only"
     )
     for bounded in (True, False):
-        rows = [row for row in table if row.value is not None and row.bounded == bounded]
+        rows = [row for row in table if row.value is not None and row.is_bounded == bounded]
         values = [row.value for row in rows]
         assert values == sorted(values, reverse=True)
-        assert table.cells(bounded=bounded)[0][1] == ("0-100" if bounded else "score")
-        assert [cells[0] for cells in table.cells(bounded=bounded)[1:]][: len(rows)] == [
+        assert table.format_rows(bounded=bounded)[0][1] == ("0-100" if bounded else "score")
+        assert [cells[0] for cells in table.format_rows(bounded=bounded)[1:]][: len(rows)] == [
             row.label for row in rows
         ]
     assert json.loads(json.dumps(table.to_dict()))
 
 
-def test_scores_without_a_bound_stand_apart_and_defects_are_marked():
+def test_table_separates_unbounded_scores_and_marks_defects():
     table = family.score(["a b c d e"], ["a b c d f"], members=["nltk-corpus-6", "nist", "nmt"])
     first, second = str(table).split("\nWithout an upper bound:\n")
     assert "nmt" in first
@@ -538,28 +545,28 @@ def test_scores_without_a_bound_stand_apart_and_defects_are_marked():
     assert next(row.member.name for row in table) == "nmt"
 
 
-def test_nothing_about_members_names_an_address():
-    told = "".join(f"{member!r}{member.to_dict()}" for member in family.values())
-    assert " at 0x" not in told
+def test_descriptions_have_no_memory_addresses():
+    description = "".join(f"{member!r}{member.to_dict()}" for member in family.values())
+    assert " at 0x" not in description
     assert eval(family["mteval-v13a"].to_dict()["metric"], {"BLEU": BLEU}) == (
         family["mteval-v13a"].metric
     )
 
 
-def test_tokens_are_scored_by_members_that_take_tokens():
+def test_token_lists_are_scored_by_members_without_tokenizer():
     table = family.score([["a", "b", "c", "d", "e"]], [[["a", "b", "c", "d", "f"]]])
     assert table["nltk-corpus-0"].value == pytest.approx(66.874)
     assert "already" in table["sacrebleu"].problem
 
 
-def test_bad_text_fails_once_and_not_in_every_row():
+def test_invalid_text_raises_one_error():
     with pytest.raises(tb.InputError, match="segments"):
         family.score(["a", "b"], ["a"])
     with pytest.raises(tb.InputError, match="no segments"):
         family.score([], [])
 
 
-def test_scores_of_documents():
+def test_documents_returns_score_per_document():
     member = family["mteval-v13a-c"]
     hypotheses, references = ["a b c d e", "a b c d", "x y z w"], ["a b c d f", "a b c d", "x y"]
     scores = member.documents(hypotheses, references, ["one", "one", "two"])
@@ -567,13 +574,13 @@ def test_scores_of_documents():
     assert scores["one"].value == member.score(hypotheses[:2], references[:2]).value
 
 
-def test_prints_as_the_original():
+def test_format_score_has_scale_and_digits_of_original():
     score = family["mteval-v13a"].score(["the cat sat on the mat"], ["the cat sat on a mat"])
-    assert family["mteval-v13a"].printed(score) == f"{score.value / 100:.4f}"
-    assert family["multi-bleu"].printed(score) == f"{score.published:.2f}"
+    assert family["mteval-v13a"].format_score(score) == f"{score.value / 100:.4f}"
+    assert family["multi-bleu"].format_score(score) == f"{score.published:.2f}"
 
 
-def test_order_of_segments_changes_nothing_but_nltks_mistake(pair):
+def test_order_of_segments_matters_only_for_nltk_bug(pair):
     indices = list(range(50))
     random.Random(1).shuffle(indices)
     hypotheses, references = pair[0][:50], pair[1][:50]
@@ -586,15 +593,15 @@ def test_order_of_segments_changes_nothing_but_nltks_mistake(pair):
 
 
 @pytest.mark.parametrize("name", list(family))
-def test_every_member_scores_segments_without_a_token(name):
+def test_every_member_scores_empty_segments(name):
     for hypothesis, reference in (("", "the cat"), ("the", ""), ("", "")):
         assert 0 <= family[name].sentence(hypothesis, reference).fraction <= 1 + 1e-12
 
 
-def test_a_metric_for_one_reference_refuses_two_in_every_verb():
+def test_single_reference_metric_refuses_two_references_in_all_methods():
     metric = BLEU(reference_length="single")
-    for verb in (metric.score, metric.segments, metric.statistics):
+    for method in (metric.score, metric.segments, metric.statistics):
         with pytest.raises(tb.InputError, match="one only"):
-            verb(["a b"], [["a b", "c"]])
+            method(["a b"], [["a b", "c"]])
     with pytest.raises(tb.InputError, match="one only"):
         metric.sentence("a b", ["a b", "c"])

@@ -1,4 +1,4 @@
-"""The command line scores files, says clearly what is wrong, and never prints a traceback."""
+"""The command line scores files, reports errors clearly, and never prints a traceback."""
 
 import csv
 import json
@@ -26,8 +26,8 @@ GOOD = ["The cat sat on a mat.", "It's 5,000.50 dollars or more.", "No one was s
 BAD = ["cat on mat sat there.", "It is 5000 dollar.", "surprise for nobody"]
 
 
-def scores(result) -> list[dict]:
-    """The scores that JSON has, whatever their number."""
+def read_scores(result) -> list[dict]:
+    """Return the scores in JSON output."""
     content = json.loads(result.output)
     assert content["truebleu_score"] == 1
     return content["scores"]
@@ -37,8 +37,8 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="POSIX only")
 
 
 @pytest.fixture
-def files(write, monkeypatch, tmp_path):
-    """A folder, made the current one, with a reference, another and the outputs of two systems."""
+def text_folder(write, monkeypatch, tmp_path):
+    """Return the working directory, with two references and the outputs of two systems."""
     monkeypatch.chdir(tmp_path)
     write("ref", REFERENCE)
     write("ref2", GOOD[::-1])
@@ -49,7 +49,7 @@ def files(write, monkeypatch, tmp_path):
     return tmp_path
 
 
-# What sacreBLEU's command prints, truebleu's prints.
+# Compatibility with sacreBLEU's command
 
 
 @pytest.mark.parametrize(
@@ -66,49 +66,51 @@ def files(write, monkeypatch, tmp_path):
     ],
     ids=" ".join,
 )
-def test_options_mean_what_sacrebleus_mean(files, truebleu_command, options):
+def test_options_give_same_output_as_sacrebleu(text_folder, truebleu_command, options):
     arguments = ["ref", "ref2", "-i", "bad", *options, "-w", "9"]
-    theirs = subprocess.run(
+    sacrebleu_result = subprocess.run(
         [sys.executable, "-m", "sacrebleu", *arguments, "-f", "text"],
         capture_output=True,
         text=True,
         check=True,
     )
-    own = truebleu_command("score", *arguments, "-f", "text")
-    assert own.status == 0, own
-    by = f"|by:truebleu-{truebleu.__version__}"
-    assert own.output.replace(by, "") == theirs.stdout
+    result = truebleu_command("score", *arguments, "-f", "text")
+    assert result.status == 0, result
+    version_suffix = f"|by:truebleu-{truebleu.__version__}"
+    assert result.output.replace(version_suffix, "") == sacrebleu_result.stdout
 
 
-def test_segments_print_what_sacrebleu_prints_for_sentences(files, truebleu_command):
-    """Its option -sl; effective order is on, as the signature says."""
-    theirs = subprocess.run(
+def test_segments_output_equals_sacrebleu_sentence_level(text_folder, truebleu_command):
+    """Compare with -sl; both enable effective order and show it in the signature."""
+    sacrebleu_result = subprocess.run(
         [sys.executable, "-m", "sacrebleu", "ref", "ref2", "-i", "bad", "-sl", "-w", "9"],
         capture_output=True,
         text=True,
         check=True,
     )
-    own = truebleu_command("segments", "ref", "ref2", "-i", "bad", "-f", "text", "-w", "9")
-    assert own.output.replace(f"|by:truebleu-{truebleu.__version__}", "") == theirs.stdout
+    result = truebleu_command("segments", "ref", "ref2", "-i", "bad", "-f", "text", "-w", "9")
+    assert (
+        result.output.replace(f"|by:truebleu-{truebleu.__version__}", "") == sacrebleu_result.stdout
+    )
 
 
-def test_short_signature(files, truebleu_command):
-    own = truebleu_command("score", "ref", "-i", "good", "-f", "text", "-sh")
-    assert "BLEU|#:1|c:mixed|e:no|tok:13a|s:exp|v:2.6.0" in own.output
+def test_short_prints_short_signature(text_folder, truebleu_command):
+    result = truebleu_command("score", "ref", "-i", "good", "-f", "text", "-sh")
+    assert "BLEU|#:1|c:mixed|e:no|tok:13a|s:exp|v:2.6.0" in result.output
 
 
-def test_score_only(files, truebleu_command):
+def test_score_only_prints_number(text_folder, truebleu_command):
     value = truebleu.bleu(GOOD, REFERENCE).value
-    own = truebleu_command("score", "ref", "-i", "good", "-b", "-w", "3", "-f", "text")
-    assert own.output == f"{value:.3f}\n"
+    result = truebleu_command("score", "ref", "-i", "good", "-b", "-w", "3", "-f", "text")
+    assert result.output == f"{value:.3f}\n"
 
 
-def test_json_in_a_pipe_with_every_digit(files, truebleu_command):
+def test_pipe_gets_json_with_full_precision(text_folder, truebleu_command):
     score = truebleu.bleu(GOOD, REFERENCE)
     for arguments in ([], ["-f", "json"]):
-        own = truebleu_command("score", "ref", "-i", "good", *arguments)
-        assert (own.status, own.error) == (0, "")
-        (content,) = scores(own)
+        result = truebleu_command("score", "ref", "-i", "good", *arguments)
+        assert (result.status, result.error) == (0, "")
+        (content,) = read_scores(result)
         assert list(content)[:11] == [
             *("system", "name", "score", "signature", "verbose_score", "nrefs"),
             *("case", "eff", "tok", "smooth", "version"),
@@ -117,21 +119,21 @@ def test_json_in_a_pipe_with_every_digit(files, truebleu_command):
         assert content["signature"] == str(score.signature)
 
 
-def test_own_options(files, truebleu_command):
-    own = truebleu_command(
+def test_options_unknown_to_sacrebleu_reach_metric(text_folder, truebleu_command):
+    result = truebleu_command(
         *["score", "ref", "-i", "good", "--effective-order", "--max-order", "2"],
         *["--weights", "0.25", "0.75", "--threads", "2"],
     )
-    assert own.status == 0, own
+    assert result.status == 0, result
     metric = truebleu.BLEU(effective_order=True, max_order=2, weights=(0.25, 0.75))
     score = metric.score(GOOD, REFERENCE)
-    assert scores(own)[0]["score"] == score.value
-    assert scores(own)[0]["signature"] == str(score.signature)
+    assert read_scores(result)[0]["score"] == score.value
+    assert read_scores(result)[0]["signature"] == str(score.signature)
 
 
-def test_several_systems(files, truebleu_command):
-    own = truebleu_command("score", "ref", "-i", "good", "bad", "-f", "json")
-    rows = scores(own)
+def test_several_systems_give_several_scores(text_folder, truebleu_command):
+    result = truebleu_command("score", "ref", "-i", "good", "bad", "-f", "json")
+    rows = read_scores(result)
     assert [row["system"] for row in rows] == ["good", "bad"]
     assert [row["score"] for row in rows] == [
         truebleu.bleu(GOOD, REFERENCE).value,
@@ -140,155 +142,162 @@ def test_several_systems(files, truebleu_command):
 
 
 @pytest.mark.parametrize("form", ["text", "tsv", "latex", "markdown"])
-def test_tables(files, truebleu_command, form):
-    own = truebleu_command("score", "ref", "-i", "good", "bad", "-f", form, "-w", "2")
-    assert own.status == 0, own
+def test_several_systems_are_written_as_table(text_folder, truebleu_command, form):
+    result = truebleu_command("score", "ref", "-i", "good", "bad", "-f", form, "-w", "2")
+    assert result.status == 0, result
     for system, lines in {"good": GOOD, "bad": BAD}.items():
         value = f"{truebleu.bleu(lines, REFERENCE).value:.2f}"
-        assert any(system in line and value in line for line in own.output.splitlines())
+        assert any(system in line and value in line for line in result.output.splitlines())
     mark = {"text": "good", "tsv": "\t", "latex": r"\begin{tabular}", "markdown": "|"}[form]
-    assert mark in own.output
-    assert "\x1b" not in own.output, "no colours in a pipe"
+    assert mark in result.output
+    assert "\x1b" not in result.output, "no colours in a pipe"
 
 
-def test_names_that_mean_something_to_latex_and_markdown(files, truebleu_command):
+def test_latex_escapes_system_names(text_folder, truebleu_command):
     shutil.copy("good", "a_b&c%")
-    own = truebleu_command("score", "ref", "-i", "a_b&c%", "bad", "-f", "latex")
-    assert r"a\_b\&c\%" in own.output
+    result = truebleu_command("score", "ref", "-i", "a_b&c%", "bad", "-f", "latex")
+    assert r"a\_b\&c\%" in result.output
 
 
 @posix
-def test_text_on_a_terminal(files):
+def test_terminal_gets_text(text_folder):
     import pty
 
     leader, follower = pty.openpty()
     command = [sys.executable, "-m", "truebleu", "score", "ref", "-i", "good"]
     subprocess.run(command, stdout=follower, check=True, env=os.environ | {"COLUMNS": "250"})
     os.close(follower)
-    shown = os.read(leader, 100_000).decode()
+    terminal_output = os.read(leader, 100_000).decode()
     os.close(leader)
-    assert shown.startswith("BLEU|nrefs:1|")
-    assert f"{truebleu.bleu(GOOD, REFERENCE).value:.1f}" in shown
+    assert terminal_output.startswith("BLEU|nrefs:1|")
+    assert f"{truebleu.bleu(GOOD, REFERENCE).value:.1f}" in terminal_output
 
 
-# Where output goes.
+# Output
 
 
-def test_output_to_a_file_whose_name_says_the_format(files, truebleu_command):
+def test_file_suffix_selects_format(text_folder, truebleu_command):
     for name, form in {"out.json": "json", "out.tsv": "tsv", "out.tex": "latex"}.items():
         expected = truebleu_command("score", "ref", "-i", "good", "-f", form)
-        own = truebleu_command("score", "ref", "-i", "good", "-o", name)
-        assert (own.status, own.output, own.error) == (0, "", "")
-        assert (files / name).read_text(encoding="utf-8") == expected.output
+        result = truebleu_command("score", "ref", "-i", "good", "-o", name)
+        assert (result.status, result.output, result.error) == (0, "", "")
+        assert (text_folder / name).read_text(encoding="utf-8") == expected.output
 
 
 @posix
 @pytest.mark.parametrize("name", ["out.tsv", "out.json", "out.parquet"])
-def test_output_is_written_whole_or_not_at_all(files, write, truebleu_command, name):
-    """A file that may not grow beyond some kilobytes stays as it was."""
+def test_failed_write_keeps_old_file(text_folder, write, truebleu_command, name):
+    """Simulate a full disk with a limit on file sizes."""
     import resource
 
     if name.endswith(".parquet"):
         pytest.importorskip("pyarrow")
 
-    def limit():
+    def set_file_size_limit():
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))
 
     write("long", GOOD * 1000)
-    (files / name).write_text("as it was")
-    before = sorted(files.iterdir())
-    # Python would cut its own .pyc files at the limit, and later runs would fail on them.
+    (text_folder / name).write_text("as it was")
+    before = sorted(text_folder.iterdir())
+    # Python would truncate its .pyc files at the limit, and later runs would fail on them.
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
-    own = truebleu_command(
-        "segments", "long", "-i", "long", "-o", name, preexec_fn=limit, env=environment
+    result = truebleu_command(
+        "segments",
+        "long",
+        "-i",
+        "long",
+        "-o",
+        name,
+        preexec_fn=set_file_size_limit,
+        env=environment,
     )
-    assert own.status == 1, own
-    assert name in own.error
-    assert (files / name).read_text() == "as it was"
-    assert sorted(files.iterdir()) == before
+    assert result.status == 1, result
+    assert name in result.error
+    assert (text_folder / name).read_text() == "as it was"
+    assert sorted(text_folder.iterdir()) == before
 
 
-# Where text comes from.
+# Input
 
 
-def test_standard_input(files, truebleu_command):
+def test_standard_input_can_be_hypothesis_or_reference(text_folder, truebleu_command):
     expected = truebleu_command("score", "ref", "-i", "good")
-    text = (files / "good").read_bytes()
+    text = (text_folder / "good").read_bytes()
     for arguments in (["-i", "-"], []):
-        own = truebleu_command("score", "ref", *arguments, input=text).output
-        assert own == expected.output.replace('"good"', '"standard input"')
-    text = (files / "ref").read_bytes()
+        result = truebleu_command("score", "ref", *arguments, input=text).output
+        assert result == expected.output.replace('"good"', '"standard input"')
+    text = (text_folder / "ref").read_bytes()
     assert truebleu_command("score", "-", "-i", "good", input=text).output == expected.output
 
 
 @posix
-def test_named_pipes(files, truebleu_command):
-    """A pipe can be read once, even where several systems are scored and compared."""
+def test_named_pipes_are_read_once(text_folder, truebleu_command):
+    """Commands with several systems also read each pipe only once."""
     os.mkfifo("pipe")
     for systems in (["pipe"], ["pipe", "bad"], ["bad", "pipe"]):
-        content = (files / "good").read_bytes()
-        write = (files / "pipe").write_bytes
+        content = (text_folder / "good").read_bytes()
+        write = (text_folder / "pipe").write_bytes
         threading.Thread(target=write, args=[content], daemon=True).start()
-        own = truebleu_command("score", "ref", "-i", *systems, "-f", "tsv", timeout=20)
-        assert own.status == 0, own
-        assert f"\t{truebleu.bleu(GOOD, REFERENCE).value!r}\t" in own.output
+        result = truebleu_command("score", "ref", "-i", *systems, "-f", "tsv", timeout=20)
+        assert result.status == 0, result
+        assert f"\t{truebleu.bleu(GOOD, REFERENCE).value!r}\t" in result.output
 
 
 @posix
-def test_process_substitution(files, truebleu_command):
+def test_process_substitution_is_read(text_folder, truebleu_command):
     expected = truebleu_command("score", "ref", "-i", "good", "-b")
     script = f"{sys.executable} -m truebleu score <(cat ref) -i <(cat good) -b"
-    own = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
-    assert own.stdout == expected.output
+    result = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
+    assert result.stdout == expected.output
 
 
-def test_columns(files, truebleu_command):
+def test_column_suffix_selects_column(text_folder, truebleu_command):
     expected = truebleu_command("score", "ref", "-i", "good")
-    own = truebleu_command("score", "table.tsv#2", "-i", "table.tsv#3")
-    assert scores(own)[0]["score"] == scores(expected)[0]["score"]
+    result = truebleu_command("score", "table.tsv#2", "-i", "table.tsv#3")
+    assert read_scores(result)[0]["score"] == read_scores(expected)[0]["score"]
 
 
-def test_references_side_by_side_in_one_file(files, write, truebleu_command):
+def test_num_refs_reads_reference_columns(text_folder, write, truebleu_command):
     expected = truebleu_command("score", "ref", "ref2", "-i", "bad")
     assert truebleu_command("score", "refs.tsv", "-nr", "2", "-i", "bad").output == expected.output
-    # A row may have fewer, as JSON lines and Python take it.
-    one = truebleu_command("score", "ref", "-nr", "2", "-i", "bad")
-    assert scores(one)[0]["score"] == truebleu.bleu(BAD, REFERENCE).value
+    # Rows can have fewer references than N.
+    ragged_result = truebleu_command("score", "ref", "-nr", "2", "-i", "bad")
+    assert read_scores(ragged_result)[0]["score"] == truebleu.bleu(BAD, REFERENCE).value
     mixed = write("mixed.tsv", [f"{REFERENCE[0]}\t{GOOD[2]}", *REFERENCE[1:]])
-    own = truebleu_command("score", mixed, "-nr", "2", "-i", "bad")
+    result = truebleu_command("score", mixed, "-nr", "2", "-i", "bad")
     references = [(REFERENCE[0], GOOD[2]), *((text,) for text in REFERENCE[1:])]
-    assert scores(own)[0]["score"] == truebleu.bleu(BAD, references).value
-    assert scores(own)[0]["nrefs"] == "var"
+    assert read_scores(result)[0]["score"] == truebleu.bleu(BAD, references).value
+    assert read_scores(result)[0]["nrefs"] == "var"
 
 
-def test_encoding(write, truebleu_command, monkeypatch, tmp_path):
+def test_encoding_option_is_used(write, truebleu_command, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     write("latin", ["Où est le café ?"] * 3, "latin-1")
-    own = truebleu_command("score", "latin", "-i", "latin", "-e", "latin-1", "-b", "-f", "text")
-    assert (own.status, own.output) == (0, "100.0\n")
+    result = truebleu_command("score", "latin", "-i", "latin", "-e", "latin-1", "-b", "-f", "text")
+    assert (result.status, result.output) == (0, "100.0\n")
 
 
-# One row per segment.
+# Segments
 
 
-def test_segments_as_tsv(files, truebleu_command):
-    own = truebleu_command("segments", "ref", "-i", "good", "-f", "tsv")
-    header, *rows = csv.reader(own.output.splitlines(), delimiter="\t")
+def test_segments_writes_tsv(text_folder, truebleu_command):
+    result = truebleu_command("segments", "ref", "-i", "good", "-f", "tsv")
+    header, *rows = csv.reader(result.output.splitlines(), delimiter="\t")
     values = [float(dict(zip(header, row, strict=True))["BLEU"]) for row in rows]
     assert values == truebleu.BLEU().segments(GOOD, REFERENCE).tolist()
 
 
-def test_segments_as_parquet(files, truebleu_command):
+def test_segments_writes_parquet(text_folder, truebleu_command):
     parquet = pytest.importorskip("pyarrow.parquet")
-    with (files / "out.parquet").open("wb") as out:
-        own = truebleu_command("segments", "ref", "-i", "good", "-f", "parquet", stdout=out)
-    assert own.status == 0, own
-    rows = parquet.read_table(files / "out.parquet").to_pylist()
+    with (text_folder / "out.parquet").open("wb") as out:
+        result = truebleu_command("segments", "ref", "-i", "good", "-f", "parquet", stdout=out)
+    assert result.status == 0, result
+    rows = parquet.read_table(text_folder / "out.parquet").to_pylist()
     assert [row["BLEU"] for row in rows] == truebleu.BLEU().segments(GOOD, REFERENCE).tolist()
 
 
-# Warnings: the score stands, and standard error says what looks wrong.
+# Warnings
 
 
 @pytest.mark.parametrize(
@@ -300,29 +309,29 @@ def test_segments_as_parquet(files, truebleu_command):
     ],
     ids=["tokenized", "byte-order mark", "identical"],
 )
-def test_warnings(write, truebleu_command, hypotheses, references, words):
+def test_suspicious_text_gives_warning(write, truebleu_command, hypotheses, references, words):
     hyp, ref = write("hyp", hypotheses), write("ref", references)
-    own = truebleu_command("score", ref, "-i", hyp)
-    assert own.status == 0, own
-    assert scores(own)[0]["score"] == truebleu.bleu(hypotheses, references).value
-    assert "warning" in own.error
-    assert all(word in own.error for word in words), own
+    result = truebleu_command("score", ref, "-i", hyp)
+    assert result.status == 0, result
+    assert read_scores(result)[0]["score"] == truebleu.bleu(hypotheses, references).value
+    assert "warning" in result.error
+    assert all(word in result.error for word in words), result
 
 
-def test_quiet(files, write, truebleu_command):
-    own = truebleu_command("score", "ref", "-i", "ref", "--quiet")
-    assert (own.status, own.error) == (0, "")
+def test_quiet_hides_warnings(text_folder, write, truebleu_command):
+    result = truebleu_command("score", "ref", "-i", "ref", "--quiet")
+    assert (result.status, result.error) == (0, "")
 
 
-def test_identical_systems_are_noticed(files, truebleu_command):
+def test_identical_systems_give_warning(text_folder, truebleu_command):
     shutil.copy("good", "again")
-    own = truebleu_command("score", "ref", "-i", "good", "again")
-    assert own.status == 0
-    assert "good" in own.error
-    assert "again" in own.error
+    result = truebleu_command("score", "ref", "-i", "good", "again")
+    assert result.status == 0
+    assert "good" in result.error
+    assert "again" in result.error
 
 
-# Errors: one message, on standard error, with the right status.
+# Errors
 
 
 @pytest.mark.parametrize(
@@ -360,28 +369,30 @@ def test_identical_systems_are_noticed(files, truebleu_command):
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else str(value),
 )
-def test_errors(files, write, truebleu_command, arguments, status, words):
+def test_error_is_one_line_with_status(
+    text_folder, write, truebleu_command, arguments, status, words
+):
     write("short", GOOD[:2])
     write("empty", [])
     write("latin", ["a b", "café", "c d"], "latin-1")
-    own = truebleu_command(*arguments)
-    assert own.status == status, own
-    assert own.output == ""
-    assert "truebleu" in own.error
-    assert "error: " in own.error
-    assert "Traceback" not in own.error
-    assert all(word in own.error for word in words), own
+    result = truebleu_command(*arguments)
+    assert result.status == status, result
+    assert result.output == ""
+    assert "truebleu" in result.error
+    assert "error: " in result.error
+    assert "Traceback" not in result.error
+    assert all(word in result.error for word in words), result
 
 
-def test_where_bytes_are_not_utf8(files, truebleu_command):
-    (files / "latin").write_bytes(b"a b\nc\xe9 d\n")
-    own = truebleu_command("score", "ref", "-i", "latin")
-    assert own.status == 1
+def test_invalid_utf8_error_names_line(text_folder, truebleu_command):
+    (text_folder / "latin").write_bytes(b"a b\nc\xe9 d\n")
+    result = truebleu_command("score", "ref", "-i", "latin")
+    assert result.status == 1
     for word in ("latin", "line 2", "0xe9", "offset 5", "--encoding"):
-        assert word in own.error
+        assert word in result.error
 
 
-# Output that cannot be written.
+# Write errors
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
@@ -404,8 +415,8 @@ def test_where_bytes_are_not_utf8(files, truebleu_command):
         "truebleu.compat.sacrebleu ref -i good",
     ],
 )
-def test_full_output_device_gives_status_1(files, command, unbuffered):
-    """Python's own status is 120 if its buffer is still full when it ends."""
+def test_full_output_device_gives_status_1(text_folder, command, unbuffered):
+    """Python would exit with status 120 if it could not flush its buffer."""
     module, *words = command.split()
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run(
@@ -423,43 +434,43 @@ def test_full_output_device_gives_status_1(files, command, unbuffered):
 
 
 @posix
-def test_a_pipe_that_closes_early(files, write, truebleu_command):
+def test_closed_pipe_does_not_hide_error(text_folder, write, truebleu_command):
     write("long", GOOD * 20_000)
     script = f"{sys.executable} -m truebleu segments long -i long | head -n 1"
-    own = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
-    assert own.stdout.startswith('{"truebleu_segments": 1, "segment": 1')
-    assert "Traceback" not in own.stderr
-    assert "Exception ignored" not in own.stderr
+    result = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
+    assert result.stdout.startswith('{"truebleu_segments": 1, "segment": 1')
+    assert "Traceback" not in result.stderr
+    assert "Exception ignored" not in result.stderr
 
 
-def test_an_unknown_instruction_set(files, truebleu_command):
+def test_unknown_instruction_set_gives_error(text_folder, truebleu_command):
     environment = os.environ | {"TRUEBLEU_SIMD": "mmx"}
-    own = truebleu_command("score", "ref", "-i", "good", env=environment)
-    assert own.status in (1, 2), own
-    assert "mmx" in own.error
-    assert "scalar" in own.error
-    assert "Traceback" not in own.error
+    result = truebleu_command("score", "ref", "-i", "good", env=environment)
+    assert result.status in (1, 2), result
+    assert "mmx" in result.error
+    assert "scalar" in result.error
+    assert "Traceback" not in result.error
 
 
 @posix
 @pytest.mark.parametrize("command", ["score", "segments"])
-def test_closed_pipe(files, truebleu_command, command):
+def test_closed_pipe_gives_status_141(text_folder, truebleu_command, command):
     reader, writer = os.pipe()
     os.close(reader)
     with os.fdopen(writer, "wb") as pipe:
-        own = truebleu_command(command, "ref", "-i", "good", stdout=pipe)
-    assert own.status != 0, own
-    assert "Traceback" not in own.error
-    assert "Exception ignored" not in own.error
+        result = truebleu_command(command, "ref", "-i", "good", stdout=pipe)
+    assert result.status != 0, result
+    assert "Traceback" not in result.error
+    assert "Exception ignored" not in result.error
 
 
-# Ctrl-C, in the middle of work that would take many minutes.
+# Signals
 
 
-def interrupted(
+def interrupt_process(
     process: subprocess.Popen, begun: Callable[[], bool], number: int = signal.SIGINT
 ) -> tuple[int, str]:
-    """Status and standard error of a process that gets a signal when it has begun."""
+    """Send a signal to a process once it has begun; return its status and standard error."""
     try:
         while not begun():
             assert process.poll() is None, process.stderr.read()
@@ -472,10 +483,10 @@ def interrupted(
     return process.returncode, error
 
 
-def started(*command, **options) -> subprocess.Popen:
+def start_process(*command, **options) -> subprocess.Popen:
     pipe = subprocess.PIPE
     if os.name == "posix":
-        # Under nohup SIGHUP is ignored, here and in every process that is started from here.
+        # Child processes inherit an ignored SIGHUP if the tests run under nohup.
         options["preexec_fn"] = lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL)
     return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True, **options)
 
@@ -485,34 +496,36 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="Linux's /proc tells 
 
 @linux
 @pytest.mark.parametrize("threads", ["1", "2"])
-def test_ctrl_c_in_a_long_run(tmp_path, threads):
+def test_ctrl_c_stops_long_run(tmp_path, threads):
     path = tmp_path / "long"
     path.write_bytes((b"the cat sat on the mat and " * 1000 + b"\n") * 1000)
     options = ["--threads", threads, "--max-order", "16"]
     options += ["--names", ",".join(map(str, range(900)))]  # so that the file counts as often
     command = [sys.executable, "-m", "truebleu", "score", path, "-i", *[path] * 900, *options]
-    process = started(*command)
-    files = Path(f"/proc/{process.pid}/fd")
-    status, error = interrupted(process, lambda: path in map(Path.resolve, files.iterdir()))
+    process = start_process(*command)
+    text_folder = Path(f"/proc/{process.pid}/fd")
+    status, error = interrupt_process(
+        process, lambda: path in map(Path.resolve, text_folder.iterdir())
+    )
     assert status in (130, -signal.SIGINT)
     assert "Traceback" not in error
 
 
 @linux
-def test_ctrl_c_while_waiting_for_standard_input(files):
+def test_ctrl_c_stops_waiting_for_standard_input(text_folder):
     import fcntl
     import termios
 
-    process = started(sys.executable, "-m", "truebleu", "score", "ref", "-i", "-")
+    process = start_process(sys.executable, "-m", "truebleu", "score", "ref", "-i", "-")
     process.stdin.write("A cat\n")
     process.stdin.flush()
 
-    def taken() -> bool:
+    def is_input_consumed() -> bool:
         waiting = array("i", [0])
         fcntl.ioctl(process.stdin, termios.FIONREAD, waiting)
         return waiting[0] == 0
 
-    status, error = interrupted(process, taken)
+    status, error = interrupt_process(process, is_input_consumed)
     assert status in (130, -signal.SIGINT)
     assert "Traceback" not in error
 
@@ -527,24 +540,24 @@ def test_ctrl_c_while_waiting_for_standard_input(files):
     ],
     ids=" ".join,
 )
-def test_ctrl_c_leaves_no_half_of_a_page_or_matrix(write, tmp_path, monkeypatch, command):
+def test_ctrl_c_leaves_no_partial_output(write, tmp_path, monkeypatch, command):
     monkeypatch.chdir(tmp_path)
     texts = [" ".join(str(i * k % 997) for k in range(150)) for i in range(10_000)]
     write("one", texts[::-1])
-    there = sorted(tmp_path.iterdir())
-    process = started(sys.executable, "-m", "truebleu", *command)
-    # All but the last lines have been read when all of them are written.
+    files_before = sorted(tmp_path.iterdir())
+    process = start_process(sys.executable, "-m", "truebleu", *command)
+    # When the last line is written, the process has read nearly all lines.
     process.stdin.write("\n".join([*texts, ""]))
     process.stdin.close()
     process.stdin = None
-    status, error = interrupted(process, lambda: True)
+    status, error = interrupt_process(process, lambda: True)
     assert status in (130, -signal.SIGINT), error
     assert "Traceback" not in error
-    assert sorted(tmp_path.iterdir()) == there
+    assert sorted(tmp_path.iterdir()) == files_before
 
 
 SIGNALS = [signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", None)]
-# Commands that have a temporary file, or a folder with one, when they have begun.
+# These commands create a temporary file or folder at the start.
 WITH_TEMPORARY = {
     "output": ("score", "ref", "-i", "-", "-o", "out.json"),
     "rows": ("segments", "ref", "-i", "-", "-o", "out.tsv", "--threads", "2"),
@@ -555,27 +568,33 @@ WITH_TEMPORARY = {
 @posix
 @pytest.mark.parametrize("command", WITH_TEMPORARY)
 @pytest.mark.parametrize("number", SIGNALS)
-def test_signal_leaves_no_temporary_file(files, number, command):
-    folder = files / "temporary"
+def test_signal_leaves_no_temporary_file(text_folder, number, command):
+    folder = text_folder / "temporary"
     folder.mkdir()
-    environment = {**os.environ, "TMPDIR": str(folder), "TRUEBLEU_CACHE": str(files / "cache")}
-    there = sorted(files.rglob("*"))
+    environment = {
+        **os.environ,
+        "TMPDIR": str(folder),
+        "TRUEBLEU_CACHE": str(text_folder / "cache"),
+    }
+    files_before = sorted(text_folder.rglob("*"))
     words = (sys.executable, "-m", "truebleu", *WITH_TEMPORARY[command])
-    process = started(*words, env=environment)
-    status, error = interrupted(process, lambda: sorted(files.rglob("*")) != there, number)
+    process = start_process(*words, env=environment)
+    status, error = interrupt_process(
+        process, lambda: sorted(text_folder.rglob("*")) != files_before, number
+    )
     assert (status, error) == (-number, "")
-    assert sorted(files.rglob("*")) == there
+    assert sorted(text_folder.rglob("*")) == files_before
 
 
 @pytest.mark.thorough
 @posix
 @pytest.mark.parametrize("module", ["truebleu", "truebleu.compat.sacrebleu"])
 @pytest.mark.parametrize("number", SIGNALS)
-def test_signal_that_a_shell_ignores_stays_ignored(files, number, module):
+def test_ignored_signal_stays_ignored(text_folder, number, module):
     words = ["score", "ref", "-i", "-"] if module == "truebleu" else ["ref"]
     ignore = f"import signal, os, sys; signal.signal({int(number)}, signal.SIG_IGN); "
     ignore += "os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
-    process = started(sys.executable, "-c", ignore, "-m", module, *words)
+    process = start_process(sys.executable, "-c", ignore, "-m", module, *words)
     time.sleep(1.5)  # as long as it takes to begin
     process.send_signal(number)
     time.sleep(0.3)
@@ -586,7 +605,7 @@ def test_signal_that_a_shell_ignores_stays_ignored(files, number, module):
 
 @posix
 @pytest.mark.parametrize("workers", [1, 2])
-def test_ctrl_c_in_python_is_a_keyboard_interrupt(workers):
+def test_ctrl_c_in_python_raises_keyboard_interrupt(workers):
     script = (
         "import sys, truebleu\n"
         "texts = ['the cat sat on the mat and ' * 1000] * 5_000_000\n"
@@ -596,32 +615,32 @@ def test_ctrl_c_in_python_is_a_keyboard_interrupt(workers):
         "except KeyboardInterrupt:\n"
         "    sys.exit(7)\n"
     )
-    process = started(sys.executable, "-c", script)
-    status, error = interrupted(process, lambda: process.stdout.readline() == "begun\n")
+    process = start_process(sys.executable, "-c", script)
+    status, error = interrupt_process(process, lambda: process.stdout.readline() == "begun\n")
     assert status == 7, error
 
 
-# Help.
+# Help
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["score", "--help"], ["segments", "--help"]])
 def test_help_shows_examples(truebleu_command, arguments):
-    own = truebleu_command(*arguments)
-    assert (own.status, own.error) == (0, "")
-    assert "truebleu score " in own.output or "truebleu segments " in own.output
-    assert "example" in own.output.lower()
+    result = truebleu_command(*arguments)
+    assert (result.status, result.error) == (0, "")
+    assert "truebleu score " in result.output or "truebleu segments " in result.output
+    assert "example" in result.output.lower()
 
 
-def test_version_and_citation(truebleu_command):
+def test_version_and_citation_are_printed(truebleu_command):
     assert truebleu_command("--version").output.split() == ["truebleu", truebleu.__version__]
     citation = truebleu_command("--citation").output
     assert "Papineni" in citation
     assert "Post" in citation
 
 
-def test_the_console_script_is_the_module(files, truebleu_command):
+def test_console_script_equals_module(text_folder, truebleu_command):
     script = shutil.which("truebleu", path=Path(sys.executable).parent)
     if script is None:
         pytest.skip("not installed with its console script")
-    own = subprocess.run([script, "score", "ref", "-i", "good"], capture_output=True, check=True)
-    assert own.stdout.decode() == truebleu_command("score", "ref", "-i", "good").output
+    result = subprocess.run([script, "score", "ref", "-i", "good"], capture_output=True, check=True)
+    assert result.stdout.decode() == truebleu_command("score", "ref", "-i", "good").output

@@ -1,4 +1,4 @@
-"""`truebleu matrix`: every pair, the nearest, the best of candidates."""
+"""`truebleu matrix`: all pairs, nearest references, best candidates."""
 
 import csv
 import io
@@ -17,8 +17,8 @@ NBEST = ["a b c d", "a b c e", "a b c d e", "x y z", "x y z w", "v w"]
 
 
 @pytest.fixture
-def files(write, monkeypatch, tmp_path):
-    """A folder, made the current one, with both sides and lists of candidates."""
+def matrix_folder(write, monkeypatch, tmp_path):
+    """Return the working directory, with hypotheses, references and candidate lists."""
     monkeypatch.chdir(tmp_path)
     write("ref", REFERENCES)
     write("hyp", HYPOTHESES)
@@ -28,36 +28,36 @@ def files(write, monkeypatch, tmp_path):
     return tmp_path
 
 
-def rows_of(result) -> list[dict]:
-    """The rows that JSON has, whatever was asked for."""
+def read_rows(result) -> list[dict]:
+    """Return the rows in JSON output."""
     content = json.loads(result.output)
     assert content["truebleu_matrix"] == 1
     return content["rows"]
 
 
-def scores_of(result) -> list[list[float]]:
-    return [row["scores"] for row in rows_of(result)]
+def read_score_matrix(result) -> list[list[float]]:
+    return [row["scores"] for row in read_rows(result)]
 
 
-def lines_of(text: str) -> list[dict]:
-    """JSON lines, each of which says its version."""
+def read_json_lines(text: str) -> list[dict]:
+    """Return the parsed JSON lines without their version fields."""
     rows = [json.loads(line) for line in text.splitlines()]
     assert all(row.pop("truebleu_matrix") == 1 for row in rows)
     return rows
 
 
-def expected(metric=tb.BLEU(), hypotheses=HYPOTHESES, references=REFERENCES):  # noqa: B008
+def compute_expected_scores(metric=tb.BLEU(), hypotheses=HYPOTHESES, references=REFERENCES):  # noqa: B008
     return [[metric.sentence(h, [r]).value for r in references] for h in hypotheses]
 
 
-# ---- every pair ----
+# ---- all pairs ----
 
 
-def test_json_in_a_pipe(files, truebleu_command):
-    done = truebleu_command("matrix", "ref", "-i", "hyp")
-    assert (done.status, done.error) == (0, "")
-    assert scores_of(done) == expected()
-    content = json.loads(done.output)
+def test_pipe_gets_json(matrix_folder, truebleu_command):
+    command_result = truebleu_command("matrix", "ref", "-i", "hyp")
+    assert (command_result.status, command_result.error) == (0, "")
+    assert read_score_matrix(command_result) == compute_expected_scores()
+    content = json.loads(command_result.output)
     assert [row["hypothesis"] for row in content.pop("rows")] == [1, 2, 3]
     assert content == {
         "truebleu_matrix": 1,
@@ -67,12 +67,14 @@ def test_json_in_a_pipe(files, truebleu_command):
     }
 
 
-def test_one_file_with_itself(files, truebleu_command):
+def test_single_file_is_paired_with_itself(matrix_folder, truebleu_command):
     for arguments in (["ref"], ["ref", "-i", "ref"]):
-        done = truebleu_command("matrix", *arguments)
-        assert scores_of(done) == expected(hypotheses=REFERENCES)
-    done = truebleu_command("matrix", "-", input="\n".join(REFERENCES[:3]).encode())
-    assert scores_of(done) == expected(hypotheses=REFERENCES[:3], references=REFERENCES[:3])
+        command_result = truebleu_command("matrix", *arguments)
+        assert read_score_matrix(command_result) == compute_expected_scores(hypotheses=REFERENCES)
+    command_result = truebleu_command("matrix", "-", input="\n".join(REFERENCES[:3]).encode())
+    assert read_score_matrix(command_result) == compute_expected_scores(
+        hypotheses=REFERENCES[:3], references=REFERENCES[:3]
+    )
 
 
 @pytest.mark.parametrize(
@@ -89,109 +91,120 @@ def test_one_file_with_itself(files, truebleu_command):
         ),
     ],
 )
-def test_any_metric(files, truebleu_command, options, metric):
-    done = truebleu_command("matrix", "ref", "-i", "hyp", *options, "--threads", "2")
-    assert scores_of(done) == expected(metric)
-    assert json.loads(done.output)["signatures"] == {
+def test_matrix_accepts_any_metric(matrix_folder, truebleu_command, options, metric):
+    command_result = truebleu_command("matrix", "ref", "-i", "hyp", *options, "--threads", "2")
+    assert read_score_matrix(command_result) == compute_expected_scores(metric)
+    assert json.loads(command_result.output)["signatures"] == {
         metric.name: str(metric.signature(1, segment=True))
     }
 
 
 @pytest.mark.parametrize(("form", "mark"), [("tsv", "\t"), ("csv", ",")])
-def test_separated_values(files, truebleu_command, form, mark):
-    done = truebleu_command("matrix", "ref", "-i", "hyp", "-f", form)
-    rows = list(csv.reader(io.StringIO(done.output), delimiter=mark))
+def test_tsv_and_csv_have_row_per_hypothesis(matrix_folder, truebleu_command, form, mark):
+    command_result = truebleu_command("matrix", "ref", "-i", "hyp", "-f", form)
+    rows = list(csv.reader(io.StringIO(command_result.output), delimiter=mark))
     assert rows[0] == ["hypothesis", "1", "2", "3", "4"]
     assert [row[0] for row in rows[1:]] == ["1", "2", "3"]
-    assert [[float(cell) for cell in row[1:]] for row in rows[1:]] == expected()
+    assert [[float(cell) for cell in row[1:]] for row in rows[1:]] == compute_expected_scores()
     bare = truebleu_command("matrix", "ref", "-i", "hyp", "-f", form, "-b", "-w", "2")
-    assert bare.output.splitlines()[0] == mark.join(f"{score:.2f}" for score in expected()[0])
+    assert bare.output.splitlines()[0] == mark.join(
+        f"{score:.2f}" for score in compute_expected_scores()[0]
+    )
 
 
-def test_json_lines(files, truebleu_command):
-    done = truebleu_command("matrix", "ref", "-i", "hyp", "-o", "scores.jsonl")
-    assert (done.status, done.output) == (0, "")
-    assert lines_of((files / "scores.jsonl").read_text()) == [
-        {"hypothesis": number, "scores": scores} for number, scores in enumerate(expected(), 1)
+def test_json_lines_have_row_per_hypothesis(matrix_folder, truebleu_command):
+    command_result = truebleu_command("matrix", "ref", "-i", "hyp", "-o", "scores.jsonl")
+    assert (command_result.status, command_result.output) == (0, "")
+    assert read_json_lines((matrix_folder / "scores.jsonl").read_text()) == [
+        {"hypothesis": number, "scores": scores}
+        for number, scores in enumerate(compute_expected_scores(), 1)
     ]
     bare = truebleu_command("matrix", "ref", "-i", "hyp", "-f", "jsonl", "-b")
-    assert [json.loads(line) for line in bare.output.splitlines()] == expected()
+    assert [json.loads(line) for line in bare.output.splitlines()] == compute_expected_scores()
     bare = truebleu_command("matrix", "ref", "-i", "hyp", "-b")
-    assert json.loads(bare.output) == expected()
+    assert json.loads(bare.output) == compute_expected_scores()
 
 
 @pytest.mark.parametrize("options", [[], ["--float32"]])
-def test_numpys_format(files, truebleu_command, options):
+def test_npy_file_has_scores(matrix_folder, truebleu_command, options):
     np = pytest.importorskip("numpy")
-    done = truebleu_command("matrix", "ref", "-i", "hyp", "-o", "scores.npy", *options)
-    assert done.status == 0, done
-    found = np.load(files / "scores.npy", mmap_mode="r")
+    command_result = truebleu_command("matrix", "ref", "-i", "hyp", "-o", "scores.npy", *options)
+    assert command_result.status == 0, command_result
+    scores = np.load(matrix_folder / "scores.npy", mmap_mode="r")
     kind = np.float32 if options else np.float64
-    assert found.dtype == kind
-    assert found.shape == (3, 4)
-    assert np.array_equal(found, np.array(expected(), kind))
-    own = io.BytesIO()
-    np.save(own, np.array(expected(), kind))
-    assert (files / "scores.npy").read_bytes() == own.getvalue()
+    assert scores.dtype == kind
+    assert scores.shape == (3, 4)
+    assert np.array_equal(scores, np.array(compute_expected_scores(), kind))
+    own_library = io.BytesIO()
+    np.save(own_library, np.array(compute_expected_scores(), kind))
+    assert (matrix_folder / "scores.npy").read_bytes() == own_library.getvalue()
     triangle = truebleu_command("matrix", "ref", "--triangle", "-o", "triangle.npy", *options)
     assert triangle.status == 0, triangle
-    square = np.array(expected(hypotheses=REFERENCES), kind)
-    found = np.load(files / "triangle.npy")
-    assert np.array_equal(found, square[np.triu_indices(4, 1)])
+    square = np.array(compute_expected_scores(hypotheses=REFERENCES), kind)
+    scores = np.load(matrix_folder / "triangle.npy")
+    assert np.array_equal(scores, square[np.triu_indices(4, 1)])
 
 
 @pytest.mark.parametrize("library", ["pyarrow", "polars"])
-def test_parquet(files, truebleu_command, library, monkeypatch):
+def test_parquet_file_has_scores_and_metadata(
+    matrix_folder, truebleu_command, library, monkeypatch
+):
     pq = pytest.importorskip("pyarrow.parquet")
     pytest.importorskip("polars")
     if library == "polars":
-        (files / "hidden").mkdir()
-        (files / "hidden" / "sitecustomize.py").write_text(
+        (matrix_folder / "hidden").mkdir()
+        (matrix_folder / "hidden" / "sitecustomize.py").write_text(
             "import importlib.util as u\nf = u.find_spec\n"
             "u.find_spec = lambda n, *a: None if n == 'pyarrow' else f(n, *a)\n"
         )
-        path = os.pathsep.join(filter(None, [str(files / "hidden"), os.environ.get("PYTHONPATH")]))
+        path = os.pathsep.join(
+            filter(None, [str(matrix_folder / "hidden"), os.environ.get("PYTHONPATH")])
+        )
         monkeypatch.setenv("PYTHONPATH", path)
-    done = truebleu_command("matrix", "ref", "-i", "hyp", "-o", "scores.parquet")
-    assert done.status == 0, done
+    command_result = truebleu_command("matrix", "ref", "-i", "hyp", "-o", "scores.parquet")
+    assert command_result.status == 0, command_result
     table = pq.read_table("scores.parquet")
     assert table.column_names == ["hypothesis", "scores"]
     assert table["hypothesis"].to_pylist() == [1, 2, 3]
-    assert table["scores"].to_pylist() == expected()
+    assert table["scores"].to_pylist() == compute_expected_scores()
     signature = tb.BLEU().signature(1, segment=True)
-    about = pq.read_metadata("scores.parquet").metadata
-    assert about[b"signature"].decode() == f"BLEU|{signature}"
-    done = truebleu_command("matrix", "ref", "-k", "1", "--text", "-o", "top.parquet")
-    assert done.status == 0, done
+    metadata = pq.read_metadata("scores.parquet").metadata
+    assert metadata[b"signature"].decode() == f"BLEU|{signature}"
+    command_result = truebleu_command("matrix", "ref", "-k", "1", "--text", "-o", "top.parquet")
+    assert command_result.status == 0, command_result
     rows = pq.read_table("top.parquet").to_pylist()
     assert rows[0]["reference_text"] == REFERENCES[2]
-    assert rows[0]["BLEU"] == expected(hypotheses=REFERENCES)[0][2]
-    done = truebleu_command("matrix", "ref", "--triangle", "--float32", "-o", "pairs.parquet")
-    assert done.status == 0, done
+    assert rows[0]["BLEU"] == compute_expected_scores(hypotheses=REFERENCES)[0][2]
+    command_result = truebleu_command(
+        "matrix", "ref", "--triangle", "--float32", "-o", "pairs.parquet"
+    )
+    assert command_result.status == 0, command_result
     assert len(pq.read_table("pairs.parquet")) == 6
 
 
-def test_a_table_for_a_person(files, truebleu_command):
-    done = truebleu_command("matrix", "ref", "-i", "hyp", "-f", "text")
-    lines = done.output.splitlines()
+def test_text_output_is_aligned_table(matrix_folder, truebleu_command):
+    command_result = truebleu_command("matrix", "ref", "-i", "hyp", "-f", "text")
+    lines = command_result.output.splitlines()
     assert lines[0].split() == ["hypothesis", "1", "2", "3", "4"]
-    assert lines[1].split() == ["1", *(f"{score:.1f}" for score in expected()[0])]
+    assert lines[1].split() == ["1", *(f"{score:.1f}" for score in compute_expected_scores()[0])]
     assert len(set(map(len, lines[:4]))) == 1
     assert lines[-1].startswith("BLEU|nrefs:1|case:mixed|eff:yes|tok:13a|")
     bare = truebleu_command("matrix", "ref", "-i", "hyp", "-f", "text", "-b", "-w", "3")
-    assert bare.output.splitlines()[0].split() == [f"{score:.3f}" for score in expected()[0]]
+    assert bare.output.splitlines()[0].split() == [
+        f"{score:.3f}" for score in compute_expected_scores()[0]
+    ]
 
 
-def test_what_would_flood_a_terminal_is_refused(files, write):
+def test_large_matrix_is_refused_on_terminal(matrix_folder, write):
     pty = pytest.importorskip("pty")
     write("many", map(str, range(30)))
 
-    def on_terminal(*arguments):
+    def run_on_terminal(*arguments):
         leader, follower = pty.openpty()
         command = [sys.executable, "-m", "truebleu", "matrix", *arguments]
         with subprocess.Popen(command, stdout=follower, stderr=subprocess.PIPE) as child:
             os.close(follower)
-            shown = b""
+            output = b""
             while True:
                 try:
                     piece = os.read(leader, 4096)
@@ -199,23 +212,23 @@ def test_what_would_flood_a_terminal_is_refused(files, write):
                     break
                 if not piece:
                     break
-                shown += piece
+                output += piece
             error = child.stderr.read().decode()
         os.close(leader)
-        return child.returncode, shown.decode(), error
+        return child.returncode, output.decode(), error
 
-    status, shown, error = on_terminal("many")
-    assert (status, shown) == (2, "")
+    status, output, error = run_on_terminal("many")
+    assert (status, output) == (2, "")
     assert "30 × 30 scores are too many for a terminal; write them to a file" in error
-    assert on_terminal("many", "--triangle")[0] == 2
-    assert on_terminal("many", "-f", "npy")[0] == 2
-    status, shown, error = on_terminal("ref", "-i", "hyp")
+    assert run_on_terminal("many", "--triangle")[0] == 2
+    assert run_on_terminal("many", "-f", "npy")[0] == 2
+    status, output, error = run_on_terminal("ref", "-i", "hyp")
     assert (status, error) == (0, "")
-    assert shown.splitlines()[0].split() == ["hypothesis", "1", "2", "3", "4"]
-    assert on_terminal("many", "--top-k", "1")[0] == 0
+    assert output.splitlines()[0].split() == ["hypothesis", "1", "2", "3", "4"]
+    assert run_on_terminal("many", "--top-k", "1")[0] == 0
 
 
-def test_blocks_make_no_difference(files, write, monkeypatch):
+def test_batch_size_does_not_change_output(matrix_folder, write, monkeypatch):
     from truebleu.cli import main, matrix
 
     write("lines", [f"a b c {i} {i // 2}" for i in range(23)])
@@ -227,71 +240,85 @@ def test_blocks_make_no_difference(files, write, monkeypatch):
         "best.tsv": ["--mbr", "--nbest-size", "1"],
     }.items():
         monkeypatch.undo()
-        monkeypatch.chdir(files)
+        monkeypatch.chdir(matrix_folder)
         assert main(["matrix", "lines", *options, "-o", f"whole-{name}"]) == 0
-        for limit, value in {"SCORES": 50, "LEAST": 2, "NEAREST": 20, "SOURCES": 4}.items():
+        limits = {
+            "BATCH_SCORES": 50,
+            "MIN_BATCH_HYPOTHESES": 2,
+            "BATCH_NEIGHBOURS": 20,
+            "BATCH_SOURCES": 4,
+        }
+        for limit, value in limits.items():
             monkeypatch.setattr(matrix, limit, value)
         assert main(["matrix", "lines", *options, "-o", name]) == 0
-        assert (files / name).read_bytes() == (files / f"whole-{name}").read_bytes()
+        assert (matrix_folder / name).read_bytes() == (matrix_folder / f"whole-{name}").read_bytes()
 
 
-def test_each_pair_once(files, truebleu_command):
-    square = expected(hypotheses=REFERENCES)
+def test_triangle_scores_each_pair_once(matrix_folder, truebleu_command):
+    square = compute_expected_scores(hypotheses=REFERENCES)
     pairs = [(i, j) for i in range(4) for j in range(i + 1, 4)]
-    done = truebleu_command("matrix", "ref", "--triangle", "-f", "jsonl")
-    assert lines_of(done.output) == [
+    command_result = truebleu_command("matrix", "ref", "--triangle", "-f", "jsonl")
+    assert read_json_lines(command_result.output) == [
         {"hypothesis": i + 1, "reference": j + 1, "BLEU": square[i][j]} for i, j in pairs
     ]
-    done = truebleu_command("matrix", "ref", "--triangle", "-f", "text", "-b")
-    assert done.output.splitlines() == [f"{square[i][j]:.1f}" for i, j in pairs]
-    done = truebleu_command("matrix", "ref", "--triangle", "-f", "text")
-    assert done.output.splitlines()[0].split() == ["hypothesis", "reference", "BLEU"]
+    command_result = truebleu_command("matrix", "ref", "--triangle", "-f", "text", "-b")
+    assert command_result.output.splitlines() == [f"{square[i][j]:.1f}" for i, j in pairs]
+    command_result = truebleu_command("matrix", "ref", "--triangle", "-f", "text")
+    assert command_result.output.splitlines()[0].split() == ["hypothesis", "reference", "BLEU"]
 
 
-# ---- the nearest ----
+# ---- nearest references ----
 
 
 @pytest.mark.parametrize(("name", "metric"), [("chrf", tb.CHRF()), ("ter", tb.TER())])
-def test_the_nearest(files, truebleu_command, name, metric):
-    done = truebleu_command("matrix", "ref", "-i", "hyp", "-m", name, "--top-k", "2", "-f", "json")
+def test_top_k_lists_nearest_references(matrix_folder, truebleu_command, name, metric):
+    command_result = truebleu_command(
+        "matrix", "ref", "-i", "hyp", "-m", name, "--top-k", "2", "-f", "json"
+    )
     sign = 1 if metric.LOWER_IS_BETTER else -1
-    wanted = []
-    for i, row in enumerate(expected(metric), 1):
+    expected_rows = []
+    for i, row in enumerate(compute_expected_scores(metric), 1):
         order = sorted(range(4), key=lambda j, row=row: sign * row[j])
-        wanted += [
+        expected_rows += [
             {"hypothesis": i, "rank": rank, "reference": j + 1, metric.name: row[j]}
             for rank, j in enumerate(order[:2], 1)
         ]
-    assert rows_of(done) == wanted
+    assert read_rows(command_result) == expected_rows
 
 
-def test_no_line_is_its_own_neighbour(files, truebleu_command):
-    done = truebleu_command("matrix", "ref", "-k", "9", "-f", "tsv")
-    rows = [line.split("\t") for line in done.output.splitlines()[1:]]
+def test_line_is_not_its_own_neighbour(matrix_folder, truebleu_command):
+    command_result = truebleu_command("matrix", "ref", "-k", "9", "-f", "tsv")
+    rows = [line.split("\t") for line in command_result.output.splitlines()[1:]]
     assert len(rows) == 4 * 3
     assert all(row[0] != row[2] for row in rows)
     assert [row[1] for row in rows[:3]] == ["1", "2", "3"]
 
 
-def test_texts_beside_their_numbers(files, truebleu_command):
-    done = truebleu_command("matrix", "ref", "-i", "hyp", "-k", "1", "--text", "-f", "csv")
-    rows = list(csv.DictReader(io.StringIO(done.output)))
+def test_text_option_adds_texts(matrix_folder, truebleu_command):
+    command_result = truebleu_command(
+        "matrix", "ref", "-i", "hyp", "-k", "1", "--text", "-f", "csv"
+    )
+    rows = list(csv.DictReader(io.StringIO(command_result.output)))
     assert [row["hypothesis_text"] for row in rows] == HYPOTHESES
     assert [row["reference_text"] for row in rows] == [
         REFERENCES[int(row["reference"]) - 1] for row in rows
     ]
-    done = truebleu_command("matrix", "ref", "-i", "hyp", "-k", "1", "--text", "-f", "jsonl")
-    assert json.loads(done.output.splitlines()[2])["hypothesis_text"] == HYPOTHESES[2]
-    done = truebleu_command("matrix", "ref", "-i", "hyp", "-k", "1", "--text", "-f", "text")
-    assert HYPOTHESES[1] in done.output
+    command_result = truebleu_command(
+        "matrix", "ref", "-i", "hyp", "-k", "1", "--text", "-f", "jsonl"
+    )
+    assert json.loads(command_result.output.splitlines()[2])["hypothesis_text"] == HYPOTHESES[2]
+    command_result = truebleu_command(
+        "matrix", "ref", "-i", "hyp", "-k", "1", "--text", "-f", "text"
+    )
+    assert HYPOTHESES[1] in command_result.output
 
 
-def test_text_stays_as_it_is(files, truebleu_command, write):
-    """But for what would end a cell: tabs, and the line ends that files of lines may hold."""
+def test_special_characters_in_texts_are_kept_or_escaped(matrix_folder, truebleu_command, write):
+    """Only tabs and line ends are escaped, because they would end a cell."""
     lines = ["a\u00a0b\u3000c \U0001f600", "tab\there", 're\rturn, "quoted"', "\u2028"]
     write("odd", lines)
     arguments = ["matrix", "odd", "-k", "1", "--text", "-f"]
-    rows = rows_of(truebleu_command(*arguments, "json"))
+    rows = read_rows(truebleu_command(*arguments, "json"))
     assert [row["hypothesis_text"] for row in rows] == lines
     rows = list(csv.DictReader(io.StringIO(truebleu_command(*arguments, "csv").output, newline="")))
     assert [row["hypothesis_text"] for row in rows] == lines
@@ -309,77 +336,94 @@ def test_text_stays_as_it_is(files, truebleu_command, write):
 # ---- candidates ----
 
 
-def test_the_best_of_each_source(files, truebleu_command):
-    found = tb.mbr([NBEST[:3], NBEST[3:]])
-    done = truebleu_command("matrix", "nbest", "--mbr", "--nbest-size", "3", "-f", "text")
-    assert (done.status, done.error) == (0, "")
-    assert done.output.splitlines() == [one.best for one in found]
-    done = truebleu_command("matrix", "nbest", "--mbr", "--nbest-size", "3")
-    assert rows_of(done) == [
-        {"source": i, "rank": 1, "candidate": one.index + 1, "BLEU": one.value, "text": one.best}
-        for i, one in enumerate(found, 1)
+def test_mbr_prints_best_candidate_per_source(matrix_folder, truebleu_command):
+    results = tb.mbr([NBEST[:3], NBEST[3:]])
+    command_result = truebleu_command("matrix", "nbest", "--mbr", "--nbest-size", "3", "-f", "text")
+    assert (command_result.status, command_result.error) == (0, "")
+    assert command_result.output.splitlines() == [mbr_result.best for mbr_result in results]
+    command_result = truebleu_command("matrix", "nbest", "--mbr", "--nbest-size", "3")
+    assert read_rows(command_result) == [
+        {
+            "source": i,
+            "rank": 1,
+            "candidate": mbr_result.index + 1,
+            "BLEU": mbr_result.value,
+            "text": mbr_result.best,
+        }
+        for i, mbr_result in enumerate(results, 1)
     ]
-    done = truebleu_command("matrix", "nbest", "--mbr", "--nbest-size", "3", "-b", "-f", "tsv")
-    assert done.output.splitlines() == [repr(one.value) for one in found]
+    command_result = truebleu_command(
+        "matrix", "nbest", "--mbr", "--nbest-size", "3", "-b", "-f", "tsv"
+    )
+    assert command_result.output.splitlines() == [repr(mbr_result.value) for mbr_result in results]
 
 
 @pytest.mark.parametrize("method", ["exact", "aggregate", "pruned"])
-def test_methods_of_choosing(files, truebleu_command, method):
-    found = tb.mbr([NBEST[:3], NBEST[3:]], utility="chrf", method=method)
+def test_method_option_equals_python(matrix_folder, truebleu_command, method):
+    results = tb.mbr([NBEST[:3], NBEST[3:]], utility="chrf", method=method)
     options = ("--mbr", "--nbest-size", "3", "-m", "chrf", "--method", method)
-    rows = rows_of(truebleu_command("matrix", "nbest", *options))
-    assert [row["chrF2"] for row in rows] == [one.value for one in found]
+    rows = read_rows(truebleu_command("matrix", "nbest", *options))
+    assert [row["chrF2"] for row in rows] == [mbr_result.value for mbr_result in results]
 
 
-def test_a_method_that_a_metric_has_not(files, truebleu_command):
-    done = truebleu_command("matrix", "nbest", "--mbr", "-m", "ter", "--method", "aggregate")
-    assert done.status == 2
-    assert "method='aggregate' adds up the n-grams of the references" in done.error
+def test_unsupported_method_is_refused(matrix_folder, truebleu_command):
+    command_result = truebleu_command(
+        "matrix", "nbest", "--mbr", "-m", "ter", "--method", "aggregate"
+    )
+    assert command_result.status == 2
+    assert "method='aggregate' adds up the n-grams of the references" in command_result.error
 
 
-def test_lists_as_moses_writes_them(files, truebleu_command):
-    done = truebleu_command("matrix", "moses", "--mbr", "--moses", "-k", "2", "-f", "tsv")
-    rows = [line.split("\t") for line in done.output.splitlines()]
+def test_moses_format_is_read(matrix_folder, truebleu_command):
+    command_result = truebleu_command("matrix", "moses", "--mbr", "--moses", "-k", "2", "-f", "tsv")
+    rows = [line.split("\t") for line in command_result.output.splitlines()]
     assert rows[0] == ["source", "rank", "candidate", "BLEU", "text"]
     assert rows[1:] == [
-        [str(number), str(rank), str(i + 1), repr(one.expected[i]), one.candidates[i]]
-        for number, one in enumerate(tb.mbr([NBEST[:3], NBEST[3:]]))
-        for rank, i in enumerate(one.ranking[:2], 1)
+        [str(number), str(rank), str(i + 1), repr(mbr_result.expected[i]), mbr_result.candidates[i]]
+        for number, mbr_result in enumerate(tb.mbr([NBEST[:3], NBEST[3:]]))
+        for rank, i in enumerate(mbr_result.ranking[:2], 1)
     ]
 
 
-def test_candidates_from_a_pipe(files, truebleu_command):
-    text = (files / "moses").read_bytes()
-    done = truebleu_command("matrix", "-", "--mbr", "--moses", "-f", "text", input=text)
-    assert done.output.splitlines() == [one.best for one in tb.mbr([NBEST[:3], NBEST[3:]])]
+def test_candidates_are_read_from_pipe(matrix_folder, truebleu_command):
+    text = (matrix_folder / "moses").read_bytes()
+    command_result = truebleu_command("matrix", "-", "--mbr", "--moses", "-f", "text", input=text)
+    assert command_result.output.splitlines() == [
+        mbr_result.best for mbr_result in tb.mbr([NBEST[:3], NBEST[3:]])
+    ]
 
 
-def test_a_file_of_one_source(files, truebleu_command):
-    done = truebleu_command("matrix", "nbest", "--mbr", "-m", "ter", "-f", "text", "--threads", "2")
-    assert done.output == f"{tb.mbr(NBEST, utility=tb.TER()).best}\n"
+def test_file_without_nbest_size_is_one_source(matrix_folder, truebleu_command):
+    command_result = truebleu_command(
+        "matrix", "nbest", "--mbr", "-m", "ter", "-f", "text", "--threads", "2"
+    )
+    assert command_result.output == f"{tb.mbr(NBEST, utility=tb.TER()).best}\n"
 
 
-# ---- what is wrong ----
+# ---- errors ----
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "no REF: expected one file"),
-        (["ref", "hyp"], "2 REF: expected one file"),
-        (["ref", "-i", "hyp", "ref"], "-i/--input: expected one file, not 2"),
-        (["-", "-i", "-"], "standard input is named twice"),
-        (["ref", "-m", "bleu", "chrf"], "one metric at a time"),
-        (["ref", "-k", "0"], "expected a whole number of 1 or more, not '0'"),
-        (["ref", "--text"], "--text is for --top-k"),
-        (["ref", "--moses"], "--nbest-size and --moses are for --mbr"),
-        (["ref", "--mbr", "--moses", "--nbest-size", "2"], "give either --nbest-size or --moses"),
-        (["ref", "--mbr", "-i", "hyp"], "leave out -i"),
-        (["ref", "--method", "pruned"], "--method is for --mbr"),
-        (["ref", "--triangle", "-i", "hyp"], "--triangle is of one file"),
-        (["ref", "--triangle", "-k", "2"], "give one of --triangle, --top-k and --mbr"),
-        (["ref", "--float32"], "--float32 is for npy and parquet"),
-        (["ref", "-k", "1", "-f", "npy"], "npy holds numbers alone"),
+        ([], "REF: expected one file, found 0"),
+        (["ref", "hyp"], "REF: expected one file, found 2"),
+        (["ref", "-i", "hyp", "ref"], "-i/--input: expected one file, found 2"),
+        (["-", "-i", "-"], "standard input can be read only once"),
+        (["ref", "-m", "bleu", "chrf"], "expected one metric, found 2"),
+        (["ref", "-k", "0"], "expected a whole number of 1 or more, found '0'"),
+        (["ref", "--text"], "--text needs --top-k"),
+        (["ref", "--moses"], "--nbest-size and --moses have no effect without --mbr"),
+        (
+            ["ref", "--mbr", "--moses", "--nbest-size", "2"],
+            "--nbest-size and --moses are mutually exclusive",
+        ),
+        (["ref", "--mbr", "-i", "hyp"], "mutually exclusive"),
+        (["ref", "--method", "pruned"], "--method has no effect without --mbr"),
+        (["ref", "--triangle", "-i", "hyp"], "--triangle and -i/--input are mutually exclusive"),
+        (["ref", "--triangle", "-k", "2"], "--triangle cannot be combined with"),
+        (["ref", "--float32"], "--float32 needs -f npy"),
+        (["ref", "-k", "1", "-f", "npy"], "npy does not support"),
         (["ref", "-b", "-f", "npy"], "-b/--score-only"),
         (["ref", "-w", "2", "-f", "npy"], "-w/--width"),
         (["ref", "-f", "xml"], "unknown 'xml'"),
@@ -389,47 +433,47 @@ def test_a_file_of_one_source(files, truebleu_command):
     ],
     ids=" ".join,
 )
-def test_a_wrong_command_line(files, truebleu_command, arguments, message):
-    done = truebleu_command("matrix", *arguments)
-    assert (done.status, done.output) == (2, "")
-    assert message in done.error
-    assert len(done.error.splitlines()) == 1
-    assert sorted(path.name for path in files.iterdir()) == ["hyp", "moses", "nbest", "ref"]
+def test_wrong_command_line_gives_usage_error(matrix_folder, truebleu_command, arguments, message):
+    command_result = truebleu_command("matrix", *arguments)
+    assert (command_result.status, command_result.output) == (2, "")
+    assert message in command_result.error
+    assert len(command_result.error.splitlines()) == 1
+    assert sorted(path.name for path in matrix_folder.iterdir()) == ["hyp", "moses", "nbest", "ref"]
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["none"], "none: No such file or directory"),
-        (["empty"], "empty): no lines at all"),
-        (["ref", "-i", "empty"], "empty): no lines at all"),
-        (["empty", "--mbr"], "empty): no lines at all"),
-        (["one", "--triangle"], "one line; a pair needs two"),
+        (["empty"], "empty): the file is empty"),
+        (["ref", "-i", "empty"], "empty): the file is empty"),
+        (["empty", "--mbr"], "empty): the file is empty"),
+        (["one", "--triangle"], "expected at least 2 lines, found 1"),
         (["latin"], "is not UTF-8"),
         (["nbest", "--mbr", "--nbest-size", "4"], "source 2 has 2 of 4 lines; 6 lines are no"),
         (["nbest", "--mbr", "--moses"], "line 1: expected SOURCE ||| TEXT ||| ..., not 'a b c d'"),
-        (["mixed", "--mbr", "--moses"], "line 3: source 0 once more"),
+        (["mixed", "--mbr", "--moses"], "line 3: more candidates of source 0"),
     ],
     ids=" ".join,
 )
-def test_wrong_data(files, truebleu_command, write, arguments, message):
+def test_wrong_data_gives_status_1(matrix_folder, truebleu_command, write, arguments, message):
     write("empty", [])
     write("one", ["a"])
     write("latin", ["naïve", "a"], "latin-1")
     write("mixed", ["0 ||| a ||| 1", "1 ||| b ||| 1", "0 ||| c ||| 1"])
-    before = sorted(files.iterdir())
+    before = sorted(matrix_folder.iterdir())
     for place in ([], ["-o", "out.tsv"]):
-        done = truebleu_command("matrix", *arguments, *place)
-        assert done.status == 1
-        assert message in done.error
-        assert len(done.error.splitlines()) == 1
-    assert sorted(files.iterdir()) == before
+        command_result = truebleu_command("matrix", *arguments, *place)
+        assert command_result.status == 1
+        assert message in command_result.error
+        assert len(command_result.error.splitlines()) == 1
+    assert sorted(matrix_folder.iterdir()) == before
 
 
-def test_help_and_completion_know_it(truebleu_command):
-    done = truebleu_command("matrix", "--help")
-    assert done.status == 0
-    assert "truebleu matrix lines.en --top-k 3 --text" in done.output
+def test_help_and_completion_list_matrix(truebleu_command):
+    command_result = truebleu_command("matrix", "--help")
+    assert command_result.status == 0
+    assert "truebleu matrix lines.en --top-k 3 --text" in command_result.output
     assert "matrix" in truebleu_command("--help").output
     completion = truebleu_command("completion", "bash").output
     assert "--nbest-size" in completion

@@ -1,4 +1,4 @@
-"""`truebleu meta`: people's scores and metrics from files, and every form of the table."""
+"""`truebleu meta`: human scores and metric scores from files, and all output formats."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ SYSTEMS = ("aspen", "birch", "cedar")
 
 
 @pytest.fixture
-def people(tmp_path):
-    """Scores that follow chrF, in steps of five, with some segments that nobody rated."""
+def human_scores(tmp_path):
+    """Write human scores equal to chrF rounded to multiples of five, with missing scores."""
     lines = []
     for name in SYSTEMS:
         values = tb.CHRF().segments(FOLDER / f"{name}.en", REFERENCE)
@@ -29,28 +29,36 @@ def people(tmp_path):
     return path
 
 
-def words(people, *more):
+def make_arguments(human_scores, *options):
     outputs = [str(FOLDER / f"{name}.en") for name in SYSTEMS]
-    return ["meta", "--human", str(people), str(REFERENCE), "-i", *outputs, *map(str, more)]
+    return [
+        "meta",
+        "--human",
+        str(human_scores),
+        str(REFERENCE),
+        "-i",
+        *outputs,
+        *map(str, options),
+    ]
 
 
-def run(capsys, arguments):
+def run_meta(capsys, arguments):
     status = main(arguments)
-    said = capsys.readouterr()
-    return status, said.out, said.err
+    captured = capsys.readouterr()
+    return status, captured.out, captured.err
 
 
-def table_of(capsys, arguments):
-    status, out, err = run(capsys, [*arguments, "-f", "json"])
+def read_table(capsys, arguments):
+    status, out, err = run_meta(capsys, [*arguments, "-f", "json"])
     assert (status, err) == (0, "")
     return json.loads(out)
 
 
-def test_truebleu_scores_then_correlates(people, capsys):
-    content = table_of(capsys, words(people, "-m", "bleu", "chrf", "ter"))
+def test_metrics_are_computed_and_correlated(human_scores, capsys):
+    content = read_table(capsys, make_arguments(human_scores, "-m", "bleu", "chrf", "ter"))
     rows = {row["name"]: row for row in content["metrics"]}
     assert set(rows) == {"BLEU", "chrF2", "TER"}
-    # People here judge segments as chrF does.
+    # The human scores are rounded chrF scores.
     agreement = {name: row["scores"]["human:seg:pearson"]["value"] for name, row in rows.items()}
     assert max(agreement, key=agreement.get) == "chrF2"
     assert rows["TER"]["lower_is_better"]
@@ -58,7 +66,7 @@ def test_truebleu_scores_then_correlates(people, capsys):
         assert row["signature"]
         assert row["scores"]["human:seg:pearson"]["value"] > 0
     python = tb.meta_evaluate(
-        people,
+        human_scores,
         [tb.BLEU(), tb.CHRF(), tb.TER()],
         text=tb.EvaluatedText({name: FOLDER / f"{name}.en" for name in SYSTEMS}, REFERENCE),
     )
@@ -66,21 +74,28 @@ def test_truebleu_scores_then_correlates(people, capsys):
     assert tb.MetaEvaluation.from_json(python.to_json()) == python
 
 
-def test_both_are_given(people, tmp_path, capsys):
-    lines = people.read_text(encoding="utf-8").replace("None", "0")
-    other = tmp_path / "other.score"
-    other.write_text(lines, encoding="utf-8")
-    arguments = ["meta", "--human", str(people), "--scores", f"X={other}", f"Y={other}"]
-    content = table_of(capsys, [*arguments, "--level", "seg", "--statistic", "pearson", "acc-eq"])
+def test_metric_scores_are_read_from_files(human_scores, tmp_path, capsys):
+    lines = human_scores.read_text(encoding="utf-8").replace("None", "0")
+    score_file = tmp_path / "other.score"
+    score_file.write_text(lines, encoding="utf-8")
+    arguments = [
+        "meta",
+        "--human",
+        str(human_scores),
+        "--scores",
+        f"X={score_file}",
+        f"Y={score_file}",
+    ]
+    content = read_table(capsys, [*arguments, "--level", "seg", "--statistic", "pearson", "acc-eq"])
     for row in content["metrics"]:
         assert row["scores"]["human:seg:pearson"]["value"] == pytest.approx(1.0)
         assert row["scores"]["human:seg:acc-eq"]["value"] == 1.0
 
 
 @pytest.mark.parametrize("form", ["text", "markdown", "latex", "csv", "tsv", "html"])
-def test_every_form(people, form, capsys, tmp_path):
-    more = ["-m", "bleu", "chrf", "--significance", 100, "--confidence", 50, "-f", form]
-    status, out, err = run(capsys, words(people, *more))
+def test_every_format_is_written(human_scores, form, capsys, tmp_path):
+    options = ["-m", "bleu", "chrf", "--significance", 100, "--confidence", 50, "-f", form]
+    status, out, err = run_meta(capsys, make_arguments(human_scores, *options))
     assert (status, err) == (0, "")
     assert "BLEU" in out
     assert "chrF2" in out
@@ -95,57 +110,66 @@ def test_every_form(people, form, capsys, tmp_path):
 
 
 @pytest.mark.parametrize("picture", ["scatter", "agreement"])
-def test_pictures_are_svg_with_the_systems_named(people, picture, capsys):
-    status, out, err = run(
+def test_svg_charts_name_systems(human_scores, picture, capsys):
+    status, out, err = run_meta(
         capsys,
-        words(people, "-m", "bleu", "chrf", "-f", "svg", "--picture", picture, "--of", "BLEU"),
+        make_arguments(
+            human_scores, "-m", "bleu", "chrf", "-f", "svg", "--picture", picture, "--of", "BLEU"
+        ),
     )
     assert (status, err) == (0, "")
-    drawn = ET.fromstring(out)
-    assert drawn.tag.endswith("svg")
-    said = " ".join(drawn.itertext())
-    assert "BLEU" in said
+    svg = ET.fromstring(out)
+    assert svg.tag.endswith("svg")
+    text = " ".join(svg.itertext())
+    assert "BLEU" in text
     if picture == "scatter":
-        assert all(name in said for name in SYSTEMS)
+        assert all(name in text for name in SYSTEMS)
 
 
-def test_documents_and_domains(people, tmp_path, capsys):
+def test_documents_and_domains_group_scores(human_scores, tmp_path, capsys):
     number = len(REFERENCE.read_text(encoding="utf-8").splitlines())
     domains = tmp_path / "domains"
     domains.write_text("".join(f"{'news' if i % 2 else 'talk'}\n" for i in range(number)))
-    more = ["-m", "bleu", "--docs", FOLDER / "documents.txt", "--domains", domains]
-    content = table_of(capsys, words(people, *more, "--by", "domain"))
-    assert {one["name"] for one in content["sets"]} == {"human/talk", "human/news"}
-    content = table_of(capsys, words(people, *more, "--level", "doc", "--statistic", "pearson"))
+    options = ["-m", "bleu", "--docs", FOLDER / "documents.txt", "--domains", domains]
+    content = read_table(capsys, make_arguments(human_scores, *options, "--by", "domain"))
+    assert {entry["name"] for entry in content["sets"]} == {"human/talk", "human/news"}
+    content = read_table(
+        capsys, make_arguments(human_scores, *options, "--level", "doc", "--statistic", "pearson")
+    )
     (row,) = content["metrics"]
     assert set(row["scores"]) == {"human:doc:pearson"}
-    more += ["--confidence", 50, "--resample", "documents"]
-    content = table_of(capsys, words(people, *more, "--level", "seg"))
-    found = content["metrics"][0]["scores"]["human:seg:pearson"]
-    assert found["interval"]["over"] == "documents"
+    options += ["--confidence", 50, "--resample", "documents"]
+    content = read_table(capsys, make_arguments(human_scores, *options, "--level", "seg"))
+    correlation = content["metrics"][0]["scores"]["human:seg:pearson"]
+    assert correlation["interval"]["over"] == "documents"
 
 
 @pytest.mark.parametrize(
-    ("more", "message"),
+    ("extra_options", "message"),
     [
-        (["--human", "p"], "no metric: give scores"),
-        ([], "name people's scores: --human FILE, or --tree DIR"),
-        (["--human", "p", "-m", "chrf"], "they are computed of REF and -i HYP"),
-        (["--human", "p", "--tree", "."], "one of both"),
+        (["--human", "p"], "no metric: use --scores"),
+        ([], "human scores: expected either --human FILE or --tree DIR"),
+        (["--human", "p", "-m", "chrf"], "computing metrics needs REF and -i HYP"),
+        (["--human", "p", "--tree", "."], "either --human FILE or --tree DIR"),
         (["--human", "p", "--scores", "x"], "expected NAME=FILE"),
-        (["--human", "p", "--scores", "x=p", "x=p"], "x is there twice"),
-        (["--human", "p", "-t", "wmt23"], "for the folders that --tree names"),
+        (["--human", "p", "--scores", "x=p", "x=p"], "duplicate name 'x'"),
+        (["--human", "p", "-t", "wmt23"], "has no effect without --tree"),
         (["--human", "p", "--columns", "row=x", "--scores", "x=p"], "expected system=NAME"),
         (["--human", "p", "--mqm-weights", "5", "--scores", "x=p"], "expected ERROR:WEIGHT"),
-        (["--human", "p", "--correction", "holm", "--scores", "x=p"], "nothing is tested"),
-        (["--tree", ".", "--scores", "x=p"], "the folders of --tree have text and scores"),
+        (
+            ["--human", "p", "--correction", "holm", "--scores", "x=p"],
+            "has no effect without --significance",
+        ),
+        (["--tree", ".", "--scores", "x=p"], "--tree are mutually exclusive"),
         (["--human", "p", "--statistic", "r"], "unknown 'r'"),
     ],
 )
-def test_a_wrong_command_line_is_told_in_one_line(more, message, tmp_path, monkeypatch, capsys):
+def test_wrong_command_line_gives_one_line_error(
+    extra_options, message, tmp_path, monkeypatch, capsys
+):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "p").write_text("a 1\nb 2\nc 3\n", encoding="utf-8")
-    status, out, err = run(capsys, ["meta", *more])
+    status, out, err = run_meta(capsys, ["meta", *extra_options])
     assert (status, out, err.count("\n")) == (2, "", 1)
     assert message in err
 
@@ -154,7 +178,7 @@ def test_a_wrong_command_line_is_told_in_one_line(more, message, tmp_path, monke
     ("scores", "options", "status", "message"),
     [
         ("a 1\nb 2\n", [], 1, "X, human: no scores of 1 system that people judged: c"),
-        # The means of segments are compared with people's scores of whole systems.
+        # Segment scores of metrics are averaged, but human scores are system scores.
         ("a 1\na 2\nb 1\nb 1\nc 1\nc 2\n", [], 0, ""),
         (
             "a 1\nb 1\nc 1\n",
@@ -164,41 +188,43 @@ def test_a_wrong_command_line_is_told_in_one_line(more, message, tmp_path, monke
         ),
     ],
 )
-def test_metric_scores_of_other_shapes(
+def test_mismatched_metric_scores_give_error(
     scores, options, status, message, tmp_path, monkeypatch, capsys
 ):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "p").write_text("a 1\nb 2\nc 3\n", encoding="utf-8")
     (tmp_path / "x").write_text(scores, encoding="utf-8")
-    words = ["meta", "--human", "p", "--scores", "X=x", "--level", "sys", "-o", "out.txt"]
-    found, _, err = run(capsys, [*words, *options])
+    make_arguments = ["meta", "--human", "p", "--scores", "X=x", "--level", "sys", "-o", "out.txt"]
+    correlation, _, err = run_meta(capsys, [*make_arguments, *options])
     out = tmp_path / "out.txt"
-    assert (found, out.exists()) == (status, status == 0)
+    assert (correlation, out.exists()) == (status, status == 0)
     assert message in " ".join((err if status else out.read_text("utf-8")).split())
     assert err.count("\n") == (1 if status else 0)
 
 
-def test_extra_segments_are_refused(people, tmp_path, capsys):
+def test_extra_segments_are_refused(human_scores, tmp_path, capsys):
     longer = tmp_path / "longer.score"
-    first, *rest = people.read_text(encoding="utf-8").splitlines(keepends=True)
+    first, *rest = human_scores.read_text(encoding="utf-8").splitlines(keepends=True)
     longer.write_text("".join([first, f"{first.split()[0]}\t1\n", *rest]), encoding="utf-8")
-    status, _, err = run(capsys, ["meta", "--human", str(people), "--scores", f"X={longer}"])
+    status, _, err = run_meta(
+        capsys, ["meta", "--human", str(human_scores), "--scores", f"X={longer}"]
+    )
     assert status == 1
     assert "differ" in err
 
 
-def test_numbered_segments_find_their_places(tmp_path, capsys):
-    """Of the segments of a text only some were judged, in any order."""
-    chosen = (5, 2, 9, 7)
+def test_numbered_segments_are_matched_by_number(tmp_path, capsys):
+    """Only some segments have human scores, in arbitrary order."""
+    judged_segments = (5, 2, 9, 7)
     lines = ["system\tmqm_avg_score\tseg_id"]
     for name in SYSTEMS:
         values = list(tb.BLEU().segments(FOLDER / f"{name}.en", REFERENCE))
-        lines += [f"{name}\t{values[i - 1]!r}\t{i}" for i in chosen]
+        lines += [f"{name}\t{values[i - 1]!r}\t{i}" for i in judged_segments]
     path = tmp_path / "mqm.tsv"
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    content = table_of(
-        capsys, words(path, "-m", "bleu", "--level", "seg", "--statistic", "pearson")
+    content = read_table(
+        capsys, make_arguments(path, "-m", "bleu", "--level", "seg", "--statistic", "pearson")
     )
-    found = content["metrics"][0]["scores"]["human:seg:pearson"]
-    assert found["cells"] == 4 * len(SYSTEMS)
-    assert found["value"] == pytest.approx(1.0)
+    correlation = content["metrics"][0]["scores"]["human:seg:pearson"]
+    assert correlation["cells"] == 4 * len(SYSTEMS)
+    assert correlation["value"] == pytest.approx(1.0)

@@ -1,4 +1,4 @@
-"""`truebleu report`: files in, one page out."""
+"""`truebleu report` writes a self-contained page from files."""
 
 import re
 
@@ -15,8 +15,8 @@ SOURCE = ["die Katze", "niemand", "Regen"] * 4
 
 
 @pytest.fixture
-def files(write):
-    """A folder with a small test set, and the words that name its systems and its reference."""
+def report_files(write):
+    """Write a small test set; return its folder and the words that name its files."""
     write("good.en", GOOD)
     write("poor.en", POOR)
     write("source.de", SOURCE)
@@ -26,35 +26,35 @@ def files(write):
     return folder, [reference, "-i", folder / "good.en", folder / "poor.en"]
 
 
-def test_a_page_from_files(files, truebleu_command):
-    folder, words = files
+def test_report_contains_inputs(report_files, truebleu_command):
+    folder, words = report_files
     path = folder / "report.html"
-    done = truebleu_command(
+    result = truebleu_command(
         *("report", *words, "-src", folder / "source.de", "--docs", folder / "documents.txt"),
         *("-m", "bleu", "chrf", "--also", "tokenize=intl", "lowercase", "--title", "Cats"),
         *("-o", path),
     )
-    assert (done.status, done.output, done.error) == (0, "", "")
+    assert (result.status, result.output, result.error) == (0, "", "")
     page = Page(path.read_bytes())
-    told = page.manifest
+    manifest = page.manifest
     assert page.title == "Cats"
-    assert [system["name"] for system in told["systems"]] == ["good", "poor"]
+    assert [system["name"] for system in manifest["systems"]] == ["good", "poor"]
     assert page.texts("system1") == POOR
     assert page.texts("source") == SOURCE
-    assert told["documents"]["names"] == ["one", "two"]
-    assert told["languages"] == {"source": "de", "target": "en"}
-    assert [s["label"] for s in told["settings"]] == [
+    assert manifest["documents"]["names"] == ["one", "two"]
+    assert manifest["languages"] == {"source": "de", "target": "en"}
+    assert [s["label"] for s in manifest["settings"]] == [
         *("BLEU", "chrF2", "BLEU tok:intl", "BLEU case:lc", "chrF2 case:lc")
     ]
 
 
-def test_it_is_the_page_that_python_makes(files, truebleu_command):
-    folder, words = files
+def test_report_equals_python_report(report_files, truebleu_command):
+    folder, words = report_files
     path = folder / "report.html"
     options = ["--seed", "7", "--test", "bs", "-pbsn", "200", "--level", "0.9", "-lc"]
     assert truebleu_command("report", *words, *options, "-o", path).status == 0
     systems = {name: folder / f"{name}.en" for name in ("good", "poor")}
-    made = tb.report(
+    python_report = tb.report(
         *(systems, folder / "reference.en"),
         metrics=[tb.BLEU(lowercase=True)],
         seed=7,
@@ -63,32 +63,34 @@ def test_it_is_the_page_that_python_makes(files, truebleu_command):
         confidence=200,
         level=0.9,
     )
-    told = Page(path.read_bytes()).manifest
-    assert {**told, "commands": []} == made.to_dict()
+    manifest = Page(path.read_bytes()).manifest
+    assert {**manifest, "commands": []} == python_report.to_dict()
 
 
-def test_one_system_on_standard_input_to_standard_output(files, truebleu_command):
-    _, (reference, *_) = files
-    done = truebleu_command("report", reference, input="\n".join(GOOD).encode())
-    assert (done.status, done.error) == (0, "")
-    page = Page(done.output)
+def test_report_reads_standard_input_and_writes_standard_output(report_files, truebleu_command):
+    _, (reference, *_) = report_files
+    result = truebleu_command("report", reference, input="\n".join(GOOD).encode())
+    assert (result.status, result.error) == (0, "")
+    page = Page(result.output)
     assert page.texts("system0") == GOOD
     assert page.manifest["systems"] == [{"name": "standard input", "letter": "A"}]
 
 
-def test_the_same_command_gives_the_same_bytes(files, truebleu_command):
-    folder, words = files
-    for name, more in (("1", ()), ("2", ()), ("3", ("--threads", "3"))):
-        done = truebleu_command("report", *words, "-m", "bleu", "ter", *more, "-o", folder / name)
-        assert done.status == 0
+def test_same_command_gives_identical_bytes(report_files, truebleu_command):
+    folder, words = report_files
+    for name, extra_options in (("1", ()), ("2", ()), ("3", ("--threads", "3"))):
+        result = truebleu_command(
+            "report", *words, "-m", "bleu", "ter", *extra_options, "-o", folder / name
+        )
+        assert result.status == 0
     assert (folder / "1").read_bytes() == (folder / "2").read_bytes()
     assert (folder / "1").read_bytes() == (folder / "3").read_bytes()
 
 
-def test_commands_of_the_page_make_its_numbers_again(files, truebleu_command, tmp_path):
+def test_commands_in_report_reproduce_scores(report_files, truebleu_command, tmp_path):
     import shlex
 
-    folder, words = files
+    folder, words = report_files
     path = folder / "report.html"
     options = ["-m", "bleu", "chrf", "-tok", "intl", "-lc", "-src", folder / "source.de"]
     options += [
@@ -106,50 +108,50 @@ def test_commands_of_the_page_make_its_numbers_again(files, truebleu_command, tm
     assert first[:3] == ["truebleu", "report", "reference.en"]
     assert truebleu_command(*first[1:], cwd=folder).status == 0
     assert (folder / "report.html").read_bytes() == path.read_bytes()
-    done = truebleu_command(*second[1:], "-f", "json", cwd=folder)
-    told = tb.Comparison.from_json(done.output).to_dict()
-    for system in told["systems"]:
+    result = truebleu_command(*second[1:], "-f", "json", cwd=folder)
+    manifest = tb.Comparison.from_json(result.output).to_dict()
+    for system in manifest["systems"]:
         system["letter"] = {"x y": "A", "z": "B"}[system["name"]]
-    assert told == page.manifest["comparison"]
+    assert manifest == page.manifest["comparison"]
 
 
-def test_commands_name_files_without_their_folders(files, truebleu_command):
-    folder, words = files
+def test_commands_in_report_omit_folders(report_files, truebleu_command):
+    folder, words = report_files
     path = folder / "report.html"
     truebleu_command("report", *words, "--labels", f"d={folder / 'documents.txt'}", "-o", path)
     assert str(folder) not in path.read_text()
     assert "d=documents.txt" in Page(path.read_bytes()).manifest["commands"][0]
 
 
-def test_labels_from_a_table_and_from_files(files, write, truebleu_command):
-    folder, words = files
+def test_labels_are_read_from_table_or_files(report_files, write, truebleu_command):
+    folder, words = report_files
     table = write("labels.tsv", ["domain\tkind", *["news\tx", "chat\ty"] * 6])
     path = folder / "report.html"
     truebleu_command("report", *words, "--labels", table, "-o", path)
     assert [label["name"] for label in Page(path.read_bytes()).manifest["labels"]] == [
         *("domain", "kind")
     ]
-    named = [f"{name}={folder / 'documents.txt'}" for name in ("a", "b")]
-    truebleu_command("report", *words, "--labels", *named, "-o", path)
+    label_files = [f"{name}={folder / 'documents.txt'}" for name in ("a", "b")]
+    truebleu_command("report", *words, "--labels", *label_files, "-o", path)
     labels = Page(path.read_bytes()).manifest["labels"]
     assert [(label["name"], label["values"]) for label in labels] == [
         *(("a", ["one", "two"]), ("b", ["one", "two"]))
     ]
 
 
-def test_references_side_by_side_and_compressed_files(files, write, truebleu_command):
+def test_reference_columns_and_compressed_files_are_read(report_files, write, truebleu_command):
     import gzip
 
-    folder, (_, *systems) = files
+    folder, (_, *systems) = report_files
     lines = [f"{a}\t{b}" for a, b in zip(REFERENCES, POOR, strict=True)]
     table = write("references.tsv", lines)
     (folder / "source.de.gz").write_bytes(gzip.compress((folder / "source.de").read_bytes()))
     path = folder / "report.html"
-    done = truebleu_command(
+    result = truebleu_command(
         *("report", table, "-nr", "2", *systems, "-src", folder / "source.de.gz", "-o", path)
     )
-    assert done.status == 0
-    assert "which system is best depends on the reference" in done.error
+    assert result.status == 0
+    assert "which system is best depends on the reference" in result.error
     page = Page(path.read_bytes())
     assert page.texts("reference0") == REFERENCES
     assert page.texts("reference1") == POOR
@@ -157,8 +159,8 @@ def test_references_side_by_side_and_compressed_files(files, write, truebleu_com
     assert list(page.manifest["data_hash"])[2:4] == ["references.tsv#1", "references.tsv#2"]
 
 
-def test_scores_from_elsewhere(files, write, truebleu_command):
-    folder, words = files
+def test_external_scores_are_included(report_files, write, truebleu_command):
+    folder, words = report_files
     scores = write("comet.tsv", ["good\tpoor", *["0.9\t0.5"] * 12])
     path = folder / "report.html"
     truebleu_command("report", *words, "--scores", f"COMET={scores}", "-o", path)
@@ -168,11 +170,11 @@ def test_scores_from_elsewhere(files, write, truebleu_command):
     assert "COMET" in page.text
 
 
-def test_without_text(files, truebleu_command):
-    folder, words = files
+def test_redact_text_omits_texts(report_files, truebleu_command):
+    folder, words = report_files
     path = folder / "report.html"
-    more = ["-src", folder / "source.de", "--redact-text", "-o", path]
-    assert truebleu_command("report", *words, *more).status == 0
+    extra_options = ["-src", folder / "source.de", "--redact-text", "-o", path]
+    assert truebleu_command("report", *words, *extra_options).status == 0
     page = Page(path.read_bytes())
     numbers = ["s0.0", "s0.1", "h.0", "h.1", "h.2", "h.3", "lengths", "frequency"]
     assert list(page.blocks) == [*numbers, *browser_kernel.load_kernel_blocks()]
@@ -181,28 +183,32 @@ def test_without_text(files, truebleu_command):
         assert word not in path.read_text()
 
 
-def test_warnings_are_those_of_other_commands(files, write, truebleu_command):
-    folder, (reference, *_) = files
-    done = truebleu_command("report", reference, "-i", reference, "-o", folder / "report.html")
-    assert done.status == 0
-    assert "all 12 hypotheses are identical to the reference" in done.error
+def test_report_prints_warnings(report_files, write, truebleu_command):
+    folder, (reference, *_) = report_files
+    result = truebleu_command("report", reference, "-i", reference, "-o", folder / "report.html")
+    assert result.status == 0
+    assert "all 12 hypotheses are identical to the reference" in result.error
     quiet = ["-q", "-o", folder / "report.html"]
     assert truebleu_command("report", reference, "-i", reference, *quiet).error == ""
 
 
-# ---- what is wrong ----
+# ---- errors ----
 
 
 @pytest.mark.parametrize(
-    ("more", "status", "message"),
+    ("extra_options", "status", "message"),
     [
         (["-i", "short.txt"], 1, "different numbers of segments"),
         (["-src", "short.txt"], 1, "source (short.txt) has 2 segments, and the systems have 12"),
         (["--docs", "short.txt"], 1, "documents (short.txt) has 2 segments"),
         (["--labels", "bad.tsv"], 1, "labels (bad.tsv), line 3: 1 tab-separated column, and"),
         (["--labels", "a=short.txt"], 1, "labels: a (short.txt) has 2 segments"),
-        (["--labels", "a=short.txt", "a=bad.tsv"], 2, "--labels: a is there twice"),
-        (["--labels", "bad.tsv", "short.txt"], 2, "'bad.tsv': with several, expected NAME=FILE"),
+        (["--labels", "a=short.txt", "a=bad.tsv"], 2, "--labels: duplicate name 'a'"),
+        (
+            ["--labels", "bad.tsv", "short.txt"],
+            2,
+            "--labels: several files need names (expected NAME=FILE",
+        ),
         (["-src", "missing.txt"], 1, "missing.txt: No such file or directory"),
         (["-src", "latin.txt"], 1, "latin.txt), line 2: byte 0xe9 is not UTF-8; if the text is in"),
         (["--also", "tokenise=intl"], 2, "--also: unknown parameter 'tokenise'; did you mean 'tok"),
@@ -211,52 +217,52 @@ def test_warnings_are_those_of_other_commands(files, write, truebleu_command):
         (["--embed-text", "-1"], 2, "--embed-text: "),
         (["--baseline", "god"], 2, "--baseline: no system 'god'"),
         (["--names", "a"], 2, "--names: 1 name for 2 systems"),
-        (["-src", "-", "--docs", "-"], 2, "standard input is named twice"),
+        (["-src", "-", "--docs", "-"], 2, "standard input can be read only once"),
         (["--format", "json"], 2, "unknown option --format"),
     ],
 )
-def test_mistakes_are_said_in_a_line_and_nothing_is_written(
-    files, write, truebleu_command, more, status, message
+def test_error_is_one_line_and_writes_nothing(
+    report_files, write, truebleu_command, extra_options, status, message
 ):
-    folder, words = files
+    folder, words = report_files
     write("short.txt", ["a", "b"])
     write("bad.tsv", ["a\tb", "1\t2", "1"])
     (folder / "latin.txt").write_bytes(b"a\ncaf\xe9\n" + b"x\n" * 10)
     path = folder / "report.html"
     path.write_text("as it was")
-    done = truebleu_command("report", *words, *more, "-o", path, cwd=folder)
-    assert done.status == status, done
-    assert message in done.error
-    assert re.fullmatch(r"truebleu: error: [^\n]*\n", done.error)
+    result = truebleu_command("report", *words, *extra_options, "-o", path, cwd=folder)
+    assert result.status == status, result
+    assert message in result.error
+    assert re.fullmatch(r"truebleu: error: [^\n]*\n", result.error)
     assert path.read_text() == "as it was"
     assert not [left.name for left in folder.iterdir() if left.name.startswith(".truebleu")]
 
 
 @pytest.mark.parametrize("role", ["-src", "--docs", "--labels"])
-def test_an_input_is_not_written_over(files, truebleu_command, role):
-    folder, words = files
+def test_input_file_is_not_overwritten(report_files, truebleu_command, role):
+    folder, words = report_files
     path = folder / "documents.txt"
     before = path.read_bytes()
-    done = truebleu_command("report", *words, role, path, "-o", path)
-    assert done.status == 2
-    assert "is an input as well" in done.error
+    result = truebleu_command("report", *words, role, path, "-o", path)
+    assert result.status == 2
+    assert "is also an input file" in result.error
     assert path.read_bytes() == before
 
 
 # ---- size ----
 
 
-def test_text_takes_little_more_than_its_gzip(write, truebleu_command):
+def test_report_size_is_close_to_gzip_size(write, truebleu_command):
     lines = [f"{line} {i * 7919 % 10007}" for i, line in enumerate(REFERENCES * 400)]
     reference, system = write("r.en", lines), write("s.en", lines[1:] + lines[:1])
     path = reference.parent / "report.html"
     assert truebleu_command("report", reference, "-i", system, "-o", path).status == 0
     page = Page(path.read_bytes())
-    own = [
+    own_size = [
         text
         for of, text in page.scripts
         if of.get("data-block", "kernel") not in browser_kernel.KERNEL_BLOCKS
     ]
-    blocks = sum(map(len, own))
+    blocks = sum(map(len, own_size))
     assert blocks < 0.5 * 2 * reference.stat().st_size
     assert path.stat().st_size < blocks + 800_000

@@ -1,4 +1,4 @@
-"""Text that gives a surprising score is told of, and the message names the cause and the remedy."""
+"""Suspicious text gives a warning that names the cause and the remedy."""
 
 import json
 import os
@@ -11,8 +11,8 @@ PLAIN = ["the cat sat on the mat", "nobody was there at all", "this is a third l
 
 
 @pytest.fixture
-def files(write, monkeypatch, tmp_path):
-    """A folder, made the current one, of files with one peculiarity each."""
+def checked_folder(write, monkeypatch, tmp_path):
+    """Return the working directory, with files that have one peculiarity each."""
     monkeypatch.chdir(tmp_path)
     write("nfc", ACCENTED)
     write("nfd", [unicodedata.normalize("NFD", text) for text in ACCENTED])
@@ -41,12 +41,14 @@ def files(write, monkeypatch, tmp_path):
         ("check plain -i empty --min 1", "empty", ("lines 2 and 3",)),
     ],
 )
-def test_surprising_text_is_warned_of(files, truebleu_command, command, kind, parts):
-    own = truebleu_command(*command.split(), "-f", "json")
-    warnings = [one["text"] for one in json.loads(own.output)["warnings"] if one["kind"] == kind]
-    assert len(warnings) == 1, own
+def test_suspicious_text_gives_warning(checked_folder, truebleu_command, command, kind, parts):
+    result = truebleu_command(*command.split(), "-f", "json")
+    warnings = [
+        entry["text"] for entry in json.loads(result.output)["warnings"] if entry["kind"] == kind
+    ]
+    assert len(warnings) == 1, result
     assert all(part in warnings[0] for part in parts)
-    assert warnings[0] in own.error
+    assert warnings[0] in result.error
 
 
 @pytest.mark.parametrize(
@@ -61,40 +63,42 @@ def test_surprising_text_is_warned_of(files, truebleu_command, command, kind, pa
         "score nfd -i nfd",
     ],
 )
-def test_remedy_ends_warning(files, truebleu_command, command):
-    own = truebleu_command(*command.split(), "-f", "json")
-    found = json.loads(own.output)
-    assert {one["kind"] for one in found["warnings"]} == {"identical"}
-    assert round(found["scores"][0]["score"]) == 100
+def test_remedy_ends_warning(checked_folder, truebleu_command, command):
+    result = truebleu_command(*command.split(), "-f", "json")
+    content = json.loads(result.output)
+    assert {entry["kind"] for entry in content["warnings"]} == {"identical"}
+    assert round(content["scores"][0]["score"]) == 100
 
 
-def test_strip_diacritics_is_in_signature(files, truebleu_command):
+def test_strip_diacritics_is_in_signature(checked_folder, truebleu_command):
     for options, form in (([], "nfc"), (["--normalize", "nfkc"], "nfkc")):
         arguments = ["score", "nfc", "-i", "nfd", "-m", "bleu", "chrf", "--strip-diacritics"]
-        own = truebleu_command(*arguments, *options, "-f", "json")
-        scores = json.loads(own.output)["scores"]
-        assert [one["unicode"] for one in scores] == [f"{form}-strip"] * 2
-        assert [round(one["score"]) for one in scores] == [100, 100]
+        result = truebleu_command(*arguments, *options, "-f", "json")
+        scores = json.loads(result.output)["scores"]
+        assert [entry["unicode"] for entry in scores] == [f"{form}-strip"] * 2
+        assert [round(entry["score"]) for entry in scores] == [100, 100]
 
 
-def test_zero_is_explained_with_a_remedy(files, truebleu_command):
-    own = truebleu_command("explain", "short", "-i", "short")
-    text = " ".join(own.output.split())
+def test_zero_score_warning_has_remedy(checked_folder, truebleu_command):
+    result = truebleu_command("explain", "short", "-i", "short")
+    text = " ".join(result.output.split())
     assert "too short to have any 4-grams, and a product with 0 is 0; --effective-order" in text
 
 
 @pytest.mark.parametrize("words", ["plain -i nfc plain ./plain link", "plain link -i nfc plain"])
-def test_file_named_twice_counts_once(files, truebleu_command, words):
-    own = truebleu_command("score", *words.split(), "-f", "json")
-    assert own.error.count("is the same file as plain, and counts once") == 1
-    scores = json.loads(own.output)["scores"]
-    assert [(one["system"], one["nrefs"]) for one in scores] == [("nfc", "1"), ("plain", "1")]
-    named = truebleu_command("score", "plain", "-i", "plain", "link", "--names", "a,b", "-f", "tsv")
-    assert len(named.output.splitlines()) == 3
+def test_repeated_file_is_used_once(checked_folder, truebleu_command, words):
+    result = truebleu_command("score", *words.split(), "-f", "json")
+    assert result.error.count("is the same file as plain, and counts once") == 1
+    scores = json.loads(result.output)["scores"]
+    assert [(entry["system"], entry["nrefs"]) for entry in scores] == [("nfc", "1"), ("plain", "1")]
+    named_result = truebleu_command(
+        "score", "plain", "-i", "plain", "link", "--names", "a,b", "-f", "tsv"
+    )
+    assert len(named_result.output.splitlines()) == 3
 
 
 @pytest.mark.parametrize("options", [[], ["-e", "latin-1"]])
-def test_old_mac_line_ends_are_refused(files, truebleu_command, options):
-    own = truebleu_command("score", "mac", "-i", "mac", *options)
-    assert own.status == 1
-    assert "mac has CR line ends without LF" in own.error
+def test_old_mac_line_ends_are_refused(checked_folder, truebleu_command, options):
+    result = truebleu_command("score", "mac", "-i", "mac", *options)
+    assert result.status == 1
+    assert "mac has CR line ends without LF" in result.error

@@ -137,7 +137,7 @@ def test_names_are_one_for_each_system(folder, truebleu_command):
     assert truebleu_command(*words, "base", "new").status == 0
     assert [one.name for one in log.read_log_entries("log")] == ["base", "new"]
     done = truebleu_command(*words, "base")
-    assert (done.status, "give each one" in done.error) == (2, True)
+    assert (done.status, "expected one per system" in done.error) == (2, True)
 
 
 @pytest.mark.parametrize(

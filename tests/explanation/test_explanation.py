@@ -580,9 +580,9 @@ def test_references_side_by_side(truebleu_command, write):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["a b", "c"], "put --reference before"),
-        (["a", "b", "c", "--reference", "d"], "3 hypotheses"),
-        (["--reference", "d"], "0 hypotheses"),
+        (["a b", "c"], "use --reference TEXT"),
+        (["a", "b", "c", "--reference", "d"], "found 3"),
+        (["--reference", "d"], "found 0"),
         (["a", "--reference", "d", "-i", "x"], "--input"),
         (["a", "--reference", "d", "-n", "1"], "--segment"),
     ],

@@ -60,8 +60,8 @@ class Terminal(io.StringIO):
 
 
 def test_the_command_has_the_signature_in_one_line_and_no_progress_before_it(monkeypatch, write):
-    monkeypatch.setattr(progress_module, "PATIENCE", 0.0)
-    monkeypatch.setattr(progress_module, "EVERY", 0.0)
+    monkeypatch.setattr(progress_module, "FIRST_UPDATE_SECONDS", 0.0)
+    monkeypatch.setattr(progress_module, "UPDATE_INTERVAL_SECONDS", 0.0)
     monkeypatch.setenv("COLUMNS", "80")
     log: list[tuple[str, str]] = []
     monkeypatch.setattr(sys, "stdout", Terminal("out", log))

@@ -97,7 +97,7 @@ def test_command_writes_page(tmp_path, monkeypatch, capsys):
 
 def test_open_is_refused_for_standard_output(capsys):
     assert main(["lab", "-o", "-", "--open"]) == 2
-    assert "standard output is no file that a browser could open" in capsys.readouterr().err
+    assert "a browser cannot open standard output" in capsys.readouterr().err
 
 
 # ---- sentences ----

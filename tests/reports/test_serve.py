@@ -544,9 +544,9 @@ def test_occupied_port_is_reported(write, truebleu_command):
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (["--serve", "-o", "x.html"], "--serve writes no file"),
-        (["--serve", "--embed-text", "5"], "--embed-text: --serve writes no file"),
-        (["--open", "-o", "x.html"], "--open: it is for --serve"),
+        (["--serve", "-o", "x.html"], "-o/--output and --serve are mutually exclusive"),
+        (["--serve", "--embed-text", "5"], "--embed-text and --serve are mutually exclusive"),
+        (["--open", "-o", "x.html"], "--open has no effect without --serve"),
         (["--serve", "70000"], "from 0 to 65,535"),
     ],
 )

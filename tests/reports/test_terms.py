@@ -228,8 +228,6 @@ def test_command_reports_invalid_glossary(term_files, monkeypatch, capsys):
     assert "bad.tsv" in (error := capsys.readouterr().err)
     assert "line 2" in error
     assert main([*words, "--terms", "terms.tsv"]) == 2
-    assert (
-        "--terms: they are looked for in the source; name it with -src" in capsys.readouterr().err
-    )
+    assert "--terms needs the source; name it with -src" in capsys.readouterr().err
     assert main([*words, "-src", "src.de", "--terms", "none.tsv"]) == 1
     assert "none.tsv" in capsys.readouterr().err

@@ -1,6 +1,6 @@
-"""The BLEU family as data, and which member of it gives a number.
+"""Catalogue of published BLEU implementations, and identification of the BLEU behind a score.
 
-The registry of metrics learns here that the members of the family are names of metrics.
+Importing this package adds the names of the members to the metric registry.
 """
 
 from __future__ import annotations
@@ -12,18 +12,20 @@ from truebleu.metrics import registry
 from truebleu.metrics.base import Metric
 
 
-def names() -> Iterable[str]:
-    """The names of all members."""
+def list_member_names() -> Iterable[str]:
+    """Return the names of all members."""
     from truebleu.bleu_family.family_catalogue import family
 
     return family
 
 
-def metric(name: str) -> Metric[Any]:
-    """The metric of a member. Raises KeyError for a name that no member has."""
+def get_member_metric(name: str) -> Metric[Any]:
+    """Return the metric of a member. Raise KeyError for an unknown name."""
     from truebleu.bleu_family.family_catalogue import family
 
     return family[name].metric
 
 
-registry.add_name_source("the members of the BLEU family (truebleu family list)", names, metric)
+registry.add_name_source(
+    "the members of the BLEU family (truebleu family list)", list_member_names, get_member_metric
+)

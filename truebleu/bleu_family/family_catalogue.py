@@ -1,8 +1,8 @@
-"""The BLEU family as data: a row for each published implementation.
+"""Mapping of names to all members of the BLEU family, the published implementations of BLEU.
 
-`truebleu.family` is the mapping: `truebleu.family["mteval-v13a"]` is a member, ready to use, and
-iteration gives the names. What a row says was read in the implementation's source or seen when it
-was run; tests/bleu_family has the numbers.
+`truebleu.family["mteval-v13a"]` is a member, ready to use. Iteration yields the names. Each entry
+is based on the source code of the implementation or on its output. The tests in tests/bleu_family
+compare the scores.
 """
 
 from __future__ import annotations
@@ -10,12 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from truebleu.bleu_family.captioning_and_code import captions_and_code
+from truebleu.bleu_family.captioning_and_code import list_captioning_and_code_members
 from truebleu.bleu_family.family_member import Member
-from truebleu.bleu_family.libraries import libraries
-from truebleu.bleu_family.machine_translation import machine_translation, tools
-from truebleu.bleu_family.related_metrics import RELATIVES
-from truebleu.bleu_family.related_metrics import relatives as relatives_of_bleu
+from truebleu.bleu_family.libraries import list_library_members
+from truebleu.bleu_family.machine_translation import (
+    list_machine_translation_members,
+    list_tool_members,
+)
+from truebleu.bleu_family.related_metrics import RELATED_METRICS
+from truebleu.bleu_family.related_metrics import list_related_members as relatives_of_bleu
 from truebleu.metrics import registry
 from truebleu.text import argument_checks
 from truebleu.text.corpus_inputs import Hypotheses, References
@@ -25,14 +28,14 @@ if TYPE_CHECKING:
 
 
 class UnknownMemberError(KeyError, ValueError):
-    """A name that no member has."""
+    """Error for an unknown member name."""
 
     def __str__(self) -> str:
         return str(self.args[0])
 
 
 class Family(Mapping[str, Member]):
-    """Members by name; `truebleu.family` is one."""
+    """Read-only mapping of member names to members, as in `truebleu.family`."""
 
     __slots__ = ()
 
@@ -41,14 +44,14 @@ class Family(Mapping[str, Member]):
             return MEMBERS[name]
         if str(name).lower() in registry.METRICS:
             raise UnknownMemberError(
-                f"{name} is a metric and no member of the BLEU family; truebleu score -m {name} "
-                "scores with it"
+                f"'{name}' is a metric, not a member of the BLEU family. Use truebleu score "
+                f"-m {name}"
             )
         near = argument_checks.find_closest(str(name), MEMBERS)
-        hint = f"; did you mean '{near}'?" if near else ";"
+        hint = f"; did you mean '{near}'?" if near else "."
         raise UnknownMemberError(
-            f"unknown member '{name}'{hint} The family has {len(self)} members, which truebleu "
-            "family list and list(truebleu.family) name"
+            f"unknown member '{name}'{hint} truebleu family list and list(truebleu.family) show "
+            f"all {len(self)} members"
         )
 
     def __iter__(self) -> Iterator[str]:
@@ -71,39 +74,48 @@ class Family(Mapping[str, Member]):
         workers: int = 1,
         progress: Callable[[int, int], None] | None = None,
     ) -> FamilyScores:
-        """The score of every member, or of some, highest first. Arguments as for `BLEU.score`.
+        """Return the scores of all members, or of the named ones, highest first.
 
-        members: names; None for all.
-        relatives: NIST, GLEU and CodeBLEU's weighted match as well: no BLEU, and slower.
-        tokenize: stands in for 13a, for members that leave the tokenizer to their users.
-        progress: is called with how many members of how many are done.
+        hypotheses, references, workers: as for `BLEU.score`.
+        members: member names, or None for all.
+        relatives: include NIST, GLEU and CodeBLEU's weighted match, which are slower.
+        tokenize: tokenizer that replaces 13a in the members that use it.
+        progress: called with the number of finished members and the number of members.
 
-        Segments are tokenized once for each tokenizer and case, and counted once. Members that
-        cannot score the input say why in their row.
+        Segments are tokenized and counted once per tokenizer and case. A member that cannot score
+        the input has `score=None` and the reason in `problem`.
 
         >>> import truebleu
         >>> table = truebleu.family.score(["a b c d e"], [["a b c d f"]])
         >>> round(table["sacrebleu"].score.value, 2)
         66.87
         """
-        from truebleu.bleu_family.family_scores import score
+        from truebleu.bleu_family.family_scores import score_members
 
-        chosen = [
+        selected_members = [
             member
             for member in self.values()
-            if relatives or not isinstance(member.metric, RELATIVES)
+            if relatives or not isinstance(member.metric, RELATED_METRICS)
         ]
         if members is not None:
-            chosen = [self[name] for name in members]
+            selected_members = [self[name] for name in members]
         if tokenize != "13a":
-            chosen = [member.split_by(tokenize) for member in chosen]
-        return score(chosen, hypotheses, references, workers=workers, progress=progress)
+            selected_members = [member.with_tokenizer(tokenize) for member in selected_members]
+        return score_members(
+            selected_members, hypotheses, references, workers=workers, progress=progress
+        )
 
 
 MEMBERS: dict[str, Member] = {
     member.name: member
-    for row in (machine_translation, libraries, captions_and_code, tools, relatives_of_bleu)
-    for member in row()
+    for list_members in (
+        list_machine_translation_members,
+        list_library_members,
+        list_captioning_and_code_members,
+        list_tool_members,
+        relatives_of_bleu,
+    )
+    for member in list_members()
 }
 
 family = Family()

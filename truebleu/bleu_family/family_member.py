@@ -1,4 +1,4 @@
-"""A member of the family, and its differences from sacreBLEU's default."""
+"""Family members: their metric, origin, quirks, and differences from sacreBLEU's default."""
 
 from __future__ import annotations
 
@@ -12,77 +12,77 @@ from truebleu.metrics.scores import TableScore
 from truebleu.text.corpus_inputs import Hypotheses, References
 from truebleu.text.record import Record
 
-# These do not change the score, or only its last digit.
-_UNSAID = ("scale", "arithmetic", "empty_brevity", "smoothing_value")
+# These parameters change at most the scale or the last digits of a score.
+_OMITTED_PARAMETERS = ("scale", "arithmetic", "empty_brevity", "smoothing_value")
 
 
 class Member(Record):
-    """A published implementation: what it computes, where it is met, how it surprises."""
+    """Published BLEU implementation: its metric, typical use and quirks."""
 
     name: str
     """The name in `truebleu.family`."""
     title: str
-    """The name that its users know."""
+    """The name of the original program or function."""
     metric: Metric[TableScore]
-    """The computation: parameters of `BLEU`, or a metric of its own."""
+    """The metric that computes the score: `BLEU` with its parameters, or another metric."""
     quirks: str = ""
-    """Surprises, in a sentence or two; empty if there are none."""
+    """Unexpected behaviour, in one or two sentences; empty if there is none."""
     used: str
-    """Where it is used."""
+    """The typical use."""
     citation: str
-    """The paper or the program."""
+    """The paper or program to cite."""
     digits: int | None = None
-    """The digits after the point that it prints; None if it prints all."""
+    """The number of decimal places that the original prints, or None for full precision."""
     defect: str = ""
-    """A mistake of the program, which the member makes as well; empty if none is known."""
+    """A known bug of the original, which truebleu reproduces; empty if there is none."""
 
     def __repr__(self) -> str:
         return f"<{self.name}: {self.metric!r}>"
 
     @property
     def single_reference(self) -> bool:
-        """True if it is defined for one reference only."""
+        """True if the implementation supports only one reference."""
         return self.metric.parameters.get("reference_length") == "single"
 
     @property
     def scale(self) -> float:
-        """100 if it gives per cent, 1 if fractions (or, as NIST, what has no upper bound)."""
+        """100 for percentages; 1 for fractions and for scores without an upper bound (NIST)."""
         return self.metric.scale if isinstance(self.metric, BLEU) else 1.0
 
     @property
     def differences(self) -> list[str]:
-        """The differences from sacreBLEU's default, in a few words each.
+        """Short descriptions of the differences from sacreBLEU's default.
 
         >>> metric = BLEU("none", lowercase=True, smoothing="floor", max_order=2)
         >>> Member("", "", metric, used="", citation="").differences
         ['tokens as given', 'lower case', 'smoothing floor 0.1', 'order 2']
         """
         metric = self.metric
-        words = [] if isinstance(metric, BLEU) else [metric.NAME.replace("-BLEU", "")]
+        descriptions = [] if isinstance(metric, BLEU) else [metric.NAME.replace("-BLEU", "")]
         for parameter in metric.PARAMETERS:
             value = metric.parameters[parameter.name]
-            if value == parameter.default or parameter.name in _UNSAID:
+            if value == parameter.default or parameter.name in _OMITTED_PARAMETERS:
                 continue
-            word = parameter.label(value)
+            description = parameter.label(value)
             number = getattr(metric, "smoothing_value", None)
             if parameter.name == "smoothing" and number is not None:
-                word += f" {number:g}"
-            words.append(word)
-        return words
+                description += f" {number:g}"
+            descriptions.append(description)
+        return descriptions
 
-    def split_by(self, tokenize: str) -> Self:
-        """The member with another tokenizer in the place of 13a; as it is without 13a."""
+    def with_tokenizer(self, tokenize: str) -> Self:
+        """Return the member with another tokenizer if it uses 13a, otherwise unchanged."""
         if self.metric.parameters.get("tokenize") != "13a":
             return self
         return self.replace(metric=self.metric.with_parameters(tokenize=tokenize))
 
-    def printed(self, score: Score) -> str:
-        """The number as this implementation prints it, in its own scale."""
+    def format_score(self, score: Score) -> str:
+        """Return the score as the original implementation prints it, on its scale."""
         number = getattr(score, "published", score.value)
         return repr(number) if self.digits is None else f"{number:.{self.digits}f}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, in words and numbers."""
+        """Return all fields and properties as values for JSON."""
         return {
             **super().to_dict(),
             "metric": repr(self.metric),
@@ -93,17 +93,17 @@ class Member(Record):
         }
 
     def score(self, hypotheses: Hypotheses, references: References, *, workers: int = 1) -> Score:
-        """The score of a corpus, as `BLEU.score`."""
+        """Return the corpus score, with arguments as for `BLEU.score`."""
         return self.metric.score(hypotheses, references, workers=workers)
 
     def sentence(self, hypothesis: str, references: str | Sequence[str | None]) -> Score:
-        """The score of one segment, as `BLEU.sentence`."""
+        """Return the score of one segment, with arguments as for `BLEU.sentence`."""
         return self.metric.sentence(hypothesis, references)
 
     def segments(
         self, hypotheses: Hypotheses, references: References, *, workers: int = 1
     ) -> Sequence[float] | Scores:
-        """The score of each segment, 0-100, as `BLEU.segments`."""
+        """Return the score of each segment (0-100), with arguments as for `BLEU.segments`."""
         return self.metric.segments(hypotheses, references, workers=workers)
 
     def documents(
@@ -114,15 +114,17 @@ class Member(Record):
         *,
         workers: int = 1,
     ) -> dict[Any, Score]:
-        """The score of each document, of its segments' summed counts, as `mteval -d 1` prints.
+        """Return the score of each document, as `mteval -d 1` prints it.
 
-        by: for each segment the document that it belongs to.
+        A document score is based on the summed counts of the document's segments.
+
+        by: the document key of each segment.
         """
         table = self.metric.statistics(hypotheses, references, workers=workers)
-        return {key: self.metric.from_statistics(one) for key, one in table.groups(by).items()}
+        return {key: self.metric.from_statistics(part) for key, part in table.groups(by).items()}
 
 
-def group(*rows: tuple[Any, ...], **shared: Any) -> Iterator[Member]:
-    """Members with values in common, each from its name, title, metric and perhaps quirks."""
+def make_members(*rows: tuple[Any, ...], **shared_fields: Any) -> Iterator[Member]:
+    """Yield a member per row of (name, title, metric[, quirks]), all with the shared fields."""
     for row in rows:
-        yield Member(*row, **shared)
+        yield Member(*row, **shared_fields)

@@ -1,11 +1,11 @@
-"""One text scored by every member of the family: a table, and how it is written."""
+"""Scores of one text by all family members, and their presentation as a table."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from truebleu.bleu_family.shared_statistics import Text
+from truebleu.bleu_family.shared_statistics import SharedCorpus
 from truebleu.metrics.base import Score
 from truebleu.text.corpus_inputs import Hypotheses, References
 from truebleu.text.record import Picklable, Record
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from truebleu.bleu_family.family_member import Member
 
 
-class Row(Record):
-    """A member and its score, or why it has none."""
+class MemberScore(Record):
+    """Score of one member, or the reason why there is none."""
 
     member: Member
     score: Score | None
     problem: str | None = None
 
     def __repr__(self) -> str:
-        return f"<{self.member.name}: {self.problem or self.printed}>"
+        return f"<{self.member.name}: {self.problem or self.printed_score}>"
 
     @property
     def value(self) -> float | None:
@@ -31,46 +31,48 @@ class Row(Record):
         return None if self.score is None else self.score.value
 
     @property
-    def printed(self) -> str:
-        """The number as the member prints it; nothing without one."""
-        return "" if self.score is None else self.member.printed(self.score)
+    def printed_score(self) -> str:
+        """The score as the original prints it; empty if there is none."""
+        return "" if self.score is None else self.member.format_score(self.score)
 
     @property
-    def printed_short(self) -> str:
-        """The same in few places."""
-        return self.printed if len(self.printed) < 12 else f"{self.printed[:9]}..."
+    def short_printed_score(self) -> str:
+        """The printed score, shortened to at most 12 characters."""
+        return (
+            self.printed_score if len(self.printed_score) < 12 else f"{self.printed_score[:9]}..."
+        )
 
     @property
     def label(self) -> str:
-        """The member's name, marked if it has a known defect."""
+        """The member's name, followed by "!" if the member has a known defect."""
         return f"{self.member.name} !" if self.member.defect else self.member.name
 
     @property
-    def shown(self) -> str:
-        """The score with four digits; a dash without one."""
+    def formatted_value(self) -> str:
+        """The score with four decimal places, or a dash if there is none."""
         return "-" if self.value is None else f"{self.value:.4f}"
 
     @property
-    def bounded(self) -> bool:
-        """True if the score has an upper bound, as BLEU's."""
+    def is_bounded(self) -> bool:
+        """True if the metric has an upper bound, like BLEU."""
         return self.member.metric.bound is not None
 
     @property
     def notes(self) -> str:
-        """Why there is no score, or what differs from sacreBLEU's default."""
+        """The reason for a missing score, or the differences from sacreBLEU's default."""
         return self.problem or ", ".join(self.member.differences) or "the default"
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, in words and numbers."""
+        """Return the member, score and differences as values for JSON."""
         member = self.member
-        known: dict[str, Any] = {"member": member.name, "title": member.title, "score": self.value}
+        fields: dict[str, Any] = {"member": member.name, "title": member.title, "score": self.value}
         if self.score is None:
-            return {**known, "problem": self.problem}
+            return {**fields, "problem": self.problem}
         return {
-            **known,
-            "printed": self.printed,
+            **fields,
+            "printed": self.printed_score,
             "scale": member.scale,
-            "bounded": self.bounded,
+            "bounded": self.is_bounded,
             "defect": member.defect,
             "differences": member.differences,
             "signature": str(self.score.signature),
@@ -78,63 +80,64 @@ class Row(Record):
 
 
 class FamilyScores(Picklable):
-    """Rows of members and scores, the highest score first.
+    """Member scores, sorted from the highest to the lowest.
 
-    Scores without an upper bound come behind those with one, and members without a score last.
+    Bounded scores come first, then scores without an upper bound, then members without a score.
     """
 
     __slots__ = ("rows",)
 
-    def __init__(self, rows: Iterable[Row]) -> None:
+    def __init__(self, rows: Iterable[MemberScore]) -> None:
         self.rows = sorted(
-            rows, key=lambda row: (row.value is None, not row.bounded, -(row.value or 0.0))
+            rows, key=lambda row: (row.value is None, not row.is_bounded, -(row.value or 0.0))
         )
 
-    def __iter__(self) -> Iterator[Row]:
+    def __iter__(self) -> Iterator[MemberScore]:
         return iter(self.rows)
 
     def __len__(self) -> int:
         return len(self.rows)
 
-    def __getitem__(self, name: str) -> Row:
+    def __getitem__(self, name: str) -> MemberScore:
         for row in self.rows:
             if row.member.name == name:
                 return row
-        raise KeyError(f"'{name}' was not asked for")
+        raise KeyError(f"member '{name}' is not among the scores")
 
     def __repr__(self) -> str:
         return f"<{len(self.rows)} members of the family>"
 
     def __str__(self) -> str:
-        told = [format_table(self.cells(bounded=True), right=(1, 2))]
-        if not all(row.bounded for row in self.rows):
-            told += [
+        paragraphs = [format_table(self.format_rows(bounded=True), right=(1, 2))]
+        if not all(row.is_bounded for row in self.rows):
+            paragraphs += [
                 "\nWithout an upper bound:",
-                format_table(self.cells(bounded=False), right=(1, 2)),
+                format_table(self.format_rows(bounded=False), right=(1, 2)),
             ]
-        return "\n".join([*told, *self.defects()])
+        return "\n".join([*paragraphs, *self.list_defects()])
 
-    def cells(self, *, bounded: bool) -> list[list[str]]:
-        """A header and a row per member: name, score, what it prints, what differs.
+    def format_rows(self, *, bounded: bool) -> list[list[str]]:
+        """Return a header and a row per member: name, score, printed score, differences.
 
-        bounded: members whose scores have an upper bound, or the others. A known defect is marked.
+        bounded: whether to list the members whose scores have an upper bound, or the others.
+        Members with a known defect are marked.
         """
-        rows = [row for row in self.rows if row.bounded == bounded]
+        rows = [row for row in self.rows if row.is_bounded == bounded]
         return [
-            ["member", "0-100" if bounded else "score", "it prints", "differs in"],
-            *([row.label, row.shown, row.printed_short, row.notes] for row in rows),
+            ["member", "0-100" if bounded else "score", "printed score", "differences"],
+            *([row.label, row.formatted_value, row.short_printed_score, row.notes] for row in rows),
         ]
 
-    def defects(self) -> list[str]:
-        """The known defects of members, a line each."""
+    def list_defects(self) -> list[str]:
+        """Return one line per member with a known defect."""
         return [f"! {row.member.name}: {row.member.defect}" for row in self if row.member.defect]
 
     def to_dict(self) -> list[dict[str, Any]]:
-        """A dictionary per row."""
+        """Return a dictionary per member."""
         return [row.to_dict() for row in self.rows]
 
 
-def score(
+def score_members(
     members: Iterable[Member],
     hypotheses: Hypotheses,
     references: References,
@@ -142,20 +145,20 @@ def score(
     workers: int = 1,
     progress: Callable[[int, int], None] | None = None,
 ) -> FamilyScores:
-    """The scores of some members. Raises InputError for text that no member can score."""
-    text = Text(hypotheses, references, workers)
-    # A fault of the text itself is no fault of a member.
-    text.counts("none" if text.is_tokens else "13a", False)
+    """Return the scores of the given members. Raise InputError if the input itself is invalid."""
+    text = SharedCorpus(hypotheses, references, workers)
+    # Count once first, so that invalid input raises an error instead of failing every member.
+    text.get_counts("none" if text.is_pretokenized else "13a", False)
     rows = []
-    for member in (chosen := list(members)):
-        rows.append(_row(member, text))
+    for member in (selected_members := list(members)):
+        rows.append(_score_member(member, text))
         if progress is not None:
-            progress(len(rows), len(chosen))
+            progress(len(rows), len(selected_members))
     return FamilyScores(rows)
 
 
-def _row(member: Member, text: Text) -> Row:
+def _score_member(member: Member, text: SharedCorpus) -> MemberScore:
     try:
-        return Row(member, text.score(member.metric))
+        return MemberScore(member, text.score(member.metric))
     except (ValueError, TypeError, ArithmeticError, AssertionError, ImportError) as error:
-        return Row(member, None, str(error).partition("\n")[0])
+        return MemberScore(member, None, str(error).partition("\n")[0])

@@ -1,4 +1,4 @@
-"""From a number to the BLEU behind it: members of the family, and settings near them."""
+"""Search for the BLEU implementations and settings that produce a given score."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from truebleu._kernel import InputError
 from truebleu.bleu_family.family_catalogue import MEMBERS
 from truebleu.bleu_family.family_member import Member
-from truebleu.bleu_family.shared_statistics import Text
+from truebleu.bleu_family.shared_statistics import SharedCorpus
 from truebleu.metrics.base import Metric
 from truebleu.metrics.bleu import BLEU
 from truebleu.metrics.nist import NIST
@@ -20,34 +20,39 @@ from truebleu.text.corpus_inputs import Hypotheses, References
 from truebleu.text.record import Record
 
 
-def _each(name: str, *values: object, **more: object) -> tuple[dict[str, Any], ...]:
-    """A change of one parameter to each of some values, with others that go together with it."""
-    return tuple({name: value, **more} for value in values)
+def _vary_parameter(
+    name: str, *values: object, **linked_values: object
+) -> tuple[dict[str, Any], ...]:
+    """Return one change per value of a parameter; each change also sets the linked values."""
+    return tuple({name: value, **linked_values} for value in values)
 
 
-_TOKENIZERS = _each("tokenize", "13a", "none", "intl", "zh", "char")
-_CASES = _each("lowercase", False, True)
-_ORDERS = _each("max_order", *range(1, 7))
+_TOKENIZERS = _vary_parameter("tokenize", "13a", "none", "intl", "zh", "char")
+_CASES = _vary_parameter("lowercase", False, True)
+_ORDERS = _vary_parameter("max_order", *range(1, 7))
 _LENGTHS = (
-    *_each("tie", "shorter", "first", "longer", reference_length="closest"),
-    *_each("reference_length", "shortest", "longest", "average", "average-truncated"),
+    *_vary_parameter("tie", "shorter", "first", "longer", reference_length="closest"),
+    *_vary_parameter("reference_length", "shortest", "longest", "average", "average-truncated"),
 )
-_SMOOTHINGS = _each("smoothing", "none", "exp", "floor", "add-k", "add-k-all", smoothing_value=None)
-_EFFECTIVE = _each("effective_order", True, False, missing_order=None)
-_AGGREGATES = _each("aggregate", "corpus", "segments")
-_BREVITY = _each("brevity_penalty", "none")
+_SMOOTHINGS = _vary_parameter(
+    "smoothing", "none", "exp", "floor", "add-k", "add-k-all", smoothing_value=None
+)
+_EFFECTIVE = _vary_parameter("effective_order", True, False, missing_order=None)
+_AGGREGATES = _vary_parameter("aggregate", "corpus", "segments")
+_BREVITY = _vary_parameter("brevity_penalty", "none")
 
-# Members whose settings are changed two at a time; of the others only tokenizer and case together.
-_CENTRES = ("sacrebleu", "sacrebleu-sentence")
+# For these members all pairs of settings are varied. For other members, only tokenizer and case
+# are varied together.
+_FULLY_VARIED_MEMBERS = ("sacrebleu", "sacrebleu-sentence")
 
-_ORDERS_COUNTED = 6
+_MAX_ORDER = 6
 
-# No system gets a NIST score above this.
-MOST_NIST = 25
+# Real systems do not reach higher NIST scores.
+MAX_NIST = 25
 
 
 class Candidate(Record):
-    """A member, perhaps with other settings than it is published with, and its score."""
+    """Score of a member, either as published or with changed settings."""
 
     member: Member
     changes: tuple[str, ...]
@@ -57,14 +62,14 @@ class Candidate(Record):
 
     @property
     def name(self) -> str:
-        """The member's name, and what was changed."""
+        """The member's name, followed by the changed settings."""
         return ", ".join((self.member.name, *self.changes))
 
     def __repr__(self) -> str:
         return f"<{self.name}: {self.value}>"
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, in words and numbers."""
+        """Return the member, changes, score and metric as values for JSON."""
         return {
             "member": self.member.name,
             "changes": list(self.changes),
@@ -74,27 +79,27 @@ class Candidate(Record):
 
 
 class Identification(Record):
-    """The computations that give a number on a text, or the nearest."""
+    """Members and settings that produce a score on a text, or the closest ones."""
 
-    given: str
-    """The number that was asked for."""
+    target_score: str
+    """The score to identify, with the digits that the user gave."""
     matches: list[Candidate]
-    """Those that give it: members as they are published, then with one or two settings changed."""
+    """The matching candidates: members as published, then members with changed settings."""
     nearest: list[Candidate]
-    """The five whose scores are nearest, if none gives it."""
+    """The five candidates with the closest scores; empty if there are matches."""
     tried: int
-    """The number of different computations that were tried."""
+    """The number of distinct computations that were compared with the score."""
     problems: dict[str, str]
-    """Members that could not be tried, and why."""
+    """The members that could not score the text, with the reasons."""
 
     @property
     def members(self) -> list[Candidate]:
-        """Members, as they are published, that give it."""
+        """The matching members as published."""
         return [match for match in self.matches if not match.changes]
 
     @property
     def settings(self) -> list[Candidate]:
-        """Members that give it with one or two settings changed."""
+        """The matching members with one or two changed settings."""
         return [match for match in self.matches if match.changes]
 
     def __bool__(self) -> bool:
@@ -104,74 +109,76 @@ class Identification(Record):
         return iter(self.matches)
 
     def __repr__(self) -> str:
-        return f"<{self.given}: {self.ambiguity}>"
+        return f"<{self.target_score}: {self.ambiguity}>"
 
     def __str__(self) -> str:
-        told = [f"{self.head}\n", terminal_layout.format_table(self.cells(), right=(2,))]
-        tail = terminal_layout.wrap_text(self.tail, 100)
-        return "\n".join([*told, *([""] if tail else []), *tail])
+        paragraphs = [
+            f"{self.headline}\n",
+            terminal_layout.format_table(self.format_rows(), right=(2,)),
+        ]
+        summary_lines = terminal_layout.wrap_text(self.search_summary, 100)
+        return "\n".join([*paragraphs, *([""] if summary_lines else []), *summary_lines])
 
     @property
-    def different(self) -> int:
-        """The number of different scores that fit."""
+    def distinct_score_count(self) -> int:
+        """The number of different unrounded scores among the matches."""
         values = sorted(match.value for match in self.matches)
         # Smaller differences may come from single precision.
         return sum(b - a > 1e-6 * max(1.0, a) for a, b in pairwise([*values, inf]))
 
     @property
     def ambiguity(self) -> str:
-        """How sure the answer is, in a sentence."""
+        """A sentence on the number of matches and on how to narrow them down."""
         members, settings = len(self.members), len(self.settings)
         if not self:
-            return f"none of {self.tried} computations gives it"
-        told = []
+            return f"none of {self.tried} computations produces this score"
+        parts = []
         if members:
-            told.append(f"{terminal_layout.format_count(members, 'member')} as published")
+            parts.append(f"{terminal_layout.format_count(members, 'member')} as published")
         if settings:
-            told.append(terminal_layout.format_count(settings, "changed setting"))
-        found = " and ".join(told)
+            parts.append(terminal_layout.format_count(settings, "changed setting"))
+        description = " and ".join(parts)
         if members + settings == 1:
-            return f"{found}; nothing else of {self.tried} computations gives it"
-        if self.different == 1:
-            return (
-                f"{found}, which are the same on this text: more digits would not tell them apart"
-            )
+            return f"{description}; no other of {self.tried} computations produces this score"
+        if self.distinct_score_count == 1:
+            return f"{description} with the same score on this text; more digits would not help"
         return (
-            f"{found}, with {self.different} different scores; give more digits to narrow it down"
+            f"{description}, with {self.distinct_score_count} different scores; give more digits "
+            "to narrow it down"
         )
 
-    def cells(self) -> list[list[str]]:
-        """A header and a row per match, or per one of the nearest."""
-        table = [["member", "changed", "0-100"]]
+    def format_rows(self) -> list[list[str]]:
+        """Return a header and one row per match, or per closest candidate without matches."""
+        table = [["member", "changes", "0-100"]]
         for match in self.matches or self.nearest:
             changed = ", ".join(match.changes) or "as published"
             table.append([match.member.name, changed, f"{match.value:.6f}"])
         return table
 
     @property
-    def head(self) -> str:
-        """The answer in a sentence."""
-        near = "" if self else "; these are the nearest"
-        return f"{self.given}: {self.ambiguity}{near}."
+    def headline(self) -> str:
+        """The answer in one sentence."""
+        near = "" if self else "; these scores are closest"
+        return f"{self.target_score}: {self.ambiguity}{near}."
 
     @property
-    def tail(self) -> str:
-        """A list of what was tried, if nothing gives the number."""
+    def search_summary(self) -> str:
+        """A description of the search; empty if there are matches."""
         if self:
             return ""
         return (
-            "Tried: every member as published; each with another tokenizer (13a, none, intl, zh, "
-            "char), case, order (1 to 6), reference length, or mean of segments; sacreBLEU with "
-            "two of these changed, smoothing and effective order among them. Not tried: other "
-            "text, other references, models' tokenizers."
+            "Tried: every member as published; each member with another tokenizer (13a, none, "
+            "intl, zh, char), case, maximum order (1 to 6), reference length, or mean of segments; "
+            "sacreBLEU with two changed settings, including smoothing and effective order. "
+            "Not tried: other texts, other references, subword tokenizers of models."
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything, in words and numbers."""
+        """Return the matches and the extent of the search as values for JSON."""
         return {
-            "given": self.given,
+            "target_score": self.target_score,
             "answer": self.ambiguity,
-            "different_scores": self.different,
+            "different_scores": self.distinct_score_count,
             "tried": self.tried,
             "members": [match.to_dict() for match in self.members],
             "settings": [match.to_dict() for match in self.settings],
@@ -188,74 +195,80 @@ def which(
     workers: int = 1,
     progress: Callable[[int, int], None] | None = None,
 ) -> Identification:
-    """Finds the members of the family, and settings near them, that give this score.
+    """Find the BLEU implementations and settings that produce this score on a text.
 
-    score: as printed, 0-100 or 0-1; a string keeps its digits: "27.30" is not "27.3".
-    hypotheses, references: as for `BLEU.score`.
-    progress: called with the number of computations tried, and of all.
+    score: the score as printed, 0-100 or 0-1. A string keeps its digits: "27.30" is more exact
+        than "27.3".
+    hypotheses, references, workers: as for `BLEU.score`.
+    progress: called with the number of finished computations and the number of computations.
 
     >>> print(which("66.87", ["a b c d e"], [["a b c d f"]]).members[0].name)
     papineni-2002
     """
-    wanted, given = number(score)
-    return identified(given, *_tried(Text(hypotheses, references, workers), wanted, progress))
+    target, target_score = parse_printed_score(score)
+    return identify_score(
+        target_score,
+        *_compute_candidates(SharedCorpus(hypotheses, references, workers), target, progress),
+    )
 
 
-def identified(given: str, tried: Sequence[Candidate], problems: dict[str, str]) -> Identification:
-    """The candidates that give a number; the nearest if none does."""
-    wanted, _ = number(given)
-    matches = [candidate for candidate in tried if _fits(candidate.value, wanted)]
+def identify_score(
+    target_score: str, candidates: Sequence[Candidate], problems: dict[str, str]
+) -> Identification:
+    """Return the candidates that produce a score, or the closest ones if none does."""
+    target, _ = parse_printed_score(target_score)
+    matches = [candidate for candidate in candidates if _matches_score(candidate.value, target)]
     nearest: list[Candidate] = []
     if not matches:
-        value = float(wanted if wanted > 1 else wanted * 100)
-        nearest = sorted(tried, key=lambda candidate: abs(candidate.value - value))[:5]
-    return Identification(given, matches, nearest, len(tried), problems)
+        value = float(target if target > 1 else target * 100)
+        nearest = sorted(candidates, key=lambda candidate: abs(candidate.value - value))[:5]
+    return Identification(target_score, matches, nearest, len(candidates), problems)
 
 
-def number(score: float | str) -> tuple[Decimal, str]:
-    """A score as printed, with its digits. Raises ValueError if it is none."""
-    given = str(score).strip().removesuffix("%").strip()
+def parse_printed_score(score: float | str) -> tuple[Decimal, str]:
+    """Return a printed score as a number and as text. Raise ValueError if it is invalid."""
+    text = str(score).strip().removesuffix("%").strip()
     try:
-        argument_checks.parse_number(given)
-        value = Decimal(given)
+        argument_checks.parse_number(text)
+        value = Decimal(text)
     except ValueError:
         value = Decimal("nan")
-    if not value.is_finite() or value < 0 or "e" in given.lower():
-        raise ValueError(f"'{score}' is not a score as it is printed, such as 27.3 or 0.2731")
-    return value, given
+    if not value.is_finite() or value < 0 or "e" in text.lower():
+        raise ValueError(f"invalid score: '{score}' (expected a number such as 27.3 or 0.2731)")
+    return value, text
 
 
-def _fits(value: float, wanted: Decimal) -> bool:
-    """True if a score, 0-100, rounds to the number, in either scale."""
-    digits = max(0, -int(wanted.as_tuple().exponent))
-    readings = (value, value / 100) if wanted <= 2 else (value,)
-    return any(Decimal(f"{reading:.{digits}f}") == wanted for reading in readings)
+def _matches_score(value: float, target: Decimal) -> bool:
+    """Return whether a score (0-100) rounds to the target on the scale 0-100 or 0-1."""
+    digits = max(0, -int(target.as_tuple().exponent))
+    readings = (value, value / 100) if target <= 2 else (value,)
+    return any(Decimal(f"{reading:.{digits}f}") == target for reading in readings)
 
 
-def _tried(
-    text: Text, wanted: Decimal | None, progress: Callable[[int, int], None] | None
+def _compute_candidates(
+    text: SharedCorpus, target: Decimal | None, progress: Callable[[int, int], None] | None
 ) -> tuple[list[Candidate], dict[str, str]]:
-    """Every computation, published ones first, and what could not be computed.
+    """Return all candidates, published members first, and the problems by member name.
 
-    The NIST score is left out if it cannot be the one that is wanted.
+    NIST is skipped if the target is outside its range.
     """
-    nist = wanted is None or 1 <= wanted <= MOST_NIST
+    includes_nist = target is None or 1 <= target <= MAX_NIST
     matches: list[Candidate] = []
     problems: dict[str, str] = {}
     values: dict[object, float] = {}
-    text.counts("none" if text.is_tokens else "13a", False, _ORDERS_COUNTED)
-    candidates: list[tuple[Member, list[str], Metric]] = [
+    text.get_counts("none" if text.is_pretokenized else "13a", False, _MAX_ORDER)
+    variants: list[tuple[Member, list[str], Metric]] = [
         (member, [], member.metric) for member in MEMBERS.values()
     ]
-    candidates += _neighbours(several=text.has_several_references)
+    variants += _vary_members(has_several_references=text.has_several_references)
     seen: set[object] = set()
-    of_member: dict[str, list[float]] = {}
-    for place, (member, changes, metric) in enumerate(candidates):
+    values_by_member: dict[str, list[float]] = {}
+    for index, (member, changes, metric) in enumerate(variants):
         if progress is not None:
-            progress(place, len(candidates))
-        if isinstance(metric, NIST) and not nist:
+            progress(index, len(variants))
+        if isinstance(metric, NIST) and not includes_nist:
             continue
-        key = _computation(metric, text)
+        key = _computation_key(metric, text)
         if changes and key in seen:
             continue
         if key not in values:
@@ -266,59 +279,81 @@ def _tried(
                     problems[member.name] = str(error).partition("\n")[0]
                 continue
         seen.add(key)
-        # A change that does not matter on this text is none.
+        # Skip changes that do not affect the score on this text.
         if changes and any(
-            abs(values[key] - value) < 1e-9 for value in of_member.get(member.name, ())
+            abs(values[key] - value) < 1e-9 for value in values_by_member.get(member.name, ())
         ):
             continue
-        of_member.setdefault(member.name, []).append(values[key])
+        values_by_member.setdefault(member.name, []).append(values[key])
         matches.append(Candidate(member, tuple(changes), metric, values[key]))
     if not matches:
-        raise InputError(f"no member can score this text: {next(iter(problems.values()))}")
+        raise InputError(f"no family member can score this text: {next(iter(problems.values()))}")
     return matches, problems
 
 
-def _computation(metric: Metric, text: Text) -> object:
-    """A key that is the same for metrics that differ in scale or the last bit only."""
+def _computation_key(metric: Metric, text: SharedCorpus) -> object:
+    """Return a key that is equal for metrics whose scores differ only in scale or rounding."""
     if not isinstance(metric, BLEU):
         return metric
-    said = {**metric.parameters, "scale": None, "arithmetic": None, "effective_order": None}
-    said["missing_order"] = metric.missing(segment=metric.aggregate == "segments")
-    said["smoothing_value"] = metric.smoothing_value
-    said["tokenize"], said["lowercase"] = text.tokens_as(metric.tokenize, metric.lowercase)
+    parameters = {**metric.parameters, "scale": None, "arithmetic": None, "effective_order": None}
+    parameters["missing_order"] = metric.missing(segment=metric.aggregate == "segments")
+    parameters["smoothing_value"] = metric.smoothing_value
+    parameters["tokenize"], parameters["lowercase"] = text.find_equivalent_tokenizer(
+        metric.tokenize, metric.lowercase
+    )
     if not text.has_several_references:
-        said["reference_length"] = said["tie"] = None
-    return tuple(said.values())
+        parameters["reference_length"] = parameters["tie"] = None
+    return tuple(parameters.values())
 
 
-def _neighbours(*, several: bool) -> Iterator[tuple[Member, list[str], Metric]]:
-    """Members with one setting changed, then with two."""
-    single = [*_TOKENIZERS, *_CASES, *_ORDERS, *_AGGREGATES, *(_LENGTHS if several else ())]
-    central = [*single, *_SMOOTHINGS, *_EFFECTIVE, *_BREVITY]
+def _vary_members(*, has_several_references: bool) -> Iterator[tuple[Member, list[str], Metric]]:
+    """Yield variants of the members with one changed setting, then with two."""
+    single_changes = [
+        *_TOKENIZERS,
+        *_CASES,
+        *_ORDERS,
+        *_AGGREGATES,
+        *(_LENGTHS if has_several_references else ()),
+    ]
+    all_changes = [*single_changes, *_SMOOTHINGS, *_EFFECTIVE, *_BREVITY]
     for member in MEMBERS.values():
         if not isinstance(member.metric, BLEU) and member.metric.parameters["tokenize"] == "none":
             for change in _TOKENIZERS[:3]:
-                yield from _changed(member, change)
-    # sacreBLEU's own settings are what people change, so a setting is named after it if it can be.
+                yield from _apply_change(member, change)
+    # People usually change sacreBLEU's settings, so a variant is described as one of sacreBLEU
+    # where possible.
     members = [member for member in MEMBERS.values() if isinstance(member.metric, BLEU)]
     members.sort(key=lambda member: not member.name.startswith("sacrebleu"))
-    # Means that Python works out segment by segment are tried with less.
-    small = [*_TOKENIZERS, *_CASES, *_AGGREGATES, *(_LENGTHS if several else ())]
+    # Segment means are computed in Python and therefore slow, so fewer changes are tried.
+    few_changes = [
+        *_TOKENIZERS,
+        *_CASES,
+        *_AGGREGATES,
+        *(_LENGTHS if has_several_references else ()),
+    ]
     for member in members:
-        means = isinstance(member.metric, BLEU) and member.metric.aggregate == "segments"
-        for change in central if member.name in _CENTRES else small if means else single:
-            yield from _changed(member, change)
+        is_segment_mean = isinstance(member.metric, BLEU) and member.metric.aggregate == "segments"
+        for change in (
+            all_changes
+            if member.name in _FULLY_VARIED_MEMBERS
+            else few_changes
+            if is_segment_mean
+            else single_changes
+        ):
+            yield from _apply_change(member, change)
     for member in members:
         pairs: Iterable[tuple[dict[str, Any], ...]] = product(_TOKENIZERS, _CASES)
-        if member.name in _CENTRES:
-            pairs = combinations(central, 2)
+        if member.name in _FULLY_VARIED_MEMBERS:
+            pairs = combinations(all_changes, 2)
         for first, second in pairs:
             if first.keys() != second.keys():
-                yield from _changed(member, {**first, **second})
+                yield from _apply_change(member, {**first, **second})
 
 
-def _changed(member: Member, change: dict[str, Any]) -> Iterator[tuple[Member, list[str], Metric]]:
-    """A member with some parameters changed, unless that is no change or not possible."""
+def _apply_change(
+    member: Member, change: dict[str, Any]
+) -> Iterator[tuple[Member, list[str], Metric]]:
+    """Yield the member with changed parameters; nothing if the change is void or invalid."""
     old = member.metric.parameters
     if all(old[name] == value for name, value in change.items()):
         return
@@ -326,11 +361,11 @@ def _changed(member: Member, change: dict[str, Any]) -> Iterator[tuple[Member, l
         new = member.metric.with_parameters(**change)
     except ValueError:
         return
-    words = [
+    descriptions = [
         parameter.label(change[parameter.name])
         for parameter in member.metric.PARAMETERS
         if parameter.name in change
         and old[parameter.name] != change[parameter.name]
         and parameter.name not in ("smoothing_value", "missing_order")
     ]
-    yield member, words, new
+    yield member, descriptions, new

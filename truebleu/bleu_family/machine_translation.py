@@ -1,4 +1,4 @@
-"""Members for machine translation: Perl and Java programs, Moses, sacreBLEU and others."""
+"""Family members for machine translation: mteval, Moses, sacreBLEU, decoders and viewers."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from truebleu.bleu_family import shared_parameters as p
-from truebleu.bleu_family.family_member import Member, group
+from truebleu.bleu_family.family_member import Member, make_members
 from truebleu.metrics.bleu import BLEU
 from truebleu.metrics.cdec import CdecBLEU
 
-# The tokenizers of mteval's versions, for lower case and for case kept (-c).
+# Tokenizers of each mteval version: lower-casing, and case-sensitive (-c).
 _V11B = ("mteval-v11b-lower", "mteval-v11b")
 _V12 = ("mteval-v12-lower", "mteval-v12")
 _V13A = ("mteval-v13a-lower", "mteval-v13a")
@@ -21,18 +21,18 @@ _OLD_MTEVAL: dict[str, Any] = {
     "reference_length": "shortest",
     "scale": 1.0,
 }
-_SMOOTHS = "Smooths (1/2, 1/4, ... of a match) even for a corpus; no match at all is above 0."
+_SMOOTHS = "Smooths corpus scores, too (1/2, 1/4, ... of a match), so they are never 0."
 
 
-def _mteval() -> Iterator[Member]:
-    """Each version with its options, with and without -c."""
+def _list_mteval_members() -> Iterator[Member]:
+    """Yield each mteval version with its options, with and without -c."""
     since_2009 = "NIST evaluations since 2009, WMT until sacreBLEU"
-    as_v13a = "as v13a, which it equals but for what it reads"
-    of_bytes = "Works on bytes. Dies if there is no hypothesis token."
-    symbols = "All Unicode punctuation and symbols are split."
+    as_v13a = "like v13a; only the input format differs"
+    byte_quirk = "Works on bytes. Fails if the hypothesis has no tokens."
+    symbol_quirk = "Splits off all Unicode punctuation and symbols."
     for name, tokenizers, parameters, used, quirks in (
-        ("v11b", _V11B, _OLD_MTEVAL, "NIST evaluations of 2002 to 2006", of_bytes),
-        ("v12", _V12, _OLD_MTEVAL, "NIST evaluation of 2008", symbols),
+        ("v11b", _V11B, _OLD_MTEVAL, "NIST evaluations of 2002 to 2006", byte_quirk),
+        ("v12", _V12, _OLD_MTEVAL, "NIST evaluation of 2008", symbol_quirk),
         ("v13a", _V13A, p.MTEVAL_13, since_2009, _SMOOTHS),
         ("v13a-shortest", _V13A, p.MTEVAL_13, since_2009, _SMOOTHS),
         ("v14", _V13A, p.MTEVAL_13, as_v13a, _SMOOTHS),
@@ -41,26 +41,30 @@ def _mteval() -> Iterator[Member]:
         ("v14-intl-shortest", _V14, p.MTEVAL_13, as_v13a, _SMOOTHS),
     ):
         shortest = {"reference_length": "shortest"} if "shortest" in name else {}
-        lowers = f"{quirks} Lower-cases unless -c is given."
-        for case, tokenizer, told in zip(("", "-c"), tokenizers, (lowers, quirks), strict=True):
+        case_quirk = f"{quirks} Lower-cases unless -c is used."
+        for case, tokenizer, case_quirks in zip(
+            ("", "-c"), tokenizers, (case_quirk, quirks), strict=True
+        ):
             version, *options = f"{name}{case}".split("-")
             yield Member(
                 f"mteval-{name}{case}",
-                " ".join([f"mteval-{version}.pl", *map(p.SWITCHES.__getitem__, options)]),
-                BLEU(tokenizer, **{**parameters, **shortest}), told, used=used,
+                " ".join([f"mteval-{version}.pl", *map(p.MTEVAL_SWITCHES.__getitem__, options)]),
+                BLEU(tokenizer, **{**parameters, **shortest}), case_quirks, used=used,
                 citation=p.MTEVAL.format(version), digits=4,
             )  # fmt: skip
 
 
-def _moses() -> Iterator[Member]:
-    """The Perl scripts and the programs for tuning."""
-    given = "Scores tokens as they come, so differently tokenized outputs do not compare."
-    cut = "Cuts the last character off a last line without newline."
+def _list_moses_members() -> Iterator[Member]:
+    """Yield the Perl scripts and the tuning programs of Moses."""
+    token_quirk = (
+        "Does not tokenize, so scores of differently tokenized outputs are not comparable."
+    )
+    newline_quirk = "Drops the last character of the file if there is no final newline."
     for name, case, quirks in (
-        ("multi-bleu", False, given),
-        ("multi-bleu-lc", "ascii", f"{given} Its -lc lower-cases A to Z only."),
-        ("multi-bleu-detok", False, cut),
-        ("multi-bleu-detok-lc", True, cut),
+        ("multi-bleu", False, token_quirk),
+        ("multi-bleu-lc", "ascii", f"{token_quirk} Its -lc lower-cases A to Z only."),
+        ("multi-bleu-detok", False, newline_quirk),
+        ("multi-bleu-detok-lc", True, newline_quirk),
     ):
         script = name.removesuffix("-lc")
         yield Member(
@@ -68,18 +72,18 @@ def _moses() -> Iterator[Member]:
             BLEU(script, lowercase=case, **p.UNSMOOTHED), quirks,
             used="papers on neural translation before 2019", citation=p.MOSES, digits=2,
         )  # fmt: skip
-    program: dict[str, Any] = {**p.GIVEN, "scale": 1.0, "arithmetic": "float32"}
+    program: dict[str, Any] = {**p.PRETOKENIZED, "scale": 1.0, "arithmetic": "float32"}
     yield Member(
         "moses-sentence-bleu", "Moses sentence-bleu, mean of segments",
         BLEU(**program, **p.ADD_ONE, **p.SEGMENTS),
         "Adds one at every order but not to the lengths of the brevity penalty.",
         used="tuning and n-best lists in Moses", citation=p.MOSES,
     )  # fmt: skip
-    whole = "The mean reference length of a segment is cut to an integer."
+    truncation_quirk = "Truncates the mean reference length of each segment to an integer."
     for name, rule, quirks in (
         ("closest", "closest", ""),
         ("shortest", "shortest", ""),
-        ("average", "average-truncated", whole),
+        ("average", "average-truncated", truncation_quirk),
     ):
         yield Member(
             "moses-mert" + ("" if rule == "closest" else f"-{name}"),
@@ -89,17 +93,17 @@ def _moses() -> Iterator[Member]:
         )  # fmt: skip
 
 
-def machine_translation() -> Iterator[Member]:
-    """Papineni's definition, mteval, Moses, sacreBLEU."""
+def list_machine_translation_members() -> Iterator[Member]:
+    """Yield the members from Papineni et al., mteval, Moses and sacreBLEU."""
     yield Member(
-        "papineni-2002", "BLEU as the paper defines it",
-        BLEU(**p.GIVEN, **p.UNSMOOTHED, scale=1.0, arithmetic="nmt"),
-        "The paper leaves open which of two equally close reference lengths counts; the shorter "
-        "is taken here.",
-        used="the definition; IBM's own program followed it", citation=p.PAPINENI, digits=4,
+        "papineni-2002", "BLEU as defined in the paper",
+        BLEU(**p.PRETOKENIZED, **p.UNSMOOTHED, scale=1.0, arithmetic="nmt"),
+        "The paper does not say which of two equally close reference lengths to use; truebleu "
+        "uses the shorter one.",
+        used="the original definition, as in IBM's program", citation=p.PAPINENI, digits=4,
     )  # fmt: skip
-    yield from _mteval()
-    yield from _moses()
+    yield from _list_mteval_members()
+    yield from _list_moses_members()
     for name, parameters, used, quirks in _SACREBLEU:
         yield Member(
             f"sacrebleu{name}", f"sacreBLEU 2.6.0{name.replace('-', ' ', 1)}", BLEU(**parameters),
@@ -108,23 +112,23 @@ def machine_translation() -> Iterator[Member]:
 
 
 _SACREBLEU: tuple[tuple[str, dict[str, Any], str, str], ...] = (
-    ("", {}, "shared tasks of WMT since 2018, and most papers", ""),
-    ("-lc", {"lowercase": True}, "uncased scores beside the default",
+    ("", {}, "WMT shared tasks since 2018, and most papers", ""),
+    ("-lc", {"lowercase": True}, "uncased scores in addition to the default",
      "Lower-cases before tokenizing, so &QUOT; becomes a quotation mark."),
-    ("-intl", {"tokenize": "intl"}, "many languages in papers of Google and Meta",
-     "Does not decode entities, which mteval does."),
+    ("-intl", {"tokenize": "intl"}, "many languages in papers by Google and Meta",
+     "Does not decode entities; mteval does."),
     ("-zh", {"tokenize": "zh"}, "translation into Chinese",
-     "Ideographs outside the basic plane are not split."),
-    ("-char", {"tokenize": "char"}, "translation into Japanese, Thai and others", ""),
+     "Does not split ideographs outside the basic multilingual plane."),
+    ("-char", {"tokenize": "char"}, "translation into Japanese, Thai and other languages", ""),
     ("-sentence", p.SEGMENTS, "sentence_bleu and --sentence-level, averaged",
-     "Orders without n-grams are left out; BLEU().sentence_score keeps them."),
-    ("-raw", {**p.GIVEN, "smoothing": "floor", "effective_order": True},
+     "Skips orders without n-grams; BLEU().sentence_score keeps them."),
+    ("-raw", {**p.PRETOKENIZED, "smoothing": "floor", "effective_order": True},
      "raw_corpus_bleu, as in Sockeye", ""),
 )  # fmt: skip
 
 
-def tools() -> Iterator[Member]:
-    """Other decoders, and programs that compare systems."""
+def list_tool_members() -> Iterator[Member]:
+    """Yield the members from other decoders and from programs that compare systems."""
     phrasal: dict[str, Any] = {"tokenize": "mteval-v11b", "lowercase": True, "tie": "first"}
     compare: dict[str, Any] = {**p.NLTK, "tokenize": "compare-mt", "scale": 100.0}
     compare["reference_length"] = "single"
@@ -134,32 +138,33 @@ def tools() -> Iterator[Member]:
         "no_match": "smoothed",
         "scale": 1.0,
     }
-    split = "NIST's tokenizer and lower case by default"
-    first = "of two equally close reference lengths the first."
-    floor = "An order without a match counts 0.01 of one."
-    forgets = "Its tokenizer forgets ! # % * < = > \\ ^ _ and |."
-    yield from group(
+    default_quirk = "Uses NIST's tokenizer and lower-cases by default"
+    tie_quirk = "uses the first of two equally close reference lengths."
+    zero_quirk = "An order without a match counts as 0.01 matches."
+    tokenizer_quirk = "Its tokenizer does not split off ! # % * < = > \\ ^ _ and |."
+    yield from make_members(
         ("phrasal", "Phrasal BLEUMetric", BLEU(**phrasal, **p.UNSMOOTHED),
-         f"{split}; {first} One segment alone is always smoothed."),
+         f"{default_quirk}; {tie_quirk} Single segments are always smoothed."),
         ("phrasal-smooth", "Phrasal BLEUMetric -smooth, mean of segments",
-         BLEU(**phrasal, smoothing="add-k", **p.SEGMENTS), f"{split}."),
+         BLEU(**phrasal, smoothing="add-k", **p.SEGMENTS), f"{default_quirk}."),
         used="Stanford's statistical translation", citation=p.GREEN, digits=3,
     )  # fmt: skip
-    yield from group(
-        ("cdec-ibm", "cdec IBM_BLEU", BLEU(**p.CDEC, tie="first"), floor),
-        ("cdec-nist", "cdec NIST_BLEU", BLEU(**p.CDEC, reference_length="shortest"), floor),
-        ("cdec-koehn", "cdec KOEHN_BLEU", BLEU(**p.CDEC, reference_length="average"), floor),
+    yield from make_members(
+        ("cdec-ibm", "cdec IBM_BLEU", BLEU(**p.CDEC, tie="first"), zero_quirk),
+        ("cdec-nist", "cdec NIST_BLEU", BLEU(**p.CDEC, reference_length="shortest"), zero_quirk),
+        ("cdec-koehn", "cdec KOEHN_BLEU", BLEU(**p.CDEC, reference_length="average"), zero_quirk),
         used="tuning and scoring with cdec", citation=p.DYER, digits=2,
     )  # fmt: skip
     yield Member(
         "cdec-qcri", "cdec QCRI_BLEU", CdecBLEU(),
-        "One match where there is none, a brevity penalty of its own, less what a text without any "
-        "match would get.",
+        "Counts one match for orders without matches, has a special brevity penalty, and subtracts "
+        "the score of a text without any match.",
         used="tuning with cdec", citation=p.DYER, digits=2,
     )  # fmt: skip
     yield Member(
-        "jbleu", "jBLEU in MultEval", BLEU(**p.GIVEN, missing_order="one", no_match="smoothed"),
-        "mteval-v13a's formula on tokens as given.", used="significance tests with MultEval",
+        "jbleu", "jBLEU in MultEval",
+        BLEU(**p.PRETOKENIZED, missing_order="one", no_match="smoothed"),
+        "mteval-v13a's formula on pretokenized text.", used="significance tests with MultEval",
         citation="Clark, Dyer, Lavie and Smith (2011): Better hypothesis testing. ACL", digits=1,
     )  # fmt: skip
     yield Member(
@@ -168,17 +173,18 @@ def tools() -> Iterator[Member]:
         used="comparing systems in a browser",
         citation="Klejch, Avramidis, Burchardt and Popel (2015): MT-ComparEval. PBML", digits=2,
     )  # fmt: skip
-    yield from group(
+    yield from make_members(
         ("compare-mt", "compare-mt, bleu", BLEU(**compare, **p.UNSMOOTHED),
-         "An order without a match is left out of the sum, which counts it as perfect."),
+         "An order without a match is left out of the sum, as if its precision were 1."),
         ("compare-mt-sentbleu", "compare-mt, sentbleu",
          BLEU(**compare, smoothing="add-k", **p.SEGMENTS),
-         "The mean of NLTK's sentence_bleu with method2."),
+         "Mean of NLTK's sentence_bleu with method2."),
         used="comparing systems", citation=p.NEUBIG, digits=4,
     )  # fmt: skip
-    yield from group(
-        ("ibleu-viewer", "iBLEU, the viewer", BLEU("madnani-ibleu-lower", **viewer), forgets),
-        ("ibleu-viewer-cased", "iBLEU, the viewer, case kept", BLEU("madnani-ibleu", **viewer),
-         forgets),
-        used="looking at scores in a browser", citation="Madnani (2011): iBLEU. ICSC", digits=4,
+    yield from make_members(
+        ("ibleu-viewer", "iBLEU, the viewer", BLEU("madnani-ibleu-lower", **viewer),
+         tokenizer_quirk),
+        ("ibleu-viewer-cased", "iBLEU, the viewer, case-sensitive",
+         BLEU("madnani-ibleu", **viewer), tokenizer_quirk),
+        used="viewing scores in a browser", citation="Madnani (2011): iBLEU. ICSC", digits=4,
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Relatives of BLEU: the NIST score, GLEU, CodeBLEU's weighted match."""
+"""Metrics related to BLEU: the NIST score, GLEU, and CodeBLEU's weighted n-gram match."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ from truebleu.metrics.codebleu import CodeBLEU
 from truebleu.metrics.gleu import GLEU
 from truebleu.metrics.nist import NIST
 
-# Metrics that are no BLEU, whatever their parameters.
-RELATIVES = (NIST, GLEU, CodeBLEU)
+# Classes of metrics that are not BLEU, whatever their parameters.
+RELATED_METRICS = (NIST, GLEU, CodeBLEU)
 
 
-def relatives() -> Iterator[Member]:
-    """NIST as mteval and NLTK give it, Google's GLEU, CodeBLEU's second part."""
+def list_related_members() -> Iterator[Member]:
+    """Yield NIST of mteval and NLTK, Google's GLEU, and CodeBLEU's weighted n-gram match."""
     for options, tokenizer in (
         ("", "mteval-v13a-lower"),
         ("-c", "mteval-v13a"),
         ("-intl", "mteval-v14-international-lower"),
         ("-intl-c", "mteval-v14-international"),
     ):
-        switches = [p.SWITCHES[word] for word in options.split("-")[1:]]
+        switches = [p.MTEVAL_SWITCHES[word] for word in options.split("-")[1:]]
         yield Member(
             f"nist{options}", " ".join(["NIST score of mteval-v13a and v14", *switches]),
             NIST(tokenizer),
-            "No upper bound. The token 0 loses its history, because Perl takes it for false.",
-            used="NIST evaluations, beside BLEU",
+            "No upper bound. The token 0 loses its history because Perl treats it as false.",
+            used="NIST evaluations, together with BLEU",
             citation="Doddington (2002): Automatic evaluation of machine translation quality. HLT",
             digits=4,
         )  # fmt: skip
     yield Member(
         "nist-nltk", "NLTK corpus_nist", NIST("none", variant="nltk"),
-        "Takes the best of several references for each order instead of matching in all.",
+        "With several references, uses the best one per order instead of matching all of them.",
         used="data-to-text generation", citation=p.BIRD,
     )  # fmt: skip
     for name, title, tokenize, used in (
@@ -42,7 +42,7 @@ def relatives() -> Iterator[Member]:
     ):
         yield Member(
             name, title, GLEU(tokenize),
-            "Not BLEU: the smaller of precision and recall, without brevity penalty.", used=used,
+            "Not BLEU: the minimum of precision and recall, without brevity penalty.", used=used,
             citation="Wu et al. (2016): Google's neural machine translation system. "
             "arXiv:1609.08144",
         )  # fmt: skip
@@ -50,7 +50,7 @@ def relatives() -> Iterator[Member]:
         yield Member(
             f"codebleu-weighted-{language}", f"CodeBLEU, weighted n-gram match, {language}",
             CodeBLEU(language=language),
-            "Not a precision but a recall, in which reserved words of the language count 1 and "
-            "other unigrams 0.2.",
-            used="code generation, beside matches of syntax and data flow", citation=p.REN,
+            "A recall, not a precision. Reserved words of the language have weight 1, other "
+            "unigrams 0.2.",
+            used="code generation, combined with syntax and data-flow matches", citation=p.REN,
         )  # fmt: skip

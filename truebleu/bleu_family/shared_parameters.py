@@ -1,4 +1,4 @@
-"""Parameters and citations that several rows of the family share."""
+"""Parameters and citations that several family members share."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ DETLEFSEN = "Detlefsen et al. (2022): TorchMetrics. JOSS"
 GREEN = "Green, Cer and Manning (2014): Phrasal. WMT"
 NEUBIG = "Neubig et al. (2019): compare-mt. NAACL demonstrations"
 
-# Text that is tokenized already, and white space separates.
-GIVEN: dict[str, Any] = {"tokenize": "none"}
+# The input is already tokenized; white space separates the tokens.
+PRETOKENIZED: dict[str, Any] = {"tokenize": "none"}
 UNSMOOTHED: dict[str, Any] = {"smoothing": "none"}
 ADD_ONE: dict[str, Any] = {"smoothing": "add-k-all", "no_match": "smoothed"}
 SEGMENTS: dict[str, Any] = {"aggregate": "segments"}
 
 MTEVAL_13: dict[str, Any] = {"missing_order": "one", "no_match": "smoothed", "scale": 1.0}
 NLTK: dict[str, Any] = {
-    **GIVEN,
+    **PRETOKENIZED,
     "missing_order": "at-least-one",
     "scale": 1.0,
     "arithmetic": "nltk",
@@ -41,7 +41,7 @@ TORCH: dict[str, Any] = {
     "arithmetic": "float32",
 }
 COCO: dict[str, Any] = {
-    **GIVEN,
+    **PRETOKENIZED,
     "smoothing": "epsilon",
     "brevity_penalty": "coco",
     "no_match": "smoothed",
@@ -58,7 +58,7 @@ CODENN: dict[str, Any] = {
     "arithmetic": "codenn",
 }
 CDEC: dict[str, Any] = {
-    **GIVEN,
+    **PRETOKENIZED,
     "smoothing": "floor",
     "smoothing_value": 0.01,
     "missing_order": "drop",
@@ -66,8 +66,8 @@ CDEC: dict[str, Any] = {
     "arithmetic": "cdec",
 }
 
-# mteval's options, by their names in names of members.
-SWITCHES = {
+# mteval's command-line options, keyed by their abbreviations in member names.
+MTEVAL_SWITCHES = {
     "c": "-c",
     "intl": "--international-tokenization",
     "shortest": "--brevity-penalty shortest",

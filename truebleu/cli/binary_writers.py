@@ -1,4 +1,4 @@
-"""Rows in binary files: Parquet, and NumPy's."""
+"""Writers of Parquet and NumPy files."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
-from truebleu.cli.output import Results, UnavailableError, UsageError, printable
-from truebleu.cli.row_writers import Rows, Table, as_json
+from truebleu.cli.output import Results, UnavailableError, UsageError, escape_unprintable
+from truebleu.cli.row_writers import RowWriter, TableSpec, to_json
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -18,48 +18,48 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 
-class Parquet(Rows):
-    """Writes the rows of a Parquet file as they come, with signatures in its metadata."""
+class ParquetWriter(RowWriter):
+    """Streaming writer of Parquet files, with signatures in the metadata."""
 
-    AT_ONCE = 65536
+    BATCH_ROWS = 65536
 
-    def __init__(self, output: Results, table: Table) -> None:
+    def __init__(self, output: Results, table: TableSpec) -> None:
         if output.is_terminal:
-            raise UsageError("-f/--format: a terminal cannot show parquet; name a file with -o")
+            raise UsageError("-f/--format: parquet needs a file; name one with -o")
         try:
             import pyarrow as pa
-            import pyarrow.parquet  # once rows are read, nothing else can be
+            import pyarrow.parquet  # while DuckDB reads rows, nothing else can be imported
         except ImportError:
             raise UnavailableError("-f parquet needs pyarrow: pip install pyarrow") from None
         super().__init__(output, table)
         self._writer: pq.ParquetWriter | None = None
-        types = () if table.types is None else pa.table(table.types).schema
+        types = () if table.arrow_types is None else pa.table(table.arrow_types).schema
         self._types = {field.name: field.type for field in types}
 
     @property
     def metadata(self) -> dict[str, str]:
-        """The file's metadata: a signature for each metric, or the only one."""
-        signatures = self.table.about.get("signatures", {})
-        told = [f"{name}|{signature}" for name, signature in signatures.items()]
-        return {"signature": told[0] if len(told) == 1 else as_json(told)}
+        """The file's metadata: the signature, or a JSON list of signatures for several metrics."""
+        signatures = self.table.metadata.get("signatures", {})
+        entries = [f"{name}|{signature}" for name, signature in signatures.items()]
+        return {"signature": entries[0] if len(entries) == 1 else to_json(entries)}
 
     def write(self, columns: Sequence[Any]) -> None:
-        """Writes rows."""
+        """Write rows."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
         count = next(len(column) for column in columns if not isinstance(column, repeat))
-        left_out = self.table.statistics if self.output.score_only else ()
+        omitted_names = self.table.statistic_names if self.output.score_only else ()
         rows = pa.table(
             {
                 name: self._array(name, column, count)
-                for name, column in zip(self.table.names, columns, strict=True)
-                if name not in left_out
+                for name, column in zip(self.table.column_names, columns, strict=True)
+                if name not in omitted_names
             }
         )
         if self._writer is None:
             schema = rows.schema.with_metadata(self.metadata)
-            self._writer = pq.ParquetWriter(_Sink(self.output), schema)
+            self._writer = pq.ParquetWriter(_ArrowSink(self.output), schema)
         self._writer.write_table(rows)
 
     def _array(self, name: str, column: Any, count: int) -> pa.Array:
@@ -67,26 +67,26 @@ class Parquet(Rows):
 
         if isinstance(column, repeat):
             value = next(column)
-            value = printable(value) if isinstance(value, str) else value
+            value = escape_unprintable(value) if isinstance(value, str) else value
             return pa.repeat(pa.scalar(value), count)
         if hasattr(column, "typecode"):
-            kind = {"q": pa.int64(), "f": pa.float32(), "d": pa.float64()}[column.typecode]
-            return pa.Array.from_buffers(kind, len(column), [None, pa.py_buffer(column)])
+            arrow_type = {"q": pa.int64(), "f": pa.float32(), "d": pa.float64()}[column.typecode]
+            return pa.Array.from_buffers(arrow_type, len(column), [None, pa.py_buffer(column)])
         if hasattr(column, "values_of"):
-            return pa.record_batch(_Column(column)).column(0)
-        usual = pa.int64() if isinstance(column, range) else None
-        if usual is None and name in self.table.texts:
-            usual = pa.string()
-        return pa.array(column, self._types.get(name, usual))
+            return pa.record_batch(_StatisticsColumn(column)).column(0)
+        default_type = pa.int64() if isinstance(column, range) else None
+        if default_type is None and name in self.table.text_names:
+            default_type = pa.string()
+        return pa.array(column, self._types.get(name, default_type))
 
     def finish(self) -> None:
-        """Writes where in the file everything is."""
+        """Write the file footer."""
         if self._writer is not None:
             self._writer.close()
 
 
-class _Column:
-    """One column of statistics, as Arrow."""
+class _StatisticsColumn:
+    """Adapter that exports one column of statistics to Arrow."""
 
     def __init__(self, table: Any) -> None:
         self._table = table
@@ -95,46 +95,46 @@ class _Column:
         return self._table.arrow_array(["column"])  # type: ignore[no-any-return]
 
 
-class _Sink(io.RawIOBase):
-    """An output as pyarrow wants a file: it asks how much was written, which a pipe cannot say."""
+class _ArrowSink(io.RawIOBase):
+    """File object for pyarrow, which calls `tell()` even on pipes."""
 
     def __init__(self, output: Results) -> None:
         super().__init__()
         self._output = output
-        self._written = 0
+        self._byte_count = 0
 
     def writable(self) -> bool:
-        """Yes."""
+        """Return True."""
         return True
 
     def tell(self) -> int:
-        """The number of bytes written."""
-        return self._written
+        """Return the number of bytes written."""
+        return self._byte_count
 
     def write(self, data: Buffer) -> int:
-        """Writes bytes."""
+        """Write bytes and return their number."""
         size = memoryview(data).nbytes
         self._output.write_bytes(data)
-        self._written += size
+        self._byte_count += size
         return size
 
 
-class Numpy(Rows):
-    """NumPy's .npy, version 1.0: a header of text, then the scores as they lie in memory.
+class NumpyWriter(RowWriter):
+    """Writer of NumPy files (.npy, version 1.0): a text header, then the raw scores.
 
-    They are the last column, whose values lie one after the other.
+    The scores are the last column, which must be contiguous in memory.
     """
 
-    def __init__(self, output: Results, table: Table) -> None:
+    def __init__(self, output: Results, table: TableSpec) -> None:
         super().__init__(output, table)
         order = "<" if sys.byteorder == "little" else ">"
-        kind = f"{order}f{array(table.code).itemsize}"
-        header = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {table.shape!r}, }}"
-        # The numbers start at a multiple of 64 bytes.
-        room = -(len(header) + 11) % 64
-        text = (header + " " * room + "\n").encode()
+        dtype = f"{order}f{array(table.type_code).itemsize}"
+        header = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': {table.shape!r}, }}"
+        # The .npy format aligns the data to 64 bytes.
+        padding = -(len(header) + 11) % 64
+        text = (header + " " * padding + "\n").encode()
         output.write_bytes(b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text)
 
     def write(self, columns: Sequence[Any]) -> None:
-        """Writes rows."""
+        """Write rows."""
         self.output.write_bytes(memoryview(columns[-1]).cast("B"))

@@ -1,17 +1,17 @@
-"""`truebleu check`: a gate for builds.
+"""`truebleu check`: quality gate for builds.
 
 examples:
   truebleu check reference.en -i system.en --min 30
-      exit status 3 if BLEU is below 30
+      exit with status 3 if BLEU is below 30
 
   truebleu check reference.en -i system.en --max-drop 0.5 --log scores.jsonl --keep
-      no more than 0.5 below the last score in the log, where a score that passes is added
+      allow a drop of 0.5 from the last score in the log; add the score to the log if it passes
 
   truebleu check reference.en -i new.en --against released.en --significant --docs documents.txt
-      not worse than another output by more than chance makes; if it is, where
+      fail if the output is significantly worse than another one, and list what got worse
 
   truebleu check reference.en -i system.en -m bleu chrf --min bleu=30 chrf=55 --junit check.xml
-      two floors, and a file for the build server
+      require minimum scores for two metrics, and write a result file for the build server
 """
 
 from __future__ import annotations
@@ -22,66 +22,66 @@ from collections.abc import Sequence
 from truebleu.cli import common_options as shared
 from truebleu.cli import input_files as files
 from truebleu.cli import metric_options, table_options
-from truebleu.cli.common_options import Command, Group
-from truebleu.cli.output import FellError, Output, Results, UsageError
+from truebleu.cli.common_options import Command, OptionGroup
+from truebleu.cli.output import Output, Results, ScoreTooLowError, UsageError
 from truebleu.cli.progress import Progress
 from truebleu.text.argument_checks import DEFAULT_SEED, parse_number
 
-# The options of the arguments of `truebleu.check`.
-OPTIONS = {"minimum": "--min", "max_drop": "--max-drop", "name": "--log-name"}
-_SAME = ("log", "keep", "against", "significant", "level", "samples")
-OPTIONS |= {name: f"--{name}" for name in _SAME}
+# Maps the parameters of `truebleu.check` to command-line options, for error messages.
+CHECK_OPTIONS = {"minimum": "--min", "max_drop": "--max-drop", "name": "--log-name"}
+_UNCHANGED_NAMES = ("log", "keep", "against", "significant", "level", "samples")
+CHECK_OPTIONS |= {name: f"--{name}" for name in _UNCHANGED_NAMES}
 
-GATE = Group(
-    "what must hold",
+GATE = OptionGroup(
+    "conditions",
     """
-    --min N...       the least score; of TER, WER and the like the most; NAME=N for each of several
-                     metrics
-    --max-drop N...  by how much a score may be worse than the earlier one, as for --min
-    --log FILE       the earlier score is the last in this log (truebleu score --log) of the same
-                     name, signature and references
-    --log-name NAME  the name that is followed in the log, where the file's changes
-    --keep           add the scores to the log if everything holds
-    --against FILE   an earlier output for the same references: what fell is named, by document and
-                     by segment
-    --significant    not worse than that output by more than chance makes
-    --level X        of that test: it fails if p < 1 - X (0.95)
-    --samples N      randomizations of that test (10000)
-    --seed N         of random numbers (12345); none for a different one each time
+    --min N...       require this minimum score, or this maximum for TER, WER and similar metrics;
+                     use NAME=N for several metrics
+    --max-drop N...  allow this drop from the earlier score; use NAME=N for several metrics
+    --log FILE       compare with the last score in this log that has the same name, signature and
+                     references (see truebleu score --log)
+    --log-name NAME  use NAME instead of the file name to find earlier scores in the log
+    --keep           append the scores to the log if all checks pass
+    --against FILE   compare with this earlier output; list the documents and segments that got
+                     worse
+    --significant    fail if the output is significantly worse than --against
+    --level X        confidence level of the test: fail if p < 1 - X (default: 0.95)
+    --samples N      number of randomizations of the test (default: 10000)
+    --seed N         random seed (default: 12345); "none" for a new seed per run
     """,
-    level={"type": shared.level_of, "default": 0.95},
-    samples={"type": shared.samples},
-    seed={"type": shared.seed_of, "default": DEFAULT_SEED},
+    level={"type": shared.parse_level, "default": 0.95},
+    samples={"type": shared.parse_samples},
+    seed={"type": shared.parse_seed, "default": DEFAULT_SEED},
 )
-FILES = Group(
+BUILD_FILES = OptionGroup(
     "files for build servers",
     """
-    --junit FILE    write JUnit's XML
-    --summary FILE  add Markdown to FILE, as $GITHUB_STEP_SUMMARY takes it
+    --junit FILE    write the results to FILE as JUnit XML
+    --summary FILE  append the results to FILE as Markdown, for $GITHUB_STEP_SUMMARY
     """,
 )
 
 
 def run(options: argparse.Namespace) -> None:
-    """Scores a system, and fails if the score is not what it must be."""
+    """Score a system and raise ScoreTooLowError if a check fails."""
     from truebleu.comparison.gate import Check, CheckJob, Conditions
 
     output = Results(options)
-    output.check_exact()
-    if table_options.are_meant(options):
-        raise UsageError("truebleu check reads lines of text; score reads tables")
-    metrics = metric_options.metrics(options)
+    output.check_display_options()
+    if table_options.uses_tables(options):
+        raise UsageError("truebleu check does not read tables; use truebleu score")
+    metrics = metric_options.select_metrics(options)
     inputs = files.Inputs(options)
     if len(inputs.systems) != 1:
-        raise UsageError(f"-i/--input: one output is checked, not {len(inputs.systems)}")
+        raise UsageError(f"-i/--input: expected one output, found {len(inputs.systems)}")
     ((system, hypotheses),) = inputs.systems.items()
-    against = files.beside(options, "against")
-    files.check(options, [against])
-    with shared.as_usage(known=OPTIONS):
+    against = files.get_option_file(options, "against")
+    files.check_files(options, [against])
+    with shared.reraise_as_usage_error(options_by_prefix=CHECK_OPTIONS):
         scoring = CheckJob(
             Conditions(
-                minimum=_numbers("--min", options.min),
-                max_drop=_numbers("--max-drop", options.max_drop),
+                minimum=_parse_limits("--min", options.min),
+                max_drop=_parse_limits("--max-drop", options.max_drop),
                 log=options.log,
                 name=options.log_name,
                 keep=options.keep,
@@ -89,72 +89,77 @@ def run(options: argparse.Namespace) -> None:
                 significant=options.significant,
             ),
             hypotheses,
-            inputs.references(),
+            inputs.read_references(),
             metrics,
             system=system,
             level=options.level,
             samples=options.samples,
             seed=options.seed,
             source=inputs.source,
-            documents=files.documents_of(options, inputs),
+            documents=files.get_documents(options, inputs),
             workers=options.threads,
         )
     request = scoring.request
-    request.language = metric_options.known_tag(options)
+    request.language = metric_options.get_language_tag(options)
     request.original_references = inputs.reference_columns
     request.test_set = inputs.signature
     with output:
-        with Progress(quiet=options.quiet) as progress, shared.as_usage(known=OPTIONS):
+        with (
+            Progress(quiet=options.quiet) as progress,
+            shared.reraise_as_usage_error(options_by_prefix=CHECK_OPTIONS),
+        ):
             request.progress = progress.callback
-            made = Check.from_job(scoring)
-        output.warn(made.warnings)
-        output.show(made)
+            result = Check.from_job(scoring)
+        output.warn(result.warnings)
+        output.write_view(result)
     if options.junit is not None:
         with Output(options.junit) as junit:
-            junit.write(made.junit())
+            junit.write(result.junit())
     if options.summary is not None:
         with open(options.summary, "a", encoding="utf-8") as summary:
-            summary.write(f"{made.markdown()}\n")
-    if not made:
-        raise FellError("; ".join(made.failures))
+            summary.write(f"{result.markdown()}\n")
+    if not result:
+        raise ScoreTooLowError("; ".join(result.failures))
 
 
-def _numbers(option: str, words: Sequence[str] | None) -> float | dict[str, float] | None:
-    """Return a number, or one by the name of each metric."""
+def _parse_limits(option: str, words: Sequence[str] | None) -> float | dict[str, float] | None:
+    """Return one limit for all metrics, or limits by metric name."""
 
-    def number(text: str) -> float:
+    def parse_limit(text: str) -> float:
         try:
             return parse_number(text)
         except ValueError:
-            raise UsageError(f"{option}: expected a number, or NAME=NUMBER, not '{text}'") from None
+            raise UsageError(
+                f"{option}: expected a number or NAME=NUMBER, found '{text}'"
+            ) from None
 
     parts = [part for word in words or () for part in word.split(",")]
     if len(parts) == 1 and "=" not in parts[0]:
-        return number(parts[0])
-    numbers: dict[str, float] = {}
+        return parse_limit(parts[0])
+    limits: dict[str, float] = {}
     for part in parts:
-        name, mark, text = part.rpartition("=")
-        if not mark:
+        name, separator, text = part.rpartition("=")
+        if not separator:
             raise UsageError(
-                f"{option}: of several numbers each has the name of its metric, as bleu=30, "
-                f"not '{part}'"
+                f"{option}: several limits need metric names (expected NAME=NUMBER such as "
+                f"bleu=30, found '{part}')"
             )
-        if name in numbers:
-            raise UsageError(f"{option}: {name} is there twice")
-        numbers[name] = number(text)
-    return numbers or None
+        if name in limits:
+            raise UsageError(f"{option}: duplicate name '{name}'")
+        limits[name] = parse_limit(text)
+    return limits or None
 
 
 COMMAND = Command(
     "truebleu check REF... -i HYP [options]",
     __doc__,
     lambda words: [
-        *files.groups(words),
+        *files.list_input_groups(words),
         GATE,
-        Group("more", files.SOURCE, files.DOCUMENTS),
-        *metric_options.groups(words),
-        FILES,
-        shared.view_output(2),
+        OptionGroup("more", files.SOURCE, files.DOCUMENTS),
+        *metric_options.list_metric_groups(words),
+        BUILD_FILES,
+        shared.make_view_output_group(2),
         shared.RUNNING,
     ],
     run,

@@ -1,8 +1,8 @@
-"""`truebleu completion`: lets a shell complete commands, options and their values.
+"""`truebleu completion`: shell scripts that complete commands, options and their values.
 
-examples, to complete words from the next session on:
+examples (completion works in new sessions):
   truebleu completion bash > ~/.local/share/bash-completion/completions/truebleu
-  truebleu completion zsh > ~/.zsh/completions/_truebleu      (a folder of your $fpath)
+  truebleu completion zsh > ~/.zsh/completions/_truebleu      (a folder in your $fpath)
   truebleu completion fish > ~/.config/fish/completions/truebleu.fish
   truebleu completion tcsh >> ~/.tcshrc
 """
@@ -12,33 +12,38 @@ from __future__ import annotations
 import argparse
 import re
 
-from truebleu.cli.common_options import HELP, Command, Group
+from truebleu.cli.common_options import HELP, Command, OptionGroup
 from truebleu.cli.output import print_text
 
 SHELLS = ("bash", "zsh", "fish", "tcsh")
 
-# What options call the values that are names of files.
-FILES = ("REF", "HYP", "FILE")
+# Metavars of options that take file names.
+FILE_METAVARS = ("REF", "HYP", "FILE")
 
 
-SHELL = Group("shell", f"shell SHELL  {', '.join(SHELLS)}", HELP, shell={"choices": SHELLS})
+SHELL = OptionGroup(
+    "shell",
+    f"shell SHELL  write the script for {', '.join(SHELLS[:-1])} or {SHELLS[-1]}",
+    HELP,
+    shell={"choices": SHELLS},
+)
 
 
 def run(options: argparse.Namespace) -> None:
-    """Prints the script."""
+    """Print the completion script."""
     import shtab
 
-    parser, commands = options.whole_parser()
-    for one in (parser, *commands):
-        for action in one.actions:
-            completes = getattr(action, "completes", None)
-            if completes is not None:
-                action.choices = completes()
-            if action.metavar in FILES:
+    parser, commands = options.build_parsers()
+    for command_parser in (parser, *commands):
+        for action in command_parser.actions:
+            list_completions = getattr(action, "completes", None)
+            if list_completions is not None:
+                action.choices = list_completions()
+            if action.metavar in FILE_METAVARS:
                 action.complete = shtab.FILE
     script = shtab.complete(parser, shell=options.shell)
     if options.shell == "fish":
-        # fish calls them old-style options: -nr, not -n -r.
+        # fish needs -o for options such as -nr; -s would mean -n -r.
         script = re.sub(r"(?<= )-s (?=\w\w)", "-o ", script)
     print_text(f"{script}\n")
 

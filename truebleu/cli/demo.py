@@ -1,14 +1,14 @@
-"""`truebleu demo`: scores example systems, and shows what to try next.
+"""`truebleu demo`: demonstration with example systems, and suggestions for further commands.
 
 examples:
   truebleu demo
-      example texts into examples/, commands on them, examples/report.html
+      write example texts to examples/, run commands on them, and write examples/report.html
 
   truebleu demo --open
-      the same, and the report in the browser
+      also open the report in the browser
 
   truebleu demo -o elsewhere
-      the texts and the report in another folder
+      write the texts and the report to another folder
 """
 
 from __future__ import annotations
@@ -18,45 +18,45 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from truebleu.cli.common_options import HELP, Command, Group
+from truebleu.cli.common_options import HELP, Command, OptionGroup
 from truebleu.cli.output import PIPE_CLOSED, UnavailableError, UsageError, print_text
 from truebleu.text.operating_system import write_atomically
 
-# A wheel has the texts beside this module, and a checkout where all its documents name them.
-PLACES = (Path(__file__).with_name("examples"), Path(__file__).parents[2] / "examples")
+# The example texts are next to this module in a wheel, and at the top of a checkout.
+EXAMPLE_FOLDERS = (Path(__file__).with_name("examples"), Path(__file__).parents[2] / "examples")
 
 REFERENCES = "{0}/de-en/reference.a.en {0}/de-en/reference.b.en"
-THREE = "{0}/de-en/birch.en {0}/de-en/cedar.en {0}/de-en/aspen.en"
-SHOWN = {
+THREE_SYSTEMS = "{0}/de-en/birch.en {0}/de-en/cedar.en {0}/de-en/aspen.en"
+DEMO_COMMANDS = {
     "Three German-to-English systems, two references per segment:": (
-        f"score {REFERENCES} -i {THREE} -f text"
+        f"score {REFERENCES} -i {THREE_SYSTEMS} -f text"
     ),
-    "Are they different, and how sure is that?": f"compare {REFERENCES} -i {THREE}",
-    "Two English-to-Chinese systems, with the tokenizer for Chinese:": (
+    "Are the differences significant?": f"compare {REFERENCES} -i {THREE_SYSTEMS}",
+    "Two English-to-Chinese systems, scored with the Chinese tokenizer:": (
         "score {0}/en-zh/reference.zh -i {0}/en-zh/cedar.zh {0}/en-zh/birch.zh -tok zh -f text"
     ),
-    "Who wins, is it real, why, and where: one page to open in a browser, or to send.": (
-        f"report {REFERENCES} -i {THREE} "
+    "An interactive report for the browser, in one file that you can share:": (
+        f"report {REFERENCES} -i {THREE_SYSTEMS} "
         "-src {0}/de-en/source.de --docs {0}/de-en/documents.txt "
         "-m bleu chrf ter --also tokenize=intl lowercase -o {0}/report.html"
     ),
 }
-NEXT = {
-    "explain {0}/de-en/reference.a.en -i {0}/de-en/cedar.en --segment 17": "why this score",
-    "family score {0}/de-en/reference.a.en -i {0}/de-en/cedar.en": "every BLEU there is",
-    "segments {0}/de-en/reference.a.en -i {0}/de-en/cedar.en -f tsv": "each segment",
-    "score {0}/de-en/reference.a.en -i {0}/de-en/cedar.en -f json": "all digits",
-    "lab --open": "a page to try it",
-    "score REFERENCE -i SYSTEM": "your own files",
-    "help": "the rest",
+NEXT_COMMANDS = {
+    "explain {0}/de-en/reference.a.en -i {0}/de-en/cedar.en --segment 17": "explain this score",
+    "family score {0}/de-en/reference.a.en -i {0}/de-en/cedar.en": "score with all BLEU variants",
+    "segments {0}/de-en/reference.a.en -i {0}/de-en/cedar.en -f tsv": "score each segment",
+    "score {0}/de-en/reference.a.en -i {0}/de-en/cedar.en -f json": "print all digits of scores",
+    "lab --open": "open the playground in the browser",
+    "score REFERENCE -i SYSTEM": "score your own files",
+    "help": "list all commands",
 }
-# Of a line of a command, without the mark that it goes on.
-WIDTH = 77
+# The maximum excludes the line-continuation mark.
+MAX_LINE_WIDTH = 77
 
-TEXTS = Group(
-    "texts and page",
+TEXTS = OptionGroup(
+    "texts and report",
     """
-    -o --output FOLDER  put them into FOLDER (examples)
+    -o --output FOLDER  write the texts and the report to FOLDER (default: examples)
     --open              open the report in the browser
     """,
     output={"default": "examples"},
@@ -64,25 +64,25 @@ TEXTS = Group(
 
 
 def run(options: argparse.Namespace) -> None:
-    """Writes the texts, and runs the commands on them."""
+    """Write the example texts and run the commands on them."""
     if options.output.startswith("-"):
-        raise UsageError(f"-o/--output: expected a folder, not '{options.output}'")
+        raise UsageError(f"-o/--output: expected a folder, found '{options.output}'")
     folder = Path(options.output)
     write_texts(folder)
-    print_text(f"The example texts are in {folder.as_posix()}/; its README.md is about them.\n")
-    for why, command in SHOWN.items():
+    print_text(f"The example texts are in {folder.as_posix()}/. See its README.md for details.\n")
+    for purpose, command in DEMO_COMMANDS.items():
         words = [word.format(folder.as_posix()) for word in command.split()]
-        print_text(f"\n{why}\n\n{_line('$ ', words)}\n")
-        status = options.status_of(words)
+        print_text(f"\n{purpose}\n\n{_format_command('$ ', words)}\n")
+        status = options.run_command_line(words)
         if status == PIPE_CLOSED:
             raise BrokenPipeError
         if status:
-            raise UnavailableError("the demonstration ends here")
+            raise UnavailableError("demonstration stopped because a command failed")
     page = (folder / "report.html").absolute().as_uri()
-    print_text(f"Written: {page}\n\nNext:\n\n")
-    for command, why in NEXT.items():
+    print_text(f"Report: {page}\n\nMore commands to try:\n\n")
+    for command, purpose in NEXT_COMMANDS.items():
         words = [word.format(folder.as_posix()) for word in command.split()]
-        print_text(f"{_line('  ', words)}\n      {why}\n")
+        print_text(f"{_format_command('  ', words)}\n      {purpose}\n")
     if options.open:
         import webbrowser
 
@@ -90,10 +90,10 @@ def run(options: argparse.Namespace) -> None:
 
 
 def write_texts(folder: Path) -> None:
-    """Copies the example texts. A file that is there must be the same."""
-    source = next((place for place in PLACES if place.is_dir()), None)
+    """Copy the example texts. Raise UnavailableError if a different file has the same name."""
+    source = next((place for place in EXAMPLE_FOLDERS if place.is_dir()), None)
     if source is None:
-        raise UnavailableError("this truebleu was built without the example texts")
+        raise UnavailableError("this installation of truebleu has no example texts")
     texts = {
         folder / path.relative_to(source): path.read_bytes()
         for path in sorted(source.rglob("*"))
@@ -102,8 +102,8 @@ def write_texts(folder: Path) -> None:
     for path, content in texts.items():
         if path.exists() and path.read_bytes() != content:
             raise UnavailableError(
-                f"{path}: a file of this name is there, and has another content; "
-                "name another folder: truebleu demo -o FOLDER"
+                f"{path}: a different file with this name exists. Use another folder: "
+                "truebleu demo -o FOLDER"
             )
     for path, content in texts.items():
         if not path.exists():
@@ -111,19 +111,19 @@ def write_texts(folder: Path) -> None:
             write_atomically(path, content)
 
 
-def _line(mark: str, words: Sequence[str]) -> str:
-    """A command line as one types it, behind a mark; long ones go on in a next line."""
+def _format_command(prompt: str, words: Sequence[str]) -> str:
+    """Return a command line after a prompt, with continuation lines if it is long."""
     import shlex
 
     parts: list[str] = []
     for word in map(shlex.quote, words):
         if parts and parts[-1].startswith("-") and " " not in parts[-1] and word[0] != "-":
-            parts[-1] += f" {word}"  # an option and its value
+            parts[-1] += f" {word}"  # keep an option and its value together
         else:
             parts.append(word)
-    rows = [f"{mark}truebleu"]
+    rows = [f"{prompt}truebleu"]
     for part in parts:
-        if os.name == "posix" and len(rows[-1]) + len(part) > WIDTH:
+        if os.name == "posix" and len(rows[-1]) + len(part) > MAX_LINE_WIDTH:
             rows[-1] += " \\"
             rows.append(f"    {part}")
         else:
@@ -134,6 +134,6 @@ def _line(mark: str, words: Sequence[str]) -> str:
 COMMAND = Command(
     "truebleu demo [options]",
     __doc__,
-    lambda _: [TEXTS, Group("running", HELP)],
+    lambda _: [TEXTS, OptionGroup("running", HELP)],
     run,
 )

@@ -1,17 +1,17 @@
-"""`truebleu explain`: a score worked through, of one pair, one segment, or a whole corpus.
+"""`truebleu explain`: step-by-step explanation of a sentence-level or corpus-level score.
 
 examples:
   truebleu explain "the cat the cat on the mat" --reference "the cat is on the mat"
-      one pair, given as text; a second text before --reference is compared with the first
+      explain the score of a sentence; a second text before --reference is compared with it
 
   truebleu explain ref.a.en ref.b.en -i cedar.en --segment 17
-      one line of some files
+      explain the score of segment 17
 
   truebleu explain ref.a.en ref.b.en -i cedar.en --segment 17 -m ter
-      the edits that make it a reference; chrF, NIST and GLEU are explained, too
+      show the edit operations of TER; chrF, NIST and GLEU can be explained, too
 
   truebleu explain reference.en -i cedar.en birch.en -o difference.html
-      where the difference of two systems comes from, as a page for a browser
+      explain the difference between two systems, as an HTML page
 """
 
 from __future__ import annotations
@@ -25,65 +25,69 @@ from typing import Any
 from truebleu.cli import common_options as shared
 from truebleu.cli import input_files as files
 from truebleu.cli import metric_options
-from truebleu.cli.common_options import Command, Group, whole_number
+from truebleu.cli.common_options import Command, OptionGroup, integer_type
 from truebleu.cli.output import Results, UsageError
 from truebleu.explanation import explain
 from truebleu.explanation.explanation_builder import check_metric
 
-WHAT = Group(
-    "what is explained",
+EXPLAIN_OPTIONS = OptionGroup(
+    "explanation",
     """
-    -r --reference TEXT...  references of one pair that is given as text
-    -n --segment N          only the Nth segment of the files, counted from 1
-    --recall                show BLEU's clipped recall and F-measure, too
+    -r --reference TEXT...  use these texts as the references of one segment
+    -n --segment N          explain only segment N of the files, counting from 1
+    --recall                also show BLEU's clipped recall and F-measure
     """,
-    about="With --reference, REF is the hypothesis itself, or two, as text.",
-    segment={"type": whole_number(1, sys.maxsize)},
+    description="With --reference, REF is the text of one or two hypotheses.",
+    segment={"type": integer_type(1, sys.maxsize)},
 )
 
 
 def run(options: argparse.Namespace) -> None:
-    """Explains a score and writes it."""
+    """Explain a score and write the explanation."""
     output = Results(options)
-    output.check_exact()
-    metric = metric_options.one(options)
-    # What cannot be explained is refused before anything is read.
-    with shared.as_usage("-m/--metrics", {"metric": "-m/--metrics"}):
+    output.check_display_options()
+    metric = metric_options.select_single_metric(options)
+    # Check the metric before reading files.
+    with shared.reraise_as_usage_error("-m/--metrics", {"metric": "-m/--metrics"}):
         check_metric(metric, recall=options.recall)
-    hypotheses, references, more = (_files if options.reference is None else _pair)(options)
+    hypotheses, references, arguments = (_read_files if options.reference is None else _read_pair)(
+        options
+    )
     first, second = (*hypotheses, None)[:2]
-    explanation = explain(first, references, metric, second=second, recall=options.recall, **more)
+    explanation = explain(
+        first, references, metric, second=second, recall=options.recall, **arguments
+    )
     with output:
-        output.show(explanation)
+        output.write_view(explanation)
 
 
-def _pair(options: argparse.Namespace) -> tuple[Sequence[Any], Any, dict[str, Any]]:
-    """One hypothesis or two, references and options, of text on the command line."""
-    for name, given in (("-i/--input", options.input), ("-n/--segment", options.segment)):
-        if given is not None:
-            raise UsageError(f"{name} is for files, and --reference for text; give one")
+def _read_pair(options: argparse.Namespace) -> tuple[Sequence[Any], Any, dict[str, Any]]:
+    """Return the hypotheses, references and options for text on the command line."""
+    for name, value in (("-i/--input", options.input), ("-n/--segment", options.segment)):
+        if value is not None:
+            raise UsageError(f"{name} and --reference are mutually exclusive")
     hypotheses: Sequence[str] = options.references
     if len(hypotheses) not in (1, 2):
         raise UsageError(
-            f"{len(hypotheses)} hypotheses; give one, or two to compare, each in quotation marks, "
-            "before --reference"
+            f"expected one or two hypotheses, found {len(hypotheses)}. Put each in quotation "
+            "marks, before --reference"
         )
     return hypotheses, options.reference, {}
 
 
-def _files(options: argparse.Namespace) -> tuple[Sequence[Any], Any, dict[str, Any]]:
-    """The same of files, or of one line of them."""
+def _read_files(options: argparse.Namespace) -> tuple[Sequence[Any], Any, dict[str, Any]]:
+    """Return the hypotheses, references and options for files."""
     if options.input is None and any(
         " " in name and not os.path.exists(name) for name in options.references
     ):
-        raise UsageError("for a pair that is given as text, put --reference before the text")
+        raise UsageError("to explain text on the command line, use --reference TEXT")
     inputs = files.Inputs(options)
     if len(inputs.systems) > 2:
-        raise UsageError(f"{len(inputs.systems)} systems; give one, or two to compare")
-    more: dict[str, Any] = {"segment": options.segment, "workers": options.threads}
+        raise UsageError(f"-i/--input: expected one or two systems, found {len(inputs.systems)}")
+    arguments: dict[str, Any] = {"segment": options.segment, "workers": options.threads}
     if len(inputs.systems) == 2:
-        more["names"] = list(inputs.systems)
-    return list(inputs.systems.values()), inputs.references(), more
+        arguments["names"] = list(inputs.systems)
+    return list(inputs.systems.values()), inputs.read_references(), arguments
 
 
 COMMAND = Command(
@@ -91,10 +95,10 @@ COMMAND = Command(
     "       truebleu explain HYPOTHESIS [HYPOTHESIS] --reference TEXT... [options]",
     __doc__,
     lambda words: [
-        *files.groups(words),
-        WHAT,
-        *metric_options.groups(words),
-        shared.view_output(2),
+        *files.list_input_groups(words),
+        EXPLAIN_OPTIONS,
+        *metric_options.list_metric_groups(words),
+        shared.make_view_output_group(2),
         shared.RUNNING,
     ],
     run,

@@ -1,17 +1,17 @@
-"""`truebleu family`: the published BLEUs, their scores, and which one gives a number.
+"""`truebleu family`: published BLEU variants, their scores, and the variant behind a score.
 
 examples:
   truebleu family list
-      every published BLEU, and what differs from sacreBLEU's default
+      list all published BLEU variants and their differences from sacreBLEU's default
 
   truebleu family show mteval-v13a nltk-sentence-4
-      parameters, where it is used, how it surprises, what to cite
+      show parameters, typical use, quirks and citations
 
   truebleu family score reference.en -i cedar.en birch.en
-      the same outputs by every member, highest first
+      score with every variant, highest score first
 
   truebleu family which 27.3 reference.en -i system.en
-      which members, and which settings near them, give 27.3 on this output
+      find the variants and settings that give 27.3 for this output
 """
 
 from __future__ import annotations
@@ -24,32 +24,32 @@ from typing import Any
 from truebleu.bleu_family.family_catalogue import family
 from truebleu.bleu_family.family_member import Member
 from truebleu.bleu_family.family_scores import FamilyScores
-from truebleu.bleu_family.identify import number, which
+from truebleu.bleu_family.identify import parse_printed_score, which
 from truebleu.cli import common_options as shared
 from truebleu.cli import input_files as files
 from truebleu.cli import metric_options
-from truebleu.cli.common_options import Command, Group
+from truebleu.cli.common_options import Command, OptionGroup
 from truebleu.cli.output import Results, UsageError
 from truebleu.cli.progress import Progress
 from truebleu.rendering.elements import Block, Cell, Facts, Heading, Paragraph, Table
 from truebleu.text.terminal_layout import format_count
 
-# The result of an action: an object for JSON, and blocks.
-Made = tuple[dict[str, Any], Iterable[Block]]
+# Result of an action: an object for JSON, and elements for the other formats.
+FamilyResult = tuple[dict[str, Any], Iterable[Block]]
 
 ACTIONS = ("list", "show", "score", "which")
 
 
-ACTION = Group(
+ACTION = OptionGroup(
     "action",
-    "action ACTION  list; show NAME...; score REF... -i HYP...; which SCORE REF... -i HYP",
+    "action ACTION  run list, show NAME..., score REF... -i HYP..., or which SCORE REF... -i HYP",
     action={"choices": ACTIONS},
 )
-MEMBERS = Group(
+MEMBERS = OptionGroup(
     "members",
     """
-    -m --members NAME...  score these only (all that are BLEU)
-    --relatives           score NIST, GLEU and CodeBLEU's weighted match as well, which are no BLEU
+    -m --members NAME...  score only with these members (default: all that are BLEU)
+    --relatives           also score with NIST, GLEU and CodeBLEU's weighted n-gram match
     """,
     metric_options.LANGUAGE,
     members={"completes": lambda: list(family)},
@@ -57,17 +57,22 @@ MEMBERS = Group(
 
 
 def run(options: argparse.Namespace) -> None:
-    """Does one of the actions and writes what it gives."""
+    """Run the requested action and write its result."""
     output = Results(options)
     if options.language is not None and options.action != "score":
-        raise UsageError(f"-l/--language: {options.action} splits by what members are known for")
-    work = {"list": _list, "show": _show, "score": _score, "which": _which}[options.action]
+        raise UsageError(f"-l/--language has no effect with {options.action}")
+    run_action = {
+        "list": _list_members,
+        "show": _show_members,
+        "score": _score_members,
+        "which": _identify_score,
+    }[options.action]
     with output:
-        content, blocks = work(options)
+        content, blocks = run_action(options)
         if output.form == "json":
             output.write_object("family", content)
         else:
-            output.show_blocks(blocks, title=f"truebleu family {options.action}")
+            output.write_blocks(blocks, title=f"truebleu family {options.action}")
 
 
 # ---- members ----
@@ -75,53 +80,57 @@ def run(options: argparse.Namespace) -> None:
 
 def _check_no_text(options: argparse.Namespace) -> None:
     if options.input or options.members:
-        raise UsageError(f"{options.action} scores nothing; leave out -i and -m")
+        raise UsageError(f"-i/--input and -m/--members have no effect with {options.action}")
 
 
-def _list(options: argparse.Namespace) -> Made:
+def _list_members(options: argparse.Namespace) -> FamilyResult:
     _check_no_text(options)
     if options.references:
-        raise UsageError("list takes no names; show does")
+        raise UsageError(
+            f"list: unexpected '{options.references[0]}'. Use truebleu family show for details"
+        )
     rows = [
-        [member.name, _example(member), ", ".join(member.differences) or "nothing"]
+        [member.name, _format_example(member), ", ".join(member.differences) or "none"]
         for member in family.values()
     ]
-    table = Table.from_text_rows(["member", "prints", "differs from sacreBLEU in"], rows, (0, 1, 2))
+    table = Table.from_text_rows(
+        ["member", "printed like", "differences from sacreBLEU"], rows, (0, 1, 2)
+    )
     return {"members": [member.to_dict() for member in family.values()]}, [table]
 
 
-def _example(member: Member) -> str:
-    """A number as the member prints it."""
+def _format_example(member: Member) -> str:
+    """Return an example score in the member's print format."""
     number = 12.3456789 if member.scale == 100 or member.metric.bound is None else 0.123456789
     return str(number) if member.digits is None else f"{number:.{member.digits}f}"
 
 
-def _show(options: argparse.Namespace) -> Made:
+def _show_members(options: argparse.Namespace) -> FamilyResult:
     _check_no_text(options)
     if not options.references:
-        raise UsageError("show what? Give one or more names from truebleu family list")
-    members = [_known(name) for name in options.references]
+        raise UsageError("show: expected member names (see truebleu family list)")
+    members = [_get_member(name) for name in options.references]
     blocks: list[Block] = []
     for member in members:
         scale = "0 to 100" if member.scale == 100 else "0 to 1"
         scale = "0 or more, without an upper bound" if member.metric.bound is None else scale
         digits = "all digits" if member.digits is None else format_count(member.digits, "digit")
         facts = {
-            "used": member.used,
+            "use": member.used,
             "prints": f"{scale}, {digits}",
             "references": "one" if member.single_reference else "any number",
-            "differs": ", ".join(member.differences) or "nothing from sacreBLEU's default",
+            "differences": ", ".join(member.differences) or "none from sacreBLEU's default",
             "in Python": repr(member.metric),
             "quirks": member.quirks,
             "defect": member.defect,
-            "cite": member.citation,
+            "citation": member.citation,
         }
         cells = [(name, Cell(value)) for name, value in facts.items() if value]
         blocks += [Heading(2, f"{member.name}: {member.title}"), Facts(cells)]
     return {"members": [member.to_dict() for member in members]}, blocks
 
 
-def _known(name: str) -> Member:
+def _get_member(name: str) -> Member:
     try:
         return family[name]
     except KeyError as error:
@@ -131,16 +140,16 @@ def _known(name: str) -> Member:
 # ---- scores ----
 
 
-def _score(options: argparse.Namespace) -> Made:
-    named = metric_options.asked(options.members)
-    members = None if named is None else [_known(name).name for name in named]
-    tokenize = metric_options.picked_tokenizer(options)
+def _score_members(options: argparse.Namespace) -> FamilyResult:
+    names = metric_options.parse_names(options.members)
+    members = None if names is None else [_get_member(name).name for name in names]
+    tokenize = metric_options.pick_tokenizer(options)
     inputs = files.Inputs(options)
     with Progress(quiet=options.quiet) as progress:
-        found = {
+        scores_by_system = {
             system: family.score(
                 hypotheses,
-                inputs.references(),
+                inputs.read_references(),
                 members=members,
                 relatives=options.relatives,
                 tokenize=tokenize,
@@ -149,65 +158,75 @@ def _score(options: argparse.Namespace) -> Made:
             )
             for system, hypotheses in inputs.systems.items()
         }
-    rows = [{"system": name, **row.to_dict()} for name, table in found.items() for row in table]
-    return {"scores": rows}, _scored(found)
+    rows = [
+        {"system": name, **row.to_dict()}
+        for name, table in scores_by_system.items()
+        for row in table
+    ]
+    return {"scores": rows}, _build_score_elements(scores_by_system)
 
 
-def _scored(found: dict[str, FamilyScores]) -> Iterator[Block]:
-    """The members on the scale of BLEU, highest first for the first system, then the others."""
-    first = next(iter(found.values()))
-    several = len(found) > 1
-    for bounded, title in ((True, ""), (False, "On scales of their own")):
-        rows = [row for row in first if row.bounded == bounded]
+def _build_score_elements(scores_by_system: dict[str, FamilyScores]) -> Iterator[Block]:
+    """Yield the tables of bounded and unbounded scores, sorted by the first system's scores."""
+    first = next(iter(scores_by_system.values()))
+    has_several_systems = len(scores_by_system) > 1
+    for is_bounded, title in ((True, ""), (False, "Scores without an upper bound")):
+        rows = [row for row in first if row.is_bounded == is_bounded]
         if not rows:
             continue
         if title:
             yield Heading(2, title)
-        header = ["member", *(found if several else ["0-100" if bounded else "score"])]
-        header += [*([] if several else ["prints"]), "differs in"]
+        header = [
+            "member",
+            *(scores_by_system if has_several_systems else ["0-100" if is_bounded else "score"]),
+        ]
+        header += [*([] if has_several_systems else ["printed score"]), "differences"]
         cells = [
             [
                 row.label,
-                *(table[row.member.name].shown for table in found.values()),
-                *([] if several else [row.printed_short]),
+                *(table[row.member.name].formatted_value for table in scores_by_system.values()),
+                *([] if has_several_systems else [row.short_printed_score]),
                 row.notes,
             ]
             for row in rows
         ]
         yield Table.from_text_rows(header, cells, (0, len(header) - 1))
-    marked = [row.member for row in first if row.member.defect]
-    if marked:
-        yield Paragraph("! has a known defect:", "note")
-        yield from (Paragraph(f"{one.name}: {one.defect}", "note") for one in marked)
+    defective_members = [row.member for row in first if row.member.defect]
+    if defective_members:
+        yield Paragraph("! known defects:", "note")
+        yield from (Paragraph(f"{one.name}: {one.defect}", "note") for one in defective_members)
 
 
-def _which(options: argparse.Namespace) -> Made:
+def _identify_score(options: argparse.Namespace) -> FamilyResult:
     if options.members:
-        raise UsageError("which looks at all members; leave out -m")
+        raise UsageError("-m/--members has no effect with which")
     if not options.references:
-        raise UsageError("which score? Give the number before the references")
-    wanted, *options.references = options.references
+        raise UsageError("which: expected a score before the references")
+    target_score, *options.references = options.references
     try:
-        number(wanted)
+        parse_printed_score(target_score)
     except ValueError as error:
         raise UsageError(str(error)) from None
     inputs = files.Inputs(options)
     if len(inputs.systems) > 1:
-        raise UsageError("-i/--input: one system at a time")
+        raise UsageError(f"-i/--input: expected one system, found {len(inputs.systems)}")
     (hypotheses,) = inputs.systems.values()
     with Progress(quiet=options.quiet) as progress:
-        found = which(
-            wanted,
+        identification = which(
+            target_score,
             hypotheses,
-            inputs.references(),
+            inputs.read_references(),
             workers=options.threads,
             progress=partial(progress, "trying settings"),
         )
-    header, *rows = found.cells()
-    blocks: list[Block] = [Paragraph(found.head), Table.from_text_rows(header, rows, (0, 1))]
-    if found.tail:
-        blocks.append(Paragraph(found.tail))
-    return found.to_dict(), blocks
+    header, *rows = identification.format_rows()
+    blocks: list[Block] = [
+        Paragraph(identification.headline),
+        Table.from_text_rows(header, rows, (0, 1)),
+    ]
+    if identification.search_summary:
+        blocks.append(Paragraph(identification.search_summary))
+    return identification.to_dict(), blocks
 
 
 COMMAND = Command(
@@ -215,9 +234,9 @@ COMMAND = Command(
     __doc__,
     lambda words: [
         ACTION,
-        *files.groups(words),
+        *files.list_input_groups(words),
         MEMBERS,
-        shared.view_output(),
+        shared.make_view_output_group(),
         shared.RUNNING,
     ],
     run,

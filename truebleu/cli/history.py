@@ -1,12 +1,12 @@
-"""`truebleu history`: how scores changed over time.
+"""`truebleu history`: trend of the scores in a log.
 
 examples:
   truebleu score reference.en -i system.en --log scores.jsonl --log-note "more data"
   truebleu history scores.jsonl
-      every score so far, as a drawing and a table
+      show all scores in the log as a chart and a table
 
   truebleu history scores.jsonl -m bleu -o history.html
-      a page with the trend, to be sent around
+      write an HTML page with the trend
 """
 
 from __future__ import annotations
@@ -15,41 +15,47 @@ import argparse
 
 from truebleu.cli import common_options as shared
 from truebleu.cli import metric_options
-from truebleu.cli.common_options import Command, Group
+from truebleu.cli.common_options import Command, OptionGroup
 from truebleu.cli.input_files import check_output
-from truebleu.cli.output import Results, complain
+from truebleu.cli.output import Results, print_message
 
-INPUT = Group(
+INPUT = OptionGroup(
     "input",
     """
-    log FILE              a log that truebleu score --log has written
-    -m --metrics NAME...  only these metrics: as truebleu score takes them, or as the log has them
-    --system NAME...      only these systems or names
+    log FILE              read this log of truebleu score --log
+    -m --metrics NAME...  show only these metrics, named as in truebleu score or in the log
+    --system NAME...      show only these systems or log names
     """,
-    metrics={"completes": metric_options.names_to_complete},
+    metrics={"completes": metric_options.list_completions},
 )
 
 
 def run(options: argparse.Namespace) -> None:
-    """Reads the log and draws it."""
+    """Read the log and write its history."""
     from truebleu.comparison.history import history
 
     output = Results(options)
-    output.check_exact()
-    check_output(options, [options.log], "the log itself")
-    read = history(options.log, metric=metric_options.asked(options.metrics), system=options.system)
+    output.check_display_options()
+    check_output(options, [options.log], "the log")
+    score_history = history(
+        options.log, metric=metric_options.parse_names(options.metrics), system=options.system
+    )
     with output:
-        output.show(read)
+        output.write_view(score_history)
     if options.output is None or options.quiet:
         return
-    for group in read.groups:
+    for group in score_history.groups:
         if group.warning is not None:
-            complain("note", f"{group.tracked_name}, {group.metric}: {group.warning}")
+            print_message("note", f"{group.tracked_name}, {group.metric}: {group.warning}")
 
 
 COMMAND = Command(
     "truebleu history FILE [options]",
     __doc__,
-    lambda _: [INPUT, shared.view_output(2, shared.TABLE_FORMATS), shared.RUNNING_QUIETLY],
+    lambda _: [
+        INPUT,
+        shared.make_view_output_group(2, shared.TABLE_FORMATS),
+        shared.RUNNING_QUIETLY,
+    ],
     run,
 )

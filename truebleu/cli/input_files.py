@@ -1,4 +1,4 @@
-"""The files of a command line: systems by name, references, and what stands beside them."""
+"""Input files of a command line: system outputs, references, sources and labels."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from truebleu.cli.common_options import Group, options, whole_number
-from truebleu.cli.output import UsageError, complain
+from truebleu.cli.common_options import OptionGroup, integer_type, parse_options
+from truebleu.cli.output import UsageError, print_message
 from truebleu.text.argument_checks import is_whole_number
 from truebleu.text.segments import BufferedLines, File, LineSubset, get_table_format, is_rereadable
 from truebleu.text.terminal_layout import format_count, shorten_names
@@ -18,280 +18,295 @@ if TYPE_CHECKING:
     from truebleu.comparison.comparison_request import Request
     from truebleu.testsets.published_set import TestSet
 
-    # Files of references, or for each segment its references.
+    # Reference files, or a tuple of references per segment.
     References = list[File] | list[tuple[str, ...]]
 
 
-FILES = (
-    "One segment per line, in files that may end in .gz .bz2 .xz .zst. FILE#3 is the third\n"
+FILE_SYNTAX = (
+    "Files have one segment per line and may end in .gz .bz2 .xz .zst. FILE#3 is the third\n"
     "tab-separated column of FILE; - is standard input."
 )
-(ENCODING,) = options(
-    "-e --encoding NAME  the encoding of all files (utf-8); utf-8-sig drops byte-order marks",
+(ENCODING,) = parse_options(
+    "-e --encoding NAME  encoding of all files; utf-8-sig drops byte-order marks (default: utf-8)",
     encoding={"default": "utf-8"},
 )
-INPUT = Group(
+INPUT = OptionGroup(
     "input",
     """
-    references REF     references, one per file
-    -i --input HYP...  outputs of systems, one per file; without it, of one, on standard input;
-                       for truebleu compare NAME=HYP,HYP... has several runs of a system
-    --names A,B,...    names of the systems (those of their files, without what all have in common)
-    -nr --num-refs N   the only REF has up to N references per segment, in tab-separated columns;
-                       it is kept in memory
+    references REF     read references from these files
+    -i --input HYP...  score these system outputs; truebleu compare accepts several runs of a
+                       system as NAME=HYP,HYP... (default: standard input)
+    --names A,B,...    use these system names (default: file names without their common parts)
+    -nr --num-refs N   read up to N references per segment from tab-separated columns of REF, which
+                       is kept in memory (default: 1)
     """,
     ENCODING,
-    about=FILES,
+    description=FILE_SYNTAX,
     references={"nargs": "*", "default": ()},
-    num_refs={"type": whole_number(1, 10_000), "default": 1},
+    num_refs={"type": integer_type(1, 10_000), "default": 1},
 )
 
 
-SOURCE = "-src --source FILE  the source of each segment"
-DOCUMENTS = "--docs FILE  the name of each segment's document: adds their scores"
+SOURCE = "-src --source FILE  read the source of each segment from FILE"
+DOCUMENTS = "--docs FILE  read the document name of each segment from FILE; adds document scores"
 
 
-# The options that choose a part of a test set, as the parser calls them.
-FILTERS = ("origlang", "subset", "domain", "documents")
+# Options that select a part of a test set, as attributes of the parsed options.
+FILTER_OPTIONS = ("origlang", "subset", "domain", "documents")
 DOWNLOADS = """
-    --mirror URL           download from this address first, by the rest of the original one
-    --offline              download nothing
-    --registry FILE        further test sets, described in JSON
+    --mirror URL           try this server first, with the path of the original URL
+    --offline              do not download anything
+    --registry FILE        read the descriptions of further test sets from this JSON file
     """
-PARTS = """
-    --origlang CODE        only documents that were first written in this language; non-CODE: in any
-                           other
-    --subset REGEX         only documents whose domain, or country:XX, matches
-    --domain NAME          only documents of this domain
-    --documents ID...      only these documents
+FILTERS = """
+    --origlang CODE        keep only documents with this original language; non-CODE excludes it
+    --subset REGEX         keep only documents whose domain, or country:XX, matches
+    --domain NAME          keep only documents of this domain
+    --documents ID...      keep only these documents
     """
 _TEST_SET = f"""
-    -t --test-set NAME     a published test set in the place of REF, such as wmt22 (truebleu
-                           testset list); several with commas, one after the other
-    --ref NAME...          its references to use, such as A (those that the test set prefers)
-    {PARTS.strip()}
+    -t --test-set NAME     use a published test set such as wmt22 instead of REF (see truebleu
+                           testset list); commas concatenate several test sets
+    --ref NAME...          use these references of the test set, such as A (default: the test set's
+                           preferred references)
+    {FILTERS.strip()}
     {DOWNLOADS.strip()}
     """
 
 
-TEST_SET = Group(
+TEST_SET = OptionGroup(
     "test set",
     _TEST_SET,
-    about="-l names the pair of languages. An output that comes with it is -i @NAME.",
+    description="Select the language pair with -l. -i @NAME scores an output from the test set.",
 )
 
 
-def groups(words: Sequence[str]) -> list[Group]:
-    """Return the options for files, and those for test sets where the words ask for them."""
+def list_input_groups(words: Sequence[str]) -> list[OptionGroup]:
+    """Return the options for files, and for test sets if the words use or may use them."""
     beginnings = ("-t", "--test", "-h", "--help")
-    asked = not words or any(word.startswith(beginnings) for word in words)
-    return [INPUT, TEST_SET] if asked else [INPUT]
+    shows_test_set = not words or any(word.startswith(beginnings) for word in words)
+    return [INPUT, TEST_SET] if shows_test_set else [INPUT]
 
 
 class Inputs:
-    """The files of a command line: systems by name, and their references."""
+    """Files of a command line: system outputs by name, references, source and documents."""
 
     def __init__(self, options: argparse.Namespace) -> None:
-        self.test_set: Chosen | None = None
+        self.test_set: SelectedTestSet | None = None
         if getattr(options, "test_set", None) is not None:
-            self.test_set = Chosen(options)
+            self.test_set = SelectedTestSet(options)
         if not options.references and self.test_set is None:
             raise UsageError(
-                "no REF: name at least one file of references, or a test set with -t and -l"
+                "missing REF: name at least one reference file, or a test set with -t and -l"
             )
         hypotheses = options.input or ["-"]
-        self._columns: int = options.num_refs
-        if self._columns > 1 and len(options.references) > 1:
+        self._reference_count: int = options.num_refs
+        if self._reference_count > 1 and len(options.references) > 1:
             raise UsageError(
-                "-nr/--num-refs: the references are side by side in one file; name only that"
+                "-nr/--num-refs: expected one REF with a column per reference, found "
+                f"{len(options.references)} files"
             )
         references = drop_repeated(options, "REF", options.references)
         if getattr(options, "names", None) is None:
             hypotheses = drop_repeated(options, "-i/--input", hypotheses)
-        named = [_runs(options, word) for word in hypotheses]
-        for name in (*references, *(path for _, paths in named for path in paths)):
+        named_paths = [_parse_runs(options, word) for word in hypotheses]
+        for name in (*references, *(path for _, paths in named_paths for path in paths)):
             if os.path.isdir(name):
-                raise UsageError(f"{name} is a directory; name a file")
+                raise UsageError(f"{name}: expected a file, found a directory")
             if get_table_format(name) not in (None, "tsv"):
                 raise UsageError(
-                    f"{name} is a table, which truebleu score, segments, compare and report read; "
-                    f"truebleu {options.command} reads lines of text"
+                    f"{name}: truebleu {options.command} does not read tables; use truebleu score, "
+                    "segments, compare or report"
                 )
-        self._references = [file_of(name, options.encoding) for name in references]
-        # The files of each system: one, or one for each of its runs.
+        self._references = [parse_file_argument(name, options.encoding) for name in references]
+        # Each system has one file per run.
         files = [
-            (name, [self._system(path, options.encoding) for path in paths])
-            for name, paths in named
+            (name, [self._find_output(path, options.encoding) for path in paths])
+            for name, paths in named_paths
         ]
-        self.runs = dict(zip(_called(options, files), (made for _, made in files), strict=True))
-        # Each file by the name of its output.
-        self.systems = _outputs(self.runs)
-        self.source, self.documents = beside(options, "source"), beside(options, "docs")
+        self.runs = dict(
+            zip(
+                _choose_system_names(options, files),
+                (system_files for _, system_files in files),
+                strict=True,
+            )
+        )
+        self.systems = _flatten_runs(self.runs)
+        self.source, self.documents = (
+            get_option_file(options, "source"),
+            get_option_file(options, "docs"),
+        )
         if self.test_set is not None:
             self._references = self.test_set.references
-            select = self.test_set.select
+            select = self.test_set.select_lines
             self.source = select(self.source) if self.source else self.test_set.source
             self.documents = select(self.documents) if self.documents else None
-        check(options, self.every_file())
-        if len(self.systems) > 1 and self._columns == 1:
+        check_files(options, self.list_files())
+        if len(self.systems) > 1 and self._reference_count == 1:
             for file in self._references:
                 if not is_rereadable(file.path):
                     raise UsageError(
-                        f"references of several systems are read several times, and {file.path} "
-                        "can be read once; save it as a file"
+                        f"{file.path} can be read only once, but several systems need the "
+                        "references. Save them as a file"
                     )
         if options.input is None:
             _check_piped(options.references)
 
-    def _system(self, name: str, encoding: str) -> File:
-        """The output that a word of the command line means."""
+    def _find_output(self, name: str, encoding: str) -> File:
+        """Return the output file for a word of the command line."""
         if self.test_set is not None and name.startswith("@"):
-            return self.test_set.system(name[1:])
-        file = file_of(name, encoding)
-        return file if self.test_set is None else self.test_set.select(file)
+            return self.test_set.get_output(name[1:])
+        file = parse_file_argument(name, encoding)
+        return file if self.test_set is None else self.test_set.select_lines(file)
 
     @property
     def signature(self) -> Mapping[str, str]:
-        """What signatures say of the test set; nothing without one."""
+        """The signature fields of the test set; empty without a test set."""
         return {} if self.test_set is None else self.test_set.part.signature
 
-    def every_file(self) -> list[File]:
-        """All files that are read."""
-        more = [file for file in (self.source, self.documents) if file is not None]
-        return [*self._references, *self.systems.values(), *more]
+    def list_files(self) -> list[File]:
+        """Return all input files."""
+        optional_files = [file for file in (self.source, self.documents) if file is not None]
+        return [*self._references, *self.systems.values(), *optional_files]
 
-    def references(self) -> References:
-        """The references."""
-        if self._columns == 1:
+    def read_references(self) -> References:
+        """Return the reference files, or the references of each segment with --num-refs."""
+        if self._reference_count == 1:
             return list(self._references)
-        # White space at the end of a line is no reference; further tabs are the last reference's.
+        # As in sacreBLEU: ignore trailing white space; further tabs belong to the last reference.
         lines = self._references[0].read_lines()
-        return [tuple(line.rstrip().split("\t", self._columns - 1)) for line in lines]
+        return [tuple(line.rstrip().split("\t", self._reference_count - 1)) for line in lines]
 
     @property
     def reference_columns(self) -> list[File]:
-        """The files of the references, or the columns of the only one."""
-        if self._columns == 1:
+        """The reference files, or the columns of the only one with --num-refs."""
+        if self._reference_count == 1:
             return list(self._references)
         path = self._references[0].path
-        return [File(path, column) for column in range(1, self._columns + 1)]
+        return [File(path, column) for column in range(1, self._reference_count + 1)]
 
 
-def expected(file: File) -> int | None:
-    """The number of lines of a file, estimated from its size; None if that is unknown."""
+def estimate_line_count(file: File) -> int | None:
+    """Return the number of lines, estimated from the file size, or None if unknown."""
     if not file.is_plain or file.path == "-" or not os.path.isfile(file.path):
         return None
-    with open(file.path, "rb") as opened:
-        some = opened.read(1 << 16)
-    lines = some.count(b"\n")
-    return os.path.getsize(file.path) * lines // len(some) if lines else None
+    with open(file.path, "rb") as stream:
+        beginning = stream.read(1 << 16)
+    lines = beginning.count(b"\n")
+    return os.path.getsize(file.path) * lines // len(beginning) if lines else None
 
 
-def beside(options: argparse.Namespace, name: str) -> File | None:
-    """A file beside systems and references, if the command line names one."""
+def get_option_file(options: argparse.Namespace, name: str) -> File | None:
+    """Return the file that an option names, or None without the option."""
     path = getattr(options, name, None)
-    return None if path is None else file_of(path, options.encoding)
+    return None if path is None else parse_file_argument(path, options.encoding)
 
 
-def documents_of(options: argparse.Namespace, inputs: Inputs | None) -> Any:
-    """The documents of --docs; where they are to be drawn, those of the test set are, too."""
+def get_documents(options: argparse.Namespace, inputs: Inputs | None) -> Any:
+    """Return the documents of --docs, or of the test set if documents are resampled."""
     if inputs is None:
-        return beside(options, "docs")
+        return get_option_file(options, "docs")
     if inputs.documents is None and inputs.test_set is not None and options.resample == "documents":
         return inputs.test_set.part.documents
     return inputs.documents
 
 
-def check(options: argparse.Namespace, files: Iterable[File | None]) -> None:
-    """Refuses standard input that is named twice, and an output that is an input as well."""
-    given = [file for file in files if file is not None]
-    if sum(file.path == "-" for file in given) > 1:
-        raise UsageError("standard input is named twice, and can be read once")
-    check_output(options, [file.path for file in given])
+def check_files(options: argparse.Namespace, files: Iterable[File | None]) -> None:
+    """Raise UsageError if standard input is used twice, or if the output is an input file."""
+    existing_files = [file for file in files if file is not None]
+    if sum(file.path == "-" for file in existing_files) > 1:
+        raise UsageError("standard input can be read only once, but is used twice")
+    check_output(options, [file.path for file in existing_files])
 
 
 def check_output(
-    options: argparse.Namespace, paths: Iterable[str], what: str = "an input as well"
+    options: argparse.Namespace, paths: Iterable[str], problem: str = "an input file"
 ) -> None:
-    """Refuses an output that is one of these files."""
+    """Raise UsageError if the output is one of these files."""
     output = options.output
     for path in paths if output is not None and os.path.isfile(output) else ():
         if os.path.exists(path) and os.path.samefile(output, path):
-            raise UsageError(f"-o/--output: {output} is {what}")
+            raise UsageError(f"-o/--output: {output} is also {problem}")
 
 
 def _check_piped(references: Sequence[str]) -> None:
-    """Refuses to wait for a system on standard input where none comes."""
-    advice = "no HYP: name the outputs of systems with -i"
+    """Raise UsageError if standard input is a terminal or empty."""
+    advice = "missing HYP: name the system outputs with -i"
     if sys.stdin is None or sys.stdin.isatty():
-        raise UsageError(f"{advice}, or pipe one in")
+        raise UsageError(f"{advice}, or pipe one to standard input")
     if not sys.stdin.buffer.peek(1):  # type: ignore[union-attr]
-        taken = f"{' '.join(references)} {'was' if len(references) == 1 else 'were'} taken"
-        raise UsageError(f"{advice} ({taken} for references, and nothing came on standard input)")
+        raise UsageError(
+            f"{advice} (standard input is empty; {' '.join(references)} "
+            f"{'was' if len(references) == 1 else 'were'} read as references)"
+        )
 
 
-def file_of(name: str, encoding: str) -> File:
-    """The file that a word of the command line means."""
+def parse_file_argument(name: str, encoding: str) -> File:
+    """Return the file, and column, for a word of the command line."""
     if name.startswith(" -#"):
         name = name[1:]
-    path, mark, column = name.rpartition("#")
+    path, separator, column = name.rpartition("#")
     try:
-        if mark and path and is_whole_number(column) and not os.path.exists(name):
+        if separator and path and is_whole_number(column) and not os.path.exists(name):
             return File(path, int(column), encoding)
         return File(name, None, encoding)
     except ValueError as error:
         raise UsageError(f"{name}: {error}") from None
 
 
-def drop_repeated(options: argparse.Namespace, place: str, words: Sequence[str]) -> list[str]:
-    """Return the words without those of a file that an earlier word names, with one note of all.
+def drop_repeated(options: argparse.Namespace, option: str, words: Sequence[str]) -> list[str]:
+    """Return the words without repeated files, and print a note about them.
 
-    Words that name a system stay: the user asked for that system.
+    Words of the form NAME=FILE stay, because the user named these systems.
     """
-    kept: dict[object, str] = {}
+    first_words: dict[object, str] = {}
     repeated = []
     for position, word in enumerate(words):
-        named = word == "-" or _runs(options, word)[0] is not None
+        names_system = word == "-" or _parse_runs(options, word)[0] is not None
         key: object = position
-        if not named:
-            # Two names of the same file, and column, have the same key.
-            key = file = file_of(word, options.encoding)
+        if not names_system:
+            # Different paths to the same file and column have the same key.
+            key = file = parse_file_argument(word, options.encoding)
             if os.path.isfile(file.path):
                 stat = os.stat(file.path)
                 key = stat.st_dev, stat.st_ino, file.column
-        if key not in kept:
-            kept[key] = word
+        if key not in first_words:
+            first_words[key] = word
         else:
-            repeated.append(f"{word} is the same file as {kept[key]}, and counts once")
+            repeated.append(f"{word} is the same file as {first_words[key]} and is used once")
     if repeated and not options.quiet:
-        first, *others = repeated
-        more = f"; {format_count(len(others), 'other file')} likewise" if others else ""
-        complain("note", f"{place}: {first}{more}")
-    return list(kept.values())
+        first, *further_repeats = repeated
+        suffix = (
+            f" (and {format_count(len(further_repeats), 'more repeat')})" if further_repeats else ""
+        )
+        print_message("note", f"{option}: {first}{suffix}")
+    return list(first_words.values())
 
 
 # ---- runs ----
 
 
-def _runs(options: argparse.Namespace, word: str) -> tuple[str | None, list[str]]:
-    """The name of a system, if a word says it, and its files."""
-    name, mark, rest = word.partition("=")
+def _parse_runs(options: argparse.Namespace, word: str) -> tuple[str | None, list[str]]:
+    """Return the system name, or None, and the files of a word such as NAME=FILE,FILE."""
+    name, separator, rest = word.partition("=")
     has_runs = options.command in ("compare", "report")
-    if not (has_runs and name and mark) or word.startswith("@") or _is_there(word):
+    if not (has_runs and name and separator) or word.startswith("@") or _file_exists(word):
         return None, [word]
-    paths = [rest] if _is_there(rest) else rest.split(",")
+    paths = [rest] if _file_exists(rest) else rest.split(",")
     if not all(paths):
-        raise UsageError(f"-i/--input: '{word}': the name of a file is empty")
+        raise UsageError(f"-i/--input: empty file name in '{word}'")
     return name, paths
 
 
-def _is_there(word: str) -> bool:
-    path, mark, column = word.rpartition("#")
-    return os.path.exists(word) or bool(mark and is_whole_number(column) and os.path.exists(path))
+def _file_exists(word: str) -> bool:
+    path, separator, column = word.rpartition("#")
+    return os.path.exists(word) or bool(
+        separator and is_whole_number(column) and os.path.exists(path)
+    )
 
 
-def _outputs(by_system: Mapping[str, Sequence[File]]) -> dict[str, File]:
-    """The file of each output by its name: of a system, or of one of its runs."""
+def _flatten_runs(by_system: Mapping[str, Sequence[File]]) -> dict[str, File]:
+    """Return the output files by system name, or by run name if systems have several runs."""
     if all(len(files) == 1 for files in by_system.values()):
         return {name: file for name, (file,) in by_system.items()}
     from truebleu.comparison import system_runs
@@ -306,52 +321,54 @@ def _outputs(by_system: Mapping[str, Sequence[File]]) -> dict[str, File]:
 # ---- names ----
 
 
-def path_of(file: File) -> str:
-    """The name of a file in messages: its path, and its column."""
+def format_path(file: File) -> str:
+    """Return the path and column of a file, for messages."""
     path = "standard input" if file.path == "-" else file.path
     return path if file.column is None else f"{path}#{file.column}"
 
 
-def _called(
+def _choose_system_names(
     options: argparse.Namespace, files: Sequence[tuple[str | None, Sequence[File]]]
 ) -> list[str]:
-    """Return the names of systems: from the command line, or from their files, shortened."""
-    names = names_of(options)
-    named = [name for name, _ in files if name is not None]
+    """Return the system names from the command line, or the shortened names of their files."""
+    names = parse_system_names(options)
+    explicit_names = [name for name, _ in files if name is not None]
     if names is None:
-        short = iter(shorten_names([path_of(own[0]) for name, own in files if name is None]))
-        names = [next(short) if name is None else name for name, _ in files]
-        for name in named:
+        shortened_names = iter(
+            shorten_names([format_path(own[0]) for name, own in files if name is None])
+        )
+        names = [next(shortened_names) if name is None else name for name, _ in files]
+        for name in explicit_names:
             if names.count(name) > 1:
-                raise UsageError(f"-i/--input: the name '{name}' is there twice")
-    elif named:
-        raise UsageError(f"--names: -i names {named[0]} already")
+                raise UsageError(f"-i/--input: duplicate system name '{name}'")
+    elif explicit_names:
+        raise UsageError(f"--names: -i already names the system '{explicit_names[0]}'")
     elif len(names) != len(files):
         counts = f"{format_count(len(names), 'name')} for {format_count(len(files), 'system')}"
-        raise UsageError(f"--names: {counts}; give one for each")
+        raise UsageError(f"--names: {counts} (expected one name per system)")
     return names
 
 
-def names_of(options: argparse.Namespace) -> list[str] | None:
-    """The names of systems that the command line gives."""
-    given = getattr(options, "names", None)
-    if given is None:
+def parse_system_names(options: argparse.Namespace) -> list[str] | None:
+    """Return the system names of --names, or None without the option."""
+    names_text = getattr(options, "names", None)
+    if names_text is None:
         return None
-    names = [name.strip() for name in given.split(",")]
+    names = [name.strip() for name in names_text.split(",")]
     for name in names:
         if not name:
-            raise UsageError("--names: a name is empty")
+            raise UsageError("--names: empty name")
         if names.count(name) > 1:
-            raise UsageError(f"--names: '{name}' is there twice")
+            raise UsageError(f"--names: duplicate name '{name}'")
     return names
 
 
-def system_of(name: str | None, inputs: Inputs | None) -> str | None:
-    """Return the system that a name, or that of its file, stands for; any other name as it is."""
+def find_system(name: str | None, inputs: Inputs | None) -> str | None:
+    """Return the system with this system name or file name; return unknown names unchanged."""
     if inputs is not None and name not in inputs.runs:
         for system, files in inputs.runs.items():
             for file in files:
-                if name in (file.path, os.path.basename(file.path), path_of(file)):
+                if name in (file.path, os.path.basename(file.path), format_path(file)):
                     return system
     return name
 
@@ -359,104 +376,112 @@ def system_of(name: str | None, inputs: Inputs | None) -> str | None:
 # ---- published test sets ----
 
 
-class Chosen:
-    """The part of a test set that a command line chooses, as files of lines."""
+class SelectedTestSet:
+    """Part of a test set that the command line selects, as text files."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         from truebleu.testsets.published_set import testset
 
         if options.references:
-            raise UsageError("-t/--test-set has its own references; leave out REF")
+            raise UsageError("-t/--test-set and REF are mutually exclusive")
         if options.num_refs != 1:
-            raise UsageError("-nr/--num-refs is for a file of references, and -t has its own")
+            raise UsageError("-nr/--num-refs and -t/--test-set are mutually exclusive")
         if options.language is None:
-            raise UsageError("-t/--test-set needs the pair of languages: -l en-de")
-        set_up_downloads(options)
-        self.whole: TestSet = testset(
+            raise UsageError("-t/--test-set needs a language pair, such as -l en-de")
+        configure_downloads(options)
+        self.complete_set: TestSet = testset(
             options.test_set, options.language, references=options.ref, registry=options.registry
         )
-        given = {name: getattr(options, name) for name in FILTERS}
-        self.part = self.whole.where(**given) if any(given.values()) else self.whole
+        filters = {name: getattr(options, name) for name in FILTER_OPTIONS}
+        self.part = (
+            self.complete_set.where(**filters) if any(filters.values()) else self.complete_set
+        )
         self.references: list[File] = [
             BufferedLines.from_strings(f"{self.name} {name}", self.part.references[name])
             for name in self.part.preferred
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """What was scored, for JSON: names, filters, and the sums of the references."""
+        """Return the names, filters, segment count and checksums as values for JSON."""
         part = self.part
         return {**part.signature, "segments": len(part), "sha256": part.sha256}
 
     @property
     def source(self) -> File | None:
-        """The source; None if the test set has none."""
+        """The source text, or None if the test set has none."""
         lines = self.part.source
         return None if lines is None else BufferedLines.from_strings(f"{self.name} source", lines)
 
-    def labels(self) -> dict[str, list[str]]:
-        """What is known of each segment: its document, its first language, its domain."""
+    def get_labels(self) -> dict[str, list[str]]:
+        """Return the document, original language and domain of each segment, if known."""
         part = self.part
-        known = {"document": part.documents, "origlang": part.origlangs, "domain": part.domains}
-        return {name: values for name, values in known.items() if values is not None}
+        labels_by_kind = {
+            "document": part.documents,
+            "origlang": part.origlangs,
+            "domain": part.domains,
+        }
+        return {name: values for name, values in labels_by_kind.items() if values is not None}
 
-    def label(self, request: Request) -> None:
-        """Add the documents, and their domains and languages, to what is to be shown."""
-        labels = self.labels()
+    def add_labels(self, request: Request) -> None:
+        """Add the documents, domains and original languages to a comparison request."""
+        labels = self.get_labels()
         documents = labels.pop("document", None)
         request.documents = request.documents or documents
         request.labels = request.labels or labels or None
 
-    def groups(self, by: Sequence[str] | None) -> list[dict[str, str]]:
-        """For each segment what --by asks of it; nothing if it asks for nothing."""
-        labels = self.labels()
+    def get_group_keys(self, by: Sequence[str] | None) -> list[dict[str, str]]:
+        """Return the labels that --by selects, per segment; empty without --by."""
+        labels = self.get_labels()
         for name in by or ():
             if name not in labels:
-                raise UsageError(f"--by {name}: of {self.name} are known {', '.join(labels)}")
+                raise UsageError(
+                    f"--by: {self.name} has no label '{name}' (expected {', '.join(labels)})"
+                )
         names = list(dict.fromkeys(by or ()))
-        together = zip(*(labels[name] for name in names), strict=True)
-        return [dict(zip(names, values, strict=True)) for values in together]
+        key_values = zip(*(labels[name] for name in names), strict=True)
+        return [dict(zip(names, values, strict=True)) for values in key_values]
 
-    def system(self, name: str) -> File:
-        """An output that comes with the test set."""
-        if name not in self.whole.systems:
+    def get_output(self, name: str) -> File:
+        """Return a system output that was published with the test set."""
+        if name not in self.complete_set.systems:
             from truebleu.text.argument_checks import suggest_names
 
-            there = suggest_names(name, list(self.whole.systems))
-            raise UsageError(f"@{name}: {self.name} has no such output{there}")
+            hint = suggest_names(name, list(self.complete_set.systems))
+            raise UsageError(f"unknown output '@{name}' of {self.name}{hint}")
         return BufferedLines.from_strings(name, self.part.systems[name])
 
-    def select(self, file: File) -> File:
-        """Return the chosen lines of a file that has a line per segment of the whole test set."""
+    def select_lines(self, file: File) -> File:
+        """Return the selected lines of a file that has a line per segment of the test set."""
         if file.path != "-":
-            self._check(file)
+            self._check_line_count(file)
         if self.part.segment_mask is None:
             return file
         return LineSubset(file, self.part.segment_mask, self.name)
 
     @property
     def name(self) -> str:
-        """The test set and its pair, for messages."""
-        return f"{self.whole.name} {self.whole.langpair}"
+        """The names of the test set and the language pair, for messages."""
+        return f"{self.complete_set.name} {self.complete_set.langpair}"
 
-    def _check(self, file: File) -> None:
-        """Refuses an output with another number of lines, and says which test set has so many."""
+    def _check_line_count(self, file: File) -> None:
+        """Raise InputError if the number of lines differs from the number of segments."""
         from truebleu._kernel import InputError
         from truebleu.testsets.testset_operations import find_fitting_set
 
         count, last = 0, ""
-        for count, last in enumerate(file.read_lines(), 1):  # noqa: B007 (what is left of the loop)
+        for count, last in enumerate(file.read_lines(), 1):  # noqa: B007 (used after the loop)
             pass
-        if count != len(self.whole):
-            alike = find_fitting_set(count, self.part)
-            hint = f"; so many has {alike}" if alike else ""
+        if count != len(self.complete_set):
+            matching_sets = find_fitting_set(count, self.part)
+            hint = f". {matching_sets} would match" if matching_sets else ""
             raise InputError(
-                f"{file.path} has {count:,} lines, and {self.name} {len(self.whole):,}{hint}; its "
-                f"last line is {last[:60]!r}"
+                f"{file.path}: expected {len(self.complete_set):,} lines for {self.name}, found "
+                f"{count:,} (last line: {last[:60]!r}){hint}"
             )
 
 
-def set_up_downloads(options: argparse.Namespace) -> None:
-    """Heeds --offline, --mirror and --quiet."""
+def configure_downloads(options: argparse.Namespace) -> None:
+    """Apply --offline, --mirror and --quiet to downloads."""
     from truebleu.text import download
 
     download.settings = download.Settings(options.offline or None, options.mirror, options.quiet)

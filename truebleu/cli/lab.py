@@ -1,11 +1,11 @@
-"""`truebleu lab`: an empty page that scores what is typed into it, and makes files into reports.
+"""`truebleu lab`: playground page that scores typed text and turns dropped files into reports.
 
 examples:
   truebleu lab
-      lab.html, one file that needs nothing else and sends nothing anywhere
+      write lab.html, a self-contained page that sends no data to any server
 
   truebleu lab -o docs/lab.html --open
-      the same, elsewhere, and opened in the browser
+      write the page to another file, and open it in the browser
 """
 
 from __future__ import annotations
@@ -13,13 +13,19 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from truebleu.cli.common_options import RUNNING_QUIETLY, Command, Group
-from truebleu.cli.output import STANDARD_NAMES, Output, UsageError, complain, is_terminal
+from truebleu.cli.common_options import RUNNING_QUIETLY, Command, OptionGroup
+from truebleu.cli.output import (
+    STANDARD_OUTPUT_NAMES,
+    Output,
+    UsageError,
+    is_terminal,
+    print_message,
+)
 
-PAGE = Group(
+PAGE = OptionGroup(
     "page",
     """
-    -o --output FILE  write to FILE (lab.html); - is standard output
+    -o --output FILE  write the page to FILE; - is standard output (default: lab.html)
     --open            open the page in the browser
     """,
     output={"default": "lab.html"},
@@ -27,27 +33,27 @@ PAGE = Group(
 
 
 def run(options: argparse.Namespace) -> None:
-    """Writes the page."""
-    piped = options.output in STANDARD_NAMES
-    if piped and options.open:
-        raise UsageError("--open: standard output is no file that a browser could open")
-    if piped and is_terminal():
-        raise UsageError("-o/--output: a page is not for a terminal; name a file")
+    """Write the playground page."""
+    writes_to_stdout = options.output in STANDARD_OUTPUT_NAMES
+    if writes_to_stdout and options.open:
+        raise UsageError("--open: a browser cannot open standard output; name a file with -o")
+    if writes_to_stdout and is_terminal():
+        raise UsageError("-o/--output: cannot write a page to a terminal; name a file")
     from truebleu.reports.lab import lab
 
-    # Made first: what is missing is said before a file is touched.
-    made = lab()
+    # Build the page before opening the file, so that errors leave the file unchanged.
+    page = lab()
     with Output(options.output) as output:
-        output.write_bytes(made.to_bytes())
-    if piped:
+        output.write_bytes(page.to_bytes())
+    if writes_to_stdout:
         return
-    address = Path(options.output).absolute().as_uri()
+    url = Path(options.output).absolute().as_uri()
     if not options.quiet:
-        complain("note", f"written: {address}")
+        print_message("note", f"wrote {url}")
     if options.open:
         import webbrowser
 
-        webbrowser.open(address)
+        webbrowser.open(url)
 
 
 COMMAND = Command(

@@ -1,4 +1,4 @@
-"""`truebleu score --log`: what was scored, hashed while it is read, and an entry for each score."""
+"""Entries of `truebleu score --log`, with hashes of the scored texts."""
 
 from __future__ import annotations
 
@@ -10,89 +10,101 @@ from typing import Any
 
 from truebleu.cli.input_files import Inputs
 from truebleu.cli.output import UsageError
-from truebleu.cli.score_writers import Scored
+from truebleu.cli.score_writers import ScoreResult
 from truebleu.comparison import score_log
 from truebleu.text.segments import BufferedLines, File, HashingFile, hash_texts
 
 
-class Logging:
-    """Hashes the text that is read for scores, and adds the scores to a log."""
+class ScoreLogger:
+    """Logger of scores that hashes the input texts while they are read."""
 
     def __init__(self, options: argparse.Namespace, inputs: Inputs) -> None:
         systems = len(inputs.systems)
         names: list[str | None] = options.log_name or [None] * systems
         if len(names) != systems:
-            raise UsageError(f"--log-name: {len(names)} for {systems} systems; give each one")
+            raise UsageError(
+                f"--log-name: {len(names)} names for {systems} systems (expected one per system)"
+            )
         if options.output is not None and _is_same_file(options.log, options.output):
-            raise UsageError(f"--log: {options.log} is what -o/--output writes as well")
+            raise UsageError(f"--log: {options.log} is also the file of -o/--output")
         score_log.check_log_is_appendable(options.log)
         self._options = options
         self._names = dict(zip(inputs.systems, names, strict=True))
-        # Files that are hashed as they are read, and inputs that are hashed already.
-        self._read: dict[str, tuple[list[Any], list[score_log.Input]]] = {}
+        # For each system: files that are hashed while they are read, and inputs already hashed.
+        self._inputs_by_system: dict[str, tuple[list[Any], list[score_log.Input]]] = {}
 
-    def reading(
-        self, system: str, hypotheses: File, columns: Sequence[File], references: Any, *, once: bool
+    def hash_inputs(
+        self,
+        system: str,
+        hypotheses: File,
+        columns: Sequence[File],
+        references: Any,
+        *,
+        while_reading: bool,
     ) -> tuple[Any, Any]:
-        """Return hypotheses and references whose text is hashed: as it is read, if that is `once`.
+        """Return hypotheses and references whose text will be hashed.
 
-        columns: the files of references; where these are rows of several, they were columns.
+        columns: the reference files or columns; with --num-refs, `references` has a row per
+            segment instead.
+        while_reading: hash while reading; requires that the text is read only once.
         """
-        kind = HashingFile if once else BufferedLines
-        read = [kind(hypotheses)]
-        rest = []
+        file_class = HashingFile if while_reading else BufferedLines
+        hashed_files = [file_class(hypotheses)]
+        hashed_columns = []
         if isinstance(references[0], File):
-            read += [kind(file) for file in columns]
-            references = read[1:]
+            hashed_files += [file_class(file) for file in columns]
+            references = hashed_files[1:]
         else:
             texts = zip_longest(*references)
-            rest = [
-                _input(file, hash_texts([None if t is None else t.encode() for t in column]))
+            hashed_columns = [
+                _make_input(
+                    file, hash_texts([None if text is None else text.encode() for text in column])
+                )
                 for file, column in zip(columns, texts, strict=False)
             ]
-        self._read[system] = read, rest
-        return read[0], references
+        self._inputs_by_system[system] = hashed_files, hashed_columns
+        return hashed_files[0], references
 
-    def add(self, results: Sequence[Scored], seen: Mapping[str, Mapping[str, Any]]) -> None:
-        """Add all scores of systems, or none."""
+    def add(self, results: Sequence[ScoreResult], seen: Mapping[str, Mapping[str, Any]]) -> None:
+        """Append the corpus scores of all systems to the log, or nothing if that fails."""
         time = score_log.get_log_time()
         inputs = {
             system: [
-                _input(
+                _make_input(
                     file, file.sha256 if isinstance(file, HashingFile) else hash_texts(file.texts)
                 )
-                for file in read
+                for file in hashed_files
             ]
-            + rest
-            for system, (read, rest) in self._read.items()
+            + hashed_columns
+            for system, (hashed_files, hashed_columns) in self._inputs_by_system.items()
         }
         entries = (
             score_log.Entry(
                 time=time,
-                system=one.system,
-                metric=one.score.name,
-                score=one.score.value,
-                signature=str(one.signature),
-                segments=seen[one.system]["segments"],
-                hypothesis=inputs[one.system][0],
-                references=tuple(inputs[one.system][1:]),
-                name=self._names[one.system],
+                system=result.system,
+                metric=result.score.name,
+                score=result.score.value,
+                signature=str(result.signature),
+                segments=seen[result.system]["segments"],
+                hypothesis=inputs[result.system][0],
+                references=tuple(inputs[result.system][1:]),
+                name=self._names[result.system],
                 note=self._options.log_note,
                 report=self._options.log_report,
-                low=one.ends.get("low"),
-                high=one.ends.get("high"),
+                low=result.interval_ends.get("low"),
+                high=result.interval_ends.get("high"),
             )
-            for one in results
-            if one.is_whole
+            for result in results
+            if result.is_corpus_score
         )
         score_log.append_log_entries(self._options.log, entries)
 
 
-def _is_same_file(one: str, other: str) -> bool:
-    if os.path.exists(one) and os.path.exists(other):
-        return os.path.samefile(one, other)
-    return os.path.realpath(one) == os.path.realpath(other)
+def _is_same_file(first: str, second: str) -> bool:
+    if os.path.exists(first) and os.path.exists(second):
+        return os.path.samefile(first, second)
+    return os.path.realpath(first) == os.path.realpath(second)
 
 
-def _input(file: File, digest: str) -> score_log.Input:
+def _make_input(file: File, digest: str) -> score_log.Input:
     return score_log.Input("standard input" if file.path == "-" else file.path, digest)

@@ -1,20 +1,20 @@
-"""`truebleu matrix`: every pair of lines, the nearest ones, or the best of candidates.
+"""`truebleu matrix`: scores of all pairs of lines, nearest lines, or best candidates (MBR).
 
 examples:
   truebleu matrix reference.en -i system.en -o scores.npy
-      a row per line of system.en, a column per line of reference.en
+      write a matrix with a row per line of system.en and a column per line of reference.en
 
   truebleu matrix lines.en --top-k 3 --text -f tsv
-      the three other lines that are nearest to each line, as near-duplicates are found
+      find the three nearest other lines of each line, for example to detect near-duplicates
 
   truebleu matrix candidates.en --mbr --nbest-size 24 -o best.txt
-      each 24 lines are candidates of one source: the line that agrees most with all 24
+      read 24 candidates per source, and write the best one (minimum Bayes risk)
 
   truebleu matrix nbest.txt --mbr --moses -m chrf -f tsv
-      the same for n-best lists as Moses writes them: 0 ||| text ||| ...
+      select from n-best lists in Moses format: 0 ||| text ||| ...
 
   truebleu matrix samples.en --mbr --nbest-size 1024 -m chrf --method aggregate
-      of many samples in linear time: each against the sum of the n-grams of all
+      select from many samples in linear time, using the summed n-grams of all samples
 """
 
 from __future__ import annotations
@@ -31,293 +31,322 @@ from truebleu._kernel import InputError
 from truebleu.cli import common_options as shared
 from truebleu.cli import input_files as files
 from truebleu.cli import metric_options
-from truebleu.cli.binary_writers import Numpy
-from truebleu.cli.common_options import Command, Group, whole_number
+from truebleu.cli.binary_writers import NumpyWriter
+from truebleu.cli.common_options import Command, OptionGroup, integer_type
 from truebleu.cli.output import Results, UsageError
 from truebleu.cli.progress import Progress
 from truebleu.cli.row_formats import FORMATS as ROWS
-from truebleu.cli.row_writers import Rows, Table
+from truebleu.cli.row_writers import RowWriter, TableSpec
 from truebleu.metrics.base import Metric
 from truebleu.metrics.pairwise_scores import Matrix
 from truebleu.text.record import Record
 from truebleu.text.segments import File
 
-# How many scores are computed at a time, about, but those of some hypotheses at least. References
-# are read anew each time, which takes BLEU and chrF as long as some hundred hypotheses; TER takes
-# so long for a pair that progress is shown more often. How many of the nearest, and the candidates
-# of how many sources.
-SCORES, LEAST = 1 << 23, 16
-SLOW = {"TER": 1 << 20}
-NEAREST, SOURCES = 1 << 16, 64
+# Approximate number of scores per batch, and minimum number of hypotheses. Each batch processes
+# the references again, which takes BLEU and chrF as long as some hundred hypotheses. TER is slow,
+# so it uses smaller batches to update the progress line more often.
+BATCH_SCORES, MIN_BATCH_HYPOTHESES = 1 << 23, 16
+SLOW_BATCH_SCORES = {"TER": 1 << 20}
+BATCH_NEIGHBOURS, BATCH_SOURCES = 1 << 16, 64
 
-# Scores alone are numpy's, too.
-FORMATS = {**ROWS, "npy": Numpy}
+# NumPy files can hold only the scores.
+FORMATS = {**ROWS, "npy": NumpyWriter}
 
-# The most that a terminal shows.
-MOST_COLUMNS, MOST_ROWS = 20, 100
+# Larger matrices would flood a terminal.
+MAX_TERMINAL_COLUMNS, MAX_TERMINAL_ROWS = 20, 100
 
 
-INPUT = Group(
+INPUT = OptionGroup(
     "input",
     """
-    references REF    references: one file
-    -i --input HYP...  hypotheses: one file; without it, REF is paired with itself
+    references REF    read references from this file
+    -i --input HYP...  read hypotheses from this file (default: pair the lines of REF)
     """,
     files.ENCODING,
-    about=f"{files.FILES} Lines are kept in memory.",
+    description=f"{files.FILE_SYNTAX} All lines are kept in memory.",
     references={"nargs": "*", "default": ()},
 )
-PAIRS = Group(
+PAIRS = OptionGroup(
     "pairs",
     """
-    -k --top-k K  only the K nearest references of each hypothesis; of one file, other lines only;
-                  with --mbr, the K best candidates (1)
-    --text        with --top-k, the texts beside their numbers
-    --triangle    of one file each pair once: the earlier line as the hypothesis
-    --float32     numbers of 4 bytes instead of 8, in npy and parquet
+    -k --top-k K  list only the K nearest references of each hypothesis, excluding the same line of
+                  REF; with --mbr, list the K best candidates (default: 1 with --mbr)
+    --text        with --top-k, also print the texts
+    --triangle    score each pair of lines of REF once, with the earlier line as hypothesis
+    --float32     write 4-byte numbers instead of 8-byte numbers to npy and parquet
     """,
-    top_k={"type": whole_number(1, maxsize)},
+    top_k={"type": integer_type(1, maxsize)},
 )
-CANDIDATES = Group(
+CANDIDATES = OptionGroup(
     "candidates",
     """
-    --mbr           REF holds candidates; print the best of each source, scored against all of them
-    --nbest-size N  each N lines are of one source (all lines are of one)
-    --moses         lines are SOURCE ||| TEXT ||| ..., as Moses has them
-    --method METHOD  exact: score every candidate against every one; aggregate: against the sum of
-                    all, in linear time, for BLEU and chrF; pruned: stop scoring a candidate once
-                    some of the others show that it is worse, for slow metrics (exact)
+    --mbr           read candidates from REF, and print the candidate of each source with the
+                    highest expected utility
+    --nbest-size N  read N consecutive lines per source (default: all lines belong to one source)
+    --moses         read lines in Moses format, SOURCE ||| TEXT ||| ...
+    --method METHOD  exact: score all pairs of candidates; aggregate: score against the summed
+                    statistics of all candidates, in linear time, for BLEU and chrF; pruned: skip
+                    candidates that cannot win, for slow metrics (default: exact)
     """,
-    about="Which candidate has the highest expected score (minimum Bayes risk).",
-    nbest_size={"type": whole_number(1, maxsize)},
+    description="Select the candidates with the highest expected utility (minimum Bayes risk).",
+    nbest_size={"type": integer_type(1, maxsize)},
     method={"choices": ("exact", "aggregate", "pruned"), "default": "exact"},
 )
 
 
-def groups(words: Sequence[str]) -> Iterator[Group]:
-    """The options of `truebleu matrix`."""
+def list_matrix_groups(words: Sequence[str]) -> Iterator[OptionGroup]:
+    """Yield the option groups of `truebleu matrix`."""
     yield from (INPUT, PAIRS, CANDIDATES)
-    yield from metric_options.groups(words)
-    yield shared.output(list(FORMATS), "json", shared.SCORE_ONLY, digits=shared.DIGITS)
+    yield from metric_options.list_metric_groups(words)
+    yield shared.make_output_group(list(FORMATS), "json", shared.SCORE_ONLY, digits=shared.DIGITS)
     yield shared.RUNNING
 
 
 def run(options: argparse.Namespace) -> None:
-    """Scores the pairs and writes them."""
-    metric = metric_options.one(options)
+    """Score pairs of lines and write the scores."""
+    metric = metric_options.select_single_metric(options)
     output = Results(options)
     _check_options(options, output.form)
-    hypotheses, references = _files(options)
+    hypotheses, references = _parse_files(options)
     with output, Progress(quiet=options.quiet) as progress:
         if output.form == "npy" and output.is_terminal:
-            raise UsageError("-f/--format: a terminal cannot show npy; name a file with -o")
-        work = Work(options, metric, output, progress, "f" if options.float32 else "d")
+            raise UsageError("-f/--format: npy needs a file; name one with -o")
+        writer = MatrixWriter(options, metric, output, progress, "f" if options.float32 else "d")
         if options.mbr:
-            work.mbr(references)
+            writer.write_mbr(references)
             return
-        others = _lines(references, "references")
-        own = others if hypotheses is None else _lines(hypotheses, "hypotheses")
+        reference_lines = _read_lines(references, "references")
+        hypothesis_lines = (
+            reference_lines if hypotheses is None else _read_lines(hypotheses, "hypotheses")
+        )
         if options.top_k is not None:
-            work.nearest(own, others)
+            writer.write_nearest(hypothesis_lines, reference_lines)
         elif not options.triangle:
-            work.matrix(own, others)
-        elif len(own) < 2:
-            raise InputError(f"{references.format_label('references')}: one line; a pair needs two")
+            writer.write_matrix(hypothesis_lines, reference_lines)
+        elif len(hypothesis_lines) < 2:
+            raise InputError(
+                f"{references.format_label('references')}: expected at least 2 lines, found 1"
+            )
         else:
-            work.triangle(own)
+            writer.write_triangle(hypothesis_lines)
 
 
 def _check_options(options: argparse.Namespace, form: str) -> None:
-    """Refuses options that do not go together."""
-    chosen = options.mbr or options.top_k is not None
-    binary = form in ("npy", "parquet")
-    sized = options.nbest_size is not None
-    others = options.input is not None
-    wrong = {
-        "--text is for --top-k": options.text and (options.top_k is None or options.mbr),
-        "--nbest-size and --moses are for --mbr": not options.mbr and (sized or options.moses),
-        "--method is for --mbr": not options.mbr and options.method != "exact",
-        "give either --nbest-size or --moses; both say where sources end": options.moses and sized,
-        "--triangle is of one file; leave out -i": options.triangle and others,
-        "--mbr scores candidates against each other; leave out -i": options.mbr and others,
-        "give one of --triangle, --top-k and --mbr": options.triangle and chosen,
-        "--float32 is for npy and parquet": options.float32 and (chosen or not binary),
-        "-f/--format: npy holds numbers alone, and cannot hold --top-k or --mbr": chosen
-        and form == "npy",
-        "-b/--score-only: parquet and npy have columns": options.score_only and binary,
-        "-w/--width: parquet and npy have all digits": options.width is not None and binary,
+    """Raise UsageError for options that have no effect or exclude each other."""
+    selects_pairs = options.mbr or options.top_k is not None
+    is_binary = form in ("npy", "parquet")
+    has_nbest_size = options.nbest_size is not None
+    has_hypotheses = options.input is not None
+    problems = {
+        "--text needs --top-k": options.text and (options.top_k is None or options.mbr),
+        "--nbest-size and --moses have no effect without --mbr": not options.mbr
+        and (has_nbest_size or options.moses),
+        "--method has no effect without --mbr": not options.mbr and options.method != "exact",
+        "--nbest-size and --moses are mutually exclusive": options.moses and has_nbest_size,
+        "--triangle and -i/--input are mutually exclusive": options.triangle and has_hypotheses,
+        "--mbr and -i/--input are mutually exclusive": options.mbr and has_hypotheses,
+        "--triangle cannot be combined with --top-k or --mbr": options.triangle and selects_pairs,
+        "--float32 needs -f npy or -f parquet, without --top-k and --mbr": options.float32
+        and (selects_pairs or not is_binary),
+        "-f/--format: npy does not support --top-k and --mbr": selects_pairs and form == "npy",
+        "-b/--score-only does not support parquet and npy": options.score_only and is_binary,
+        "-w/--width does not support parquet and npy": options.width is not None and is_binary,
     }
-    for message, is_wrong in wrong.items():
-        if is_wrong:
+    for message, has_problem in problems.items():
+        if has_problem:
             raise UsageError(message)
 
 
-def _files(options: argparse.Namespace) -> tuple[File | None, File]:
-    """The hypotheses, if they are others, and the references."""
+def _parse_files(options: argparse.Namespace) -> tuple[File | None, File]:
+    """Return the file of hypotheses, or None without -i, and the file of references."""
     if len(options.references) != 1:
         count = len(options.references)
-        raise UsageError(f"{count or 'no'} REF: expected one file of references")
+        raise UsageError(f"REF: expected one file, found {count}")
     if options.input is not None and len(options.input) != 1:
-        raise UsageError(f"-i/--input: expected one file, not {len(options.input)}")
-    named = [*options.references, *(options.input or ())]
-    references, *given = [files.file_of(name, options.encoding) for name in named]
-    files.check(options, [references, *given])
-    return given[0] if given else None, references
+        raise UsageError(f"-i/--input: expected one file, found {len(options.input)}")
+    paths = [*options.references, *(options.input or ())]
+    references, *hypothesis_files = [
+        files.parse_file_argument(name, options.encoding) for name in paths
+    ]
+    files.check_files(options, [references, *hypothesis_files])
+    return hypothesis_files[0] if hypothesis_files else None, references
 
 
-def _lines(file: File, role: str) -> list[str]:
+def _read_lines(file: File, role: str) -> list[str]:
     lines = list(file.read_lines())
     if not lines:
-        raise InputError(f"{file.format_label(role)}: no lines at all; there is nothing to score")
+        raise InputError(f"{file.format_label(role)}: the file is empty")
     return lines
 
 
-class Work(Record):
-    """The work on the lines, block by block."""
+class MatrixWriter(Record):
+    """Batchwise computation and output of the scores."""
 
     options: argparse.Namespace
     metric: Metric[Any]
     output: Results
     progress: Progress
-    code: str
-    """The type of numbers, as a type code of `array`."""
+    type_code: str
+    """The number type, as a type code of `array`."""
 
-    def height(self, references: list[str]) -> int:
-        """The number of hypotheses that are scored at a time."""
-        return min(SCORES, SLOW.get(self.metric.NAME, SCORES)) // len(references)
+    def batch_size(self, references: list[str]) -> int:
+        """Return the number of hypotheses per batch."""
+        return min(BATCH_SCORES, SLOW_BATCH_SCORES.get(self.metric.NAME, BATCH_SCORES)) // len(
+            references
+        )
 
-    def blocks(self, texts: list[str], height: int) -> Iterator[tuple[int, list[str]]]:
-        """Some texts at a time, and the place of their first one."""
-        height = max(LEAST, height)
-        for first in range(0, len(texts), height):
-            some = texts[first : first + height]
-            yield first, some
-            self.progress("scoring hypotheses", first + len(some), len(texts))
+    def iterate_batches(self, texts: list[str], size: int) -> Iterator[tuple[int, list[str]]]:
+        """Yield batches of texts, each with the index of its first text."""
+        size = max(MIN_BATCH_HYPOTHESES, size)
+        for first in range(0, len(texts), size):
+            batch = texts[first : first + size]
+            yield first, batch
+            self.progress("scoring hypotheses", first + len(batch), len(texts))
 
-    def scores(self, hypotheses: list[str], references: list[str]) -> Matrix:
-        """Every score of some lines."""
+    def compute_scores(self, hypotheses: list[str], references: list[str]) -> Matrix:
+        """Return the scores of all pairs of hypotheses and references."""
         kind = "float32" if self.options.float32 else "float64"
         return self.metric.matrix(hypotheses, references, workers=self.options.threads, dtype=kind)
 
-    def rows(
-        self, *names: str, shape: tuple[int, ...] = (), flat: Sequence[str] = (), **more: Any
-    ) -> Rows:
-        """The writer of rows with such columns; `shape` is that of the scores alone."""
+    def make_writer(
+        self,
+        *names: str,
+        shape: tuple[int, ...] = (),
+        flat_names: Sequence[str] = (),
+        **table_fields: Any,
+    ) -> RowWriter:
+        """Return a writer for these columns; `shape` is the shape of the scores."""
         if shape and self.output.is_terminal and self.output.form == "text":
-            _check_size(*shape)
-        signature = self.output.signature(self.metric.signature(1, segment=True))
-        about = {"signatures": {self.metric.name: signature}, **more.pop("about", {})}
-        scores = ["scores" if flat else self.metric.name]
-        table = Table(
-            "matrix", names, scores, flat=flat, about=about, shape=shape, code=self.code, **more
+            _check_terminal_size(*shape)
+        signature = self.output.format_signature(self.metric.signature(1, segment=True))
+        metadata = {"signatures": {self.metric.name: signature}, **table_fields.pop("metadata", {})}
+        score_names = ["scores" if flat_names else self.metric.name]
+        table = TableSpec(
+            "matrix",
+            names,
+            score_names,
+            flat_names=flat_names,
+            metadata=metadata,
+            shape=shape,
+            type_code=self.type_code,
+            **table_fields,
         )
         return FORMATS[self.output.form](self.output, table)
 
-    def matrix(self, own: list[str], others: list[str]) -> None:
-        """Every hypothesis against every reference."""
-        rows = self.rows(
+    def write_matrix(self, hypotheses: list[str], references: list[str]) -> None:
+        """Write the scores of all hypotheses against all references."""
+        writer = self.make_writer(
             "hypothesis",
             "scores",
-            flat=list(map(str, range(1, len(others) + 1))),
-            shape=(len(own), len(others)),
-            about={"hypotheses": len(own), "references": len(others)},
+            flat_names=list(map(str, range(1, len(references) + 1))),
+            shape=(len(hypotheses), len(references)),
+            metadata={"hypotheses": len(hypotheses), "references": len(references)},
         )
-        for first, some in self.blocks(own, self.height(others)):
-            numbers = range(first + 1, first + len(some) + 1)
-            rows.write([numbers, self.scores(some, others)])
-        rows.finish()
-
-    def triangle(self, lines: list[str]) -> None:
-        """Each pair of one file once."""
-        last = len(lines)
-        shape = (last * (last - 1) // 2,)
-        rows = self.rows("hypothesis", "reference", self.metric.name, shape=shape)
-        for first, some in self.blocks(lines[:-1], self.height(lines)):
-            scores = memoryview(self.scores(some, lines[first + 1 :])).cast("B")
-            width = scores.nbytes // len(some)
-            size = array(self.code).itemsize
-            for i in range(len(some)):
-                row = array(self.code, scores[i * (width + size) : (i + 1) * width].tobytes())
-                number = first + i + 1
-                rows.write([repeat(number, len(row)), range(number + 1, last + 1), row])
-        rows.finish()
-
-    def nearest(self, own: list[str], others: list[str]) -> None:
-        """The nearest references of each hypothesis."""
-        wanted = self.options.top_k
-        texts = ["hypothesis_text", "reference_text"] if self.options.text else []
-        names = ["hypothesis", "rank", "reference", self.metric.name, *texts]
-        writer = self.rows(*names, texts=texts)
-        # A line is no neighbour of itself.
-        more = wanted + (own is others)
-        for first, some in self.blocks(own, min(4096, NEAREST // more)):
-            found = self.metric.top_k(some, others, more, workers=self.options.threads)
-            rows: list[tuple[Any, ...]] = []
-            for i, (text, nearest) in enumerate(zip(some, found, strict=True), first):
-                pairs = [pair for pair in nearest if own is not others or pair[0] != i]
-                for rank, (j, score) in enumerate(pairs[:wanted], 1):
-                    shown = (text, others[j]) if texts else ()
-                    rows.append((i + 1, rank, j + 1, score, *shown))
-            writer.write(_columns(rows, len(names)))
+        for first, batch in self.iterate_batches(hypotheses, self.batch_size(references)):
+            numbers = range(first + 1, first + len(batch) + 1)
+            writer.write([numbers, self.compute_scores(batch, references)])
         writer.finish()
 
-    def mbr(self, file: File) -> None:
-        """The best candidates of each source."""
+    def write_triangle(self, lines: list[str]) -> None:
+        """Write the score of each pair of lines once."""
+        last = len(lines)
+        shape = (last * (last - 1) // 2,)
+        writer = self.make_writer("hypothesis", "reference", self.metric.name, shape=shape)
+        for first, batch in self.iterate_batches(lines[:-1], self.batch_size(lines)):
+            score_bytes = memoryview(self.compute_scores(batch, lines[first + 1 :])).cast("B")
+            width = score_bytes.nbytes // len(batch)
+            size = array(self.type_code).itemsize
+            for i in range(len(batch)):
+                row = array(
+                    self.type_code, score_bytes[i * (width + size) : (i + 1) * width].tobytes()
+                )
+                number = first + i + 1
+                writer.write([repeat(number, len(row)), range(number + 1, last + 1), row])
+        writer.finish()
+
+    def write_nearest(self, hypotheses: list[str], references: list[str]) -> None:
+        """Write the nearest references of each hypothesis."""
+        neighbour_count = self.options.top_k
+        texts = ["hypothesis_text", "reference_text"] if self.options.text else []
+        names = ["hypothesis", "rank", "reference", self.metric.name, *texts]
+        writer = self.make_writer(*names, text_names=texts)
+        # A line is not a neighbour of itself.
+        search_count = neighbour_count + (hypotheses is references)
+        for first, batch in self.iterate_batches(
+            hypotheses, min(4096, BATCH_NEIGHBOURS // search_count)
+        ):
+            all_neighbours = self.metric.top_k(
+                batch, references, search_count, workers=self.options.threads
+            )
+            rows: list[tuple[Any, ...]] = []
+            for i, (text, neighbours) in enumerate(zip(batch, all_neighbours, strict=True), first):
+                pairs = [
+                    pair for pair in neighbours if hypotheses is not references or pair[0] != i
+                ]
+                for rank, (j, score) in enumerate(pairs[:neighbour_count], 1):
+                    pair_texts = (text, references[j]) if texts else ()
+                    rows.append((i + 1, rank, j + 1, score, *pair_texts))
+            writer.write(_to_columns(rows, len(names)))
+        writer.finish()
+
+    def write_mbr(self, file: File) -> None:
+        """Write the best candidates of each source."""
         from truebleu.pairwise.mbr import mbr
 
         output = self.output
         names = ["source", "rank", "candidate", self.metric.name, "text"]
         texts = ["source", "text"] if self.options.moses else ["text"]
-        writer = None if output.form == "text" else self.rows(*names, texts=texts)
-        sources = self._sources(file)
-        count, expected = 0, files.expected(file)
-        while batch := list(islice(sources, SOURCES)):
+        writer = None if output.form == "text" else self.make_writer(*names, text_names=texts)
+        sources = self._read_sources(file)
+        count, expected = 0, files.estimate_line_count(file)
+        while batch := list(islice(sources, BATCH_SOURCES)):
             labels, candidates = zip(*batch, strict=True)
-            named = {"method": self.options.method, "workers": self.options.threads}
+            paths = {"method": self.options.method, "workers": self.options.threads}
             try:
-                found = mbr(candidates, utility=self.metric, **named)
+                results = mbr(candidates, utility=self.metric, **paths)
             except InputError:
                 raise
-            except ValueError as error:  # the metric has no such method
+            except ValueError as error:  # the metric does not support the method
                 raise UsageError(str(error)) from None
             rows = [
-                (name, rank, index + 1, one.expected[index], one.candidates[index])
-                for name, one in zip(labels, found, strict=True)
-                for rank, index in enumerate(one.ranking[: self.options.top_k or 1], 1)
+                (name, rank, index + 1, result.expected[index], result.candidates[index])
+                for name, result in zip(labels, results, strict=True)
+                for rank, index in enumerate(result.ranking[: self.options.top_k or 1], 1)
             ]
             if writer is not None:
-                writer.write(_columns(rows, len(names)))
+                writer.write(_to_columns(rows, len(names)))
             elif output.score_only:
-                output.write("".join(f"{output.rounded(row[3])}\n" for row in rows))
-            else:  # a file of hypotheses, as others read it
+                output.write("".join(f"{output.format_rounded(row[3])}\n" for row in rows))
+            else:  # a plain file of hypotheses
                 output.write("".join(f"{row[4]}\n" for row in rows))
             count += sum(map(len, candidates))
             self.progress("scoring candidates", count, expected)
         if not count:
-            raise InputError(f"{file.format_label('candidates')}: no lines at all")
+            raise InputError(f"{file.format_label('candidates')}: the file is empty")
         if writer is not None:
             writer.finish()
 
-    def _sources(self, file: File) -> Iterator[tuple[str | int, list[str]]]:
-        """The candidates of each source, with its number or name."""
+    def _read_sources(self, file: File) -> Iterator[tuple[str | int, list[str]]]:
+        """Yield the number or name of each source with its candidates."""
         lines, size = file.read_lines(), self.options.nbest_size
         name = file.format_label("candidates")
         if self.options.moses:
-            yield from _moses(lines, name)
+            yield from _read_moses_list(lines, name)
             return
         number = 0
         while group := list(islice(lines, size)):
             number += 1
             if size is not None and len(group) < size:
                 raise InputError(
-                    f"{name}: source {number} has {len(group)} of {size} lines;"
-                    f" {(number - 1) * size + len(group):,} lines are no multiple of {size}"
+                    f"{name}: expected {size} lines for source {number}, found {len(group)}; the "
+                    f"number of lines, {(number - 1) * size + len(group):,}, is not a multiple of "
+                    f"{size}"
                 )
             yield number, group
 
 
-def _columns(rows: Sequence[tuple[Any, ...]], count: int) -> list[Any]:
-    """Rows as columns: numbers as numbers, so that an empty piece has their types, too."""
+def _to_columns(rows: Sequence[tuple[Any, ...]], count: int) -> list[Any]:
+    """Transpose rows to columns, using arrays for numbers so that empty columns have types."""
     return [
         list(column)
         if column and isinstance(column[0], str)
@@ -326,36 +355,36 @@ def _columns(rows: Sequence[tuple[Any, ...]], count: int) -> list[Any]:
     ]
 
 
-def _moses(lines: Iterator[str], name: str) -> Iterator[tuple[str, list[str]]]:
-    """The candidates of each source of an n-best list, with the source's name."""
+def _read_moses_list(lines: Iterator[str], name: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield the name of each source of a Moses n-best list with its candidates."""
 
-    def candidates() -> Iterator[tuple[str, int, str]]:
+    def parse_lines() -> Iterator[tuple[str, int, str]]:
         for number, line in enumerate(lines, 1):
             source, separator, rest = line.partition("|||")
             if not separator or not source.strip():
                 raise InputError(
-                    f"{name}, line {number}: expected SOURCE ||| TEXT ||| ..., not '{line:.40}'"
+                    f"{name}, line {number}: expected SOURCE ||| TEXT ||| ..., found '{line:.40}'"
                 )
             yield source.strip(), number, rest.partition("|||")[0].strip()
 
     seen: set[str] = set()
-    for source, group in groupby(candidates(), key=itemgetter(0)):
-        places, texts = zip(*(rest for _, *rest in group), strict=True)
+    for source, group in groupby(parse_lines(), key=itemgetter(0)):
+        line_numbers, texts = zip(*(rest for _, *rest in group), strict=True)
         if source in seen:
             raise InputError(
-                f"{name}, line {places[0]}: source {source} once more; all candidates of a source "
-                "must stand together"
+                f"{name}, line {line_numbers[0]}: more candidates of source {source}; the "
+                "candidates of a source must be consecutive"
             )
         seen.add(source)
         yield source, list(texts)
 
 
-def _check_size(rows: int, columns: int = 1) -> None:
-    """Refuses what would flood a terminal."""
-    if rows > MOST_ROWS or columns > MOST_COLUMNS:
+def _check_terminal_size(rows: int, columns: int = 1) -> None:
+    """Raise UsageError for matrices that are too large for a terminal."""
+    if rows > MAX_TERMINAL_ROWS or columns > MAX_TERMINAL_COLUMNS:
         raise UsageError(
-            f"{rows:,} × {columns:,} scores are too many for a terminal; write them to a file "
-            "(-o scores.npy, .tsv, .csv, .jsonl, .parquet), or look at the nearest (--top-k 3)"
+            f"{rows:,} × {columns:,} scores are too many for a terminal. Write them to a file (-o "
+            "scores.npy, .tsv, .csv, .jsonl, .parquet), or list the nearest lines (--top-k 3)"
         )
 
 
@@ -363,6 +392,6 @@ COMMAND = Command(
     "truebleu matrix REF [-i HYP] [options]\n"
     "       truebleu matrix CANDIDATES --mbr [--nbest-size N | --moses] [options]",
     __doc__,
-    groups,
+    list_matrix_groups,
     run,
 )

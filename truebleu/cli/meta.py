@@ -1,18 +1,18 @@
-"""`truebleu meta`: how far metrics agree with people.
+"""`truebleu meta`: meta-evaluation, the agreement of metrics with human scores.
 
 examples:
   truebleu meta --human mqm.seg.score reference.de -i systems/*.de -m bleu chrf
-      truebleu scores, then says how far its scores agree with people's
+      compute metric scores and their agreement with the human scores
 
   truebleu meta --human people.score --scores COMET=comet.seg.score BLEU=bleu.seg.score
-      both are given
+      read human scores and metric scores from files
 
   truebleu meta --tree DIR -t wmt23 -l en-de,he-en -m COMET bleu --statistic pearson spa
-      people's and metrics' scores in the folders of mt-metrics-eval; a metric in lower case is
-      computed from the text there
+      read scores from folders of mt-metrics-eval; compute bleu, which is in lower case, from the
+      texts there
 
   truebleu meta --preset wmt23 --tree DIR -o table.html
-      the official table of a year, with its average and pictures
+      write the official results table of a shared task, with averages and charts
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from typing import Any
 from truebleu.cli import common_options as shared
 from truebleu.cli import input_files as files
 from truebleu.cli import metric_options
-from truebleu.cli.common_options import Command, Group
-from truebleu.cli.compare import OPTIONS
-from truebleu.cli.output import Results, UsageError, complain
+from truebleu.cli.common_options import Command, OptionGroup
+from truebleu.cli.compare import COMPARE_OPTIONS
+from truebleu.cli.output import Results, UsageError, print_message
 from truebleu.meta_evaluation.agreement_statistics import AVERAGES, STATISTICS
 from truebleu.meta_evaluation.human_scores import EvaluatedText, SystemSelection, Tree
 from truebleu.meta_evaluation.meta_results import left_out
@@ -47,41 +47,45 @@ from truebleu.text.terminal_layout import join_words
 FORMATS = (*shared.TABLE_FORMATS, "svg")
 RANDOMIZATIONS = 10_000
 
-PEOPLE = Group(
-    "what people said",
+PEOPLE = OptionGroup(
+    "human scores",
     """
-    --human FILE         people's scores: lines of a system and a score (mt-metrics-eval), Google's
-                         MQM, WMT's direct assessments, MQM errors, ESA as JSON lines, or a table
-    --columns WHAT=NAME...  columns of such a table: system=, item=, document=, score=
-    --mqm-weights TEXT   of errors ("major:5 minor:1 minor/Fluency/Punctuation:0.1
-                         Non-translation:25")
-    --tree DIR           folders of mt-metrics-eval: human-scores, metric-scores, and text
-    -t --test-set NAME   the test set's folder in DIR, as wmt23; -l names its language pairs, with
-                         commas between them (all that people judged)
-    --gold NAME          whose scores, where there are several (mqm)
-    --preset NAME        the official tasks of a year: wmt20, wmt22, wmt23 or wmt24
+    --human FILE         read human scores: lines with a system and a score (mt-metrics-eval),
+                         Google's MQM, WMT's direct assessments, MQM errors, ESA as JSON lines, or
+                         a table
+    --columns COLUMN=NAME...  use these columns of the table: system=, item=, document=, score=
+    --mqm-weights TEXT   MQM error weights (default: "major:5 minor:1
+                         minor/Fluency/Punctuation:0.1 Non-translation:25")
+    --tree DIR           read the folders human-scores, metric-scores and the texts of
+                         mt-metrics-eval from DIR
+    -t --test-set NAME   use this test set in DIR, such as wmt23; select its language pairs with
+                         -l, separated by commas (default: all pairs with human scores)
+    --gold NAME          use this kind of human score if there are several (default: mqm)
+    --preset NAME        run the official tasks of a year: wmt20, wmt22, wmt23 or wmt24
     """,
     preset={"choices": PRESETS},
 )
-METRICS = Group(
+METRICS = OptionGroup(
     "metrics",
     """
-    --scores NAME=FILE...  a metric from elsewhere: a file of its scores, of any known kind
+    --scores NAME=FILE...  read the scores of metric NAME from FILE, in any supported format
     """,
 )
-STATISTIC = Group(
+STATISTIC = OptionGroup(
     "statistics",
     f"""
-    --level NAME...       sys, domain, doc, seg (sys seg)
-    --statistic NAME...   {", ".join(STATISTICS)}
-                          (what suits each level)
-    --average NAME        rows of one correlation: none, item or sys (what is usual for each)
-    --epsilon X           of acc-eq: scores that differ by no more are tied (0)
-    --nan-as-zero         rows without a value count as 0; otherwise they are left out
-    --outliers NAME...    systems to be left out; mad finds them (2.5 deviations from the median)
-    --include-humans      translations by people, other than the reference, are systems
-    --include-references  compare outputs that equal a reference, too (they are left out)
-    --by NAME             domain or doc: each part is a set of its own
+    --level NAME...       compute agreement per sys, domain, doc or seg (default: sys seg)
+    --statistic NAME...   compute {", ".join(STATISTICS)}
+                          (default: depends on the level)
+    --average NAME        average correlations over groups by item or sys, or none (default:
+                          depends on the statistic)
+    --epsilon X           treat scores as tied in acc-eq if they differ by at most X (default: 0)
+    --nan-as-zero         count undefined correlations as 0 (default: skip them)
+    --outliers NAME...    exclude these systems; mad excludes systems more than 2.5 median absolute
+                          deviations from the median
+    --include-humans      include human translations, other than the reference, as systems
+    --include-references  include outputs that equal a reference (default: exclude them)
+    --by NAME             evaluate each domain or doc separately
     """,
     level={"choices": LEVELS},
     statistic={"choices": STATISTICS},
@@ -89,69 +93,73 @@ STATISTIC = Group(
     epsilon={"type": float},
     by={"choices": ("domain", "doc")},
 )
-TESTING = Group(
+TESTING = OptionGroup(
     "tests and intervals",
     """
-    --significance [N]    test every two metrics, with N randomizations (10000)
-    --correction NAME     of p-values for the number of tests: holm, or bh (Benjamini and Hochberg)
-    -ci --confidence [N]  intervals of N bootstrap resamples (1000)
-    --resample NAME       items, documents or systems (items)
-    --confidence-level X  level of intervals (0.95)
-    --seed N              of random numbers (12345); none for a different one each time
+    --significance [N]    test all pairs of metrics with N randomizations (default: 10000)
+    --correction NAME     correct p-values for multiple comparisons: holm, or bh (Benjamini and
+                          Hochberg) (default: no correction)
+    -ci --confidence [N]  compute confidence intervals with N bootstrap resamples (default: 1000)
+    --resample NAME       resample items, documents or systems (default: items)
+    --confidence-level X  confidence level (default: 0.95)
+    --seed N              random seed (default: 12345); "none" for a new seed per run
     """,
-    significance={"type": shared.samples, "const": RANDOMIZATIONS},
+    significance={"type": shared.parse_samples, "const": RANDOMIZATIONS},
     correction={"choices": CORRECTIONS},
-    confidence={"type": shared.samples, "const": shared.RESAMPLES},
+    confidence={"type": shared.parse_samples, "const": shared.DEFAULT_RESAMPLES},
     resample={"choices": ("items", "documents", "systems"), "default": "items"},
-    confidence_level={"type": shared.level_of, "default": 0.95},
-    seed={"type": shared.seed_of, "default": DEFAULT_SEED},
+    confidence_level={"type": shared.parse_level, "default": 0.95},
+    seed={"type": shared.parse_seed, "default": DEFAULT_SEED},
 )
-PICTURE = Group(
+PICTURE = OptionGroup(
     "picture",
     """
-    --picture NAME   what -f svg draws: scatter (systems by people and metric) or agreement
-    --of NAME        the metric that it draws (the first)
+    --picture NAME   draw this chart with -f svg: scatter (human and metric scores of systems) or
+                     agreement (default: scatter)
+    --of NAME        draw this metric (default: the first)
     """,
     picture={"choices": ("scatter", "agreement"), "default": "scatter"},
 )
 
 
-TEXTS = Group(
+TEXTS = OptionGroup(
     "more",
     files.SOURCE,
-    "--docs FILE  the name of each segment's document",
-    "--domains FILE  the name of each segment's domain",
+    "--docs FILE  read the document name of each segment from FILE",
+    "--domains FILE  read the domain of each segment from FILE",
 )
 
 
 def run(options: argparse.Namespace) -> None:
-    """Measures the agreement and writes the table."""
+    """Compute the agreement with human scores and write the results."""
     output = Results(options)
-    output.check_exact()
-    with shared.as_usage("truebleu meta", OPTIONS):
-        arguments = _arguments(options)
+    output.check_display_options()
+    with shared.reraise_as_usage_error("truebleu meta", COMPARE_OPTIONS):
+        arguments = _build_arguments(options)
     with output:
-        with shared.as_usage("truebleu meta", OPTIONS):
+        with shared.reraise_as_usage_error("truebleu meta", COMPARE_OPTIONS):
             table = meta_evaluate(**arguments)
         output.warn(table.warnings)
         if output.form == "svg":
-            with shared.as_usage("--of"):
-                drawn = table.svg(options.picture, options.of)
-            output.write(f"{drawn}\n")
+            with shared.reraise_as_usage_error("--of"):
+                svg = table.svg(options.picture, options.of)
+            output.write(f"{svg}\n")
         else:
-            output.show(table)
+            output.write_view(table)
         if output.form in ("csv", "tsv", "svg"):
             for note in left_out(table.to_dict()["sets"]):
-                complain("note", note)
+                print_message("note", note)
 
 
-def _arguments(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the arguments of `meta_evaluate`."""
+def _build_arguments(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the arguments for `meta_evaluate`."""
     if options.correction and not options.significance:
-        raise UsageError("--correction: without --significance nothing is tested")
+        raise UsageError("--correction has no effect without --significance")
     if (options.tree is None) == (options.human is None):
-        raise UsageError("name people's scores: --human FILE, or --tree DIR, one of both")
-    arguments = _files(options) if options.tree is None else _tree(options)
+        raise UsageError("human scores: expected either --human FILE or --tree DIR")
+    arguments = (
+        _build_file_arguments(options) if options.tree is None else _build_tree_arguments(options)
+    )
     return arguments | {
         "gold": options.gold,
         "selection": SystemSelection(
@@ -179,80 +187,82 @@ def _arguments(options: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def _tree(options: argparse.Namespace) -> dict[str, Any]:
+def _build_tree_arguments(options: argparse.Namespace) -> dict[str, Any]:
     """Return the arguments for the folders of --tree."""
     flags = {"references": "REF", "input": "-i/--input"}
     flags |= {name: f"--{name}" for name in ("scores", "docs", "domains", "columns")}
     for name, flag in flags.items():
         if getattr(options, name):
-            raise UsageError(f"{flag}: the folders of --tree have text and scores")
+            raise UsageError(f"{flag} and --tree are mutually exclusive")
     pairs = None if options.language is None else filter(None, options.language.split(","))
     folder = TaskFolder(
         options.tree, options.test_set, None if pairs is None else list(pairs), options.preset
     )
-    return {"tree": folder, "metrics": _metrics_of_tree(options)}
+    return {"tree": folder, "metrics": _select_tree_metrics(options)}
 
 
-def _metrics_of_tree(options: argparse.Namespace) -> list[Any] | None:
-    """Return metrics by name, or as their options make them; None for all that are stored."""
-    names = metric_options.asked(options.metrics)
+def _select_tree_metrics(options: argparse.Namespace) -> list[Any] | None:
+    """Return stored metrics by name and computed metrics, or None for all stored metrics."""
+    names = metric_options.parse_names(options.metrics)
     if not any(name.startswith("--") for name in vars(options)):
         return names
     if names is None:
-        raise UsageError("options of a metric: name it with -m/--metrics")
+        raise UsageError("metric options have no effect without -m/--metrics")
     tree = Tree(options.tree, options.test_set or options.preset)
     stored = {name for pair in tree.pairs() for name in tree.stored(pair)}
     computed = [name for name in names if name not in stored]
     changes = {"metrics": computed, "language": None, "source": ""}
-    metrics = metric_options.metrics(argparse.Namespace(**{**vars(options), **changes}))
+    metrics = metric_options.select_metrics(argparse.Namespace(**{**vars(options), **changes}))
     return [*(name for name in names if name in stored), *metrics]
 
 
-def _files(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the arguments for people's scores, metrics' scores and text in files."""
+def _build_file_arguments(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the arguments for human scores, metric scores and texts in files."""
     flags = {"test_set": "-t/--test-set", "preset": "--preset"}
     flags["include_humans"] = "--include-humans"
     for name, flag in flags.items():
         if getattr(options, name):
-            raise UsageError(f"{flag}: it is for the folders that --tree names")
-    columns = _columns(options.columns)
+            raise UsageError(f"{flag} has no effect without --tree")
+    columns = _parse_columns(options.columns)
     weights = None
     if options.mqm_weights is not None:
-        with shared.as_usage("--mqm-weights"):
+        with shared.reraise_as_usage_error("--mqm-weights"):
             weights = mqm_weights(options.mqm_weights)
-    scores = shared.named_values("--scores", options.scores, "NAME=FILE, as COMET=comet.score")
+    scores = shared.parse_named_values(
+        "--scores", options.scores, "NAME=FILE such as COMET=comet.score"
+    )
     metrics: dict[str, Any] = {name: read_scores(path) for name, path in scores.items()}
     texts: dict[str, Any] = {}
     if options.references or options.input:
         inputs = files.Inputs(options)
         texts = {
             "systems": dict(inputs.systems),
-            "references": inputs.references(),
+            "references": inputs.read_references(),
             "source": inputs.source,
         }
-        for metric, label in metric_options.metrics(options).items():
+        for metric, label in metric_options.select_metrics(options).items():
             metrics[label or metric.name] = metric
     elif options.metrics:
-        raise UsageError("-m/--metrics: they are computed of REF and -i HYP...; name both")
+        raise UsageError("-m/--metrics: computing metrics needs REF and -i HYP...")
     if not metrics:
-        raise UsageError("no metric: give scores (--scores NAME=FILE), or text and -m")
+        raise UsageError("no metric: use --scores NAME=FILE, or REF, -i HYP... and -m")
     for name, path in (("documents", options.docs), ("domains", options.domains)):
         if path is not None:
-            texts[name] = list(files.file_of(path, options.encoding).read_lines())
+            texts[name] = list(files.parse_file_argument(path, options.encoding).read_lines())
     human = read_scores(options.human, columns, weights)
     return {"human": human, "metrics": metrics, "text": EvaluatedText(**texts)}
 
 
-COLUMNS = ("system", "item", "document", "score")
+COLUMN_ROLES = ("system", "item", "document", "score")
 
 
-def _columns(words: Sequence[str] | None) -> Mapping[str, str] | None:
-    """Return the columns of a table by what they are."""
-    expected = join_words([f"{one}=NAME" for one in COLUMNS])
-    columns = shared.named_values("--columns", words, expected)
-    for what, name in columns.items():
-        if what not in COLUMNS:
-            raise UsageError(f"--columns: expected {expected}, not '{what}={name}'")
+def _parse_columns(words: Sequence[str] | None) -> Mapping[str, str] | None:
+    """Return the column names by role, or None without --columns."""
+    expected = join_words([f"{role}=NAME" for role in COLUMN_ROLES])
+    columns = shared.parse_named_values("--columns", words, expected)
+    for role, name in columns.items():
+        if role not in COLUMN_ROLES:
+            raise UsageError(f"--columns: expected {expected}, found '{role}={name}'")
     return columns or None
 
 
@@ -266,8 +276,8 @@ COMMAND = Command(
         TEXTS,
         STATISTIC,
         TESTING,
-        *metric_options.groups(words),
-        shared.view_output(3, FORMATS),
+        *metric_options.list_metric_groups(words),
+        shared.make_view_output_group(3, FORMATS),
         PICTURE,
         shared.RUNNING,
     ],

@@ -1,6 +1,6 @@
-"""The choice of metrics and their parameters, from the registry and its declarations.
+"""Options that select metrics and their parameters, built from the metric registry.
 
-Only the options of the metrics that are asked for are there; truebleu help metrics lists all.
+A command line has only the options of its metrics; `truebleu help metrics` lists all of them.
 """
 
 from __future__ import annotations
@@ -10,8 +10,15 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from truebleu.cli.common_options import Group, Option, Parser, as_usage, option, options
-from truebleu.cli.output import UsageError, complain
+from truebleu.cli.common_options import (
+    Option,
+    OptionGroup,
+    Parser,
+    make_option,
+    parse_options,
+    reraise_as_usage_error,
+)
+from truebleu.cli.output import UsageError, print_message
 from truebleu.metrics import registry
 from truebleu.metrics.base import Metric
 from truebleu.metrics.parameters import Parameter
@@ -19,75 +26,86 @@ from truebleu.metrics.parameters import Parameter
 if TYPE_CHECKING:
     from truebleu.text.languages import Language
 
-# The metric without -m, and the metrics whose options help then shows.
-DEFAULT = "bleu"
-COMMON = ("bleu", "chrf", "ter")
+# Default of -m, and the metrics whose options appear in the help.
+DEFAULT_METRIC = "bleu"
+COMMON_METRICS = ("bleu", "chrf", "ter")
 TOKENIZE = "--tokenize"
 NORMALIZE = "--normalize"
 DEFAULT_TOKENIZER = "13a"
 
 
-def names_to_complete() -> list[str]:
-    """Return the names that a shell completes."""
+def list_completions() -> list[str]:
+    """Return the metric names for shell completion."""
     return [*registry.METRIC_GROUPS, *registry.list_metric_names()]
 
 
-def _tags() -> list[str]:
+def _list_language_codes() -> list[str]:
     from truebleu.text import languages
 
     return languages.list_codes()
 
 
-METRICS, LANGUAGE, STRIP, NO_CACHE = options(
+METRICS, LANGUAGE, STRIP, NO_CACHE = parse_options(
     f"""
-    -m --metrics NAME...  {", ".join(registry.METRICS)};
+    -m --metrics NAME...  compute {", ".join(registry.METRICS)};
                           rouge (1, 2 and l), rouge-3 to rouge-9;
                           {", ".join(registry.list_prefixed_names())};
-                          members of the family (truebleu family list); signatures; all (bleu).
-                          truebleu help metrics lists the options of each
-    -l --language TAG  the language of the text, or a pair (ja, jpn_Jpan, zh-TW, en-ja), for the
-                       tokenizer: zh, ja-mecab or ko-mecab as sacreBLEU picks them, otherwise 13a;
-                       for TER, --ter-normalized and --ter-asian-support in Chinese and Japanese
-    --strip-diacritics  leave out accents and other nonspacing marks of letters, in NFC or NFKC
-    --no-cache  compute the numbers of programs and models anew, and keep none; otherwise those that
-                took more than a millisecond a segment are known the next time
+                          members of the BLEU family (see truebleu family list); signatures; or
+                          all. See truebleu help metrics for the options of each (default: bleu)
+    -l --language TAG  choose settings for this language or language pair (ja, jpn_Jpan, zh-TW,
+                       en-ja): the tokenizer zh, ja-mecab or ko-mecab, as in sacreBLEU, otherwise
+                       13a; for TER in Chinese and Japanese, --ter-normalized and
+                       --ter-asian-support
+    --strip-diacritics  remove accents and other nonspacing marks, after NFC or NFKC normalization
+    --no-cache  do not read or write cached scores of external programs and models (default: cache
+                scores that take more than a millisecond per segment)
     """,
-    metrics={"completes": names_to_complete},
-    language={"completes": _tags},
+    metrics={"completes": list_completions},
+    language={"completes": _list_language_codes},
 )
 
 
-def groups(words: Sequence[str]) -> Iterator[Group]:
-    """The choice of metrics, and the options of those that the words of a command line name."""
-    # The metrics that a command line names, before anything else is known of it.
-    parser = Parser("truebleu", groups=[Group("metric", METRICS)])
-    named = asked(parser.parse_known_args(list(words))[0].metrics) or []
-    # Only what the command line needs is imported.
-    usual = COMMON if not words or {"-h", "--help"} & set(words) else [DEFAULT]
-    known = [metric for name in named or usual for metric in _classes(name)]
-    dear = any(getattr(metric, "IS_CACHED", False) for metric in known)
-    yield Group("metric", METRICS, LANGUAGE, STRIP, *([NO_CACHE] if dear else []))
-    for cls in dict.fromkeys(known):
-        parameters = [one for one in cls.PARAMETERS if named or one.common]
-        yield Group(cls.NAME, *(_option(one, cls.PREFIX) for one in parameters))
+def list_metric_groups(words: Sequence[str]) -> Iterator[OptionGroup]:
+    """Yield the option groups for selecting metrics, and for the metrics named in the words."""
+    # Find the requested metrics before parsing the other options, which depend on them.
+    parser = Parser("truebleu", groups=[OptionGroup("metric", METRICS)])
+    requested_names = parse_names(parser.parse_known_args(list(words))[0].metrics) or []
+    # Import only the metrics that the command line needs.
+    default_names = (
+        COMMON_METRICS if not words or {"-h", "--help"} & set(words) else [DEFAULT_METRIC]
+    )
+    classes = [
+        metric for name in requested_names or default_names for metric in _find_classes(name)
+    ]
+    has_cache = any(getattr(metric, "IS_CACHED", False) for metric in classes)
+    yield OptionGroup("metric", METRICS, LANGUAGE, STRIP, *([NO_CACHE] if has_cache else []))
+    for cls in dict.fromkeys(classes):
+        parameters = [
+            parameter for parameter in cls.PARAMETERS if requested_names or parameter.common
+        ]
+        yield OptionGroup(
+            cls.NAME, *(_make_option(parameter, cls.PREFIX) for parameter in parameters)
+        )
 
 
-def owner(flag: str) -> str:
-    """The metric that an option is of, in words; nothing for an option of none."""
+def describe_owner(flag: str) -> str:
+    """Describe which metric has an option; return an empty string for unknown options."""
     for name in registry.METRICS:
         cls = registry.get_metric_class(name)
-        if any(flag in (*one.flags, one.option(cls.PREFIX)) for one in cls.PARAMETERS):
+        if any(
+            flag in (*parameter.flags, parameter.option(cls.PREFIX)) for parameter in cls.PARAMETERS
+        ):
             return f"it is an option of {cls.NAME} (-m {name})"
     return ""
 
 
-def names_of(word: str) -> list[str]:
-    """The names in a word, which commas may separate; a signature is one name."""
+def split_names(word: str) -> list[str]:
+    """Split a word at commas into metric names; a signature is a single name."""
     return [word] if ":" in word else [name for name in word.split(",") if name]
 
 
-def _classes(name: str) -> Iterable[type[Metric]]:
-    """The classes of a name; nothing for what is not a name, of which is told later."""
+def _find_classes(name: str) -> Iterable[type[Metric]]:
+    """Return the metric classes for a name; empty for unknown names, which are reported later."""
     if name in registry.METRICS:
         return [registry.get_metric_class(name)]
     try:
@@ -96,18 +114,18 @@ def _classes(name: str) -> Iterable[type[Metric]]:
         return []
 
 
-def _option(parameter: Parameter[Any], prefix: str) -> Option:
-    """The option of a parameter, by whose long name the parsed options call its value."""
+def _make_option(parameter: Parameter[Any], prefix: str) -> Option:
+    """Return the option of a parameter; the parsed options store its value by the long flag."""
     name = parameter.option(prefix)
     value = parameter.metavar or "yes|no"
     if parameter.metavar is None or True in getattr(parameter, "meanings", ()):
         value = f"[{value}]"
     elif parameter.is_sequence:
         value += "..."
-    return option(
+    return make_option(
         (*parameter.flags, name),
         value,
-        _help(parameter),
+        _describe_parameter(parameter),
         completes=(lambda: parameter.choices) if parameter.choices else None,
         dest=name,
         default=argparse.SUPPRESS,
@@ -116,21 +134,21 @@ def _option(parameter: Parameter[Any], prefix: str) -> Option:
     )
 
 
-def _help(parameter: Parameter[Any]) -> str:
+def _describe_parameter(parameter: Parameter[Any]) -> str:
     default = "" if parameter.default is None or parameter.metavar is None else parameter.default
-    told = parameter.option_help.replace("%", "%%")
-    return f"{told} ({default})" if default not in ("", False) else told
+    help_text = parameter.option_help.replace("%", "%%")
+    return f"{help_text} (default: {default})" if default not in ("", False) else help_text
 
 
-def asked(words: Sequence[str] | None) -> list[str] | None:
-    """The names in the words of an option; None without it."""
-    return None if words is None else [name for word in words for name in names_of(word)]
+def parse_names(words: Sequence[str] | None) -> list[str] | None:
+    """Return the names in the words of an option, or None without the option."""
+    return None if words is None else [name for word in words for name in split_names(word)]
 
 
-def metrics(options: argparse.Namespace) -> dict[Metric[Any], str | None]:
-    """Return the requested metrics with the requested parameters, each with its name in -m.
+def select_metrics(options: argparse.Namespace) -> dict[Metric[Any], str | None]:
+    """Return the requested metrics with their parameters, each with its name in -m.
 
-    Raises UsageError for an unknown name, and for an option that none of the metrics has.
+    Raise UsageError for an unknown name, or for an option that none of the metrics has.
     """
     values = {name: value for name, value in vars(options).items() if name.startswith("--")}
     if getattr(options, "strip_diacritics", False):
@@ -140,14 +158,18 @@ def metrics(options: argparse.Namespace) -> dict[Metric[Any], str | None]:
     changed_parameters: dict[Metric[Any], Collection[str]] = {}
     used: set[str] = set()
     try:
-        names = asked(options.metrics) or [DEFAULT]
-        found: Any = registry.resolve_metrics(names)
-        for metric, label in found.items():
-            own = {one.option(metric.PREFIX): one for one in metric.PARAMETERS}
-            used |= own.keys() & values.keys()
+        names = parse_names(options.metrics) or [DEFAULT_METRIC]
+        named_metrics: Any = registry.resolve_metrics(names)
+        for metric, label in named_metrics.items():
+            parameters_by_option = {
+                parameter.option(metric.PREFIX): parameter for parameter in metric.PARAMETERS
+            }
+            used |= parameters_by_option.keys() & values.keys()
             changes = {
-                one.name: list(chain(*values[name])) if one.is_sequence else values[name]
-                for name, one in own.items()
+                parameter.name: list(chain(*values[name]))
+                if parameter.is_sequence
+                else values[name]
+                for name, parameter in parameters_by_option.items()
                 if name in values
             }
             changed = metric.with_parameters(**changes) if changes else metric
@@ -161,47 +183,49 @@ def metrics(options: argparse.Namespace) -> dict[Metric[Any], str | None]:
     has_sources = any(getattr(options, name, None) is not None for name in ("source", "test_set"))
     for metric in requested:
         if metric.NEEDS_SOURCE and not has_sources:
-            what = "needs -src/--source FILE"
+            problem = "needs -src/--source FILE"
             if not hasattr(options, "source"):
-                what = f"needs sources, and truebleu {options.command} takes none"
-            raise UsageError(f"-m/--metrics: {metric.NAME} {what}")
+                problem = f"needs sources, which truebleu {options.command} does not read"
+            raise UsageError(f"-m/--metrics: {metric.NAME} {problem}")
     for name in values.keys() - used:
-        known = ", ".join(metric.name for metric in found)
-        raise UsageError(f"{name} is not an option of {known}, which -m/--metrics names")
+        metric_names = ", ".join(metric.name for metric in named_metrics)
+        raise UsageError(f"{name} has no effect with -m {metric_names}")
     exact = [registry.metric(name) for name in names if ":" in name]
-    return _in_language(options, requested, changed_parameters, exact)
+    return _adapt_to_language(options, requested, changed_parameters, exact)
 
 
-def _in_language(
+def _adapt_to_language(
     options: argparse.Namespace,
     metrics: Mapping[Metric[Any], str | None],
     changed_parameters: Mapping[Metric[Any], Collection[str]],
     exact: Sequence[Metric],
 ) -> dict[Metric[Any], str | None]:
-    """Return the metrics as -l/--language makes them, each as `Metric.adapt_to_language` does.
+    """Return the metrics adapted to -l/--language by `Metric.adapt_to_language`.
 
-    Those of signatures, which are `exact`, and parameters that have an option stay as they are.
+    The `exact` metrics, from signatures, and parameters set by options stay unchanged.
     """
-    language = _language(options)
+    language = _parse_language(options)
     if language is None:
         return dict(metrics)
     if any("tokenize" in metric.parameters for metric in metrics):
-        picked_tokenizer(options, getattr(options, TOKENIZE, None))
+        pick_tokenizer(options, getattr(options, TOKENIZE, None))
     changed = {}
     for metric, label in metrics.items():
-        own = changed_parameters[metric]
-        with as_usage(f"-l/--language: {metric.name}"):
-            changed[metric if metric in exact else metric.adapt_to_language(language, own)] = label
+        fixed_parameters = changed_parameters[metric]
+        with reraise_as_usage_error(f"-l/--language: {metric.name}"):
+            changed[
+                metric if metric in exact else metric.adapt_to_language(language, fixed_parameters)
+            ] = label
     return changed
 
 
-def known_tag(options: argparse.Namespace) -> str | None:
-    """Return the tag of -l/--language; None without one, or if only a test set knows it."""
-    return None if _language(options) is None else str(options.language)
+def get_language_tag(options: argparse.Namespace) -> str | None:
+    """Return the tag of -l/--language, or None if it is missing or only valid for a test set."""
+    return None if _parse_language(options) is None else str(options.language)
 
 
-def _language(options: argparse.Namespace) -> Language | None:
-    """Return the language of -l/--language; None without one, or if only a test set knows it."""
+def _parse_language(options: argparse.Namespace) -> Language | None:
+    """Return the language of -l/--language, or None if missing or only valid for a test set."""
     if options.language is None:
         return None
     from truebleu.text import languages
@@ -214,38 +238,38 @@ def _language(options: argparse.Namespace) -> Language | None:
         raise UsageError(f"-l/--language: {error}") from None
 
 
-def picked_tokenizer(options: argparse.Namespace, requested: str | None = None) -> str:
-    """Return the tokenizer of -l/--language, with a note where another tokenizer is recommended.
+def pick_tokenizer(options: argparse.Namespace, requested: str | None = None) -> str:
+    """Return the tokenizer for -l/--language, and print advice on better tokenizers.
 
-    requested: the tokenizer that the user named, if any.
+    requested: the tokenizer that the user requested, if any.
     """
-    language = _language(options)
+    language = _parse_language(options)
     if language is None:
         return DEFAULT_TOKENIZER
     from truebleu.text import languages
 
     recommended = languages.advise_tokenizer(language, requested)
     if recommended and not options.quiet:
-        complain("warning" if requested else "note", f"-l/--language: {recommended}")
+        print_message("warning" if requested else "note", f"-l/--language: {recommended}")
     return language.tokenizer
 
 
-def one(options: argparse.Namespace) -> Metric[Any]:
-    """Return the only requested metric."""
-    metric, *more = metrics(options)
-    if more:
-        raise UsageError("-m/--metrics: one metric at a time")
+def select_single_metric(options: argparse.Namespace) -> Metric[Any]:
+    """Return the requested metric. Raise UsageError if there are several."""
+    metric, *further_metrics = select_metrics(options)
+    if further_metrics:
+        raise UsageError(f"-m/--metrics: expected one metric, found {1 + len(further_metrics)}")
     return metric
 
 
-def listing() -> str:
-    """Every metric with its parameters and options, for truebleu help metrics."""
+def format_metric_list() -> str:
+    """Return the text of `truebleu help metrics`, with all metrics and their options."""
     from truebleu.text.terminal_layout import wrap_text
 
     lines: list[str] = []
     for cls in registry.iterate_metric_classes():
-        every = {**registry.METRICS, **registry.PREFIXED_METRICS}
-        names = [name for name in every if registry.get_metric_class(name) is cls]
+        all_metrics = {**registry.METRICS, **registry.PREFIXED_METRICS}
+        names = [name for name in all_metrics if registry.get_metric_class(name) is cls]
         names = [
             f"{n}:{registry.PREFIXED_METRICS[n][1]}" if n in registry.PREFIXED_METRICS else n
             for n in names
@@ -259,5 +283,5 @@ def listing() -> str:
             lines.append(f"  {flags}{value}")
             lines += [f"      {line}" for line in wrap_text(parameter.option_help, 90)]
         lines.append("")
-    lines.append("Members of the family: truebleu family list")
+    lines.append("Members of the BLEU family: see truebleu family list")
     return "\n".join(lines) + "\n"

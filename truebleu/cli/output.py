@@ -1,4 +1,4 @@
-"""Where results go, a file that is whole or not there, or standard output; and in which form."""
+"""Output of results to files or standard output, in the requested format, and error messages."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ if TYPE_CHECKING:
     from truebleu.rendering.elements import Block
     from truebleu.rendering.view import View
 
-STANDARD = "standard output"
-# What means it in the place of a file.
-STANDARD_NAMES = ("-", "/dev/stdout")
-# What the end of a file's name says of its format.
+STANDARD_OUTPUT = "standard output"
+# File names that mean standard output.
+STANDARD_OUTPUT_NAMES = ("-", "/dev/stdout")
+# Maps file name suffixes to formats.
 SUFFIXES = {
     ".txt": "text",
     ".tex": "latex",
     ".md": "markdown",
     **{f".{name}": name for name in ("json", "jsonl", "tsv", "csv", "html", "parquet", "npy")},
 }
-# Changes when a reader of the old form of JSON could no longer read the new one.
+# Version of the JSON output; increased by incompatible changes.
 VERSION = 1
-# Formats in which a view has every number and signature in full.
+# Formats in which views have full precision and complete signatures.
 EXACT = ("json", "csv", "tsv")
 
-# The exit statuses of every command, and what each says. Those above 128 a shell reports
-# of any program which a signal ends.
+# Exit statuses of all commands and their meanings. Shells report statuses above 128 for programs
+# that a signal ended.
 STATUSES = {
     0: "success",
     1: "invalid data, or a file that cannot be read or written",
@@ -45,63 +45,63 @@ STATUSES = {
     4: "a download is needed, and downloads are forbidden",
     129: "ended by SIGHUP, for example because the terminal closed",
     130: "interrupted by Ctrl-C",
-    141: "the reader of the output closed it, for example head",
+    141: "the reader of the output closed the pipe, for example head",
     143: "ended by SIGTERM",
 }
-DONE, FAILED, MISUSED, FELL, _, _, INTERRUPTED, PIPE_CLOSED, _ = STATUSES
+DONE, FAILED, MISUSED, SCORE_TOO_LOW, _, _, INTERRUPTED, PIPE_CLOSED, _ = STATUSES
 
 
 class UsageError(Exception):
-    """The command line is wrong."""
+    """Error in the command line."""
 
 
 class UnavailableError(Exception):
-    """The work needs something that is not installed or not there."""
+    """Error because a library, program or file is missing."""
 
 
-class FellError(Exception):
-    """A score is too low, or fell too far."""
+class ScoreTooLowError(Exception):
+    """Failed check because a score is too low or dropped too far."""
 
-    exit_status = FELL
+    exit_status = SCORE_TOO_LOW
 
 
-def raise_if_failed(said: Iterable[object]) -> None:
-    """Raises MetricFailedError with what metrics said that are left out, if there are any."""
-    told = "; ".join(map(str, said))
-    if told:
+def raise_if_failed(errors: Iterable[object]) -> None:
+    """Raise MetricFailedError with the errors of all failed metrics, if there are any."""
+    message = "; ".join(map(str, errors))
+    if message:
         from truebleu.metrics.base import MetricFailedError
 
-        raise MetricFailedError(told)
+        raise MetricFailedError(message)
 
 
 class Output:
-    """A file, or standard output, to use with `with`. Errors name it.
+    """Context manager for an output file or standard output; errors contain its name.
 
-    Everything but a terminal gets UTF-8 with newlines, on every system.
+    Files and pipes receive UTF-8 with LF line ends on all operating systems.
     """
 
     def __init__(self, path: str | None = None) -> None:
-        if path in STANDARD_NAMES:
+        if path in STANDARD_OUTPUT_NAMES:
             path = None
-        self._whole = None if path is None else open_atomically(path)
-        self._name = path or STANDARD
-        self._binary: BinaryIO | _Standard | None = None
-        # Text goes to a terminal as it is, and to whatever a caller put in the place of
-        # sys.stdout. The bytes of a file or pipe have a buffer here: sys.stdout would try to write
-        # them once more when Python ends, and loses some of them without one (python -u).
+        self._atomic_file = None if path is None else open_atomically(path)
+        self._name = path or STANDARD_OUTPUT
+        self._binary: BinaryIO | _StandardOutput | None = None
+        # Terminals and replacements of sys.stdout receive text. Files and pipes receive bytes
+        # through our buffer: sys.stdout would retry failed writes at exit, and without a buffer
+        # (python -u) it loses bytes.
         self._terminal: TextIO | None = None
         if path is None:
             if sys.stdout is None:
-                raise UnavailableError(f"{STANDARD} is closed")
+                raise UnavailableError(f"{STANDARD_OUTPUT} is closed")
             if is_terminal():
                 self._terminal = sys.stdout
 
     def __enter__(self) -> Self:
-        if self._whole is not None:
-            self._binary = self._whole.__enter__()
+        if self._atomic_file is not None:
+            self._binary = self._atomic_file.__enter__()
         elif self._terminal is None:
             try:
-                self._binary = _Standard(sys.stdout.fileno())
+                self._binary = _StandardOutput(sys.stdout.fileno())
             except io.UnsupportedOperation:
                 self._terminal = sys.stdout
         return self
@@ -113,10 +113,10 @@ class Output:
         trace: TracebackType | None,
     ) -> None:
         try:
-            if self._whole is not None:
-                self._whole.__exit__(kind, error, trace)
+            if self._atomic_file is not None:
+                self._atomic_file.__exit__(kind, error, trace)
             elif kind is None or issubclass(kind, Exception):
-                # A signal may have come because nobody reads.
+                # Do not flush after a signal: the reader may be gone.
                 stream = self._binary or self._terminal
                 assert stream is not None
                 stream.flush()
@@ -127,11 +127,11 @@ class Output:
 
     @property
     def is_terminal(self) -> bool:
-        """True if text goes to a terminal, which takes no bytes."""
+        """True if the output is a terminal, which receives text instead of bytes."""
         return self._terminal is not None
 
     def write(self, text: str) -> None:
-        """Writes text. A byte of a file's name that is no character is written as in JSON."""
+        """Write text, escaping characters that the encoding does not support."""
         if self._binary is not None:
             self.write_bytes(text.encode("utf-8", "backslashreplace"))
             return
@@ -140,7 +140,7 @@ class Output:
         self._terminal.write(text.encode(encoding, "backslashreplace").decode(encoding))
 
     def write_bytes(self, data: Buffer) -> None:
-        """Writes bytes, which a terminal does not get."""
+        """Write bytes to a file or pipe."""
         assert self._binary is not None
         try:
             self._binary.write(data)
@@ -149,10 +149,10 @@ class Output:
             raise
 
 
-class _Standard(io.RawIOBase):
-    """Standard output with a buffer that forgets what could not be written.
+class _StandardOutput(io.RawIOBase):
+    """Buffered standard output that discards data after a failed write.
 
-    Python's own buffer tries once more when it is thrown away, and complains in its own way.
+    Python's own buffer tries to write again at exit and prints its own error message.
     """
 
     SIZE = 1 << 16
@@ -165,16 +165,16 @@ class _Standard(io.RawIOBase):
         return True
 
     def write(self, data: Buffer, /) -> int:
-        """Takes all of the bytes."""
+        """Buffer the bytes and return their number."""
         size = len(self._pending)
         self._pending += data
-        taken = len(self._pending) - size
+        accepted = len(self._pending) - size
         if len(self._pending) >= self.SIZE:
             self.flush()
-        return taken
+        return accepted
 
     def flush(self) -> None:
-        """Writes what is pending, or raises OSError and forgets it."""
+        """Write the buffered bytes. Discard them if that raises OSError."""
         pending, self._pending = self._pending, bytearray()
         with memoryview(pending) as view:
             written = 0
@@ -183,18 +183,18 @@ class _Standard(io.RawIOBase):
 
 
 class Results(Output):
-    """Where results go, and how they are written.
+    """Output of results with the format options of a command line.
 
     form: the format.
-    width: digits after the point; None for what suits the format.
-    score_only: nothing but scores.
-    short: with short signatures.
+    width: decimal places, or None for the default of the format.
+    score_only: whether to write only scores.
+    short: whether to write short signatures.
     color: auto, always or never.
     """
 
     def __init__(self, options: argparse.Namespace) -> None:
         super().__init__(options.output)
-        self.form = _form(options)
+        self.form = _choose_format(options)
         self.width: int | None = getattr(options, "width", None)
         self.score_only: bool = getattr(options, "score_only", False)
         self.short: bool = getattr(options, "short", False)
@@ -203,82 +203,82 @@ class Results(Output):
 
     @property
     def digits(self) -> int:
-        """Digits after the point for a person."""
+        """The number of decimal places in text."""
         return 1 if self.width is None else self.width
 
-    def rounded(self, value: float, usual: int = 1) -> str:
-        """A number for a person, with so many digits unless another number was asked for."""
-        return f"{value:.{usual if self.width is None else self.width}f}"
+    def format_rounded(self, value: float, default: int = 1) -> str:
+        """Return a number with the decimal places of --width, or with the default number."""
+        return f"{value:.{default if self.width is None else self.width}f}"
 
-    def exact(self, value: float) -> str:
-        """A number for a program: all of its digits unless told otherwise."""
-        return repr(value) if self.width is None else self.rounded(value)
+    def format_exact(self, value: float) -> str:
+        """Return a number with the decimal places of --width, or with full precision."""
+        return repr(value) if self.width is None else self.format_rounded(value)
 
-    def signature(self, signature: Signature) -> str:
-        """A signature, short if that was asked for."""
+    def format_signature(self, signature: Signature) -> str:
+        """Return a signature, in its short form with --short."""
         return signature.short() if self.short else str(signature)
 
-    def check_exact(self) -> None:
-        """Refuses options for people in a format for programs."""
+    def check_display_options(self) -> None:
+        """Raise UsageError for --width and --short in formats with full precision."""
         if self.form in EXACT:
-            for name, given in (
+            for name, is_set in (
                 ("-w/--width", self.width is not None),
                 ("-sh/--short", self.short),
             ):
-                if given:
-                    raise UsageError(f"{name}: {self.form} has every number and signature in full")
+                if is_set:
+                    raise UsageError(f"{name} has no effect with -f {self.form}")
 
-    def warn(self, warnings: Iterable[Mapping[str, Any]], *, shown: bool = True) -> None:
-        """Write the warnings about the text to standard error, before the results.
+    def warn(self, warnings: Iterable[Mapping[str, Any]], *, in_results: bool = True) -> None:
+        """Write warnings about the text to standard error, before the results.
 
-        shown: whether text has them, too; then a reader of it needs no second copy.
+        in_results: whether results in text format contain the warnings; then do not repeat them.
         """
-        if self._quiet or (shown and self.form == "text" and self._whole is None):
+        if self._quiet or (in_results and self.form == "text" and self._atomic_file is None):
             return
-        for one in warnings:
-            complain("warning", one["text"])
+        for warning in warnings:
+            print_message("warning", warning["text"])
 
     def write_object(self, kind: str, content: dict[str, Any]) -> None:
-        """Writes what a command gives as JSON, which says its kind and version."""
-        told = {f"truebleu_{kind}": VERSION, **content}
-        self.write(f"{json_writer.format_json(told, indent=1, default=str)}\n")
+        """Write a JSON object that starts with its kind and version."""
+        document = {f"truebleu_{kind}": VERSION, **content}
+        self.write(f"{json_writer.format_json(document, indent=1, default=str)}\n")
 
-    def show(self, view: View) -> None:
-        """Writes a view."""
+    def write_view(self, view: View) -> None:
+        """Write a view in the requested format."""
         if self.form == "json":
             self.write(f"{view.to_json()}\n")
         elif self.form in EXACT:
             self.write(getattr(view, self.form)())
         else:
-            told: dict[str, Any] = {"digits": self.width, "short": self.short}
+            display: dict[str, Any] = {"digits": self.width, "short": self.short}
             if self.form != "text":
-                self.write(getattr(view, self.form)(**told))
-            elif not self._draw(lambda: view.rich(**told)):
-                self.write(view.text(self._columns(view.WIDTH), **told))
+                self.write(getattr(view, self.form)(**display))
+            elif not self._write_rich(lambda: view.rich(**display)):
+                self.write(view.text(self._text_width(view.WIDTH), **display))
 
-    def show_blocks(self, made: Iterable[Block], *, title: str = "") -> None:
-        """Writes blocks."""
+    def write_blocks(self, elements: Iterable[Block], *, title: str = "") -> None:
+        """Write document elements in the requested format."""
         from truebleu.rendering.view import render_blocks
 
-        blocks = list(made)
+        blocks = list(elements)
 
-        def drawn() -> object:
+        def build_renderable() -> object:
             from truebleu.rendering.terminal import RichBlocks
 
             return RichBlocks(lambda: blocks)
 
-        if self.form != "text" or not self._draw(drawn):
-            self.write(render_blocks(blocks, self.form, width=self._columns(100), title=title))
+        if self.form != "text" or not self._write_rich(build_renderable):
+            self.write(render_blocks(blocks, self.form, width=self._text_width(100), title=title))
 
-    def _draw(self, made: Callable[[], object]) -> bool:
-        """Draws in colour; False where that was not asked for, or the library rich is missing."""
+    def _write_rich(self, make_renderable: Callable[[], object]) -> bool:
+        """Write coloured text; return False if colours are off or the library rich is missing."""
         if self.color == "never" or (self.color == "auto" and not self.is_terminal):
             return False
         try:
             from rich.console import Console
         except ImportError:
             if self.color == "always":
-                raise UnavailableError("--color needs the library rich: pip install rich") from None
+                raise UnavailableError("--color needs rich: pip install rich") from None
             return False
         file = io.StringIO()
         colors: Any = "auto" if self.is_terminal else "standard"
@@ -288,22 +288,22 @@ class Results(Output):
             file=file,
             highlight=False,
             force_terminal=True,
-            width=self._columns(100),
+            width=self._text_width(100),
             color_system=colors,
             legacy_windows=False,
         )
-        # The terminal breaks what is longer than its lines, so that it is copied whole.
-        console.print(made(), soft_wrap=True)
+        # Let the terminal wrap long lines, so that copied text has no extra line breaks.
+        console.print(make_renderable(), soft_wrap=True)
         self.write(file.getvalue())
         return True
 
-    def _columns(self, usual: int) -> int:
-        """How wide text should be: as the terminal, or as is usual."""
-        return min(columns(usual), 160) if self.is_terminal else usual
+    def _text_width(self, default: int) -> int:
+        """Return the text width: the terminal's, at most 160, or the default for other outputs."""
+        return min(get_terminal_width(default), 160) if self.is_terminal else default
 
 
-def _form(options: argparse.Namespace) -> str:
-    """The format of results: as asked for, as the name of the file says, or as the reader is."""
+def _choose_format(options: argparse.Namespace) -> str:
+    """Return the format by --format, by the suffix of the output file, or the default."""
     if options.format is not None:
         return str(options.format)
     if options.output is None:
@@ -311,53 +311,53 @@ def _form(options: argparse.Namespace) -> str:
     suffix = os.path.splitext(options.output)[1].lower()
     if not suffix or options.output.startswith("/dev/"):
         return str(options.piped)
-    named = SUFFIXES.get(suffix, suffix)
-    if named == "jsonl" and named not in options.formats:
-        named = "json"
-    if named not in options.formats:
+    format_name = SUFFIXES.get(suffix, suffix)
+    if format_name == "jsonl" and format_name not in options.formats:
+        format_name = "json"
+    if format_name not in options.formats:
         raise UsageError(
-            f"-o/--output: {options.output}: no format {named}; there are "
-            f"{', '.join(options.formats)}, and -f says which"
+            f"-o/--output: {options.output}: unknown format '{format_name}' (expected "
+            f"{', '.join(options.formats)}). Select one with -f"
         )
-    return str(named)
+    return str(format_name)
 
 
-# ---- a terminal ----
+# ---- terminal ----
 
 
-def columns(usual: int) -> int:
-    """How wide the terminal is; as is usual where nobody knows."""
+def get_terminal_width(default: int) -> int:
+    """Return the number of columns of the terminal, or the default if unknown."""
     try:
         return int(os.environ.get("COLUMNS") or os.get_terminal_size().columns)
     except (OSError, ValueError):
-        return usual
+        return default
 
 
 def is_terminal() -> bool:
-    """True if standard output is a terminal."""
+    """Return whether standard output is a terminal."""
     return sys.stdout is not None and sys.stdout.isatty()
 
 
 def print_text(text: str) -> None:
-    """Writes text to standard output."""
+    """Write text to standard output."""
     with Output() as output:
         output.write(text)
 
 
-def complain(kind: str, text: str) -> None:
-    """Writes one line to standard error."""
+def print_message(kind: str, text: str) -> None:
+    """Write a one-line message to standard error; kind is error, warning or note."""
     try:
-        print(f"truebleu: {kind}: {printable(text)}", file=sys.stderr)
+        print(f"truebleu: {kind}: {escape_unprintable(text)}", file=sys.stderr)
     except OSError:
-        return  # Nobody listens; the exit status still says it.
+        return  # Standard error is closed; the exit status still shows the problem.
 
 
-def printable(text: str) -> str:
-    r"""Text on one line. What a terminal or a table cannot show is written as in Python.
+def escape_unprintable(text: str) -> str:
+    r"""Return text on one line, with unprintable characters as Python escapes.
 
-    Names of files may have tabs, line ends, and bytes that are no characters.
+    File names may contain tabs, line ends and bytes that are not valid UTF-8.
 
-    >>> print(printable("a\tb"))
+    >>> print(escape_unprintable("a\tb"))
     a\tb
     """
     if text.isprintable():

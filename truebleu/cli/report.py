@@ -1,20 +1,20 @@
-"""`truebleu report`: the interactive page, one file that needs nothing else.
+"""`truebleu report`: interactive report as a self-contained HTML file.
 
 examples:
   truebleu report reference.en -i baseline.en new.en -src source.de -o report.html
-      two systems: who wins, is it real, why, and where
+      compare two systems and show the source texts
 
   truebleu report ref.a.en ref.b.en -i *.en -m bleu chrf --docs documents.txt -o report.html
-      several systems by two metrics, document by document
+      compare several systems by two metrics, with document scores
 
   truebleu report ref.zh -i system.zh -tok zh --also tokenize=char lowercase -o report.html
-      one system, to be looked at with other settings, too
+      report on one system, with further settings to choose from
 
   truebleu report reference.en -i baseline.en new.en -src source.de --terms terms.tsv -o report.html
-      with a glossary: how often each system used the wanted term
+      show how often each system used the terms of a glossary
 
   truebleu report reference.en -i baseline.en new.en --serve --open
-      millions of segments: the page on this machine, with texts read as they are looked at
+      serve a report on millions of segments locally, reading texts on demand
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from typing import TYPE_CHECKING, Any
 from truebleu.cli import common_options as shared
 from truebleu.cli import compare, metric_options, score, table_options, tabular_comparison
 from truebleu.cli import input_files as files
-from truebleu.cli.common_options import Command, Group, whole_number
+from truebleu.cli.common_options import Command, OptionGroup, integer_type
 from truebleu.cli.output import (
     Output,
     UsageError,
-    complain,
     is_terminal,
+    print_message,
     print_text,
     raise_if_failed,
 )
@@ -53,79 +53,84 @@ from truebleu.text.segments import File
 if TYPE_CHECKING:
     from truebleu.reports.serve import Server
 
-# Most reports are about fewer; a number with more digits would be a slip of the finger.
-MOST_SEGMENTS = 10**12
+# Larger numbers are probably typing errors.
+MAX_SEGMENTS = 10**12
 
-# Options whose values are files: the page names them without their folders.
-FILES = (
+# Options with file names; the report shows these names without folders.
+FILE_OPTIONS = (
     *("references", "input", "source", "docs", "labels", "word_counts", "terms", "scores"),
     "registry",
 )
-# What does not change the numbers.
-UNSAID = (
+# Options that do not affect the scores.
+OMITTED_OPTIONS = (
     *("output", "threads", "quiet", "help", "serve", "open", "format", "color"),
     *("mirror", "offline"),
 )
 
-PAGE = Group(
-    "page",
+PAGE = OptionGroup(
+    "report",
     files.SOURCE,
     files.DOCUMENTS,
     """
-    --labels FILE...    labels of segments: a tab-separated file with a header, or NAME=FILE for
-                        each kind
-    --also SETTING...   further settings to look at: tokenize=intl,char (two), lowercase,
-                        tokenize=intl+lowercase (both at once), or a metric
-    --word-counts FILE  frequencies of words in other text, as WORD<tab>NUMBER, for buckets by
-                        frequency (frequencies in the references)
-    --terms FILE        a glossary, SOURCE TERM<tab>TARGET TERM: how often each system used the
-                        wanted term (needs -src)
-    --title TEXT        the title (the systems' names)
-    --embed-text N      texts of N segments (100000), those that matter most and random ones;
-                        numbers of all
-    --human FILE        people's scores of these systems, as truebleu meta takes them: the page
-                        shows how far the metrics agree with them
-    --redact-text       no text at all; names of systems, documents and labels stay
+    --labels FILE...    read segment labels from a tab-separated file with a header, or one label
+                        per line from each NAME=FILE
+    --also SETTING...   add further settings: tokenize=intl,char (two settings), lowercase,
+                        tokenize=intl+lowercase (a combination), or a metric
+    --word-counts FILE  read word frequencies as WORD<tab>COUNT, to group words by frequency
+                        (default: frequencies in the references)
+    --terms FILE        read a glossary as SOURCE TERM<tab>TARGET TERM, and show how often each
+                        system used the target terms; needs -src
+    --title TEXT        use this title (default: the system names)
+    --embed-text N      embed the texts of N segments, the most informative and random ones; the
+                        scores cover all segments (default: 100000)
+    --human FILE        read human scores in a format of truebleu meta, and show how well the
+                        metrics agree with them
+    --redact-text       omit all text; keep the names of systems, documents and labels
     """,
     also={"default": []},
-    embed_text={"type": whole_number(0, MOST_SEGMENTS)},
+    embed_text={"type": integer_type(0, MAX_SEGMENTS)},
 )
-OUTPUT = Group(
+OUTPUT = OptionGroup(
     "output",
     shared.OUTPUT,
     """
-    --serve [PORT]  write nothing, and show the page on this machine until Ctrl-C; texts stay in
-                    their files, which may be larger than a page (any free port)
-    --open          with --serve: open the page in the browser
+    --serve [PORT]  serve the report locally until Ctrl-C instead of writing a file; texts are read
+                    from the input files on demand (default: any free port)
+    --open          with --serve, open the report in the browser
     """,
-    serve={"type": whole_number(0, 65535), "const": 0},
+    serve={"type": integer_type(0, 65535), "const": 0},
 )
 
 
 def run(options: argparse.Namespace) -> None:
-    """Read, count, compare, and write or serve the page."""
+    """Compare the systems, and write or serve the report."""
     _check_output(options)
-    labels = _labels(options)
-    request, inputs, metrics = compare.request_of(options, labels)
+    labels = _parse_labels(options)
+    request, inputs, metrics = compare.build_request(options, labels)
     test_set = None if inputs is None else inputs.test_set
-    if inputs is None and not table_options.are_meant(options):
-        raise UsageError("no REF: name at least one file of references")
+    if inputs is None and not table_options.uses_tables(options):
+        raise UsageError("missing REF: name at least one reference file")
     if inputs is not None and any(len(files) > 1 for files in inputs.runs.values()):
-        raise UsageError("-i/--input: a page shows one output a system; compare knows runs")
+        raise UsageError(
+            "-i/--input: reports support one output per system; use truebleu compare for runs"
+        )
     if test_set is not None:
-        test_set.label(request)
-    # Further settings are checked before anything is read.
-    with shared.as_usage("--also", compare.OPTIONS):
-        shown = [metric for metric in metrics if metric.NAME in VIEWER_METRICS]
-        further = list(parse_further_settings(options.also, shown))
-        check_metrics(list(metrics), further)
-    words, terms = files.beside(options, "word_counts"), files.beside(options, "terms")
+        test_set.add_labels(request)
+    # Check the settings before reading files.
+    with shared.reraise_as_usage_error("--also", compare.COMPARE_OPTIONS):
+        page_metrics = [metric for metric in metrics if metric.NAME in VIEWER_METRICS]
+        further_settings = list(parse_further_settings(options.also, page_metrics))
+        check_metrics(list(metrics), further_settings)
+    word_counts, terms = (
+        files.get_option_file(options, "word_counts"),
+        files.get_option_file(options, "terms"),
+    )
     if terms and options.source is None and test_set is None:
-        raise UsageError("--terms: they are looked for in the source; name it with -src")
-    read = [] if inputs is None else inputs.every_file()
-    kinds = labels.values() if isinstance(labels, dict) else [labels]
-    files.check(options, [*read, *kinds, words, terms])
-    # The file is opened before anything is read, and there only when the page is whole.
+        raise UsageError("--terms needs the source; name it with -src/--source")
+    input_files = [] if inputs is None else inputs.list_files()
+    label_files = labels.values() if isinstance(labels, dict) else [labels]
+    files.check_files(options, [*input_files, *label_files, word_counts, terms])
+    # Open the output before reading files. The file appears only when the report is complete.
     with (
         Progress(quiet=options.quiet) as progress,
         Output(options.output) if options.serve is None else nullcontext() as output,
@@ -133,10 +138,10 @@ def run(options: argparse.Namespace) -> None:
         request.progress = progress.callback
         contents = ReportData(
             request,
-            further,
+            further_settings,
             title=options.title,
-            word_counts=words,
-            commands=list(commands(options)),
+            word_counts=word_counts,
+            commands=list(build_commands(options)),
             is_redacted=options.redact_text,
             human=options.human,
             terms=terms,
@@ -150,47 +155,47 @@ def run(options: argparse.Namespace) -> None:
 
             server = Server(contents, options.serve, workers=options.threads)
     if not options.quiet:
-        _complain(contents, options)
+        _print_warnings(contents, options)
     if options.serve is not None:
         _serve(server, options)
     raise_if_failed(request.failure_messages.values())
 
 
 def _check_output(options: argparse.Namespace) -> None:
-    """Refuse options of a file for a page that is served, and the other way round."""
+    """Raise UsageError for options that have no effect with or without --serve."""
     if options.serve is None:
         if options.open:
-            raise UsageError("--open: it is for --serve; a file is opened as any other")
+            raise UsageError("--open has no effect without --serve")
         if options.output is None and is_terminal():
-            raise UsageError("-o/--output: name the file to write, as -o report.html")
+            raise UsageError("-o/--output: missing file name, such as -o report.html")
     elif options.output is not None or options.embed_text is not None:
         name = "--embed-text" if options.output is None else "-o/--output"
-        raise UsageError(f"{name}: --serve writes no file; leave one of them out")
+        raise UsageError(f"{name} and --serve are mutually exclusive")
 
 
-def _complain(contents: ReportData, options: argparse.Namespace) -> None:
-    """Write warnings about the text, and about what the page lacks."""
-    for one in contents.comparison.get("warnings", ()):
-        complain("warning", one["text"])
+def _print_warnings(contents: ReportData, options: argparse.Namespace) -> None:
+    """Print warnings about the texts and about parts that the report omits."""
+    for warning in contents.comparison.get("warnings", ()):
+        print_message("warning", warning["text"])
     if not browser_kernel.load_kernel_blocks():
-        complain("warning", browser_kernel.MISSING_KERNEL)
-    is_cut = contents.segment_count > MAX_EMBEDDED and not contents.is_redacted
-    if options.serve is None and options.embed_text is None and is_cut:
-        complain(
+        print_message("warning", browser_kernel.MISSING_KERNEL)
+    omits_texts = contents.segment_count > MAX_EMBEDDED and not contents.is_redacted
+    if options.serve is None and options.embed_text is None and omits_texts:
+        print_message(
             "note",
-            f"the page has the numbers of all {contents.segment_count:,} segments, and the texts "
-            f"of {MAX_EMBEDDED:,}; --embed-text N changes that",
+            f"the report has the scores of all {contents.segment_count:,} segments, but the texts "
+            f"only {MAX_EMBEDDED:,}. Use --embed-text N to change that",
         )
 
 
 def _serve(server: Server, options: argparse.Namespace) -> None:
-    """Show the page until somebody ends it."""
-    # A command that ends at once does without both (cli/__init__.py).
+    """Serve the report until Ctrl-C."""
+    # cli/__init__.py disables garbage collection for short commands.
     gc.enable()
     with server, suppress(KeyboardInterrupt):
         print_text(f"{server.url}\n")
         if not options.quiet:
-            complain("note", "whoever has this address can read the texts; Ctrl-C ends it")
+            print_message("note", "anyone with this URL can read the texts; press Ctrl-C to stop")
         if options.open:
             import webbrowser
 
@@ -201,82 +206,83 @@ def _serve(server: Server, options: argparse.Namespace) -> None:
 # ---- files ----
 
 
-def _labels(options: argparse.Namespace) -> dict[str, File] | File | None:
-    """A table of labels, or a file for each kind."""
-    found: dict[str, File] = {}
+def _parse_labels(options: argparse.Namespace) -> dict[str, File] | File | None:
+    """Return the file with a table of labels, or a dictionary of files by label name."""
+    label_files: dict[str, File] = {}
     for word in options.labels or ():
-        name, mark, path = word.partition("=")
-        if mark and name and path and not os.path.exists(word):
-            if name in found:
-                raise UsageError(f"--labels: {name} is there twice")
-            found[name] = files.file_of(path, options.encoding)
+        name, separator, path = word.partition("=")
+        if separator and name and path and not os.path.exists(word):
+            if name in label_files:
+                raise UsageError(f"--labels: duplicate name '{name}'")
+            label_files[name] = files.parse_file_argument(path, options.encoding)
         elif len(options.labels) > 1:
             raise UsageError(
-                f"--labels: '{word}': with several, expected NAME=FILE, as domain=domains.txt"
+                f"--labels: several files need names (expected NAME=FILE such as "
+                f"domain=domains.txt, found '{word}')"
             )
         else:
-            return files.file_of(word, options.encoding)
-    return found or None
+            return files.parse_file_argument(word, options.encoding)
+    return label_files or None
 
 
-# ---- how to do it again ----
+# ---- commands that reproduce the report ----
 
 
-def commands(options: argparse.Namespace) -> Iterator[str]:
-    """The command lines that make these numbers again, with files as if they lay in one folder."""
-    several = table_options.are_meant(options) or len(options.input or ()) > 1
-    name, command = ("compare", compare.COMMAND) if several else ("score", score.COMMAND)
-    yield join(["truebleu", "report", *_words(COMMAND, options), "-o", "report.html"])
-    yield join(["truebleu", name, *_words(command, options)])
+def build_commands(options: argparse.Namespace) -> Iterator[str]:
+    """Yield the command lines that reproduce the scores, with file names without folders."""
+    compares_systems = table_options.uses_tables(options) or len(options.input or ()) > 1
+    name, command = ("compare", compare.COMMAND) if compares_systems else ("score", score.COMMAND)
+    yield join(["truebleu", "report", *_list_option_words(COMMAND, options), "-o", "report.html"])
+    yield join(["truebleu", name, *_list_option_words(command, options)])
 
 
-def _words(command: Command, options: argparse.Namespace) -> Iterator[str]:
-    """The words that say what differs from the defaults of a command."""
-    # The options of a command depend on its metrics, and on whether it takes a test set.
-    chosen = ["-m", *(options.metrics or [metric_options.DEFAULT])]
+def _list_option_words(command: Command, options: argparse.Namespace) -> Iterator[str]:
+    """Yield the words of a command line for the options that differ from the defaults."""
+    # The available options depend on the metrics and on the test set.
+    selection_words = ["-m", *(options.metrics or [metric_options.DEFAULT_METRIC])]
     if getattr(options, "test_set", None) is not None:
-        chosen.append("-t")
-    parser = shared.Parser("truebleu", groups=command.groups(chosen))
-    said: set[str] = set()
+        selection_words.append("-t")
+    parser = shared.Parser("truebleu", groups=command.groups(selection_words))
+    seen_options: set[str] = set()
     for action in parser.actions:
         value = getattr(options, action.dest, None)
-        usual = value is None or value == action.default
-        if usual or action.dest in said or action.dest in UNSAID:
+        is_default = value is None or value == action.default
+        if is_default or action.dest in seen_options or action.dest in OMITTED_OPTIONS:
             continue
-        words = [str(word) for word in _flat(value)]
-        if action.dest in FILES:
-            words = [_base(word) for word in words]
+        words = [str(word) for word in _flatten(value)]
+        if action.dest in FILE_OPTIONS:
+            words = [_strip_folder(word) for word in words]
         if action.nargs != 0:
-            said.add(action.dest)
+            seen_options.add(action.dest)
             yield from (*action.option_strings[:1], *words)
         elif action.const == value:
-            said.add(action.dest)
+            seen_options.add(action.dest)
             yield action.option_strings[0]
 
 
-def _flat(value: Any) -> Iterator[Any]:
+def _flatten(value: Any) -> Iterator[Any]:
     if isinstance(value, list | tuple):
         for item in value:
-            yield from _flat(item)
+            yield from _flatten(item)
     elif isinstance(value, bool):
         yield "yes" if value else "no"
     else:
         yield value
 
 
-def _base(word: str) -> str:
-    """A file's name without its folder, behind NAME= if that is there."""
-    name, mark, path = word.rpartition("=")
-    return f"{name}{mark}{os.path.basename(path)}"
+def _strip_folder(word: str) -> str:
+    """Return a file name without its folder, keeping a prefix such as NAME=."""
+    name, separator, path = word.rpartition("=")
+    return f"{name}{separator}{os.path.basename(path)}"
 
 
 COMMAND = Command(
     "truebleu report REF... -i HYP... [options]",
     __doc__,
     lambda words: [
-        *files.groups(words),
-        *metric_options.groups(words),
-        table_options.group(tabular_comparison.BY),
+        *files.list_input_groups(words),
+        *metric_options.list_metric_groups(words),
+        table_options.make_table_group(tabular_comparison.BY_HELP),
         PAGE,
         compare.SYSTEMS,
         compare.TESTING,

@@ -1,4 +1,4 @@
-"""The formats of rows, by the names that `-f` takes."""
+"""Writers of rows by format name, for `-f`."""
 
 from __future__ import annotations
 
@@ -6,27 +6,27 @@ from collections.abc import Callable
 
 from truebleu.cli.output import Results
 from truebleu.cli.row_writers import (
-    JSON,
-    CommaSeparated,
-    JSONLines,
-    Rows,
-    Table,
-    TabSeparated,
-    Text,
+    CSVWriter,
+    JSONLinesWriter,
+    JSONWriter,
+    RowWriter,
+    TableSpec,
+    TextWriter,
+    TSVWriter,
 )
 
 
-def _parquet(output: Results, table: Table) -> Rows:
-    from truebleu.cli.binary_writers import Parquet
+def _make_parquet_writer(output: Results, table: TableSpec) -> RowWriter:
+    from truebleu.cli.binary_writers import ParquetWriter
 
-    return Parquet(output, table)
+    return ParquetWriter(output, table)
 
 
-FORMATS: dict[str, Callable[[Results, Table], Rows]] = {
-    "text": Text,
-    "tsv": TabSeparated,
-    "csv": CommaSeparated,
-    "json": JSON,
-    "jsonl": JSONLines,
-    "parquet": _parquet,
+FORMATS: dict[str, Callable[[Results, TableSpec], RowWriter]] = {
+    "text": TextWriter,
+    "tsv": TSVWriter,
+    "csv": CSVWriter,
+    "json": JSONWriter,
+    "jsonl": JSONLinesWriter,
+    "parquet": _make_parquet_writer,
 }

@@ -1,4 +1,4 @@
-"""Rows of columns as text, TSV, CSV, JSON or JSON lines, some at a time."""
+"""Streaming writers of rows as text, TSV, CSV, JSON and JSON lines."""
 
 from __future__ import annotations
 
@@ -8,261 +8,273 @@ from math import isfinite
 from types import MappingProxyType
 from typing import Any
 
-from truebleu.cli.output import VERSION, Results, printable
+from truebleu.cli.output import VERSION, Results, escape_unprintable
 from truebleu.text import json_writer
 from truebleu.text.record import Record
 
 
-class Table(Record):
-    """A table to be written: the names of its columns, and what is said of all rows.
+class TableSpec(Record):
+    """Columns and metadata of a table to write.
 
-    kind: what JSON is called, which says its version.
-    names: of the columns.
-    scores: those that are scores, which alone --score-only writes; a column of lists of scores has
-        a name for each place in `flat`.
-    texts: those that are text, or come from elsewhere; all others are numbers.
-    statistics: those that scores were made of.
-    about: what is said of the whole table.
-    types: what columns from elsewhere are, as an Arrow stream of no rows.
-    shape, code: of the scores alone, for NumPy, and the type code of `array` that they have.
+    kind: name of the table in the JSON version key.
+    column_names: names of all columns.
+    score_names: columns with scores, the only ones that --score-only writes.
+    text_names: columns with text or with values from input tables; other columns are numbers.
+    statistic_names: columns with the statistics of the scores.
+    metadata: facts about the table, such as signatures.
+    flat_names: names for the elements of a score column that contains lists.
+    arrow_types: types of the columns from input tables, as an Arrow stream without rows.
+    shape: shape of the scores, for NumPy.
+    type_code: number type of the scores, as a type code of `array`.
     """
 
     kind: str
-    names: Sequence[str]
-    scores: Sequence[str]
-    texts: Collection[str] = ()
-    statistics: Collection[str] = ()
-    about: Mapping[str, Any] = MappingProxyType({})
-    flat: Sequence[str] = ()
-    types: Any = None
+    column_names: Sequence[str]
+    score_names: Sequence[str]
+    text_names: Collection[str] = ()
+    statistic_names: Collection[str] = ()
+    metadata: Mapping[str, Any] = MappingProxyType({})
+    flat_names: Sequence[str] = ()
+    arrow_types: Any = None
     shape: tuple[int, ...] = ()
-    code: str = "d"
+    type_code: str = "d"
 
     @property
-    def version(self) -> dict[str, int]:
-        """The key of JSON that says what it is, and its version."""
+    def version_field(self) -> dict[str, int]:
+        """The JSON field with the kind of the table and the version."""
         return {f"truebleu_{self.kind}": VERSION}
 
 
-class Rows:
-    """Writes the rows of a table to an output."""
+class RowWriter:
+    """Base class of writers that write the rows of a table to an output."""
 
-    # How many rows should come at a time.
-    AT_ONCE = 8192
-    # The warnings about the text, known at the end.
+    # Recommended number of rows per call of `write`.
+    BATCH_ROWS = 8192
+    # Warnings about the text; set before `finish`.
     warnings: Sequence[Mapping[str, Any]] = ()
 
-    def __init__(self, output: Results, table: Table) -> None:
+    def __init__(self, output: Results, table: TableSpec) -> None:
         self.output = output
         self.table = table
 
     def write(self, columns: Sequence[Any]) -> None:
-        """Writes rows, column by column: lists, ranges, scores, columns of statistics, repeats."""
+        """Write rows given as columns: lists, ranges, repeats, scores or columns of statistics."""
         raise NotImplementedError
 
     def finish(self) -> None:
-        """Writes what comes last."""
+        """Write the end of the output."""
 
 
-def listed(column: Any) -> Any:
-    """The values of a column."""
+def to_values(column: Any) -> Any:
+    """Return the values of a column."""
     if isinstance(column, list | range | tuple | repeat):
         return column
-    # One column of a table of statistics, or something that NumPy reads.
+    # Statistics columns have `values_of`; scores and arrays have `tolist`.
     return column.values_of(0) if hasattr(column, "values_of") else column.tolist()
 
 
-class _Filled(Rows):
-    """Lines that are a template filled with the values of each row."""
+class _TemplateWriter(RowWriter):
+    """Base class of writers that fill a line template with the values of each row."""
 
     SEPARATOR = "\t"
-    EXACT = True
+    IS_EXACT = True
 
-    def __init__(self, output: Results, table: Table) -> None:
+    def __init__(self, output: Results, table: TableSpec) -> None:
         super().__init__(output, table)
-        # The columns that are written, those of lists of scores, and the name of each cell.
-        self.names = table.scores if output.score_only else table.names
-        self._flat = table.scores if table.flat else ()
-        lists = [table.flat if name in self._flat else [name] for name in self.names]
-        self.header = [name for names in lists for name in names]
-        self._texts = {
-            name: self.joined if name in table.scores else self.cell
-            for name in (*table.texts, *self._flat)
+        self.names = table.score_names if output.score_only else table.column_names
+        self._flat_names = table.score_names if table.flat_names else ()
+        name_lists = [
+            table.flat_names if name in self._flat_names else [name] for name in self.names
+        ]
+        self.header = [name for names in name_lists for name in names]
+        self._formatters = {
+            name: self.join_scores if name in table.score_names else self.format_cell
+            for name in (*table.text_names, *self._flat_names)
         }
-        self._template = self.template() + "\n"
+        self._template = self.make_template() + "\n"
         self.start()
 
     def start(self) -> None:
-        """Writes what comes first."""
+        """Write the beginning of the output."""
 
-    def cell(self, value: Any) -> str:
-        """A text, as it stands in a line."""
+    def format_cell(self, value: Any) -> str:
+        """Return a text formatted for a line."""
         raise NotImplementedError
 
-    def number(self, value: float) -> str:
-        """A score, as it stands in a line."""
-        return self.output.exact(value) if self.EXACT else self.output.rounded(value)
+    def format_score(self, value: float) -> str:
+        """Return a score formatted for a line."""
+        return (
+            self.output.format_exact(value) if self.IS_EXACT else self.output.format_rounded(value)
+        )
 
-    def joined(self, values: Sequence[float]) -> str:
-        """Scores in a row."""
-        return self.SEPARATOR.join(map(self.number, listed(values)))
+    def join_scores(self, values: Sequence[float]) -> str:
+        """Return a list of scores formatted for a line."""
+        return self.SEPARATOR.join(map(self.format_score, to_values(values)))
 
-    def place(self, name: str) -> str:
-        """The place of a column in the template."""
-        digits = self.output.width if self.EXACT else self.output.digits
-        is_number = name in self.table.scores and name not in self._flat
+    def make_placeholder(self, name: str) -> str:
+        """Return the format specifier of a column in the template."""
+        digits = self.output.width if self.IS_EXACT else self.output.digits
+        is_number = name in self.table.score_names and name not in self._flat_names
         return f"%.{digits}f" if is_number and digits is not None else "%s"
 
-    def template(self) -> str:
-        """The template of a line."""
-        return self.SEPARATOR.join(map(self.place, self.names))
+    def make_template(self) -> str:
+        """Return the template of a line."""
+        return self.SEPARATOR.join(map(self.make_placeholder, self.names))
 
-    def lines(self, columns: Sequence[Any]) -> Iterable[str]:
-        """The lines of some rows."""
+    def format_lines(self, columns: Sequence[Any]) -> Iterable[str]:
+        """Return the lines for rows given as columns."""
         cells = []
-        for name, column in zip(self.table.names, columns, strict=True):
+        for name, column in zip(self.table.column_names, columns, strict=True):
             if name in self.names:
-                made = self._texts.get(name)
-                if made is None:
-                    cells.append(listed(column))
+                formatter = self._formatters.get(name)
+                if formatter is None:
+                    cells.append(to_values(column))
                 elif isinstance(column, repeat):
-                    cells.append(repeat(made(next(column))))
+                    cells.append(repeat(formatter(next(column))))
                 else:
-                    cells.append(map(made, column))
+                    cells.append(map(formatter, column))
         return map(self._template.__mod__, zip(*cells, strict=False))
 
     def write(self, columns: Sequence[Any]) -> None:
-        """Writes rows."""
-        self.output.write("".join(self.lines(columns)))
+        """Write rows."""
+        self.output.write("".join(self.format_lines(columns)))
 
 
-class TabSeparated(_Filled):
-    """A header, and a line of tab-separated values per row."""
+class TSVWriter(_TemplateWriter):
+    """Writer of a header and tab-separated values."""
 
-    def cell(self, value: Any) -> str:
-        """A text, as it stands in a line."""
+    def format_cell(self, value: Any) -> str:
+        """Return a text, quoted if necessary."""
         from truebleu.rendering.delimited import format_cell
 
         return format_cell(value, self.SEPARATOR)
 
     def start(self) -> None:
-        """Writes the header."""
+        """Write the header."""
         if not self.output.score_only:
-            self.output.write(self.SEPARATOR.join(map(self.cell, self.header)) + "\n")
+            self.output.write(self.SEPARATOR.join(map(self.format_cell, self.header)) + "\n")
 
 
-class CommaSeparated(TabSeparated):
-    """A header, and a line of comma-separated values per row, as RFC 4180 has it."""
+class CSVWriter(TSVWriter):
+    """Writer of a header and comma-separated values (RFC 4180)."""
 
     SEPARATOR = ","
 
 
-class JSONLines(_Filled):
-    """A JSON object on a line per row, which says its version."""
+class JSONLinesWriter(_TemplateWriter):
+    """Writer of one JSON object per line, each with a version field."""
 
-    def cell(self, value: Any) -> str:
-        """A text, as JSON."""
-        return as_json(plain(value))
+    def format_cell(self, value: Any) -> str:
+        """Return a value as JSON."""
+        return to_json(to_json_value(value))
 
-    def joined(self, values: Sequence[float]) -> str:
-        """Scores in a list."""
-        return f"[{', '.join(map(self.number, listed(values)))}]"
+    def join_scores(self, values: Sequence[float]) -> str:
+        """Return scores as a JSON list."""
+        return f"[{', '.join(map(self.format_score, to_values(values)))}]"
 
-    def template(self) -> str:
-        """An object, or of scores alone the scores."""
-        places = [self.place(name) for name in self.names]
+    def make_template(self) -> str:
+        """Return the template of an object, or only of the scores with --score-only."""
+        placeholders = [self.make_placeholder(name) for name in self.names]
         if self.output.score_only:
-            return places[0] if len(places) == 1 else f"[{', '.join(places)}]"
-        names = [as_json(name).replace("%", "%%") for name in self.names]
-        pairs = [f"{name}: {place}" for name, place in zip(names, places, strict=True)]
-        return f"{{{', '.join([*self.before(), *pairs])}}}"
+            return placeholders[0] if len(placeholders) == 1 else f"[{', '.join(placeholders)}]"
+        names = [to_json(name).replace("%", "%%") for name in self.names]
+        pairs = [
+            f"{name}: {placeholder}" for name, placeholder in zip(names, placeholders, strict=True)
+        ]
+        return f"{{{', '.join([*self.leading_pairs(), *pairs])}}}"
 
-    def before(self) -> list[str]:
-        """The first pairs of each object."""
-        return [f"{as_json(name)}: {value}" for name, value in self.table.version.items()]
+    def leading_pairs(self) -> list[str]:
+        """Return the first fields of each object."""
+        return [f"{to_json(name)}: {value}" for name, value in self.table.version_field.items()]
 
 
-class JSON(JSONLines):
-    """One object: its version, what is said of all rows, and an object per row."""
+class JSONWriter(JSONLinesWriter):
+    """Writer of one JSON object with a version, metadata, and a list of rows."""
 
     def start(self) -> None:
-        """Writes all but the rows."""
-        head = as_json({**self.table.version, **self.table.about})[:-1] + ', "rows": ['
-        self._before = "[\n" if self.output.score_only else f"{head}\n"
+        """Prepare the beginning of the object, which precedes the first row."""
+        head = to_json({**self.table.version_field, **self.table.metadata})[:-1] + ', "rows": ['
+        self._separator = "[\n" if self.output.score_only else f"{head}\n"
 
-    def before(self) -> list[str]:
-        """Rows say nothing of versions."""
+    def leading_pairs(self) -> list[str]:
+        """Return no fields, because the enclosing object has the version."""
         return []
 
     def write(self, columns: Sequence[Any]) -> None:
-        """Writes rows, with commas between them."""
-        text = ",\n".join(line[:-1] for line in self.lines(columns))
+        """Write rows separated by commas."""
+        text = ",\n".join(line[:-1] for line in self.format_lines(columns))
         if text:
-            self.output.write(self._before + text)
-            self._before = ",\n"
+            self.output.write(self._separator + text)
+            self._separator = ",\n"
 
     def finish(self) -> None:
-        """Writes the end of the list."""
-        before = "\n" if self._before == ",\n" else self._before
-        told = f', "warnings": {as_json(list(self.warnings))}' if self.warnings else ""
-        self.output.write(before + ("]\n" if self.output.score_only else f"]{told}}}\n"))
+        """Write the end of the object, with the warnings."""
+        opening = "\n" if self._separator == ",\n" else self._separator
+        warnings_field = f', "warnings": {to_json(list(self.warnings))}' if self.warnings else ""
+        self.output.write(opening + ("]\n" if self.output.score_only else f"]{warnings_field}}}\n"))
 
 
-class Text(_Filled):
-    """Columns for a person, with the signatures below; numbers are rounded."""
+class TextWriter(_TemplateWriter):
+    """Writer of aligned text columns with rounded numbers, followed by the signatures."""
 
     SEPARATOR = "  "
-    EXACT = False
+    IS_EXACT = False
 
     def start(self) -> None:
-        """Waits for rows, which decide how wide columns are."""
+        """Defer the header until the first rows determine the column widths."""
         self._widths: list[int] = []
 
-    def cell(self, value: Any) -> str:
-        """A text on one line."""
-        return "" if value is None else printable(str(value))
+    def format_cell(self, value: Any) -> str:
+        """Return a text on one line; empty for None."""
+        return "" if value is None else escape_unprintable(str(value))
 
     def write(self, columns: Sequence[Any]) -> None:
-        """Writes rows."""
+        """Write rows, preceded by the header on the first call."""
         if self.output.score_only:
             super().write(columns)
             return
         rows = [
-            [cell for pair in zip(self.names, row, strict=True) for cell in self._cells(*pair)]
-            for row in zip(*map(listed, columns), strict=False)
+            [
+                cell
+                for pair in zip(self.names, row, strict=True)
+                for cell in self._format_cells(*pair)
+            ]
+            for row in zip(*map(to_values, columns), strict=False)
         ]
         if not self._widths:
             rows.insert(0, self.header)
-            # Scores that come later may be wider; the widest but for TER's is 100.0.
-            widest = len(self.output.rounded(100.0)) if self._flat else 6
+            # Later scores may be wider, up to 100.0; only TER can exceed that.
+            min_width = len(self.output.format_rounded(100.0)) if self._flat_names else 6
             self._widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
-            first = len(self.names) - 1 if self._flat else 0
-            self._widths[first:] = [max(width, widest) for width in self._widths[first:]]
-        left = [name in self.table.texts for name in self.header]
+            first = len(self.names) - 1 if self._flat_names else 0
+            self._widths[first:] = [max(width, min_width) for width in self._widths[first:]]
+        is_text_column = [name in self.table.text_names for name in self.header]
         for row in rows:
             cells = [
-                cell.ljust(width) if is_text else cell.rjust(width)
-                for cell, width, is_text in zip(row, self._widths, left, strict=True)
+                cell.ljust(width) if align_left else cell.rjust(width)
+                for cell, width, align_left in zip(row, self._widths, is_text_column, strict=True)
             ]
             self.output.write(self.SEPARATOR.join(cells).rstrip() + "\n")
 
-    def _cells(self, name: str, value: Any) -> list[str]:
-        if name in self._flat:
-            return [self.number(one) for one in value]
-        return [self.number(value) if name in self.table.scores else self.cell(value)]
+    def _format_cells(self, name: str, value: Any) -> list[str]:
+        if name in self._flat_names:
+            return [self.format_score(score) for score in value]
+        return [
+            self.format_score(value) if name in self.table.score_names else self.format_cell(value)
+        ]
 
     def finish(self) -> None:
-        """Writes the signatures."""
+        """Write the signatures."""
         if not self.output.score_only:
-            told = self.table.about.get("signatures", {})
-            self.output.write("".join(["\n", *(f"{n}|{s}\n" for n, s in told.items())]))
+            warnings_field = self.table.metadata.get("signatures", {})
+            self.output.write("".join(["\n", *(f"{n}|{s}\n" for n, s in warnings_field.items())]))
 
 
-def as_json(value: Any) -> str:
-    """A value as JSON."""
+def to_json(value: Any) -> str:
+    """Return a value as JSON text."""
     return json_writer.format_json(value, default=str)
 
 
-def plain(value: Any) -> Any:
-    """A value for JSON, which has no word for what is not a finite number: that is a string."""
+def to_json_value(value: Any) -> Any:
+    """Return a value for JSON, with numbers that are not finite as strings."""
     return str(value) if isinstance(value, float) and not isfinite(value) else value

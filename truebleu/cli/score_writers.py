@@ -1,4 +1,4 @@
-"""Scores of systems, documents or groups, as they are written in each format."""
+"""Output of the scores of systems, documents and groups in each format."""
 
 from __future__ import annotations
 
@@ -7,50 +7,50 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from truebleu.cli.output import Results, UsageError, printable
+from truebleu.cli.output import Results, UsageError, escape_unprintable
 from truebleu.metrics.base import Metric, Score, Signature
 from truebleu.text import json_writer
 from truebleu.text.record import Record
 
 if TYPE_CHECKING:
-    from truebleu.cli.input_files import Chosen
+    from truebleu.cli.input_files import SelectedTestSet
     from truebleu.rendering.elements import Block
     from truebleu.significance import Interval
 
 FORMATS = ("text", "json", "tsv", "csv", "markdown", "latex", "html")
 
 
-class Scored(Record):
-    """A score by one metric: of a system, of one of its documents, or of a group of rows."""
+class ScoreResult(Record):
+    """Score of a system, a document or a group of rows by one metric."""
 
     system: str
     name: str
-    """The name that the metric was asked for by, or that of the score."""
+    """The name of the metric in -m, or the name of the score."""
     score: Score
     digits: int = 1
     segments: int | None = None
     document: str | None = None
     group: Mapping[str, object] | None = None
-    """What the rows of a group have in common, by the names of columns."""
+    """The common values of the rows of a group, by column name."""
     interval: Interval | None = None
     test_set: Mapping[str, str] = MappingProxyType({})
-    """What signatures say of the published test set that was scored."""
+    """The signature fields of the published test set."""
     metric: Metric[Any] | None = None
     scripts: Mapping[str, float] | None = None
-    """The share of each script in the text of a system, where the kernel read it."""
+    """The fraction of each script in the system output, if the kernel read the text."""
 
-    def rounded(self, value: float, output: Results) -> str:
-        """A number of the score's metric, for a person."""
-        return output.rounded(value, self.digits)
+    def format_value(self, value: float, output: Results) -> str:
+        """Return a value with the decimal places of --width or of the metric."""
+        return output.format_rounded(value, self.digits)
 
     @property
-    def is_whole(self) -> bool:
-        """True for the score of all segments of a system."""
+    def is_corpus_score(self) -> bool:
+        """True if this is the score of all segments of a system."""
         return self.document is None and self.group is None
 
     @property
     def keys(self) -> dict[str, object]:
-        """The cells before the score in a table: the system, or the columns of a group."""
+        """The values that identify the row in a table: system, document, or group columns."""
         if self.group is not None:
             return {**self.group, "segments": self.segments}
         if self.document is not None:
@@ -58,87 +58,89 @@ class Scored(Record):
         return {"system": self.system}
 
     @property
-    def known(self) -> Interval | None:
-        """The interval; None without one, as one segment is."""
+    def valid_interval(self) -> Interval | None:
+        """The interval; None if there is none, or if it is based on a single unit."""
         interval = self.interval
-        alone = ("one segment", "one document")
-        return None if interval is None or interval.note.startswith(alone) else interval
+        single_unit_notes = ("one segment", "one document")
+        return None if interval is None or interval.note.startswith(single_unit_notes) else interval
 
     @property
     def signature(self) -> Signature:
-        """The score's, with resamples and seed."""
+        """The signature of the score, with resamples and seed."""
         signature = self.score.signature.with_test_set(self.test_set)
         interval = self.interval
         if interval is None:
             return signature
-        what = "segments" if interval.documents is None else "documents"
-        return signature.with_resampling(bs=interval.resamples, seed=interval.seed, resample=what)
+        unit = "segments" if interval.documents is None else "documents"
+        return signature.with_resampling(bs=interval.resamples, seed=interval.seed, resample=unit)
 
     @property
-    def ends(self) -> dict[str, float | None]:
-        """The ends of the interval, if one was asked for."""
+    def interval_ends(self) -> dict[str, float | None]:
+        """The ends of the interval; empty without --confidence."""
         if self.interval is None:
             return {}
-        known = self.known
-        return {end: None if known is None else getattr(known, end) for end in ("low", "high")}
+        interval = self.valid_interval
+        return {
+            end: None if interval is None else getattr(interval, end) for end in ("low", "high")
+        }
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything: sacreBLEU's keys, and truebleu's."""
-        named = dict(self.keys)
+        """Return the JSON fields, both sacreBLEU's and truebleu's."""
+        key_fields = dict(self.keys)
         if self.group is not None:
-            from truebleu.cli.row_writers import plain
+            from truebleu.cli.row_writers import to_json_value
 
-            group = {name: plain(value) for name, value in self.group.items()}
-            named = {"system": self.system, "group": group, "segments": self.segments}
+            group = {name: to_json_value(value) for name, value in self.group.items()}
+            key_fields = {"system": self.system, "group": group, "segments": self.segments}
         score = self.score.to_dict()
-        made = {**named, "name": self.name, "score": score["score"]}
-        made["signature"] = str(self.signature)
-        known = self.known
-        if known is not None:
-            mean, half = known.mean, known.half_width
-            made |= {"confidence_mean": mean, "confidence_var": half}
-            made["confidence"] = f"μ = {mean:.2f} ± {half:.2f}"
+        fields = {**key_fields, "name": self.name, "score": score["score"]}
+        fields["signature"] = str(self.signature)
+        interval = self.valid_interval
+        if interval is not None:
+            mean, half_width = interval.mean, interval.half_width
+            fields |= {"confidence_mean": mean, "confidence_var": half_width}
+            fields["confidence"] = f"μ = {mean:.2f} ± {half_width:.2f}"
         if "verbose_score" in score:
-            made["verbose_score"] = score["verbose_score"]
-        made |= self.signature.fields
-        made |= {name: value for name, value in score.items() if name not in made}
+            fields["verbose_score"] = score["verbose_score"]
+        fields |= self.signature.fields
+        fields |= {name: value for name, value in score.items() if name not in fields}
         if self.interval is not None:
-            made |= {**self.ends, "level": self.interval.level}
+            fields |= {**self.interval_ends, "level": self.interval.level}
         if self.scripts:
-            made["scripts"] = dict(self.scripts)
-        return made
+            fields["scripts"] = dict(self.scripts)
+        return fields
 
 
-def adjust(output: Results, options: argparse.Namespace) -> None:
-    """Makes scores alone lines of numbers, unless something else is asked for."""
+def adjust_format(output: Results, options: argparse.Namespace) -> None:
+    """Select a line format for --score-only. Raise UsageError for formats with other fields."""
     if not output.score_only:
         return
     if options.format is None and options.output is None and output.form != "text":
         output.form = "tsv"
     if output.form in ("json", "markdown", "latex", "html"):
-        raise UsageError(
-            f"-b/--score-only: {output.form} has more than scores; -f text or tsv has not"
-        )
+        raise UsageError(f"-b/--score-only does not support -f {output.form}; use text or tsv")
 
 
-def write(
-    results: Sequence[Scored],
+def write_scores(
+    results: Sequence[ScoreResult],
     metrics: Mapping[Metric[Any], str | None],
     output: Results,
     warnings: Sequence[Mapping[str, Any]] = (),
     *,
-    test_set: Chosen | None = None,
+    test_set: SelectedTestSet | None = None,
 ) -> None:
-    """Write the scores, with the warnings about their text before them."""
+    """Write the scores, preceded by warnings about the texts."""
     from truebleu.metrics import text_warnings
 
-    whole = ((one.system, one.name, one.score) for one in results if one.document is None)
-    warnings = [*warnings, *text_warnings.warn_about_zero_scores(whole)]
-    rows = list(_rows(results, len(metrics)))
+    corpus_scores = (
+        (result.system, result.name, result.score) for result in results if result.document is None
+    )
+    warnings = [*warnings, *text_warnings.warn_about_zero_scores(corpus_scores)]
+    rows = list(_group_results(results, len(metrics)))
     is_line = output.score_only or (len(rows) == 1 and rows[0][0].group is None)
-    output.warn(warnings, shown=not is_line)
+    output.warn(warnings, in_results=not is_line)
     if output.form == "json":
-        content = _content(results, output)
+        content = _build_json(results, output)
         if warnings:
             content["warnings"] = list(warnings)
         if test_set is not None:
@@ -147,59 +149,64 @@ def write(
     elif output.form in ("tsv", "csv"):
         _write_rows(rows, output)
     elif output.score_only:
-        lines = ("\t".join(one.rounded(one.score.value, output) for one in row) for row in rows)
+        lines = (
+            "\t".join(result.format_value(result.score.value, output) for result in row)
+            for row in rows
+        )
         output.write("".join(f"{line}\n" for line in lines))
     elif output.form == "text" and is_line:
-        output.write("".join(f"{line}\n" for line in _lines(rows[0], output)))
+        output.write("".join(f"{line}\n" for line in _format_lines(rows[0], output)))
     else:
-        title = ", ".join(dict.fromkeys(one.system for one in results))
-        blocks = _blocks(rows, output, warnings)
-        output.show_blocks(blocks, title=title)
+        title = ", ".join(dict.fromkeys(result.system for result in results))
+        blocks = _build_elements(rows, output, warnings)
+        output.write_blocks(blocks, title=title)
 
 
-def _rows(results: Sequence[Scored], metrics: int) -> Iterator[list[Scored]]:
-    """The scores of each system, document or group by all metrics."""
-    by_keys: dict[tuple[str, ...], list[Scored]] = {}
-    # Keys are compared as they are written: one that is not a number equals nothing.
-    for one in results:
-        by_keys.setdefault((one.system, *map(repr, one.keys.values())), []).append(one)
+def _group_results(results: Sequence[ScoreResult], metrics: int) -> Iterator[list[ScoreResult]]:
+    """Yield the scores by all metrics, per system, document or group."""
+    by_keys: dict[tuple[str, ...], list[ScoreResult]] = {}
+    # Compare keys by their representation, because NaN does not equal itself.
+    for result in results:
+        by_keys.setdefault((result.system, *map(repr, result.keys.values())), []).append(result)
     for scores in by_keys.values():
         for start in range(0, len(scores), metrics):
             yield scores[start : start + metrics]
 
 
-def _content(results: Sequence[Scored], output: Results) -> dict[str, Any]:
-    """All scores, and those of documents beside them."""
+def _build_json(results: Sequence[ScoreResult], output: Results) -> dict[str, Any]:
+    """Return the JSON object with the scores and the document scores."""
 
-    def told(one: Scored) -> dict[str, Any]:
-        made = one.to_dict()
+    def render_entry(result: ScoreResult) -> dict[str, Any]:
+        entry = result.to_dict()
         if output.width is not None:
-            made["score"] = float(one.rounded(one.score.value, output))
-        return made
+            entry["score"] = float(result.format_value(result.score.value, output))
+        return entry
 
-    made = {"scores": [told(one) for one in results if one.document is None]}
-    documents = [told(one) for one in results if one.document is not None]
-    return made | ({"documents": documents} if documents else {})
+    content = {"scores": [render_entry(result) for result in results if result.document is None]}
+    documents = [render_entry(result) for result in results if result.document is not None]
+    return content | ({"documents": documents} if documents else {})
 
 
-def _lines(row: Sequence[Scored], output: Results) -> Iterator[str]:
-    """The lines of sacreBLEU for one system, with the interval where there is one."""
-    heads = [f"{one.score.name}|{output.signature(one.signature)}" for one in row]
+def _format_lines(row: Sequence[ScoreResult], output: Results) -> Iterator[str]:
+    """Yield one line per metric in sacreBLEU's format, with the interval if there is one."""
+    heads = [f"{result.score.name}|{output.format_signature(result.signature)}" for result in row]
     width = max(map(len, heads))
-    for head, one in zip(heads, row, strict=True):
-        yield f"{head:>{width}} = {_estimate(one, output)} {one.score.verbose}".rstrip()
+    for head, result in zip(heads, row, strict=True):
+        estimate = _format_estimate(result, output)
+        yield f"{head:>{width}} = {estimate} {result.score.verbose}".rstrip()
 
 
-def _estimate(one: Scored, output: Results) -> str:
-    """A score for a person, with its interval if it has one."""
-    known = one.known
-    value = one.rounded(one.score.value, output)
-    if known is None:
+def _format_estimate(result: ScoreResult, output: Results) -> str:
+    """Return a rounded score, with its interval if there is one."""
+    interval = result.valid_interval
+    value = result.format_value(result.score.value, output)
+    if interval is None:
         return value
-    return f"{value} [{one.rounded(known.low, output)}, {one.rounded(known.high, output)}]"
+    low, high = (result.format_value(end, output) for end in (interval.low, interval.high))
+    return f"{value} [{low}, {high}]"
 
 
-# What tables of one metric show beside its scores.
+# Additional columns in tables of a single metric.
 DETAILS: dict[str, dict[str, Callable[[Score], str]]] = {
     "BLEU": {
         "precisions": lambda score: score.verbose.partition(" ")[0],
@@ -211,75 +218,86 @@ DETAILS: dict[str, dict[str, Callable[[Score], str]]] = {
 }
 
 
-def _blocks(
-    rows: Sequence[Sequence[Scored]], output: Results, warnings: Sequence[Mapping[str, Any]]
+def _build_elements(
+    rows: Sequence[Sequence[ScoreResult]], output: Results, warnings: Sequence[Mapping[str, Any]]
 ) -> Iterator[Block]:
-    """Warnings, tables with a row per system, document or group, and the signatures."""
+    """Yield warnings, tables with a row per system, document or group, and signatures."""
     from truebleu.rendering.elements import Paragraph, build_warnings
-    from truebleu.rendering.elements import Table as Drawn
+    from truebleu.rendering.elements import Table as TableElement
 
     yield from build_warnings({"warnings": warnings})
-    tables: dict[tuple[str, ...], list[Sequence[Scored]]] = {}
+    tables: dict[tuple[str, ...], list[Sequence[ScoreResult]]] = {}
     for row in rows:
         tables.setdefault(tuple(row[0].keys), []).append(row)
-    for names, some in tables.items():
-        first = some[0]
-        # What a score is made of is worth its room where there is one metric.
+    for names, table_rows in tables.items():
+        first = table_rows[0]
+        # Tables of several metrics would become too wide with details.
         details = DETAILS.get(first[0].score.name, {}) if len(first) == 1 else {}
         cells = [
             [
-                *("" if key is None else printable(str(key)) for key in row[0].keys.values()),
-                *(_estimate(one, output) for one in row),
-                *(told(row[0].score) for told in details.values()),
+                *(
+                    "" if key is None else escape_unprintable(str(key))
+                    for key in row[0].keys.values()
+                ),
+                *(_format_estimate(result, output) for result in row),
+                *(format_detail(row[0].score) for format_detail in details.values()),
             ]
-            for row in some
+            for row in table_rows
         ]
-        header = [*names, *(one.name for one in first), *details]
-        yield Drawn.from_text_rows(
+        header = [*names, *(result.name for result in first), *details]
+        yield TableElement.from_text_rows(
             header, cells, [i for i, name in enumerate(names) if name != "segments"]
         )
-    heads = [f"{one.score.name}|{output.signature(one.signature)}" for row in rows for one in row]
+    heads = [
+        f"{result.score.name}|{output.format_signature(result.signature)}"
+        for row in rows
+        for result in row
+    ]
     yield from (Paragraph(head, "signature") for head in dict.fromkeys(heads))
 
 
-def _write_rows(rows: Sequence[Sequence[Scored]], output: Results) -> None:
-    """A row per system, document or group, with everything that its scores were made of."""
+def _write_rows(rows: Sequence[Sequence[ScoreResult]], output: Results) -> None:
+    """Write a row per system, document or group, with the statistics of its scores."""
     first = rows[0]
     names = [*dict.fromkeys(name for row in rows for name in row[0].keys)]
-    scores = [one.name for one in first]
-    beside = [dict(_beside(row)) for row in rows]
-    further = list(dict.fromkeys(name for one in beside for name in one))
+    scores = [result.name for result in first]
+    row_details = [dict(_list_details(row)) for row in rows]
+    detail_names = list(dict.fromkeys(name for result in row_details for name in result))
     signatures = ["signature"] if len(first) == 1 else [f"{name}_signature" for name in scores]
     columns: list[list[Any]] = [[row[0].keys.get(name) for row in rows] for name in names]
     columns += [[row[i].score.value for row in rows] for i in range(len(first))]
-    columns += [[one.get(name) for one in beside] for name in further]
-    columns += [[output.signature(row[i].signature) for row in rows] for i in range(len(first))]
+    columns += [[result.get(name) for result in row_details] for name in detail_names]
+    columns += [
+        [output.format_signature(row[i].signature) for row in rows] for i in range(len(first))
+    ]
     from truebleu.cli.row_formats import FORMATS as ROWS
-    from truebleu.cli.row_writers import Table
+    from truebleu.cli.row_writers import TableSpec
 
-    table = Table(
+    table = TableSpec(
         "score",
-        [*names, *scores, *further, *signatures],
-        scores=scores,
-        texts=[*names, *further, *signatures],
+        [*names, *scores, *detail_names, *signatures],
+        score_names=scores,
+        text_names=[*names, *detail_names, *signatures],
     )
     writer = ROWS[output.form](output, table)
     writer.write(columns)
     writer.finish()
 
 
-def _beside(row: Sequence[Scored]) -> Iterator[tuple[str, Any]]:
-    """The numbers that scores were made of; of several metrics their intervals alone."""
-    for one in row:
+def _list_details(row: Sequence[ScoreResult]) -> Iterator[tuple[str, Any]]:
+    """Yield the statistics of a score, or only the interval ends for several metrics."""
+    for result in row:
         if len(row) > 1:
-            yield from ((f"{one.name}_{end}", value) for end, value in one.ends.items())
+            yield from (
+                (f"{result.name}_{end}", value) for end, value in result.interval_ends.items()
+            )
             continue
-        details = {**one.score.details(), **one.ends}
-        if one.interval is not None:
-            details["level"] = one.interval.level
+        details = {**result.score.details(), **result.interval_ends}
+        if result.interval is not None:
+            details["level"] = result.interval.level
         for name, value in details.items():
             if isinstance(value, list):
-                yield from ((f"{name}_{place}", part) for place, part in enumerate(value, 1))
+                yield from ((f"{name}_{order}", part) for order, part in enumerate(value, 1))
             elif isinstance(value, dict):
                 yield name, json_writer.format_json(value, default=str)
             else:

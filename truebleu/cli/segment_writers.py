@@ -1,4 +1,4 @@
-"""Segments with their scores: a row each, or lines as sacreBLEU prints them."""
+"""Output of segment scores as rows or in sacreBLEU's format."""
 
 from __future__ import annotations
 
@@ -8,112 +8,129 @@ from types import MappingProxyType
 from typing import Any
 
 from truebleu._kernel import Scores
-from truebleu.cli.output import Results, UsageError, printable
+from truebleu.cli.output import Results, UsageError, escape_unprintable
 from truebleu.cli.row_formats import FORMATS
-from truebleu.cli.row_writers import Rows, Table
+from truebleu.cli.row_writers import RowWriter, TableSpec
 from truebleu.metrics.base import Metric
 from truebleu.metrics.statistics import Statistics
 
 Metrics = Mapping[Metric[Any], str | None]
-# The statistics and scores of some segments, by each metric, and columns beside them.
-Counted = Sequence[tuple[Statistics, Scores]]
-Carried = Sequence[Sequence[Any]]
+# Statistics and scores of a batch of segments, per metric; and further columns of the batch.
+SegmentScores = Sequence[tuple[Statistics, Scores]]
+ExtraColumns = Sequence[Sequence[Any]]
 
 
-class Writer:
-    """Writes segments with their scores: a row each, or lines as sacreBLEU prints them."""
+class SegmentWriter:
+    """Writer of segment scores as rows, or as lines in sacreBLEU's format."""
 
     def __init__(
         self,
         metrics: Metrics,
         output: Results,
         *,
-        several: bool,
+        has_several_systems: bool,
         system: str = "system",
-        carried: Sequence[str] = (),
+        extra_names: Sequence[str] = (),
         types: Any = None,
         test_set: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self.metrics = metrics
         self.test_set = test_set
         self.output = output
-        self.several = several
-        self._rows: Rows | None = None
+        self.has_several_systems = has_several_systems
+        self._rows: RowWriter | None = None
         if output.form == "text":
-            self.AT_ONCE = Rows.AT_ONCE
+            self.BATCH_ROWS = RowWriter.BATCH_ROWS
             return
         scores = [name or metric.name for metric, name in metrics.items()]
-        before = [""] if len(metrics) == 1 else [f"{name}_" for name in scores]
+        prefixes = [""] if len(metrics) == 1 else [f"{name}_" for name in scores]
         statistics = [
             f"{prefix}{column}"
-            for metric, prefix in zip(metrics, before, strict=True)
+            for metric, prefix in zip(metrics, prefixes, strict=True)
             for column in metric.segment_detail_names
         ]
-        number = "row" if "segment" in carried else "segment"
-        names = [number, system, *carried, *scores, *statistics]
-        twice = [name for name in carried if names.count(name) > 1]
-        if twice:
-            raise UsageError(f"--by {twice[0]}: the results have a column of that name already")
+        number_column = "row" if "segment" in extra_names else "segment"
+        names = [number_column, system, *extra_names, *scores, *statistics]
+        duplicates = [name for name in extra_names if names.count(name) > 1]
+        if duplicates:
+            raise UsageError(f"--by: the results already have a column '{duplicates[0]}'")
         signatures = [
             str(metric.signature(segment=True).with_test_set(test_set)) for metric in metrics
         ]
-        table = Table(
+        table = TableSpec(
             "segments",
             names,
-            scores=scores,
-            texts=[system, *carried],
-            statistics=statistics,
-            about={"signatures": dict(zip(scores, signatures, strict=True))},
-            types=types,
+            score_names=scores,
+            text_names=[system, *extra_names],
+            statistic_names=statistics,
+            metadata={"signatures": dict(zip(scores, signatures, strict=True))},
+            arrow_types=types,
         )
         self._rows = FORMATS[output.form](output, table)
-        self.AT_ONCE = self._rows.AT_ONCE
+        self.BATCH_ROWS = self._rows.BATCH_ROWS
 
     def write(
-        self, system: str, numbers: Sequence[int], counted: Counted, carried: Carried = ()
+        self,
+        system: str,
+        numbers: Sequence[int],
+        segment_scores: SegmentScores,
+        extra_columns: ExtraColumns = (),
     ) -> None:
-        """Writes some segments of a system; `carried` are further columns."""
+        """Write a batch of segments of a system, with further columns."""
         if self._rows is None:
-            self._write_lines(system, counted, carried)
+            self._write_lines(system, segment_scores, extra_columns)
             return
-        pairs = zip(self.metrics, counted, strict=True)
+        pairs = zip(self.metrics, segment_scores, strict=True)
         columns = [
             column
             for metric, (table, _) in pairs
             for column in metric.compute_segment_details(table)
         ]
-        scores = [of_metric for _, of_metric in counted]
-        self._rows.write([numbers, repeat(printable(system)), *carried, *scores, *columns])
+        scores = [metric_scores for _, metric_scores in segment_scores]
+        self._rows.write(
+            [numbers, repeat(escape_unprintable(system)), *extra_columns, *scores, *columns]
+        )
 
     def finish(self, warnings: Sequence[Mapping[str, Any]] = ()) -> None:
-        """Write what comes last; JSON has the warnings about the text there."""
+        """Write the end of the output; JSON includes the warnings about the text."""
         if self._rows is not None:
             self._rows.warnings = warnings
             self._rows.finish()
 
-    def _write_lines(self, system: str, counted: Counted, carried: Carried) -> None:
-        """A line per segment and metric, as sacreBLEU's --sentence-level prints it."""
+    def _write_lines(
+        self, system: str, segment_scores: SegmentScores, extra_columns: ExtraColumns
+    ) -> None:
+        """Write a line per segment and metric, like sacreBLEU's --sentence-level."""
         output = self.output
-        name = f"{printable(system)}\t" if self.several else ""
-        count = len(counted[0][1])
-        before = [
-            name + "".join("\t" if cell is None else f"{printable(str(cell))}\t" for cell in cells)
-            for cells in (zip(*carried, strict=True) if carried else repeat((), count))
+        name = f"{escape_unprintable(system)}\t" if self.has_several_systems else ""
+        count = len(segment_scores[0][1])
+        prefixes = [
+            name
+            + "".join(
+                "\t" if cell is None else f"{escape_unprintable(str(cell))}\t" for cell in cells
+            )
+            for cells in (zip(*extra_columns, strict=True) if extra_columns else repeat((), count))
         ]
         if output.score_only:
-            columns = [[output.rounded(value) for value in scores] for _, scores in counted]
-            rows = zip(before, map("\t".join, zip(*columns, strict=True)), strict=True)
+            columns = [
+                [output.format_rounded(value) for value in scores] for _, scores in segment_scores
+            ]
+            rows = zip(prefixes, map("\t".join, zip(*columns, strict=True)), strict=True)
             self.output.write("".join(f"{start}{line}\n" for start, line in rows))
             return
         parts = []
-        for metric, (statistics, scores) in zip(self.metrics, counted, strict=True):
+        for metric, (statistics, scores) in zip(self.metrics, segment_scores, strict=True):
             references = statistics.references
             signature = metric.signature(references, segment=True).with_test_set(self.test_set)
-            head = f"{metric.name}|{output.signature(signature)}"
-            made = []
+            head = f"{metric.name}|{output.format_signature(signature)}"
+            lines = []
             for row, value in zip(statistics.tolist(), scores.tolist(), strict=True):
                 score = metric.score_from_row(row, references, segment=True, value=value)
-                made.append(f"{head} = {output.rounded(value)} {score.verbose}".rstrip())
-            parts.append(made)
-        together = zip(before, zip(*parts, strict=True), strict=True)
-        self.output.write("".join(f"{s}{line}\n" for s, some in together for line in some))
+                lines.append(f"{head} = {output.format_rounded(value)} {score.verbose}".rstrip())
+            parts.append(lines)
+        line_groups = zip(prefixes, zip(*parts, strict=True), strict=True)
+        self.output.write(
+            "".join(
+                f"{prefix}{line}\n" for prefix, group_lines in line_groups for line in group_lines
+            )
+        )

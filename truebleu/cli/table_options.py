@@ -1,4 +1,4 @@
-"""The options of tables (Parquet, CSV, JSON), and whether files are such."""
+"""Options for tables (Parquet, CSV, JSON), and detection of table files."""
 
 from __future__ import annotations
 
@@ -6,114 +6,114 @@ import argparse
 import os
 
 from truebleu._kernel import InputError
-from truebleu.cli.common_options import Group
+from truebleu.cli.common_options import OptionGroup
 from truebleu.cli.output import UsageError
 from truebleu.text.segments import NO_TABLE_FILES, expand_home, get_table_format
 
-# The options of tables, as the parser calls them.
-OPTIONS = ("hyp_column", "ref_column", "by", "join", "nulls", "unjoined", "memory")
-# Those of commands that compare.
-COMPARED = ("within", "bucket")
+# Options for tables, as attributes of the parsed options.
+TABLE_OPTION_NAMES = ("hyp_column", "ref_column", "by", "join", "nulls", "unjoined", "memory")
+# Further options of commands that compare systems.
+COMPARISON_OPTION_NAMES = ("within", "bucket")
 
 
-FILES = (
-    "REF and HYP may be tables: files that end in .parquet .csv .jsonl .ndjson .json (the\n"
-    "latter in .gz .zst, too), directories of them, or patterns in quotes ('out/*.parquet');\n"
-    ".tsv is a table with one of these options, and lines of text without.\n"
-    "Hypotheses are in REF itself, or in HYP and joined by an id. They may be larger than\n"
-    "memory. DuckDB reads them: pip install 'truebleu[duckdb]'"
+TABLE_HELP = (
+    "REF and HYP can be tables: files that end in .parquet .csv .jsonl .ndjson .json (all but\n"
+    ".parquet also with .gz .zst), directories, or quoted patterns ('out/*.parquet'). A .tsv\n"
+    "file is a table if one of these options is used, otherwise a text file. Hypotheses are\n"
+    "in REF, or in HYP with an id to join by. Tables may be larger than memory. DuckDB reads\n"
+    "them: pip install 'truebleu[duckdb]'"
 )
-CHOICES = ("raise", "skip")
+MISSING_ROW_CHOICES = ("raise", "skip")
 
 
-def group(by: str) -> Group:
-    """The options of tables; `by` says what its columns are for."""
-    return Group(
+def make_table_group(by_help: str) -> OptionGroup:
+    """Return the options for tables; `by_help` is the help text of --by."""
+    return OptionGroup(
         "tables",
         f"""
-        --hyp-column NAME...   hypotheses, one column per system (hyp)
-        --ref-column NAME...   references (ref)
-        --by NAME...           {by}
-        --join NAME...         the id that a row of HYP has in common with a row of REF, one column
-                               or several
-        --nulls raise|skip     rows without a hypothesis or reference: an error that counts them
-                               (raise), or left out and counted
-        --unjoined raise|skip  ids that not every system and REF has: an error (raise), or left out
-                               and counted
-        --memory SIZE          how much DuckDB may use (384MB with one thread); the rest goes to
-                               temporary files
+        --hyp-column NAME...   read hypotheses from these columns, one per system (default: hyp)
+        --ref-column NAME...   read references from these columns (default: ref)
+        --by NAME...           {by_help}
+        --join NAME...         join rows of HYP and REF with equal ids in these columns
+        --nulls raise|skip     fail on missing hypotheses or references, or skip these rows
+                               (default: raise)
+        --unjoined raise|skip  fail on ids that are missing in a system or in REF, or skip these
+                               rows (default: raise)
+        --memory SIZE          limit the memory of DuckDB, which uses temporary files beyond SIZE
+                               (default: 384MB with one thread)
         """,
-        about=FILES,
-        nulls={"choices": CHOICES},
-        unjoined={"choices": CHOICES},
+        description=TABLE_HELP,
+        nulls={"choices": MISSING_ROW_CHOICES},
+        unjoined={"choices": MISSING_ROW_CHOICES},
     )
 
 
-def are_meant(options: argparse.Namespace) -> bool:
-    """True if REF and HYP are tables.
+def uses_tables(options: argparse.Namespace) -> bool:
+    """Return whether REF and HYP are tables.
 
-    Raises UsageError if some are, or none where one must be, InputError for a folder without any.
+    Raise UsageError for a mixture of tables and text files, or for options without effect. Raise
+    InputError for a folder without tables.
     """
     if getattr(options, "test_set", None) is not None:
-        return _refused(options)
-    named = [*options.references, *(options.input or ())]
-    asked = [
+        return _refuse_with_test_set(options)
+    paths = [*options.references, *(options.input or ())]
+    table_flags = [
         name.replace("_", "-")
-        for name in (*OPTIONS, *COMPARED)
+        for name in (*TABLE_OPTION_NAMES, *COMPARISON_OPTION_NAMES)
         if getattr(options, name, None) is not None
     ]
-    tables = [name for name in named if is_table(name, tsv=bool(asked))]
-    lines = [name for name in named if name not in tables]
+    tables = [name for name in paths if is_table(name, tsv=bool(table_flags))]
+    lines = [name for name in paths if name not in tables]
     for name in lines:
         if os.path.isdir(expand_home(name)):
             raise InputError(f"{name}: {NO_TABLE_FILES}")
     if not tables:
-        if asked:
-            raise UsageError(f"--{asked[0]} is for tables, and REF and HYP are lines of text")
+        if table_flags:
+            raise UsageError(f"--{table_flags[0]} needs tables, but REF and HYP are text files")
         return False
     if lines:
         kind = "directory of tables" if os.path.isdir(tables[0]) else "table"
         raise UsageError(
-            f"{lines[0]} is a file of lines and {tables[0]} is a {kind}; give two of one kind"
+            f"expected only tables or only text files, but {lines[0]} is a text file and "
+            f"{tables[0]} is a {kind}"
         )
     if not options.references:
-        raise UsageError("no REF: at least one table with references is needed")
-    refused = {
-        "-nr/--num-refs": options.num_refs != 1 and "name their columns with --ref-column",
-        "-e/--encoding": options.encoding != "utf-8" and "tables are UTF-8",
-        "-src/--source": options.source and "no metric of sources reads them",
-        "--log": getattr(options, "log", None) and "the log is of files of lines",
-        "--docs": getattr(options, "docs", None)
-        and "name the column of documents with --by, or --within",
-        "--names": getattr(options, "names", None) and "systems are called as their columns are",
+        raise UsageError("missing REF: name at least one table with references")
+    incompatible_options = {
+        "-nr/--num-refs": options.num_refs != 1 and "Use --ref-column",
+        "-e/--encoding": options.encoding != "utf-8" and "Tables must be UTF-8",
+        "-src/--source": options.source and "Save the texts as text files",
+        "--log": getattr(options, "log", None) and "Save the texts as text files",
+        "--docs": getattr(options, "docs", None) and "Use --by or --within",
+        "--names": getattr(options, "names", None) and "The column names are the system names",
         "-ci/--confidence": options.command == "score"
         and any(getattr(options, name, None) is not None for name in ("confidence", "confidence_n"))
-        and "only sums are kept; truebleu compare --bucket ID has intervals",
-        "--scores": getattr(options, "scores", None) and "they are of lines of text",
-        "--labels": getattr(options, "labels", None) and "they are of lines of text",
+        and "Use truebleu compare --bucket ID",
+        "--scores": getattr(options, "scores", None) and "Save the texts as text files",
+        "--labels": getattr(options, "labels", None) and "Save the texts as text files",
         "--resample": getattr(options, "resample", "segments") == "documents"
-        and "name the column of ids with --bucket, or compare inside documents with --within",
+        and "Use --bucket with a column of ids, or --within",
     }
-    for option, reason in refused.items():
+    for option, reason in incompatible_options.items():
         if reason:
-            raise UsageError(f"{option}: not with tables: {reason}")
+            raise UsageError(f"{option} does not support tables. {reason}")
     return True
 
 
-def _refused(options: argparse.Namespace) -> bool:
-    """False; raises UsageError for options of tables that a test set has no use for."""
-    for name in (*OPTIONS, *COMPARED):
+def _refuse_with_test_set(options: argparse.Namespace) -> bool:
+    """Return False. Raise UsageError for table options that have no effect with a test set."""
+    for name in (*TABLE_OPTION_NAMES, *COMPARISON_OPTION_NAMES):
         if name != "by" and getattr(options, name, None) is not None:
-            raise UsageError(f"--{name.replace('_', '-')} is for tables, and -t names a test set")
+            raise UsageError(f"--{name.replace('_', '-')} has no effect with -t/--test-set")
     return False
 
 
 def is_table(name: str, *, tsv: bool = False) -> bool:
-    """True if a word of the command line names files with columns; with `tsv`, TSV too."""
-    kinds = {"parquet", "csv", "json", *(["tsv"] if tsv else [])}
-    if get_table_format(name) in kinds:
+    """Return whether a word of the command line names tables; `tsv` includes TSV files."""
+    formats = {"parquet", "csv", "json", *(["tsv"] if tsv else [])}
+    if get_table_format(name) in formats:
         return True
     name = expand_home(name)
     return os.path.isdir(name) and any(
-        get_table_format(file) in kinds for _, _, files in os.walk(name) for file in files
+        get_table_format(file) in formats for _, _, files in os.walk(name) for file in files
     )

@@ -1,4 +1,4 @@
-"""Systems that are in tables, to be compared: rows of one segment side by side, or in buckets."""
+"""Comparison of systems in tables, by joining the rows of each segment or by hash buckets."""
 
 from __future__ import annotations
 
@@ -8,207 +8,226 @@ from typing import Any
 
 from truebleu._kernel import InputError
 from truebleu.cli import table_options
-from truebleu.cli.common_options import Group
-from truebleu.cli.output import UsageError, complain
+from truebleu.cli.common_options import OptionGroup
+from truebleu.cli.output import UsageError, print_message
 from truebleu.cli.progress import Progress
-from truebleu.cli.tabular_scores import System, Tables
+from truebleu.cli.tabular_scores import Tables, TableSystem
 from truebleu.comparison.comparison_request import Request
 from truebleu.engines.common_api import format_id
 from truebleu.text.argument_checks import is_whole_number
 from truebleu.text.terminal_layout import format_count
 
-# The id of a segment, and the key of a group.
+# The id of a segment, or the key of a group or system.
 Key = tuple[Any, ...]
-# A system's rows inside a group: the hypothesis and the references of each segment, by its id.
+# Hypothesis and references of each segment, by segment id, for one system in one group.
 Rows = dict[Key, tuple[str, Any]]
-# The number of buckets, where none is said: intervals of so many are certain to 2 %.
+# The default number of hash buckets. It determines interval widths with an error of about 2 %.
 BUCKETS = 1000
 
-BY = "the columns that say which system a row is of"
+BY_HELP = "read the system of each row from these columns"
 
 
-def group() -> Group:
-    """The options of tables that are compared."""
-    of_tables = table_options.group(BY)
-    return Group(
-        of_tables.title,
-        *of_tables.options,
+def make_comparison_table_group() -> OptionGroup:
+    """Return the options for tables in commands that compare systems."""
+    table_group = table_options.make_table_group(BY_HELP)
+    return OptionGroup(
+        table_group.title,
+        *table_group.options,
         """
-        --within NAME...       compare the systems inside each group of rows that agree in these
-                               columns
-        --bucket NAME...       NAME N: keep sums of N buckets (1000) of segments, by a hash of this
-                               id, in place of segments: for tables of any size; buckets are drawn
+        --within NAME...       compare the systems separately in each group of rows with equal
+                               values in these columns
+        --bucket NAME...       aggregate segments into N hash buckets of the id column NAME, and
+                               resample buckets, for tables of any size: --bucket NAME N
+                               (default: 1000 buckets)
         """,
-        about=of_tables.about,
+        description=table_group.description,
     )
 
 
-def systems(
+def read_systems(
     options: argparse.Namespace, progress: Progress
 ) -> dict[Key, tuple[dict[str, list[str]], list[Any]]]:
-    """The systems inside each group, in the order of the segments of the first, and references.
+    """Return the hypotheses of each system and the references, per group.
 
-    All texts are kept. Raises InputError for nulls, for an id that a system has twice or that not
-    all systems have, and for references that differ between systems.
+    Segments are in the order of the first system. All texts are kept in memory. Raise InputError
+    for nulls, for duplicate or missing ids, and for different references of the same segment.
     """
     tables = Tables(options, paired=True)
     if tables.by and not tables.join:
         raise UsageError(
-            "--by: rows of several systems are one segment where their ids agree; name the column "
-            "of ids with --join, or compare buckets of them with --bucket"
+            "--by needs segment ids to match the rows of different systems. Name their column with "
+            "--join or --bucket"
         )
-    found: dict[Key, dict[str, Rows]] = {}
+    systems_by_group: dict[Key, dict[str, Rows]] = {}
     nulls = 0
     for system in tables.systems:
-        doing = f"reading {system.name}"
-        for number, (key, ours, id_, hyp, refs) in enumerate(_rows(options, tables, system), 1):
+        activity = f"reading {system.name}"
+        for number, (key, system_key, id_, hyp, refs) in enumerate(
+            _read_rows(options, tables, system), 1
+        ):
             if number % 100_000 == 0:
-                progress(doing, number)
+                progress(activity, number)
             if hyp is None or refs is None:
                 nulls += 1
                 continue
-            name = _name(tables.label(system) if ours else system.name, ours)
-            rows = found.setdefault(key, {}).setdefault(name, {})
+            name = _format_system_name(
+                tables.label_system(system) if system_key else system.name, system_key
+            )
+            rows = systems_by_group.setdefault(key, {}).setdefault(name, {})
             segment = id_ or (number,)
             if segment in rows:
                 raise InputError(
-                    f"{' and '.join(tables.join)}: {format_id(segment)} is there more than once "
-                    f"for {name}; if there are several systems in the table, --by names the column "
-                    "that says which"
+                    f"{' and '.join(tables.join)}: {format_id(segment)} occurs more than once "
+                    f"for {name}. If the table has several systems, name their column with --by"
                 )
             rows[segment] = hyp, refs
     if nulls and options.nulls != "skip":
         raise InputError(
-            f"{format_count(nulls, 'row')} without a hypothesis or a reference; every row "
-            "needs both, and "
-            "--nulls skip leaves out such segments"
+            f"{format_count(nulls, 'row')} without a hypothesis or a reference. Use --nulls skip "
+            "to skip them"
         )
     if nulls and not options.quiet:
-        complain(
-            "warning", f"{format_count(nulls, 'row')} without a hypothesis or a reference left out"
+        print_message(
+            "warning", f"skipped {format_count(nulls, 'row')} without a hypothesis or a reference"
         )
-    if not found:
-        raise InputError("rows: no segments at all; there is nothing to compare")
-    left_out = 0
-    made = {}
-    for key in sorted(found, key=_sorted):
-        left_out += _keep_common(found[key], tables, options)
-        first = next(iter(found[key].values()))
-        made[key] = (
-            {name: [hyp for hyp, _ in rows.values()] for name, rows in found[key].items()},
+    if not systems_by_group:
+        raise InputError("the tables contain no segments")
+    dropped_count = 0
+    texts_by_group = {}
+    for key in sorted(systems_by_group, key=_sort_key):
+        dropped_count += _keep_common(systems_by_group[key], tables, options)
+        first = next(iter(systems_by_group[key].values()))
+        texts_by_group[key] = (
+            {
+                name: [hyp for hyp, _ in rows.values()]
+                for name, rows in systems_by_group[key].items()
+            },
             [refs for _, refs in first.values()],
         )
-    if left_out and not options.quiet:
-        told = f"{format_count(left_out, 'segment')} that not every system has left out"
-        complain("warning", told)
-    return made
+    if dropped_count and not options.quiet:
+        message = f"skipped {format_count(dropped_count, 'segment')} missing in some systems"
+        print_message("warning", message)
+    return texts_by_group
 
 
-def _rows(
-    options: argparse.Namespace, tables: Tables, system: System
+def _read_rows(
+    options: argparse.Namespace, tables: Tables, system: TableSystem
 ) -> Iterator[tuple[Key, Key, Key, str | None, Any]]:
-    """For each row the key of its group, that of its system, its id, hypothesis and references."""
+    """Yield the group key, system key, segment id, hypothesis and references of each row."""
     parts = [getattr(options, "within", None) or [], tables.by, tables.join]
-    carried = list(dict.fromkeys(name for names in parts for name in names))
-    with tables.rows(system, carried) as rows:
-        places = [[2 + carried.index(name) for name in names] for names in parts]
-        for some in rows.some(1 << 16):
-            for row in some:
-                key, ours, id_ = (tuple(row[at] for at in part) for part in places)
-                yield key, ours, id_, row[0], row[1]
+    key_columns = list(dict.fromkeys(name for names in parts for name in names))
+    with tables.open_rows(system, key_columns) as rows:
+        key_positions = [[2 + key_columns.index(name) for name in names] for names in parts]
+        for batch in rows.read_batches(1 << 16):
+            for row in batch:
+                key, system_key, id_ = (
+                    tuple(row[position] for position in part) for part in key_positions
+                )
+                yield key, system_key, id_, row[0], row[1]
 
 
-def _name(table: str, key: Key) -> str:
-    """The name of a system: that of its table, its key in it, or both."""
-    told = "/".join("null" if part is None else str(part) for part in key)
-    return ": ".join(filter(None, (table, told)))
+def _format_system_name(table: str, key: Key) -> str:
+    """Return the name of a system: its table, its key in the table, or both."""
+    key_text = "/".join("null" if part is None else str(part) for part in key)
+    return ": ".join(filter(None, (table, key_text)))
 
 
-def _keep_common(found: dict[str, Rows], tables: Tables, options: argparse.Namespace) -> int:
-    """Keeps the segments that all systems have, in the order of the first; how many are lost."""
-    (first, expected), *others = found.items()
-    common = [id_ for id_ in expected if all(id_ in rows for _, rows in others)]
-    every = dict.fromkeys(id_ for rows in found.values() for id_ in rows)
-    lost = len(every) - len(common)
+def _keep_common(
+    rows_by_system: dict[str, Rows], tables: Tables, options: argparse.Namespace
+) -> int:
+    """Keep the segments of all systems in the order of the first; return the number dropped."""
+    (first, expected), *other_systems = rows_by_system.items()
+    common = [id_ for id_ in expected if all(id_ in rows for _, rows in other_systems)]
+    all_ids = dict.fromkeys(id_ for rows in rows_by_system.values() for id_ in rows)
+    lost = len(all_ids) - len(common)
     if lost and options.unjoined != "skip":
-        odd = next(id_ for id_ in every if any(id_ not in rows for rows in found.values()))
-        lacking = next(name for name, rows in found.items() if odd not in rows)
-        named = " and ".join(tables.join) or "row"
-        raise InputError(
-            f"{named}: {format_count(lost, 'segment')} that not every system has: {lacking} has no "
-            f"{format_id(odd)}; systems are compared on the same segments. --unjoined skip "
-            "compares those that all have"
+        missing_id = next(
+            id_ for id_ in all_ids if any(id_ not in rows for rows in rows_by_system.values())
         )
-    for name, rows in found.items():
+        incomplete_system = next(
+            name for name, rows in rows_by_system.items() if missing_id not in rows
+        )
+        id_columns = " and ".join(tables.join) or "row"
+        raise InputError(
+            f"{id_columns}: {format_count(lost, 'segment')} missing in some systems; for example, "
+            f"{incomplete_system} has no {format_id(missing_id)}. Use --unjoined skip to skip them"
+        )
+    for name, rows in rows_by_system.items():
         for id_ in common:
             if rows[id_][1] != expected[id_][1]:
                 raise InputError(
-                    f"{first} and {name} have different references for {format_id(id_)}; systems "
-                    "are compared by the same references"
+                    f"{first} and {name} have different references for {format_id(id_)}; a "
+                    "comparison needs the same references"
                 )
-        found[name] = {id_: rows[id_] for id_ in common}
+        rows_by_system[name] = {id_: rows[id_] for id_ in common}
     return lost
 
 
-def _sorted(key: Key) -> Any:
-    """Null first, then by value; what does not compare by its text."""
+def _sort_key(key: Key) -> Any:
+    """Return a sort key: null first, then by type and text."""
     return [(part is not None, type(part).__name__, str(part)) for part in key]
 
 
 # ---- buckets ----
 
 
-def in_buckets(
+def aggregate_buckets(
     options: argparse.Namespace, metrics: Sequence[Any], progress: Progress
 ) -> dict[Key, tuple[dict[str, None], Any]]:
-    """The systems inside each group, and what was counted of their buckets."""
+    """Return the system names and the bucket statistics, per group."""
     from truebleu.engines.hash_buckets import collect_buckets
 
     tables = Tables(options, paired=True)
     within = list(dict.fromkeys(getattr(options, "within", None) or ()))
-    by = [*within, *(name for name in tables.by if name not in within)]
+    group_columns = [*within, *(name for name in tables.by if name not in within)]
     parts: dict[Key, dict[str, Any]] = {}
     for system in tables.systems:
-        name = tables.label(system)
-        sums = tables.sums(system, by, metrics, progress, _bucket(options.bucket))
+        name = tables.label_system(system)
+        sums = tables.aggregate(
+            system, group_columns, metrics, progress, _parse_bucket(options.bucket)
+        )
         for key, part in sums.split(tuple(within)).items():
-            for ours, own in part.split(tuple(tables.by)).items():
-                called = _name(name if name or ours else system.name, ours)
-                parts.setdefault(key, {})[called] = own
+            for system_key, system_part in part.split(tuple(tables.by)).items():
+                system_name = _format_system_name(
+                    name if name or system_key else system.name, system_key
+                )
+                parts.setdefault(key, {})[system_name] = system_part
     return {
-        key: (dict.fromkeys(named), collect_buckets(named))
-        for key, named in sorted(parts.items(), key=lambda one: _sorted(one[0]))
+        key: (dict.fromkeys(id_columns), collect_buckets(id_columns))
+        for key, id_columns in sorted(parts.items(), key=lambda entry: _sort_key(entry[0]))
     }
 
 
-def _bucket(words: Sequence[str]) -> tuple[str, int]:
-    """The column of ids, and the number of buckets."""
-    name, *more = words
-    if len(more) > 1 or (more and not (is_whole_number(more[0]) and 1 < int(more[0]) < 2**31)):
+def _parse_bucket(words: Sequence[str]) -> tuple[str, int]:
+    """Return the id column and the number of buckets of --bucket."""
+    name, *count_words = words
+    if len(count_words) > 1 or (
+        count_words and not (is_whole_number(count_words[0]) and 1 < int(count_words[0]) < 2**31)
+    ):
         raise UsageError(
-            f"--bucket: expected the column of ids and a number of buckets, 2 or more, as "
-            f"--bucket id {BUCKETS}, not '{' '.join(words)}'"
+            "--bucket: expected an id column and a number of buckets, 2 or more, such as "
+            f"--bucket id {BUCKETS}, found '{' '.join(words)}'"
         )
-    return name, int(more[0]) if more else BUCKETS
+    return name, int(count_words[0]) if count_words else BUCKETS
 
 
 # ---- requests ----
 
 
-def requests(
+def build_requests(
     options: argparse.Namespace,
     metrics: Mapping[Any, str | None],
     progress: Progress,
-    made: Callable[..., Request],
+    make_request: Callable[..., Request],
 ) -> Iterator[tuple[dict[str, Any], Request]]:
-    """A request for each group, with its key.
+    """Yield the key and the comparison request of each group.
 
-    made: makes a request of systems, references and further arguments.
+    make_request: function that makes a request from systems, references and further arguments.
     """
     within = list(dict.fromkeys(getattr(options, "within", None) or ()))
     if getattr(options, "bucket", None):
-        for key, (names, buckets) in in_buckets(options, list(metrics), progress).items():
-            yield dict(zip(within, key, strict=True)), made(names, None, buckets=buckets)
+        for key, (names, buckets) in aggregate_buckets(options, list(metrics), progress).items():
+            yield dict(zip(within, key, strict=True)), make_request(names, None, buckets=buckets)
         return
-    for key, (named, references) in systems(options, progress).items():
-        yield dict(zip(within, key, strict=True)), made(named, references)
+    for key, (id_columns, references) in read_systems(options, progress).items():
+        yield dict(zip(within, key, strict=True)), make_request(id_columns, references)

@@ -146,19 +146,19 @@ def score_members(
     progress: Callable[[int, int], None] | None = None,
 ) -> FamilyScores:
     """Return the scores of the given members. Raise InputError if the input itself is invalid."""
-    text = SharedCorpus(hypotheses, references, workers)
+    corpus = SharedCorpus(hypotheses, references, workers)
     # Count once first, so that invalid input raises an error instead of failing every member.
-    text.get_counts("none" if text.is_pretokenized else "13a", False)
+    corpus.get_counts("none" if corpus.is_pretokenized else "13a", False)
     rows = []
     for member in (selected_members := list(members)):
-        rows.append(_score_member(member, text))
+        rows.append(_score_member(member, corpus))
         if progress is not None:
             progress(len(rows), len(selected_members))
     return FamilyScores(rows)
 
 
-def _score_member(member: Member, text: SharedCorpus) -> MemberScore:
+def _score_member(member: Member, corpus: SharedCorpus) -> MemberScore:
     try:
-        return MemberScore(member, text.score(member.metric))
+        return MemberScore(member, corpus.score(member.metric))
     except (ValueError, TypeError, ArithmeticError, AssertionError, ImportError) as error:
         return MemberScore(member, None, str(error).partition("\n")[0])

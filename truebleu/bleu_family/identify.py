@@ -246,7 +246,7 @@ def _matches_score(value: float, target: Decimal) -> bool:
 
 
 def _compute_candidates(
-    text: SharedCorpus, target: Decimal | None, progress: Callable[[int, int], None] | None
+    corpus: SharedCorpus, target: Decimal | None, progress: Callable[[int, int], None] | None
 ) -> tuple[list[Candidate], dict[str, str]]:
     """Return all candidates, published members first, and the problems by member name.
 
@@ -256,11 +256,11 @@ def _compute_candidates(
     matches: list[Candidate] = []
     problems: dict[str, str] = {}
     values: dict[object, float] = {}
-    text.get_counts("none" if text.is_pretokenized else "13a", False, _MAX_ORDER)
+    corpus.get_counts("none" if corpus.is_pretokenized else "13a", False, _MAX_ORDER)
     variants: list[tuple[Member, list[str], Metric]] = [
         (member, [], member.metric) for member in MEMBERS.values()
     ]
-    variants += _vary_members(has_several_references=text.has_several_references)
+    variants += _vary_members(has_several_references=corpus.has_several_references)
     seen: set[object] = set()
     values_by_member: dict[str, list[float]] = {}
     for index, (member, changes, metric) in enumerate(variants):
@@ -268,12 +268,12 @@ def _compute_candidates(
             progress(index, len(variants))
         if isinstance(metric, NIST) and not includes_nist:
             continue
-        key = _computation_key(metric, text)
+        key = _make_computation_key(metric, corpus)
         if changes and key in seen:
             continue
         if key not in values:
             try:
-                values[key] = text.score(metric).value
+                values[key] = corpus.score(metric).value
             except (ValueError, TypeError, ArithmeticError, AssertionError, ImportError) as error:
                 if not changes:
                     problems[member.name] = str(error).partition("\n")[0]
@@ -291,17 +291,17 @@ def _compute_candidates(
     return matches, problems
 
 
-def _computation_key(metric: Metric, text: SharedCorpus) -> object:
+def _make_computation_key(metric: Metric, corpus: SharedCorpus) -> object:
     """Return a key that is equal for metrics whose scores differ only in scale or rounding."""
     if not isinstance(metric, BLEU):
         return metric
     parameters = {**metric.parameters, "scale": None, "arithmetic": None, "effective_order": None}
     parameters["missing_order"] = metric.missing(segment=metric.aggregate == "segments")
     parameters["smoothing_value"] = metric.smoothing_value
-    parameters["tokenize"], parameters["lowercase"] = text.find_equivalent_tokenizer(
+    parameters["tokenize"], parameters["lowercase"] = corpus.find_equivalent_tokenizer(
         metric.tokenize, metric.lowercase
     )
-    if not text.has_several_references:
+    if not corpus.has_several_references:
         parameters["reference_length"] = parameters["tie"] = None
     return tuple(parameters.values())
 

@@ -119,27 +119,27 @@ class SharedCounts:
     """Segment counts for one tokenizer and case, with the lengths by every reference rule."""
 
     def __init__(
-        self, text: SharedCorpus, tokenize: Tokenize, lowercase: bool | str, max_order: int
+        self, corpus: SharedCorpus, tokenize: Tokenize, lowercase: bool | str, max_order: int
     ) -> None:
         self.max_order = max_order
         scan = corpus_inputs.scan_corpus(
             BLEU(tokenize, lowercase=lowercase, max_order=max_order).counter(LENGTH_RULES),
-            text.hypotheses,
-            text.references,
+            corpus.hypotheses,
+            corpus.references,
             tokenize=tokenize,
             lowercase=lowercase,
-            workers=text.workers,
+            workers=corpus.workers,
         )
         self.table, self.summary = scan.table()
         self.references = count_references(self.summary["references"])
 
     @cached_property
-    def total(self) -> list[int]:
+    def total_counts(self) -> list[int]:
         """The counts summed over all segments."""
         return self.table.total().tolist()[0]
 
     @cached_property
-    def rows(self) -> list[list[int]]:
+    def segment_counts(self) -> list[list[int]]:
         """The counts of each segment."""
         return self.table.tolist()
 
@@ -157,7 +157,7 @@ class SharedCounts:
 
     def _compute_row(self, metric: BLEU) -> list[int]:
         metric.check_summary(self.summary, ())
-        row = [self.total[column] for column in self._column_indices(metric)]
+        row = [self.total_counts[column] for column in self._column_indices(metric)]
         if metric.counts_at_least_one:
             for order in range(metric.max_order):
                 row[2 + metric.max_order + order] += self.segments_without_ngrams[order]

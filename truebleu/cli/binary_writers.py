@@ -52,7 +52,7 @@ class ParquetWriter(RowWriter):
         omitted_names = self.table.statistic_names if self.output.score_only else ()
         rows = pa.table(
             {
-                name: self._array(name, column, count)
+                name: self._to_arrow_array(name, column, count)
                 for name, column in zip(self.table.column_names, columns, strict=True)
                 if name not in omitted_names
             }
@@ -62,7 +62,7 @@ class ParquetWriter(RowWriter):
             self._writer = pq.ParquetWriter(_ArrowSink(self.output), schema)
         self._writer.write_table(rows)
 
-    def _array(self, name: str, column: Any, count: int) -> pa.Array:
+    def _to_arrow_array(self, name: str, column: Any, count: int) -> pa.Array:
         import pyarrow as pa
 
         if isinstance(column, repeat):

@@ -43,7 +43,7 @@ def make_option(flags: Sequence[str], value: str | None, help_text: str, **setti
     elif value.startswith("["):
         arguments |= {"metavar": value[1:-1], "nargs": "?"}
     if "choices" in settings:
-        arguments["type"] = choice_type(settings["choices"])
+        arguments["type"] = make_choice_type(settings["choices"])
     return Option(flags, arguments | settings, **fields)
 
 
@@ -116,7 +116,7 @@ class Command(NamedTuple):
 # ---- option types ----
 
 
-def choice_type(names: Iterable[str]) -> Callable[[str], str]:
+def make_choice_type(names: Iterable[str]) -> Callable[[str], str]:
     """Return the type of an option that accepts only the given names."""
 
     def parse_choice(text: str) -> str:
@@ -127,7 +127,7 @@ def choice_type(names: Iterable[str]) -> Callable[[str], str]:
     return parse_choice
 
 
-def integer_type(minimum: int, maximum: int) -> Callable[[str], int]:
+def make_integer_type(minimum: int, maximum: int) -> Callable[[str], int]:
     """Return the type of an option that accepts integers from minimum to maximum."""
 
     def parse_integer(text: str) -> int:
@@ -153,12 +153,14 @@ def parse_level(text: str) -> float:
 def parse_seed(text: str) -> int | None:
     """Return a seed, or None for a new seed per run."""
     return (
-        None if text.lower() == "none" else integer_type(0, 2**argument_checks.SEED_BITS - 1)(text)
+        None
+        if text.lower() == "none"
+        else make_integer_type(0, 2**argument_checks.SEED_BITS - 1)(text)
     )
 
 
 def _parse_threads(text: str) -> int:
-    number = integer_type(0, argument_checks.MAX_WORKERS)(text)
+    number = make_integer_type(0, argument_checks.MAX_WORKERS)(text)
     if number or not hasattr(os, "sched_getaffinity"):
         return number or os.cpu_count() or 1
     return len(os.sched_getaffinity(0))
@@ -203,7 +205,7 @@ def parse_named_values(option: str, words: Iterable[str] | None, example: str) -
 
 DEFAULT_RESAMPLES = 1000
 # Larger numbers are probably typing errors.
-parse_samples = integer_type(1, 10_000_000)
+parse_samples = make_integer_type(1, 10_000_000)
 # Default of -w in commands that print scores as rows.
 DIGITS = "default: 1 in text; full precision in other formats"
 
@@ -278,7 +280,7 @@ def make_output_group(
         *further_options,
         defaults={"formats": formats, "piped": piped_format},
         format={"choices": formats},
-        width={"type": integer_type(0, 100)},
+        width={"type": make_integer_type(0, 100)},
     )
 
 
@@ -386,7 +388,7 @@ class Parser(argparse.ArgumentParser):
                 seen.add(action.dest)
         # argparse treats -#3 as an option, but words with a space as arguments.
         words = [f" {word}" if word.startswith("-#") else word for word in arguments]
-        parsed, rest = self.parse_known_args(list(self._with_values(words)))
+        parsed, rest = self.parse_known_args(list(self._add_default_values(words)))
         if rest and not hasattr(parsed, "references"):
             self.error(f"unexpected argument '{rest[0]}'")
         if rest:
@@ -401,7 +403,7 @@ class Parser(argparse.ArgumentParser):
         except (ValueError, TypeError) as error:
             raise argparse.ArgumentError(action, str(error)) from None
 
-    def _with_values(self, words: Sequence[str]) -> Iterator[str]:
+    def _add_default_values(self, words: Sequence[str]) -> Iterator[str]:
         """Yield the words, adding the default to options whose optional value is missing.
 
         argparse would read `-ci REF` as an invalid number of resamples.

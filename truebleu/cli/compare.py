@@ -104,7 +104,7 @@ def _compare_tables(options: argparse.Namespace, output: Results) -> None:
     with output:
         with Progress(quiet=options.quiet) as progress:
             comparisons = []
-            for key, request in _table_requests(options, progress):
+            for key, request in _build_table_requests(options, progress):
                 comparisons.append((key, Comparison.from_request(request)))
                 failed += request.failure_messages.values()
         output.warn([warning for _, comparison in comparisons for warning in comparison.warnings])
@@ -116,7 +116,7 @@ def _compare_tables(options: argparse.Namespace, output: Results) -> None:
     raise_if_failed(failed)
 
 
-def _table_requests(
+def _build_table_requests(
     options: argparse.Namespace, progress: Progress
 ) -> Iterator[tuple[dict[str, Any], Request]]:
     """Yield the group key and the request of each comparison of tables."""
@@ -156,7 +156,7 @@ def build_request(options: argparse.Namespace, labels: Any = None) -> RequestedC
     """Return the comparison requested on the command line. Tables must form a single group."""
     if table_options.uses_tables(options):
         with Progress(quiet=options.quiet) as progress:
-            ((_, request),) = _table_requests(options, progress)
+            ((_, request),) = _build_table_requests(options, progress)
         return RequestedComparison(request, None, metric_options.select_metrics(options))
     testing = _build_significance(options)
     inputs, metrics = None, {}

@@ -25,7 +25,7 @@ from typing import Any
 from truebleu.cli import common_options as shared
 from truebleu.cli import input_files as files
 from truebleu.cli import metric_options
-from truebleu.cli.common_options import Command, OptionGroup, integer_type
+from truebleu.cli.common_options import Command, OptionGroup, make_integer_type
 from truebleu.cli.output import Results, UsageError
 from truebleu.explanation import explain
 from truebleu.explanation.explanation_builder import check_metric
@@ -38,7 +38,7 @@ EXPLAIN_OPTIONS = OptionGroup(
     --recall                also show BLEU's clipped recall and F-measure
     """,
     description="With --reference, REF is the text of one or two hypotheses.",
-    segment={"type": integer_type(1, sys.maxsize)},
+    segment={"type": make_integer_type(1, sys.maxsize)},
 )
 
 
@@ -50,7 +50,7 @@ def run(options: argparse.Namespace) -> None:
     # Check the metric before reading files.
     with shared.reraise_as_usage_error("-m/--metrics", {"metric": "-m/--metrics"}):
         check_metric(metric, recall=options.recall)
-    hypotheses, references, arguments = (_read_files if options.reference is None else _read_pair)(
+    hypotheses, references, arguments = (_read_files if options.reference is None else _read_texts)(
         options
     )
     first, second = (*hypotheses, None)[:2]
@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> None:
         output.write_view(explanation)
 
 
-def _read_pair(options: argparse.Namespace) -> tuple[Sequence[Any], Any, dict[str, Any]]:
+def _read_texts(options: argparse.Namespace) -> tuple[Sequence[Any], Any, dict[str, Any]]:
     """Return the hypotheses, references and options for text on the command line."""
     for name, value in (("-i/--input", options.input), ("-n/--segment", options.segment)):
         if value is not None:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from truebleu.cli.common_options import OptionGroup, integer_type, parse_options
+from truebleu.cli.common_options import OptionGroup, make_integer_type, parse_options
 from truebleu.cli.output import UsageError, print_message
 from truebleu.text.argument_checks import is_whole_number
 from truebleu.text.segments import BufferedLines, File, LineSubset, get_table_format, is_rereadable
@@ -43,7 +43,7 @@ INPUT = OptionGroup(
     ENCODING,
     description=FILE_SYNTAX,
     references={"nargs": "*", "default": ()},
-    num_refs={"type": integer_type(1, 10_000), "default": 1},
+    num_refs={"type": make_integer_type(1, 10_000), "default": 1},
 )
 
 
@@ -220,13 +220,13 @@ def check_files(options: argparse.Namespace, files: Iterable[File | None]) -> No
 
 
 def check_output(
-    options: argparse.Namespace, paths: Iterable[str], problem: str = "an input file"
+    options: argparse.Namespace, paths: Iterable[str], file_kind: str = "an input file"
 ) -> None:
     """Raise UsageError if the output is one of these files."""
     output = options.output
     for path in paths if output is not None and os.path.isfile(output) else ():
         if os.path.exists(path) and os.path.samefile(output, path):
-            raise UsageError(f"-o/--output: {output} is also {problem}")
+            raise UsageError(f"-o/--output: {output} is also {file_kind}")
 
 
 def _check_piped(references: Sequence[str]) -> None:

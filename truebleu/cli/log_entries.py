@@ -65,7 +65,9 @@ class ScoreLogger:
         self._inputs_by_system[system] = hashed_files, hashed_columns
         return hashed_files[0], references
 
-    def add(self, results: Sequence[ScoreResult], seen: Mapping[str, Mapping[str, Any]]) -> None:
+    def add(
+        self, results: Sequence[ScoreResult], summaries: Mapping[str, Mapping[str, Any]]
+    ) -> None:
         """Append the corpus scores of all systems to the log, or nothing if that fails."""
         time = score_log.get_log_time()
         inputs = {
@@ -85,7 +87,7 @@ class ScoreLogger:
                 metric=result.score.name,
                 score=result.score.value,
                 signature=str(result.signature),
-                segments=seen[result.system]["segments"],
+                segments=summaries[result.system]["segments"],
                 hypothesis=inputs[result.system][0],
                 references=tuple(inputs[result.system][1:]),
                 name=self._names[result.system],

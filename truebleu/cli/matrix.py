@@ -32,7 +32,7 @@ from truebleu.cli import common_options as shared
 from truebleu.cli import input_files as files
 from truebleu.cli import metric_options
 from truebleu.cli.binary_writers import NumpyWriter
-from truebleu.cli.common_options import Command, OptionGroup, integer_type
+from truebleu.cli.common_options import Command, OptionGroup, make_integer_type
 from truebleu.cli.output import Results, UsageError
 from truebleu.cli.progress import Progress
 from truebleu.cli.row_formats import FORMATS as ROWS
@@ -75,7 +75,7 @@ PAIRS = OptionGroup(
     --triangle    score each pair of lines of REF once, with the earlier line as hypothesis
     --float32     write 4-byte numbers instead of 8-byte numbers to npy and parquet
     """,
-    top_k={"type": integer_type(1, maxsize)},
+    top_k={"type": make_integer_type(1, maxsize)},
 )
 CANDIDATES = OptionGroup(
     "candidates",
@@ -89,7 +89,7 @@ CANDIDATES = OptionGroup(
                     candidates that cannot win, for slow metrics (default: exact)
     """,
     description="Select the candidates with the highest expected utility (minimum Bayes risk).",
-    nbest_size={"type": integer_type(1, maxsize)},
+    nbest_size={"type": make_integer_type(1, maxsize)},
     method={"choices": ("exact", "aggregate", "pruned"), "default": "exact"},
 )
 
@@ -189,7 +189,7 @@ class MatrixWriter(Record):
     type_code: str
     """The number type, as a type code of `array`."""
 
-    def batch_size(self, references: list[str]) -> int:
+    def get_batch_size(self, references: list[str]) -> int:
         """Return the number of hypotheses per batch."""
         return min(BATCH_SCORES, SLOW_BATCH_SCORES.get(self.metric.NAME, BATCH_SCORES)) // len(
             references
@@ -242,7 +242,7 @@ class MatrixWriter(Record):
             shape=(len(hypotheses), len(references)),
             metadata={"hypotheses": len(hypotheses), "references": len(references)},
         )
-        for first, batch in self.iterate_batches(hypotheses, self.batch_size(references)):
+        for first, batch in self.iterate_batches(hypotheses, self.get_batch_size(references)):
             numbers = range(first + 1, first + len(batch) + 1)
             writer.write([numbers, self.compute_scores(batch, references)])
         writer.finish()
@@ -252,7 +252,7 @@ class MatrixWriter(Record):
         last = len(lines)
         shape = (last * (last - 1) // 2,)
         writer = self.make_writer("hypothesis", "reference", self.metric.name, shape=shape)
-        for first, batch in self.iterate_batches(lines[:-1], self.batch_size(lines)):
+        for first, batch in self.iterate_batches(lines[:-1], self.get_batch_size(lines)):
             score_bytes = memoryview(self.compute_scores(batch, lines[first + 1 :])).cast("B")
             width = score_bytes.nbytes // len(batch)
             size = array(self.type_code).itemsize

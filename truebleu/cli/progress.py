@@ -47,9 +47,9 @@ class Progress:
         """The object itself, or None if progress is never shown."""
         return None if self.is_silent else self
 
-    def report_fraction(self, activity: str, share: float) -> None:
+    def report_fraction(self, activity: str, fraction: float) -> None:
         """Show the activity and the finished fraction, from 0 to 1."""
-        self(activity, round(share * FRACTION_STEPS), FRACTION_STEPS)
+        self(activity, round(fraction * FRACTION_STEPS), FRACTION_STEPS)
 
     def clear(self) -> None:
         """Remove the progress line before other output."""

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any
 from truebleu.cli import common_options as shared
 from truebleu.cli import compare, metric_options, score, table_options, tabular_comparison
 from truebleu.cli import input_files as files
-from truebleu.cli.common_options import Command, OptionGroup, integer_type
+from truebleu.cli.common_options import Command, OptionGroup, make_integer_type
 from truebleu.cli.output import (
     Output,
     UsageError,
@@ -88,7 +88,7 @@ PAGE = OptionGroup(
     --redact-text       omit all text; keep the names of systems, documents and labels
     """,
     also={"default": []},
-    embed_text={"type": integer_type(0, MAX_SEGMENTS)},
+    embed_text={"type": make_integer_type(0, MAX_SEGMENTS)},
 )
 OUTPUT = OptionGroup(
     "output",
@@ -98,7 +98,7 @@ OUTPUT = OptionGroup(
                     from the input files on demand (default: any free port)
     --open          with --serve, open the report in the browser
     """,
-    serve={"type": integer_type(0, 65535), "const": 0},
+    serve={"type": make_integer_type(0, 65535), "const": 0},
 )
 
 

@@ -181,9 +181,9 @@ class JSONLinesWriter(_TemplateWriter):
         pairs = [
             f"{name}: {placeholder}" for name, placeholder in zip(names, placeholders, strict=True)
         ]
-        return f"{{{', '.join([*self.leading_pairs(), *pairs])}}}"
+        return f"{{{', '.join([*self.get_leading_fields(), *pairs])}}}"
 
-    def leading_pairs(self) -> list[str]:
+    def get_leading_fields(self) -> list[str]:
         """Return the first fields of each object."""
         return [f"{to_json(name)}: {value}" for name, value in self.table.version_field.items()]
 
@@ -196,7 +196,7 @@ class JSONWriter(JSONLinesWriter):
         head = to_json({**self.table.version_field, **self.table.metadata})[:-1] + ', "rows": ['
         self._separator = "[\n" if self.output.score_only else f"{head}\n"
 
-    def leading_pairs(self) -> list[str]:
+    def get_leading_fields(self) -> list[str]:
         """Return no fields, because the enclosing object has the version."""
         return []
 

@@ -162,15 +162,17 @@ def write_scores(
         output.write_blocks(blocks, title=title)
 
 
-def _group_results(results: Sequence[ScoreResult], metrics: int) -> Iterator[list[ScoreResult]]:
+def _group_results(
+    results: Sequence[ScoreResult], metric_count: int
+) -> Iterator[list[ScoreResult]]:
     """Yield the scores by all metrics, per system, document or group."""
     by_keys: dict[tuple[str, ...], list[ScoreResult]] = {}
     # Compare keys by their representation, because NaN does not equal itself.
     for result in results:
         by_keys.setdefault((result.system, *map(repr, result.keys.values())), []).append(result)
     for scores in by_keys.values():
-        for start in range(0, len(scores), metrics):
-            yield scores[start : start + metrics]
+        for start in range(0, len(scores), metric_count):
+            yield scores[start : start + metric_count]
 
 
 def _build_json(results: Sequence[ScoreResult], output: Results) -> dict[str, Any]:

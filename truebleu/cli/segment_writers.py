@@ -29,9 +29,9 @@ class SegmentWriter:
         output: Results,
         *,
         has_several_systems: bool,
-        system: str = "system",
+        system_column: str = "system",
         extra_names: Sequence[str] = (),
-        types: Any = None,
+        arrow_types: Any = None,
         test_set: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self.metrics = metrics
@@ -50,7 +50,7 @@ class SegmentWriter:
             for column in metric.segment_detail_names
         ]
         number_column = "row" if "segment" in extra_names else "segment"
-        names = [number_column, system, *extra_names, *scores, *statistics]
+        names = [number_column, system_column, *extra_names, *scores, *statistics]
         duplicates = [name for name in extra_names if names.count(name) > 1]
         if duplicates:
             raise UsageError(f"--by: the results already have a column '{duplicates[0]}'")
@@ -61,10 +61,10 @@ class SegmentWriter:
             "segments",
             names,
             score_names=scores,
-            text_names=[system, *extra_names],
+            text_names=[system_column, *extra_names],
             statistic_names=statistics,
             metadata={"signatures": dict(zip(scores, signatures, strict=True))},
-            arrow_types=types,
+            arrow_types=arrow_types,
         )
         self._rows = FORMATS[output.form](output, table)
         self.BATCH_ROWS = self._rows.BATCH_ROWS

@@ -71,7 +71,7 @@ def read_systems(
                 nulls += 1
                 continue
             name = _format_system_name(
-                tables.label_system(system) if system_key else system.name, system_key
+                tables.get_system_label(system) if system_key else system.name, system_key
             )
             rows = systems_by_group.setdefault(key, {}).setdefault(name, {})
             segment = id_ or (number,)
@@ -94,7 +94,7 @@ def read_systems(
         raise InputError("the tables contain no segments")
     dropped_count = 0
     texts_by_group = {}
-    for key in sorted(systems_by_group, key=_sort_key):
+    for key in sorted(systems_by_group, key=_make_sort_key):
         dropped_count += _keep_common(systems_by_group[key], tables, options)
         first = next(iter(systems_by_group[key].values()))
         texts_by_group[key] = (
@@ -163,7 +163,7 @@ def _keep_common(
     return lost
 
 
-def _sort_key(key: Key) -> Any:
+def _make_sort_key(key: Key) -> Any:
     """Return a sort key: null first, then by type and text."""
     return [(part is not None, type(part).__name__, str(part)) for part in key]
 
@@ -182,7 +182,7 @@ def aggregate_buckets(
     group_columns = [*within, *(name for name in tables.by if name not in within)]
     parts: dict[Key, dict[str, Any]] = {}
     for system in tables.systems:
-        name = tables.label_system(system)
+        name = tables.get_system_label(system)
         sums = tables.aggregate(
             system, group_columns, metrics, progress, _parse_bucket(options.bucket)
         )
@@ -194,7 +194,7 @@ def aggregate_buckets(
                 parts.setdefault(key, {})[system_name] = system_part
     return {
         key: (dict.fromkeys(id_columns), collect_buckets(id_columns))
-        for key, id_columns in sorted(parts.items(), key=lambda entry: _sort_key(entry[0]))
+        for key, id_columns in sorted(parts.items(), key=lambda entry: _make_sort_key(entry[0]))
     }
 
 

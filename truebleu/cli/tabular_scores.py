@@ -92,26 +92,26 @@ class Tables:
             for name in [*options.references, *(options.input or ())]:
                 check_output(options, find_table_files(name))
 
-    def label_system(self, system: TableSystem) -> str:
+    def get_system_label(self, system: TableSystem) -> str:
         """Return the system name for messages, or an empty string if there is only one system."""
         return system.name if len(self.systems) > 1 else ""
 
     def aggregate(
         self,
         system: TableSystem,
-        by: Sequence[str],
+        group_columns: Sequence[str],
         metrics: Sequence[Metric[Any]],
         progress: Progress,
         bucket: tuple[str, int] | None = None,
     ) -> Sums:
         """Return the aggregated statistics of a system, and warn about skipped rows."""
-        options, name = self.options, self.label_system(system)
+        options, name = self.options, self.get_system_label(system)
         with forward_warnings(options, name):
-            aggregates: Sums = duckdb_engine().sums(
+            aggregates: Sums = import_duckdb_engine().sums(
                 system.data,
                 system.hyp,
                 self.refs,
-                by=tuple(by),
+                by=tuple(group_columns),
                 bucket=bucket,
                 metrics=list(metrics),
                 nulls=options.nulls or "raise",
@@ -131,14 +131,14 @@ class Tables:
     @contextmanager
     def open_rows(self, system: TableSystem, extra_columns: Sequence[str]) -> Iterator[OpenTable]:
         """Open the rows of a system in file order, with the texts and further columns."""
-        duckdb_engine()
+        import_duckdb_engine()
         from truebleu.engines import duckdb_inputs as engine
         from truebleu.engines.duckdb_files import quote_identifier
         from truebleu.engines.duckdb_inputs import disambiguate_text_columns
 
         options, text_columns = self.options, [system.hyp, *self.refs]
         with (
-            forward_warnings(options, self.label_system(system)),
+            forward_warnings(options, self.get_system_label(system)),
             engine.open_connection(
                 None, memory=options.memory, threads=options.threads, ordered=True
             ) as connection,
@@ -180,7 +180,7 @@ def score_tables(
     results: list[ScoreResult] = []
     for system in tables.systems:
         sums = tables.aggregate(system, tables.by, metrics, progress)
-        label = {tables.system_name: system.name} if tables.label_system(system) else {}
+        label = {tables.system_name: system.name} if tables.get_system_label(system) else {}
         results += _score_groups(sums, label, system.name)
     return results
 
@@ -196,7 +196,7 @@ def _score_groups(sums: Sums, label: Mapping[str, object], system: str) -> Itera
             yield ScoreResult(system, score.name, score, **group_fields)
 
 
-def duckdb_engine() -> Any:
+def import_duckdb_engine() -> Any:
     """Return the DuckDB engine. Raise UnavailableError if DuckDB is missing."""
     try:
         from truebleu.engines import duckdb
@@ -235,9 +235,9 @@ def write_segments(options: argparse.Namespace, metrics: Metrics, output: Result
                     metrics,
                     output,
                     has_several_systems=len(tables.systems) > 1,
-                    system=tables.system_name,
+                    system_column=tables.system_name,
                     extra_names=extra_names,
-                    types=rows.arrow_types,
+                    arrow_types=rows.arrow_types,
                 )
                 source = rows.read_batches(writer.BATCH_ROWS)
                 batches = _score_batches(source, metrics, rows.text_columns, options)

@@ -223,7 +223,7 @@ def _verify_files(options: argparse.Namespace) -> TestSetResult:
     return _to_dicts(files), [Table.from_text_rows(["name", "status", "file"], rows, (0, 1, 2))]
 
 
-def _print_path(options: argparse.Namespace) -> TestSetResult:
+def _find_path(options: argparse.Namespace) -> TestSetResult:
     name = options.names[0]
     path = testset_operations.find_folder(name, options.language, options.registry)
     return [{"name": name, "path": path}], [Paragraph(path)]
@@ -259,7 +259,7 @@ ACTIONS: dict[str, tuple[Callable[..., Any], int, int | None]] = {
     "add": (_add_test_sets, 1, 1),
     "show": (_show_fields, 1, None),
     "verify": (_verify_files, 0, 1),
-    "path": (_print_path, 1, 1),
+    "path": (_find_path, 1, 1),
     "remove": (_remove_test_sets, 1, None),
 }
 ACTION = OptionGroup(

@@ -420,7 +420,7 @@ def test_column_named_like_result_column_is_refused(tables, truebleu_command):
     assert result.output.startswith("row\tsystem\tsegment\tBLEU\t")
     result = truebleu_command("segments", "named.parquet", "--by", "BLEU")
     assert (result.status, result.output) == (2, "")
-    assert "--by BLEU: the results have a column of that name" in result.error
+    assert "--by: the results already have a column 'BLEU'" in result.error
 
 
 # ---- nulls and unmatched rows ----
@@ -449,7 +449,10 @@ def test_nulls_skip_skips_rows(null_table, truebleu_command):
     result = truebleu_command("segments", "nulls.parquet", "--nulls", "skip", "--by", "id")
     rows = [json.loads(line) for line in result.output.splitlines()]
     assert [(row["segment"], row["id"]) for row in rows] == [(1, 1), (4, 4)]
-    assert "left out: 'hyp' is null in 1 row, 'ref' is null in 1 row" in result.error
+    assert (
+        "skipped rows with null values: 'hyp' is null in 1 row, 'ref' is null in 1 row"
+        in result.error
+    )
     quiet = truebleu_command("score", "nulls.parquet", "--nulls", "skip", "-q")
     assert quiet.error == ""
 

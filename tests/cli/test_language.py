@@ -145,12 +145,12 @@ def test_unknown_language_is_refused(language_folder, truebleu_command):
         (
             ["hans", "hant"],
             ["-tok", "zh"],
-            "traditional Chinese, and the references are simplified",
+            "traditional Chinese, but the references are simplified",
         ),
         (
             ["hant", "hans"],
             ["-tok", "zh"],
-            "simplified Chinese, and the references are traditional",
+            "simplified Chinese, but the references are traditional",
         ),
         (
             ["hant", "hant"],

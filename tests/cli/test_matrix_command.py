@@ -219,7 +219,7 @@ def test_large_matrix_is_refused_on_terminal(matrix_folder, write):
 
     status, output, error = run_on_terminal("many")
     assert (status, output) == (2, "")
-    assert "30 × 30 scores are too many for a terminal; write them to a file" in error
+    assert "30 × 30 scores are too many for a terminal. Write them to a file" in error
     assert run_on_terminal("many", "--triangle")[0] == 2
     assert run_on_terminal("many", "-f", "npy")[0] == 2
     status, output, error = run_on_terminal("ref", "-i", "hyp")
@@ -426,9 +426,9 @@ def test_file_without_nbest_size_is_one_source(matrix_folder, truebleu_command):
         (["ref", "-k", "1", "-f", "npy"], "npy does not support"),
         (["ref", "-b", "-f", "npy"], "-b/--score-only"),
         (["ref", "-w", "2", "-f", "npy"], "-w/--width"),
-        (["ref", "-f", "xml"], "unknown 'xml'"),
-        (["ref", "-o", "scores.html"], "no format html"),
-        (["ref", "-o", "ref", "-f", "tsv"], "ref is an input as well"),
+        (["ref", "-f", "xml"], "unknown value 'xml'"),
+        (["ref", "-o", "scores.html"], "unknown format 'html'"),
+        (["ref", "-o", "ref", "-f", "tsv"], "ref is also an input file"),
         (["ref", "--topk", "2"], "unknown option --topk; did you mean '--top-k'?"),
     ],
     ids=" ".join,
@@ -450,8 +450,14 @@ def test_wrong_command_line_gives_usage_error(matrix_folder, truebleu_command, a
         (["empty", "--mbr"], "empty): the file is empty"),
         (["one", "--triangle"], "expected at least 2 lines, found 1"),
         (["latin"], "is not UTF-8"),
-        (["nbest", "--mbr", "--nbest-size", "4"], "source 2 has 2 of 4 lines; 6 lines are no"),
-        (["nbest", "--mbr", "--moses"], "line 1: expected SOURCE ||| TEXT ||| ..., not 'a b c d'"),
+        (
+            ["nbest", "--mbr", "--nbest-size", "4"],
+            "expected 4 lines for source 2, found 2; the number of lines, 6, is not",
+        ),
+        (
+            ["nbest", "--mbr", "--moses"],
+            "line 1: expected SOURCE ||| TEXT ||| ..., found 'a b c d'",
+        ),
         (["mixed", "--mbr", "--moses"], "line 3: more candidates of source 0"),
     ],
     ids=" ".join,

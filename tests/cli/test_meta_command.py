@@ -161,7 +161,7 @@ def test_documents_and_domains_group_scores(human_scores, tmp_path, capsys):
             "has no effect without --significance",
         ),
         (["--tree", ".", "--scores", "x=p"], "--tree are mutually exclusive"),
-        (["--human", "p", "--statistic", "r"], "unknown 'r'"),
+        (["--human", "p", "--statistic", "r"], "unknown value 'r'"),
     ],
 )
 def test_wrong_command_line_gives_one_line_error(

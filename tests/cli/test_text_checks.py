@@ -37,7 +37,7 @@ def checked_folder(write, monkeypatch, tmp_path):
         ("score short -i short", "zero", ("no hypothesis has 4 tokens", "--effective-order yes")),
         ("compare short -i short words", "zero", ("no hypothesis has 4 tokens", "-m chrf")),
         ("segments short -i short --effective-order no", "zero", ("3 of 3 segments",)),
-        ("score words -i words -m rouge-2", "zero", ("ROUGE-2 is 0", "fewer than 2 words")),
+        ("score words -i words -m rouge-2", "zero", ("ROUGE-2 is 0", "no sequence of 2 words")),
         ("check plain -i empty --min 1", "empty", ("lines 2 and 3",)),
     ],
 )

@@ -80,7 +80,7 @@ exact, explained, and as fast as reading the file.
   truebleu lab                                        write a playground page
   truebleu check reference.en -i new.en --min 30      fail a build (status 3)
 
-truebleu help lists all commands; truebleu help score lists the options of one.
+truebleu help lists all commands; truebleu help score shows its options.
 """
 
 GENERAL_OPTIONS = OptionGroup(

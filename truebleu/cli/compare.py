@@ -37,7 +37,7 @@ COMPARE_OPTIONS = {name: f"--{name}" for name in ("baseline", "also", "resample"
     "lower_is_better": "--lower-is-better",
     "higher_is_better": "--higher-is-better",
     "metrics": "-m/--metrics",
-    "a correction": "--correction",
+    "correction": "--correction",
 }
 
 
@@ -171,7 +171,10 @@ def build_request(options: argparse.Namespace, labels: Any = None) -> RequestedC
         metrics = metric_options.select_metrics(options)
         inputs = files.Inputs(options)
         outputs = inputs.systems
-        systems = {n: own[0] if len(own) == 1 else own for n, own in inputs.runs.items()}
+        systems = {name: runs[0] if len(runs) == 1 else runs for name, runs in inputs.runs.items()}
+    documents = files.get_documents(options, inputs)
+    if options.resample == "documents" and documents is None:
+        raise UsageError("--resample documents needs document names; use --docs")
     with shared.reraise_as_usage_error(options_by_prefix=COMPARE_OPTIONS):
         request = Request(
             systems,
@@ -185,7 +188,7 @@ def build_request(options: argparse.Namespace, labels: Any = None) -> RequestedC
                 options.higher_is_better,
             ),
             source=None if inputs is None else inputs.source,
-            documents=files.get_documents(options, inputs),
+            documents=documents,
             workers=options.threads,
         )
     request.labels = labels

@@ -60,7 +60,7 @@ examples:
   truebleu explain "the cat on mat" --reference "the cat is on the mat"
 
 more help:
-  truebleu help score        show the options of a command, like truebleu score --help
+  truebleu help score        show the options of truebleu score
   truebleu help metrics      list all metrics and their parameters
 
 exit status:
@@ -74,9 +74,9 @@ exact, explained, and as fast as reading the file.
 
   truebleu demo                                       try it with example texts
   truebleu score reference.en -i system.en            score a system output
-  truebleu compare reference.en -i old.en new.en      test if a difference is real
-  truebleu report reference.en -i old.en new.en       write an interactive report
-  truebleu explain "a cat sat" --reference "the cat"  explain a score step by step
+  truebleu compare reference.en -i old.en new.en      test the difference
+  truebleu report reference.en -i old.en new.en       write a report
+  truebleu explain "a cat sat" --reference "the cat"  explain a score
   truebleu lab                                        write a playground page
   truebleu check reference.en -i new.en --min 30      fail a build (status 3)
 

@@ -39,7 +39,7 @@ PYTHONS ?=
 # Tests of what reads and writes other programs' buffers; not the one that limits its address space,
 # which AddressSanitizer needs much of.
 SANITIZABLE = tests/engines tests/text/test_errors.py tests/metrics/test_statistics.py tests/metrics/test_scores.py tests/metrics/test_matrix.py \
-	--deselect tests/metrics/test_matrix.py::test_what_does_not_fit_into_memory_is_said_before_the_work
+	--deselect tests/metrics/test_matrix.py::test_too_large_matrix_raises_memory_error_before_scoring
 # The runtime of gcc's libasan, loaded first; and allocators that it sees.
 SANITIZED = LD_PRELOAD='$(shell cc -print-file-name=libasan.so) $(shell cc -print-file-name=libstdc++.so)' \
 	ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc ARROW_DEFAULT_MEMORY_POOL=system

@@ -1,4 +1,4 @@
-"""`Accumulator`: the same score as of all text at once, however it is split and merged."""
+"""Tests of `Accumulator`: the score does not depend on batches and merging."""
 
 import copy
 import json
@@ -130,7 +130,7 @@ def test_state_of_another_metric_raises_error():
         Accumulator().merge(state)
     with pytest.raises(InputError, match="pass the metric"):
         Accumulator.from_state_dict(Accumulator(BLEU(tokenize=lambda text: [text])).state_dict())
-    # What the formula alone decides is the same count.
+    # Metrics that differ only in their formula share their states.
     Accumulator(BLEU("intl", smoothing="none")).load_state_dict(state)
 
 

@@ -1,4 +1,4 @@
-"""BLEU is what its papers say: worked by hand, told by a plain program, and without surprises."""
+"""Tests of BLEU: examples from papers and by hand, and comparisons with an oracle."""
 
 import copy
 import math
@@ -19,7 +19,7 @@ THE = "the the the the the the the"
 THE_REFERENCES = ("the cat is on the mat", "there is a cat on the mat")
 
 
-# Result by hand.
+# Results computed by hand.
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_matches_are_clipped_counts(hypothesis, references, matches, totals):
 
 
 def test_score_equals_nltk_documentation():
-    """NLTK's documentation gives 0.5045... for the paper's first candidate."""
+    """NLTK's documentation has 0.5045... for the paper's first candidate."""
     score = BLEU(tokenize="none", smoothing="none").sentence(GUIDE, GUIDE_REFERENCES)
     assert score.fraction == pytest.approx(0.5045666840058485, rel=1e-14)
 
@@ -49,11 +49,11 @@ def test_score_equals_nltk_documentation():
 @pytest.mark.parametrize(
     ("hypothesis_length", "references", "reference_length", "penalty"),
     [
-        (12, (12, 15, 17), 12, 1.0),  # the paper: no penalty when one reference has the length
+        (12, (12, 15, 17), 12, 1.0),  # the paper: no penalty if one reference has the same length
         (10, (12,), 12, math.exp(1 - 12 / 10)),
         (4, (6,), 6, 0.6065306597126334),  # e^-0.5
         (2, (6,), 6, 0.1353352832366127),  # e^-2
-        (4, (5, 3), 3, 1.0),  # two as near: the shorter one, as mteval does
+        (4, (5, 3), 3, 1.0),  # equally close: the shorter reference, as in mteval
         (4, (3, 5), 3, 1.0),
         (4, (1, 6), 6, math.exp(1 - 6 / 4)),
         (0, (3,), 3, 0.0),
@@ -99,7 +99,7 @@ def test_smoothing(smoothing, value, precisions):
     [(None, 0.0, 100.0), (True, 100.0, 100.0), (False, 0.0, 0.0)],
 )
 def test_effective_order(effective_order, corpus, sentence):
-    """Two identical words have no 3-grams: BLEU is 0, or the two orders that exist decide."""
+    """Two identical words have no 3-grams, so BLEU is 0 or uses two orders only."""
     metric = BLEU(effective_order=effective_order)
     assert metric.score(["the cat"], ["the cat"]).value == pytest.approx(corpus)
     assert metric.sentence("the cat", "the cat").value == pytest.approx(sentence)
@@ -107,7 +107,7 @@ def test_effective_order(effective_order, corpus, sentence):
 
 
 def test_identical_texts_score_slightly_above_100():
-    """exp(log(100)) in binary; sacreBLEU prints 100.00000000000004 just so."""
+    """exp(log(100)) is 100.00000000000004 in floating-point arithmetic, also in sacreBLEU."""
     assert truebleu.bleu(["the cat is on the mat"], ["the cat is on the mat"]).value == (
         100.00000000000004
     )
@@ -124,7 +124,7 @@ def test_no_match_scores_0(hypothesis, reference):
 
 
 def test_empty_reference_counts_but_missing_reference_does_not():
-    """The empty one is the closest in length, so there is no brevity penalty."""
+    """The empty reference is the closest in length, so there is no brevity penalty."""
     score = truebleu.bleu(["a b c d"], [("a b c d e f g h i j", "")])
     assert (score.reference_length, score.brevity_penalty) == (0, 1.0)
     score = truebleu.bleu(["a b c d"], [("a b c d e f g h i j", None)])
@@ -142,14 +142,14 @@ def test_empty_reference_counts_but_missing_reference_does_not():
     ],
 )
 def test_weights(weights, expected):
-    """Precisions 3/5, 2/4, 1/3, and 0/2 smoothed to 1/4, under the weights of the orders."""
+    """Weights apply to the precisions 3/5, 2/4, 1/3, and 0/2 smoothed to 1/4."""
     score = BLEU(weights=weights).score(["a b c x y"], ["a b c d e"])
     assert score.precisions == pytest.approx((60, 50, 100 / 3, 25))
     assert score.value == pytest.approx(expected, rel=1e-12)
 
 
 def test_effective_order_rescales_remaining_weights():
-    """Two tokens have orders 1 and 2; if those weigh nothing, nothing is known: 0."""
+    """Two tokens have orders 1 and 2; if their weights are 0, the score is 0."""
     metric = BLEU(effective_order=True, weights=(0.3, 0.1, 0.3, 0.3))
     score = metric.score(["a b x"], ["a b c"])
     assert score.precisions == pytest.approx((200 / 3, 50, 50, 0))
@@ -211,7 +211,7 @@ def test_score_equals_nltk_if_every_order_matches(segments):
 
 @given(st.lists(st.integers(0, 3), max_size=200), st.lists(st.integers(0, 3), max_size=200))
 def test_long_repetitive_segments_equal_oracle(hypothesis, reference):
-    """Few words, many repetitions, lengths around the 64 and 128 of a machine's words."""
+    """Segments have few words, many repetitions, and lengths near 64 and 128."""
     hypothesis, reference = (
         ["abcdefghi"[: 6 + t] for t in side] for side in (hypothesis, reference)
     )
@@ -279,7 +279,7 @@ def test_bleu_function_equals_class():
 
 
 def test_callable_tokenizer_gets_preprocessed_segment():
-    """It is given the segment as `none` would be: lower-cased if asked, and stripped at the end."""
+    """The callable gets the same input as `none`: optionally lower-cased, stripped at the end."""
     seen = []
 
     def split_at_commas(text):

@@ -1,4 +1,4 @@
-"""chrF, chrF+ and chrF++ are sacreBLEU's on any text and with any parameters, bit for bit."""
+"""Tests of chrF, chrF+ and chrF++, compared exactly with sacreBLEU on random text."""
 
 import pickle
 
@@ -17,7 +17,7 @@ REFERENCES = ["The cat is on the mat.", "The brown dog barks!", "Nothing."]
 
 @st.composite
 def draw_parameters(draw: st.DrawFn) -> dict:
-    """Parameters of `CHRF`: every order, β, case, and way with white space and short texts."""
+    """Draw parameters of `CHRF`: orders, β, case, white space and smoothing."""
     char_order = draw(st.sampled_from([6, 6, 1, 0, 3, 8, 9, 12]))
     return {
         "char_order": char_order,
@@ -90,7 +90,7 @@ LENGTHS = [0, 1, 63, 64, 65, 128, 511, 512, 513, 768, 769, 1024, 1025, 2047, 204
 
 @pytest.mark.parametrize("characters", ["ab", "aé日😀", "0123456789"])
 def test_lengths_near_bitset_sizes_equal_sacrebleu(characters):
-    """Both sides long or one of them, with many repetitions: up to 2,048 characters are bits."""
+    """Texts of up to 2,048 characters use bitsets; one or both texts are long and repetitive."""
 
     def repeat_characters(length: int, step: int) -> str:
         return "".join(characters[i * i * step % 7 % len(characters)] for i in range(length))
@@ -104,7 +104,7 @@ def test_lengths_near_bitset_sizes_equal_sacrebleu(characters):
 
 
 def test_many_distinct_characters_equal_sacrebleu():
-    """More than the table for characters first has room for."""
+    """The text has more characters than the initial size of the character table."""
     hypothesis = "".join(map(chr, range(0x4E00, 0x9000)))
     reference = "".join(map(chr, range(0x5000, 0xA000)))
     expected = sacrebleu.CHRF()._extract_corpus_statistics([hypothesis] * 2, [[reference] * 2])
@@ -112,7 +112,7 @@ def test_many_distinct_characters_equal_sacrebleu():
 
 
 def test_first_of_equally_good_references_counts():
-    """Both have the same F-score, and other counts: the order of references matters."""
+    """Both references have equal F-scores and different counts, so their order matters."""
     hypothesis, first, second = "abab", "ab", "abababab"
     metric = CHRF(char_order=1, beta=1)
     for references in ([first, second], [second, first], [first, first + "c"], ["", ""]):
@@ -123,7 +123,7 @@ def test_first_of_equally_good_references_counts():
 
 
 def test_one_punctuation_mark_is_split_from_words():
-    """`(hi)` is `(hi` and `)`, `...` is `..` and `.`; other punctuation than ASCII's stays."""
+    """`(hi)` becomes `(hi` and `)`, `...` becomes `..` and `.`; only ASCII punctuation is split."""
     metric = CHRF(char_order=0, word_order=1)
     for text, words in {"(hi)": 2, "...": 2, "(hi": 2, "“hi”": 1, ".": 1, "é!": 2, "日": 1}.items():
         assert metric.statistics([text], [text]).tolist() == [[words] * 3], text

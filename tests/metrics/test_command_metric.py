@@ -1,4 +1,4 @@
-"""A program of one's own as a metric: its files, its numbers, and every way in which it fails."""
+"""Tests of metrics that run a program: its files, its numbers and its failures."""
 
 import json
 import os
@@ -24,7 +24,7 @@ FILES = [
 ]
 SEGMENTS = 128
 
-# Words of the hypothesis, less those of the reference.
+# Number of hypothesis words minus number of reference words.
 LENGTHS = """
 import sys
 hyp, ref = (open(name, encoding="utf-8").read().splitlines() for name in sys.argv[1:3])
@@ -41,7 +41,7 @@ def _temporary_cache(tmp_path, monkeypatch):
 
 @pytest.fixture
 def program(tmp_path):
-    """A function from source text to the words that run it."""
+    """Return a function that saves source code and returns its command."""
 
     def make(source, *words):
         path = tmp_path / "program.py"
@@ -60,7 +60,7 @@ def test_one_number_per_segment(program):
 
 
 def test_files_have_one_line_per_segment(program):
-    """Line ends inside a segment are white space; a file for each reference."""
+    """Line ends inside a segment become spaces, and each reference has one file."""
     source = """
 import sys
 texts = [open(name, encoding="utf-8", newline="").read().split("\\n")[:-1] for name in sys.argv[1:]]
@@ -85,7 +85,7 @@ def test_missing_sources_raise_error(program):
 
 
 def test_segment_scores_equal_printed_numbers(program):
-    """A score of a segment is the program's number, bit for bit."""
+    """Segment scores equal the printed numbers exactly."""
     numbers = [0.1, -1 / 3, 1e-7, 123.456789012345, 5e-324, -8000.0, 0.0]
     source = f"for number in {numbers!r}: print(repr(number))"
     scores = Command("X", program(source, "{hyp}")).segments(["a"] * 7, ["b"] * 7)
@@ -95,7 +95,7 @@ def test_segment_scores_equal_printed_numbers(program):
 
 
 def test_result_equals_external_scores(program, tmp_path):
-    """The mean, its interval and the test are those of the numbers in a file."""
+    """Means, intervals and tests equal the results for the same numbers from a file."""
     systems = {n: (GERMAN / f"{n}.en").read_text("utf-8").splitlines() for n in ("aspen", "birch")}
     references = (GERMAN / "reference.a.en").read_text("utf-8").splitlines()
     metric = Command("length", program(LENGTHS), lower_is_better=True)
@@ -111,7 +111,7 @@ def test_result_equals_external_scores(program, tmp_path):
     assert computed["metrics"][0]["higher_is_better"] is False
 
 
-# ---- what goes wrong ----
+# ---- failures ----
 
 FAILURES = {
     "too few": ("print(1)", "1 number for 3 segments; none for segment 2"),
@@ -175,7 +175,7 @@ child.wait()
         except ProcessLookupError:
             return
         if Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
-            return  # ended, and nobody has asked for its status
+            return  # zombie: ended, but its parent has not read the status
         time.sleep(0.05)
     pytest.fail("the child still runs")
 
@@ -194,11 +194,11 @@ def test_invalid_name_gives_error_message(word, message, capsys):
     assert message in capsys.readouterr().err
 
 
-# ---- other metrics stand ----
+# ---- other metrics after a failure ----
 
 
 def failing_program(program):
-    """A program that fails on the second system alone."""
+    """Return a command that only fails on the second system."""
     path = GERMAN / "birch.en"
     source = f"""
 import sys
@@ -259,7 +259,7 @@ def test_compare_warns_of_failed_metric(program):
 
 
 def counting_program(tmp_path):
-    """A program that counts how often it is called, and takes its time."""
+    """Return a slow command that counts its calls."""
     return f"""
 import sys, time
 with open({str(tmp_path / "calls")!r}, "a") as file: file.write("x")
@@ -281,7 +281,7 @@ def test_slow_scores_are_cached_by_content(program, tmp_path, monkeypatch):
     metric.score(["a", "bc"], [("a",), ("b", "")])  # other references
     assert count_calls(tmp_path) == 3
     (path, *_) = sorted((tmp_path / "cache" / "companions").iterdir())
-    path.write_bytes(path.read_bytes()[:-1])  # a damaged file is as none
+    path.write_bytes(path.read_bytes()[:-1])  # a damaged file is ignored
     for text in ("bc", "bd"):
         metric.score(["a", text], ["a", "b"])
     metric.score(["a", "bc"], [("a",), ("b", "")])

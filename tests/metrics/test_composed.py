@@ -1,4 +1,4 @@
-"""Scores made of other scores: iBLEU, documents; and spBLEU, which is a tokenizer."""
+"""Tests of composite scores (iBLEU, documents) and of spBLEU, which is a tokenizer."""
 
 import importlib.util
 import random
@@ -112,7 +112,7 @@ def test_spbleu_scores(tmp_path):
 
 @given(st.lists(st.tuples(texts(), texts(), st.integers(0, 2)), min_size=1, max_size=5))
 def test_documents_of_one_segment_equal_bleu(rows):
-    """With each segment a document of its own, joining changes nothing."""
+    """Joining documents of one segment does not change scores."""
     hypotheses, references, _ = zip(*rows, strict=True)
     score = document_bleu(hypotheses, references, range(len(rows)))
     assert score == BLEU().score(hypotheses, references)

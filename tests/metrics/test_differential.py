@@ -1,4 +1,4 @@
-"""On any text and with any parameters, statistics and scores are sacreBLEU's, bit for bit."""
+"""Tests of BLEU's statistics and scores, compared exactly with sacreBLEU on random text."""
 
 import hypothesis.strategies as st
 import pytest
@@ -16,7 +16,7 @@ def tokenize_with_sacrebleu(text: str, tokenizer: str, lowercase: bool) -> list[
 
 
 def convert_to_tuples(references: list) -> list[tuple]:
-    """References as tuples: inner lists could be taken for the transposed shape, tuples cannot."""
+    """Convert references to tuples, because lists could be read as transposed references."""
     return [tuple(refs) for refs in references]
 
 
@@ -34,7 +34,7 @@ def test_tokens_equal_sacrebleu(tokenizer, text, lowercase):
 @pytest.mark.parametrize("lowercase", [False, True])
 @pytest.mark.parametrize("tokenizer", TOKENIZERS)
 def test_tokens_of_every_code_point_equal_sacrebleu(tokenizer, lowercase):
-    """Beside letters, digits, punctuation, sigmas and itself, and at both ends of tokens."""
+    """Each code point is next to letters, digits, punctuation, sigmas and itself, and at ends."""
     assigned = regex.compile(r"[^\p{Cn}\p{Co}]|[\uE000\uF8FF\U000F0000\U0010FFFD]")
     characters = [char for char in map(chr, range(0x110000)) if assigned.match(char)]
     assert len(characters) > 150_000
@@ -94,7 +94,7 @@ def test_sentence_scores_equal_sacrebleu(corpus, parameters):
 
 @given(corpora(), parameters())
 def test_scores_from_statistics_equal_scores_of_text(corpus, parameters):
-    """A table, its sum and the bare integers give the score that the text gives."""
+    """A table, its sum and a list of integers give the same score as the text."""
     metric, (hypotheses, references) = truebleu.BLEU(**parameters), corpus
     score = metric.score(hypotheses, convert_to_tuples(references))
     table = metric.statistics(hypotheses, convert_to_tuples(references))
@@ -107,7 +107,7 @@ def test_scores_from_statistics_equal_scores_of_text(corpus, parameters):
 @example([0, 0, 0, 0, 0, 1, 0, 0, 0, 0], {"smoothing": "none", "effective_order": True})
 @given(st.lists(st.integers(0, 10**9), min_size=10, max_size=10), parameters())
 def test_scores_from_arbitrary_integers_equal_sacrebleu(integers, parameters):
-    """Sums that no text would give, such as more matches than n-grams, go through the formula."""
+    """The formula accepts sums that no text has, such as more matches than n-grams."""
     parameters["max_order"] = 4
     expected = oracle(**parameters)._compute_score_from_stats(list(integers))
     score = truebleu.BLEU(**parameters).from_statistics(integers)
@@ -117,7 +117,7 @@ def test_scores_from_arbitrary_integers_equal_sacrebleu(integers, parameters):
 @pytest.mark.parametrize("tokenizer", TOKENIZERS)
 @pytest.mark.parametrize("lowercase", [False, True])
 def test_file_lines_equal_sacrebleu(corpus, write, tokenizer, lowercase):
-    """One fixed corpus of long and odd lines, one with a second reference."""
+    """The corpus has long and unusual lines, and one segment with two references."""
     hypotheses, references = corpus
     second = references[1:] + references[:1]
     sacrebleu = oracle(tokenize=tokenizer, lowercase=lowercase)
@@ -128,7 +128,7 @@ def test_file_lines_equal_sacrebleu(corpus, write, tokenizer, lowercase):
 
 
 def test_epsilon_smoothing_in_sacrebleu_arithmetic():
-    """The smoothing goes with sacreBLEU's arithmetic too: what matches is the same."""
+    """Epsilon smoothing also works with sacreBLEU's arithmetic, without effect on matches."""
     plain, guarded = truebleu.BLEU(), truebleu.BLEU(smoothing="epsilon")
     for hypothesis in ("a b c d e f", "a b c d x y", "a a b c d e"):
         expected = plain.sentence(hypothesis, "a b c d e f").value

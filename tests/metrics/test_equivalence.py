@@ -1,4 +1,4 @@
-"""The same text gives the same integers, however it arrives, is split or is computed."""
+"""Tests that statistics do not depend on input types, batches, threads or instruction sets."""
 
 import bz2
 import collections
@@ -32,7 +32,7 @@ COMPRESSIONS[".zst"] = compress_zstandard
 
 @pytest.fixture(scope="module")
 def expected(corpus):
-    """The statistics of two lists of strings, which the differential tests hold to sacreBLEU's."""
+    """Return the statistics of lists of strings, which other tests compare with sacreBLEU."""
     return truebleu.BLEU().statistics(*corpus)
 
 
@@ -63,7 +63,7 @@ def test_numpy_object_array_gives_equal_statistics(corpus, expected):
 
 
 class SequenceOfNewStrings(collections.UserList):
-    """A sequence that makes its strings anew each time they are asked for, as NumPy's arrays do."""
+    """Sequence that creates new strings on each access, like NumPy's arrays."""
 
     def __iter__(self):
         return (text if text is None else "".join([*text]) for text in self.data)
@@ -241,7 +241,7 @@ def test_reference_files_with_hypothesis_list(corpus, write):
 @pytest.mark.thorough
 @pytest.mark.parametrize("suffix", ["", ".gz"])
 def test_large_files_give_equal_statistics(corpus, expected, tmp_path, suffix):
-    """Ten thousand segments, and after them one line of six megabytes."""
+    """The file has ten thousand segments, followed by a line of six megabytes."""
     long = "un éléphant se balançait " * 240_000
     hypotheses, references = (side * 25 + [long] for side in corpus)
     paths = [tmp_path / f"{name}{suffix}" for name in ("hypothesis", "reference")]
@@ -273,14 +273,14 @@ def test_tokens_equal_text():
 
 @pytest.mark.parametrize("size", [1, 2, 3])
 def test_token_lists_are_not_transposed_references(size):
-    """Token sequences are not taken for sacreBLEU's transposed references."""
+    """Token sequences are not read as sacreBLEU's transposed references."""
     segments = [[f"{row}{column}" for column in range(size)] for row in range(size)]
     table = truebleu.BLEU("none", max_order=1).statistics(segments, segments)
     assert table.tolist() == [[size] * 4] * size
 
 
 def test_tokens_are_compared_completely():
-    """A token is compared whole, even with white space in it, or nothing, or a large number."""
+    """Tokens may contain white space, be empty, or be large numbers."""
     metric = truebleu.BLEU(tokenize="none", max_order=1)
     table = metric.statistics([["New York", "", "a"]], [[["New York", "", "New", "York"]]])
     assert table.tolist() == [[3, 4, 2, 3]]
@@ -347,7 +347,7 @@ for pair in zip(sys.argv[1::2], sys.argv[2::2]):
 
 
 def hash_tables(instructions: str | None, pairs: list) -> str:
-    """The tables of every tokenizer, computed in a process that is held to these instructions."""
+    """Return hashes of each tokenizer's tables from a process limited to these instructions."""
     environment = {name: value for name, value in os.environ.items() if name != "TRUEBLEU_SIMD"}
     if instructions:
         environment["TRUEBLEU_SIMD"] = instructions

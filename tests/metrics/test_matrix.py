@@ -1,4 +1,4 @@
-"""All pairs: every number is what `sentence` gives, and nothing larger than the answer is kept."""
+"""Tests of scores of all pairs, compared with `sentence`, and of their memory use."""
 
 import itertools
 import math
@@ -33,7 +33,7 @@ CANDIDATES = [
     "cat",
 ]
 
-# Families whose formula is in Python, or whose tokenizer is.
+# Metrics with a formula or tokenizer in Python.
 UNUSUAL = [
     BLEU("none", smoothing="floor", missing_order="at-least-one", arithmetic="nltk", scale=1.0),
     BLEU("none", arithmetic="float32", smoothing="add-k", missing_order="one"),
@@ -47,7 +47,7 @@ UNUSUAL = [
 
 
 def assert_equals_sentence_scores(metric, hypotheses, references, **options):
-    """Asserts that the matrix is what `sentence` gives for each pair."""
+    """Assert that each score of the matrix equals the score from `sentence`."""
     matrix = metric.matrix(hypotheses, references, **options)
     assert matrix == [
         [float(metric.sentence(hypothesis, [reference])) for reference in references]
@@ -56,7 +56,7 @@ def assert_equals_sentence_scores(metric, hypotheses, references, **options):
 
 
 def mix_outputs(lines, count, seed=7):
-    """Candidates as samples of one model are: systems' outputs with some words exchanged."""
+    """Return candidates like samples from one model: outputs with some words exchanged."""
     dice = random.Random(seed)
     systems = [line.split() for line in lines]
     pool = list(itertools.chain(*systems))
@@ -71,7 +71,7 @@ def mix_outputs(lines, count, seed=7):
 
 @pytest.fixture(scope="module")
 def outputs(wmt22):
-    """What each WMT22 system gave for each of ten German segments, by segment."""
+    """Return all WMT22 systems' outputs for each of ten German segments."""
     files = sorted((wmt22 / "system-outputs").rglob("*de-en*.en"))
     assert len(files) > 5
     lines = [file.read_text(encoding="utf-8").split("\n") for file in files]
@@ -195,7 +195,7 @@ def test_chrf_of_candidates_equals_sacrebleu(outputs):
 
 
 def test_chrf_of_candidates_is_close_to_fastchrf(outputs):
-    """It adds and divides in another order, so its last bits are its own."""
+    """Fastchrf adds and divides in another order, so the last bits differ."""
     fastchrf = pytest.importorskip("fastchrf", reason="fastchrf is not installed")
     for lines in outputs:
         (its,) = fastchrf.pairwise_chrf([lines], [lines])
@@ -216,7 +216,7 @@ def test_chrf_of_candidates_is_close_to_fastchrf(outputs):
     ids=str,
 )
 def test_hundreds_of_candidates_equal_sentence_scores(outputs, metric):
-    """Near-duplicates, more of them than a block has, and unrelated texts between them."""
+    """Candidates are near-duplicates, more than the block size, with unrelated texts between."""
     if isinstance(metric, TER):
         assert_equals_sentence_scores(
             metric, mix_outputs(outputs[1], 20), mix_outputs(outputs[1], 40, seed=8)
@@ -243,7 +243,7 @@ def test_instruction_sets_give_equal_matrices(outputs, instructions):
         truebleu._kernel.use_instructions(before)
 
 
-# ---- the verbs ----
+# ---- methods ----
 
 
 def select_best(matrix, k, *, lowest=False):
@@ -325,7 +325,7 @@ def test_columns_files_and_tokens_give_equal_matrices(write):
     assert nltk.matrix(path, arrow) == nltk.matrix(CANDIDATES)
 
 
-# ---- what comes of it ----
+# ---- results ----
 
 
 def test_matrix_is_readable_by_index_and_by_other_libraries():
@@ -398,7 +398,7 @@ def test_triangle_rejects_invalid_indices():
         triangle[0, 8]
 
 
-# ---- what is wrong ----
+# ---- invalid input ----
 
 METRICS = [BLEU(), CHRF(), TER(), BLEU(str.split), BLEU("none", arithmetic="nltk")]
 

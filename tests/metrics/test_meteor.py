@@ -1,4 +1,4 @@
-"""METEOR 1.5 gives its program's numbers, to the last bit, and leaves nothing of it behind."""
+"""Tests of METEOR 1.5, compared exactly with its program, and of the program's processes."""
 
 import os
 import pickle
@@ -39,7 +39,7 @@ PROGRAM = (
 )
 with_program = pytest.mark.skipif(bool(LACKING), reason=LACKING)
 
-# Hypothesis and reference, and the program's scores by modules, `-l en -norm`.
+# Hypothesis, reference and the program's scores by modules, with `-l en -norm`.
 GOLDEN = [
     ("the cat sat on the mat", "the cat is on the mat"),
     (
@@ -58,7 +58,7 @@ SEGMENTS = {
     ("exact", "stem", "synonym", "paraphrase"): (0.437302, 0.447361, 0.248609, 0.436510, 0),
     ("exact",): (0.437302, 0.385155, 0.164609, 0.436510, 0),
     ("exact", "stem"): (0.437302, 0.385155, 0.283128, 0.436510, 0),
-    # A synonym changes which alignment has the fewest chunks, and a stem is lost.
+    # A synonym changes the alignment with the fewest chunks, so that a stem no longer matches.
     ("exact", "stem", "synonym"): (0.437302, 0.412241, 0.164609, 0.436510, 0),
 }
 CORPUS = {
@@ -75,7 +75,7 @@ WORDS = """
 
 
 def run_program(folder: Path, hypotheses, references, *options: str, count: int = 1):
-    """What the program says of each segment (P, R, penalty, score) and of the corpus."""
+    """Return the program's numbers per segment (P, R, penalty, score) and for the corpus."""
     for name, lines in (("hyp", hypotheses), ("ref", references)):
         (folder / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     files = [str(folder / name) for name in ("hyp", "ref")]
@@ -95,7 +95,7 @@ def run_program(folder: Path, hypotheses, references, *options: str, count: int 
 
 
 def ask_eval_id(*options: str) -> str:
-    """The program's name of a setting, which it says before it loads tables."""
+    """Return the program's Eval ID of a setting, which it prints before loading tables."""
     with subprocess.Popen(
         [*PROGRAM, "-", "-", *options], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     ) as process:
@@ -113,7 +113,7 @@ def random_texts(seed: int, count: int) -> list[str]:
 def assert_equals_program(
     metric: METEOR, folder: Path, hypotheses, references, count: int = 1
 ) -> None:
-    """Every number of every segment, and of the corpus, to the last bit."""
+    """Assert that all segment and corpus numbers are identical to the program's."""
     flat = [text for several in references for text in several] if count > 1 else references
     options = ["-norm"] if metric.normalize is True else []
     setting_options = [
@@ -134,7 +134,7 @@ def assert_equals_program(
     for row, (*parts, score) in zip(table.tolist(), segment_numbers, strict=True):
         row_score = metric.from_statistics(row)
         assert row_score.published == score
-        # It says NaN where there is nothing to divide by, of which the score is 0.
+        # The program prints NaN after a division by 0; the score is then 0.
         if all(part == part for part in parts):
             assert [row_score.details()[name] for name in names] == parts
 
@@ -164,7 +164,7 @@ def test_segment_scores_equal_recorded_numbers(modules):
     ],
 )
 def test_wmt22_scores_equal_program(modules, expected, wmt22, tmp_path):
-    """Online-G, reference A, each number of each of 1,984 segments."""
+    """All numbers of Online-G's 1,984 segments with reference A are equal."""
     hypotheses, references = (
         (wmt22 / name).read_text(encoding="utf-8").split("\n")[:-1]
         for name in (
@@ -195,7 +195,7 @@ def test_random_text_equals_program(metric, tmp_path):
 
 @with_program
 def test_best_of_several_references_counts(tmp_path):
-    """The one with the best score, as the program's `-r 3` has it."""
+    """The reference with the best score counts, as with the program's option `-r 3`."""
     references = list(zip(*(random_texts(seed, 300) for seed in (4, 5, 6)), strict=True))
     assert_equals_program(QUICK, tmp_path, random_texts(3, 300), references, 3)
     assert_equals_program(
@@ -260,7 +260,7 @@ def test_preparation_and_unit_equal_program(parameters, options, tmp_path):
 
 @with_program
 def test_example_of_distribution_has_published_scores():
-    """`example/test.sgm`, where it lies beside the jar, as in METEOR's own archive."""
+    """The test reads `example/test.sgm` next to the jar, as in METEOR's archive."""
     folder = Path(PROGRAM[-1]).parent / "example"
     if not (folder / "test.sgm").is_file():
         pytest.skip(f"no {folder}: pycocoevalcap has the jar without it; $METEOR_JAR may name one")
@@ -282,13 +282,13 @@ def test_example_of_distribution_has_published_scores():
     assert (folder / "meteor-sys.scr").read_text().split()[-1] == "0.299148440516935"
 
 
-# ---- text that is not a line ----
+# ---- text with special characters ----
 
 
 @with_program
 @pytest.mark.parametrize("metric", [QUICK, METEOR(modules=["exact"], normalize=False)])
 def test_bars_and_empty_segments_equal_program(metric, tmp_path):
-    """Its bars, and empty segments; in a file, bars separate nothing."""
+    """Bars separate texts in the program's protocol, but not in files; segments may be empty."""
     hypotheses = ["a ||| b", "x|||y z", "", "a", "|||", "||||", "SCORE ||| a", "a ||", "|", "b"]
     references = ["a ||| b", "x|||y c", "a", "", "||| a", "||||", "SCORE |||", "|| a", "|", "b"]
     assert_equals_program(metric, tmp_path, hypotheses, references)
@@ -449,12 +449,12 @@ def test_statistics_support_groups_and_sums():
 
 @with_program
 def test_complete_match_adds_no_chunk(tmp_path):
-    """The program leaves its chunk out of the corpus, and so do sums of any parts."""
+    """The program leaves this chunk out of corpus scores, as do sums of statistics."""
     pairs = [("a b c d", "a b c d"), ("a b", "a b"), ("a x c", "a y c")]
     hypotheses, references = map(list, zip(*pairs, strict=True))
     assert_equals_program(QUICK, tmp_path, hypotheses, references)
     assert QUICK.statistics(hypotheses, references).column("chunks") == [0, 0, 2]
-    # A row as the program prints it is scored as the program scores it.
+    # A row with the program's own numbers has the program's score.
     row = [4, 4, 0, 0, 4, 4, *[0] * 10, 1, 4, 4]
     assert QUICK.from_statistics(row) == 100
 
@@ -472,15 +472,15 @@ def test_compare_with_bleu():
         ]
         assert scores["score"] == QUICK.score(hypotheses, references).value
         assert scores["interval"]["low"] < scores["score"] < scores["interval"]["high"]
-    # No assignment of 200 has so large a difference.
+    # None of 200 random assignments has a larger difference.
     assert [pair["p"] for pair in comparison["pairs"]] == [1 / 201, 1 / 201]
 
 
-# ---- what is missing, and what fails ----
+# ---- missing programs and failures ----
 
 
 def install_fake_program(folder: Path, monkeypatch, code: str) -> Path:
-    """Another program instead of Java; the file in which it leaves its number."""
+    """Replace Java by another program, and return the file for its process ID."""
     script = folder / "java"
     script.write_text(f"#!{sys.executable}\n{textwrap.dedent(code)}", encoding="utf-8")
     script.chmod(0o755)
@@ -562,7 +562,7 @@ def test_missing_paraphrases_raise_error(tmp_path, monkeypatch):
 )
 def test_failing_program_raises_error_and_restarts(code, message, tmp_path, monkeypatch):
     install_fake_program(tmp_path, monkeypatch, code)
-    for _ in range(2):  # nothing of the first is left
+    for _ in range(2):  # the first process has ended
         with pytest.raises(MetricFailedError, match=f"^METEOR: {re.escape(message)}|{message}"):
             QUICK.score(["a"] * 4, ["a"] * 4)
     assert not any(str(tmp_path) in words[0] for words in meteor_process._PROCESSES)
@@ -587,7 +587,7 @@ print(process.process.pid, flush=True)
 
 
 def has_ended(pid: int) -> bool:
-    """True as soon as there is no such process; one that hangs for a minute stays."""
+    """Wait for the end of a process, and return False if it is still running after a minute."""
     for _ in range(600):
         try:
             state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
@@ -600,7 +600,7 @@ def has_ended(pid: int) -> bool:
 
 
 def start_python(code: str, folder: Path, **variables) -> subprocess.Popen:
-    """Another Python that scores with METEOR, whose temporary files are in a folder."""
+    """Start a Python process that scores with METEOR, with temporary files in a folder."""
     return subprocess.Popen(
         [sys.executable, "-c", USER + textwrap.dedent(code)],
         stdout=subprocess.PIPE,
@@ -679,7 +679,7 @@ def test_process_is_reused_for_all_corpora():
     before = dict(meteor_process._PROCESSES)
     QUICK.segments(["a", "b"], ["a", "c"])
     assert before == meteor_process._PROCESSES
-    # One that was ended from elsewhere is started again.
+    # A process that was killed is restarted.
     killed = next(reversed(before.values())).process
     killed.kill()
     killed.wait()

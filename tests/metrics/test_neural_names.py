@@ -1,4 +1,4 @@
-"""Neural metrics where none is installed: names, parameters, signatures, one-line refusals."""
+"""Tests of neural metrics without their packages: names, parameters, signatures and errors."""
 
 import importlib.util
 import os
@@ -20,7 +20,7 @@ PACKAGES = {"bertscore": "bert_score", "bleurt": "bleurt_pytorch", "comet": "com
 
 @pytest.fixture(autouse=True)
 def _without_packages_or_models(tmp_path, monkeypatch):
-    """An empty cache of the hub, and none of the packages."""
+    """Hide the packages, and use an empty hub cache."""
     original_find_spec = importlib.util.find_spec
 
     def find_spec(name, *arguments):
@@ -33,7 +33,7 @@ def _without_packages_or_models(tmp_path, monkeypatch):
 
 @pytest.fixture
 def packages(monkeypatch):
-    """As if the packages were there; what a test does must not import them."""
+    """Pretend that the packages are installed; tests must not import them."""
     original_find_spec = importlib.util.find_spec
 
     def find_spec(name, *arguments):
@@ -48,7 +48,7 @@ def packages(monkeypatch):
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """Something that looks like a model."""
+    """Return a folder that looks like a model."""
     place = tmp_path / "models" / "small"
     place.mkdir(parents=True)
     (place / "config.json").write_text('{"num_hidden_layers": 3}')
@@ -169,7 +169,7 @@ def test_invalid_parameters_raise_error(wrong):
         BERTScore(**wrong)
 
 
-# ---- what names a model ----
+# ---- model revisions ----
 
 
 def test_revision_depends_on_folder_content(folder, monkeypatch):
@@ -186,11 +186,11 @@ def test_revision_depends_on_folder_content(folder, monkeypatch):
     (folder / "config.json").write_text('{"num_hidden_layers": 12}')
     second = revision()
     assert second != first
-    # A weight in the middle of a file that is not read whole is seen if its block is; size always.
+    # A change in a large file is detected in the hashed blocks; a change of size, always.
     weights = (folder / "model.safetensors").read_bytes()
     assert len(weights) > neural_metric.MAX_FULLY_HASHED_BYTES
     (folder / "model.safetensors").write_bytes(weights[:-1] + b"!")
-    os.utime(folder / "model.safetensors", ns=(1, 1))  # no test depends on the clock
+    os.utime(folder / "model.safetensors", ns=(1, 1))  # the test must not depend on the clock
     assert revision() not in (first, second)
     moved = folder.parent / "elsewhere"
     moved.mkdir()
@@ -203,7 +203,7 @@ def test_signature_finds_model(folder, tmp_path, monkeypatch):
     text = str(metric)
     assert str(tmp_path) not in text
     assert tb.metric(text) == metric
-    # As in another process: the folder is found where it may be, or it is not known.
+    # As in another process, the folder is searched for, or missing.
     monkeypatch.setattr(neural_metric, "_USED_FOLDERS", {})
     model_name = tb.metric(text).model
     assert neural_metric.find_model(model_name) is None
@@ -240,7 +240,7 @@ def test_models_in_hub_cache(tmp_path):
     assert tb.metric(str(metric)) == metric
 
 
-# ---- what a model of COMET reads ----
+# ---- inputs of COMET models ----
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""METEOR of NLTK is NLTK's on any text, with WordNet from wherever it is."""
+"""Tests of NLTK's METEOR, compared exactly with NLTK, and of the search for WordNet."""
 
 import os
 import pickle
@@ -33,20 +33,20 @@ texts = st.lists(st.sampled_from(WORDS.split()), max_size=12).map(" ".join)
 
 @pytest.fixture(scope="module")
 def require_wordnet():
-    """Skip the test where there is no WordNet."""
+    """Skip the test without WordNet."""
     if reason := lacking("meteor-nltk"):
         pytest.skip(reason)
 
 
 class EmptyWordNet:
-    """A WordNet without words."""
+    """WordNet without words."""
 
     def synsets(self, word):
         return []
 
 
 def score_with_nltk(hypothesis: str, references, **parameters) -> float:
-    """NLTK's number, with its own reader of WordNet."""
+    """Return NLTK's score with NLTK's reader of WordNet."""
     parameters.setdefault(
         "wordnet", EmptyWordNet() if lacking("meteor-nltk") else nltk_wordnet.load_wordnet().reader
     )
@@ -64,7 +64,7 @@ def test_segment_scores_equal_recorded_numbers():
 
 @with_wordnet
 def test_wmt22_scores_equal_nltk(wmt22):
-    """Online-G, reference A: the mean of 1,984 segments, and each as NLTK has it."""
+    """The mean and all scores of Online-G's 1,984 segments with reference A equal NLTK's."""
     hypotheses, references = (
         (wmt22 / name).read_text(encoding="utf-8").split("\n")[:-1]
         for name in (
@@ -83,7 +83,7 @@ def test_wmt22_scores_equal_nltk(wmt22):
 @with_wordnet
 @given(texts, st.lists(texts, min_size=1, max_size=3))
 def test_any_text_equals_nltk(hypothesis, references):
-    """The best of the references, to the last bit."""
+    """The score of the best reference is identical."""
     score = NLTKMETEOR().sentence(hypothesis, references)
     assert score.published == score_with_nltk(hypothesis, references)
 
@@ -105,7 +105,7 @@ def test_scores_without_synonyms(hypothesis, reference):
 
 
 def test_tokenizer_is_in_signature():
-    """NLTK takes tokens, and which ones is said in the signature."""
+    """NLTK takes tokens, and the signature names the tokenizer."""
     metric = NLTKMETEOR("13a", synonyms=False)
     score = metric.score(["A cat, asleep."], ["A cat was asleep."])
     assert score.published == score_with_nltk(
@@ -140,7 +140,7 @@ def test_signature_text():
 
 @pytest.fixture
 def no_wordnet(monkeypatch, tmp_path):
-    """Neither NLTK's data nor Debian's package."""
+    """Hide NLTK's data and Debian's package."""
     nltk_wordnet.load_wordnet.cache_clear()
     monkeypatch.setattr("nltk.data.path", [str(tmp_path)])
     monkeypatch.setattr(nltk_wordnet, "DEBIAN_FOLDER", str(tmp_path / "none"))
@@ -177,7 +177,7 @@ def test_missing_nltk_raises_error():
 )
 @pytest.mark.parametrize("packed", [False, True])
 def test_wordnet_from_nltk_data(packed, no_wordnet):
-    """The folder that NLTK's downloader makes, or the archive that it fetches."""
+    """NLTK's downloader creates a folder or an archive, and both work."""
     folder = no_wordnet / "corpora" / "wordnet"
     shutil.copytree("/usr/share/wordnet", folder)
     (folder / "lexnames").write_text("".join(nltk_wordnet._list_lexnames()), encoding="utf-8")
@@ -205,7 +205,7 @@ def test_other_wordnet_version_raises_error(no_wordnet, monkeypatch):
 
 
 def test_lexnames_equal_wordnet():
-    """The 45 files of lexicographers, as WordNet's own list numbers them."""
+    """The 45 lexicographer files have the same numbers as in WordNet's list."""
     names = nltk_wordnet._list_lexnames()
     assert len(names) == 45
     assert names[0] == "00\tadj.all\t3\n"

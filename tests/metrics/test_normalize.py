@@ -1,4 +1,4 @@
-"""`normalize` converts all text first: the score is that of the converted text."""
+"""Tests of the parameter `normalize`: scores equal the scores of converted text."""
 
 import unicodedata
 
@@ -15,7 +15,7 @@ LETTERS = {"nfc-strip": ("NFD", "NFC"), "nfkc-strip": ("NFKD", "NFKC")}
 
 
 def convert_text(form: str, text: str) -> str:
-    """Return the text in a form, by the definition."""
+    """Return the text in a Unicode form, following its definition."""
     if form not in LETTERS:
         return unicodedata.normalize(form.upper(), text)
     decomposed, composed = LETTERS[form]

@@ -1,4 +1,4 @@
-"""Constructors check parameters, signatures name them, and every setting scores any text."""
+"""Tests of parameters: constructors check them, signatures have them, all settings score."""
 
 import inspect
 import json
@@ -18,7 +18,7 @@ from truebleu.metrics.meteor import METEOR
 from truebleu.metrics.nltk_bleu import NLTKBLEU
 from truebleu.metrics.python_metric import SegmentMeanMetric
 
-# What a class needs beside the parameter in question.
+# Arguments that a class needs in addition to the tested parameter.
 NEEDED = {Command: {"program": "p {hyp}"}, CodeBLEU: {"language": "java"}}
 PARAMETERS = [(cls, p.name) for cls in registry.iterate_metric_classes() for p in cls.PARAMETERS]
 VALUES = [
@@ -57,7 +57,7 @@ TEXTS = [("a b", "a c"), ("", ""), ("", "a"), ("a", ""), ("a", "a"), ("a", "b"),
 
 
 def assert_scores(metric):
-    """A metric gives a finite score for text of any length, or NLTK's own refusal."""
+    """Assert that a metric has finite scores for text of any length, or raises NLTK's error."""
     for hypothesis, reference in TEXTS:
         sources = ([hypothesis],) if metric.NEEDS_SOURCE else ()
         try:
@@ -72,7 +72,7 @@ def assert_scores(metric):
 
 
 def create_metric(cls, **parameters):
-    """The metric, or the error that refuses a parameter."""
+    """Return the metric, or the error for an invalid parameter."""
     try:
         return cls(**parameters)
     except (ValueError, TypeError) as error:
@@ -93,7 +93,7 @@ def test_any_value_raises_error_or_survives_signature(cls, name):
     scored = not issubclass(cls, SegmentMeanMetric | METEOR)  # these call other programs
     for value in VALUES:
         if callable(value) and name == "tokenize":
-            continue  # no signature makes a tokenizer of one's own
+            continue  # signatures cannot recreate custom tokenizers
         needed = NEEDED.get(cls, {}) if name != "keywords" else {}
         metric = create_metric(cls, **{**needed, name: value})
         if isinstance(metric, Exception):

@@ -1,4 +1,4 @@
-"""The scores that WMT22 published come out again, to the last digit that was printed."""
+"""Tests that scores published by WMT22 are reproduced to the last printed digit."""
 
 import csv
 import json
@@ -10,7 +10,7 @@ import pytest
 
 import truebleu
 
-# What WMT22 calls them, and the options of the command line.
+# WMT22's names of metrics, and command-line options.
 METRICS = {"BLEU": ["-m", "bleu"], "chrF2": ["-m", "chrf"]}
 
 
@@ -21,7 +21,7 @@ def name(request):
 
 @pytest.fixture(scope="module")
 def published_scores(wmt22, name):
-    """Reproducible rows: (tokenizer, reference files, system output) → published score."""
+    """Return published scores by (tokenizer, reference files, system output)."""
     with (wmt22 / "published_scores.tsv").open(encoding="utf-8", newline="") as file:
         rows = [row for row in csv.DictReader(file, delimiter="\t") if row["metric"] == name]
     rows = [row for row in rows if row["reproducible"] == "yes"]
@@ -35,7 +35,7 @@ def published_scores(wmt22, name):
 
 
 def find_differences(scores: dict, published: dict) -> dict:
-    """The scores that are not the published ones, beside them.
+    """Return scores that differ from the published scores, with both values.
 
     WMT22 was scored before Python 3.12 made `sum()` of floats more exact; since then sacreBLEU's
     own last bits differ.

@@ -1,4 +1,4 @@
-"""Python as a person meets it: names, arguments, messages, numbers, signatures that read back."""
+"""Tests of the Python interface: names, arguments, messages, numbers and signatures."""
 
 import ast
 import inspect
@@ -23,7 +23,7 @@ each_class = pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.NAME)
 
 
 def run_in_new_process(code: str) -> str:
-    """What a new process prints."""
+    """Run code in a new process and return its output."""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert not done.returncode, done.stderr
     return done.stdout.strip()
@@ -59,7 +59,7 @@ def test_printed_metric_recreates_metric(metric):
 
 
 def test_score_signature_has_effective_order():
-    """For a corpus and for a segment the default differs, and so a metric prints without it."""
+    """The default differs for corpora and segments, so a metric's own signature omits it."""
     assert str(tb.BLEU()).startswith("BLEU|case:mixed|tok:13a|")
     for metric in (tb.BLEU(), tb.BLEU(effective_order=True), tb.BLEU(effective_order=False)):
         assert tb.metric(str(metric)) == metric
@@ -162,7 +162,7 @@ def test_unknown_name_raises_attribute_error():
 
 @pytest.mark.parametrize("name", tb.PUBLIC)
 def test_help_shows_arguments(name):
-    """No public name is a module, and each tells what it takes."""
+    """No public name is a module, and `help` shows the arguments of each."""
     public = getattr(tb, name)
     assert not inspect.ismodule(public)
     help_text = pydoc.plain(pydoc.render_doc(public))
@@ -185,7 +185,7 @@ def test_help_includes_first_argument(function, first):
 # ---- explicit parameters ----
 
 
-# Names of metrics that go on behind a colon, by class.
+# Names of metrics that continue after a colon, by class.
 WITH_TEXT = {
     "BERTScore": "bertscore:models/small",
     "BLEURT": "bleurt:models/small",
@@ -196,7 +196,7 @@ WITH_TEXT = {
 
 @each_class
 def test_constructor_signature_equals_declarations(cls):
-    """The signature is for editors and type checkers; checks, options and help are declared."""
+    """The constructor's signature, for editors and type checkers, equals the declarations."""
     signature_parameters = dict(inspect.signature(cls).parameters)
     assert list(signature_parameters) == [parameter.name for parameter in cls.PARAMETERS]
     for parameter in cls.PARAMETERS:
@@ -221,7 +221,7 @@ def test_function_parameters_equal_metric_parameters(function, cls):
     assert list(function_parameters) == list(declared)
     for name, parameter in function_parameters.items():
         assert parameter.kind is parameter.KEYWORD_ONLY
-        # As many orders as weights, unless they are given.
+        # The default is the number of weights.
         expected = None if name == "max_order" else declared[name].default
         assert parameter.default == expected
 
@@ -247,7 +247,7 @@ def test_function_parameters_equal_metric_parameters(function, cls):
     ],
 )
 def test_unknown_keyword_suggests_similar_name(make, arguments, message):
-    """sacreBLEU's, NLTK's and others' spellings, and slips."""
+    """Keywords are names in sacreBLEU, NLTK and other programs, and typing errors."""
     with pytest.raises(TypeError, match=f"no parameter '{arguments}'.*{re.escape(message)}"):
         make(**{arguments: 1})
 
@@ -272,7 +272,7 @@ def test_weights_must_be_sequence(weights):
         tb.BLEU(weights=weights)
 
 
-# ---- a score is a number ----
+# ---- scores as numbers ----
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The relatives of BLEU give what their programs give: NIST, both GLEUs, NLTK, CodeBLEU, cdec."""
+"""Tests of NIST, both GLEUs, NLTK, CodeBLEU and cdec, compared with their programs."""
 
 import warnings
 from pathlib import Path
@@ -25,7 +25,7 @@ BOOK_REFERENCE = "he was interested in world history because he read the book"
 
 @pytest.fixture(scope="module")
 def online_b(wmt22):
-    """WMT22 de-en: Online-B; reference A; references A and B."""
+    """Return WMT22 de-en: Online-B, reference A, and references A and B."""
 
     def read_lines(name):
         return (wmt22 / name).read_text(encoding="utf-8").split("\n")[:-1]
@@ -42,7 +42,7 @@ def split_tokens(corpus):
 
 
 def draw_words(vocabulary: str = "a b c d e 0", longest: int = 9) -> st.SearchStrategy[str]:
-    """Few different tokens, so that long n-grams match, repeat and are clipped."""
+    """Draw few distinct tokens, so that long n-grams match, repeat and are clipped."""
     return st.lists(st.sampled_from(vocabulary.split()), max_size=longest).map(" ".join)
 
 
@@ -79,7 +79,7 @@ def test_nist_of_wmt22_equals_programs(parameters, single, double, online_b):
 
 
 def test_mteval_treats_token_0_as_missing_history(online_b):
-    """The whole difference between mteval and NLTK with one reference."""
+    """This is the only difference between mteval and NLTK with one reference."""
     hypotheses, first, _ = online_b
     nltk = NIST(variant="nltk").score(hypotheses, first).value
     assert NIST(variant="doddington").score(hypotheses, first).value == pytest.approx(
@@ -141,7 +141,7 @@ def test_nist_of_wmt22_equals_nltk(online_b):
     hypotheses, _, reference_pairs = online_b
     tokens, references = split_tokens((hypotheses, reference_pairs))
     score = NIST("none", variant="nltk").score(hypotheses, reference_pairs)
-    # NLTK rounds each of its sums, here they are exact.
+    # NLTK rounds each sum; truebleu's sums are exact.
     assert score.published == pytest.approx(nist_score.corpus_nist(references, tokens), rel=1e-12)
 
 
@@ -220,7 +220,7 @@ def test_gec_gleu_equals_original():
 
 
 def test_gec_gleu_of_wmt22_equals_original(online_b, wmt22):
-    """Online-B as a correction of Online-W, for want of corrected text; from the original."""
+    """Online-B serves as a correction of Online-W; scores are from the original program."""
     hypotheses, first, reference_pairs = online_b
     path = wmt22 / "system-outputs/generaltest2022.de-en.hyp.Online-W.en"
     sources = path.read_text(encoding="utf-8").split("\n")[:-1]
@@ -240,7 +240,7 @@ def test_gec_gleu_needs_equal_number_of_references():
 
 
 def score_with_nltk(scored, references, tokens, weights, method, reweigh):
-    """NLTK's scores as a list, or None where it stops."""
+    """Return NLTK's scores as a list, or None if NLTK fails."""
     smoothing = getattr(bleu_score.SmoothingFunction(), f"method{method}")
     try:
         with warnings.catch_warnings():
@@ -476,12 +476,12 @@ CDEC = [
 @pytest.mark.parametrize(("kind", "hypothesis", "references", "score"), CDEC)
 def test_cdec_equals_original(kind, hypothesis, references, score):
     member = truebleu.family[f"cdec-{kind}"]
-    # cdec gives a fraction in single precision, the member the same in per cent.
+    # cdec returns a fraction in single precision, the family member a percentage.
     published = member.sentence(hypothesis, references).published
     assert round_to_single(published / member.scale) == score
 
 
-# What all of them share.
+# All metrics.
 
 HOOKS = [
     NIST(),

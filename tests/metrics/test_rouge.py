@@ -1,4 +1,4 @@
-"""ROUGE is rouge-score's on any text, by either package, with and without stemmer."""
+"""Tests of ROUGE, compared with rouge-score for both packages, with and without stemmer."""
 
 import sys
 
@@ -21,7 +21,7 @@ from truebleu.metrics.rouge import ROUGE
 TYPES = [*map(str, range(1, 10)), "l", "lsum"]
 PACKAGES = {"rs": rouge_score_rs.rouge_scorer, "google": rouge_score.rouge_scorer}
 
-# Precision, recall and F of the five pairs, by rouge-score 0.1.2.
+# Precision, recall and F of the five pairs from rouge-score 0.1.2.
 SAME = (0.833333, 0.833333, 0.833333)
 NOTHING = (0, 0, 0)
 EXPECTED = {
@@ -60,7 +60,7 @@ EXPECTED["rouge-lsum+stem"] = EXPECTED["rouge-l+stem"]
 
 
 def make_original_scorer(package, metric):
-    """The package's own scorer of a metric, and what it calls the type."""
+    """Return the package's scorer for a metric, and its name of the type."""
     kind = "rouge" + {"l": "L", "lsum": "Lsum"}.get(metric.type, metric.type)
     return package.RougeScorer([kind], use_stemmer=metric.stemmer), kind
 
@@ -107,7 +107,7 @@ TEXT = LATIN | WORDS
 @example(pairs=[("a\nb c", ["b c\na"])], kind="lsum", stem=False)
 @example(pairs=[("", [""])], kind="l", stem=True)
 def test_scores_equal_packages(package, pairs, kind, stem):
-    """With their own choice among references: the first with the best F-score."""
+    """The packages also choose the first reference with the best F-score."""
     metric = ROUGE(kind, stemmer=stem)
     scorer, key = make_original_scorer(package, metric)
     hypotheses = [text for text, _ in pairs]
@@ -264,7 +264,7 @@ def test_fastest_package_is_used_or_error_names_install_command(monkeypatch):
         tb.metric("rouge-l").sentence("a b", "a c")
 
 
-# Means of F-scores on one system of WMT22, in hundredths, by rouge-score 0.1.2.
+# Mean F-scores of a WMT22 system, in per cent, from rouge-score 0.1.2.
 WMT22 = {
     "rouge-1": 65.172571,
     "rouge-2": 41.576298,

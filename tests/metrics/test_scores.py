@@ -1,4 +1,4 @@
-"""A `Score` says everything about one number; `Scores` are many, for NumPy and Arrow to read."""
+"""Tests of `Score`, and of `Scores`, which NumPy and Arrow can read."""
 
 import copy
 import dataclasses
@@ -23,7 +23,7 @@ def score() -> Score:
 
 
 def test_score_components_equal_sacrebleu(score):
-    """The counts are those that sacreBLEU 2.6.0 prints for these three sentences."""
+    """The components equal sacreBLEU 2.6.0's output for these three sentences."""
     assert score.name == "BLEU"
     assert score.matches == (11, 6, 4, 3)
     assert score.totals == (17, 14, 11, 8)
@@ -49,7 +49,7 @@ def test_score_text_equals_sacrebleu(score):
 
 
 def test_dictionary_and_json_have_sacrebleu_keys(score):
-    """The keys are sacreBLEU's, in its order; the score is as exact as it is."""
+    """The keys are in sacreBLEU's order, and the score has full precision."""
     content = score.to_dict()
     sacrebleu_score = oracle()
     expected = sacrebleu_score.corpus_score(HYPOTHESES, [REFERENCES])

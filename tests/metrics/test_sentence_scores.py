@@ -1,4 +1,4 @@
-"""The score of one segment is any other score, however it was made."""
+"""Tests that sentence scores equal scores that were created in other ways."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""One metric, one table, one source and one run, each used by eight threads at once.
+"""Tests of metrics, tables, sources and runs that eight threads share.
 
-Under a free-threaded Python they run side by side; under any other, the threads take turns.
+The threads run in parallel in a free-threaded Python, and alternate in other Pythons.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ METRICS = [
 
 @pytest.fixture(autouse=True)
 def _frequent_thread_switches():
-    """Where threads take turns, they do so often."""
+    """Make threads alternate frequently in Pythons with a global lock."""
     default_interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-5)
     yield
@@ -58,7 +58,7 @@ def _frequent_thread_switches():
 
 
 def run_in_threads(work: Callable[[int], Any]) -> list[Any]:
-    """What `work` gives in each of the threads, which start together."""
+    """Return the results of `work` in threads that start at the same time."""
     start = threading.Barrier(THREADS)
 
     def run_numbered(number: int) -> Any:
@@ -83,7 +83,7 @@ def test_shared_metric_gives_equal_scores(metric):
     pairs = list(zip(HYPOTHESES, REFERENCES, SECOND_REFERENCES, strict=True))[:120]
 
     def scores(number: int) -> list[float]:
-        # Each thread begins somewhere else, so that they do not all read the same text.
+        # Threads start at different segments, so that they read different text.
         turned = pairs[number * 15 :] + pairs[: number * 15]
         return [metric.sentence(one, [two, three]).value for one, two, three in turned]
 
@@ -97,7 +97,7 @@ def test_tokenizer_is_loaded_once_for_all_threads():
     waiting = threading.Barrier(2)
 
     def load(name: str) -> _kernel.LoadedTokenizer:
-        # Until another thread wants it, too, or none of them comes.
+        # Wait until another thread loads it, too, or until the timeout.
         with suppress(threading.BrokenBarrierError):
             waiting.wait(0.5)
         return tokenizers.load_tokenizer(name)
@@ -194,7 +194,7 @@ def test_shared_run_loses_no_segments(workers):
             try:
                 part = run.table(300)[0].tolist()
             except RuntimeError as error:
-                # Another thread reads: a run is one thread's at a time.
+                # Another thread is reading; only one thread can use a run at a time.
                 refused.append(str(error))
                 continue
             if not part:
@@ -208,7 +208,7 @@ def test_shared_run_loses_no_segments(workers):
 
 
 def test_lists_changed_during_scoring_do_not_crash():
-    """Lists that another thread changes give some scores or a clear error, never a crash."""
+    """Scoring lists that another thread changes gives scores or an error, but never crashes."""
     metric = tb.CHRF()
     references = [list(both) for both in REFERENCE_PAIRS]
     stop = threading.Event()

@@ -1,4 +1,4 @@
-"""A signature names the metric: it is sacreBLEU's, and whoever printed it, it parses back."""
+"""Tests of signatures: printing, parsing, and compatibility with sacreBLEU."""
 
 import copy
 import pickle
@@ -15,7 +15,7 @@ DEFAULT = "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0"
 VERSION_FIELD = f"|by:truebleu-{truebleu.__version__}"
 
 
-# What is printed.
+# Printing.
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_fields_by_name():
 
 @given(corpora(max_segments=2), parameters())
 def test_signature_equals_sacrebleu(corpus, parameters):
-    """Character by character, but for the fields that say what only truebleu can do."""
+    """Signatures are equal except for fields of settings that only truebleu has."""
     sacrebleu = oracle(**parameters)
     sacrebleu.corpus_score(corpus[0], streams(corpus[1]))
     expected = sacrebleu.get_signature()
@@ -94,7 +94,7 @@ def test_signature_equals_sacrebleu(corpus, parameters):
     )
 
 
-# What is parsed.
+# Parsing.
 
 
 @given(parameters(), st.none() | st.just("var") | st.integers(1, 9), st.booleans())
@@ -121,11 +121,13 @@ def test_weights_survive_signature(weights):
 
 @given(parameters())
 def test_sacrebleu_output_is_parsed(parameters):
-    """What `sacrebleu` prints, long and short, alone or with the score around it."""
+    """SacreBLEU's long and short output is parsed with and without the score."""
     parameters = parameters | {"max_order": 4}
     value = parameters["smoothing_value"]
     if value is not None:
-        parameters["smoothing_value"] = float(f"{value:.2f}")  # all that it prints of the value
+        parameters["smoothing_value"] = float(
+            f"{value:.2f}"
+        )  # sacreBLEU prints two digits of the value
     sacrebleu = oracle(**parameters)
     score = sacrebleu.corpus_score(["a b c d e"], [["a b c e d"]])
     signature = sacrebleu.get_signature()
@@ -221,7 +223,7 @@ def test_copied_signature_is_equal():
 
 
 def test_version_equals_tested_sacrebleu():
-    """The number after `version:` says whose definition this is, and these tests ran against it."""
+    """The field `version` has the sacreBLEU release that these tests compare with."""
     sacrebleu = oracle()
     sacrebleu.corpus_score(["a"], [["a"]])
     assert BLEU().signature(1)["version"] == sacrebleu.get_signature().info["version"]

@@ -1,4 +1,4 @@
-"""`Statistics` is a table of integers that folds, merges, selects and is saved without a loss."""
+"""Tests of `Statistics`: sums, groups, merging, selection and files."""
 
 import contextlib
 import copy
@@ -16,7 +16,7 @@ from truebleu import BLEU, InputError, Statistics
 
 HYPOTHESES = ["the cat sat on the mat", "a dog", "", "it is what it is"]
 REFERENCES = ["the cat sat on a mat", "the dog barked", "nothing", "it is what it was"]
-# Counted by hand: lengths, then matches of orders 1-4, then totals of orders 1-4.
+# Counted by hand: lengths, matches of orders 1-4 and totals of orders 1-4.
 ROWS = [
     [6, 6, 5, 3, 2, 1, 6, 5, 4, 3],
     [2, 3, 1, 0, 0, 0, 2, 1, 0, 0],
@@ -66,7 +66,7 @@ def test_sum_adds_rows(table):
 
 
 def test_groups_add_rows_per_key(table):
-    """One row a key, in order of first appearance: here the documents of the segments."""
+    """Groups have one row per key, here per document, in order of first appearance."""
     groups = table.groups(["news", "chat", "news", "chat"])
     assert list(groups) == ["news", "chat"]
     assert groups["news"] == table[[0, 2]].sum()
@@ -168,7 +168,7 @@ def test_tables_of_different_callables_cannot_be_merged():
     "other", [BLEU(smoothing="none"), BLEU(effective_order=True), BLEU(weights=(1, 0, 0, 0))]
 )
 def test_formula_parameters_share_statistics(table, other):
-    """One table serves every smoothing: it says what was counted, not what is made of it."""
+    """All smoothing methods share a table, because they do not affect counts."""
     assert other.statistics(HYPOTHESES, REFERENCES) == table
     assert other.from_statistics(table) == other.score(HYPOTHESES, REFERENCES)
 
@@ -262,7 +262,7 @@ def test_save_replaces_file_atomically(table, tmp_path):
 
 
 def test_loading_damaged_file_raises_error(table, tmp_path):
-    """Cut anywhere, or with any one byte of its header changed, a file is refused or the same."""
+    """Truncated files and changed header bytes give an error, or an equal table."""
     path = tmp_path / "table"
     table.save(path)
     saved_bytes = path.read_bytes()

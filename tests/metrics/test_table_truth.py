@@ -1,4 +1,4 @@
-"""Tables do not lie: what is no table of a metric is refused, and sums are exact or refused."""
+"""Tests that invalid statistics raise errors, and that sums are exact or raise errors."""
 
 import contextlib
 import ctypes
@@ -22,7 +22,7 @@ MIN_INT64, MAX_INT64 = -(2**63), 2**63 - 1
 
 
 class Difference(SegmentMeanMetric):
-    """The difference of lengths, which may be below 0."""
+    """Metric that returns the difference of lengths, which may be negative."""
 
     NAME = "Difference"
     BOUND = None
@@ -41,14 +41,14 @@ def count_example(metric: Metric) -> Statistics:
 
 
 def seal_table(table: Statistics, **changed) -> bytes:
-    """A saved table that says something else, with a checksum that is right."""
+    """Return a changed saved table with a correct checksum."""
     header = {key: changed.get(key, value) for key, value in table._header().items()}
     return _kernel.sealed("statistics", json.dumps(header), changed.get("data", table.to_bytes()))
 
 
 @pytest.fixture
 def load_bytes(tmp_path):
-    """The table that a file of these bytes is."""
+    """Return a function that loads a table from bytes."""
     path = tmp_path / "saved.table"
 
     def load(content: bytes) -> Statistics:
@@ -221,7 +221,7 @@ INTEGERS = (
 
 @given(st.data())
 def test_arbitrary_integers_give_score_or_input_error(data):
-    """A number or one clear error: never `math domain error`, never another exception."""
+    """Scoring gives a number or InputError, never another exception."""
     names = (
         "bleu",
         "chrf",
@@ -347,7 +347,7 @@ def test_mismatched_shapes_raise_error():
 
 
 class View(ctypes.Structure):
-    """`Py_buffer`."""
+    """Structure `Py_buffer` of the C API."""
 
     _fields_ = (
         ("buf", ctypes.c_void_p),

@@ -1,4 +1,4 @@
-"""TER is sacreBLEU's on any text, with any options: edits, lengths, scores, and the way there."""
+"""Tests of TER: edits, lengths, scores and alignments, compared exactly with sacreBLEU."""
 
 import csv
 import json
@@ -34,7 +34,7 @@ all_options = pytest.mark.parametrize(
 
 
 def count_with_sacrebleu(options: dict, hypotheses: list[str], references: list) -> list[list[int]]:
-    """The statistics of sacreBLEU, the mean length in parts of 720,720."""
+    """Return sacreBLEU's statistics, with mean lengths in units of 1/720,720."""
     metric = sacrebleu.TER(**options)
     table = metric._extract_corpus_statistics(hypotheses, streams(references))
     return [[edits, round(length * 720720)] for edits, length in table]
@@ -68,7 +68,7 @@ texts = st.lists(st.sampled_from(PIECES) | st.sampled_from(IDEOGRAPHS) | fragmen
 @example(text="..1")
 @example(text="It's 'S, the dog's. 1,000.5-6 &amp;quot; U.S.\n-x\n")
 def test_tokens_equal_sacrebleu(options, text):
-    """References are tokenized twice, as sacreBLEU does, and that can make a difference."""
+    """References are tokenized twice as in sacreBLEU, which can change them."""
     alignment = TER(**options).alignment(text, text)
     assert list(alignment.hypothesis) == tokenize_with_sacrebleu(text, options)
     assert list(alignment.reference) == tokenize_with_sacrebleu(text, options, times=2)
@@ -93,7 +93,7 @@ def test_tokens_of_every_code_point_equal_sacrebleu(options):
 def draw_rearranged_text(
     draw: st.DrawFn, words: int = 40
 ) -> tuple[list[str], list[list[str | None]]]:
-    """Phrases of references in another order, some of them twice and some with a word changed."""
+    """Draw reference phrases in another order, some repeated and some with a changed word."""
     kinds = [chr(0x61 + i) for i in range(draw(st.integers(1, 26)))]
     sentences = st.lists(st.sampled_from(kinds), min_size=1, max_size=words)
     hypotheses, references = [], []
@@ -119,7 +119,7 @@ def test_statistics_equal_sacrebleu(corpus, options):
 @given(draw_rearranged_text(words=110))
 @settings(max_examples=40)
 def test_statistics_of_long_segments_equal_sacrebleu(corpus):
-    """Where the beam leaves cells out, and where a thousand candidates end the search."""
+    """Long segments reach the limits of the beam and of a thousand candidates."""
     assert count_with_truebleu({}, *corpus) == count_with_sacrebleu({}, *corpus)
 
 
@@ -137,7 +137,7 @@ def test_statistics_of_unequal_lengths_equal_sacrebleu(short_length, long_length
 
 @given(corpora() | draw_rearranged_text(), options)
 def test_scores_equal_sacrebleu(corpus, options):
-    """To the last bit; for a corpus, as long as no segment has three references or more."""
+    """Scores are identical, except for corpora with three or more references per segment."""
     hypotheses, references = corpus
     metric, its = TER(**options), sacrebleu.TER(**options)
     references = [tuple(refs) for refs in references]
@@ -168,7 +168,7 @@ def test_scores_equal_sacrebleu(corpus, options):
 
 
 def test_recorded_inputs_have_recorded_scores(shared):
-    """34 inputs on which tools disagree, as sacreBLEU 2.6.0 scored them."""
+    """Scores of 34 inputs for which tools differ equal sacreBLEU 2.6.0's."""
     recorded = {
         "ter": {},
         "ter_norm": {"normalized": True},
@@ -178,7 +178,7 @@ def test_recorded_inputs_have_recorded_scores(shared):
         inputs = [entry for entry in map(json.loads, file) if "id" in entry]
     assert len(inputs) == 34
     for entry in inputs:
-        # One is so long that sacreBLEU's TER was not waited for.
+        # One input is too long for sacreBLEU's TER.
         for name, options in recorded.items() if "ter" in entry else ():
             metric = TER(**options)
             score = metric.sentence(entry["hyp"], entry["refs"])
@@ -219,22 +219,22 @@ def test_edge_cases(hypothesis, references, value, edits, length):
 
 
 def test_references_are_tokenized_twice_as_in_sacrebleu():
-    """So a text is not equal to itself."""
+    """The score of a text with itself as the reference may not be 0."""
     assert TER(normalized=True).sentence("..1", "..1").value == 100 * (2 / 3)
     assert sacrebleu.TER(normalized=True).sentence_score("..1", ["..1"]).score == 100 * (2 / 3)
 
 
 def test_search_ends_after_thousand_candidates():
-    """The example of a long line: 400 words the other way round."""
+    """The hypothesis has 400 reference words in reverse order."""
     words = [f"w{i}" for i in range(400)]
     score = TER().sentence(" ".join(reversed(words)), " ".join(words))
     assert score.value == 99.75
 
 
 def test_shift_can_save_more_edits_than_it_moves_words():
-    """In a segment of zh-en a shift of two words saved six edits, because they left the beam.
+    """In a zh-en segment, shifting two words outside the beam saved six edits.
 
-    The words are numbers; 0 is any that the reference does not have.
+    Numbers stand for words, and 0 for any word that the reference does not have.
     """
     hypothesis = (
         "5 0 0 6 3 7 8 13 0 0 0 16 17 0 8 11 10 8 13 14 15 18 8 11 10 8 0 0 18 0 8 19 12 "
@@ -252,7 +252,7 @@ def test_shift_can_save_more_edits_than_it_moves_words():
 @pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["reversed", "random", "two words", "one against many"])
 def test_extremely_long_lines_are_scored(kind):
-    """100,000 tokens in a line, of which sacreBLEU would make a table of ten billion cells."""
+    """For lines of 100,000 tokens, sacreBLEU would need a table of ten billion cells."""
     count, dice = 100_000, random.Random(5)
     words = [f"w{i}" for i in range(count)]
     lines = {
@@ -294,7 +294,7 @@ def test_instruction_sets_give_equal_statistics(instructions):
 def search_with_sacrebleu(
     hypothesis: list[str], reference: list[str]
 ) -> tuple[int, list[str], str]:
-    """The search of sacreBLEU: how many shifts, the words after them, the trace of their edits."""
+    """Return sacreBLEU's number of shifts, the shifted words and the trace of edits."""
     distance, shifts, checked = lib_ter.BeamEditDistance(reference), 0, 0
     while True:
         gain, words, checked = lib_ter._shift(hypothesis, reference, distance, checked)
@@ -485,7 +485,7 @@ def test_invalid_sentence_raises_error(hypothesis, references, error):
 
 @pytest.fixture(scope="module")
 def systems(wmt22):
-    """Three system outputs of each language pair, and the references that they have."""
+    """Return three system outputs and the references of each language pair."""
     with (wmt22 / "published_scores.tsv").open(encoding="utf-8", newline="") as file:
         published = list(csv.DictReader(file, delimiter="\t"))
     selected_systems = {}
@@ -503,7 +503,7 @@ def read_lines(path) -> list[str]:
 
 @pytest.mark.parametrize("pair", PAIRS)
 def test_wmt22_segments_equal_sacrebleu(wmt22, systems, pair):
-    """Segment by segment; all of them with TRUEBLEU_THOROUGH=1, else one in eighty."""
+    """All segments are compared with TRUEBLEU_THOROUGH=1, otherwise one in eighty."""
     outputs, (reference, *_) = systems[pair]
     assert len(outputs) == 3
     for output in outputs:
@@ -519,7 +519,7 @@ def test_wmt22_segments_equal_sacrebleu(wmt22, systems, pair):
 @all_options
 @pytest.mark.parametrize("pair", PAIRS)
 def test_wmt22_with_options_equals_sacrebleu(wmt22, systems, pair, options):
-    """All references of a sample; a bigger one with TRUEBLEU_THOROUGH=1."""
+    """A sample is compared with all references; it is larger with TRUEBLEU_THOROUGH=1."""
     outputs, files = systems[pair]
     for number, output in enumerate(outputs if THOROUGH else outputs[:1]):
         sample = slice(number, None, 50 if THOROUGH else 700)

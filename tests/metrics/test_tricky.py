@@ -1,4 +1,4 @@
-"""34 inputs on which BLEU tools disagree, with what sacreBLEU 2.6.0 makes of them."""
+"""Tests with 34 inputs for which BLEU tools differ, and results from sacreBLEU 2.6.0."""
 
 import json
 import math
@@ -12,7 +12,7 @@ from truebleu.text.tokenizers import tokenize
 
 @pytest.fixture(scope="module")
 def tricky(shared):
-    """Inputs with recorded tokenizations, statistics and sentence scores, by name."""
+    """Return inputs with recorded tokens, statistics and sentence scores by name."""
     with (shared / "reference" / "sacrebleu" / "tricky.jsonl").open(encoding="utf-8") as file:
         inputs = [json.loads(line) for line in file]
     inputs = {entry["id"]: entry for entry in inputs if "id" in entry}
@@ -37,7 +37,7 @@ def test_statistics_equal_recorded(tricky):
 
 
 def test_sentence_scores_equal_recorded(tricky):
-    """Recorded with Python 3.11; since 3.12 `sum()` changes sacreBLEU's last bits."""
+    """Scores were recorded with Python 3.11; since 3.12, `sum()` changes the last bits."""
     room = 0 if sys.version_info < (3, 12) else 1e-14
     for name, entry in tricky.items():
         for tokenizer, recorded in entry["bleu_eff"].items():

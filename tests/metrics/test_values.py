@@ -1,4 +1,4 @@
-"""Values can be copied and pickled, and sums are the same in any grouping."""
+"""Tests that values can be copied and pickled, and that sums are independent of grouping."""
 
 import copy
 import pickle

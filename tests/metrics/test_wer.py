@@ -1,4 +1,4 @@
-"""WER, MER, WIL, WIP and CER are jiwer's on any text: counts, numbers, alignment."""
+"""Tests of WER, MER, WIL, WIP and CER, compared with jiwer: counts, scores and alignments."""
 
 import os
 import pickle
@@ -24,10 +24,10 @@ KINDS = {
     "insert": "insertion",
 }
 
-# So many random pairs, for a thorough run.
+# Number of random pairs; more in a thorough run.
 PAIRS = int(os.environ.get("TRUEBLEU_WER_PAIRS", "400"))
 
-# The numbers are those of jiwer 4.0.0.
+# Scores from jiwer 4.0.0.
 RATES = {
     "wer": (0.166667, 0.500000, 1.200000, 0.166667, 1, 0.540541),
     "mer": (0.166667, 0.444444, 1, 0.166667, 1, 0.500000),
@@ -59,13 +59,13 @@ def test_ties_are_resolved_as_in_rapidfuzz():
     assert WER().sentence("b a d c", "a b c d").row == (2, 1, 1, 1)
 
 
-# ---- against jiwer ----
+# ---- comparison with jiwer ----
 
 
 def assert_equals_jiwer(
     hypotheses: list[str], references: list[str], *, segments: bool = True
 ) -> None:
-    """Every number of a corpus, and of each segment its counts and its alignment."""
+    """Assert equal corpus numbers, and equal counts and alignments of segments."""
     words = jiwer.process_words(references, hypotheses)
     characters = jiwer.process_characters(references, hypotheses)
     for metric in WORDS:
@@ -91,7 +91,7 @@ def assert_equals_jiwer(
 
 
 def list_operations(chunks):
-    """The chunks of an alignment of jiwer, token by token."""
+    """Return the operations per token from the chunks of jiwer's alignment."""
     operations = []
     for chunk in chunks:
         reference_indices = range(chunk.ref_start_idx, chunk.ref_end_idx)
@@ -144,7 +144,7 @@ def test_any_text_equals_jiwer(pairs):
 
 
 def test_random_pairs_equal_jiwer():
-    """A million in a thorough run: TRUEBLEU_WER_PAIRS=1000000."""
+    """A thorough run compares a million pairs with TRUEBLEU_WER_PAIRS=1000000."""
     chance = random.Random(20261122)
     done = 0
     while done < PAIRS:
@@ -154,7 +154,7 @@ def test_random_pairs_equal_jiwer():
         words = jiwer.process_words(references, hypotheses)
         table = WER().statistics(hypotheses, references).tolist()
         assert table == [count_edits(chunks) for chunks in words.alignments]
-        # Characters cost ten times as much: of each tenth pair.
+        # Characters take ten times as long, so only every tenth pair is compared.
         sample = hypotheses[::10], references[::10]
         characters = jiwer.process_characters(sample[1], sample[0])
         table = CER().statistics(*sample).tolist()
@@ -168,7 +168,7 @@ def test_random_pairs_equal_jiwer():
 
 
 def random_pair(chance: random.Random) -> tuple[str, str]:
-    """A reference of words of few or many kinds, and the same with some edits, or other words."""
+    """Return a reference with few or many distinct words, and an edited or unrelated text."""
     kinds = chance.choice([2, 4, 10, 50, 1000])
     words = [f"w{chance.randrange(kinds)}" for _ in range(chance.choice([0, 1, 5, 12, 30, 90]))]
     rate = chance.choice([0.05, 0.3, 0.8])
@@ -198,7 +198,7 @@ def test_wmt22_text_equals_jiwer(system):
     assert_equals_jiwer(hypotheses, references)
 
 
-# Of WMT22 de-en: counts of words; WER, MER, WIL and CER, by jiwer 4.0.0.
+# WMT22 de-en: word counts, and WER, MER, WIL and CER from jiwer 4.0.0.
 WMT22 = {
     "Online-G": (
         (17330, 12208, 3826, 2490),
@@ -225,7 +225,7 @@ def test_wmt22_german_english_has_recorded_scores(wmt22):
         systems, references, metrics=["wer"], test="ar", samples=10_000, seed=12345, confidence=2
     )
     (pair,) = compared.to_dict()["pairs"]
-    # Differences as large as the observed one count; without them it is .8749125087491251.
+    # The p-value counts differences equal to the observed one; otherwise it is .8749125087491251.
     assert pair["p"] == 0.8936106389361064
 
 
@@ -246,7 +246,7 @@ def long_pair(kinds: int, length: int, edit_interval: int) -> tuple[str, str]:
     [(3, 1000, 5), (50, 3000, 100), (3, 3000, 2), (50, 3000, 3), (5000, 6000, 2), (9, 9000, 40)],
 )
 def test_long_segments_equal_jiwer(kinds, length, edit_interval):
-    """Where a band is computed, and where rapidfuzz cuts the table in two, which changes ties."""
+    """Rapidfuzz computes a band, or splits the table, which affects ties."""
     hypothesis, reference = long_pair(kinds, length, edit_interval)
     words = jiwer.process_words(reference, hypothesis)
     alignment = WER().alignment(hypothesis, reference)
@@ -255,7 +255,7 @@ def test_long_segments_equal_jiwer(kinds, length, edit_interval):
     assert CER().sentence(hypothesis, reference).cer == jiwer.cer(reference, hypothesis)
 
 
-# ---- what jiwer has not ----
+# ---- metrics beyond jiwer ----
 
 
 def test_reference_with_lowest_rate_counts():
@@ -265,7 +265,7 @@ def test_reference_with_lowest_rate_counts():
     alignment = WER().alignment("a b c", references)
     assert alignment.reference_index == 3
     assert alignment.counts == score.row
-    # Equally good ones: the first.
+    # The first of equally good references counts.
     assert WER().sentence("a b", ["a c", "c b", "a b c"]).row == (2, 0, 1, 0)
     assert WER().alignment("a x", ["a b", "b x"]).reference_index == 0
 
@@ -341,7 +341,7 @@ def test_invalid_input_raises_error():
 
 
 def test_ngram_f_equals_rouge_n_on_same_tokens():
-    """ROUGE-1 and ROUGE-2 of these pairs, from rouge_score 0.1.2; here tokens are given."""
+    """Scores equal ROUGE-1 and ROUGE-2 from rouge_score 0.1.2 on the same tokens."""
     import re
 
     def words(text):

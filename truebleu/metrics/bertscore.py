@@ -1,7 +1,7 @@
 """BERTScore: words matched by the similarity of a model's vectors, as in the package bert-score.
 
 Tianyi Zhang et al. (2020): BERTScore: Evaluating text generation with BERT. ICLR. Scores equal
-those from `bert-score`.
+the output of `bert-score`.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ class BERTScore(NeuralMetric):
             )
             raise MetricFailedError(
                 f"{self.name}: bert-score has no baseline of {name} for {self.rescale!r}; it has "
-                f"baselines of its own models, for {languages}"
+                f"baselines of published models, for {languages}"
             )
         return path
 

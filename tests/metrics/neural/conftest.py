@@ -1,4 +1,4 @@
-"""Small random models that the tests make, and no network."""
+"""Fixtures for small random models, without network access."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from small_text import SIZES, WORDS
 
 from truebleu.metrics import score_cache
 
-# `make neural` has these, in an environment of their own.
+# `make neural` installs these in a separate environment.
 PACKAGES = {"bertscore": "bert_score", "bleurt": "bleurt_pytorch", "comet": "comet"}
 
 collect_ignore_glob = []
@@ -27,7 +27,7 @@ for name, package in PACKAGES.items():
 
 @pytest.fixture(autouse=True)
 def _offline_with_empty_caches(tmp_path, monkeypatch):
-    """No network, a cache of the test's own, and an empty cache of the hub."""
+    """Block the network, and use temporary caches for scores and for the hub."""
 
     def refused(self, address):
         raise AssertionError(f"a test of models went to {address}")
@@ -35,7 +35,7 @@ def _offline_with_empty_caches(tmp_path, monkeypatch):
     monkeypatch.setattr(socket.socket, "connect", refused)
     monkeypatch.setenv("TRUEBLEU_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
-    # However fast a small model is, its numbers are kept.
+    # Cache scores of small models, although they are computed quickly.
     monkeypatch.setattr(
         score_cache, "cache_settings", score_cache.CacheSettings(min_seconds_per_segment=0.0)
     )
@@ -48,7 +48,7 @@ def torch():
 
 @pytest.fixture(scope="session")
 def encoder(tmp_path_factory, torch):
-    """A function that makes a BERT of random weights, with its words, and gives its folder."""
+    """Return a function that creates a BERT with random weights and returns its folder."""
     from transformers import BertConfig, BertModel, BertTokenizerFast
 
     def make(name, seed=1, layers=2):

@@ -1,4 +1,4 @@
-"""Text for small models: their words, and segments of three systems in them."""
+"""Vocabulary of small models, and outputs of three systems that use it."""
 
 from __future__ import annotations
 

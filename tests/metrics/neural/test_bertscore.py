@@ -1,4 +1,4 @@
-"""BERTScore is bert-score's, number by number, with a model of random weights."""
+"""Tests of BERTScore, compared with bert-score for a model with random weights."""
 
 import json
 import subprocess
@@ -29,7 +29,7 @@ def metric(folder):
 
 
 def score_with_package(folder, hypotheses, references, **parameters):
-    """What the package says of each segment: F, precision, recall."""
+    """Return the package's F, precision and recall of each segment."""
     layer = parameters.pop("layer", 2)
     scorer = BERTScorer(folder, num_layers=layer, device="cpu", nthreads=0, **parameters)
     if scorer.idf:
@@ -40,7 +40,7 @@ def score_with_package(folder, hypotheses, references, **parameters):
 
 
 def read_numbers(metric, hypotheses, references):
-    """Each number of each segment, out of the table."""
+    """Return each number of each segment from the statistics."""
     table = metric.statistics(hypotheses, references)
     scores = [metric.from_statistics(row) for row in table.tolist()]
     assert list(metric.segments(hypotheses, references)) == [s.value for s in scores]
@@ -71,7 +71,7 @@ def test_empty_hypothesis_scores_0(folder, metric):
 
 
 def test_baseline_rescales_scores(folder, metric, tmp_path, monkeypatch):
-    """bert-score has baselines of its own models; this has one for the model of the test."""
+    """bert-score only has baselines for published models, so the test adds a baseline."""
     from truebleu.metrics import bertscore
 
     package = tmp_path / "package" / "rescale_baseline" / "en"
@@ -144,7 +144,7 @@ def test_compare_with_bleu(metric):
 
 
 def test_command_line_hides_library_output(folder, tmp_path, capsys):
-    """The libraries' own warnings and bars are not seen."""
+    """Warnings and progress bars of the libraries are hidden."""
     for name, lines in {"ref": REFERENCES, "hyp": ["", *HYPOTHESES[1:]]}.items():
         (tmp_path / name).write_text("\n".join(lines) + "\n")
     words = [str(tmp_path / "ref"), "-i", str(tmp_path / "hyp"), "-m", f"bertscore:{folder}"]
@@ -161,7 +161,7 @@ def test_command_line_hides_library_output(folder, tmp_path, capsys):
 
 
 class FailingScorer:
-    """A scorer that fails on a word, or says too little."""
+    """Scorer that fails on a word, or returns too few numbers."""
 
     def __init__(self, word, error=None, cut=0):
         self.word, self.cut = word, cut

@@ -1,4 +1,4 @@
-"""BLEURT is bleurt-pytorch's, number by number, with a model of random weights."""
+"""Tests of BLEURT, compared with bleurt-pytorch for a model with random weights."""
 
 import pytest
 from bleurt_pytorch import BleurtConfig, BleurtForSequenceClassification, BleurtTokenizer
@@ -29,7 +29,7 @@ def metric(folder):
 
 
 def score_with_package(folder, torch, hypotheses, references):
-    """As the package's own page calls it."""
+    """Return the package's scores, computed as in its documentation."""
     model = BleurtForSequenceClassification.from_pretrained(folder).eval()
     tokenizer = BleurtTokenizer.from_pretrained(folder)
     with torch.no_grad():

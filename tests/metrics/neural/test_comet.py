@@ -1,4 +1,4 @@
-"""COMET is unbabel-comet's, number by number, with models of random weights of several kinds."""
+"""Tests of COMET, compared with unbabel-comet for several kinds of models with random weights."""
 
 import json
 
@@ -15,7 +15,7 @@ from truebleu.metrics.base import MetricFailedError
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # the packages warn of each other
 
-# Each kind, what of its settings is not the usual, and what it reads beside the hypothesis.
+# Kinds of models, with changed settings and inputs in addition to the hypothesis.
 KINDS = {
     "regression_metric": ({}, ("src", "ref")),
     "referenceless_regression_metric": ({}, ("src",)),
@@ -27,7 +27,7 @@ KINDS = {
 
 @pytest.fixture(scope="module")
 def checkpoint(encoder, tmp_path_factory, torch):
-    """A function that makes a model of a kind, and gives its folder."""
+    """Return a function that creates a model of a kind and returns its folder."""
     words = encoder("encoder")
 
     def make(kind):
@@ -137,7 +137,7 @@ def test_comet_as_mbr_utility(metric):
 
 
 def test_compare_with_bleu_uses_cached_scores(metric, tmp_path, monkeypatch, capsys):
-    """On the command line; the second time no model runs."""
+    """The second run on the command line does not run the model."""
     files = {"ref": REFERENCES, "src": SOURCES, "a": HYPOTHESES, "b": SECOND_REFERENCES}
     for name, lines in files.items():
         (tmp_path / name).write_text("\n".join(lines) + "\n")

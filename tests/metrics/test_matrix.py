@@ -420,9 +420,9 @@ def test_invalid_texts_are_named_in_error(metric):
             verb(["a b"], [["a b", "c"]])
         with pytest.raises(TypeError, match=r"^references: segment 2 is .*list"):
             verb(["a b"], ["a b", ["c"]])
-        with pytest.raises(TypeError, match=r"^references: a single str"):
+        with pytest.raises(TypeError, match=r"^references: .*a single str"):
             verb(["a"], "a")
-        with pytest.raises(TypeError, match=r"^hypotheses: bytes were given"):
+        with pytest.raises(TypeError, match=r"^hypotheses: .*found bytes"):
             verb(b"a", ["a"])
         with pytest.raises(TypeError, match=r"^hypotheses: set has no order"):
             verb({"a"}, ["a"])

@@ -1,6 +1,6 @@
-"""BLEU and the metrics read beside it: exact, explained, and as fast as reading the file."""
+"""BLEU and related metrics: exact, explained, and as fast as reading the file."""
 
-from truebleu import bleu_family as _  # noqa: F401  it registers the metrics of the family
+from truebleu import bleu_family as _  # noqa: F401  registers the members of the family as metrics
 from truebleu._kernel import __version__
 
 TYPE_CHECKING = False
@@ -57,7 +57,7 @@ if TYPE_CHECKING:  # for editors and type checkers; a test compares this with th
     from truebleu.text.segments import File as File
     from truebleu.text.tokenizers import tokenize as tokenize
 
-# The public names of each module, which is imported when one of them is first used.
+# Public names by module. A module is imported when one of its names is first used.
 _NAMES = {
     "_kernel": "InputError Scores",
     "bleu_family.identify": "which",
@@ -94,7 +94,7 @@ _NAMES = {
     "text.segments": "File",
     "text.tokenizers": "tokenize",
 }
-PUBLIC = dict(sorted((name, place) for place, names in _NAMES.items() for name in names.split()))
+PUBLIC = dict(sorted((name, module) for module, names in _NAMES.items() for name in names.split()))
 
 __all__ = ["__version__", *PUBLIC]  # noqa: PLE0604
 

@@ -1,4 +1,4 @@
-"""`python -m truebleu` is the command `truebleu`."""
+"""Entry point of `python -m truebleu`, which runs the command `truebleu`."""
 
 import sys
 

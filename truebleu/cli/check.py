@@ -45,9 +45,9 @@ GATE = OptionGroup(
     --against FILE   compare with this earlier output; list the documents and segments that got
                      worse
     --significant    fail if the output is significantly worse than --against
-    --level X        confidence level of the test: fail if p < 1 - X (default: 0.95)
-    --samples N      number of randomizations of the test (default: 10000)
-    --seed N         random seed (default: 12345); "none" for a new seed per run
+    --level X        use this confidence level: fail if p < 1 - X (default: 0.95)
+    --samples N      use N randomizations in the test (default: 10000)
+    --seed N         use this random seed; "none" for a new seed per run (default: 12345)
     """,
     level={"type": shared.parse_level, "default": 0.95},
     samples={"type": shared.parse_samples},

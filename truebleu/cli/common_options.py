@@ -230,18 +230,17 @@ HELP, OUTPUT, COLOR, SCORE_ONLY, THREADS, QUIET = parse_options(
 # Only for commands that read document labels.
 RESAMPLE = parse_options(
     """
-    --resample UNIT        unit of resampling and of swaps: segments, or documents (from --docs or
-                           from the test set), whose segments are not independent
-                           (default: segments)
+    --resample UNIT        resample and swap segments, or documents (from --docs or from the test
+                           set), whose segments are not independent (default: segments)
     """,
     resample={"choices": ("segments", "documents"), "default": "segments"},
 )
 INTERVALS = parse_options(
     """
     -ci --confidence [N]   compute confidence intervals with N bootstrap resamples (default: 1000)
-    -cin --confidence-n N  number of resamples, for compatibility with sacreBLEU
-    --level X              confidence level (default: 0.95)
-    --seed N               random seed (default: 12345); "none" for a new seed per run
+    -cin --confidence-n N  use N resamples with --confidence, as in sacreBLEU (default: 1000)
+    --level X              use this confidence level (default: 0.95)
+    --seed N               use this random seed; "none" for a new seed per run (default: 12345)
     """,
     confidence={"type": parse_samples, "const": DEFAULT_RESAMPLES},
     confidence_n={"type": parse_samples},
@@ -273,7 +272,8 @@ def make_output_group(
     default = "text" if piped_format == "text" else f"text on a terminal, otherwise {piped_format}"
     return OptionGroup(
         "output",
-        f"-f --format NAME  {', '.join(formats)} (default: by the suffix of FILE, or {default})",
+        f"-f --format NAME  write {', '.join(formats)} "
+        f"(default: by the suffix of FILE, or {default})",
         OUTPUT,
         *([f"-w --width N  print N decimal places ({digits})"] if digits else []),
         *(["-sh --short  print short signatures"] if digits else []),

@@ -49,9 +49,10 @@ SYSTEMS = OptionGroup(
                                 column per system, one file per system (NAME=FILE FILE ...), or
                                 output of comet-score, comet-compare or MetricX; the system score
                                 is the mean
-    --lower-is-better NAME...   lower is better for these metrics of --scores (implied for TER,
-                                WER, CER, MER, WIL, CharacTER and MetricX)
-    --higher-is-better NAME...  higher is better for these metrics of --scores, despite their names
+    --lower-is-better NAME...   treat lower scores as better for these metrics of --scores (implied
+                                for TER, WER, CER, MER, WIL, CharacTER and MetricX)
+    --higher-is-better NAME...  treat higher scores as better for these metrics of --scores, despite
+                                their names
     """,
     lower_is_better={"default": []},
     higher_is_better={"default": []},
@@ -59,14 +60,14 @@ SYSTEMS = OptionGroup(
 TESTING = OptionGroup(
     "tests and intervals",
     """
-    --test NAME            significance test: ar (approximate randomization), bs (centred
+    --test NAME            test differences by ar (approximate randomization), bs (centred
                            bootstrap), koehn (fraction of resamples that the system loses),
                            bs-sacrebleu (sacreBLEU's bootstrap; too many significant differences),
                            or none (default: ar)
-    -par --paired-ar       same as --test ar
-    -pbs --paired-bs       same as --test bs
-    -parn --paired-ar-n N  number of randomizations (default: 10000)
-    -pbsn --paired-bs-n N  number of resamples for bootstrap tests and intervals (default: 1000)
+    -par --paired-ar       use --test ar
+    -pbs --paired-bs       use --test bs
+    -parn --paired-ar-n N  use N randomizations (default: 10000)
+    -pbsn --paired-bs-n N  use N resamples for bootstrap tests and intervals (default: 1000)
     --correction NAME      correct p-values for multiple comparisons: holm, or bh (Benjamini and
                            Hochberg) (default: no correction)
     """,

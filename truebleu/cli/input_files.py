@@ -27,7 +27,8 @@ FILE_SYNTAX = (
     "tab-separated column of FILE; - is standard input."
 )
 (ENCODING,) = parse_options(
-    "-e --encoding NAME  encoding of all files; utf-8-sig drops byte-order marks (default: utf-8)",
+    "-e --encoding NAME  read all files in this encoding; utf-8-sig drops byte-order marks "
+    "(default: utf-8)",
     encoding={"default": "utf-8"},
 )
 INPUT = OptionGroup(

@@ -84,9 +84,9 @@ CANDIDATES = OptionGroup(
                     highest expected utility
     --nbest-size N  read N consecutive lines per source (default: all lines belong to one source)
     --moses         read lines in Moses format, SOURCE ||| TEXT ||| ...
-    --method METHOD  exact: score all pairs of candidates; aggregate: score against the summed
-                    statistics of all candidates, in linear time, for BLEU and chrF; pruned: skip
-                    candidates that cannot win, for slow metrics (default: exact)
+    --method METHOD  use the method exact (score all pairs of candidates), aggregate (score against
+                    the summed statistics of all candidates, in linear time, for BLEU and chrF), or
+                    pruned (skip candidates that cannot win, for slow metrics) (default: exact)
     """,
     description="Select the candidates with the highest expected utility (minimum Bayes risk).",
     nbest_size={"type": make_integer_type(1, maxsize)},

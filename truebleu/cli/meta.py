@@ -54,7 +54,7 @@ PEOPLE = OptionGroup(
                          Google's MQM, WMT's direct assessments, MQM errors, ESA as JSON lines, or
                          a table
     --columns COLUMN=NAME...  use these columns of the table: system=, item=, document=, score=
-    --mqm-weights TEXT   MQM error weights (default: "major:5 minor:1
+    --mqm-weights TEXT   use these MQM error weights (default: "major:5 minor:1
                          minor/Fluency/Punctuation:0.1 Non-translation:25")
     --tree DIR           read the folders human-scores, metric-scores and the texts of
                          mt-metrics-eval from DIR
@@ -101,8 +101,8 @@ TESTING = OptionGroup(
                           Hochberg) (default: no correction)
     -ci --confidence [N]  compute confidence intervals with N bootstrap resamples (default: 1000)
     --resample NAME       resample items, documents or systems (default: items)
-    --confidence-level X  confidence level (default: 0.95)
-    --seed N              random seed (default: 12345); "none" for a new seed per run
+    --confidence-level X  use this confidence level (default: 0.95)
+    --seed N              use this random seed; "none" for a new seed per run (default: 12345)
     """,
     significance={"type": shared.parse_samples, "const": RANDOMIZATIONS},
     correction={"choices": CORRECTIONS},
